@@ -56,12 +56,7 @@ pub(super) enum PinReckoned {
 }
 
 impl OperatorDesk {
-    pub(super) fn new(
-        config: &Operators,
-        currency: Currency,
-        journal: &Journal,
-        clock: &Clock,
-    ) -> Result<Self, Error> {
+    pub(super) fn new(config: &Operators, currency: Currency, journal: &Journal, clock: &Clock) -> Result<Self, Error> {
         let above = config.supervisor_above.in_currency(currency);
         let above = above.map_err(|(key, cause)| Error::SupervisorAbove { key, cause })?;
         let operators = journal.operators()?;
@@ -110,7 +105,8 @@ impl Agent {
             OperatorCommand::List { reply } => drop(reply.send(self.operators_view())),
             OperatorCommand::Session { token, door, commands, reply } => {
                 let session = self.operators.sessions.find(&token, &door, commands, now);
-                let who = session.map(|Session { operator, role, .. }| SignedIn { name: operator.clone(), role: *role });
+                let who =
+                    session.map(|Session { operator, role, .. }| SignedIn { name: operator.clone(), role: *role });
                 let _ = reply.send(who.ok_or_else(|| OperatorRefused::SessionEnded.into()));
             }
             OperatorCommand::SignOut { token, door, reply } => {
@@ -231,9 +227,10 @@ impl Agent {
     fn look_at_pin(&mut self, asked: OperatorCommand, name: &OperatorName, pin: Pin) {
         let kept = self.operators.find(name).map_or_else(PinDigest::of_nobody, |operator| operator.pin.clone());
         let key = self.operators.key.clone().unwrap_or_else(|| PinKey::new(Zeroizing::new([0; 32])));
-        self.reckon(move || kept.is_of(&pin, &key), |right| {
-            PinReckoned::LookedAt { asked, right: right.unwrap_or(false) }
-        });
+        self.reckon(
+            move || kept.is_of(&pin, &key),
+            |right| PinReckoned::LookedAt { asked, right: right.unwrap_or(false) },
+        );
     }
 
     fn make_digest(&mut self, asked: OperatorCommand, pin: Pin, key: PinKey, salt: [u8; 16]) {
@@ -275,9 +272,9 @@ impl Agent {
     fn pin_looked_at(&mut self, asked: OperatorCommand, right: bool) {
         match asked {
             OperatorCommand::SignIn { name, door, reply, .. } => {
-                let opened = self.right_or_wrong(&name, &door, right).and_then(|(operator, wrong_before)| {
-                    self.open_session(operator, door, wrong_before)
-                });
+                let opened = self
+                    .right_or_wrong(&name, &door, right)
+                    .and_then(|(operator, wrong_before)| self.open_session(operator, door, wrong_before));
                 let _ = reply.send(opened);
             }
             OperatorCommand::Approve { name, command, door, reply, .. } => {
@@ -290,12 +287,7 @@ impl Agent {
 
     /// What came of a try: the operator with the wrong tries before this one, which are forgiven. One that was removed
     /// meanwhile is none.
-    fn right_or_wrong(
-        &mut self,
-        name: &OperatorName,
-        door: &Who,
-        right: bool,
-    ) -> Result<(KeptOperator, u32), Refused> {
+    fn right_or_wrong(&mut self, name: &OperatorName, door: &Who, right: bool) -> Result<(KeptOperator, u32), Refused> {
         let keys = self.operators.keys(name, door);
         let tries = self.operators.attempts.tries(&keys[0]);
         let Some(operator) = self.operators.find(name).filter(|_| right).cloned() else {

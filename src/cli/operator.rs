@@ -180,7 +180,8 @@ impl Operator {
             Verb::Add(Add { named, role, pin }) => {
                 let (name, role, pin) = (named.name.clone(), role.role(), pin.ask(&named.name)?);
                 let body = json!({ "name": name, "role": role, "pin": pin.typed.as_str() });
-                let change = |path: &Path| Ok(OperatorChange::Added(KeptOperator { name, role, pin: digest(path, &pin.pin)? }));
+                let change =
+                    |path: &Path| Ok(OperatorChange::Added(KeptOperator { name, role, pin: digest(path, &pin.pin)? }));
                 named.change(Asked::Post("/v1/operators".to_owned(), body), "was added", change).await
             }
             Verb::Pin(SetPin { named, pin }) => {
@@ -322,7 +323,9 @@ fn stopped_journal(daemon: &Where, error: daemon::Error) -> Result<PathBuf, Stop
         return Ok(path);
     }
     let path = path.display();
-    let why = format!("the agent does not run, and its journal {path} is user {owner}'s; run this as that user (runuser -u), or start the agent");
+    let why = format!(
+        "the agent does not run, and its journal {path} is user {owner}'s; run this as that user (runuser -u), or start the agent"
+    );
     Err(Stop::new(Exit::NoPermission, why))
 }
 
@@ -340,7 +343,9 @@ fn change_stopped(path: &Path, name: &OperatorName, change: &OperatorChange) -> 
         Ok(operators.into_iter().find(|operator| operator.name == *name))
     };
     let refused = match (change, is_there(&db)?) {
-        (OperatorChange::Added(_), Some(_)) => Some((Code::OperatorExists, OperatorRefused::Exists { name: name.clone() })),
+        (OperatorChange::Added(_), Some(_)) => {
+            Some((Code::OperatorExists, OperatorRefused::Exists { name: name.clone() }))
+        }
         (OperatorChange::Added(_), None) | (_, Some(_)) => None,
         (_, None) => Some((Code::NoSuchOperator, OperatorRefused::Unknown { name: name.clone() })),
     };

@@ -4,11 +4,15 @@
 use serde::Deserialize;
 
 use super::check::{FaultList, fault, within};
-use crate::counter;
+use crate::counter::{self, NeedsSupervisor};
 use crate::money::{Amount, Currency, MoneyError};
 
 /// Half a minute is a customer's search for a card; a session that outlasts a shift locks nothing.
 const IDLE_LOCK_S: std::ops::RangeInclusive<u64> = 30..=28_800;
+
+/// A supervisor confirms each, or none.
+const ANY: &str = "any";
+const NEVER: &str = "never";
 
 /// The people at the counter.
 #[derive(Clone, Debug, Deserialize)]
@@ -24,24 +28,23 @@ pub struct Operators {
     pub supervisor_above: Amounts,
 }
 
-/// An amount for each kind of transaction; `"0.00"` is any, and without one a cashier needs nobody.
+/// An amount for each kind of transaction, or `any` (a supervisor confirms each), or `never`.
 #[derive(Clone, Debug, Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct Amounts {
     /// Of a sale, or a charge of stored card data.
-    pub sale: Option<String>,
+    pub sale: String,
     /// Of what is reserved, also later and anew.
-    pub pre_authorisation: Option<String>,
+    pub pre_authorisation: String,
     /// Of a capture.
-    pub capture: Option<String>,
-    /// Of a refund; any when it is left out.
-    pub refund: Option<String>,
-    /// Of a credit; any when it is left out.
-    pub credit: Option<String>,
-    /// Of a reversal of what an earlier day took; any when it is left out. What was taken today a cashier reverses
-    /// alone.
-    pub reversal: Option<String>,
+    pub capture: String,
+    /// Of a refund.
+    pub refund: String,
+    /// Of a credit.
+    pub credit: String,
+    /// Of a reversal of what an earlier day took. What was taken today a cashier reverses alone.
+    pub reversal: String,
 }
 
 impl Default for Operators {
@@ -52,40 +55,36 @@ impl Default for Operators {
 
 impl Default for Amounts {
     fn default() -> Self {
-        let any = || Some("0".to_owned());
-        Self { sale: None, pre_authorisation: None, capture: None, refund: any(), credit: any(), reversal: any() }
+        let (any, never) = (|| ANY.to_owned(), || NEVER.to_owned());
+        Self {
+            sale: never(),
+            pre_authorisation: never(),
+            capture: never(),
+            refund: any(),
+            credit: any(),
+            reversal: any(),
+        }
     }
 }
 
 impl Amounts {
-    /// Each with its key.
-    fn all(&self) -> [(&'static str, Option<&str>); 6] {
-        [
-            ("sale", self.sale.as_deref()),
-            ("pre-authorisation", self.pre_authorisation.as_deref()),
-            ("capture", self.capture.as_deref()),
-            ("refund", self.refund.as_deref()),
-            ("credit", self.credit.as_deref()),
-            ("reversal", self.reversal.as_deref()),
-        ]
-    }
-
-    /// As amounts of the terminal's currency.
+    /// In the terminal's currency.
     ///
     /// # Errors
     /// The key of one that is none, and why.
     pub fn in_currency(&self, currency: Currency) -> Result<counter::SupervisorAbove, (&'static str, MoneyError)> {
-        let read = |(key, text): (&'static str, Option<&str>)| {
-            text.map(|text| Amount::parse(text, currency)).transpose().map_err(|error| (key, error))
+        let read = |key: &'static str, text: &str| match text {
+            ANY => Ok(NeedsSupervisor::Always),
+            NEVER => Ok(NeedsSupervisor::Never),
+            amount => Amount::parse(amount, currency).map(NeedsSupervisor::Above).map_err(|error| (key, error)),
         };
-        let [sale, pre_authorisation, capture, refund, credit, reversal] = self.all();
         Ok(counter::SupervisorAbove {
-            sale: read(sale)?,
-            pre_authorisation: read(pre_authorisation)?,
-            capture: read(capture)?,
-            refund: read(refund)?,
-            credit: read(credit)?,
-            reversal: read(reversal)?,
+            sale: read("sale", &self.sale)?,
+            pre_authorisation: read("pre-authorisation", &self.pre_authorisation)?,
+            capture: read("capture", &self.capture)?,
+            refund: read("refund", &self.refund)?,
+            credit: read("credit", &self.credit)?,
+            reversal: read("reversal", &self.reversal)?,
         })
     }
 }
@@ -95,7 +94,7 @@ pub(super) fn check(found: &mut FaultList, operators: &Operators, currency: Opti
     found.add(within("operators.idle-lock-s", operators.idle_lock_s, &IDLE_LOCK_S));
     let amounts = currency.map_or(Ok(()), |currency| operators.supervisor_above.in_currency(currency).map(|_| ()));
     found.add(amounts.map_err(|(key, error)| {
-        let remedy = "write an amount of the terminal's currency, \"0\" for any";
+        let remedy = "write an amount of the terminal's currency, \"any\" or \"never\"";
         fault(&format!("operators.supervisor-above.{key}"), &error.to_string(), remedy)
     }));
 }
@@ -123,8 +122,9 @@ mod tests {
         let text = "required = true\nsupervisor-above = { refund = \"20.00\", sale = \"500.00\" }";
         let above = toml::from_str::<Operators>(text).unwrap().supervisor_above;
         let above = above.in_currency(Currency::from_code("EUR").unwrap()).unwrap();
-        assert_eq!(above.refund.map(|it| it.minor()), Some(2000));
-        assert_eq!((above.sale.map(|it| it.minor()), above.credit.map(|it| it.minor())), (Some(50_000), Some(0)));
+        let eur = |text: &str| Amount::parse(text, Currency::from_code("EUR").unwrap()).unwrap();
+        assert_eq!(above.refund, NeedsSupervisor::Above(eur("20.00")));
+        assert_eq!((above.sale, above.credit), (NeedsSupervisor::Above(eur("500.00")), NeedsSupervisor::Always));
         assert!(toml::from_str::<Operators>("supervisor-above = { tip = \"1.00\" }").is_err());
     }
 }

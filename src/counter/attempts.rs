@@ -40,9 +40,10 @@ impl TryKey {
     #[must_use]
     pub fn stranger(name: &OperatorName) -> Self {
         // FNV-1a: which names fall together matters to nobody.
-        let hash = name.folded().bytes().fold(0x811c_9dc5_u32, |hash, byte| {
-            (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)
-        });
+        let hash = name
+            .folded()
+            .bytes()
+            .fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
         Self(format!("stranger:{}", hash % STRANGERS))
     }
 

@@ -16,6 +16,6 @@ mod sessions;
 
 pub use approvals::{Approval, Approvals, Approved};
 pub use attempts::{Attempts, TryKey};
-pub use operators::{Deed, Role, SupervisorAbove};
+pub use operators::{Deed, NeedsSupervisor, Role, SupervisorAbove};
 pub use pin::{ITERATIONS, Pin, PinDigest, PinError, PinKey};
 pub use sessions::{Session, Sessions, TokenDigest};

@@ -95,39 +95,55 @@ impl Deed {
     }
 }
 
-/// Up to which amounts a cashier acts alone, for each kind; without one, whatever the amount.
+/// From which amount on a cashier needs a supervisor.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum NeedsSupervisor {
+    /// Whatever the amount, it needs none.
+    #[default]
+    Never,
+    /// Above this one.
+    Above(Amount),
+    /// Whatever the amount.
+    Always,
+}
+
+/// When a cashier needs a supervisor, for each kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SupervisorAbove {
     /// A sale, and a charge of stored card data.
-    pub sale: Option<Amount>,
+    pub sale: NeedsSupervisor,
     /// A reservation, more of it, or one that is made anew.
-    pub pre_authorisation: Option<Amount>,
+    pub pre_authorisation: NeedsSupervisor,
     /// A capture.
-    pub capture: Option<Amount>,
+    pub capture: NeedsSupervisor,
     /// A refund.
-    pub refund: Option<Amount>,
+    pub refund: NeedsSupervisor,
     /// A credit.
-    pub credit: Option<Amount>,
+    pub credit: NeedsSupervisor,
     /// A reversal of a transaction of an earlier day; that of the day itself is a cashier's.
-    pub reversal: Option<Amount>,
+    pub reversal: NeedsSupervisor,
 }
 
 impl SupervisorAbove {
     /// Whether a supervisor confirms a transaction of this kind and amount. Of a reversal, `of_today` says whether what
-    /// it undoes began today. Amounts of two currencies cannot be compared: where there is a limit in another one, a
+    /// it undoes began today. Amounts of two currencies cannot be compared: where there is one in another currency, a
     /// supervisor confirms.
     #[must_use]
     pub fn needs_supervisor(&self, kind: Kind, amount: Amount, of_today: bool) -> bool {
-        let limit = match kind {
+        let needs = match kind {
             Kind::Sale | Kind::ByRegistration => self.sale,
             Kind::PreAuthorisation | Kind::Increment | Kind::Reauthorisation => self.pre_authorisation,
             Kind::Capture => self.capture,
             Kind::Refund => self.refund,
             Kind::Credit => self.credit,
-            Kind::Reversal if of_today => None,
+            Kind::Reversal if of_today => NeedsSupervisor::Never,
             Kind::Reversal => self.reversal,
         };
-        limit.is_some_and(|limit| limit.currency() != amount.currency() || amount.minor() > limit.minor())
+        match needs {
+            NeedsSupervisor::Never => false,
+            NeedsSupervisor::Above(limit) => limit.currency() != amount.currency() || amount.minor() > limit.minor(),
+            NeedsSupervisor::Always => true,
+        }
     }
 }
 
@@ -136,22 +152,13 @@ mod tests {
     use super::*;
     use crate::money::Currency;
 
-    const DEEDS: [Deed; 7] = [
-        Deed::Look,
-        Deed::Money,
-        Deed::Settle,
-        Deed::AskGateway,
-        Deed::Unlock,
-        Deed::Service,
-        Deed::ManageOperators,
-    ];
+    const DEEDS: [Deed; 7] =
+        [Deed::Look, Deed::Money, Deed::Settle, Deed::AskGateway, Deed::Unlock, Deed::Service, Deed::ManageOperators];
 
     /// The table of the head, typed a second time: a row for each role, a letter for each deed.
     #[test]
     fn each_role_may_do_what_the_table_says() {
-        for (role, row) in
-            [(Role::Cashier, "yynnnnn"), (Role::Supervisor, "yyyyynn"), (Role::Technician, "ynnyyyy")]
-        {
+        for (role, row) in [(Role::Cashier, "yynnnnn"), (Role::Supervisor, "yyyyynn"), (Role::Technician, "ynnyyyy")] {
             for (deed, may) in DEEDS.into_iter().zip(row.chars()) {
                 assert_eq!(role.may(deed), may == 'y', "{role:?} {deed:?}");
             }
@@ -174,7 +181,8 @@ mod tests {
 
     #[test]
     fn a_supervisor_confirms_above_the_amount_and_not_at_it() {
-        let above = SupervisorAbove { refund: Some(eur("20.00")), sale: Some(eur("500.00")), ..Default::default() };
+        let (refund, sale) = (NeedsSupervisor::Above(eur("20.00")), NeedsSupervisor::Above(eur("500.00")));
+        let above = SupervisorAbove { refund, sale, ..SupervisorAbove::default() };
         let needs = |kind, amount: &str| above.needs_supervisor(kind, eur(amount), false);
         assert!(!needs(Kind::Refund, "20.00") && needs(Kind::Refund, "20.01"));
         for kind in [Kind::Sale, Kind::ByRegistration] {
@@ -190,7 +198,7 @@ mod tests {
 
     #[test]
     fn what_was_done_today_a_cashier_undoes_alone() {
-        let above = SupervisorAbove { reversal: Some(eur("0.00")), ..Default::default() };
+        let above = SupervisorAbove { reversal: NeedsSupervisor::Always, ..SupervisorAbove::default() };
         assert!(!above.needs_supervisor(Kind::Reversal, eur("80.00"), true));
         assert!(above.needs_supervisor(Kind::Reversal, eur("0.01"), false));
     }

@@ -21,9 +21,7 @@ mod status;
 mod totals;
 mod wanted;
 
-pub use operators::{
-    ApprovalView, OperatorCommand, OperatorRefused, OperatorView, OperatorsView, SessionView,
-};
+pub use operators::{ApprovalView, OperatorCommand, OperatorRefused, OperatorView, OperatorsView, SessionView};
 pub use rights::{Caller, Denied, Permit, Presence, SignedIn, Verb};
 pub use serve::{Error, Served, serve};
 pub use status::{

@@ -185,16 +185,22 @@ pub enum OperatorRefused {
     #[error("another PIN is being looked at; try again")]
     PinUnderWay,
     /// There is no such session, or not here, or it has ended.
-    #[error("nobody is signed in with this session: it has ended, or is another till's; sign in again (POST /v1/sessions)")]
+    #[error(
+        "nobody is signed in with this session: it has ended, or is another till's; sign in again (POST /v1/sessions)"
+    )]
     SessionEnded,
     /// A supervisor must confirm.
-    #[error("{what} needs a supervisor: let one confirm it (POST /v1/approvals) and send that as Pos-Supervisor, or sign in")]
+    #[error(
+        "{what} needs a supervisor: let one confirm it (POST /v1/approvals) and send that as Pos-Supervisor, or sign in"
+    )]
     SupervisorNeeded {
         /// What was asked.
         what: String,
     },
     /// What came as a supervisor's word is none for this command.
-    #[error("no supervisor has confirmed this command: the approval is another command's, was used, or is older than two minutes")]
+    #[error(
+        "no supervisor has confirmed this command: the approval is another command's, was used, or is older than two minutes"
+    )]
     NotApproved,
     /// It is no supervisor who would confirm.
     #[error("{name} is no supervisor, and cannot confirm it")]

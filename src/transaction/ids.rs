@@ -278,9 +278,20 @@ mod tests {
             assert_eq!(OperatorName::parse(right).unwrap().as_str(), right);
         }
         let too_long = "a".repeat(33);
-        for wrong in
-            ["", " ", " Anna", "Anna ", "a\tb", "a\u{1b}[2J", "a/b", "<b>", "-a", "4111 1111 1111 1111", "123456789", &too_long]
-        {
+        for wrong in [
+            "",
+            " ",
+            " Anna",
+            "Anna ",
+            "a\tb",
+            "a\u{1b}[2J",
+            "a/b",
+            "<b>",
+            "-a",
+            "4111 1111 1111 1111",
+            "123456789",
+            &too_long,
+        ] {
             assert_eq!(OperatorName::parse(wrong), Err(OperatorNameError), "{wrong:?}");
         }
         let (one, other) = (OperatorName::parse("ÄNNE").unwrap(), OperatorName::parse("änne").unwrap());

@@ -231,7 +231,8 @@ mod tests {
     #[test]
     fn who_asked_is_told_with_the_person() {
         let name = |text| OperatorName::parse(text).ok();
-        let who = Who { token: Some("till-1".to_owned()), operator: name("Anna"), supervisor: name("Ben"), ..Who::default() };
+        let who =
+            Who { token: Some("till-1".to_owned()), operator: name("Anna"), supervisor: name("Ben"), ..Who::default() };
         assert_eq!(who.to_string(), "the token of till till-1, operator Anna, supervisor Ben");
         let kept = r#"{"token":"till-1","operator":"Anna","supervisor":"Ben"}"#;
         assert_eq!(serde_json::to_string(&who).unwrap(), kept);

@@ -131,7 +131,8 @@ const CLOSED_ROOMS: &[(&str, &[&str])] = &[("agent", &["till", "http"])];
 const SAID_BY_ONE: &[(&str, &[&str])] = &[("after_sync", &["src/sale/step.rs", "src/journal/mod.rs"])];
 
 /// Modules that decide and never act: no clock, no I/O, no async.
-const PURE: &[&str] = &["money", "emv", "card", "transaction", "sale", "follow_up", "totals", "counter", "reconcile", "words"];
+const PURE: &[&str] =
+    &["money", "emv", "card", "transaction", "sale", "follow_up", "totals", "counter", "reconcile", "words"];
 
 /// What a pure module has no use for, as tokens in a row.
 const IMPURE: &[&[&str]] = &[

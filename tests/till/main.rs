@@ -8,6 +8,7 @@
 //! | `status` | each fault has one word, in the status, the exit code, the table and the log |
 //! | `listing` | long lists, many at once |
 //! | `doors` | hostile neighbours at the tills' doors, and sockets that systemd hands over |
+//! | `operators` | who is signed in, what that allows, and what becomes of whoever tries PINs |
 //! | `metrics` | the figures for machines |
 
 #![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]
@@ -24,6 +25,7 @@ mod program;
 mod doors;
 mod listing;
 mod metrics;
+mod operators;
 mod rights;
 mod status;
 mod till_http;

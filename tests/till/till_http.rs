@@ -303,7 +303,8 @@ async fn what_a_caller_may_do_goes_with_what_it_wants() {
         let request = post_request("/v1/sales", &(token(n) + JSON), body(r#""number":17"#).as_bytes());
         shop.tcp(&request).await;
         let told = wanted(&mut shop);
-        let caller = Caller::token(&TillToken { till: told.till.clone(), token_file: "token".into(), rights, operator: true });
+        let caller =
+            Caller::token(&TillToken { till: told.till.clone(), token_file: "token".into(), rights, operator: true });
         assert_eq!(
             (told.till, told.transaction.fields().of, told.caller),
             (format!("till-{n}"), Some(EarlierName::Number(SaleNumber::new(17))), caller)
@@ -541,8 +542,16 @@ fn mode(path: &Path) -> u32 {
 async fn serve(socket: PathBuf) -> Result<http::Bound, Error> {
     let config = Till { socket: Socket::at(&socket), ..Till::default() };
     let eur = Currency::from_code("EUR").unwrap();
-    http::serve(&config, false, Sockets::default(), eur, mpsc::channel(1).0, broadcast::channel(1).0, std::future::pending())
-        .await
+    http::serve(
+        &config,
+        false,
+        Sockets::default(),
+        eur,
+        mpsc::channel(1).0,
+        broadcast::channel(1).0,
+        std::future::pending(),
+    )
+    .await
 }
 
 #[tokio::test]

@@ -49,9 +49,7 @@ const LONGEST_STATED: usize = 40;
 
 /// To sign in and out: for whoever has no session, or one that has ended.
 pub(super) fn without_session() -> Router<Arc<App>> {
-    Router::new()
-        .route("/v1/sessions", post(sign_in))
-        .route("/v1/sessions/current", get(current).delete(sign_out))
+    Router::new().route("/v1/sessions", post(sign_in)).route("/v1/sessions/current", get(current).delete(sign_out))
 }
 
 /// The other verbs about operators.
@@ -196,7 +194,10 @@ fn path_name(path: Result<Path<String>, PathRejection>) -> Result<OperatorName, 
     name(&text)
 }
 
-async fn list(State(app): State<Arc<App>>, Extension(caller): Extension<Caller>) -> Result<Json<OperatorsView>, Failure> {
+async fn list(
+    State(app): State<Arc<App>>,
+    Extension(caller): Extension<Caller>,
+) -> Result<Json<OperatorsView>, Failure> {
     let permit = caller.may(Verb::SignIn)?;
     Ok(Json(app.ask(&permit, |reply| Command::Operators(OperatorCommand::List { reply })).await?))
 }

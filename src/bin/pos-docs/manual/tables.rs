@@ -14,6 +14,7 @@ const EXIT: &str = include_str!("../../../cli/exit.rs");
 const FAILURE: &str = include_str!("../../../cli/failure.rs");
 const TILL: &str = include_str!("../../../till/mod.rs");
 const API: &str = include_str!("../../../till/http/api.rs");
+const OPERATORS: &str = include_str!("../../../till/http/operators.rs");
 
 /// The numbers that a verb ends with.
 pub(super) fn exit_codes() -> String {
@@ -114,7 +115,10 @@ fn labels(text: &str, figure: &str) -> String {
 
 /// What tills may ask, and what they are answered.
 pub(super) fn routes() -> String {
-    table_of_head(API)
+    let operators = table_of_head(OPERATORS);
+    // Under the head of the first table.
+    let rows = operators.lines().skip(2).map(|row| format!("{row}\n"));
+    table_of_head(API) + &rows.collect::<String>()
 }
 
 /// The fields of a sale as tills see it.
