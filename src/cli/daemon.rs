@@ -51,9 +51,6 @@ pub(super) enum Error {
     /// It may have been asked.
     #[error("the connection to the daemon was lost: {why}; see its log (journalctl -u pos-agent)")]
     Lost { why: String },
-    /// Nobody typed the operator's PIN; nothing was asked.
-    #[error("{why}")]
-    NoPin { why: String },
     /// It answered with a refusal.
     #[error("{message}")]
     Refused { code: String, message: String },
@@ -63,7 +60,7 @@ impl Error {
     /// Whether the daemon may have carried out the request although it gave no answer.
     pub(super) fn may_have_been_heard(&self) -> bool {
         match self {
-            Self::Unreachable { .. } | Self::NoPin { .. } => false,
+            Self::Unreachable { .. } => false,
             Self::Lost { .. } => true,
             Self::Refused { code, .. } => code == "no-answer",
         }
@@ -82,7 +79,17 @@ pub(super) struct Daemon {
     /// Whose requests these are, when an operator makes them.
     operator: Option<String>,
     /// That one's session, from the first request on. It ends by itself, and nobody else knows its token.
-    session: Arc<OnceCell<String>>,
+    session: Arc<OnceCell<SignIn>>,
+}
+
+/// What came of signing in: the session's token, or why there is none.
+pub(super) type SignIn = Result<String, SignInRefused>;
+
+/// Why nobody is signed in, as [`Error::Refused`] has it.
+#[derive(Debug)]
+pub(super) struct SignInRefused {
+    code: String,
+    message: String,
 }
 
 /// What is needed of a session that was opened.
@@ -97,24 +104,37 @@ impl Daemon {
     }
 
     /// The same, asked by this operator.
-    pub(super) fn asked_by(self, operator: Option<String>, session: Arc<OnceCell<String>>) -> Self {
+    pub(super) fn asked_by(self, operator: Option<String>, session: Arc<OnceCell<SignIn>>) -> Self {
         Self { operator, session, ..self }
     }
 
-    /// The session of the operator; its PIN is asked for with the first request, and no deadline runs meanwhile.
+    /// The session of the operator; its PIN is asked for with the first request, and no deadline runs meanwhile. A
+    /// refusal stands: nobody is asked for the PIN again by the same verb.
     async fn session(&self) -> Result<Option<&str>, Error> {
         let Some(operator) = &self.operator else { return Ok(None) };
-        let open = || async {
-            let pin = person::pin(operator).map_err(|error| Error::NoPin { why: error.to_string() })?;
-            let pin = String::from_utf8_lossy(&pin);
-            let body = serde_json::json!({ "operator": operator, "pin": pin }).to_string();
-            let asked = self.send_as(None, Method::POST, "/v1/sessions", body);
-            let answer = within(PIN_DEADLINE, asked).await?;
-            let bytes = to_bytes(Body::new(answer.into_body()), MAX_ANSWER).await.map_err(lost)?;
-            let Opened { session } = serde_json::from_slice(&bytes).map_err(lost)?;
-            Ok(session)
+        match self.session.get_or_try_init(|| self.sign_in(operator)).await? {
+            Ok(session) => Ok(Some(session)),
+            Err(SignInRefused { code, message }) => {
+                Err(Error::Refused { code: code.clone(), message: message.clone() })
+            }
+        }
+    }
+
+    async fn sign_in(&self, operator: &str) -> Result<SignIn, Error> {
+        let pin = match person::pin(operator) {
+            Ok(pin) => pin,
+            // Nothing was asked of the daemon.
+            Err(stop) => return Ok(Err(SignInRefused { code: "cancelled".to_owned(), message: stop.to_string() })),
         };
-        self.session.get_or_try_init(open).await.map(|session| Some(session.as_str()))
+        let pin = String::from_utf8_lossy(&pin);
+        let body = serde_json::json!({ "operator": operator, "pin": pin }).to_string();
+        let answer = match within(PIN_DEADLINE, self.send_as(None, Method::POST, "/v1/sessions", body)).await {
+            Err(Error::Refused { code, message }) => return Ok(Err(SignInRefused { code, message })),
+            answer => answer?,
+        };
+        let bytes = to_bytes(Body::new(answer.into_body()), MAX_ANSWER).await.map_err(lost)?;
+        let Opened { session } = serde_json::from_slice(&bytes).map_err(lost)?;
+        Ok(Ok(session))
     }
 
     pub(super) async fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, Error> {

@@ -142,7 +142,6 @@ impl From<daemon::Error> for Stop {
             }
             daemon::Error::Unreachable { .. } => Code::NoDaemon,
             daemon::Error::Lost { .. } => Code::DaemonLost,
-            daemon::Error::NoPin { .. } => Code::Cancelled,
             daemon::Error::Refused { code, .. } => Code::of_daemon(code),
         };
         Self::coded(code, error.to_string())

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use clap::{Args, Parser, Subcommand};
 use tokio::sync::OnceCell;
 
-use self::daemon::Daemon;
+use self::daemon::{Daemon, SignIn};
 use crate::config::{self, DEFAULT_PATH};
 use crate::transaction::Kind;
 
@@ -219,9 +219,9 @@ struct Where {
     /// Sign in as this operator; the PIN is asked for, or is a line of standard input when nobody is there
     #[arg(long, value_name = "NAME")]
     operator: Option<String>,
-    /// Its session, once it is open: the PIN is asked for once.
+    /// What came of signing in: the PIN is asked for once.
     #[arg(skip)]
-    session: Arc<OnceCell<String>>,
+    session: Arc<OnceCell<SignIn>>,
 }
 
 impl Where {

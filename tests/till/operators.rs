@@ -155,7 +155,8 @@ async fn without_operators_everything_is_as_it_was() {
     assert_eq!(till.get("/v1/operators").await.body, json!({ "required": false, "operators": [] }));
     assert_eq!(till.try_pin("Anna", "862435").await.code(), "wrong-pin");
     let level = root.post("/v1/log-level", json!({ "level": "usual" })).await;
-    assert_eq!(level.status, 200, "{}", level.body);
+    // Which a test's process has no log for; it may be asked all the same.
+    assert_eq!(level.code(), "not-possible", "{}", level.body);
     assert!(!counter.shop.folder().join("journal.db.pin-key").exists());
 }
 
@@ -242,10 +243,11 @@ async fn ten_wrong_pins_lock_and_a_restart_unlocks_nothing() {
 /// The count is on the disk before the PIN is looked at: whoever cuts the power while it is, has used up the try.
 #[tokio::test]
 async fn a_power_cut_gives_no_try() {
-    let (mut counter, _, till) = staffed("").await;
+    let (mut counter, ..) = staffed("").await;
     for round in 0..5 {
+        // Each start has another port.
         let looking = {
-            let till = till.clone();
+            let till = Door::till(&counter).await;
             tokio::spawn(async move {
                 let _ = till
                     .http
