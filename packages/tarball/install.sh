@@ -50,6 +50,7 @@ papers() {
   for file in README.md CHANGELOG.md UPDATE.md LICENSE-* licences.txt rust-std.html; do
     put 644 "$file" "$prefix/share/doc/pos-agent/$file"
   done
+  for file in docs/src/*.md; do put 644 "$file" "$prefix/share/doc/pos-agent/$file"; done
   for file in man/*.1; do put 644 "$file" "$prefix/share/man/man1/${file#man/}"; done
   put 644 completions/pos-agent.bash "$prefix/share/bash-completion/completions/pos-agent"
   put 644 completions/_pos-agent "$prefix/share/zsh/site-functions/_pos-agent"

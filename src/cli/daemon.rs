@@ -51,16 +51,19 @@ pub(super) enum Error {
     /// It may have been asked.
     #[error("the connection to the daemon was lost: {why}; see its log (journalctl -u pos-agent)")]
     Lost { why: String },
+    /// Nobody typed the operator's PIN; nothing was asked.
+    #[error("{why}")]
+    NoPin { why: String },
     /// It answered with a refusal.
-    #[error("{message}")]
-    Refused { code: String, message: String },
+    #[error("{detail}")]
+    Refused { code: String, detail: String },
 }
 
 impl Error {
     /// Whether the daemon may have carried out the request although it gave no answer.
     pub(super) fn may_have_been_heard(&self) -> bool {
         match self {
-            Self::Unreachable { .. } => false,
+            Self::Unreachable { .. } | Self::NoPin { .. } => false,
             Self::Lost { .. } => true,
             Self::Refused { code, .. } => code == "no-answer",
         }
@@ -83,13 +86,15 @@ pub(super) struct Daemon {
 }
 
 /// What came of signing in: the session's token, or why there is none.
-pub(super) type SignIn = Result<String, SignInRefused>;
+pub(super) type SignIn = Result<String, NoSession>;
 
-/// Why nobody is signed in, as [`Error::Refused`] has it.
+/// Why nobody is signed in.
 #[derive(Debug)]
-pub(super) struct SignInRefused {
-    code: String,
-    message: String,
+pub(super) enum NoSession {
+    /// As [`Error::NoPin`].
+    NoPin { why: String },
+    /// As [`Error::Refused`].
+    Refused { code: String, detail: String },
 }
 
 /// What is needed of a session that was opened.
@@ -114,8 +119,9 @@ impl Daemon {
         let Some(operator) = &self.operator else { return Ok(None) };
         match self.session.get_or_try_init(|| self.sign_in(operator)).await? {
             Ok(session) => Ok(Some(session)),
-            Err(SignInRefused { code, message }) => {
-                Err(Error::Refused { code: code.clone(), message: message.clone() })
+            Err(NoSession::NoPin { why }) => Err(Error::NoPin { why: why.clone() }),
+            Err(NoSession::Refused { code, detail }) => {
+                Err(Error::Refused { code: code.clone(), detail: detail.clone() })
             }
         }
     }
@@ -124,12 +130,12 @@ impl Daemon {
         let pin = match person::pin(operator) {
             Ok(pin) => pin,
             // Nothing was asked of the daemon.
-            Err(stop) => return Ok(Err(SignInRefused { code: "cancelled".to_owned(), message: stop.to_string() })),
+            Err(stop) => return Ok(Err(NoSession::NoPin { why: stop.to_string() })),
         };
         let pin = String::from_utf8_lossy(&pin);
         let body = serde_json::json!({ "operator": operator, "pin": pin }).to_string();
         let answer = match within(PIN_DEADLINE, self.send_as(None, Method::POST, "/v1/sessions", body)).await {
-            Err(Error::Refused { code, message }) => return Ok(Err(SignInRefused { code, message })),
+            Err(Error::Refused { code, detail }) => return Ok(Err(NoSession::Refused { code, detail })),
             answer => answer?,
         };
         let bytes = to_bytes(Body::new(answer.into_body()), MAX_ANSWER).await.map_err(lost)?;
@@ -228,23 +234,18 @@ impl Daemon {
     }
 }
 
-/// The daemon's `{"error":{"code","message"}}`.
+/// The daemon's problem details, as far as they are told here.
 #[derive(Deserialize)]
 struct Refusal {
-    error: RefusalError,
-}
-
-#[derive(Deserialize)]
-struct RefusalError {
     code: String,
-    message: String,
+    detail: String,
 }
 
 async fn refusal(answer: Response<Incoming>) -> Error {
     let status: StatusCode = answer.status();
     let bytes = to_bytes(Body::new(answer.into_body()), MAX_ANSWER).await.unwrap_or_default();
     match serde_json::from_slice::<Refusal>(&bytes) {
-        Ok(Refusal { error: RefusalError { code, message } }) => Error::Refused { code, message },
+        Ok(Refusal { code, detail }) => Error::Refused { code, detail },
         Err(_) => lost(format!("status {status} without a reason")),
     }
 }

@@ -6,7 +6,7 @@ use super::daemon;
 use super::failure::Code;
 use crate::agent;
 use crate::config;
-use crate::till::{SaleState, SaleView};
+use crate::till::{ProblemType, SaleState, SaleView};
 use crate::transaction::OutcomeWord;
 
 /// How a verb ended.
@@ -91,7 +91,8 @@ impl Stop {
     }
 
     /// With a code that says more than the number.
-    pub(super) fn coded(code: Code, message: impl Into<String>) -> Self {
+    pub(super) fn coded(code: impl Into<Code>, message: impl Into<String>) -> Self {
+        let code = code.into();
         Self { exit: code.exit(), code, message: message.into() }
     }
 
@@ -127,7 +128,7 @@ impl From<agent::Error> for Stop {
             | agent::Error::SupervisorAbove { .. }
             | agent::Error::Gateway(_)
             | agent::Error::Sockets(_) => Exit::Config,
-            agent::Error::Journal(_) => return Self::coded(Code::Journal, error.to_string()),
+            agent::Error::Journal(_) => return Self::coded(ProblemType::Journal, error.to_string()),
             agent::Error::Till(_) => Exit::Io,
         };
         Self::new(exit, error.to_string())
@@ -142,6 +143,7 @@ impl From<daemon::Error> for Stop {
             }
             daemon::Error::Unreachable { .. } => Code::NoDaemon,
             daemon::Error::Lost { .. } => Code::DaemonLost,
+            daemon::Error::NoPin { .. } => Code::Cancelled,
             daemon::Error::Refused { code, .. } => Code::of_daemon(code),
         };
         Self::coded(code, error.to_string())

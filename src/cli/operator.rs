@@ -14,11 +14,11 @@ use zeroize::Zeroizing;
 
 use super::daemon::{self, in_path};
 use super::exit::{Exit, Stop};
-use super::{Code, Where, out, person};
+use super::{Where, out, person};
 use crate::config::{self, DEFAULT_PATH};
 use crate::counter::{ITERATIONS, Pin, PinDigest, Role};
 use crate::journal::{self, Db, KeptOperator, OperatorChange, OperatorEntry, PinKeyFile, Reading};
-use crate::till::{OperatorRefused, OperatorView, OperatorsView};
+use crate::till::{OperatorRefused, OperatorView, OperatorsView, ProblemType};
 use crate::transaction::{OperatorName, Who};
 
 /// Arguments.
@@ -344,10 +344,10 @@ fn change_stopped(path: &Path, name: &OperatorName, change: &OperatorChange) -> 
     };
     let refused = match (change, is_there(&db)?) {
         (OperatorChange::Added(_), Some(_)) => {
-            Some((Code::OperatorExists, OperatorRefused::Exists { name: name.clone() }))
+            Some((ProblemType::OperatorExists, OperatorRefused::Exists { name: name.clone() }))
         }
         (OperatorChange::Added(_), None) | (_, Some(_)) => None,
-        (_, None) => Some((Code::NoSuchOperator, OperatorRefused::Unknown { name: name.clone() })),
+        (_, None) => Some((ProblemType::NoSuchOperator, OperatorRefused::Unknown { name: name.clone() })),
     };
     if let Some((code, refused)) = refused {
         return Err(Stop::coded(code, refused.to_string()));
@@ -359,5 +359,5 @@ fn change_stopped(path: &Path, name: &OperatorName, change: &OperatorChange) -> 
 }
 
 fn stop(error: &journal::Error) -> Stop {
-    Stop::coded(Code::Journal, error.to_string())
+    Stop::coded(ProblemType::Journal, error.to_string())
 }

@@ -66,7 +66,13 @@ impl fmt::Display for Port {
 impl Port {
     pub(super) async fn open(&self, limit: Duration) -> io::Result<Wire> {
         match self {
-            Self::Tcp(address) => in_time(limit, TcpStream::connect(address)).await.map(Wire::Tcp),
+            Self::Tcp(address) => {
+                let stream = in_time(limit, TcpStream::connect(address)).await?;
+                // The question at the end of a receipt is three bytes: kept back until the printer has acknowledged
+                // the receipt, they would cost it some 40 ms.
+                stream.set_nodelay(true)?;
+                Ok(Wire::Tcp(stream))
+            }
             Self::Given(way) => in_time(limit, way()).await.map(Wire::Given),
             Self::Device { path, baud, flow } => {
                 let flags = i32::try_from((OFlags::NOCTTY | OFlags::NONBLOCK).bits()).expect("flags are below 2^31");
@@ -199,4 +205,20 @@ pub(super) async fn in_time<T>(limit: Duration, work: impl Future<Output = io::R
 
 fn late(limit: Duration) -> io::Error {
     io::Error::new(io::ErrorKind::TimedOut, format!("no progress within {} s", limit.as_secs()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Small writes leave at once: the status question after a receipt does not wait for its acknowledgement.
+    #[tokio::test]
+    async fn a_network_printer_is_written_to_without_delay() {
+        let printer = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+        let port = Port::Tcp(printer.local_addr().expect("bound").to_string());
+        let Wire::Tcp(stream) = port.open(Duration::from_secs(5)).await.expect("it listens") else {
+            panic!("a network printer is reached over TCP");
+        };
+        assert!(stream.nodelay().expect("a socket's option"));
+    }
 }

@@ -6,16 +6,14 @@
 //!  127.0.0.1:8650, bearer token ────┘  (who?)  (how much?) events (server-sent)         ◀─ Progress ◀─┘
 //! ```
 //!
-//! Between `places` and the verbs, `operators` finds out which operator is signed in.
-//!
-//! This file accepts, and gives each connection its deadlines; `places` says who has to leave when there are many.
+//! Between `places` and the verbs, `operators` finds out which operator is signed in. This file accepts, and gives each connection its deadlines; `places` says who has to leave when there are many.
 //! Nothing here decides about a sale: a request that breaks off leaves the sale as the agent knows it, and the till
 //! asks for its reference again.
 //!
 //! | what is waited for | how long | where |
 //! |---|---|---|
 //! | a request's head, from the connection or the last answer on | `HEADER_DEADLINE` | here |
-//! | the body of a request | 10 s | `api` |
+//! | the body of a request | 10 s | `asked` |
 //! | an answer, or a page of a list, to be taken | `WRITE_DEADLINE` | `writing` |
 
 use std::convert::Infallible;
@@ -51,13 +49,18 @@ use crate::money::Currency;
 use crate::systemd::Sockets;
 
 mod api;
+mod asked;
 mod bind;
 mod events;
 mod failure;
 mod guard;
-mod list;
+mod lists;
 mod operators;
+mod payments;
 mod places;
+mod receipts;
+mod sales;
+mod terminal;
 mod writing;
 
 /// From a connection's first byte, or its last answer, to the end of the next request's head. Also closes idle

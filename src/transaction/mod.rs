@@ -242,4 +242,44 @@ mod tests {
         assert_eq!(stated.to_string(), "user 7, operator 12 by the till's word");
         assert_eq!(stated.person(), Some("12"));
     }
+
+    #[test]
+    fn words_are_written_as_serde_writes_them() {
+        use OutcomeWord::{Approved, Cancelled, Declined, NotSent, PartiallyApproved, Reversed};
+        for word in [Approved, PartiallyApproved, Declined, Cancelled, NotSent, Reversed] {
+            assert_eq!(serde_json::to_value(word).unwrap(), word.as_str());
+        }
+        for copy in [ReceiptCopy::Customer, ReceiptCopy::Merchant] {
+            assert_eq!(serde_json::to_value(copy).unwrap(), copy.as_str());
+        }
+    }
+
+    #[test]
+    fn a_sale_and_no_other_kind_is_left_out_of_records() {
+        let of = Earlier { payment: PaymentId::new("p1"), number: None };
+        let registration = "8ac7a4a1000000000000000000000007".to_owned();
+        assert!(Transaction::Sale.is_sale());
+        for other in [
+            Transaction::PreAuthorisation,
+            Transaction::Credit,
+            Transaction::ByRegistration { registration },
+            Transaction::Capture { of: of.clone() },
+            Transaction::Refund { of: of.clone() },
+            Transaction::Reversal { of: of.clone() },
+            Transaction::Increment { of: of.clone() },
+            Transaction::Reauthorisation { of },
+        ] {
+            assert!(!other.is_sale(), "{other:?}");
+            assert_eq!(serde_json::to_value(&other).unwrap()["is"], other.kind().as_str());
+        }
+    }
+
+    #[test]
+    fn whoever_asked_is_named_by_token_or_by_user() {
+        let said =
+            |token: Option<&str>, uid| Who { token: token.map(str::to_owned), uid, ..Who::default() }.to_string();
+        assert_eq!(said(Some("till-1"), Some(0)), "the token of till till-1");
+        assert_eq!(said(None, Some(1001)), "user 1001");
+        assert_eq!(said(None, None), "a user that the system did not name");
+    }
 }

@@ -732,6 +732,8 @@ fn receipt_of(texts: &[String], outcome: i32, minor: u64) -> Receipt {
             status_text: some(13),
             ..HostFacts::default()
         },
+        operator: some(3),
+        supervisor: some(4),
         original: Some(Original {
             number: SaleNumber::new(1),
             reference: some(5).map(Reference::as_kept),

@@ -23,7 +23,7 @@ struct Asked {
 
 impl Asked {
     fn code(&self) -> &str {
-        self.body["error"]["code"].as_str().unwrap_or_default()
+        self.body["code"].as_str().unwrap_or_default()
     }
 }
 

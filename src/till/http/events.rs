@@ -6,25 +6,44 @@
 
 use std::convert::Infallible;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use axum::body::{Body, Bytes};
+use axum::extract::{Extension, State};
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
+use axum::routing::get;
 use hyper::body::Frame;
 use tokio::sync::{OwnedSemaphorePermit, broadcast, mpsc};
 use tokio::time::{Instant, MissedTickBehavior, interval_at};
 
 use super::Stopped;
-use crate::till::{Permit, Progress};
+use super::api::{App, Route};
+use super::failure::Failure;
+use super::places::Allowance;
+use crate::till::{Caller, Permit, Progress, Verb};
 
 /// A comment this often shows both ends that the other one lives; the command line gives up after three of them.
 const KEEP_ALIVE: Duration = Duration::from_secs(10);
 
+/// Every step as it happens.
+pub(super) const ROUTES: &[Route] = &[Route { path: "/v1/events", serve: || get(listen) }];
+
+async fn listen(
+    State(app): State<Arc<App>>,
+    Extension(caller): Extension<Caller>,
+    Extension(allowance): Extension<Arc<Allowance>>,
+) -> Result<Response, Failure> {
+    let permit = caller.may(Verb::Listen)?;
+    let place = allowance.listener()?;
+    Ok(stream(permit, app.progress.subscribe(), app.stopped.clone(), place))
+}
+
 /// The stream for whoever has this permit, from now on; `place` is one of those that it may have, and free when the
 /// stream ends.
-pub(super) fn stream(
+fn stream(
     permit: Permit,
     progress: broadcast::Receiver<Progress>,
     stopped: Stopped,

@@ -20,22 +20,26 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::extract::rejection::{PathRejection, QueryRejection};
-use axum::extract::{Extension, Path, Query, Request, State};
+use axum::Json;
+use axum::extract::{Extension, Request, State};
 use axum::http::{HeaderMap, HeaderName, Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{delete, get, post};
-use axum::{Json, Router};
 use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
-use super::api::{App, Body, amount_text, checked_reference};
+use super::api::{App, Route};
+use super::asked::{InPath, JsonBody, Nothing, Parameters, TillQuery, checked_reference};
 use super::failure::Failure;
+use super::sales::amount_text;
 use crate::counter::{Approved, Pin, PinError, Role, TokenDigest};
 use crate::money::{Amount, Currency};
-use crate::till::{Caller, Command, OperatorCommand, OperatorRefused, OperatorView, OperatorsView, Presence, Verb};
+use crate::till::{
+    Caller, Command, OperatorCommand, OperatorRefused, OperatorView, OperatorsView, Presence, ProblemType, SignedIn,
+    Verb,
+};
 use crate::transaction::{Kind, OperatorName};
 
 /// The header with a session.
@@ -47,20 +51,20 @@ const PIN_DEADLINE: Duration = Duration::from_secs(30);
 /// The longest name of a till's own cashier.
 const LONGEST_STATED: usize = 40;
 
-/// To sign in and out: for whoever has no session, or one that has ended.
-pub(super) fn without_session() -> Router<Arc<App>> {
-    Router::new().route("/v1/sessions", post(sign_in)).route("/v1/sessions/current", get(current).delete(sign_out))
-}
+/// To sign in and out.
+pub(super) const SESSION_ROUTES: &[Route] = &[
+    Route { path: "/v1/sessions", serve: || post(sign_in) },
+    Route { path: "/v1/sessions/current", serve: || get(current).delete(sign_out) },
+];
 
 /// The other verbs about operators.
-pub(super) fn with_session() -> Router<Arc<App>> {
-    Router::new()
-        .route("/v1/operators", get(list).post(add))
-        .route("/v1/operators/{name}", delete(remove))
-        .route("/v1/operators/{name}/pin", post(set_pin))
-        .route("/v1/operators/{name}/unlock", post(unlock))
-        .route("/v1/approvals", post(approve))
-}
+pub(super) const ROUTES: &[Route] = &[
+    Route { path: "/v1/approvals", serve: || post(approve) },
+    Route { path: "/v1/operators", serve: || get(list).post(add) },
+    Route { path: "/v1/operators/{name}", serve: || delete(remove) },
+    Route { path: "/v1/operators/{name}/pin", serve: || post(set_pin) },
+    Route { path: "/v1/operators/{name}/unlock", serve: || post(unlock) },
+];
 
 /// Finds out who stands at the counter, for the verb that follows.
 pub(super) async fn person(State(app): State<Arc<App>>, mut request: Request, next: Next) -> Response {
@@ -87,12 +91,7 @@ fn sent(headers: &HeaderMap, header: &HeaderName) -> Option<TokenDigest> {
 }
 
 impl App {
-    async fn whose(
-        &self,
-        caller: &Caller,
-        token: TokenDigest,
-        commands: bool,
-    ) -> Result<crate::till::SignedIn, Failure> {
+    async fn whose(&self, caller: &Caller, token: TokenDigest, commands: bool) -> Result<SignedIn, Failure> {
         let (permit, door) = (caller.may(Verb::SignIn)?, caller.who().door());
         let asked = |reply| Command::Operators(OperatorCommand::Session { token, door, commands, reply });
         Ok(self.ask(&permit, asked).await??)
@@ -105,7 +104,8 @@ pub(super) fn stated(name: &str) -> Result<String, Failure> {
     if (1..=LONGEST_STATED).contains(&name.chars().count()) && !name.chars().any(char::is_control) {
         Ok(name.to_owned())
     } else {
-        Err(Failure::value("operator", format!("operator: 1 to {LONGEST_STATED} characters of text")))
+        let wrong = format!("operator: 1 to {LONGEST_STATED} characters of text");
+        Err(Failure::new(ProblemType::Operator, wrong).field("operator"))
     }
 }
 
@@ -182,16 +182,11 @@ impl Unrepeated {
 }
 
 fn no_pin(error: PinError) -> Failure {
-    Failure::value("pin", error.to_string())
+    Failure::new(ProblemType::Pin, error.to_string()).field("pin")
 }
 
 fn name(text: &str) -> Result<OperatorName, Failure> {
-    OperatorName::parse(text).map_err(|error| Failure::value("operator", error.to_string()))
-}
-
-fn path_name(path: Result<Path<String>, PathRejection>) -> Result<OperatorName, Failure> {
-    let Path(text) = path.map_err(|error| Failure::malformed(error.body_text()))?;
-    name(&text)
+    OperatorName::parse(text).map_err(|error| Failure::new(ProblemType::Operator, error.to_string()))
 }
 
 async fn list(
@@ -212,7 +207,7 @@ struct Credentials {
 async fn sign_in(
     State(app): State<Arc<App>>,
     Extension(caller): Extension<Caller>,
-    Body(Credentials { operator, pin }): Body<Credentials>,
+    JsonBody(Credentials { operator, pin }): JsonBody<Credentials>,
 ) -> Result<Response, Failure> {
     let permit = caller.may(Verb::SignIn)?;
     let (name, pin, door) = (operator.name()?, pin.pin()?, caller.who().door());
@@ -273,29 +268,24 @@ struct ApprovalRequest {
     command: Confirmed,
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct TillQuery {
-    till: Option<String>,
-}
-
 async fn approve(
     State(app): State<Arc<App>>,
     Extension(caller): Extension<Caller>,
-    query: Result<Query<TillQuery>, QueryRejection>,
-    Body(ApprovalRequest { operator, pin, command }): Body<ApprovalRequest>,
+    Parameters(TillQuery { till }): Parameters<TillQuery>,
+    JsonBody(ApprovalRequest { operator, pin, command }): JsonBody<ApprovalRequest>,
 ) -> Result<Response, Failure> {
-    let Query(TillQuery { till }) = query.map_err(|error| Failure::malformed(error.body_text()))?;
     let permit = caller.may(Verb::SignIn)?;
     let (name, pin, door) = (operator.name()?, pin.pin()?, caller.who().door());
     let Confirmed { kind, reference, amount, currency } = command;
     let currency = match currency {
-        Some(code) => Currency::from_code(&code).map_err(|error| Failure::value("currency", error.to_string()))?,
+        Some(code) => Currency::from_code(&code)
+            .map_err(|error| Failure::new(ProblemType::Currency, error.to_string()).field("for.currency"))?,
         None => app.currency,
     };
     let amount = amount.map(|text| Amount::parse(&text, currency)).transpose();
-    let amount = amount.map_err(|error| Failure::value("amount", error.to_string()))?;
-    let command = Approved { till: permit.own(till)?, reference: checked_reference(reference)?, kind, amount };
+    let amount = amount.map_err(|error| Failure::new(ProblemType::Amount, error.to_string()).field("for.amount"))?;
+    let command =
+        Approved { till: permit.own(till)?, reference: checked_reference("for.reference", reference)?, kind, amount };
     let asked = |reply| Command::Operators(OperatorCommand::Approve { name, pin, command, door, reply });
     let given = app.ask_within(&permit, PIN_DEADLINE, asked).await??;
     Ok((StatusCode::CREATED, Json(given)).into_response())
@@ -312,7 +302,7 @@ struct NewOperator {
 async fn add(
     State(app): State<Arc<App>>,
     Extension(by): Extension<Caller>,
-    Body(NewOperator { name, role, pin }): Body<NewOperator>,
+    JsonBody(NewOperator { name, role, pin }): JsonBody<NewOperator>,
 ) -> Result<Response, Failure> {
     let permit = by.may(Verb::ManageOperators)?;
     let (name, pin) = (name.name()?, pin.new_pin()?);
@@ -330,11 +320,11 @@ struct NewPin {
 async fn set_pin(
     State(app): State<Arc<App>>,
     Extension(by): Extension<Caller>,
-    path: Result<Path<String>, PathRejection>,
-    Body(NewPin { pin }): Body<NewPin>,
+    InPath(text): InPath<String>,
+    JsonBody(NewPin { pin }): JsonBody<NewPin>,
 ) -> Result<Json<OperatorView>, Failure> {
     let permit = by.may(Verb::ManageOperators)?;
-    let (name, pin) = (path_name(path)?, pin.new_pin()?);
+    let (name, pin) = (name(&text)?, pin.new_pin()?);
     let asked = |reply| Command::Operators(OperatorCommand::SetPin { name, pin, by, reply });
     Ok(Json(app.ask_within(&permit, PIN_DEADLINE, asked).await??))
 }
@@ -342,46 +332,41 @@ async fn set_pin(
 async fn remove(
     State(app): State<Arc<App>>,
     Extension(by): Extension<Caller>,
-    path: Result<Path<String>, PathRejection>,
+    InPath(text): InPath<String>,
 ) -> Result<StatusCode, Failure> {
     let permit = by.may(Verb::ManageOperators)?;
-    let name = path_name(path)?;
+    let name = name(&text)?;
     app.ask(&permit, |reply| Command::Operators(OperatorCommand::Remove { name, by, reply })).await??;
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// It has nothing to say but its path.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Nothing {}
-
 async fn unlock(
     State(app): State<Arc<App>>,
     Extension(by): Extension<Caller>,
-    path: Result<Path<String>, PathRejection>,
-    Body(Nothing {}): Body<Nothing>,
+    InPath(text): InPath<String>,
+    JsonBody(Nothing {}): JsonBody<Nothing>,
 ) -> Result<Json<OperatorView>, Failure> {
     let permit = by.may(Verb::Unlock)?;
-    let name = path_name(path)?;
+    let name = name(&text)?;
     Ok(Json(app.ask(&permit, |reply| Command::Operators(OperatorCommand::Unlock { name, by, reply })).await??))
 }
 
 impl From<OperatorRefused> for Failure {
     fn from(refused: OperatorRefused) -> Self {
         let message = refused.to_string();
-        let failure = match refused {
-            OperatorRefused::WrongPin => Self::new(StatusCode::UNAUTHORIZED, "wrong-pin", message),
-            OperatorRefused::SessionEnded => Self::new(StatusCode::UNAUTHORIZED, "session-ended", message),
-            OperatorRefused::Locked { .. } => Failure::too_many("operator-locked", message),
-            OperatorRefused::PinUnderWay => Failure::too_many("pin-under-way", message),
-            OperatorRefused::SupervisorNeeded { .. } => Self::new(StatusCode::FORBIDDEN, "supervisor-needed", message),
-            OperatorRefused::NotApproved => Self::new(StatusCode::FORBIDDEN, "not-approved", message),
-            OperatorRefused::NoSupervisor { .. } => Self::new(StatusCode::FORBIDDEN, "no-supervisor", message),
-            OperatorRefused::Unknown { .. } => Self::new(StatusCode::NOT_FOUND, "no-such-operator", message),
-            OperatorRefused::Exists { .. } => Self::new(StatusCode::CONFLICT, "operator-exists", message),
-            OperatorRefused::TooMany { .. } => Self::new(StatusCode::CONFLICT, "too-many-operators", message),
+        let problem = match refused {
+            OperatorRefused::WrongPin => ProblemType::WrongPin,
+            OperatorRefused::SessionEnded => ProblemType::SessionEnded,
+            OperatorRefused::Locked { .. } => ProblemType::OperatorLocked,
+            OperatorRefused::PinUnderWay => ProblemType::PinUnderWay,
+            OperatorRefused::SupervisorNeeded { .. } => ProblemType::SupervisorNeeded,
+            OperatorRefused::NotApproved => ProblemType::NotApproved,
+            OperatorRefused::NoSupervisor { .. } => ProblemType::NoSupervisor,
+            OperatorRefused::Unknown { .. } => ProblemType::NoSuchOperator,
+            OperatorRefused::Exists { .. } => ProblemType::OperatorExists,
+            OperatorRefused::TooMany { .. } => ProblemType::TooManyOperators,
         };
-        failure.retry_after(refused.retry_after_s())
+        Self::new(problem, message).retry_after(refused.retry_after_s().and_then(|s| u32::try_from(s).ok()))
     }
 }
 
@@ -401,8 +386,8 @@ mod tests {
             }
         }
         let given: Credentials = serde_json::from_str("{\"operator\":\"862486862486\",\"pin\":\"x862486\"}").unwrap();
-        assert!(!given.operator.name().unwrap_err().message().contains("862486"));
-        assert!(!given.pin.pin().unwrap_err().message().contains("862486"));
+        assert!(!given.operator.name().unwrap_err().detail().contains("862486"));
+        assert!(!given.pin.pin().unwrap_err().detail().contains("862486"));
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use pos_agent::gateway::parameter;
 use pos_agent::metrics::{Metrics, PrinterStanding, SaleTiming, TerminalStanding};
 use pos_agent::sale::Outcome;
+use pos_agent::till::ProblemType;
 use pos_agent::words::{Language, Words};
 
 use super::cell;
@@ -12,7 +13,7 @@ use super::source::{camel, kebab, members, table_of_head};
 
 const EXIT: &str = include_str!("../../../cli/exit.rs");
 const FAILURE: &str = include_str!("../../../cli/failure.rs");
-const TILL: &str = include_str!("../../../till/mod.rs");
+const TILL: &str = include_str!("../../../till/sale_view.rs");
 const API: &str = include_str!("../../../till/http/api.rs");
 const OPERATORS: &str = include_str!("../../../till/http/operators.rs");
 
@@ -29,8 +30,21 @@ pub(super) fn exit_codes() -> String {
 /// The words that a program hears when something is not done.
 pub(super) fn codes() -> String {
     let mut table = "| code | meaning |\n|---|---|\n".to_owned();
-    for code in members(FAILURE, "pub enum Code") {
+    let own = members(FAILURE, "pub enum Code").into_iter().filter(|code| code.line.ends_with(','));
+    for code in own.filter(|code| !code.line.contains('(')) {
         let _ = writeln!(table, "| `{}` | {} |", kebab(code.line.trim_end_matches(',')), cell(&code.comment));
+    }
+    for problem in ProblemType::ALL {
+        let _ = writeln!(table, "| `{}` | {}. |", problem.code(), cell(problem.title()));
+    }
+    table
+}
+
+/// The problem types of the interface for tills.
+pub(super) fn problems() -> String {
+    let mut table = "| `code` | HTTP | `title` |\n|---|---|---|\n".to_owned();
+    for problem in ProblemType::ALL {
+        let _ = writeln!(table, "| `{}` | {} | {} |", problem.code(), problem.status(), cell(problem.title()));
     }
     table
 }

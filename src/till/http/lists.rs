@@ -1,36 +1,113 @@
-//! The list of sales, page by page: however long it is, two or three pages of it are in memory, and none is read before
-//! there is room for it.
+//! Several transactions at once: the list of sales, page by page, and the sums for the closing of a day.
+//!
+//! However long a list is, two or three pages of it are in memory, and none is read before there is room for it.
 
+use std::collections::BTreeSet;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
+use std::time::Duration;
 
+use axum::Json;
 use axum::body::{Body, Bytes};
+use axum::extract::{Extension, State};
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
+use axum::routing::get;
 use hyper::body::Frame;
+use serde::Deserialize;
 use tokio::sync::{OwnedSemaphorePermit, mpsc};
 
-use super::api::App;
+use super::api::{App, Route};
+use super::asked::Parameters;
 use super::failure::Failure;
-use crate::till::{Command, Permit, SaleView};
+use super::places::Allowance;
+use crate::till::{Caller, Command, Permit, SaleView, TotalsView, Verb};
 use crate::transaction::SaleNumber;
 
+/// A journal of a hundred thousand transactions on a slow card.
+const COUNT_DEADLINE: Duration = Duration::from_secs(60);
+/// Transactions without an end that may be handed on from one count to the next.
+const MAX_CARRIED: usize = 1000;
+/// Sales of one list when the till names no limit, and at most.
+const LIST_LIMIT: (u32, u32) = (100, 1000);
 /// Sales of one page; as JSON some 40 KiB.
 const PAGE: u32 = 50;
 
+/// Many transactions.
+pub(super) const ROUTES: &[Route] =
+    &[Route { path: "/v1/sales", serve: || get(list) }, Route { path: "/v1/totals", serve: || get(totals) }];
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ListQuery {
+    #[serde(default)]
+    since: SaleNumber,
+    limit: Option<u32>,
+    till: Option<String>,
+}
+
+async fn list(
+    State(app): State<Arc<App>>,
+    Extension(caller): Extension<Caller>,
+    Extension(allowance): Extension<Arc<Allowance>>,
+    Parameters(ListQuery { since, limit, till }): Parameters<ListQuery>,
+) -> Result<Response, Failure> {
+    let (usual, most) = LIST_LIMIT;
+    let limit = limit.unwrap_or(usual);
+    if !(1..=most).contains(&limit) {
+        return Err(Failure::malformed(format!("limit is 1 to {most}; ask for the rest with since")));
+    }
+    let permit = caller.may(Verb::List)?;
+    let till = permit.one_or_all(till)?;
+    let turn = allowance.turn_to_read().await?;
+    answer(app, permit, ListWanted { till, since, limit }, turn).await
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TotalsQuery {
+    #[serde(default)]
+    since: SaleNumber,
+    #[serde(default)]
+    carried: String,
+    till: Option<String>,
+}
+
+async fn totals(
+    State(app): State<Arc<App>>,
+    Extension(caller): Extension<Caller>,
+    Extension(allowance): Extension<Arc<Allowance>>,
+    Parameters(TotalsQuery { since, carried, till }): Parameters<TotalsQuery>,
+) -> Result<Json<TotalsView>, Failure> {
+    let numbers =
+        carried.split(',').filter(|number| !number.is_empty()).map(str::parse).collect::<Result<Vec<SaleNumber>, _>>();
+    let carried = numbers.map_err(|_| Failure::malformed("carried: numbers with commas between them, as 97,112"))?;
+    if carried.len() > MAX_CARRIED {
+        return Err(Failure::malformed(format!("carried: at most {MAX_CARRIED} numbers")));
+    }
+    // One that is after `since` is counted there; one that is named twice is counted once.
+    let carried: BTreeSet<SaleNumber> = carried.into_iter().filter(|number| *number <= since).collect();
+    let carried = carried.into_iter().collect();
+    let permit = caller.may(Verb::Totals)?;
+    let till = permit.one_or_all(till)?;
+    let _turn = allowance.turn_to_read().await?;
+    let counted = app.ask_within(&permit, COUNT_DEADLINE, |reply| Command::Totals { till, since, carried, reply });
+    Ok(Json(counted.await??))
+}
+
 /// What is asked for.
-pub(super) struct ListWanted {
+struct ListWanted {
     /// Whose; `None` is every till's.
-    pub(super) till: Option<String>,
+    till: Option<String>,
     /// Number to start after.
-    pub(super) since: SaleNumber,
+    since: SaleNumber,
     /// At most so many.
-    pub(super) limit: u32,
+    limit: u32,
 }
 
 /// `{"sales":[…]}`, of which the first page is read before anything is answered. `turn` is held as long as it takes.
-pub(super) async fn answer(
+async fn answer(
     app: Arc<App>,
     permit: Permit,
     mut wanted: ListWanted,
@@ -72,7 +149,7 @@ async fn feed(
             Ok(page) => write(&mut text, &page, false),
             Err(failure) => {
                 // An end that is missing is seen; a list that ends too early is not.
-                tracing::warn!(code = failure.code(), why = failure.message(), "a list of sales broke off");
+                tracing::warn!(code = failure.code(), why = failure.detail(), "a list of sales broke off");
                 let _ = taker.send(Err(BrokenOff)).await;
                 return;
             }

@@ -1,0 +1,122 @@
+//! The terminal itself: how it stands, its figures, how much it logs, and an amount that is typed at its reader.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Json;
+use axum::extract::{Extension, State};
+use axum::http::header;
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use serde::{Deserialize, Serialize};
+
+use super::api::{App, Route};
+use super::asked::JsonBody;
+use super::failure::Failure;
+use crate::money::Currency;
+use crate::till::{Attention, AttentionView, Caller, Command, LogLevel, LogView, ProblemType, StatusView, Verb};
+
+/// Longer than any `card-timeout-s`, which ends the typing.
+const TYPING_DEADLINE: Duration = Duration::from_secs(660);
+/// What `GET /v1/metrics` answers, for `Content-Type`.
+const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+/// How long a changed log lasts when nobody says, and at most: a log that is full of detail wears out a board's card.
+const LOG_FOR_S: u64 = 3600;
+const LOG_FOR_MOST_S: u64 = 24 * 3600;
+
+/// The terminal.
+pub(super) const ROUTES: &[Route] = &[
+    Route { path: "/v1/status", serve: || get(status) },
+    Route { path: "/v1/metrics", serve: || get(figures) },
+    Route { path: "/v1/log-level", serve: || post(log_level) },
+    Route { path: "/v1/reader/amount", serve: || post(type_amount) },
+];
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct AmountRequest {
+    currency: Option<String>,
+}
+
+#[derive(Serialize)]
+struct AmountTyped {
+    amount: String,
+    currency: &'static str,
+}
+
+async fn type_amount(
+    State(app): State<Arc<App>>,
+    Extension(caller): Extension<Caller>,
+    JsonBody(asked): JsonBody<AmountRequest>,
+) -> Result<Json<AmountTyped>, Failure> {
+    let permit = caller.may(Verb::TypeAmount)?;
+    let currency = match asked.currency {
+        Some(code) => Currency::from_code(&code)
+            .map_err(|error| Failure::new(ProblemType::Currency, error.to_string()).field("currency"))?,
+        None => app.currency,
+    };
+    let typed = app.ask_within(&permit, TYPING_DEADLINE, |reply| Command::TypeAmount { currency, reply }).await??;
+    Ok(Json(AmountTyped { amount: typed.decimal(), currency: typed.currency().code() }))
+}
+
+async fn status(
+    State(app): State<Arc<App>>,
+    Extension(caller): Extension<Caller>,
+) -> Result<Json<StatusView>, Failure> {
+    let permit = caller.may(Verb::Status)?;
+    let mut status = app.ask(&permit, |reply| Command::Status { permit: permit.clone(), reply }).await?;
+    status.http.clone_from(&app.port.borrow());
+    let trouble = status.http.as_ref().and_then(|port| port.trouble.clone());
+    status.attention.extend(trouble.map(|text| AttentionView::new(Attention::TillPortClosed, text)));
+    Ok(Json(status))
+}
+
+/// One text of bounded length, made between two turns of the agent's loop; what a caller may ask at a time is bounded
+/// for all verbs.
+async fn figures(State(app): State<Arc<App>>, Extension(caller): Extension<Caller>) -> Result<Response, Failure> {
+    let permit = caller.may(Verb::Metrics)?;
+    if caller.who().token.is_some() && !app.metrics_at_port {
+        let message = "figures are for the Unix socket alone; to serve them here too, write metrics = true into [till]";
+        return Err(Failure::new(ProblemType::Forbidden, message));
+    }
+    let text = app.ask(&permit, |reply| Command::Metrics { reply }).await?;
+    Ok(([(header::CONTENT_TYPE, OPEN_METRICS)], text).into_response())
+}
+
+/// A level, or back to how the program was started.
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum WantedLevel {
+    Usual,
+    Info,
+    Debug,
+    Trace,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LogRequest {
+    level: WantedLevel,
+    #[serde(rename = "forS")]
+    for_s: Option<u64>,
+}
+
+async fn log_level(
+    State(app): State<Arc<App>>,
+    Extension(caller): Extension<Caller>,
+    JsonBody(LogRequest { level, for_s }): JsonBody<LogRequest>,
+) -> Result<Json<Option<LogView>>, Failure> {
+    let permit = caller.may(Verb::Log)?;
+    let for_s = for_s.unwrap_or(LOG_FOR_S);
+    if !(1..=LOG_FOR_MOST_S).contains(&for_s) {
+        return Err(Failure::malformed(format!("forS: must be 1 to {LOG_FOR_MOST_S} seconds")));
+    }
+    let level = match level {
+        WantedLevel::Usual => None,
+        WantedLevel::Info => Some(LogLevel::Info),
+        WantedLevel::Debug => Some(LogLevel::Debug),
+        WantedLevel::Trace => Some(LogLevel::Trace),
+    };
+    let (lasts, by) = (Duration::from_secs(for_s), caller.who().clone());
+    Ok(Json(app.ask(&permit, |reply| Command::Log { level, lasts, by, reply }).await??))
+}
