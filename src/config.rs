@@ -305,8 +305,8 @@ pub struct TillToken {
     #[cfg_attr(feature = "docs", schemars(with = "Vec<String>"))]
     #[serde(default = "Rights::till")]
     pub rights: Rights,
-    /// Whether somebody must be signed in where `[operators] required` asks for it; `false` for a till that has cashiers
-    /// of its own, and may state who they are.
+    /// Whether somebody must be signed in where `[operators] required` asks for it; `false` for a till that has
+    /// cashiers of its own, and may state who they are.
     #[serde(default = "defaults::yes")]
     pub operator: bool,
 }

@@ -1,5 +1,5 @@
-//! The operators: who they are, who is signed in, and what a supervisor has confirmed. What follows from a wrong PIN and
-//! what a role may do is decided in `counter`; here the journal is written and the digests are reckoned.
+//! The operators: who they are, who is signed in, and what a supervisor has confirmed. What follows from a wrong PIN
+//! and what a role may do is decided in `counter`; here the journal is written and the digests are reckoned.
 //!
 //! A PIN is looked at on a thread of its own, one at a time, and at most one waits for each door: whoever floods the
 //! terminal with PINs keeps a core busy for as long as its tries last, and holds up no sale. The try is on the disk
@@ -12,7 +12,7 @@ use zeroize::Zeroizing;
 
 use crate::config::Operators;
 use crate::counter::{
-    Approval, Approvals, Approved, Attempts, ITERATIONS, Pin, PinDigest, PinKey, Role, Session, Sessions,
+    Approvals, Approved, Attempts, GivenApproval, ITERATIONS, Pin, PinDigest, PinKey, Role, Session, Sessions,
     SupervisorAbove, TokenDigest, TryKey,
 };
 use crate::emv::pan;
@@ -320,7 +320,7 @@ impl Agent {
         let (approval, token) = self.token()?;
         let (till, reference) = (command.till.as_str(), command.reference.as_str());
         tracing::info!(%supervisor, till, reference, kind = command.kind.as_str(), "confirmed by a supervisor");
-        let given = Approval { supervisor: supervisor.clone(), command, door };
+        let given = GivenApproval { supervisor: supervisor.clone(), command, door };
         self.operators.approvals.give(token, given, self.clock.monotonic());
         Ok(ApprovalView { approval, supervisor, good_for_s: Approvals::GOOD_FOR.as_secs() })
     }

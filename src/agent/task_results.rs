@@ -1,5 +1,5 @@
-//! What the agent's own tasks bring back: answers of the gateway, pages of the journal, and digests of PINs. An answer that names
-//! another transaction's payment is none to this request.
+//! What the agent's own tasks bring back: answers of the gateway, pages of the journal, and digests of PINs. An answer
+//! that names another transaction's payment is none to this request.
 
 use std::time::Duration;
 

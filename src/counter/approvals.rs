@@ -28,7 +28,7 @@ pub struct Approved {
 
 /// A supervisor's word.
 #[derive(Clone, Debug)]
-pub struct Approval {
+pub struct GivenApproval {
     /// Whose.
     pub supervisor: OperatorName,
     /// For what.
@@ -39,14 +39,14 @@ pub struct Approval {
 
 /// Those that were not used yet.
 #[derive(Debug, Default)]
-pub struct Approvals(BTreeMap<TokenDigest, (Duration, Approval)>);
+pub struct Approvals(BTreeMap<TokenDigest, (Duration, GivenApproval)>);
 
 impl Approvals {
     /// How long one is good.
     pub const GOOD_FOR: Duration = GOOD_FOR;
 
     /// A supervisor has confirmed.
-    pub fn give(&mut self, token: TokenDigest, approval: Approval, now: Duration) {
+    pub fn give(&mut self, token: TokenDigest, approval: GivenApproval, now: Duration) {
         self.0.retain(|_, (given, _)| now.saturating_sub(*given) < GOOD_FOR);
         if self.0.len() >= MOST
             && let Some(oldest) = self.0.iter().min_by_key(|(_, (given, _))| *given).map(|(token, _)| *token)
@@ -92,7 +92,7 @@ mod tests {
         let (door, ben) = (Who { uid: Some(7), ..Who::default() }, OperatorName::parse("Ben").unwrap());
         let (token, at) = (TokenDigest::of(b"t"), Duration::from_secs);
         let mut approvals = Approvals::default();
-        let approval = Approval { supervisor: ben.clone(), command: command.clone(), door: door.clone() };
+        let approval = GivenApproval { supervisor: ben.clone(), command: command.clone(), door: door.clone() };
         approvals.give(token, approval.clone(), at(10));
         let found = |it: &Approvals, command: &Approved, door: &Who, now| it.find(&token, command, door, now).cloned();
         assert_eq!(found(&approvals, &command, &door, at(129)), Some(ben.clone()));

@@ -14,7 +14,7 @@ mod operators;
 mod pin;
 mod sessions;
 
-pub use approvals::{Approval, Approvals, Approved};
+pub use approvals::{Approvals, Approved, GivenApproval};
 pub use attempts::{Attempts, TryKey};
 pub use operators::{Deed, NeedsSupervisor, Role, SupervisorAbove};
 pub use pin::{ITERATIONS, Pin, PinDigest, PinError, PinKey};

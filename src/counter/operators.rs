@@ -1,5 +1,5 @@
-//! The operators' roles: what each may do at a counter, on top of what the till itself may (`till/rights.rs`), and above
-//! which amount a supervisor confirms what a cashier does.
+//! The operators' roles: what each may do at a counter, on top of what the till itself may (`till/rights.rs`), and
+//! above which amount a supervisor confirms what a cashier does.
 //!
 //! | | cashier | supervisor | technician |
 //! |---|---|---|---|

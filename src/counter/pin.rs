@@ -187,9 +187,11 @@ mod tests {
         assert!(digest.is_of(&pin("8624"), &key(1)));
         assert!(!digest.is_of(&pin("8625"), &key(1)) && !digest.is_of(&pin("86240"), &key(1)));
         assert!(!digest.is_of(&pin("8624"), &key(2)));
-        assert!(!PinDigest { salt: [8; 16], ..digest.clone() }.is_of(&pin("8624"), &key(1)));
         let more = NonZeroU32::new(2).unwrap();
-        assert!(!PinDigest { iterations: more, ..digest }.is_of(&pin("8624"), &key(1)));
+        for (salt, iterations) in [([8; 16], ONCE), ([7; 16], more)] {
+            let other = PinDigest { salt, iterations, ..digest };
+            assert!(!other.is_of(&pin("8624"), &key(1)));
+        }
     }
 
     #[test]

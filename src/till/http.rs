@@ -6,9 +6,9 @@
 //!  127.0.0.1:8650, bearer token ────┘  (who?)  (how much?) events (server-sent)         ◀─ Progress ◀─┘
 //! ```
 //!
-//! Between `places` and the verbs, `operators` finds out which operator is signed in. This file accepts, and gives each connection its deadlines; `places` says who has to leave when there are many.
-//! Nothing here decides about a sale: a request that breaks off leaves the sale as the agent knows it, and the till
-//! asks for its reference again.
+//! Between `places` and the verbs, `operators` finds out which operator is signed in. This file accepts, and gives each
+//! connection its deadlines; `places` says who has to leave when there are many. Nothing here decides about a sale: a
+//! request that breaks off leaves the sale as the agent knows it, and the till asks for its reference again.
 //!
 //! | what is waited for | how long | where |
 //! |---|---|---|

@@ -31,8 +31,8 @@ pub struct Served {
 
 /// Opens every way in that the settings ask for, unless systemd has opened it and `gives` it.
 ///
-/// `operators` says that somebody must be signed in for what moves money, unless a way in is exempt. What tills ask goes
-/// to `commands`, and all of them hear `progress`; `currency` is that of a sale that names none.
+/// `operators` says that somebody must be signed in for what moves money, unless a way in is exempt. What tills ask
+/// goes to `commands`, and all of them hear `progress`; `currency` is that of a sale that names none.
 ///
 /// # Errors
 /// Every [`Error`]; nothing is served then.
