@@ -12,7 +12,11 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use toml::{Table, Value};
+use toml::Table;
+
+use self::section::Section;
+
+mod section;
 
 /// Where it is unless the command line says otherwise.
 pub(crate) const DEFAULT_PATH: &str = "/etc/pos-agent/front.toml";
@@ -53,8 +57,40 @@ pub(crate) struct PageConfig {
     pub(crate) on: bool,
     /// The till that it stands for.
     pub(crate) till: String,
-    /// Whether it may be used from the network by whoever opens it, without an operator who is signed in.
-    pub(crate) open: bool,
+    /// Who may use it where no operator is signed in.
+    pub(crate) without_sign_in: WithoutSignIn,
+}
+
+/// Who may use the page where no operator is signed in; what moves money the agent asks an operator for all the same,
+/// where its configuration requires one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum WithoutSignIn {
+    /// Nobody.
+    Nobody,
+    /// Programs of this board, as the browser on its screen.
+    Board,
+    /// Whoever reaches the board.
+    Network,
+}
+
+impl WithoutSignIn {
+    fn read(word: &str) -> Option<Self> {
+        match word {
+            "nobody" => Some(Self::Nobody),
+            "board" => Some(Self::Board),
+            "network" => Some(Self::Network),
+            _ => None,
+        }
+    }
+
+    /// As it is written.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Nobody => "nobody",
+            Self::Board => "board",
+            Self::Network => "network",
+        }
+    }
 }
 
 /// One who hears of events.
@@ -165,7 +201,9 @@ impl FrontConfig {
         let page = whole.section("page", |page| PageConfig {
             on: page.flag("on").unwrap_or(true),
             till: page.text("till").unwrap_or_else(|| "local".to_owned()),
-            open: page.flag("open").unwrap_or(false),
+            without_sign_in: page
+                .word("without-sign-in", "\"nobody\", \"board\" or \"network\"", WithoutSignIn::read)
+                .unwrap_or(WithoutSignIn::Board),
         });
         let origins = whole.section("cors", |cors| cors.texts("origins").unwrap_or_default());
         let webhooks = whole.sections("webhook", WebhookConfig::read);
@@ -198,7 +236,7 @@ impl FrontConfig {
             say("cors.origins", wrong, "write scheme, host and port alone, as \"https://till.example\"");
         }
         for till in self.tills.iter().chain([&self.page.till]).filter(|till| !is_till(till)) {
-            say("tills", format!("{till:?} cannot be a till's name"), "use 1 to 32 letters, digits, '-', '_' and '.'");
+            say("tills", format!("{till:?} cannot be a till's name"), "use 1 to 32 letters, digits, '-' and '_'");
         }
         if self.tills.contains(&self.page.till) {
             let wrong = format!("{:?} is the page's own till", self.page.till);
@@ -286,7 +324,7 @@ impl WebhookConfig {
 
 /// A till's name, as the agent's configuration has them.
 pub(crate) fn is_till(name: &str) -> bool {
-    (1..=32).contains(&name.len()) && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b))
+    (1..=32).contains(&name.len()) && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_".contains(&b))
 }
 
 /// What may stand in `Host` without its port, in lower case: a name or an address.
@@ -308,120 +346,6 @@ fn is_origin(origin: &str) -> bool {
         return false;
     };
     is_host_name(host) && port.is_none_or(|port| port.parse::<u16>().is_ok_and(|number| number.to_string() == port))
-}
-
-/// A table of the file whose keys are taken out one by one; what is left is unknown.
-struct Section<'a> {
-    prefix: String,
-    table: &'a mut Table,
-    faults: &'a mut Vec<Fault>,
-}
-
-impl Section<'_> {
-    fn fault(&mut self, key: &str, wrong: impl Into<String>, remedy: &str) {
-        let key = format!("{}{key}", self.prefix);
-        self.faults.push(Fault { key, wrong: wrong.into(), remedy: remedy.to_owned() });
-    }
-
-    fn take<T>(&mut self, key: &str, wanted: &str, read: impl FnOnce(Value) -> Option<T>) -> Option<T> {
-        let value = self.table.remove(key)?;
-        let kind = value.type_str();
-        let read = read(value);
-        if read.is_none() {
-            self.fault(key, format!("cannot be this {kind}"), &format!("write {wanted}"));
-        }
-        read
-    }
-
-    fn text(&mut self, key: &str) -> Option<String> {
-        self.take(key, "text in quotes", |value| match value {
-            Value::String(text) => Some(text),
-            _ => None,
-        })
-    }
-
-    /// A text without which nothing can be done.
-    fn needed_text(&mut self, key: &str) -> String {
-        if !self.table.contains_key(key) {
-            self.fault(key, "is missing", "write it");
-        }
-        self.text(key).unwrap_or_default()
-    }
-
-    fn path(&mut self, key: &str) -> Option<PathBuf> {
-        let absolute = |value: Value| value.as_str().map(PathBuf::from).filter(|path| path.is_absolute());
-        self.take(key, "an absolute path in quotes", absolute)
-    }
-
-    fn flag(&mut self, key: &str) -> Option<bool> {
-        self.take(key, "true or false", |value| value.as_bool())
-    }
-
-    fn number(&mut self, key: &str, within: std::ops::RangeInclusive<u64>) -> Option<u64> {
-        let wanted = format!("a number from {} to {}", within.start(), within.end());
-        let fitting = |value: Value| value.as_integer()?.try_into().ok().filter(|number| within.contains(number));
-        self.take(key, &wanted, fitting)
-    }
-
-    fn texts(&mut self, key: &str) -> Option<Vec<String>> {
-        let all = |value: Value| match value {
-            Value::Array(texts) => texts.into_iter().map(|text| text.as_str().map(str::to_owned)).collect(),
-            _ => None,
-        };
-        self.take(key, "a list of texts, as [\"one\", \"two\"]", all)
-    }
-
-    fn addresses(&mut self, key: &str) -> Vec<SocketAddr> {
-        let all = |value: Value| match value {
-            Value::Array(texts) => texts.into_iter().map(|text| text.as_str()?.parse().ok()).collect(),
-            _ => None,
-        };
-        self.take(key, "a list of addresses with ports, as [\"0.0.0.0:8443\"]", all).unwrap_or_default()
-    }
-
-    /// A table below this one, empty when it is not there.
-    fn section<T>(&mut self, key: &str, read: impl FnOnce(&mut Section<'_>) -> T) -> T {
-        let table = |value: Value| match value {
-            Value::Table(table) => Some(table),
-            _ => None,
-        };
-        let mut table = self.take(key, &format!("a table [{key}]"), table).unwrap_or_default();
-        let prefix = format!("{}{key}.", self.prefix);
-        let mut section = Section { prefix, table: &mut table, faults: self.faults };
-        let read = read(&mut section);
-        section.nothing_else();
-        read
-    }
-
-    /// Tables in a row, each below `[[key]]`.
-    fn sections<T>(&mut self, key: &str, read: impl Fn(&mut Section<'_>) -> T) -> Vec<T> {
-        let tables = |value: Value| match value {
-            Value::Array(tables) => tables
-                .into_iter()
-                .map(|table| match table {
-                    Value::Table(table) => Some(table),
-                    _ => None,
-                })
-                .collect::<Option<Vec<_>>>(),
-            _ => None,
-        };
-        let tables = self.take(key, &format!("tables [[{key}]]"), tables).unwrap_or_default();
-        let mut all = Vec::new();
-        for (n, mut table) in tables.into_iter().enumerate() {
-            let prefix = format!("{}{key}[{}].", self.prefix, n + 1);
-            let mut section = Section { prefix, table: &mut table, faults: self.faults };
-            all.push(read(&mut section));
-            section.nothing_else();
-        }
-        all
-    }
-
-    fn nothing_else(&mut self) {
-        let left: Vec<String> = self.table.keys().cloned().collect();
-        for key in left {
-            self.fault(&key, "is no key of this file", "correct the name or leave it out; the manual lists them");
-        }
-    }
 }
 
 #[cfg(test)]
@@ -452,6 +376,7 @@ mod tests {
             [page]
             on = "yes"
             till = "counter"
+            without-sign-in = "everybody"
             [cors]
             origins = ["https://till.example/", "https://ok.example:8443", "null"]
             [[webhook]]
@@ -479,6 +404,7 @@ mod tests {
             "listen.http: 192.0.2.1:80",
             "listen.https: ",
             "page.on: ",
+            "page.without-sign-in: ",
             "\"https://till.example/\"",
             "\"null\"",
             "webhook[1].give-up-after-h",
@@ -489,6 +415,6 @@ mod tests {
         ] {
             assert_eq!(lines.iter().filter(|line| line.contains(expected)).count(), 1, "{expected} in\n{said}");
         }
-        assert_eq!(lines.len(), 17, "{said}");
+        assert_eq!(lines.len(), 18, "{said}");
     }
 }

@@ -9,8 +9,7 @@
 //! | `/front/events` | whoever may use the page | here |
 //! | `/v1/…` | whoever may use the page, and paired tills | `passage` |
 //!
-//! The page may be used by programs of this board, by an operator who is signed in, and from the network by anybody only
-//! where `[page] open` says so.
+//! The page may be used by an operator who is signed in, and without one by whom `[page] without-sign-in` names.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
@@ -28,10 +27,10 @@ use serde_json::{Value, json};
 use tokio::sync::{mpsc, watch};
 use tokio::time::{Instant, MissedTickBehavior, interval};
 
-use crate::agent::{Agent, Question};
+use crate::agent::{Agent, Question, Standing};
 use crate::attempts::Attempts;
 use crate::certificate::HostCertificate;
-use crate::config::FrontConfig;
+use crate::config::{FrontConfig, WithoutSignIn};
 use crate::control::rfc3339;
 use crate::guard::{Asker, Caller, Guard, Way, bearer, cookie};
 use crate::page::Page;
@@ -124,8 +123,12 @@ impl Front {
         match path.as_str() {
             path if path.starts_with("/v1/") => {
                 let caller = self.caller(request.headers(), way, asker)?;
-                place.admitted()?;
-                passage::pass(&self.agent, request, &caller, &self.config.page.till).await
+                let answer = passage::pass(&self.agent, request, &caller, &self.config.page.till).await?;
+                // A session that the agent does not know is a stranger's.
+                if answer.status() != StatusCode::UNAUTHORIZED {
+                    place.admitted();
+                }
+                Ok(answer)
             }
             "/front/health" if is_read => Ok(self.health(request.headers(), way, asker)),
             "/front/certificate.pem" if is_read => self.ca(),
@@ -175,7 +178,7 @@ impl Front {
             (&Method::GET, "/front/events") => {
                 self.caller(request.headers(), way, asker)?;
                 self.session_is_good(session, way).await?;
-                place.admitted()?;
+                place.admitted();
                 Ok(self.events())
             }
             (&Method::GET | &Method::HEAD, path) => {
@@ -194,21 +197,16 @@ impl Front {
             let detail = "send \"Authorization: Bearer …\" with a paired till's token; POST /front/pair gives one";
             return Err(Problem::unauthorized("unauthorized", detail));
         }
-        let standing = self.agent.standing();
-        if standing.up != Some(true) {
-            return Err(Problem::agent_down("the agent is not there; systemctl status pos-agent"));
-        }
-        let session = cookie(headers);
-        if self.may_do_without(way) || (session.is_some() && standing.knows_sessions) {
-            return Ok(Caller::Page { session });
-        }
-        let detail = "from the network the page is for operators who are signed in: POST /front/session";
-        Err(Problem::unauthorized("sign-in", detail))
+        page_caller(cookie(headers), self.may_do_without(way), self.agent.standing())
     }
 
-    /// A program of this board, or a shop that lets everybody in its network use the page.
+    /// Whether the page may be used from there without an operator.
     fn may_do_without(&self, way: Way) -> bool {
-        way.is_local() || self.config.page.open
+        match self.config.page.without_sign_in {
+            WithoutSignIn::Nobody => false,
+            WithoutSignIn::Board => way.is_local(),
+            WithoutSignIn::Network => true,
+        }
     }
 
     fn till(&self, token: &str, way: Way) -> Result<String, Problem> {
@@ -335,6 +333,18 @@ impl Front {
     }
 }
 
+/// The page, when it needs no session or has one that the agent will judge.
+fn page_caller(session: Option<HeaderValue>, may_do_without: bool, agent: Standing) -> Result<Caller, Problem> {
+    if agent.up != Some(true) {
+        return Err(Problem::agent_down("the agent is not there; systemctl status pos-agent"));
+    }
+    if may_do_without || (session.is_some() && agent.knows_sessions) {
+        return Ok(Caller::Page { session });
+    }
+    let detail = "here the page is for operators who are signed in: POST /front/session";
+    Err(Problem::unauthorized("sign-in", detail))
+}
+
 /// The settings in the agent's status.
 fn of_status(status: &Value, operators: bool) -> Value {
     let currency = status["currency"].as_str().unwrap_or_default();
@@ -386,4 +396,30 @@ fn with_usual_headers(mut answer: Answer) -> Answer {
     headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
     headers.insert(VARY, HeaderValue::from_static("Origin"));
     answer
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn where_it_takes_an_operator_the_page_needs_a_session_that_the_agent_judges() {
+        let agent = |up, knows_sessions| Standing { up, since: SystemTime::UNIX_EPOCH, knows_sessions };
+        let cookie = || Some(HeaderValue::from_static("x"));
+        let asked = |session: Option<HeaderValue>, may_do_without, agent| {
+            let caller = page_caller(session.clone(), may_do_without, agent);
+            caller.map(|caller| assert_eq!(caller, Caller::Page { session })).map_err(|it| Answer::from(it).status())
+        };
+        let (up, old) = (agent(Some(true), true), agent(Some(true), false));
+        assert_eq!(asked(None, false, up), Err(StatusCode::UNAUTHORIZED));
+        assert_eq!(asked(cookie(), false, up), Ok(()));
+        assert_eq!(asked(cookie(), false, old), Err(StatusCode::UNAUTHORIZED), "an agent that would not judge it");
+        for session in [None, cookie()] {
+            assert_eq!(asked(session.clone(), true, up), Ok(()), "where it may be used without one");
+            assert_eq!(asked(session.clone(), true, old), Ok(()));
+            for away in [agent(Some(false), true), agent(None, true)] {
+                assert_eq!(asked(session.clone(), true, away), Err(StatusCode::SERVICE_UNAVAILABLE));
+            }
+        }
+    }
 }

@@ -280,10 +280,9 @@ fn check(at: &Where) -> Result<(), Stop> {
     };
     say(&format!("  listens   {} {}", addresses("https", &config.https), addresses("http", &config.http)));
     say(&format!("  agent     {}", config.agent.display()));
-    let page = match (config.page.on, config.page.open) {
-        (false, _) => "not served".to_owned(),
-        (true, false) => format!("till {}; from the network for operators who are signed in", config.page.till),
-        (true, true) => format!("till {}; from the network for whoever opens it", config.page.till),
+    let page = match config.page.on {
+        false => "not served".to_owned(),
+        true => format!("till {}; without signing in: {}", config.page.till, config.page.without_sign_in.word()),
     };
     say(&format!("  page      {page}"));
     for till in &config.tills {

@@ -398,6 +398,19 @@ mod tests {
     }
 
     #[test]
+    fn the_manual_has_the_same_table() {
+        let manual = include_str!("../../docs/src/front.md");
+        let row = |(method, path, parameters, _): &Row| {
+            let names: Vec<String> = parameters.iter().map(|name| format!("`{name}`")).collect();
+            let names = if names.is_empty() { String::new() } else { format!("{} ", names.join(", ")) };
+            format!("| `{method} {path}` | {names}|")
+        };
+        let expected: Vec<String> = TABLE.iter().map(row).collect();
+        let said: Vec<&str> = manual.lines().filter(|line| line.starts_with("| `") && line.contains(" /v1/")).collect();
+        assert_eq!(said, expected);
+    }
+
+    #[test]
     fn a_query_has_the_parameters_of_its_path_and_the_callers_till() {
         let row = |path: &str| TABLE.iter().find(|row| row.0 == "GET" && row.1 == path).unwrap();
         let till = Caller::Till("kasse-2".to_owned());

@@ -120,17 +120,16 @@ impl Place {
         Ok(UnderWay(Arc::clone(self)))
     }
 
-    /// The request was let in: from now on the connection is no stranger's.
-    pub(crate) fn admitted(&self) -> Result<(), Problem> {
+    /// A request was let in: from now on the connection is no stranger's, when one of those that are known can leave for it.
+    pub(crate) fn admitted(&self) {
         let mut inner = self.places.inner();
-        let known = inner.connections.get(&self.id).map(|connection| connection.known).ok_or_else(leaves)?;
-        if !known && !inner.make_room(|connection| connection.known, KNOWN) {
-            return Err(Problem::too_many("the page and the tills hold every connection there is; try again", 1));
+        let is_stranger = inner.connections.get(&self.id).is_some_and(|connection| !connection.known);
+        if !is_stranger || !inner.make_room(|connection| connection.known, KNOWN) {
+            return;
         }
         if let Some(connection) = inner.connections.get_mut(&self.id) {
             connection.known = true;
         }
-        Ok(())
     }
 }
 
@@ -205,11 +204,11 @@ mod tests {
     async fn the_oldest_stranger_leaves_for_the_newest_and_nobody_who_is_known_does() {
         let places = Arc::new(Places::default());
         let known = places.enter(host(0)).unwrap();
-        known.admitted().unwrap();
+        known.admitted();
         let strangers: Vec<_> = (1..=STRANGERS + 1).map(|n| places.enter(host(n)).unwrap()).collect();
         assert!(has_to_leave(&strangers[0]).await, "the oldest");
         assert!(!has_to_leave(&strangers[1]).await && !has_to_leave(&known).await);
-        assert!(strangers[0].begin().is_err() && strangers[0].admitted().is_err(), "not let in at the last moment");
+        assert!(strangers[0].begin().is_err(), "not let in at the last moment");
         drop((strangers, known));
         assert!(places.inner().connections.is_empty());
     }

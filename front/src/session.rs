@@ -84,7 +84,7 @@ pub(crate) async fn current(
     let detail = match &operators {
         Some(_) => "nobody is signed in",
         None => {
-            "from the network the page is for operators who are signed in, and none is configured; see the manual (\"The front\")"
+            "here the page is for operators who are signed in, and none is configured; see the manual (\"The front\")"
         }
     };
     Ok(Problem::unauthorized("sign-in", detail).with(&[("operators", operators.unwrap_or_else(|| json!([])))]))

@@ -1,23 +1,23 @@
 //! The agent is down, comes back, and breaks off in the middle.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use tokio::net::UnixListener;
 
 use crate::process::{Running, front, json, problem};
 use crate::stand_in::StandIn;
 
 #[tokio::test]
-async fn without_an_agent_it_says_so_within_a_second_and_recovers_by_itself() {
+async fn without_an_agent_it_says_so_and_recovers_by_itself() {
     let (front, agent) = front("").await;
     let client = front.client();
     let health = json(client.get(front.https_url("/front/health")).send().await.unwrap()).await;
     assert_eq!(health["agent"], "up");
     let settings = json(client.get(front.https_url("/front/settings")).send().await.unwrap()).await;
     let stopped = agent.stop();
-    let began = Instant::now();
     let answer = client.get(front.https_url("/v1/latest")).send().await.unwrap();
     assert_eq!(answer.headers()["retry-after"], "1");
     assert_eq!(problem(answer).await, (503, "agent-down".to_owned()));
-    assert!(began.elapsed() < Duration::from_secs(1), "{:?}", began.elapsed());
     let health = json(client.get(front.https_url("/front/health")).send().await.unwrap()).await;
     assert_eq!(health["agent"], "down");
     // The page begins all the same, with what is known of the terminal.
@@ -39,6 +39,21 @@ async fn it_begins_before_the_agent_does() {
     let agent = StandIn::begin(front.folder.path());
     agent.is_listened_to(1).await;
     until(|| async { front.client().get(front.https_url("/v1/latest")).send().await.unwrap().status() == 200 }).await;
+}
+
+/// As while systemd holds the socket, and the agent does not come up.
+#[tokio::test]
+async fn an_agent_that_takes_connections_and_says_nothing_is_down_and_nobody_waits_for_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let _held = UnixListener::bind(folder.path().join("till.sock")).unwrap();
+    let front = Running::begin(folder, "").await;
+    let client = front.client();
+    for _ in 0..20 {
+        let answer = client.get(front.https_url("/v1/latest")).send().await.unwrap();
+        assert_eq!(problem(answer).await, (503, "agent-down".to_owned()));
+    }
+    let health = json(client.get(front.https_url("/front/health")).send().await.unwrap()).await;
+    assert_eq!(health["agent"], "down");
 }
 
 #[tokio::test]

@@ -31,7 +31,7 @@ pub(crate) async fn front(more: &str) -> (Running, StandIn) {
 }
 
 impl Running {
-    /// Returns when it listens, and knows how the agent stands unless there is none.
+    /// Returns when it listens, and knows how the agent stands.
     pub(crate) async fn begin(folder: TempDir, more: &str) -> Self {
         write_config(folder.path(), more);
         let mut child = Command::new(PROGRAM)
@@ -43,8 +43,7 @@ impl Running {
             .unwrap();
         let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
         let (mut https, mut http) = (None, None);
-        let agent_is_there = folder.path().join("till.sock").exists();
-        let mut asked = !agent_is_there;
+        let mut asked = false;
         let mut said = String::new();
         while https.is_none() || http.is_none() || !asked {
             let line = lines.next_line().await.unwrap().unwrap_or_else(|| panic!("it ended: {said}"));
@@ -54,7 +53,7 @@ impl Running {
                 Some(("http", address)) => http = Some(address.to_owned()),
                 _ => {}
             }
-            asked |= line.contains("the agent is there");
+            asked |= line.contains("the agent is there") || line.contains("the agent is not there");
             said.push_str(&line);
         }
         // Nobody else reads what it says; it must not wait for that.

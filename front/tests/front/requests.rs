@@ -1,6 +1,6 @@
 //! What is passed on, and what browsers, proxies and slow peers are made to send.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use reqwest::StatusCode;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -35,7 +35,7 @@ async fn the_page_comes_by_tls_with_a_policy_and_is_not_sent_twice() {
 }
 
 #[tokio::test]
-async fn no_other_ca_is_trusted_for_it_and_no_old_tls_is_spoken() {
+async fn no_other_ca_is_trusted_for_it_and_nothing_is_said_without_tls() {
     let (front, _agent) = front("").await;
     let strangers = crate::process::client().build().unwrap();
     assert!(strangers.get(front.https_url("/")).send().await.is_err());
@@ -197,14 +197,13 @@ async fn whoever_sends_slowly_is_given_up_and_takes_no_place_from_others() {
         stream.write_all(b"GET /v1/sales HTTP/1.1\r\nHost: 127").await.unwrap();
         slow.push(stream);
     }
-    let began = Instant::now();
     assert_eq!(front.raw(&format!("GET /front/health HTTP/1.1\r\nHost: {}\r\n\r\n", front.http)).await.0, 200);
     let last = slow.pop().unwrap();
     for mut stream in slow {
         // Closed for the newer ones, or by its deadline; whatever comes, it ends.
         let mut said = Vec::new();
         let ended = tokio::time::timeout(Duration::from_secs(60), stream.read_to_end(&mut said)).await;
-        assert!(ended.is_ok(), "after {:?}", began.elapsed());
+        assert!(ended.is_ok());
     }
     drop(last);
 }

@@ -67,3 +67,35 @@ async fn one_address_cannot_try_pins_for_ever() {
     let heard = agent.heard().iter().filter(|it| it.target == "/v1/sessions").count();
     assert_eq!(heard, 20, "the agent is asked no more");
 }
+
+#[tokio::test]
+async fn where_it_takes_an_operator_nothing_is_passed_on_without_one() {
+    let (front, agent) = front("[page]\nwithout-sign-in = \"nobody\"").await;
+    let client = front.client();
+    let get = async |path: &str, cookie: &str| {
+        problem(client.get(front.https_url(path)).header("cookie", cookie).send().await.unwrap()).await
+    };
+    // The agent knows no operators, and would take any session for none.
+    for cookie in ["", "pos_session=x"] {
+        for path in ["/v1/latest", "/v1/events", "/front/events", "/front/session"] {
+            assert_eq!(get(path, cookie).await, (401, "sign-in".to_owned()), "{path} {cookie}");
+        }
+    }
+    assert!(agent.heard().is_empty());
+    agent.has_operators();
+    let agent = agent.stop().begin();
+    agent.is_listened_to(1).await;
+    let signed_in = loop {
+        let answer = sign_in(&front, "1234").await;
+        if answer.status() == StatusCode::OK {
+            break answer;
+        }
+    };
+    let cookie = signed_in.headers()["set-cookie"].to_str().unwrap().split(';').next().unwrap().to_owned();
+    let latest = client.get(front.https_url("/v1/latest")).header("cookie", &cookie).send().await.unwrap();
+    assert_eq!(latest.status(), StatusCode::OK);
+    let events = client.get(front.https_url("/front/events")).header("cookie", &cookie).send().await.unwrap();
+    assert_eq!(events.status(), StatusCode::OK);
+    assert_eq!(get("/v1/latest", "pos_session=x").await, (401, "session-ended".to_owned()));
+    assert_eq!(get("/front/events", "pos_session=x").await, (401, "sign-in".to_owned()));
+}

@@ -69,8 +69,7 @@ impl Receiver {
     /// Waits until so many attempts have been made.
     async fn attempts(&mut self, most: usize) -> Vec<Delivery> {
         let waited = self.deliveries.wait_for(|all| all.len() >= most);
-        let all = tokio::time::timeout(Duration::from_secs(120), waited).await.expect("deliveries").unwrap().clone();
-        all
+        tokio::time::timeout(Duration::from_secs(120), waited).await.expect("deliveries").unwrap().clone()
     }
 
     /// Waits until so many events were taken, and says which, in their order.
@@ -203,11 +202,5 @@ async fn what_happened_while_the_front_was_killed_or_the_agent_was_away_comes_la
     agent.event("kasse-2", "ended");
     let ids = receiver.taken(5).await;
     drop(front);
-    let mut seen = ids.clone();
-    seen.dedup();
-    assert_eq!(
-        seen,
-        (1..=5).map(|n| format!("evt_e-{n}")).collect::<Vec<_>>(),
-        "in order, and the same id for the same event"
-    );
+    assert_eq!(ids, (1..=5).map(|n| format!("evt_e-{n}")).collect::<Vec<_>>());
 }
