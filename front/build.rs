@@ -1,4 +1,5 @@
-//! Writes the list of the page's files, so that a file that is put into `page/` is served without a line of code.
+//! Writes the list of the page's files, so that a file that is put into `page/` is served without a line of code. Its
+//! tests are no part of it.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -25,8 +26,10 @@ fn find(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
         if path.is_dir() {
-            find(&path, files)?;
-        } else {
+            if !path.ends_with("tests") {
+                find(&path, files)?;
+            }
+        } else if !path.ends_with("package.json") {
             files.push(path);
         }
     }

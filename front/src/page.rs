@@ -1,7 +1,7 @@
 //! The cashier's page: the files of `page/`, which are part of the program.
 //!
-//! `GET /` is `index.html`, `GET /assets/NAME` any other file. The version is a digest of all of them: `index.html`
-//! says it where `{{version}}` stands, and the settings say it too, so that a page of an earlier program notices.
+//! `GET /` is `index.html`, `GET /assets/NAME` any other file, in whichever folder of `page/` it lies. The version is a digest of all of them: `index.html`
+//! says it where `@VERSION@` stands, and the settings say it too, so that a page of an earlier program notices.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -50,7 +50,7 @@ impl Page {
         let file = |(name, content): &(&'static str, &'static [u8])| {
             let path = match *name {
                 "index.html" => "/".to_owned(),
-                name => format!("/assets/{}", name.strip_prefix("assets/").unwrap_or(name)),
+                name => format!("/assets/{}", name.rsplit_once('/').map_or(name, |(_, name)| name)),
             };
             (path, PageFile::new(name, content, &version))
         };
@@ -94,7 +94,7 @@ impl PageFile {
     fn new(name: &str, content: &'static [u8], version: &str) -> Self {
         let media = media(name);
         let content = match std::str::from_utf8(content) {
-            Ok(text) if media.starts_with("text/html") => Cow::Owned(text.replace("{{version}}", version).into_bytes()),
+            Ok(text) if media.starts_with("text/html") => Cow::Owned(text.replace("@VERSION@", version).into_bytes()),
             _ => Cow::Borrowed(content),
         };
         let tag = format!("\"{}\"", &hex::encode(digest(&SHA256, &content))[..VERSION]);
@@ -122,7 +122,7 @@ mod tests {
     use super::*;
 
     const SOME: &[(&str, &[u8])] =
-        &[("app.js", b"a"), ("index.html", b"v={{version}}"), ("words/de.ftl", b"x"), ("words/en.ftl", b"y")];
+        &[("app.js", b"a"), ("index.html", b"v=@VERSION@"), ("words/de.ftl", b"x"), ("words/en.ftl", b"y")];
 
     #[test]
     fn the_page_says_its_version_and_another_one_has_another() {
@@ -131,10 +131,12 @@ mod tests {
         assert_eq!(index.content.as_ref(), format!("v={}", page.version()).as_bytes());
         assert_eq!(page.languages(), ["de", "en"]);
         assert_ne!(page.version(), Page::of(&SOME[..3]).version());
-        assert_eq!(
-            page.files.keys().collect::<Vec<_>>(),
-            ["/", "/assets/app.js", "/assets/words/de.ftl", "/assets/words/en.ftl"]
-        );
+        assert_eq!(page.files.keys().collect::<Vec<_>>(), ["/", "/assets/app.js", "/assets/de.ftl", "/assets/en.ftl"]);
+    }
+
+    #[test]
+    fn each_file_of_the_page_has_a_name_of_its_own() {
+        assert_eq!(Page::embedded().files.len(), FILES.len());
     }
 
     #[test]

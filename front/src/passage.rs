@@ -61,6 +61,7 @@ pub(crate) const TABLE: &[Row] = &[
     ("GET", "/v1/closes/{number}", &["format", "width", "language"], COUNTING),
     ("POST", "/v1/closes/{number}/print", &[], PATIENCE),
     ("POST", "/v1/reader/amount", &[], TYPING),
+    ("GET", "/v1/operators", &[], PATIENCE),
     ("POST", "/v1/approvals", &[], COUNTING),
     ("GET", "/v1/status", &[], PATIENCE),
     ("GET", "/v1/events", &[], PATIENCE),
@@ -71,11 +72,19 @@ const LIST: &[&str] =
     &["since", "limit", "amount", "last4", "reference", "from", "to", "cursor", "order", "state", "outcome", "kind"];
 
 /// Paths that are the terminal's and no till's.
-const WITHOUT_TILL: &[&str] =
-    &["/v1/status", "/v1/events", "/v1/openapi.json", "/v1/closes", "/v1/closes/{number}", "/v1/closes/{number}/print"];
+const WITHOUT_TILL: &[&str] = &[
+    "/v1/status",
+    "/v1/events",
+    "/v1/openapi.json",
+    "/v1/closes",
+    "/v1/closes/{number}",
+    "/v1/closes/{number}/print",
+    "/v1/operators",
+];
 
 /// What a till that is paired may not ask: it is about all tills.
-const NOT_FOR_TILLS: &[&str] = &["/v1/closes", "/v1/closes/{number}", "/v1/closes/{number}/print", "/v1/approvals"];
+const NOT_FOR_TILLS: &[&str] =
+    &["/v1/closes", "/v1/closes/{number}", "/v1/closes/{number}/print", "/v1/operators", "/v1/approvals"];
 
 /// The row of a request and its path as the agent gets it.
 fn find(method: &Method, path: &str) -> Result<(&'static Row, String), Problem> {
@@ -384,7 +393,6 @@ mod tests {
             "/v1/payments/1",
             "/v1/metrics",
             "/v1/log-level",
-            "/v1/operators",
             "/v1/sessions",
             "/v1/sessions/current",
             "/v2/sales",

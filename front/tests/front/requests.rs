@@ -90,7 +90,7 @@ async fn what_is_in_no_table_never_reaches_the_agent() {
         "/v1/payments/x",
         "/v1/log-level",
         "/v1/sessions",
-        "/v1/operators",
+        "/v1/operators/Anna",
         "/v1/../v1/metrics",
         "/v1/sales/../metrics",
         "/v1/%2e%2e/metrics",
