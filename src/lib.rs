@@ -12,7 +12,7 @@
 //!
 //! | step | where |
 //! |---|---|
-//! | a till asks | `till/http/guard.rs` finds out who, `till/http/api.rs` `sale` makes a [`till::Command`] |
+//! | a till asks | `till/http/guard.rs` finds out who, `till/http/sales.rs` `begin` makes a [`till::Command`] |
 //! | whether it may | `till/rights.rs` `may`: one table from verb to right, for every way in |
 //! | the agent's one loop hears it | `agent.rs` `run`, then `agent/tills.rs` `till_asks`, `begin_sale` |
 //! | the sale says what to write and what to do | [`sale::Sale::begin`], later [`sale::Sale::handle`], in `sale/decide.rs` |

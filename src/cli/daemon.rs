@@ -47,8 +47,8 @@ pub(super) enum Error {
     #[error("the connection to the daemon was lost: {why}; see its log (journalctl -u pos-agent)")]
     Lost { why: String },
     /// It answered with a refusal.
-    #[error("{message}")]
-    Refused { code: String, message: String },
+    #[error("{detail}")]
+    Refused { code: String, detail: String },
 }
 
 impl Error {
@@ -147,23 +147,18 @@ impl Daemon {
     }
 }
 
-/// The daemon's `{"error":{"code","message"}}`.
+/// The daemon's problem details, as far as they are told here.
 #[derive(Deserialize)]
 struct Refusal {
-    error: RefusalError,
-}
-
-#[derive(Deserialize)]
-struct RefusalError {
     code: String,
-    message: String,
+    detail: String,
 }
 
 async fn refusal(answer: Response<Incoming>) -> Error {
     let status: StatusCode = answer.status();
     let bytes = to_bytes(Body::new(answer.into_body()), MAX_ANSWER).await.unwrap_or_default();
     match serde_json::from_slice::<Refusal>(&bytes) {
-        Ok(Refusal { error: RefusalError { code, message } }) => Error::Refused { code, message },
+        Ok(Refusal { code, detail }) => Error::Refused { code, detail },
         Err(_) => lost(format!("status {status} without a reason")),
     }
 }

@@ -16,9 +16,9 @@ use tokio::time::{Instant, sleep, sleep_until};
 
 use super::daemon::{Daemon, Error, Events, Heard, in_path};
 use super::exit::{Exit, Stop};
-use super::{Code, Where, out, reference};
+use super::{Where, out, reference};
 use crate::money::{Currency, MoneyError, Typed};
-use crate::till::{CancelView, Progress, SaleState, SaleView, StatusView};
+use crate::till::{CancelView, ProblemType, Progress, SaleState, SaleView, StatusView};
 
 /// Arguments that every transaction has.
 #[derive(Debug, Args)]
@@ -426,7 +426,8 @@ async fn terminals_currency(daemon: &Daemon) -> Result<Option<Currency>, Stop> {
 }
 
 fn wrong(error: &MoneyError) -> Stop {
-    let code = if matches!(error, MoneyError::UnknownCurrency { .. }) { Code::Currency } else { Code::Amount };
+    let code =
+        if matches!(error, MoneyError::UnknownCurrency { .. }) { ProblemType::Currency } else { ProblemType::Amount };
     Stop::coded(code, error.to_string())
 }
 

@@ -93,6 +93,7 @@ pub(super) fn writable(path: &Path) -> Result<(Connection, Lock), Error> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_with_flags(path, flags).map_err(|error| refused(&name, &error))?;
     lock.is_of(path)?;
+    plan_once(&connection).map_err(|error| refused(&name, &error))?;
     // Until the file is known to be sound, closing it must not copy its WAL into it.
     leave_the_wal(&connection, true).map_err(|error| refused(&name, &error))?;
     connection.busy_timeout(BUSY).map_err(|error| refused(&name, &error))?;
@@ -112,6 +113,12 @@ pub(super) fn writable(path: &Path) -> Result<(Connection, Lock), Error> {
 pub(super) fn trust(connection: &Connection, path: &Path) -> Result<(), Error> {
     let trusted = make_room(connection, path).and_then(|()| leave_the_wal(connection, false));
     trusted.map_err(|error| refused(&path.display().to_string(), &error))
+}
+
+/// A statement keeps its plan whatever is bound to it: else SQLite, as it is built here (STAT4), would prepare each one
+/// anew for each value, between a card and its request (SQLite, `SQLITE_DBCONFIG_ENABLE_QPSG`).
+pub(super) fn plan_once(connection: &Connection) -> rusqlite::Result<()> {
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).map(drop)
 }
 
 fn leave_the_wal(connection: &Connection, leave: bool) -> rusqlite::Result<()> {

@@ -156,8 +156,8 @@ impl Sale {
         let State::Asked(Asked { volatile }) = &mut self.state else { return Step::none() };
         if let Some(throttled) = volatile.throttled.as_mut().filter(|it| it.at.is_some_and(|at| at <= now.monotonic)) {
             throttled.at = None;
-            let again_unix_ms = (self.tries > 1).then_some(now.unix_ms);
-            return Step::write([Record::Asked { card: self.card.clone(), again_unix_ms }]).then([Action::Ask]);
+            let card = self.card.clone();
+            return Step::write([Record::Asked { card, again_unix_ms: None }]).then([Action::Ask]);
         }
         match &mut volatile.poll {
             Some(poll) if now.monotonic >= poll.at => {

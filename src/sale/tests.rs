@@ -1093,5 +1093,8 @@ fn what_needs_no_card_and_was_not_asked_for_is_not_sent_after_a_power_cut() {
 }
 
 mod given_back;
+mod listed;
+mod no_answer_yet;
 mod reversal_answers;
+mod standing;
 mod who;

@@ -228,6 +228,18 @@ impl Verb {
         }
     }
 
+    /// What it needs, as a sentence of the interface's description.
+    #[cfg(feature = "docs")]
+    pub(super) fn told(self) -> String {
+        let list = |rights: &[Right]| rights.iter().map(|right| format!("`{}`", right.as_str())).collect::<Vec<_>>();
+        let needs = match self.needs() {
+            Needs::All([right]) => format!("Needs the right `{}`", right.as_str()),
+            Needs::All(rights) => format!("Needs the rights {}", list(rights).join(", ")),
+            Needs::OneOf(rights) => format!("Needs one of the rights {}", list(rights).join(", ")),
+        };
+        format!("{needs}{}.", if self.only_at_the_socket() { ", on the Unix socket" } else { "" })
+    }
+
     /// For a person at the terminal: a token may have been read by somebody who is far from it.
     fn only_at_the_socket(self) -> bool {
         matches!(self, Self::Settle | Self::AskGateway | Self::Log)

@@ -8,6 +8,7 @@ use crate::transaction::{Kind, SaleNumber};
 
 /// Counts and sums of the transactions after a number.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct TotalsView {
     /// Terminal id.
@@ -42,6 +43,7 @@ pub struct TotalsView {
 
 /// One line of a report.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Sum {
     /// What kind of transaction.

@@ -276,6 +276,12 @@ fn sale(sales: &Sales, till: &str, reference: &str, amount: (String, String)) ->
         "unready" => return Err(Refused::NotReady { why }),
         "refused-amount" => return Err(Refused::Amount { why }),
         "journal" => return Err(Refused::Journal { why }),
+        "not-possible" => return Err(Refused::NotPossible { why }),
+        "parameter" => return Err(Refused::Parameter { name: "merchantMemo".into(), why }),
+        "gateway" => return Err(Refused::Gateway { why }),
+        "printer" => return Err(Refused::Printer { why }),
+        "no-signature" => return Err(Refused::NoSignatureAwaited { stands: "it has ended".into() }),
+        "no-receipt" => return Err(Refused::NoReceiptYet { stands: "is at the reader" }),
         _ => {}
     }
     match sales.get(&(till.to_owned(), reference.to_owned())) {

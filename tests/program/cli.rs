@@ -177,7 +177,7 @@ fn a_configuration_is_checked_before_anything_is_opened() {
         }
         if verb.contains(&"--json") {
             let told: serde_json::Value = serde_json::from_str(stdout(&output)).unwrap();
-            assert_eq!(told["error"]["text"].as_str().unwrap().lines().count(), 4, "{told}");
+            assert_eq!(told["error"]["detail"].as_str().unwrap().lines().count(), 4, "{told}");
         }
     }
     fs::write(&file, good.replace("port =", "prot =")).unwrap();
@@ -434,7 +434,7 @@ async fn a_failure_is_one_json_object_with_its_code() {
         let told: serde_json::Value = serde_json::from_str(stdout(&output))
             .unwrap_or_else(|error| panic!("{arguments:?}: {error}: {}{}", stdout(&output), stderr(&output)));
         assert_eq!((code(&output), &told["error"]["code"]), (*exit, &(*code_word).into()), "{arguments:?}: {told}");
-        let text = told["error"]["text"].as_str().unwrap();
+        let text = told["error"]["detail"].as_str().unwrap();
         assert!(text.contains(words), "{arguments:?}: {told}");
         assert_eq!(told.as_object().unwrap().len() + told["error"].as_object().unwrap().len(), 3, "{told}");
         assert!(!stderr(&output).is_empty(), "{arguments:?}");

@@ -89,8 +89,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ),
     // Asks the ports for readers, with the doctor's manners.
     ("cli::setup", &["config", "board", "reader", "doctor"]),
-    // Reads the journal beside the daemon, or without one.
-    ("cli::reconcile", &["config", "journal", "reconcile"]),
+    // Reads the journal beside the daemon, or without one. Of `till` the list of problems, for its codes.
+    ("cli::reconcile", &["config", "journal", "reconcile", "till"]),
     // Asks the daemon for the list; verifies, exports and adopts by itself. Of the agent only which clock can be right.
     ("cli::journal", &["till", "config", "journal", "agent", "transaction"]),
     ("main", &["cli"]),
@@ -101,7 +101,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("sim::shop", &["money", "config"]),
     ("bin::pos-sim", &["sim", "money", "config"]),
     // The command line, for man pages and completions; and what the manual has in tables.
-    ("bin::pos-docs", &["cli", "config", "gateway", "metrics", "sale", "words"]),
+    ("bin::pos-docs", &["cli", "config", "gateway", "metrics", "sale", "till", "words"]),
 ];
 
 /// Rooms of a device that its simulation does not enter, although the table allows the module: the simulator shares the

@@ -38,11 +38,11 @@ struct Answer(u16, Value);
 
 impl Answer {
     fn code(&self) -> &str {
-        self.1["error"]["code"].as_str().unwrap_or_default()
+        self.1["code"].as_str().unwrap_or_default()
     }
 
     fn message(&self) -> &str {
-        self.1["error"]["message"].as_str().unwrap_or_default()
+        self.1["detail"].as_str().unwrap_or_default()
     }
 }
 

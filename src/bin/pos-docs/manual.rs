@@ -19,6 +19,7 @@ const TABLES: &[(&str, Make)] = &[
     ("configuration", configuration::sections),
     ("exit codes", tables::exit_codes),
     ("codes", tables::codes),
+    ("problems", tables::problems),
     ("reasons", tables::reasons),
     ("parameters", tables::parameters),
     ("metrics", tables::metrics),

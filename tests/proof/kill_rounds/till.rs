@@ -314,7 +314,7 @@ impl Till {
             } else {
                 self.post(reference).await?
             };
-            match (status, said["error"]["code"].as_str()) {
+            match (status, said["code"].as_str()) {
                 (200 | 201, _) => {
                     let view = serde_json::from_value(said).map_err(|why| Failed::Wrong(why.to_string()))?;
                     self.book.hears(view, "by asking");
