@@ -63,6 +63,13 @@ impl Attempts {
         count.attempts += 1;
     }
 
+    /// It was none: nobody judged it.
+    pub(crate) fn take_back(&mut self, address: IpAddr) {
+        if let Some(count) = self.counts.get_mut(&counted(address)) {
+            count.attempts = count.attempts.saturating_sub(1);
+        }
+    }
+
     /// It was who it said.
     pub(crate) fn forget(&mut self, address: IpAddr) {
         self.counts.remove(&counted(address));

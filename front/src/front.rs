@@ -242,13 +242,20 @@ impl Front {
             }
             sign_ins.count(address, now);
         }
-        let (head, body) = request.into_parts();
-        let body = passage::body(body, &head.headers).await?;
-        let answer = session::sign_in(&self.agent, body, way.tls).await?;
-        if answer.status() == StatusCode::OK {
-            self.sign_ins.lock().unwrap_or_else(PoisonError::into_inner).forget(address);
+        let answer = async {
+            let (head, body) = request.into_parts();
+            let body = passage::body(body, &head.headers).await?;
+            session::sign_in(&self.agent, body, way.tls).await
+        };
+        let answer = answer.await;
+        let mut sign_ins = self.sign_ins.lock().unwrap_or_else(PoisonError::into_inner);
+        match &answer {
+            Ok(answer) if answer.status() == StatusCode::OK => sign_ins.forget(address),
+            Ok(_) => {}
+            // Nobody has judged the PIN.
+            Err(_) => sign_ins.take_back(address),
         }
-        Ok(answer)
+        answer
     }
 
     /// What the page has to know before anything else.

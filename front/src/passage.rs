@@ -76,6 +76,7 @@ const WITHOUT_TILL: &[&str] = &[
     "/v1/status",
     "/v1/events",
     "/v1/openapi.json",
+    "/v1/reader/amount",
     "/v1/closes",
     "/v1/closes/{number}",
     "/v1/closes/{number}/print",

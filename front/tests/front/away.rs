@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use tokio::net::UnixListener;
 
-use crate::process::{Running, front, json, problem};
-use crate::stand_in::StandIn;
+use crate::process::{Running, json, problem};
+use crate::stand_in::{StandIn, front};
 
 #[tokio::test]
 async fn without_an_agent_it_says_so_and_recovers_by_itself() {

@@ -3,7 +3,8 @@
 use reqwest::{Client, Response, StatusCode};
 use serde_json::{Value, json};
 
-use crate::process::{Running, front, json, problem};
+use crate::process::{Running, json, problem};
+use crate::stand_in::front;
 
 async fn post(client: &Client, url: String, body: Value) -> Response {
     client.post(url).header("content-type", "application/json").body(body.to_string()).send().await.unwrap()

@@ -10,8 +10,6 @@ use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::TcpStream;
 use tokio::process::{Child, Command};
 
-use crate::stand_in::StandIn;
-
 const PROGRAM: &str = env!("CARGO_BIN_EXE_pos-front");
 
 /// A running front, with the agent behind it.
@@ -21,13 +19,6 @@ pub(crate) struct Running {
     /// Host and port.
     pub(crate) https: String,
     pub(crate) http: String,
-}
-
-/// The front before an agent that has just begun.
-pub(crate) async fn front(more: &str) -> (Running, StandIn) {
-    let folder = tempfile::tempdir().unwrap();
-    let agent = StandIn::begin(folder.path());
-    (Running::begin(folder, more).await, agent)
 }
 
 impl Running {
@@ -124,9 +115,14 @@ impl Killed {
     }
 }
 
-pub(crate) fn client() -> reqwest::ClientBuilder {
+/// Whoever speaks TLS in this process does it by ring.
+pub(crate) fn provider() {
     static PROVIDER: Once = Once::new();
     PROVIDER.call_once(|| rustls::crypto::ring::default_provider().install_default().unwrap());
+}
+
+pub(crate) fn client() -> reqwest::ClientBuilder {
+    provider();
     reqwest::Client::builder().no_proxy().redirect(reqwest::redirect::Policy::none())
 }
 

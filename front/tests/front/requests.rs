@@ -5,7 +5,8 @@ use std::time::Duration;
 use reqwest::StatusCode;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
-use crate::process::{front, json, problem};
+use crate::process::{json, problem};
+use crate::stand_in::front;
 
 #[tokio::test]
 async fn the_page_comes_by_tls_with_a_policy_and_is_not_sent_twice() {

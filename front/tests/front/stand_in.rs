@@ -18,10 +18,19 @@ use tokio::net::UnixListener;
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 
+use crate::process::Running;
+
 /// The session of the operator with the right PIN.
 pub(crate) const SESSION: &str = "5e5510n";
 /// The tills that it lets the front stand for.
 const TILLS: [&str; 2] = ["local", "kasse-2"];
+
+/// The front before an agent that has just begun.
+pub(crate) async fn front(more: &str) -> (Running, StandIn) {
+    let folder = tempfile::tempdir().unwrap();
+    let agent = StandIn::begin(folder.path());
+    (Running::begin(folder, more).await, agent)
+}
 
 /// One request as it came.
 #[derive(Clone, Debug)]

@@ -2,7 +2,8 @@
 
 use std::process::Command;
 
-use crate::process::{config, front};
+use crate::process::config;
+use crate::stand_in::front;
 
 #[tokio::test]
 async fn the_certificate_is_shown_with_what_a_browser_would_compare() {
