@@ -36,7 +36,7 @@ use crate::guard::{Asker, Caller, Guard, Way, bearer, cookie};
 use crate::page::Page;
 use crate::pairing::{Collected, Pairings};
 use crate::passage;
-use crate::places::Place;
+use crate::places::{Lasting, Place};
 use crate::problem::{Answer, Problem, empty_answer, json_answer, whole};
 use crate::session;
 use crate::webhooks::Webhook;
@@ -89,7 +89,11 @@ struct PairCode {
 impl Front {
     /// Answers a request, whatever it is.
     pub(crate) async fn answer(&self, request: Request<Incoming>, way: Way, place: &Arc<Place>) -> Answer {
-        let under_way = match place.begin() {
+        let lasting = match request.uri().path() {
+            "/v1/events" | "/front/events" => Lasting::Stream,
+            _ => Lasting::Answer,
+        };
+        let under_way = match place.begin(lasting) {
             Ok(under_way) => under_way,
             Err(problem) => return with_usual_headers(problem.into()),
         };

@@ -177,7 +177,14 @@ fn now() -> SystemTime {
 }
 
 fn main() -> ExitCode {
-    let arguments = Arguments::parse();
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => {
+            // Help and version are asked for; whether somebody still reads changes nothing.
+            let _ = error.print();
+            return ExitCode::from(if error.use_stderr() { 64 } else { 0 });
+        }
+    };
     // Before a key is read: no core dump holds it, and no other program of this user reads it.
     let kept = rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable);
     if let Err(error) = kept {
@@ -339,4 +346,23 @@ fn cleaned(text: &str) -> String {
             || matches!(c, '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2066}'..='\u{2069}' | '\u{FEFF}')
     };
     text.chars().map(|c| if harmful(c) { '\u{FFFD}' } else { c }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::*;
+
+    #[test]
+    fn the_man_page_names_every_verb() {
+        let page = include_str!("../pos-front.1").replace('\\', "");
+        let command = Arguments::command();
+        let pair = command.find_subcommand("pair").unwrap();
+        let all = command.get_subcommands().map(|verb| (verb.get_name().to_owned(), verb.has_subcommands()));
+        let plain = all.filter(|(_, has_verbs)| !has_verbs).map(|(name, _)| name);
+        for verb in plain.chain(pair.get_subcommands().map(|verb| format!("pair {}", verb.get_name()))) {
+            assert!(page.contains(&format!("fB{verb}fR")), "{verb}");
+        }
+    }
 }

@@ -24,8 +24,10 @@ const STRANGERS: usize = 48;
 const KNOWN: usize = 64;
 /// Connections of one address: five pages beside each other, as a browser opens them.
 const OF_ADDRESS: usize = 32;
-/// Requests of one address at a time, those that listen included.
-const REQUESTS_OF_ADDRESS: usize = 14;
+/// Requests of one address at a time, and streams of events: five pages beside each other, and less than the agent allows
+/// the front in all.
+const REQUESTS_OF_ADDRESS: usize = 8;
+const STREAMS_OF_ADDRESS: usize = 6;
 
 /// All connections.
 #[derive(Debug, Default)]
@@ -42,9 +44,18 @@ struct Inner {
 struct Connection {
     address: IpAddr,
     known: bool,
-    requests: usize,
+    under_way: Option<Lasting>,
     since: u64,
     leave: Arc<Notify>,
+}
+
+/// How long a request stays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Lasting {
+    /// Until it is answered.
+    Answer,
+    /// As long as both ends like: a stream of events.
+    Stream,
 }
 
 /// A connection's place, which is free again when this is dropped.
@@ -69,7 +80,7 @@ impl Places {
             return None;
         }
         let (id, leave) = (inner.next(), Arc::new(Notify::new()));
-        let connection = Connection { address, known: false, requests: 0, since: id, leave: Arc::clone(&leave) };
+        let connection = Connection { address, known: false, under_way: None, since: id, leave: Arc::clone(&leave) };
         inner.connections.insert(id, connection);
         Some(Arc::new(Place { places: Arc::clone(self), id, leave }))
     }
@@ -92,7 +103,7 @@ impl Inner {
         if of_share().count() < most {
             return true;
         }
-        let idle = of_share().filter(|(_, connection)| connection.requests == 0);
+        let idle = of_share().filter(|(_, connection)| connection.under_way.is_none());
         let longest = idle.min_by_key(|(_, connection)| (connection.known, connection.since)).map(|(id, _)| *id);
         let leaving = longest.and_then(|id| self.connections.remove(&id));
         leaving.inspect(|connection| connection.leave.notify_one()).is_some()
@@ -105,17 +116,21 @@ impl Place {
         self.leave.notified().await;
     }
 
-    /// A request has come.
-    pub(crate) fn begin(self: &Arc<Self>) -> Result<UnderWay, Problem> {
+    /// A request has come; a connection has one at a time.
+    pub(crate) fn begin(self: &Arc<Self>, lasting: Lasting) -> Result<UnderWay, Problem> {
         let mut inner = self.places.inner();
         let address = inner.connections.get(&self.id).map(|connection| connection.address).ok_or_else(leaves)?;
-        let of_address = inner.connections.values().filter(|connection| connection.address == address);
-        if of_address.map(|connection| connection.requests).sum::<usize>() >= REQUESTS_OF_ADDRESS {
-            let detail = format!("{REQUESTS_OF_ADDRESS} requests of this address are under way; wait for one of them");
+        let alike = |it: &&Connection| it.address == address && it.under_way == Some(lasting);
+        let (what, most) = match lasting {
+            Lasting::Answer => ("requests", REQUESTS_OF_ADDRESS),
+            Lasting::Stream => ("streams of events", STREAMS_OF_ADDRESS),
+        };
+        if inner.connections.values().filter(alike).count() >= most {
+            let detail = format!("{most} {what} of this address are under way; wait for one of them, or close it");
             return Err(Problem::too_many(detail, 1));
         }
         if let Some(connection) = inner.connections.get_mut(&self.id) {
-            connection.requests += 1;
+            connection.under_way = Some(lasting);
         }
         Ok(UnderWay(Arc::clone(self)))
     }
@@ -148,8 +163,7 @@ impl Drop for UnderWay {
         let mut inner = self.0.places.inner();
         let moment = inner.next();
         if let Some(connection) = inner.connections.get_mut(&self.0.id) {
-            connection.requests -= 1;
-            connection.since = moment;
+            (connection.under_way, connection.since) = (None, moment);
         }
     }
 }
@@ -208,7 +222,7 @@ mod tests {
         let strangers: Vec<_> = (1..=STRANGERS + 1).map(|n| places.enter(host(n)).unwrap()).collect();
         assert!(has_to_leave(&strangers[0]).await, "the oldest");
         assert!(!has_to_leave(&strangers[1]).await && !has_to_leave(&known).await);
-        assert!(strangers[0].begin().is_err(), "not let in at the last moment");
+        assert!(strangers[0].begin(Lasting::Answer).is_err(), "not let in at the last moment");
         drop((strangers, known));
         assert!(places.inner().connections.is_empty());
     }
@@ -217,12 +231,17 @@ mod tests {
     async fn an_address_has_a_share_and_no_more() {
         let places = Arc::new(Places::default());
         let held: Vec<_> = (0..OF_ADDRESS).map(|_| places.enter(host(1)).unwrap()).collect();
-        let under_way: Vec<_> = held.iter().take(REQUESTS_OF_ADDRESS).map(|place| place.begin().unwrap()).collect();
-        assert!(held[OF_ADDRESS - 1].begin().is_err(), "as many requests as one address may have");
+        let begun = |place: &Arc<Place>| place.begin(Lasting::Answer);
+        let under_way: Vec<_> = held.iter().take(REQUESTS_OF_ADDRESS).map(|place| begun(place).unwrap()).collect();
+        assert!(begun(&held[OF_ADDRESS - 1]).is_err(), "as many requests as one address may have");
+        let streams = &held[REQUESTS_OF_ADDRESS..][..STREAMS_OF_ADDRESS];
+        let streams: Vec<_> = streams.iter().map(|place| place.begin(Lasting::Stream).unwrap()).collect();
+        assert!(held[OF_ADDRESS - 1].begin(Lasting::Stream).is_err(), "and as many streams");
         let next = places.enter(host(1)).unwrap();
-        assert!(has_to_leave(&held[REQUESTS_OF_ADDRESS]).await, "the first that is idle");
-        assert!(places.enter(host(2)).unwrap().begin().is_ok(), "another address");
-        drop(under_way);
-        assert!(next.begin().is_ok());
+        let idle = &held[REQUESTS_OF_ADDRESS + STREAMS_OF_ADDRESS];
+        assert!(has_to_leave(idle).await, "the first that is idle");
+        assert!(begun(&places.enter(host(2)).unwrap()).is_ok(), "another address");
+        drop((under_way, streams));
+        assert!(begun(&next).is_ok());
     }
 }
