@@ -1,7 +1,7 @@
 //! The way to a running front for whoever stands at the terminal: `pos-front pair` and `pos-front status`.
 //!
-//! A Unix socket in a folder that only the front's user and root can enter, with HTTP and JSON on it. Who may open it may
-//! do all that stands here.
+//! A Unix socket in a folder that only the front's user and root can enter, with HTTP and JSON on it. Who may open it
+//! may do all that stands here.
 
 use std::fs;
 use std::io;

@@ -46,7 +46,8 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; i
                       form-action 'none'; base-uri 'none'; frame-ancestors 'none'";
 /// Wrong tokens of one address; a till has the right one, and a person who types it may err.
 const WRONG_TOKENS: (u32, Duration) = (20, Duration::from_secs(60));
-/// Sign-ins of one address: the agent counts wrong PINs of each operator too, and this keeps one address from locking out all.
+/// Sign-ins of one address: the agent counts wrong PINs of each operator too, and this keeps one address from locking
+/// out all.
 const SIGN_INS: (u32, Duration) = (20, Duration::from_secs(300));
 /// A comment this often shows the page that the front lives.
 const KEEP_ALIVE: Duration = Duration::from_secs(10);

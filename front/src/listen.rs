@@ -81,8 +81,8 @@ impl Listening {
                     let tls = self.tls.as_ref().map(|tls| Arc::clone(&tls.borrow()));
                     let connection = Connection { front: Arc::clone(&front), place, stopped: stopped.clone() };
                     served.spawn(connection.serve(stream, peer, tls));
-                    // What is connected is heard before the next one comes, and has said who it is before it could have to
-                    // leave.
+                    // What is connected is heard before the next one comes, and has said who it is before it could have
+                    // to leave.
                     tokio::task::yield_now().await;
                 }
                 Some(_) = served.join_next() => {}

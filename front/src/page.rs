@@ -1,7 +1,8 @@
 //! The cashier's page: the files of `page/`, which are part of the program.
 //!
-//! `GET /` is `index.html`, `GET /assets/NAME` any other file, in whichever folder of `page/` it lies. The version is a digest of all of them: `index.html`
-//! says it where `@VERSION@` stands, and the settings say it too, so that a page of an earlier program notices.
+//! `GET /` is `index.html`, `GET /assets/NAME` any other file, in whichever folder of `page/` it lies. The version is a
+//! digest of all of them: `index.html` says it where `@VERSION@` stands, and the settings say it too, so that a page of
+//! an earlier program notices.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;

@@ -9,8 +9,8 @@
 //! ```
 //!
 //! The code proves that whoever typed it at the till stands before the terminal; the approval says for which till the
-//! token is. A wrong code is counted: five end the request, ten within a quarter of an hour stop all pairing for the rest of
-//! it. Of a token only the digest is kept. A till that is paired again has the new token alone.
+//! token is. A wrong code is counted: five end the request, ten within a quarter of an hour stop all pairing for the
+//! rest of it. Of a token only the digest is kept. A till that is paired again has the new token alone.
 
 use std::net::IpAddr;
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -24,8 +24,8 @@ const STRANGERS: usize = 48;
 const KNOWN: usize = 64;
 /// Connections of one address: five pages beside each other, as a browser opens them.
 const OF_ADDRESS: usize = 32;
-/// Requests of one address at a time, and streams of events: five pages beside each other, and less than the agent allows
-/// the front in all.
+/// Requests of one address at a time, and streams of events: five pages beside each other, and less than the agent
+/// allows the front in all.
 const REQUESTS_OF_ADDRESS: usize = 8;
 const STREAMS_OF_ADDRESS: usize = 6;
 
@@ -97,7 +97,8 @@ impl Inner {
         self.moment
     }
 
-    /// When a share is full, the one of it that was idle for longest leaves, strangers first; `false` when none is idle.
+    /// When a share is full, the one of it that was idle for longest leaves, strangers first; `false` when none is
+    /// idle.
     fn make_room(&mut self, share: impl Fn(&Connection) -> bool, most: usize) -> bool {
         let of_share = || self.connections.iter().filter(|(_, connection)| share(connection));
         if of_share().count() < most {
@@ -135,7 +136,8 @@ impl Place {
         Ok(UnderWay(Arc::clone(self)))
     }
 
-    /// A request was let in: from now on the connection is no stranger's, when one of those that are known can leave for it.
+    /// A request was let in: from now on the connection is no stranger's, when one of those that are known can leave
+    /// for it.
     pub(crate) fn admitted(&self) {
         let mut inner = self.places.inner();
         let is_stranger = inner.connections.get(&self.id).is_some_and(|connection| !connection.known);

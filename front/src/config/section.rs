@@ -1,5 +1,5 @@
-//! The tables of the configuration's file: keys are taken out one by one, each as what it must be, and what is left at the
-//! end is unknown. So all that is wrong with the form of a file is found at once.
+//! The tables of the configuration's file: keys are taken out one by one, each as what it must be, and what is left at
+//! the end is unknown. So all that is wrong with the form of a file is found at once.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;

@@ -1,5 +1,5 @@
-//! The front as a process, over real sockets: a TLS client that nobody here wrote in front of it, and a stand-in for the
-//! agent behind it, whose every answer is in `stand_in.rs`.
+//! The front as a process, over real sockets: a TLS client that nobody here wrote in front of it, and a stand-in for
+//! the agent behind it, whose every answer is in `stand_in.rs`.
 //!
 //! | file | what is tried |
 //! |---|---|

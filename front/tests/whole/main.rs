@@ -1,5 +1,5 @@
-//! The front before the real agent, with reader, gateway and printer simulated on real wires: a sale from the network to
-//! the gateway's ledger, and what interrupts it.
+//! The front before the real agent, with reader, gateway and printer simulated on real wires: a sale from the network
+//! to the gateway's ledger, and what interrupts it.
 
 #![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]
 #![allow(dead_code, reason = "the process's helpers are for the other test program too")]
