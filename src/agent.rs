@@ -8,6 +8,7 @@ mod actions;
 mod announcing;
 mod answered;
 pub(crate) mod clock;
+mod confirmation;
 mod counting;
 mod device_states;
 mod earlier;
@@ -275,13 +276,14 @@ impl Agent {
         }
     }
 
-    /// What waits for nothing but its answer, its card or its signature is let end; what is looked up goes on after the
+    /// What waits for nothing but its answer, its card, its signature or its till is let end; what is looked up goes on after the
     /// next start.
     fn may_stop(&self, since: Instant) -> bool {
         let runs = |(number, active): (&SaleNumber, &OpenSale)| match active.sale.standing() {
-            sale::Standing::Waiting | sale::Standing::InProgress | sale::Standing::AtSignature => {
-                !active.stuck && !self.old_copy.holds_up(*number)
-            }
+            sale::Standing::Waiting
+            | sale::Standing::InProgress
+            | sale::Standing::AtSignature
+            | sale::Standing::AwaitingTill { .. } => !active.stuck && !self.old_copy.holds_up(*number),
             _ => self.reader.in_use_by == Some(*number) && !active.sale.is_settled(),
         };
         !self.sales.open.iter().any(runs) || self.asks_the_clock().duration_since(since) > STOP_PATIENCE

@@ -23,6 +23,7 @@
 //! | the answer, read and judged | `gateway/answer.rs`, then `sale/answered.rs` `answered` |
 //! | the chip hears it and confirms | `reader/miura/completing.rs` |
 //! | the cardholder signs | `sale/signature.rs` |
+//! | the till says whether it takes it; of a part the rest is refunded | `sale/awaiting_till.rs`, `agent/confirmation.rs` |
 //! | no answer, or the chip refuses: when to look again, and what a person must see | `sale/pursuit.rs` |
 //! | … what goes back, and what a reversal waits for before it leaves | `sale/reversing.rs`, `sale/still_charged.rs`, `agent/leaving.rs` |
 //! | a capture, refund or reversal: which, whose, and what is left; without an answer | `agent/earlier.rs`, `follow_up/mod.rs` `left`, `sale/confirming.rs` |

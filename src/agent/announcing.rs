@@ -21,6 +21,7 @@ impl Agent {
         let view = self.view_of(&active.sale);
         let step = match view.state {
             SaleState::InProgress => "authorising",
+            SaleState::AwaitingTill => "confirm-needed",
             state => state.as_str(),
         };
         let outcome = view.outcome.map(OutcomeWord::as_str);

@@ -91,9 +91,11 @@ fn exit_of(problem: ProblemType) -> Exit {
         | ProblemType::NotPossible
         | ProblemType::Parameter
         | ProblemType::NoSignatureAwaited
+        | ProblemType::NoConfirmationAwaited
         | ProblemType::NoReceiptYet => Exit::Data,
         ProblemType::Busy
         | ProblemType::NotReady
+        | ProblemType::NothingTyped
         | ProblemType::NoAnswer
         | ProblemType::Gateway
         | ProblemType::TooManyRequests

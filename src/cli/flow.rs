@@ -199,11 +199,18 @@ impl Till<'_> {
 
     async fn follow(&self, mut events: Events, mut sale: SaleView) -> Result<SaleView, Stop> {
         let mut settle = None;
-        let mut signature = None;
+        let (mut signature, mut awaits_till) = (None, false);
         loop {
             match sale.state {
                 SaleState::Ended => return Ok(sale),
                 SaleState::AwaitingSignature if signature.is_none() => signature = Some(self.signature().await),
+                SaleState::AwaitingTill if !awaits_till => {
+                    awaits_till = true;
+                    let reference = &self.reference;
+                    self.tell(&format!(
+                        "answer with: pos-agent confirm '{reference}' --taken all (or part, or nothing)"
+                    ));
+                }
                 state if state.is_unconfirmed() && settle.is_none() => {
                     self.tell(&sale.text);
                     settle = Some(Instant::now() + Duration::from_secs(self.flow.settle_s));

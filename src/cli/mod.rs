@@ -16,6 +16,7 @@ use crate::transaction::Kind;
 mod boards;
 mod cancel;
 mod check;
+mod confirm;
 mod daemon;
 mod doctor;
 mod exit;
@@ -108,6 +109,8 @@ enum Verb {
     Cancel(cancel::Cancel),
     /// Accept or refuse the signature of a sale that waits for it
     Signature(signature::Signature),
+    /// Say for a till whether it takes a sale that waits for its confirmation
+    Confirm(confirm::Confirm),
     /// Keep or reverse a sale that waits for a person because the journal is an old copy
     Settle(settle::Settle),
     /// Show the receipt of a sale
@@ -177,6 +180,7 @@ impl Arguments {
             Verb::Status(verb) => runtime.block_on(verb.run()),
             Verb::Cancel(verb) => runtime.block_on(verb.run()),
             Verb::Signature(verb) => runtime.block_on(verb.run()),
+            Verb::Confirm(verb) => runtime.block_on(verb.run()),
             Verb::Settle(verb) => runtime.block_on(verb.run()),
             Verb::Receipt(verb) => runtime.block_on(verb.run()),
             Verb::Journal(verb) => runtime.block_on(verb.run()),

@@ -259,6 +259,35 @@ impl Journal {
         Ok((step.commit(sale, Written::after_sync()), took))
     }
 
+    /// Writes the steps of two sales as one: both are on the disk, or neither, and gives out the actions of each.
+    ///
+    /// # Errors
+    /// As [`Self::commit`]: then nothing of either may be done.
+    pub fn commit_both(
+        &mut self,
+        (sale, step): (&mut Sale, Step),
+        (next, begins): (&mut Sale, Step),
+        unix_ms: i64,
+    ) -> Result<(Vec<Action>, Vec<Action>, Duration), Error> {
+        #[allow(clippy::disallowed_methods, reason = "measures the disk; nothing is decided by it")]
+        let start = std::time::Instant::now();
+        #[cfg(feature = "sim")]
+        if let Some(Watch(watch)) = &self.watch {
+            watch(Moment::Before(step.records()))?;
+        }
+        self.db.write_both(
+            unix_ms,
+            (sale.order().number, sale.steps_written(), step.records()),
+            (next.order().number, next.steps_written(), begins.records()),
+        )?;
+        #[cfg(feature = "sim")]
+        if let Some(Watch(watch)) = &self.watch {
+            watch(Moment::After(step.records()))?;
+        }
+        let actions = step.commit(sale, Written::after_sync());
+        Ok((actions, begins.commit(next, Written::after_sync()), start.elapsed()))
+    }
+
     /// Whether the file can be written: something is, as it stands there already, and the sync waited for.
     ///
     /// # Errors

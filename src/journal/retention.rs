@@ -36,7 +36,7 @@ pub(super) struct Retention {
 
 impl Retention {
     /// A transaction began: the first one of a date is remembered.
-    pub(super) fn began(&mut self, transaction: &Transaction<'_>, sale: i64, unix_ms: i64) -> Result<(), Error> {
+    pub(super) fn began(&mut self, transaction: &Connection, sale: i64, unix_ms: i64) -> Result<(), Error> {
         let date = unix_ms.div_euclid(MILLISECONDS_OF_A_DAY);
         if self.date != Some(date) {
             put(transaction, "INSERT OR IGNORE INTO day(date, first) VALUES (?1, ?2)", params![date, sale])?;

@@ -37,9 +37,11 @@ pub(super) fn due(sale: &Sale) -> (Charged, Amount) {
         Standing::Ended(Outcome::Declined { .. } | Outcome::Cancelled { .. } | Outcome::NotSent { .. }) => {
             (Charged::No, sale.amount())
         }
-        Standing::Waiting | Standing::InProgress | Standing::AtSignature | Standing::Unconfirmed { .. } => {
-            (Charged::Unsure, sale.amount())
-        }
+        Standing::Waiting
+        | Standing::InProgress
+        | Standing::AtSignature
+        | Standing::AwaitingTill { .. }
+        | Standing::Unconfirmed { .. } => (Charged::Unsure, sale.amount()),
     }
 }
 
@@ -64,7 +66,9 @@ pub(super) fn takes_back(sale: &Sale) -> Option<(SaleNumber, Amount)> {
 pub(super) fn payments(record: &Record) -> [Option<&PaymentId>; 2] {
     match record {
         Record::HostApproved { payment, .. } | Record::Pending { payment } => [Some(payment), None],
-        Record::SignatureAsked { payment, .. } | Record::ReversalAsked { payment, .. } => [Some(&payment.id), None],
+        Record::SignatureAsked { payment, .. }
+        | Record::TillAsked { payment, .. }
+        | Record::ReversalAsked { payment, .. } => [Some(&payment.id), None],
         Record::Reversing { payment, host, .. } => {
             let host = host.as_ref().and_then(|host| host.id.as_ref());
             [payment.as_ref().map(|payment| &payment.id), host]
@@ -78,6 +82,7 @@ pub(super) fn payments(record: &Record) -> [Option<&PaymentId>; 2] {
         | Record::Quarantined { .. }
         | Record::Held { .. }
         | Record::Settled { .. }
+        | Record::TillSaid { .. }
         | Record::CardFinal { .. } => [None, None],
     }
 }

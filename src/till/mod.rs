@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::{broadcast, mpsc, oneshot};
 
 use crate::money::{Amount, Currency};
-use crate::transaction::{PaymentId, ReceiptCopy, Reference, SaleNumber, Who};
+use crate::transaction::{PaymentId, ReceiptCopy, Reference, SaleNumber, Taken, Who};
 
 pub mod http;
 mod problem;
@@ -27,7 +27,7 @@ mod wanted;
 pub use problem::{ProblemType, ProblemView};
 pub use refused::Refused;
 pub use rights::{Caller, Denied, Permit, Verb};
-pub use sale_view::{CancelView, Cancelled, CardView, LaterView, SaleState, SaleView};
+pub use sale_view::{CancelView, Cancelled, CardView, LaterView, SaleState, SaleView, ToConfirm};
 pub use serve::{Error, Served, serve};
 pub use service_view::{Health, HealthView, LogLevel, LogView, PortView, PrintView};
 pub use status::{
@@ -112,6 +112,19 @@ pub enum Command {
         /// It is; otherwise the payment is reversed.
         accepted: bool,
         /// Who found that.
+        by: Who,
+        /// The sale as it stands. The same answer once more changes nothing.
+        reply: oneshot::Sender<Result<SaleView, Refused>>,
+    },
+    /// Say whether the till takes what was approved.
+    Confirm {
+        /// The till's name.
+        till: String,
+        /// The reference.
+        reference: Reference,
+        /// What it takes.
+        taken: Taken,
+        /// Who says so.
         by: Who,
         /// The sale as it stands. The same answer once more changes nothing.
         reply: oneshot::Sender<Result<SaleView, Refused>>,
@@ -207,7 +220,7 @@ pub struct Progress {
     /// The sale's reference; empty for the terminal itself.
     pub reference: String,
     /// The step as a word for programs: `present-card`, `insert-card`, `pin-entry`, `authorising`, `remove-card`,
-    /// `ended`, `alarm`, …
+    /// `confirm-needed`, `ended`, `alarm`, …
     pub step: String,
     /// The step as a sentence for people, without control bytes.
     pub text: String,

@@ -53,7 +53,9 @@ problems! {
     Timeout = "timeout", 408, "The request came too slowly";
     AmountDiffers = "amount-differs", 409, "The reference is another transaction's";
     Busy = "busy", 409, "Another sale is under way";
+    NothingTyped = "nothing-typed", 409, "No amount was typed at the reader";
     NoSignatureAwaited = "no-signature-awaited", 409, "Nobody waits for this signature to be compared";
+    NoConfirmationAwaited = "no-confirmation-awaited", 409, "Nobody waits for the till to confirm it, or it has said something else";
     NoReceiptYet = "no-receipt-yet", 409, "The sale has no receipt yet";
     TooLarge = "too-large", 413, "The request is too large";
     MediaType = "media-type", 415, "The request is not JSON";

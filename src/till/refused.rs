@@ -35,6 +35,12 @@ pub enum Refused {
         /// Why, with the remedy.
         why: String,
     },
+    /// The reader asked for an amount, and got none.
+    #[error("{why}")]
+    NothingTyped {
+        /// Why.
+        why: String,
+    },
     /// The caller may not.
     #[error("{0}")]
     Denied(#[from] Denied),
@@ -42,6 +48,12 @@ pub enum Refused {
     #[error("no signature is waited for: {stands}")]
     NoSignatureAwaited {
         /// How the sale stands, in words.
+        stands: String,
+    },
+    /// Nobody waits for the till to confirm it, or it has said something else.
+    #[error("no confirmation is waited for: {stands}")]
+    NoConfirmationAwaited {
+        /// What was said before, and how the sale stands, in words.
         stands: String,
     },
     /// The sale has not ended, and its receipt comes at its end.

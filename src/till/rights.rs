@@ -166,7 +166,7 @@ pub enum Verb {
     Begin(Kind),
     /// Find out what began a transaction, to see to it.
     Attend,
-    /// Cancel a transaction of this kind, or say whether its signature is the card's.
+    /// Cancel a transaction of this kind, say whether its signature is the card's, or confirm that it is taken.
     SeeTo(Kind),
     /// See one transaction.
     Show,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::transaction::{Kind, OutcomeWord, PaymentId, Reference, SaleNumber, Who};
+use crate::transaction::{Kind, OnSilence, OutcomeWord, PaymentId, Reference, SaleNumber, Who};
 
 /// Where a sale stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -17,6 +17,8 @@ pub enum SaleState {
     InProgress,
     /// Approved; the signature on the slip is to be compared and accepted or refused.
     AwaitingSignature,
+    /// The bank approved; the till has yet to confirm that it takes it ([`SaleView::to_confirm`]).
+    AwaitingTill,
     /// The gateway may hold an approval of something that is undone when nobody knows: it is being taken back (design:
     /// invariant 3). The shop may take a new one under a new reference at once.
     Unconfirmed,
@@ -35,6 +37,7 @@ impl SaleState {
             Self::WaitingForCard => "waiting-for-card",
             Self::InProgress => "in-progress",
             Self::AwaitingSignature => "awaiting-signature",
+            Self::AwaitingTill => "awaiting-till",
             Self::Unconfirmed => "unconfirmed",
             Self::UnconfirmedFinishing => "unconfirmed-finishing",
             Self::Ended => "ended",
@@ -89,6 +92,9 @@ pub struct SaleView {
     /// What was approved, with `partially-approved` and `approved`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub approved_amount: Option<String>,
+    /// What the till is to confirm, with `awaiting-till`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to_confirm: Option<ToConfirm>,
     /// Why it ended so, or why nobody knows: one word of a closed list (`pos-agent reasons`). Absent with `approved`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
@@ -128,6 +134,19 @@ pub struct SaleView {
     /// What else the gateway said, by its own flat names; told when one sale is asked for.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub answer: BTreeMap<String, String>,
+}
+
+/// What a till is to confirm, and until when.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct ToConfirm {
+    /// What the bank approved; it may be less than the amount where the till takes a part.
+    pub amount: String,
+    /// UTC, RFC 3339; after a start of the terminal the till has all its time again.
+    pub until: String,
+    /// What becomes of it when the till says nothing until then.
+    pub on_silence: OnSilence,
 }
 
 /// A transaction that refers to an earlier one.
@@ -191,6 +210,10 @@ impl From<SaleView> for CancelView {
             (SaleState::AwaitingSignature, _) => {
                 let text =
                     "too late: it is approved and waits for its signature; refuse that, and the payment is reversed";
+                (Cancelled::TooLate, text.to_owned())
+            }
+            (SaleState::AwaitingTill, _) => {
+                let text = "too late: it waits for its till; say that nothing is taken, and the payment is reversed";
                 (Cancelled::TooLate, text.to_owned())
             }
             _ => {

@@ -210,6 +210,8 @@ words! {
         SaleNeedsPerson = "sale-needs-person",
         /// A signature is to be compared.
         SignatureAwaited = "signature-awaited",
+        /// A till is to confirm that it takes a sale.
+        ConfirmationAwaited = "confirmation-awaited",
         /// Tills with a token cannot connect.
         TillPortClosed = "till-port-closed",
     }

@@ -5,6 +5,7 @@
 
 mod ids;
 mod kind;
+mod taken;
 
 use std::fmt;
 
@@ -12,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 pub use ids::{PaymentId, Reference, ReferenceError, SaleNumber};
 pub use kind::Kind;
+pub use taken::{OnSilence, Taken};
 
 /// A kind of transaction with what it is about, as it is kept: the stored card data, or the earlier transaction.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -99,6 +99,10 @@ messages! {
     Authorising = "authorising",
     /// The signature is to be compared.
     CompareSignature = "compare-signature" ["amount"],
+    /// The signature is to be compared, and the till confirms after it.
+    CompareSignatureFirst = "compare-signature-first" ["amount"],
+    /// The till is to confirm that it takes it.
+    TillConfirms = "till-confirms" ["amount"],
     /// Nobody knows, and it is undone: a payment.
     BeingTakenBack = "being-taken-back" ["what", "why"],
     /// Nobody knows, and it is undone: a reservation.

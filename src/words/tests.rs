@@ -351,7 +351,7 @@ fn states(words: &Words) -> String {
         writeln!(table, "  {}", words.step(step)).unwrap();
     }
     let alarm = words.alarm(&Why::from(Reason::SecondPayment));
-    for text in [words.waiting_for_card(amount), words.compare_signature(amount), alarm] {
+    for text in [words.waiting_for_card(amount), words.compare_signature(amount, false), alarm] {
         writeln!(table, "  {text}").unwrap();
     }
     table

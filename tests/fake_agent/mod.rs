@@ -200,7 +200,7 @@ async fn play(
                 }
                 let _ = reply.send(known.ok_or(Refused::NoSuchSale { till, reference }));
             }
-            Command::Signature { till, reference, reply, .. } => {
+            Command::Signature { till, reference, reply, .. } | Command::Confirm { till, reference, reply, .. } => {
                 let known = sales.get(&(till.clone(), reference.to_string())).cloned();
                 let _ = reply.send(known.ok_or(Refused::NoSuchSale { till, reference }));
             }
@@ -280,6 +280,7 @@ fn sale(sales: &Sales, till: &str, reference: &str, amount: (String, String)) ->
         "parameter" => return Err(Refused::Parameter { name: "merchantMemo".into(), why }),
         "gateway" => return Err(Refused::Gateway { why }),
         "printer" => return Err(Refused::Printer { why }),
+        "nothing-typed" => return Err(Refused::NothingTyped { why }),
         "no-signature" => return Err(Refused::NoSignatureAwaited { stands: "it has ended".into() }),
         "no-receipt" => return Err(Refused::NoReceiptYet { stands: "is at the reader" }),
         _ => {}
@@ -306,6 +307,7 @@ fn sale(sales: &Sales, till: &str, reference: &str, amount: (String, String)) ->
             state: SaleState::WaitingForCard,
             outcome: None,
             approved_amount: None,
+            to_confirm: None,
             reason: None,
             unsettled: None,
             text: "waiting for a card".into(),

@@ -38,6 +38,8 @@ struct Storm {
     story: String,
     /// What was wished, and how it ended.
     kinds: Vec<&'static str>,
+    /// What tills that were asked to confirm said, and what their request said of silence.
+    confirmed: Vec<String>,
     ends: Vec<EndState>,
     boards: usize,
     faults: Vec<Disturbance>,
@@ -100,6 +102,7 @@ fn storm(seed: u64) -> Storm {
         // What waits for a person is tried again after a start, and may have ended since.
         for wish in 0..count {
             till.look(wish).await;
+            till.until_rest_is_final(wish, Duration::from_secs(5 * 24 * 3600)).await;
         }
     });
     let (violations, ends) = world.judge();
@@ -107,8 +110,9 @@ fn storm(seed: u64) -> Storm {
     let story = if violations.is_empty() { String::new() } else { world.story() };
     let state = world.lock();
     let kinds = state.wishes.iter().map(|wish| wish.kind.as_str()).collect();
+    let confirmed = state.wishes.iter().filter_map(Wish::was_asked_to_confirm).collect();
     let twice = state.bank.booked_twice();
-    Storm { host_rules, violations, story, kinds, ends, boards, faults, twice, lasted: state.now() }
+    Storm { host_rules, violations, story, kinds, confirmed, ends, boards, faults, twice, lasted: state.now() }
 }
 
 /// Three tills at once, each with its wishes in order.
@@ -161,6 +165,7 @@ struct Tally {
     ends: BTreeMap<EndState, usize>,
     /// Transactions by gateway and kind.
     kinds: BTreeMap<(HostRules, &'static str), usize>,
+    confirmed: BTreeMap<String, usize>,
     twice: BTreeMap<HostRules, usize>,
     lasted: Duration,
     wrong: Vec<String>,
@@ -198,6 +203,9 @@ fn after_every_storm_ledger_tills_and_receipts_agree() {
                     for kind in storm.kinds {
                         *tally.kinds.entry((storm.host_rules, kind)).or_default() += 1;
                     }
+                    for said in storm.confirmed {
+                        *tally.confirmed.entry(said).or_default() += 1;
+                    }
                     *tally.twice.entry(storm.host_rules).or_default() += storm.twice;
                     for end in storm.ends {
                         *tally.ends.entry(end).or_default() += 1;
@@ -228,6 +236,7 @@ fn after_every_storm_ledger_tills_and_receipts_agree() {
     );
     println!("  faults: {:?}", tally.faults);
     println!("  end states: {:?}", tally.ends);
+    println!("  tills that were asked to confirm: {:?}", tally.confirmed);
     for (host_rules, twice) in &tally.twice {
         let kinds: Vec<_> = (tally.kinds.iter())
             .filter(|((of, _), _)| of == host_rules)
@@ -246,6 +255,7 @@ fn after_every_storm_ledger_tills_and_receipts_agree() {
         for host_rules in host_rules::played() {
             assert!(tally.twice.contains_key(host_rules), "no storm with the {host_rules:?} gateway");
         }
+        assert_eq!(tally.confirmed.len(), 8, "not every answer to what a till was asked to confirm");
         for fault in DISTURBANCES {
             assert!(tally.faults.contains_key(&fault), "no storm with {fault:?}");
         }

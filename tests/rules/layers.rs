@@ -17,7 +17,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("money", &[]),
     ("emv", &[]),
     ("card", &["emv"]),
-    ("transaction", &[]),
+    ("transaction", &["money"]),
     ("wire", &[]),
     ("sale", &["money", "card", "transaction"]),
     ("follow_up", &["sale", "money", "transaction"]),

@@ -6,6 +6,7 @@
 //! | `till_http` | the JSON interface, spoken byte by byte |
 //! | `rights` | each verb with each right, and who did it |
 //! | `status` | each fault has one word, in the status, the exit code, the table and the log |
+//! | `confirmation` | a sale that its till confirms: every answer, silence, and a power cut before it |
 //! | `listing` | long lists, many at once |
 //! | `doors` | hostile neighbours at the tills' doors, and sockets that systemd hands over |
 //! | `metrics` | the figures for machines |
@@ -21,6 +22,7 @@ mod fake_agent;
 #[path = "../support/program.rs"]
 mod program;
 
+mod confirmation;
 mod doors;
 mod listing;
 mod metrics;

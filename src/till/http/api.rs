@@ -3,6 +3,7 @@
 //! | file | its verbs |
 //! |---|---|
 //! | `sales` | one transaction: begin, show, cancel, judge a signature, settle |
+//! | `confirm` | what a till takes of a sale that it confirms |
 //! | `lists` | many: the list, the sums |
 //! | `receipts` | a receipt, read or printed again |
 //! | `events` | every step as it happens |
@@ -25,9 +26,9 @@ use tokio::time::timeout;
 
 use super::asked::MAX_BODY;
 use super::failure::Failure;
-use super::guard::{Door, guard};
+use super::guard::{Door, guard, in_json};
 use super::places::count;
-use super::{Stopped, events, lists, payments, receipts, sales, terminal};
+use super::{Stopped, confirm, events, lists, payments, receipts, sales, terminal};
 use crate::money::Currency;
 use crate::till::{Command, Permit, PortView, ProblemType, Progress};
 
@@ -79,8 +80,15 @@ macro_rules! routes {
 pub(super) use routes;
 
 /// Every verb, in the order of the manual.
-const ROUTES: &[&[Route]] =
-    &[sales::ROUTES, lists::ROUTES, receipts::ROUTES, terminal::ROUTES, events::ROUTES, payments::ROUTES];
+const ROUTES: &[&[Route]] = &[
+    sales::ROUTES,
+    confirm::ROUTES,
+    lists::ROUTES,
+    receipts::ROUTES,
+    terminal::ROUTES,
+    events::ROUTES,
+    payments::ROUTES,
+];
 
 /// Every route.
 pub(super) fn every_route() -> impl Iterator<Item = &'static Route> {
@@ -89,7 +97,9 @@ pub(super) fn every_route() -> impl Iterator<Item = &'static Route> {
 
 /// The verbs behind a door.
 pub(super) fn router(app: Arc<App>, door: Door) -> Router {
-    let router = every_route().fold(Router::new(), |router, route| router.route(route.path, (route.serve)()));
+    let router = every_route().fold(Router::new(), |router, route| {
+        router.route(route.path, (route.serve)().route_layer(middleware::from_fn(in_json)))
+    });
     router
         .fallback(|| async {
             let detail = "no such path; they all begin with /v1/sales, /v1/status or /v1/events";

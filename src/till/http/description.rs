@@ -165,9 +165,8 @@ impl Operation {
         }
         if let Some((body, example)) = self.body {
             let schema = body(schemas);
-            let required = schema["required"].as_array().is_some_and(|fields| !fields.is_empty());
             let content = json!({ "application/json": { "schema": schema, "example": example } });
-            insert("requestBody", json!({ "required": required, "content": content }));
+            insert("requestBody", json!({ "required": true, "content": content }));
         }
         described
     }
@@ -351,6 +350,10 @@ fn for_readers(value: &mut Value) {
         Value::Array(values) => values.iter_mut().for_each(for_readers),
         Value::Object(object) => {
             object.values_mut().for_each(for_readers);
+            let most = object.get("format").and_then(|format| LARGEST.iter().find(|(name, _)| format == name));
+            if let Some((_, most)) = most.filter(|_| !object.contains_key("maximum")) {
+                object.insert("maximum".to_owned(), (*most).into());
+            }
             if let Some(Value::String(text)) = object.get_mut("description") {
                 *text = without_source(text);
             }
@@ -371,6 +374,9 @@ fn for_readers(value: &mut Value) {
         _ => {}
     }
 }
+
+/// The greatest number of each format.
+const LARGEST: &[(&str, u64)] = &[("uint64", u64::MAX), ("uint32", u32::MAX as u64), ("uint16", u16::MAX as u64)];
 
 /// The words of an enumeration with their meanings, when each has one.
 fn words(choices: &Value) -> Option<Vec<(String, String)>> {

@@ -94,15 +94,7 @@ impl Door {
 /// Lets a request through with its [`Caller`], or answers it.
 pub(super) async fn guard(State(door): State<Arc<Door>>, mut request: Request, next: Next) -> Response {
     let peer = request.extensions().get().copied().unwrap_or(Peer(None));
-    let admitted = door.admit(peer, request.headers()).and_then(|caller| {
-        // A page can post a form or plain text to any address without asking; JSON it cannot.
-        if request.method() == Method::POST && !is_json(request.headers()) {
-            let message = "a POST needs \"Content-Type: application/json\"";
-            return Err(Failure::new(ProblemType::MediaType, message));
-        }
-        Ok(caller)
-    });
-    let mut response = match admitted {
+    let mut response = match door.admit(peer, request.headers()) {
         Ok(caller) => {
             request.extensions_mut().insert(caller);
             next.run(request).await
@@ -111,6 +103,15 @@ pub(super) async fn guard(State(door): State<Arc<Door>>, mut request: Request, n
     };
     response.headers_mut().insert(header::CACHE_CONTROL, header::HeaderValue::from_static("no-store"));
     response
+}
+
+/// Of every route: a page can post a form or plain text to any address without asking; JSON it cannot.
+pub(super) async fn in_json(request: Request, next: Next) -> Response {
+    if request.method() == Method::POST && !is_json(request.headers()) {
+        let message = "a POST needs \"Content-Type: application/json\"";
+        return Failure::new(ProblemType::MediaType, message).into_response();
+    }
+    next.run(request).await
 }
 
 /// A page of another origin says so in `Origin`; one that renamed itself to this address (DNS rebinding) says so in

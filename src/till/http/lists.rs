@@ -98,6 +98,7 @@ struct TotalsQuery {
     since: SaleNumber,
     /// The numbers, with commas between them, that had no end the last time.
     #[serde(default)]
+    #[cfg_attr(feature = "docs", schemars(regex(pattern = "^[0-9]{0,19}(,[0-9]{0,19})*$")))]
     carried: String,
     /// The till that is meant: for a program that stands for several, and for whoever has the right `any-till`.
     till: Option<String>,

@@ -23,7 +23,7 @@ pub(super) const ROUTES: &[Route] = routes! {
         Operation::new("payment", "A payment as the gateway knows it now, by its flat names")
             .needs(Verb::AskGateway)
             .answers::<BTreeMap<String, String>>(200, "The payment's fields.", json!({ "result.code": "000.000.000" }))
-            .refuses(&[ProblemType::Gateway]);
+            .refuses(&[ProblemType::Gateway, ProblemType::Parameter]);
     get "/v1/query" => query,
         Operation::new("query", "The payments that the gateway finds by its own query parameters")
             .text("Any parameter of the gateway's query may be given.")

@@ -13,6 +13,8 @@
 //! that the till can take an approval of less than the amount and have the rest paid another way (a sale, a
 //! pre-authorisation, `by-registration`); without it such an approval is reversed. A sale in the state
 //! `awaiting-signature` waits for its `signature`. `wait-s` ends there too, for somebody at the counter is asked.
+//! `"confirm":"till"` (a sale, a pre-authorisation) has it wait in `awaiting-till` for the till's word (`confirm`) before
+//! it is approved; a till that says nothing in time has it reversed, or kept with `"onSilence":"keep"`.
 //! `settle` is for the sales of before that wait for a person because the journal was found to be an old copy of
 //! itself.
 
@@ -37,7 +39,7 @@ use crate::till::{
     Caller, CancelView, Command, EarlierName, Permit, ProblemType, Progress, Refused, RequestFields, SaleState,
     SaleView, Verb, Wanted,
 };
-use crate::transaction::{Kind, PaymentId, Reference, SaleNumber};
+use crate::transaction::{Kind, OnSilence, PaymentId, Reference, SaleNumber};
 
 /// Longest `wait-s`: some proxies and libraries give up at two minutes.
 const MAX_WAIT_S: u32 = 120;
@@ -115,6 +117,11 @@ struct SaleRequest {
     /// The till can take an approval of less than the amount, and have the rest paid another way.
     #[serde(rename = "acceptPartial")]
     accept_partial: Option<bool>,
+    /// `till`: what is approved waits until the till says what it takes of it (a sale, a pre-authorisation).
+    confirm: Option<Confirms>,
+    /// What becomes of it when the till says nothing in time, with `confirm`; `reverse` when it is left out.
+    #[serde(rename = "onSilence")]
+    on_silence: Option<OnSilence>,
     /// The earlier transaction by its reference, for the kinds that refer to one.
     of: Option<String>,
     /// The till of `of`, when it is another's.
@@ -136,6 +143,14 @@ struct SaleRequest {
 #[serde(rename_all = "kebab-case")]
 enum Tip {
     Ask,
+}
+
+/// Who confirms that an approval is taken, when anybody does.
+#[derive(Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+enum Confirms {
+    Till,
 }
 
 /// How the card comes to the terminal, when not by itself.
@@ -170,6 +185,8 @@ fn wanted(app: &App, permit: &Permit, own: String, asked: SaleRequest) -> Result
         tip,
         entry,
         accept_partial,
+        confirm,
+        on_silence,
         of,
         till,
         number,
@@ -201,7 +218,12 @@ fn wanted(app: &App, permit: &Permit, own: String, asked: SaleRequest) -> Result
         _ => return Err(Failure::malformed("of, number and payment: give one of them")),
     };
     let (ask_tip, manual) = (tip.is_some(), entry.is_some());
-    let fields = RequestFields { kind, of, registration, amount, ask_tip, manual, accept_partial };
+    let till_confirms = match (confirm, on_silence) {
+        (Some(Confirms::Till), on_silence) => Some(on_silence.unwrap_or_default()),
+        (None, None) => None,
+        (None, Some(_)) => return Err(Failure::malformed("onSilence: goes with \"confirm\":\"till\"")),
+    };
+    let fields = RequestFields { kind, of, registration, amount, ask_tip, manual, accept_partial, till_confirms };
     let transaction = fields.transaction().map_err(|misfit| Failure::malformed(misfit.to_string()))?;
     Ok(Wanted { till: own, reference, transaction, caller: permit.caller().clone(), parameters })
 }
@@ -261,9 +283,9 @@ async fn latest(
     Ok(Json(app.ask(&permit, |reply| Command::Latest { till, reply }).await??))
 }
 
-/// It has ended, or cannot go on without somebody at the counter.
+/// It has ended, or cannot go on without somebody at the counter, or the till itself.
 fn wants_the_till(sale: &SaleView) -> bool {
-    matches!(sale.state, SaleState::Ended | SaleState::AwaitingSignature)
+    matches!(sale.state, SaleState::Ended | SaleState::AwaitingSignature | SaleState::AwaitingTill)
 }
 
 /// Returns when the sale may want the till; never, when the agent will say nothing more.
@@ -279,9 +301,9 @@ async fn news_of(progress: &mut broadcast::Receiver<Progress>, till: &str, refer
     }
 }
 
-/// The permit to cancel a transaction or to judge its signature: of whoever may begin one of its kind, which never
+/// The permit to cancel a transaction, to judge its signature or to confirm it: of whoever may begin one of its kind, which never
 /// changes.
-async fn see_to(
+pub(super) async fn see_to(
     app: &App,
     caller: &Caller,
     till: Option<String>,
@@ -357,7 +379,7 @@ impl App {
 }
 
 /// Takes a string and nothing else: 12.34 as a JSON number is a binary fraction somewhere on its way.
-fn amount_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+pub(super) fn amount_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
     struct Text;
 
     impl Visitor<'_> for Text {

@@ -45,7 +45,7 @@ pub(super) const ROUTES: &[Route] = routes! {
             .needs(Verb::TypeAmount)
             .body::<AmountRequest>(json!({ "currency": "EUR" }))
             .answers::<AmountTyped>(200, "What was typed.", json!({ "amount": "12.34", "currency": "EUR" }))
-            .refuses(&[ProblemType::Currency, ProblemType::Busy, ProblemType::NotReady]);
+            .refuses(&[ProblemType::Currency, ProblemType::NothingTyped, ProblemType::NotReady]);
     get "/v1/openapi.json" => description,
         Operation::new("description", "This description (OpenAPI 3.1)")
             .needs(Verb::Status)

@@ -150,16 +150,8 @@ pub(super) fn routes() -> String {
 }
 
 /// What every request, or every POST, may be refused with; the table does not repeat it.
-const ANYWHERE: &[&str] = &[
-    "unauthorized",
-    "forbidden",
-    "too-many-requests",
-    "no-place",
-    "no-answer",
-    "timeout",
-    "too-large",
-    "media-type",
-];
+const ANYWHERE: &[&str] =
+    &["unauthorized", "forbidden", "too-many-requests", "no-place", "no-answer", "timeout", "too-large", "media-type"];
 
 /// The parameters behind a path, and the fields of a body.
 fn parameters_of(operation: &Value) -> String {
