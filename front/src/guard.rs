@@ -77,7 +77,7 @@ impl Guard {
             return Err(Problem::malformed("this is no proxy: ask for a path alone"));
         }
         let host = self.host(headers, way)?;
-        let asker = self.asker(headers, &host, way.tls)?;
+        let asker = self.asker(headers, uri.path(), &host, way.tls)?;
         let changes = !matches!(*request.method(), Method::GET | Method::HEAD | Method::OPTIONS);
         let has_token = headers.contains_key(AUTHORIZATION);
         if changes && asker == Asker::Unsaid && !has_token && !is_pairing(uri.path()) {
@@ -115,13 +115,15 @@ impl Guard {
         if known { Ok(host) } else { Err(strange()) }
     }
 
-    fn asker(&self, headers: &HeaderMap, host: &str, tls: bool) -> Result<Asker, Problem> {
+    fn asker(&self, headers: &HeaderMap, path: &str, host: &str, tls: bool) -> Result<Asker, Problem> {
         let foreign = || {
             Problem::forbidden("pages of other origins may not use the terminal; [cors] origins lists those that may")
         };
         let Some(given) = headers.get(ORIGIN) else {
             return match headers.get(SEC_FETCH_SITE).map(HeaderValue::as_bytes) {
                 None | Some(b"same-origin" | b"none") => Ok(Asker::Unsaid),
+                // A link to the page from elsewhere: its files are no secret.
+                Some(_) if !is_interface(path) => Ok(Asker::Unsaid),
                 Some(_) => Err(foreign()),
             };
         };
@@ -135,6 +137,11 @@ impl Guard {
             false => Err(foreign()),
         }
     }
+}
+
+/// What answers with facts of the terminal.
+fn is_interface(path: &str) -> bool {
+    path.starts_with("/v1/") || path.starts_with("/front/")
 }
 
 /// Pairing begins without a token, and a till is no browser. It gives nothing to whoever does not know the code.
@@ -247,6 +254,10 @@ mod tests {
         let get = "GET /v1/sales\nHost: kasse.local:8443\nSec-Fetch-Site:";
         assert!(judged(&format!("{get} same-origin"), https).is_ok());
         assert!(judged(&format!("{get} cross-site"), https).is_err());
+        assert!(
+            judged("GET /\nHost: kasse.local:8443\nSec-Fetch-Site: cross-site", https).is_ok(),
+            "a link to the page"
+        );
     }
 
     #[test]
