@@ -12,6 +12,7 @@ use serde::Deserialize;
 
 mod assumptions;
 mod check;
+mod close;
 mod files;
 mod form;
 mod load;
@@ -23,6 +24,7 @@ mod socket;
 
 pub use assumptions::{Assumptions, ID, NotFound, QueryMethod, Zone};
 pub use check::ConfigFault;
+pub use close::CloseOfDay;
 pub use load::{Error, load, parse, read};
 pub use logo::{Logo, LogoError, logo_file};
 pub use printer::{CodePage, Copies, Cut, FlowControl, Part, Printer, Value, qr_parts};
@@ -53,6 +55,9 @@ pub struct Config {
     /// Where the journal lies.
     #[serde(default)]
     pub journal: Journal,
+    /// Closes of day.
+    #[serde(default)]
+    pub close: CloseOfDay,
 }
 
 /// The shop and its terminal.

@@ -71,6 +71,8 @@ pub mod sale;
 pub mod follow_up;
 // The sums of a closing.
 pub mod totals;
+// A cashier's day: closes of day.
+pub mod counter;
 // What survives the power: SQLite, written before anything is done.
 pub mod journal;
 // The gateway's settlement file against the journal.

@@ -87,7 +87,8 @@ impl Totals {
 }
 
 impl TotalsLine {
-    fn add(&mut self, amount: Amount) {
+    /// Adds a transaction's amount.
+    pub fn add(&mut self, amount: Amount) {
         self.count += 1;
         self.minor += u128::from(amount.minor());
     }
@@ -95,12 +96,18 @@ impl TotalsLine {
     /// The sum with the decimals of its currency.
     #[must_use]
     pub fn decimal(&self) -> String {
-        let width = usize::from(self.currency.exponent());
-        let unit = 10_u128.pow(u32::from(self.currency.exponent()));
-        match width {
-            0 => self.minor.to_string(),
-            _ => format!("{}.{:0width$}", self.minor / unit, self.minor % unit),
-        }
+        decimal(self.minor, self.currency)
+    }
+}
+
+/// Minor units with the decimals of their currency; they may be more than any amount.
+#[must_use]
+pub fn decimal(minor: u128, currency: Currency) -> String {
+    let width = usize::from(currency.exponent());
+    let unit = 10_u128.pow(u32::from(currency.exponent()));
+    match width {
+        0 => minor.to_string(),
+        _ => format!("{}.{:0width$}", minor / unit, minor % unit),
     }
 }
 

@@ -677,13 +677,9 @@ async fn what_all_tills_hear_names_no_sale() {
     let mut heard = terminal.agent.progress.subscribe();
     for sale in [1, 2, 99] {
         let why = "out of paper".to_owned();
-        let copy = ReceiptCopy::Merchant;
-        terminal.agent.printer_says(printer::PrinterEvent::Waits {
-            sale: SaleNumber::new(sale),
-            copy,
-            why: why.clone(),
-        });
-        terminal.agent.printer_says(printer::PrinterEvent::Failed { sale: SaleNumber::new(sale), copy, why });
+        let slip = printer::Slip::Receipt { sale: SaleNumber::new(sale), copy: ReceiptCopy::Merchant };
+        terminal.agent.printer_says(printer::PrinterEvent::Waits { slip, why: why.clone() });
+        terminal.agent.printer_says(printer::PrinterEvent::Failed { slip, why });
     }
     terminal.agent.settle();
     terminal.agent.references_listed(Ok(vec![reference(1), reference(7)]));

@@ -42,6 +42,13 @@ impl Agent {
                 });
             }
             Command::Totals { till, since, carried, reply } => self.begin_count(till, since, carried, reply),
+            Command::Close { wish, reply } => self.begin_close(wish, reply),
+            Command::ShowClose { which, permit, reply } => drop(reply.send(self.show_close(which, &permit))),
+            Command::ListCloses { below, limit, reply } => {
+                let list = self.journal.book.closes(below, limit);
+                tokio::spawn(async move { drop(reply.send(list.await.map_err(refused_by_journal))) });
+            }
+            Command::PrintClose { which, reply } => drop(reply.send(self.print_close_again(which))),
             Command::Cancel { till, reference, by, reply } => match self.find(&till, &reference) {
                 Ok((sale, view)) => self.cancel(sale.order().number, &by, view, reply),
                 Err(refused) => drop(reply.send(Err(refused))),

@@ -107,6 +107,15 @@ impl Daemon {
         String::from_utf8(bytes).map_err(lost)
     }
 
+    /// What the path shows in the form of this media type.
+    pub(super) async fn get_as(&self, path: &str, media: &str) -> Result<String, Error> {
+        let text = async {
+            let answer = self.send_for(media, Method::GET, path, String::new()).await?;
+            to_bytes(Body::new(answer.into_body()), MAX_ANSWER).await.map_err(lost)
+        };
+        String::from_utf8(within(ANSWER_DEADLINE, text).await?.into()).map_err(lost)
+    }
+
     /// Events from now on; nothing that happens after this returned is missed.
     pub(super) async fn events(&self) -> Result<Events, Error> {
         let asked = self.send(Method::GET, "/v1/events", String::new());
@@ -127,6 +136,16 @@ impl Daemon {
     }
 
     async fn send(&self, method: Method, path: &str, body: String) -> Result<Response<Incoming>, Error> {
+        self.send_for("*/*", method, path, body).await
+    }
+
+    async fn send_for(
+        &self,
+        media: &str,
+        method: Method,
+        path: &str,
+        body: String,
+    ) -> Result<Response<Incoming>, Error> {
         let unreachable = |cause| Error::Unreachable { socket: self.socket.clone(), cause };
         let stream = match timeout(CONNECT_DEADLINE, UnixStream::connect(&self.socket)).await {
             Ok(stream) => stream.map_err(unreachable)?,
@@ -139,6 +158,7 @@ impl Daemon {
             .method(method)
             .uri(path)
             .header(header::HOST, "localhost")
+            .header(header::ACCEPT, media)
             .header(header::CONTENT_TYPE, "application/json")
             .body(Body::from(body))
             .map_err(lost)?;

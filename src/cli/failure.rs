@@ -88,6 +88,7 @@ fn exit_of(problem: ProblemType) -> Exit {
         ProblemType::Amount | ProblemType::Currency | ProblemType::Reference | ProblemType::Malformed => Exit::Usage,
         ProblemType::AmountDiffers
         | ProblemType::NoSuchSale
+        | ProblemType::NoSuchClose
         | ProblemType::NotPossible
         | ProblemType::Parameter
         | ProblemType::NoSignatureAwaited
@@ -106,6 +107,7 @@ fn exit_of(problem: ProblemType) -> Exit {
         ProblemType::Forbidden => Exit::NoPermission,
         ProblemType::Printer
         | ProblemType::Unauthorized
+        | ProblemType::NotAcceptable
         | ProblemType::NotFound
         | ProblemType::MethodNotAllowed
         | ProblemType::MediaType

@@ -4,7 +4,8 @@ use clap::Args;
 
 use super::exit::{Exit, Stop};
 use super::{Where, out};
-use crate::till::{Sum, TotalsView};
+use crate::counter::Sum;
+use crate::till::TotalsView;
 use crate::transaction::SaleNumber;
 
 /// Arguments.

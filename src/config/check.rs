@@ -16,7 +16,7 @@ use super::{
     CodePage, Config, Gateway, Journal, LOCAL, Location, ManualEntryCommand, Part, Printer, Reader, Right, Terminal,
     Till, TillPeer, is_nameless, qr_parts,
 };
-use super::{assumptions, files};
+use super::{assumptions, close, files};
 use crate::money::{Amount, Currency};
 use crate::words::Language;
 
@@ -99,6 +99,7 @@ impl Config {
         printers(&mut found, &self.printer);
         till(&mut found, &self.till);
         journal(&mut found, &self.journal);
+        close::check(&mut found, &self.close);
         found.0
     }
 }

@@ -26,8 +26,8 @@ use super::lock::{self, Lock};
 use super::{Error, wal};
 
 /// The format that this program brings a journal up to: 3 has entries and hashes, 4 an index of payments, 5 the
-/// reversals in it, 6 receipts.
-pub(super) const FORMAT: i64 = 6;
+/// reversals in it, 6 receipts, 7 closes of day.
+pub(super) const FORMAT: i64 = 7;
 /// The oldest format whose programs may read and write what this one writes.
 const OLDEST_READER: i64 = 2;
 /// Size of the WAL file, in bytes, that is made at the start: `TIDY_AFTER` steps (housekeeping.rs) of six pages. A
@@ -79,6 +79,17 @@ const LOOK: &str = "
 const RECEIPTS: &str = "
     CREATE TABLE receipt(sale INTEGER NOT NULL, copy TEXT NOT NULL, page TEXT NOT NULL, PRIMARY KEY(sale, copy)) WITHOUT ROWID;
     UPDATE about SET format = 6;";
+
+/// Format 7: closes of day. `to_entry` is the last entry that one covers.
+const CLOSES: &str = "
+    CREATE TABLE close(
+        number INTEGER PRIMARY KEY,
+        till TEXT NOT NULL,
+        reference TEXT,
+        to_entry INTEGER NOT NULL,
+        content TEXT NOT NULL,
+        UNIQUE(till, reference));
+    UPDATE about SET format = 7;";
 
 /// Opens the file at its real path, or makes it, with its settings asserted and every step entered.
 pub(super) fn writable(path: &Path) -> Result<(Connection, Lock), Error> {
@@ -195,7 +206,7 @@ fn make(path: &Path, name: &str) -> Result<(), Error> {
     }
     let connection = Connection::open(&new).map_err(|error| refused(name, &error))?;
     let sql = format!(
-        "PRAGMA synchronous=FULL; BEGIN; {TABLES} {EARLIER} {BOOK} {PAYMENTS} {LOOK} {RECEIPTS} PRAGMA user_version={OLDEST_READER}; COMMIT;"
+        "PRAGMA synchronous=FULL; BEGIN; {TABLES} {EARLIER} {BOOK} {PAYMENTS} {LOOK} {RECEIPTS} {CLOSES} PRAGMA user_version={OLDEST_READER}; COMMIT;"
     );
     connection.execute_batch(&sql).map_err(|error| refused(name, &error))?;
     connection.close().map_err(|(_, error)| refused(name, &error))?;
@@ -212,8 +223,8 @@ fn migrate(connection: &mut Connection, version: i64, name: &str) -> Result<(), 
         connection.query_row(sql, [table, column], |row| row.get::<_, i64>(0)).map(|found| found > 0).map_err(refused)
     };
     let (has_book, has_payments) = (has("about", "format")?, has("payment", "id")?);
-    let has_look = has("about", "whole_until")?;
-    if has("receipt", "page")? {
+    let (has_look, has_receipts) = (has("about", "whole_until")?, has("receipt", "page")?);
+    if has("close", "content")? {
         return Ok(());
     }
     // Once in a journal's life, and every row is read or written anew: nothing of that on top of damage.
@@ -237,7 +248,10 @@ fn migrate(connection: &mut Connection, version: i64, name: &str) -> Result<(), 
     if !has_look {
         transaction.execute_batch(LOOK).map_err(refused)?;
     }
-    transaction.execute_batch(RECEIPTS).map_err(refused)?;
+    if !has_receipts {
+        transaction.execute_batch(RECEIPTS).map_err(refused)?;
+    }
+    transaction.execute_batch(CLOSES).map_err(refused)?;
     transaction.commit().map_err(refused)
 }
 

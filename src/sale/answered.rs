@@ -89,7 +89,7 @@ impl Sale {
         let host_approved = Record::HostApproved { payment: payment.id.clone(), approved, host: facts };
         if !by_chip {
             let step = self.charged(payment, None, now, deadlines);
-            let mut step = self.alarm_if_reversed_in_part(step, approved).after(host_approved);
+            let mut step = self.alarm_if_done_in_part(step, approved).after(host_approved);
             if self.volatile.card_open {
                 // The paper waits for the card's last word.
                 step.actions.retain(|action| !matches!(action, Action::Print(_)));

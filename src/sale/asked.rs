@@ -134,7 +134,8 @@ impl Sale {
     }
 
     /// Too many requests, not processed: this alone permits to send it again (design: result codes), a little later, as
-    /// long as the cardholder's patience and the chip's last.
+    /// long as the cardholder's patience and the chip's last. The refund of a rest is sent again when nothing of it has
+    /// left the board, too.
     pub(super) fn throttled(&mut self, why: Why, facts: Option<HostFacts>, now: Now, deadlines: Deadlines) -> Step {
         if self.volatile.cancel.is_some() {
             return self.cancelled();

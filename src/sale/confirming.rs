@@ -72,11 +72,14 @@ impl Sale {
         step
     }
 
-    /// No gateway should reverse a part of what it was asked for. The till hears the part, and can have the rest
-    /// reversed.
-    pub(super) fn alarm_if_reversed_in_part(&self, step: Step, amount: Amount) -> Step {
+    /// No gateway should reverse a part of what it was asked for: the till hears the part, and can have the rest
+    /// reversed. Of the refund of a rest no till hears, so a person must.
+    pub(super) fn alarm_if_done_in_part(&self, step: Step, amount: Amount) -> Step {
         match self.order.kind() {
             Kind::Reversal => alarm_of_a_part(step, amount, self.amount),
+            Kind::Refund if self.order.gives_rest && amount != self.amount => {
+                step.alarm(Reason::RestGivenBackInPart.with(amount))
+            }
             _ => step,
         }
     }
@@ -204,7 +207,7 @@ impl CarryingOut<'_> {
         };
         let host = host.unwrap_or_else(|| HostFacts { id: Some(id.clone()), ..self.sale.host.clone() });
         let step = self.confirmed(outcome_of(amount, asked), Some(host));
-        self.sale.alarm_if_reversed_in_part(step, amount)
+        self.sale.alarm_if_done_in_part(step, amount)
     }
 
     fn confirmed(&self, outcome: Outcome, host: Option<HostFacts>) -> Step {

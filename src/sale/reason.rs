@@ -195,6 +195,8 @@ reasons! {
     WhoseIsNotSaid = "whose-is-not-said",
     /// The refund of what a till did not take was declined, or could not be made; why.
     RestNotGivenBack = "rest-not-given-back",
+    /// The bank gave back less than the till did not take; how much.
+    RestGivenBackInPart = "rest-given-back-in-part",
     /// The gateway carried it out twice; the ids.
     DoneTwice = "done-twice",
     /// The gateway holds a second payment besides the one that is kept; the id.

@@ -51,6 +51,7 @@ use crate::systemd::Sockets;
 mod api;
 mod asked;
 mod bind;
+mod closes;
 mod confirm;
 #[cfg(feature = "docs")]
 pub mod description;

@@ -10,9 +10,11 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use tokio::sync::{broadcast, mpsc, oneshot};
 
+use crate::counter::Close;
 use crate::money::{Amount, Currency};
 use crate::transaction::{PaymentId, ReceiptCopy, Reference, SaleNumber, Taken, Who};
 
+mod closes;
 pub mod http;
 mod problem;
 mod refused;
@@ -24,6 +26,7 @@ mod status;
 mod totals;
 mod wanted;
 
+pub use closes::{CloseAsked, CloseView, ShownClose, WhichClose};
 pub use problem::{ProblemType, ProblemView};
 pub use refused::Refused;
 pub use rights::{Caller, Denied, Permit, Verb};
@@ -34,7 +37,7 @@ pub use status::{
     Attention, AttentionView, ClockState, ClockView, ConfigFileView, GatewayState, GatewayView, JournalState,
     JournalView, KeysView, PrinterState, PrinterView, ReaderState, ReaderView, StatusView,
 };
-pub use totals::{Sum, TotalsView};
+pub use totals::TotalsView;
 pub use wanted::{EarlierName, Field, FieldMisfit, RequestFields, Wanted, WantedTransaction};
 
 /// What a till asks, with the place for the answer.
@@ -84,6 +87,38 @@ pub enum Command {
         carried: Vec<SaleNumber>,
         /// The sums.
         reply: oneshot::Sender<Result<TotalsView, Refused>>,
+    },
+    /// Close the day, or hear of the close that this reference has made.
+    Close {
+        /// What is wanted.
+        wish: CloseAsked,
+        /// The close, once it is recorded.
+        reply: oneshot::Sender<Result<CloseView, Refused>>,
+    },
+    /// One close, as its caller may see it.
+    ShowClose {
+        /// Which.
+        which: WhichClose,
+        /// Who asks: what other tills call their transactions is not told to every one.
+        permit: Permit,
+        /// The close and its slip.
+        reply: oneshot::Sender<Result<ShownClose, Refused>>,
+    },
+    /// Closes with a number below this, the newest first, at most `limit`.
+    ListCloses {
+        /// The number to begin under.
+        below: u64,
+        /// At most so many.
+        limit: u32,
+        /// The closes.
+        reply: oneshot::Sender<Result<Vec<Close>, Refused>>,
+    },
+    /// Print a close again, marked as a duplicate.
+    PrintClose {
+        /// Which.
+        which: WhichClose,
+        /// It is on its way.
+        reply: oneshot::Sender<Result<PrintView, Refused>>,
     },
     /// Let an amount be typed at the reader; nothing is begun by it.
     TypeAmount {

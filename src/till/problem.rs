@@ -48,8 +48,10 @@ problems! {
     Unauthorized = "unauthorized", 401, "A token is missing, or is not one of this terminal's";
     Forbidden = "forbidden", 403, "A right is missing";
     NoSuchSale = "no-such-sale", 404, "Nothing has this reference";
+    NoSuchClose = "no-such-close", 404, "There is no such close of day";
     NotFound = "not-found", 404, "There is no such path";
     MethodNotAllowed = "method-not-allowed", 405, "The path has no such method";
+    NotAcceptable = "not-acceptable", 406, "The answer is to be had in other forms";
     Timeout = "timeout", 408, "The request came too slowly";
     AmountDiffers = "amount-differs", 409, "The reference is another transaction's";
     Busy = "busy", 409, "Another sale is under way";

@@ -1,7 +1,7 @@
 //! Why a command is not carried out, with the facts; what a till hears of it is a problem of a closed list
 //! ([`ProblemType`](super::ProblemType)).
 
-use super::Denied;
+use super::{Denied, WhichClose};
 use crate::money::Currency;
 use crate::transaction::Reference;
 
@@ -107,6 +107,12 @@ pub enum Refused {
         /// The reference.
         reference: Reference,
     },
+    /// There is no such close of day.
+    #[error("{}", no_close(*.which))]
+    NoSuchClose {
+        /// The one that was meant.
+        which: WhichClose,
+    },
     /// A receipt cannot be printed.
     #[error("the receipt cannot be printed: {why}")]
     Printer {
@@ -134,6 +140,15 @@ impl Refused {
         match self {
             Self::Busy { till, .. } if !hears(&till) => Self::BusyElsewhere,
             told => told,
+        }
+    }
+}
+
+fn no_close(which: WhichClose) -> String {
+    match which {
+        WhichClose::Last => "no day was closed yet; pos-agent close makes a close".to_owned(),
+        WhichClose::Number(number) => {
+            format!("there is no close {number}; GET /v1/closes, or pos-agent close list, names them")
         }
     }
 }

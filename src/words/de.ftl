@@ -4,6 +4,7 @@
 
 decimal-separator = ,
 date-and-time = { $day }.{ $month }.{ $year } { $time }
+date-alone = { $day }.{ $month }.{ $year }
 months = Jan. Feb. März Apr. Mai Juni Juli Aug. Sep. Okt. Nov. Dez.
 
 ## Wie ein Vorgang heißt
@@ -140,6 +141,37 @@ merchant-copy = HÄNDLERBELEG
 customer-copy = KUNDENBELEG
 keep-receipt = BELEG BITTE AUFBEWAHREN
 duplicate = KOPIE
+
+## Der Beleg eines Tagesabschlusses
+
+close-of-day = TAGESABSCHLUSS
+close-number = Abschluss
+business-day = Tag
+period-from = Von
+beginning = Beginn
+period-to = Bis
+taken = Eingenommen
+given = Ausgezahlt
+net = SALDO
+nothing-moved = KEIN UMSATZ
+tips-in-sales = Trinkgeld, enthalten
+of-unknown = Storno, unbekannt
+count-declined = Abgelehnt
+count-taken-back = Zurückgenommen
+count-cancelled = Abgebrochen
+count-not-sent = Nicht gesendet
+by-till = NACH KASSE
+by-operator = NACH BEDIENER
+open-items = OFFEN, NICHT MITGEZÄHLT
+nothing-open = NICHTS IST OFFEN
+open-needs-person = BRAUCHT EINEN MENSCHEN
+open-unconfirmed = UNBESTÄTIGT
+open-awaiting-signature = UNTERSCHRIFT PRÜFEN
+open-awaiting-till = BESTÄTIGUNG DER KASSE FEHLT
+open-under-way = NOCH NICHT FERTIG
+open-unreadable = NICHT LESBAR
+open-reserved = RESERVIERT, NICHT GEBUCHT
+and-more = und { $count } weitere
 
 ## Gründe: Karte, Kunde und Geschäft
 
@@ -450,6 +482,10 @@ whose-is-not-said =
     .cashier = Die Bank sagt nicht, zu welcher Zahlung es gehört; der Techniker klärt es mit der Bank.
     .customer = WIRD GEKLÄRT
     .technician = Das Gateway sagt nicht, wem oder zu welcher Zahlung ein Vorgang gehört{ $detail }; den Betreiber fragen.
+rest-given-back-in-part =
+    .cashier = Was die Kasse nicht angenommen hat, ist nur zum Teil erstattet{ $detail }; was fehlt, selbst erstatten, unter neuer Referenz.
+    .customer = NUR TEILWEISE ERSTATTET{ $detail }
+    .technician = Die Erstattung dessen, was die Kasse nicht annahm, wurde nur zum Teil genehmigt{ $detail }; was fehlt, mit pos-agent refund erstatten.
 rest-not-given-back =
     .cashier = Der Teil, den die Kasse nicht angenommen hat, ist nicht erstattet{ $detail }; selbst erstatten, unter neuer Referenz.
     .customer = NICHT ERSTATTET

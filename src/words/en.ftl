@@ -5,6 +5,7 @@
 
 decimal-separator = .
 date-and-time = { $day } { $month-name } { $year } { $time }
+date-alone = { $day } { $month-name } { $year }
 months = Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec
 
 ## What a transaction is called
@@ -141,6 +142,37 @@ merchant-copy = MERCHANT COPY
 customer-copy = CUSTOMER COPY
 keep-receipt = PLEASE KEEP THIS RECEIPT
 duplicate = DUPLICATE
+
+## The slip of a close of day
+
+close-of-day = CLOSE OF DAY
+close-number = Close
+business-day = Day
+period-from = From
+beginning = the beginning
+period-to = To
+taken = Taken
+given = Given back
+net = NET
+nothing-moved = NO MONEY MOVED
+tips-in-sales = Tips, in the sales
+of-unknown = Voids, unknown
+count-declined = Declined
+count-taken-back = Taken back
+count-cancelled = Cancelled
+count-not-sent = Not sent
+by-till = BY TILL
+by-operator = BY OPERATOR
+open-items = OPEN, IN NO SUM ABOVE
+nothing-open = NOTHING IS OPEN
+open-needs-person = NEEDS A PERSON
+open-unconfirmed = UNCONFIRMED
+open-awaiting-signature = SIGNATURE TO COMPARE
+open-awaiting-till = TILL TO CONFIRM
+open-under-way = UNDER WAY
+open-unreadable = CANNOT BE READ
+open-reserved = RESERVED, NOT CAPTURED
+and-more = and { $count } more
 
 ## Reasons: the card, its holder and the shop
 
@@ -451,6 +483,10 @@ whose-is-not-said =
     .cashier = The bank does not say to which payment it belongs; the technician settles it with the bank.
     .customer = BEING CHECKED
     .technician = The gateway does not say whose, or of which payment, a transaction is{ $detail }; ask its operator.
+rest-given-back-in-part =
+    .cashier = Of what the till did not take only a part was given back{ $detail }; refund what is missing yourself, under a new reference.
+    .customer = ONLY A PART GIVEN BACK{ $detail }
+    .technician = The refund of what a till did not take was approved in part{ $detail }; refund what is missing with pos-agent refund.
 rest-not-given-back =
     .cashier = The part that the till did not take was not given back{ $detail }; refund it yourself, under a new reference.
     .customer = REFUND NOT MADE

@@ -167,6 +167,12 @@ async fn play(
                 let why = "nothing to count".to_owned();
                 drop(reply.send(Err(Refused::Journal { why })));
             }
+            Command::Close { reply, .. } => {
+                drop(reply.send(Err(Refused::Journal { why: "nothing to close".to_owned() })))
+            }
+            Command::ShowClose { which, reply, .. } => drop(reply.send(Err(Refused::NoSuchClose { which }))),
+            Command::ListCloses { reply, .. } => drop(reply.send(Ok(Vec::new()))),
+            Command::PrintClose { which, reply } => drop(reply.send(Err(Refused::NoSuchClose { which }))),
             Command::Payment { reply, .. } => drop(reply.send(Ok(Default::default()))),
             Command::Query { reply, .. } => drop(reply.send(Ok(Vec::new()))),
             Command::TypeAmount { currency, reply } => {
@@ -281,6 +287,7 @@ fn sale(sales: &Sales, till: &str, reference: &str, amount: (String, String)) ->
         "gateway" => return Err(Refused::Gateway { why }),
         "printer" => return Err(Refused::Printer { why }),
         "nothing-typed" => return Err(Refused::NothingTyped { why }),
+        "no-confirmation" => return Err(Refused::NoConfirmationAwaited { stands: "it has ended".into() }),
         "no-signature" => return Err(Refused::NoSignatureAwaited { stands: "it has ended".into() }),
         "no-receipt" => return Err(Refused::NoReceiptYet { stands: "is at the reader" }),
         _ => {}

@@ -273,10 +273,10 @@ fn a_journal_of_a_later_format_is_used_when_it_allows_it_and_refused_when_it_doe
     drop(db);
     assert_eq!(well(&file(&dir)).transactions, 3);
     assert_eq!(number(&file(&dir), "SELECT format FROM about"), 9, "the later format stays");
-    sql(&file(&dir), "PRAGMA user_version = 7");
+    sql(&file(&dir), "PRAGMA user_version = 8");
     let bytes = std::fs::read(file(&dir)).unwrap();
     let error = open_journal(&file(&dir)).unwrap_err();
-    assert!(matches!(error, Error::Format { found: 7, known: 6, .. }), "{error}");
+    assert!(matches!(error, Error::Format { found: 8, known: 7, .. }), "{error}");
     assert!(error.to_string().contains("install the later version again"), "{error}");
     assert_eq!(std::fs::read(file(&dir)).unwrap(), bytes);
     assert_eq!(verb(&["verify"], &file(&dir)).status.code(), Some(74));

@@ -117,7 +117,7 @@ fn a_payment_is_found_by_its_id_from_the_step_that_brings_it_on() {
 }
 
 /// What the program of format 3 leaves of a file, and of what it writes itself.
-const FORMAT_3: &str = "DROP TABLE payment; ALTER TABLE about DROP COLUMN payments; ALTER TABLE about DROP COLUMN whole_until; \
+const FORMAT_3: &str = "DROP TABLE close; DROP TABLE payment; ALTER TABLE about DROP COLUMN payments; ALTER TABLE about DROP COLUMN whole_until; \
      DROP TABLE receipt; UPDATE about SET format = 3;";
 
 #[test]
@@ -134,7 +134,7 @@ fn a_journal_of_format_3_is_indexed_at_its_first_start_and_what_that_program_wro
         (db.of_payment(&PaymentId::new(id(2))).unwrap(), referring(&db, UNKNOWN)),
         (Some(SaleNumber::new(2)), vec![4])
     );
-    assert_eq!(number(&file(&dir), "SELECT format FROM about"), 6);
+    assert_eq!(number(&file(&dir), "SELECT format FROM about"), 7);
     assert_eq!(number(&file(&dir), "PRAGMA user_version"), 2, "the earlier program may go on with it");
     buy(&mut db, 5, NOON);
     // The way back: that program enters its steps, and knows no index.
@@ -263,7 +263,7 @@ fn a_transaction_that_leaves_takes_its_ids_with_it() {
 }
 
 /// The program of format 4 knows no reversals in the index, and no look that goes on.
-const FORMAT_4: &str = "DELETE FROM payment WHERE own = 2; ALTER TABLE about DROP COLUMN whole_until; DROP TABLE receipt; \
+const FORMAT_4: &str = "DROP TABLE close; DELETE FROM payment WHERE own = 2; ALTER TABLE about DROP COLUMN whole_until; DROP TABLE receipt; \
      UPDATE about SET format = 4;";
 
 #[test]
@@ -290,7 +290,7 @@ fn a_journal_of_format_4_has_its_reversals_in_the_index_after_its_first_start() 
     );
     journal.look_from(Some(NOON - 1)).unwrap();
     drop(journal);
-    assert_eq!(number(&file(&dir), "SELECT format FROM about"), 6);
+    assert_eq!(number(&file(&dir), "SELECT format FROM about"), 7);
     assert_eq!(number(&file(&dir), "PRAGMA user_version"), 2, "the earlier program may go on with it");
     assert_eq!(open_journal(&file(&dir)).unwrap().1.known_until_unix_ms, Some(NOON - 1));
     well(&file(&dir));

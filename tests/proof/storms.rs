@@ -1,6 +1,7 @@
 //! Storms: shops with several tills and many sales, in which everything goes wrong at random, several times and at
 //! once: power, gateway, reader, printer, disk, clock, token, certificate. Then the weather heals, and everything must
-//! settle by itself; the ledger, what the tills were told and the receipts agree (`world/verdict.rs`).
+//! settle by itself; the ledger, what the tills were told and the receipts agree (`world/verdict.rs`), and the closes
+//! of day that somebody makes meanwhile are the ledger but for what they name as open (`world/closes.rs`).
 //!
 //! A seed is a storm, and gives the same one each time: `POS_AGENT_SEED=17 cargo test --test storms -- --nocapture`.
 //! It tells its story when something was wrong. `POS_AGENT_STORMS=100000` makes so many.
@@ -45,6 +46,9 @@ struct Storm {
     faults: Vec<Disturbance>,
     /// What a bank without rules booked twice of one request.
     twice: usize,
+    closes: usize,
+    /// Of those, the ones that had something open.
+    open: usize,
     /// Virtual time.
     lasted: Duration,
 }
@@ -62,6 +66,8 @@ fn storm(seed: u64) -> Storm {
     disturbances::wishes(&world, &mut dice);
     let count = world.lock().wishes.len();
     let faults = Mutex::new(Vec::new());
+    // Closes that were asked for; one whose answer was lost is asked for again at the end.
+    let asked = AtomicU64::new(0);
     let mut boards = 0;
     while boards < BOARDS {
         boards += 1;
@@ -82,7 +88,7 @@ fn storm(seed: u64) -> Storm {
             };
             tokio::select! {
                 () = weather => {}
-                () = shop(&till, &world, inside) => {}
+                () = async { tokio::join!(shop(&till, &world, inside), days(till.another(), &asked, inside)); } => {}
             }
         });
         if end == world::board::End::Done && dice.once_in(2) {
@@ -104,7 +110,12 @@ fn storm(seed: u64) -> Storm {
             till.look(wish).await;
             till.until_rest_is_final(wish, Duration::from_secs(5 * 24 * 3600)).await;
         }
+        let last = asked.fetch_add(1, Ordering::Relaxed);
+        for number in 0..=last {
+            assert!(till.close(&format!("Z{number}")).await, "everything works again, and no close is told");
+        }
     });
+    world.judge_closes();
     let (violations, ends) = world.judge();
     let faults = faults.into_inner().unwrap();
     let story = if violations.is_empty() { String::new() } else { world.story() };
@@ -112,7 +123,38 @@ fn storm(seed: u64) -> Storm {
     let kinds = state.wishes.iter().map(|wish| wish.kind.as_str()).collect();
     let confirmed = state.wishes.iter().filter_map(Wish::was_asked_to_confirm).collect();
     let twice = state.bank.booked_twice();
-    Storm { host_rules, violations, story, kinds, confirmed, ends, boards, faults, twice, lasted: state.now() }
+    let (closes, open) = (state.closes.len(), state.closes.iter().filter(|heard| !heard.close.open.is_empty()).count());
+    Storm {
+        host_rules,
+        violations,
+        story,
+        kinds,
+        confirmed,
+        ends,
+        boards,
+        faults,
+        twice,
+        closes,
+        open,
+        lasted: state.now(),
+    }
+}
+
+/// Somebody closes the day now and then, whatever is under way; sometimes for the same close again.
+async fn days(till: Till, asked: &AtomicU64, seed: u64) {
+    let mut dice = Dice::new(seed ^ 0xC105E);
+    for _ in 0..dice.below(4) {
+        sleep(dice.ms(60_000)).await;
+        let number = asked.fetch_add(1, Ordering::Relaxed);
+        let again = if dice.once_in(3) { dice.below(number + 1) } else { number };
+        let (one, other) = (format!("Z{number}"), format!("Z{again}"));
+        tokio::join!(till.close(&one), async {
+            if dice.once_in(2) {
+                sleep(dice.ms(3)).await;
+                till.close(&other).await;
+            }
+        });
+    }
 }
 
 /// Three tills at once, each with its wishes in order.
@@ -167,6 +209,8 @@ struct Tally {
     kinds: BTreeMap<(HostRules, &'static str), usize>,
     confirmed: BTreeMap<String, usize>,
     twice: BTreeMap<HostRules, usize>,
+    closes: usize,
+    open: usize,
     lasted: Duration,
     wrong: Vec<String>,
     broken: Broken,
@@ -197,6 +241,8 @@ fn after_every_storm_ledger_tills_and_receipts_agree() {
                     tally.wishes += storm.ends.len();
                     tally.boards += storm.boards + 1;
                     tally.lasted += storm.lasted;
+                    tally.closes += storm.closes;
+                    tally.open += storm.open;
                     for fault in storm.faults {
                         *tally.faults.entry(fault).or_default() += 1;
                     }
@@ -234,6 +280,7 @@ fn after_every_storm_ledger_tills_and_receipts_agree() {
         tally.wishes as f64 / took.as_secs_f64(),
         tally.wrong.len()
     );
+    println!("  closes of day: {}, of them with something open {}", tally.closes, tally.open);
     println!("  faults: {:?}", tally.faults);
     println!("  end states: {:?}", tally.ends);
     println!("  tills that were asked to confirm: {:?}", tally.confirmed);

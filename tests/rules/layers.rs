@@ -22,7 +22,9 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("sale", &["money", "card", "transaction"]),
     ("follow_up", &["sale", "money", "transaction"]),
     ("totals", &["sale", "money", "transaction"]),
-    ("journal", &["sale", "money", "card", "transaction"]),
+    ("counter", &["sale", "totals", "money", "transaction"]),
+    // `counter` for the closes of day, which it keeps and does not reckon.
+    ("journal", &["sale", "money", "card", "transaction", "counter"]),
     ("reconcile", &["sale", "money", "transaction"]),
     // Devices never know each other; they speak the words of `money`, `card`, `emv` and `transaction`.
     ("reader", &["money", "card", "emv", "config", "wire", "transaction"]),
@@ -31,13 +33,13 @@ const MAY_USE: &[(&str, &[&str])] = &[
     // The interface's table knows nobody: whoever sends or judges parameters may read it.
     ("gateway::parameter", &[]),
     // Sentences about what `sale` keeps; it decides nothing.
-    ("words", &["sale", "money", "card", "transaction"]),
-    ("printer", &["sale", "money", "card", "config", "wire", "words", "transaction"]),
+    ("words", &["sale", "money", "card", "transaction", "counter"]),
+    ("printer", &["sale", "money", "card", "config", "wire", "words", "transaction", "counter"]),
     // `systemd` for the sockets that it has opened.
-    ("till", &["money", "config", "systemd", "transaction"]),
+    ("till", &["money", "config", "systemd", "transaction", "counter"]),
     // Of the gateway the interface's table of parameters alone (`OPEN_TABLE`): a list of them is checked when the file
     // is read. `words` for the languages that there are.
-    ("config", &["money", "card", "emv", "gateway", "words"]),
+    ("config", &["money", "card", "emv", "gateway", "words", "counter"]),
     ("systemd", &[]),
     ("logging", &[]),
     // For kinds and outcomes: their words are the values of labels.
@@ -61,6 +63,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "wire",
             "follow_up",
             "totals",
+            "counter",
             "words",
             "transaction",
         ],
@@ -75,6 +78,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
         "cli",
         &[
             "till",
+            "counter",
             "config",
             "money",
             "agent",
@@ -127,7 +131,8 @@ const CLOSED_ROOMS: &[(&str, &[&str])] = &[("agent", &["till", "http"])];
 const SAID_BY_ONE: &[(&str, &[&str])] = &[("after_sync", &["src/sale/step.rs", "src/journal/mod.rs"])];
 
 /// Modules that decide and never act: no clock, no I/O, no async.
-const PURE: &[&str] = &["money", "emv", "card", "transaction", "sale", "follow_up", "totals", "reconcile", "words"];
+const PURE: &[&str] =
+    &["money", "emv", "card", "transaction", "sale", "follow_up", "totals", "counter", "reconcile", "words"];
 
 /// What a pure module has no use for, as tokens in a row.
 const IMPURE: &[&[&str]] = &[

@@ -168,11 +168,14 @@ async fn every_problem_of_the_list_is_met() {
         ["too-many-requests", "too-many-listeners", "list-under-way", "no-place"].map(str::to_owned).into();
     let begin = |reference: &str| post_request("/v1/sales", JSON, sale(reference, "1.00").as_bytes());
     let words = ["busy", "unready", "refused-amount", "journal", "drop", "not-possible", "parameter", "gateway"];
-    let words = words.into_iter().chain(["nothing-typed", "printer", "no-signature", "no-receipt", " "]);
+    let words =
+        words.into_iter().chain(["nothing-typed", "printer", "no-signature", "no-confirmation", "no-receipt", " "]);
     let mut requests: Vec<Vec<u8>> = words.map(begin).collect();
     requests.extend([
         get_request("/", ""),
         get_request("/v1/sales/none", ""),
+        get_request("/v1/closes/7", ""),
+        get_request("/v1/closes/7", "Accept: image/png\r\n"),
         get_request("/v1/sales/r/cancel", ""),
         post_request("/v1/sales", "", b"{}"),
         post_request("/v1/sales", JSON, b"[]"),

@@ -176,8 +176,8 @@ impl Wish {
 
 /// A till's line to the agent.
 pub(crate) struct Till {
-    world: World,
-    commands: mpsc::Sender<Command>,
+    pub(super) world: World,
+    pub(super) commands: mpsc::Sender<Command>,
     progress: broadcast::Receiver<Progress>,
 }
 

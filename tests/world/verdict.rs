@@ -82,7 +82,7 @@ impl std::fmt::Display for Broken {
 }
 
 impl State {
-    fn violation(&mut self, rule: &'static str, how: String) {
+    pub(super) fn violation(&mut self, rule: &'static str, how: String) {
         let at = self.now();
         self.verdict.violations.push(Violation { rule, how, at });
     }
@@ -167,8 +167,8 @@ impl State {
             let right = what.kind == wish.payment_type() && what.minor == wish.minor && what.currency == "EUR" && of;
             return (!right).then_some("the till wished something else");
         }
-        // What the agent does by itself: it reverses a wish's own payment, in its currency, or refunds what its till did
-        // not take of it.
+        // What the agent does by itself: it reverses a wish's own payment, in its currency, or refunds what its till
+        // did not take of it.
         let undone = self.bank.ledger.iter().find(|entry| Some(&entry.id) == what.payment.as_ref());
         if let ("RF", Some(paid)) = (what.kind.as_str(), undone) {
             let wish = self.wishes.iter().find(|wish| Some(wish.number) == paid.wish);
@@ -360,7 +360,11 @@ impl State {
                     Told::Approved { minor } => Some(*minor),
                     _ => None,
                 });
-                let right = back.len() == 1 && given == *minor && whole.is_none_or(|whole| rest_of(whole) == *minor);
+                // Only the bank can make it less, by approving less than it was asked for.
+                let right = back.len() == 1
+                    && given == *minor
+                    && whole.is_none_or(|whole| back.iter().all(|entry| entry.asked == rest_of(whole)))
+                    && back.iter().all(|entry| entry.approved == *minor);
                 (!right).then(|| ("the rest that was given back is another one", how()))
             }
             Some(Told::Unconfirmed { needs_a_person: true }) => None,

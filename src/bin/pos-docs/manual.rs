@@ -25,6 +25,7 @@ const TABLES: &[(&str, Make)] = &[
     ("metrics", tables::metrics),
     ("routes", tables::routes),
     ("fields of a sale", tables::fields_of_a_sale),
+    ("fields of a close", tables::fields_of_a_close),
 ];
 
 /// Brings the tables in the pages of a folder up to date; `check` writes nothing and fails where one is not.

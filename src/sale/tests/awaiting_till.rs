@@ -259,6 +259,13 @@ fn the_rest_is_given_back_whatever_comes_between() {
     let alarm = Action::Alarm { why: Reason::RestNotGivenBack.with("bank-declined: no") };
     assert!(actions.contains(&alarm), "{actions:?}");
     assert!(matches!(refund.outcome(), Some(Outcome::Declined { .. })));
+    // So does one of which the bank gives back a part.
+    let mut refund = rest();
+    let _ = refund.on(Event::Proceed);
+    let actions = refund.on(Event::Answered(Answer::Approved(Box::new(approval(ApprovedAmount::Said(eur(100)))))));
+    let alarm = Action::Alarm { why: Reason::RestGivenBackInPart.with(eur(100)) };
+    assert!(actions.contains(&alarm), "{actions:?}");
+    assert_eq!(refund.outcome(), Some(&Outcome::PartiallyApproved { amount: eur(100) }));
 }
 
 /// What a program of before wrote has no till that confirms, and is written as it was.

@@ -225,6 +225,8 @@ fn what_somebody_wanted_so_is_no_trouble_of_the_terminal() {
         Reason::PartialNotTaken,
         Reason::SignatureRefused,
         Reason::SignatureNotChecked,
+        Reason::NotTaken,
+        Reason::TillSilent,
         Reason::TakenBackByPerson,
     ];
     for reason in Reason::ALL {

@@ -6,6 +6,7 @@
 //! | `confirm` | what a till takes of a sale that it confirms |
 //! | `lists` | many: the list, the sums |
 //! | `receipts` | a receipt, read or printed again |
+//! | `closes` | closes of day |
 //! | `events` | every step as it happens |
 //! | `terminal` | status, figures, log, an amount that is typed |
 //! | `payments` | what the gateway holds |
@@ -28,7 +29,7 @@ use super::asked::MAX_BODY;
 use super::failure::Failure;
 use super::guard::{Door, guard, in_json};
 use super::places::count;
-use super::{Stopped, confirm, events, lists, payments, receipts, sales, terminal};
+use super::{Stopped, closes, confirm, events, lists, payments, receipts, sales, terminal};
 use crate::money::Currency;
 use crate::till::{Command, Permit, PortView, ProblemType, Progress};
 
@@ -85,6 +86,7 @@ const ROUTES: &[&[Route]] = &[
     confirm::ROUTES,
     lists::ROUTES,
     receipts::ROUTES,
+    closes::ROUTES,
     terminal::ROUTES,
     events::ROUTES,
     payments::ROUTES,

@@ -20,6 +20,7 @@ use crate::till::{ProblemView, Verb};
 const PARTS_OF_PATHS: &[(&str, &str)] = &[
     ("reference", "The till's own name for the transaction."),
     ("number", "The number in the terminal's journal."),
+    ("close", "The number of the close of day, or `last`."),
     ("id", "The id of the payment at the gateway."),
 ];
 
@@ -132,6 +133,7 @@ impl Operation {
             let schema = match part {
                 "reference" => reference(),
                 "number" => json!({ "type": "integer", "format": "uint64", "minimum": 0 }),
+                "close" => json!({ "type": "string", "pattern": "^(last|[0-9]{1,19})$" }),
                 _ => json!({ "type": "string", "minLength": 1 }),
             };
             parameters

@@ -52,6 +52,44 @@ pub(super) fn totals() -> Value {
     })
 }
 
+/// A close of a day with one sale.
+pub(super) fn close() -> Value {
+    let moved = |name: Option<&str>| {
+        let mut moved = json!({ "currency": "EUR", "count": 1, "taken": "12.34", "given": "0.00", "net": "12.34" });
+        if let Some(name) = name {
+            moved["name"] = name.into();
+        }
+        moved
+    };
+    let sum = json!({ "kind": "sale", "currency": "EUR", "count": 1, "sum": "12.34" });
+    let visa = json!({ "kind": "sale", "scheme": "VISA", "currency": "EUR", "count": 1, "sum": "12.34" });
+    json!({
+        "number": 7, "terminalId": "4711", "day": "2026-11-20", "till": "till-1", "reference": "Z-2026-11-20",
+        "by": { "token": "till-1" }, "net": [moved(None)], "kinds": [sum], "schemes": [visa],
+        "period": {
+            "afterEntry": 812, "toEntry": 816, "from": "2026-11-19T23:04:10+01:00", "to": "2026-11-20T23:01:52+01:00",
+        },
+        "tills": [moved(Some("till-1"))], "tips": [], "declined": 0, "takenBack": 0, "cancelled": 0, "notSent": 0,
+        "open": [{
+            "is": "pre-authorisation", "number": 15, "till": "till-1", "reference": "room-12",
+            "kind": "pre-authorisation", "amount": "80.00", "currency": "EUR",
+        }],
+    })
+}
+
+/// The same as the answer to who made it.
+pub(super) fn close_made(replayed: bool) -> Value {
+    let mut close = close();
+    close["replayed"] = replayed.into();
+    close
+}
+
+/// The same as a table.
+pub(super) const CLOSE_AS_TABLE: &str = "\
+    close,day,section,name,kind,currency,count,amount\r\n7,2026-11-20,net,,net,EUR,1,12.34\r\n";
+/// The same as it is printed.
+pub(super) const CLOSE_AS_TEXT: &str = "          CLOSE OF DAY\nClose                          7\n";
+
 /// A terminal that works.
 pub(super) fn status() -> Value {
     json!({

@@ -90,6 +90,7 @@ impl From<Refused> for Failure {
             Refused::NoSuchSale { till, reference } => {
                 of(ProblemType::NoSuchSale).about(Some(till), Some(reference.to_string()))
             }
+            Refused::NoSuchClose { .. } => of(ProblemType::NoSuchClose),
             Refused::Printer { .. } => of(ProblemType::Printer),
             Refused::Gateway { .. } => of(ProblemType::Gateway),
             Refused::Journal { .. } => of(ProblemType::Journal),

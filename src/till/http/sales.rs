@@ -13,8 +13,8 @@
 //! that the till can take an approval of less than the amount and have the rest paid another way (a sale, a
 //! pre-authorisation, `by-registration`); without it such an approval is reversed. A sale in the state
 //! `awaiting-signature` waits for its `signature`. `wait-s` ends there too, for somebody at the counter is asked.
-//! `"confirm":"till"` (a sale, a pre-authorisation) has it wait in `awaiting-till` for the till's word (`confirm`) before
-//! it is approved; a till that says nothing in time has it reversed, or kept with `"onSilence":"keep"`.
+//! `"confirm":"till"` (a sale, a pre-authorisation) has it wait in `awaiting-till` for the till's word (`confirm`)
+//! before it is approved; a till that says nothing in time has it reversed, or kept with `"onSilence":"keep"`.
 //! `settle` is for the sales of before that wait for a person because the journal was found to be an old copy of
 //! itself.
 
@@ -301,8 +301,8 @@ async fn news_of(progress: &mut broadcast::Receiver<Progress>, till: &str, refer
     }
 }
 
-/// The permit to cancel a transaction, to judge its signature or to confirm it: of whoever may begin one of its kind, which never
-/// changes.
+/// The permit to cancel a transaction, to judge its signature or to confirm it: of whoever may begin one of its
+/// kind, which never changes.
 pub(super) async fn see_to(
     app: &App,
     caller: &Caller,

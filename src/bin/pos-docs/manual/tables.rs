@@ -16,6 +16,7 @@ use super::source::{camel, kebab, members};
 const EXIT: &str = include_str!("../../../cli/exit.rs");
 const FAILURE: &str = include_str!("../../../cli/failure.rs");
 const TILL: &str = include_str!("../../../till/sale_view.rs");
+const CLOSE: &str = include_str!("../../../counter/close.rs");
 
 /// The numbers that a verb ends with.
 pub(super) fn exit_codes() -> String {
@@ -166,8 +167,17 @@ fn parameters_of(operation: &Value) -> String {
 
 /// The fields of a sale as tills see it.
 pub(super) fn fields_of_a_sale() -> String {
+    fields(TILL, "pub struct SaleView")
+}
+
+/// The fields of a close of day.
+pub(super) fn fields_of_a_close() -> String {
+    fields(CLOSE, "pub struct Close")
+}
+
+fn fields(source: &str, head: &str) -> String {
     let mut table = "| field | | meaning |\n|---|---|---|\n".to_owned();
-    for field in members(TILL, "pub struct SaleView") {
+    for field in members(source, head) {
         let (name, kind) = field.line.trim_start_matches("pub ").split_once(": ").expect("a field has its type");
         let always = if ["Option<", "Vec<", "BTreeMap<"].iter().any(|kinds| kind.starts_with(kinds)) {
             "sometimes"

@@ -351,13 +351,13 @@ impl Till {
     }
 }
 
-/// The message of `{"error":{"code","message"}}`.
+/// The words of a refusal, from its problem details (RFC 9457).
 fn refusal(bytes: &[u8]) -> Failed {
     let said: serde_json::Value = serde_json::from_slice(bytes).unwrap_or_default();
-    match (said["error"]["code"].as_str(), said["error"]["message"].as_str()) {
+    match (said["code"].as_str(), said["detail"].as_str()) {
         // The one refusal that does not know whether the agent has heard.
-        (Some("no-answer"), Some(message)) => lost(message),
-        (_, Some(message)) => Failed::Refused(message.to_owned()),
+        (Some("no-answer"), Some(detail)) => lost(detail),
+        (_, Some(detail)) => Failed::Refused(detail.to_owned()),
         _ => lost("the answer gives no reason"),
     }
 }
@@ -388,11 +388,12 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_is_its_message() {
+    fn a_refusal_is_its_detail() {
         let refused = |json: &str| refusal(json.as_bytes());
-        let busy = refused(r#"{"error":{"code":"busy","message":"wait for it"}}"#);
+        let busy =
+            refused(r#"{"type":"urn:pos-agent:problem:busy","status":409,"code":"busy","detail":"wait for it"}"#);
         assert_eq!(busy, Failed::Refused("wait for it".to_owned()));
-        let unknown = refused(r#"{"error":{"code":"no-answer","message":"ask again"}}"#);
+        let unknown = refused(r#"{"code":"no-answer","detail":"ask again"}"#);
         assert_eq!(unknown, Failed::Lost("ask again".to_owned()), "it may have been carried out");
         assert!(matches!(refused("<html>"), Failed::Lost(_)));
     }
