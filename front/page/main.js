@@ -21,6 +21,7 @@ const HEALTH_MS = 1500;
 const LOOK_EVERY = 5;
 /** An outcome that nobody has put away makes room for the next customer. */
 const OUTCOME_STAYS_MS = 60000;
+const UNSEEN_MS = 30000;
 
 const at = (id) => document.getElementById(id);
 let state = begin(recall());
@@ -127,17 +128,29 @@ async function again() {
 /* ---- the connection ---- */
 
 async function listen() {
-  for (;;) {
-    if (signedOut || document.hidden) { await sleep(300); continue; }
+  for (let tries = 0; ; tries += 1) {
+    if (signedOut || asleep) { await sleep(300); continue; }
     stream = new AbortController();
     try {
-      await api.listen({ open: () => { streamUp = true; linked(true); }, event: heard }, stream.signal);
+      const open = () => {
+        tries = 0;
+        polling = false;
+        streamUp = true;
+        if (state.link === "up") dispatch({ type: "look" }); else linked(true);
+      };
+      await api.listen({ open, event: heard }, stream.signal);
     } catch (error) {
       noted(error);
       // Too many listen: this page looks every second instead, and tries again later.
       polling = error instanceof api.Problem && error.status === 429;
       streamUp = polling;
-      if (polling) linked(true); else await linkLost();
+      if (polling) linked(true);
+      else {
+        const found = await health();
+        // A stream that ends beside a server that answers is opened again at once; only then is the line lost.
+        if (found === "up" && tries === 0) continue;
+        linked(false, found === "agent-down");
+      }
     }
     await sleep(polling ? 15000 : 700);
   }
@@ -148,10 +161,15 @@ function heard(data) {
 }
 const sleep = (ms) => new Promise((done) => { setTimeout(done, ms); });
 
-const health = async () => {
-  try { return (await api.get("/front/health", { ms: HEALTH_MS })).agent === "up" ? "up" : "agent-down"; } catch { return "lost"; }
-};
-async function linkLost() { linked(false, (await health()) === "agent-down"); }
+async function health() {
+  const asked = performance.now();
+  try {
+    return (await api.get("/front/health", { ms: HEALTH_MS })).agent === "up" ? "up" : "agent-down";
+  } catch {
+    // When this page itself stood still, its own clock has cut the question off.
+    return performance.now() - asked > HEALTH_MS + 300 ? "unsure" : "lost";
+  }
+}
 function linked(up, agent = false) {
   const before = state.link;
   dispatch(up ? { type: "link-up" } : { type: "link-lost", agent });
@@ -160,9 +178,10 @@ function linked(up, agent = false) {
 
 let beats = 0;
 async function beat() {
-  if (signedOut || document.hidden) return;
+  if (signedOut || asleep) return;
   const found = await health();
   beats += 1;
+  if (found === "unsure") return;
   if (found !== "up") {
     linked(false, found === "agent-down");
     // A line that is cut says nothing: the stream is opened anew.
@@ -266,6 +285,7 @@ const take = () => { const units = payIn; payIn = null; return units; };
 function shell() {
   text(at("skip"), t("page.skip"));
   at("nav").setAttribute("aria-label", t("page.nav"));
+  at("bars").setAttribute("aria-label", t("page.news"));
   document.title = `${t("page.title")} · ${settings.merchant[0] ?? ""}`;
   const item = (name) => h("button", { type: "button", "data-view": name, onclick: () => context.go(name) }, icon(name), h("span", {}, t(`nav.${name}`)));
   const items = ["pay", "sales", "day", "terminal"].map(item);
@@ -341,8 +361,14 @@ addEventListener("keydown", (event) => {
   if (screen.press?.(event)) event.preventDefault();
 });
 addEventListener("pointerdown", () => { touched = Date.now(); sound.wake(); });
+/** A page that nobody sees gives its connection free: a browser has six to one server. Seen again, it looks anew. */
+let unseen = null;
+let asleep = false;
 document.addEventListener("visibilitychange", () => {
-  if (document.hidden) { streamUp = false; stream.abort(); dispatch({ type: "link-lost" }); } else beat();
+  clearTimeout(unseen);
+  asleep = false;
+  if (!document.hidden) return void beat();
+  unseen = setTimeout(() => { asleep = true; streamUp = false; stream.abort(); linked(false); }, UNSEEN_MS);
 });
 /** Another page has changed what is remembered: one that was given up there is not kept here either. */
 addEventListener("storage", (event) => { if (event.key === MEMORY) dispatch({ type: "look" }); });

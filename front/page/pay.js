@@ -26,7 +26,7 @@ export function payScreen(page, prepared) {
   const keys = h("div", { class: "keys", role: "group", "aria-label": t("pay.keys") }, KEYS.map(key));
   const el = h("section", { class: "pay" },
     h("h1", { class: "unseen", tabindex: "-1" }, t("pay.title")),
-    h("div", { class: "entry" },
+    h("div", { class: "order" },
       h("div", { class: "row" }, kindButton, referenceButton),
       h("div", { class: "display" }, h("label", { for: "amount" }, t("pay.amount")), figure),
       tipRow, last, charge),
@@ -83,7 +83,7 @@ export function payScreen(page, prepared) {
       button("close", t("no"), () => close(null), { class: "quiet" }),
     ]);
     if (chosen) { kind = chosen; tip = null; }
-    draw();
+    settle();
   }
   async function typeReference() {
     const wrong = h("p", { class: "wrong", id: "reference-wrong", role: "alert" });
@@ -101,7 +101,12 @@ export function payScreen(page, prepared) {
       ];
     });
     if (typed) reference = typed.value;
+    settle();
+  }
+  /** After a question the keyboard is the keypad's again: Enter charges, and opens the question no second time. */
+  function settle() {
     draw();
+    el.querySelector("h1").focus();
   }
 
   function start() {

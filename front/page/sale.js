@@ -248,7 +248,8 @@ const totalOf = (sale, exponent) => (sale.tip ? wire(minor(sale.amount, exponent
 const restOf = (sale, exponent) => wire(minor(totalOf(sale, exponent), exponent) - minor(sale.approvedAmount, exponent), exponent);
 
 function wordFor(name, job) {
-  if (name === "not-begun" || name === "refused") return t(`${name}.word`);
+  if (name === "not-begun") return t("not-begun.word");
+  if (name === "refused") return t("refused.word");
   if (name === "approved") return wordOf(job.sale);
   return first([`outcome.${name}`], job.sale ? wordOf(job.sale) : name);
 }

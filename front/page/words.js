@@ -14,10 +14,15 @@ export async function load(wanted) {
   document.documentElement.lang = wanted;
 }
 
-export const has = (key) => table[key] !== undefined;
+/** The files hold groups: `a.b` is `b` in the group `a`, and `a` alone is the group's text without a name. */
+const find = (key) => {
+  const [, group, name] = /^([^.]*)\.?(.*)$/.exec(key);
+  return typeof table[group] === "string" && !name ? table[group] : table[group]?.[name];
+};
+export const has = (key) => typeof find(key) === "string";
 /** The text of a key; `{name}` is replaced by what `facts` has. */
 export function t(key, facts = {}) {
-  return (table[key] ?? key).replace(/\{(\w+)\}/g, (_, name) => String(facts[name] ?? ""));
+  return (find(key) ?? key).replace(/\{(\w+)\}/g, (_, name) => String(facts[name] ?? ""));
 }
 /** The first of the keys that there is, else the text. */
 export const first = (keys, otherwise = "") => { const key = keys.find(has); return key ? t(key) : otherwise; };
