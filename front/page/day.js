@@ -107,7 +107,7 @@ export function dayScreen(page) {
     fill(graph, h("h2", {}, t("day.chart")),
       h("p", { class: "legend" }, h("span", { class: "taken" }, t("day.taken")), h("span", { class: "given" }, t("day.given")), h("span", { class: "most" }, t("day.most", { amount: amount(most.taken), hour: name(most.at) }))),
       h("div", { class: "chart" }, picture, h("div", { class: "hours", "aria-hidden": "true" }, shown.map((hour) => h("span", {}, String(hour.at))))),
-      h("details", {}, h("summary", {}, t("day.table")), table), h("div", { class: "unseen" }, table.cloneNode(true)));
+      h("details", {}, h("summary", {}, t("day.table")), table));
   }
 
   function drawCloses(closes) {

@@ -5,11 +5,11 @@ const SVG = "http://www.w3.org/2000/svg";
 /** An element: `h("button", {class: "big", onclick: f}, "text", child)`. */
 export function h(tag, props = {}, ...children) {
   const element = document.createElement(tag);
+  if (tag === "button") element.type = "button";
   set(element, props);
   element.append(...children.flat().filter((child) => child !== null && child !== undefined && child !== false));
   return element;
 }
-/** An SVG element. */
 export function s(tag, props = {}, ...children) {
   const element = document.createElementNS(SVG, tag);
   set(element, props);
@@ -33,10 +33,9 @@ export function text(element, value) {
 }
 export const fill = (element, ...children) => element.replaceChildren(...children.flat().filter(Boolean));
 
-/** A button with a picture and a word. */
 export function button(name, word, onclick, props = {}) {
   const act = (event) => event.currentTarget.getAttribute("aria-disabled") !== "true" && onclick(event);
-  return h("button", { type: "button", ...props, onclick: act }, name && icon(name), h("span", {}, word));
+  return h("button", { ...props, onclick: act }, name && icon(name), h("span", {}, word));
 }
 
 /** A second tap that was meant for the screen before must not press what has come under the finger. */

@@ -8,7 +8,6 @@ import { iconOf, whyOf, wordOf } from "./sale.js";
 import { isUnderWay } from "./state.js";
 import { clock, day, dayAndTime, first, money, t } from "./words.js";
 
-/** So many sales are asked for at a time. */
 const PAGE = 100;
 /** A search looks back through so many pages before it asks whether to go on. */
 const PAGES_AT_ONCE = 5;
@@ -82,7 +81,7 @@ export function historyScreen(page, argument) {
     more.hidden = source.done();
     const today = new Date().toDateString();
     fill(list, all.map((sale) => h("li", {}, h("button", {
-      type: "button", class: "entry", "data-reference": sale.reference, "data-outcome": sale.outcome ?? sale.state, onclick: () => showOne(sale.reference),
+      class: "entry", "data-reference": sale.reference, "data-outcome": sale.outcome ?? sale.state, onclick: () => showOne(sale.reference),
     }, h("span", { class: "badge" }, icon(iconOf(sale)), h("span", {}, wordOf(sale))),
     h("span", { class: "when" }, new Date(sale.startedAt).toDateString() === today ? clock(sale.startedAt) : `${day(sale.startedAt)} ${clock(sale.startedAt)}`),
     h("span", { class: "what" }, `${t(`kind.${sale.kind}`)}${sale.card?.last4 ? ` ·· ${sale.card.last4}` : ""}`),

@@ -99,7 +99,6 @@ async function readStatus() {
   } catch (error) { noted(error); }
 }
 
-/** What a refusal says about the session. */
 function noted(error) {
   if (error instanceof api.Problem && error.status === 401) signOut("sign.ended");
   return error;
@@ -235,11 +234,18 @@ async function lock() {
 const context = {
   dispatch, start, again, signIn, lock,
   state: () => state, settings: () => settings, session: () => session, skew: () => skew,
-  go: (to, argument) => { view = to; screen.key = null; render(argument); },
+  go,
   say, showOutcome: () => { view = "pay"; render(); },
   chooseLanguage: async (name) => { keep(LANGUAGE, name); await load(name); screen.key = null; shell(); render(); },
   put: (units) => { payIn = units; },
 };
+/** Another view. An end that needs nothing more is put away by that. */
+function go(to, argument) {
+  if (["approved", "declined", "cancelled", "not-sent", "reversed"].includes(screenOf(state.job)) && state.job.fresh) dispatch({ type: "leave" });
+  view = to;
+  screen.key = null;
+  render(argument);
+}
 /** An amount that another screen has prepared for the keypad. */
 let payIn = null;
 
@@ -281,15 +287,14 @@ function render(argument) {
 }
 const take = () => { const units = payIn; payIn = null; return units; };
 
-/** What is the same on every screen. */
 function shell() {
   text(at("skip"), t("page.skip"));
   at("nav").setAttribute("aria-label", t("page.nav"));
   at("bars").setAttribute("aria-label", t("page.news"));
   document.title = `${t("page.title")} · ${settings.merchant[0] ?? ""}`;
-  const item = (name) => h("button", { type: "button", "data-view": name, onclick: () => context.go(name) }, icon(name), h("span", {}, t(`nav.${name}`)));
+  const item = (name) => h("button", { "data-view": name, onclick: () => context.go(name) }, icon(name), h("span", {}, t(`nav.${name}`)));
   const items = ["pay", "sales", "day", "terminal"].map(item);
-  if (settings.operators) items.push(h("button", { type: "button", "data-view": "lock", onclick: lock }, icon("lock"), h("span", {}, t("nav.lock"))));
+  if (settings.operators) items.push(h("button", { "data-view": "lock", onclick: lock }, icon("lock"), h("span", {}, t("nav.lock"))));
   fill(at("nav"), items);
 }
 
@@ -326,7 +331,7 @@ function bars() {
     const notice = state.notices[0];
     if (notice) list.push(["note", t("notice", noticeOf(notice)), [t("notice.read"), () => dispatch({ type: "notice-read" })]]);
     if (newer) list.push(["note", t("newer"), null]);
-    if (state.open.length && view === "pay" && !job && !notice) {
+    if (state.open.length && view === "pay" && !job && !list.length) {
       list.push(["warn", t("open.bar", { count: state.open.length }), [t("running.show"), () => context.go("terminal")]]);
     }
   }

@@ -36,7 +36,7 @@ export function payScreen(page, prepared) {
     const label = name === "erase" ? icon("erase") : name;
     // The key takes no focus from the pointer: Enter on a keyboard beside it goes on to charge.
     return h("button", {
-      type: "button", class: "key", "data-key": name, "aria-label": name === "erase" ? t("pay.back") : null,
+      class: "key", "data-key": name, "aria-label": name === "erase" ? t("pay.back") : null,
       onmousedown: (event) => event.preventDefault(), onclick: () => digit(name),
     }, label);
   }
@@ -71,14 +71,14 @@ export function payScreen(page, prepared) {
       return;
     }
     tipRow.replaceChildren(...choices.map(([value, word]) => h("button", {
-      type: "button", "aria-pressed": String(value === tip), "data-tip": String(value), onclick: () => { tip = value; draw(); },
+      "aria-pressed": String(value === tip), "data-tip": String(value), onclick: () => { tip = value; draw(); },
     }, word)));
   }
 
   async function chooseKind() {
     const chosen = await dialog(t("pay.kind"), (close) => [
       h("div", { class: "choices" }, KINDS.map((one) => h("button", {
-        type: "button", "data-kind": one, "data-first": one === kind, "aria-pressed": String(one === kind), onclick: () => close(one),
+        "data-kind": one, "data-first": one === kind, "aria-pressed": String(one === kind), onclick: () => close(one),
       }, h("strong", {}, t(`kind.${one}`)), h("span", {}, t(`about.${one}`))))),
       button("close", t("no"), () => close(null), { class: "quiet" }),
     ]);

@@ -11,10 +11,10 @@ export const failure = (error) => (error instanceof api.Problem
 
 export function showReceipt(page, sale) {
   let copy = "customer";
-  return dialog(t("receipt.title"), (close) => {
-    const paper = h("pre", { class: "paper", tabindex: "0", "aria-label": t("receipt.title") });
+  return dialog(t("outcome.receipt"), (close) => {
+    const paper = h("pre", { class: "paper", tabindex: "0", "aria-label": t("outcome.receipt") });
     const said = h("p", { class: "hint", role: "status" });
-    const copies = ["customer", "merchant"].map((name) => h("button", { type: "button", "data-copy": name, onclick: () => show(name) }, t(`receipt.${name}`)));
+    const copies = ["customer", "merchant"].map((name) => h("button", { "data-copy": name, onclick: () => show(name) }, t(`receipt.${name}`)));
     async function show(name) {
       copy = name;
       copies.forEach((one) => one.setAttribute("aria-pressed", String(one.dataset.copy === name)));

@@ -16,7 +16,6 @@ export function wordOf(sale) {
   }
   return first([`outcome.${sale.outcome}.${sale.kind}`, `outcome.${sale.outcome}`], sale.outcome ?? "");
 }
-/** Its picture in the sprite. */
 export function iconOf(sale) {
   if (sale.state !== "ended") return { "awaiting-signature": "signature" }[sale.state] ?? (sale.state?.startsWith("unconfirmed") ? "question" : "clock");
   return { "partially-approved": "partial" }[sale.outcome] ?? sale.outcome ?? "question";
@@ -67,7 +66,7 @@ function runningScreen(page, name) {
     const step = now.fresh ? now.step?.word : null;
     const word = screen === "asking" ? "asking"
       : screen === "bank" && (!step || !has(`step.${step}`) || step === "in-progress") ? "authorising"
-      : step && has(`step.${step}`) ? step : "waiting";
+      : step && has(`step.${step}`) ? step : "present-card";
     const person = screen === "asking" ? "terminal" : sent ? "bank" : ["authorising", "throttled", "pin-done"].includes(word) ? "bank" : "customer";
     text(who, t(`who.${person}`));
     const dots = word === "pin-entry" && now.step?.text ? "•".repeat((now.step.text.match(/\*/g) ?? []).length) : "";
@@ -115,7 +114,6 @@ function runningScreen(page, name) {
   };
 }
 
-/** What became of a cancel. */
 function cancelWords(job) {
   if (!job.cancel || job.cancel === "asked") return "";
   if (job.cancel === "too-late" && job.sale?.state === "ended") return t("cancel.too-late-ended");
@@ -153,8 +151,7 @@ function countdown() {
 /* ---- what a person must see, decide or know ---- */
 
 const LOOK = {
-  approved: "approved", partial: "partial", declined: "declined", cancelled: "cancelled", "not-sent": "not-sent", reversed: "reversed",
-  signature: "signature", confirm: "question", unconfirmed: "question", finishing: "question", "needs-person": "person", "not-begun": "not-sent", refused: "declined",
+  confirm: "question", unconfirmed: "question", finishing: "question", "needs-person": "person", "not-begun": "not-sent", refused: "declined",
 };
 
 function endScreen(page, name, job) {
@@ -168,8 +165,8 @@ function endScreen(page, name, job) {
   const old = h("p", { class: "old", role: "status" });
   const ring = countdown();
   const el = h("section", { class: "sale end", "data-screen": name },
-    h("div", { class: "panel" }, h("div", { class: "picture" }, icon(LOOK[name] ?? "question")),
-      h("div", { class: "words" }, title, sum, lines, ring.el, old)),
+    h("div", { class: "panel" }, h("div", { class: "picture" }, icon(LOOK[name] ?? name), ring.el),
+      h("div", {}, title, sum, lines, old)),
     answers);
   const leave = () => page.dispatch({ type: "leave" });
   const prepared = (text) => { page.put({ units: minor(text, exponent) }); leave(); };
@@ -179,12 +176,8 @@ function endScreen(page, name, job) {
     const receipt = sale && button("sales", t("outcome.receipt"), () => showReceipt(page, sale), { class: "quiet", id: "receipt" });
     const fresh = (word, id = "new") => button(null, word, leave, { class: "primary", id });
     switch (name) {
-      case "signature": return [
-        button("approved", t("signature.accept"), () => page.dispatch({ type: "judge", accepted: true }), { class: "primary yes", id: "accept" }),
-        button("declined", t("signature.refuse"), () => page.dispatch({ type: "judge", accepted: false }), { class: "primary no", id: "refuse" })];
-      case "confirm": return [
-        button("approved", t("confirm.accept"), () => page.dispatch({ type: "judge", accepted: true }), { class: "primary yes", id: "accept" }),
-        button("declined", t("confirm.refuse"), () => page.dispatch({ type: "judge", accepted: false }), { class: "primary no", id: "refuse" })];
+      case "signature": case "confirm": return [["approved", "accept", "yes"], ["declined", "refuse", "no"]].map(([picture, id, look]) =>
+        button(picture, t(`${name}.${id}`), () => page.dispatch({ type: "judge", accepted: id === "accept" }), { class: `primary ${look}`, id }));
       case "partial": {
         const rest = restOf(sale, exponent);
         return [button(null, t("partial.rest", { rest: amount(rest) }), () => prepared(rest), { class: "primary", id: "rest" }), fresh(t("partial.done"), "done"), receipt];
@@ -271,10 +264,13 @@ function linesFor(name, job, amount, exponent) {
     case "reversed": lines.push(nothing(), t("reversed.text"), whyOf(sale)); break;
     default: break;
   }
-  if (sale?.state === "ended" && sale.tip) lines.push(t("with-tip", { tip: amount(sale.tip) }));
-  if (sale?.card?.last4) lines.push(t("card.line", { brand: sale.card.brand ?? t("fact.card"), last4: sale.card.last4 }));
-  if (sale?.endedAt) lines.push(t("ended-at", { time: clockSeconds(sale.endedAt) }));
   lines.push(cancelWords(job));
+  const small = [
+    sale?.state === "ended" && sale.tip && t("with-tip", { tip: amount(sale.tip) }),
+    sale?.card?.last4 && t("card.line", { brand: sale.card.brand ?? t("fact.card"), last4: sale.card.last4 }),
+    sale?.endedAt && t("ended-at", { time: clockSeconds(sale.endedAt) }),
+  ];
+  lines.push(small.filter(Boolean).join(" · "));
   return lines.filter(Boolean);
 }
 

@@ -5,7 +5,6 @@ import { button, dialog, fill, h, icon, text } from "./dom.js";
 import { failure } from "./receipt.js";
 import { language, t } from "./words.js";
 
-/** The list of who may sign in. */
 async function people() {
   try { await api.get("/front/session", { ms: 4000 }); } catch (error) {
     if (error.status === 401) return error.body?.operators ?? [];
@@ -20,7 +19,7 @@ export function signInScreen(page, why) {
   const place = h("div", { class: "who-works" });
   const { languages } = page.settings();
   const tongues = h("div", { class: "tabs", role: "group", "aria-label": t("language.choose") }, languages.map((name) => h("button", {
-    type: "button", lang: name, "aria-pressed": String(name === language), onclick: () => page.chooseLanguage(name),
+    lang: name, "aria-pressed": String(name === language), onclick: () => page.chooseLanguage(name),
   }, name.toUpperCase())));
   const el = h("section", { class: "sign-in" }, h("header", {}, title, tongues), said, place);
   let pad = null;
@@ -30,7 +29,7 @@ export function signInScreen(page, why) {
     text(title, t("sign.title"));
     try {
       const found = await people();
-      fill(place, h("div", { class: "names" }, found.map((one) => h("button", { type: "button", "data-operator": one.name, onclick: () => pin(one) },
+      fill(place, h("div", { class: "names" }, found.map((one) => h("button", { "data-operator": one.name, onclick: () => pin(one) },
         icon("person"), h("strong", {}, one.name), h("span", {}, t(`role.${one.role}`))))));
       text(said, why ? t(why) : "");
     } catch (error) {
@@ -58,7 +57,7 @@ function pinPad(word, send, said) {
   const spoken = h("span", { class: "unseen", role: "status" });
   const go = button(null, word, enter, { class: "primary", id: "pin-enter" });
   const keys = ["1", "2", "3", "4", "5", "6", "7", "8", "9", "clear", "0", "erase"].map((name) => h("button", {
-    type: "button", class: "key", "data-pin": name, "aria-label": name === "erase" ? t("pay.back") : name === "clear" ? t("pay.clear") : null,
+    class: "key", "data-pin": name, "aria-label": name === "erase" ? t("pay.back") : name === "clear" ? t("pay.clear") : null,
     onmousedown: (event) => event.preventDefault(), onclick: () => type(name),
   }, name === "erase" ? icon("erase") : name === "clear" ? icon("close") : name));
   const el = h("div", { class: "pin" }, dots, spoken, h("div", { class: "keys", role: "group", "aria-label": t("pay.keys") }, keys), go);
@@ -85,7 +84,6 @@ function pinPad(word, send, said) {
     }
     busy = false;
   }
-  /** Counts down until the next PIN may be tried. */
   function wait(seconds) {
     const until = Date.now() + seconds * 1000;
     const tick = () => {

@@ -1,19 +1,10 @@
-// What the page knows of the sale in hand, and what follows from each thing that happens. No DOM, no network, no clock:
-// an event goes in, the next state and a list of things to do come out, so that every case can be tested.
-//
-// Rules about money that are held here:
-// - A reference is made once, remembered before the request leaves, and forgotten only when the cashier has left the
-//   sale's end. Whatever is lost on the way, the same reference is asked for again or sent again, never a new one.
-// - While a sale is asked for or runs, no second one is begun.
-// - What is shown is marked as old as soon as the connection is lost, and asked for anew when it is back.
-// - An end is never replaced by an earlier state of the same sale.
+// The sale in hand: an event goes in, the next state and what is to be done come out. No DOM, no network, no clock.
+// The rules about money in README.md are held here.
 
 /** For so long a request that was not received is sent again by itself; afterwards a person decides. */
 export const REPEAT_MS = 10000;
-/** How long after a lost answer the same is asked again. */
 export const RETRY_MS = 700;
 
-/** States in which the card, the bank or the cashier is still being waited for. */
 const RUNNING = ["waiting-for-card", "in-progress", "awaiting-signature", "awaiting-till"];
 /** Problems after which the request may have been carried out, or could not be asked. */
 const UNKNOWN = ["no-answer", "agent-down", "no-place", "timeout", "too-many-requests"];
@@ -37,7 +28,6 @@ function newJob(reference, request, now) {
   };
 }
 
-/** Which screen the job wants. */
 export function screenOf(job) {
   if (!job) return "none";
   if (job.phase !== "known") return job.phase; // asking, not-begun, refused
@@ -54,7 +44,6 @@ export function screenOf(job) {
   }
 }
 
-/** Whether a cancel may still be asked for. */
 export const mayCancel = (job) =>
   isUnderWay(job) && job.phase === "known" && ["card", "bank"].includes(screenOf(job)) && job.cancel !== "asked";
 
@@ -68,13 +57,13 @@ export function waitOf(job, waits, skew = 0) {
   const told = sale.until ?? sale.toConfirm?.until;
   const seconds = { card: waits?.cardS, bank: waits?.answerS, signature: waits?.signatureS }[screenOf(job)];
   const since = step?.wait ?? Date.parse(sale.startedAt) - skew;
-  if (screenOf(job) === "bank" && step && PERSON_ACTS.includes(step.word)) return null;
+  if (isUnderWay(job) && PERSON_ACTS.includes(step?.word)) return { since: step.at, until: null };
   if (!isUnderWay(job)) return isUnconfirmed(sale) ? { since: Date.parse(sale.startedAt) - skew, until: null } : null;
   if (told) return { since, until: Date.parse(told) - skew };
   return { since, until: seconds ? since + seconds * 1000 : null };
 }
-/** Steps of which the customer, not the bank, is the one who is waited for. */
-const PERSON_ACTS = ["remove-card", "pin-entry", "pin-wrong", "choosing-application", "type-card"];
+/** Steps at which the customer or the reader is waited for: how long they may take is the reader's. */
+const PERSON_ACTS = ["remove-card", "reading-card", "pin-entry", "pin-wrong", "choosing-application", "type-card"];
 
 /** One thing that happened. Answers `[state, effects]`. */
 export function reduce(state, event) {
@@ -87,7 +76,6 @@ const withJob = (state, change) => ({ ...state, job: { ...state.job, ...change }
 const fetchOf = (state) => ({ do: "fetch", reference: state.job.reference, heard: state.job.heard });
 
 const HANDLERS = {
-  /** The cashier starts a transaction under a reference that the caller has just made. */
   start(state, { reference, request, now }) {
     if (isUnderWay(state.job)) return [state, []];
     const before = leave(state);
@@ -114,7 +102,7 @@ const HANDLERS = {
     const { job } = state;
     if (event.sale.replayed && job.posts === 1 && !job.sale && !job.restored) {
       // Nobody has sent this reference before: it is another transaction's, and its outcome must not be shown.
-      const problem = { code: "reference-taken" };
+      const problem = { code: "amount-differs" };
       return [withJob(state, { phase: "refused", posting: false, problem }), [forget(job)]];
     }
     return learn(withJob(state, { posting: false }), event.sale, event.now, true);
@@ -157,7 +145,6 @@ const HANDLERS = {
     if (!same(state, event) || state.job.phase === "refused") return [state, []];
     return [state, [again(state.job)]];
   },
-  /** A step from the stream of events. */
   step(state, { data, now }) {
     if (!data?.reference) return [state, [{ do: "status" }]];
     if (!same(state, data)) return other(state, data, now);
@@ -251,15 +238,13 @@ function leave(state) {
   return isNew ? { ...next, open: [...state.open, sale] } : next;
 }
 
-/** How the job's sale stands. */
 function learn(state, sale, now, first) {
   const { job } = state;
   if (job.phase === "known" && job.sale.state === "ended" && sale.state !== "ended") return [state, []];
-  const merged = job.sale ? { ...job.sale, ...sale, outcome: sale.outcome, needsPerson: sale.needsPerson } : sale;
   const before = job.phase === "known" ? screenOf(job) : null;
   const stands = job.sale?.state === sale.state && job.phase === "known";
   const next = withJob(state, {
-    phase: "known", posting: false, sale: merged, fresh: true, seenAt: now, problem: null,
+    phase: "known", posting: false, sale, fresh: true, seenAt: now, problem: null,
     step: stands ? job.step : null,
     judged: sale.state === "awaiting-signature" || sale.state === "awaiting-till" ? job.judged : null,
   });
@@ -283,7 +268,6 @@ function withStep(state, data, now) {
   return withJob(state, { step: { word: data.step, text: data.text ?? "", at: now, wait } });
 }
 
-/** A step of a sale that is not the one in hand. */
 function other(state, data, now) {
   if (data.sale && isRunning(data.sale) && !isUnderWay(state.job) && state.job?.phase !== "not-begun") {
     const [next, effects] = adopt(state, data.sale, now);

@@ -15,7 +15,7 @@ export function terminalScreen(page) {
   const open = h("div", {});
   const { languages } = page.settings();
   const select = h("div", { class: "tabs", role: "group", "aria-label": t("language.choose") }, languages.map((name) => h("button", {
-    type: "button", lang: name, "data-language": name, "aria-pressed": String(name === language), onclick: () => page.chooseLanguage(name),
+    lang: name, "data-language": name, "aria-pressed": String(name === language), onclick: () => page.chooseLanguage(name),
   }, NAMES[name] ?? name)));
   const el = h("section", { class: "terminal" }, h("header", {}, title, select), head, parts, open);
   let drawn = "";
@@ -39,7 +39,7 @@ export function terminalScreen(page) {
     const others = (status?.attention ?? []).filter((one) => !covered(one.code));
     fill(open,
       others.length ? [h("h2", {}, t("terminal.todo")), h("ul", { class: "list" }, others.map((one) => h("li", { class: "line" }, h("span", {}, reason(one.code, one.text)))))] : null,
-      state.open.length ? [h("h2", {}, t("terminal.open")), h("ul", { class: "list" }, state.open.map((sale) => h("li", {}, h("button", { type: "button", class: "entry", "data-outcome": "unconfirmed", onclick: () => page.go("sales", sale) },
+      state.open.length ? [h("h2", {}, t("terminal.open")), h("ul", { class: "list" }, state.open.map((sale) => h("li", {}, h("button", { class: "entry", "data-outcome": "unconfirmed", onclick: () => page.go("sales", sale) },
         h("span", { class: "badge" }, icon(iconOf(sale)), h("span", {}, wordOf(sale))), h("span", { class: "when" }, clock(sale.startedAt)), h("strong", { class: "sum" }, money(sale.amount, sale.currency)), h("span", { class: "why" }, whyOf(sale))))))] : null,
       h("p", { class: "hint" }, `${t("terminal.id", { id: status?.terminalId ?? page.settings().terminal ?? "" })} · ${status?.version ?? ""}`));
   }
