@@ -93,7 +93,6 @@ export function dayScreen(page) {
     if (!used.length) return fill(graph);
     const firstHour = Math.max(0, Math.min(used[0][0], 8)), lastHour = Math.min(23, Math.max(used.at(-1)[0], 18));
     const shown = hours.slice(firstHour, lastHour + 1).map((hour, n) => ({ ...hour, at: firstHour + n }));
-    const most = shown.reduce((top, hour) => (hour.taken > top.taken ? hour : top));
     const top = Number(shown.reduce((max, hour) => [hour.taken, hour.given, max].reduce((a, b) => (a > b ? a : b)), 1n));
     const wide = 100 / shown.length;
     const name = (n) => clock(new Date(2000, 0, 1, n));
@@ -105,7 +104,7 @@ export function dayScreen(page) {
       h("thead", {}, h("tr", {}, h("th", { scope: "col" }, t("day.hour")), h("th", { scope: "col" }, t("day.taken")), h("th", { scope: "col" }, t("day.given")))),
       h("tbody", {}, used.map(([n, hour]) => h("tr", {}, h("th", { scope: "row" }, name(n)), h("td", { class: "sum" }, amount(hour.taken)), h("td", { class: "sum" }, amount(hour.given))))));
     fill(graph, h("h2", {}, t("day.chart")),
-      h("p", { class: "legend" }, h("span", { class: "taken" }, t("day.taken")), h("span", { class: "given" }, t("day.given")), h("span", { class: "most" }, t("day.most", { amount: amount(most.taken), hour: name(most.at) }))),
+      h("p", { class: "legend" }, h("span", { class: "taken" }, t("day.taken")), h("span", { class: "given" }, t("day.given"))),
       h("div", { class: "chart" }, picture, h("div", { class: "hours", "aria-hidden": "true" }, shown.map((hour) => h("span", {}, String(hour.at))))),
       h("details", {}, h("summary", {}, t("day.table")), table));
   }

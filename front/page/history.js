@@ -77,7 +77,7 @@ export function historyScreen(page, argument) {
   const found = () => sales.filter((sale) => fits(sale, field.value, exponent, clock(sale.startedAt)));
   function draw() {
     const all = found();
-    text(said, all.length ? t("sales.count", { count: all.length }) : source.done() ? t(sales.length ? "sales.none" : "sales.empty") : t("sales.none"));
+    text(said, all.length ? t("sales.count", { count: all.length }) : t("sales.none"));
     more.hidden = source.done();
     const today = new Date().toDateString();
     fill(list, all.map((sale) => h("li", {}, h("button", {

@@ -382,11 +382,12 @@ at("skip").addEventListener("click", (event) => { event.preventDefault(); at("ma
 async function boot() {
   let saved = null;
   try { saved = localStorage.getItem(LANGUAGE); } catch { /* none */ }
-  const [, who] = await Promise.all([
-    readSettingsAtStart(),
+  const guess = (saved ?? navigator.language).startsWith("de") ? "de" : "en";
+  const [, , who] = await Promise.all([
+    load(guess), readSettingsAtStart(),
     api.get("/front/session", { ms: 4000 }).catch((error) => (error.status === 401 ? "nobody" : null)),
   ]);
-  await load(settings.languages.includes(saved) ? saved : settings.languages.find((one) => navigator.language.startsWith(one)) ?? settings.languages[0]);
+  if (!settings.languages.includes(guess)) await load(settings.languages[0]);
   if (who === "nobody") signedOut = true;
   else if (who?.operator) session = who;
   shell();

@@ -96,7 +96,7 @@ export function payScreen(page, prepared) {
       };
       field.addEventListener("keydown", (event) => { if (event.key === "Enter") { event.preventDefault(); done(); } });
       return [
-        h("label", { for: "reference-field" }, t("pay.reference-long")), field, h("p", { class: "hint", id: "reference-hint" }, t("pay.reference-hint")), wrong,
+        h("label", { for: "reference-field" }, t("pay.reference")), field, h("p", { class: "hint", id: "reference-hint" }, t("pay.reference-hint")), wrong,
         h("div", { class: "answers" }, button(null, t("pay.ok"), done, { class: "primary" }), button(null, t("no"), () => close(null), { class: "quiet" })),
       ];
     });

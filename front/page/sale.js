@@ -1,5 +1,4 @@
-// The sale in hand: what the customer and the cashier do now, how long it may take, and how it ended. One screen for
-// each state, each with the one thing that may be done.
+// The sale in hand: one screen for each state, each with the one thing that may be done.
 
 import { armLater, button, fill, h, icon, s, text } from "./dom.js";
 import { minor, wire } from "./money.js";
@@ -32,8 +31,7 @@ const NEEDS_CARD = ["sale", "pre-authorisation", "credit"];
 
 export function saleScreen(page, state) {
   const name = screenOf(state.job);
-  const made = RUNNING.includes(name) ? runningScreen(page, name) : endScreen(page, name, state.job);
-  return made;
+  return RUNNING.includes(name) ? runningScreen(page, name) : endScreen(page, name, state.job);
 }
 
 /* ---- under way ---- */
@@ -174,20 +172,20 @@ function endScreen(page, name, job) {
   function buttons({ job: now }) {
     const sale = now.sale;
     const receipt = sale && button("sales", t("outcome.receipt"), () => showReceipt(page, sale), { class: "quiet", id: "receipt" });
-    const fresh = (word, id = "new") => button(null, word, leave, { class: "primary", id });
+    const fresh = (word, id = "new", look = "primary") => button(null, word, leave, { class: look, id });
     switch (name) {
       case "signature": case "confirm": return [["approved", "accept", "yes"], ["declined", "refuse", "no"]].map(([picture, id, look]) =>
         button(picture, t(`${name}.${id}`), () => page.dispatch({ type: "judge", accepted: id === "accept" }), { class: `primary ${look}`, id }));
       case "partial": {
         const rest = restOf(sale, exponent);
-        return [button(null, t("partial.rest", { rest: amount(rest) }), () => prepared(rest), { class: "primary", id: "rest" }), fresh(t("partial.done"), "done"), receipt];
+        return [button(null, t("partial.rest", { rest: amount(rest) }), () => prepared(rest), { class: "primary", id: "rest" }), fresh(t("partial.done"), "done", "quiet"), receipt];
       }
-      case "unconfirmed": return [button(null, t("unconfirmed.new", { amount: amount(sale.amount) }), () => prepared(sale.amount), { class: "primary", id: "rest" }), fresh(t("outcome.new"))];
+      case "unconfirmed": return [button(null, t("unconfirmed.new", { amount: amount(sale.amount) }), () => prepared(sale.amount), { class: "primary", id: "rest" }), fresh(t("outcome.new"), "new", "quiet")];
       case "finishing": return [fresh(t("finishing.leave"))];
       case "needs-person": return [fresh(t("needs-person.leave"))];
       case "not-begun": return [
         button(null, t("not-begun.again", { amount: amount(now.request?.amount) }), () => page.dispatch({ type: "start-again" }), { class: "primary", id: "start-again" }),
-        fresh(t("not-begun.leave"), "leave")];
+        fresh(t("not-begun.leave"), "leave", "quiet")];
       case "refused": {
         const code = now.problem?.code;
         const more = code === "supervisor-needed" ? button("person", t("supervisor.title"), page.again, { class: "primary", id: "supervisor" })

@@ -48,7 +48,7 @@ export function signInScreen(page, why) {
   return { el, focus: title, update() {}, press: (event) => (event.key === "Escape" && pad ? (names(), true) : pad?.press(event) ?? false), leave: () => pad?.leave() };
 }
 
-/** A pad for a PIN, which is shown as dots and kept no longer than its request. `send` throws when it is refused. */
+/** A pad for a PIN, which is shown as dots and kept no longer than its request. */
 function pinPad(word, send, said) {
   let digits = "";
   let busy = false;
