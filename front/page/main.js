@@ -15,6 +15,7 @@ import { clock, language, load, money, setExponent, t } from "./words.js";
 
 const MEMORY = "pos.sale";
 const LANGUAGE = "pos.language";
+const LOADED = "pos.loaded";
 const HEALTH_EVERY_MS = 1000;
 /** A health question that takes longer counts as lost: with the second between two of them below three seconds. */
 const HEALTH_MS = 1500;
@@ -32,7 +33,6 @@ let view = "pay";
 let screen = { key: null, el: null };
 let skew = 0;
 let streamUp = false;
-let polling = false;
 let newer = false;
 let stream = new AbortController();
 let posting = new AbortController();
@@ -133,25 +133,20 @@ async function listen() {
     try {
       const open = () => {
         tries = 0;
-        polling = false;
         streamUp = true;
-        if (state.link === "up") dispatch({ type: "look" }); else linked(true);
+        readSettings();
+        dispatch({ type: state.link === "up" ? "look" : "link-up" });
       };
       await api.listen({ open, event: heard }, stream.signal);
     } catch (error) {
       noted(error);
-      // Too many listen: this page looks every second instead, and tries again later.
-      polling = error instanceof api.Problem && error.status === 429;
-      streamUp = polling;
-      if (polling) linked(true);
-      else {
-        const found = await health();
-        // A stream that ends beside a server that answers is opened again at once; only then is the line lost.
-        if (found === "up" && tries === 0) continue;
-        linked(false, found === "agent-down");
-      }
+      streamUp = false;
+      const found = await health();
+      // A stream that ends beside a server that answers is opened again at once; only then is the line lost.
+      if (found === "up" && tries === 0) continue;
+      linked(false, found === "agent-down");
     }
-    await sleep(polling ? 15000 : 700);
+    await sleep(700);
   }
 }
 function heard(data) {
@@ -170,9 +165,7 @@ async function health() {
   }
 }
 function linked(up, agent = false) {
-  const before = state.link;
   dispatch(up ? { type: "link-up" } : { type: "link-lost", agent });
-  if (up && before !== "up") readSettings();
 }
 
 let beats = 0;
@@ -186,7 +179,7 @@ async function beat() {
     // A line that is cut says nothing: the stream is opened anew.
     if (found === "lost") stream.abort();
   } else if (streamUp) linked(true);
-  if (state.link === "up" && (polling || beats % LOOK_EVERY === 0)) dispatch({ type: "look" });
+  if (state.link === "up" && beats % LOOK_EVERY === 0) dispatch({ type: "look" });
   if (beats % 60 === 0) readSettings();
 }
 async function beatForEver() {
@@ -355,7 +348,17 @@ function tick() {
   if (session?.idleLockS && idle > session.idleLockS * 1000 && !isUnderWay(job)) lock();
   const ended = job?.phase === "known" && job.sale.state === "ended" && job.sale.outcome !== "partially-approved";
   if (ended && job.fresh && Math.min(idle, now - screen.since) > OUTCOME_STAYS_MS) dispatch({ type: "leave" });
-  if (newer && !job && view === "pay" && idle > 3000 && state.link === "up" && !signedOut) location.reload();
+  if (newer && !job && view === "pay" && idle > 3000 && state.link === "up" && !signedOut) loadAgain();
+}
+
+/** Once for a version: one that does not come by it is no reason to go on. */
+function loadAgain() {
+  newer = false;
+  try {
+    if (sessionStorage.getItem(LOADED) === settings.version) return;
+    sessionStorage.setItem(LOADED, settings.version);
+    location.reload();
+  } catch { /* without a memory it might never end */ }
 }
 
 addEventListener("keydown", (event) => {

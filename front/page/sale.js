@@ -210,14 +210,14 @@ function endScreen(page, name, job) {
       fill(answers, made);
     }
     text(sum, amount(name === "partial" ? sale.approvedAmount : sale ? totalOf(sale, exponent) : now.request?.amount));
-    const said = linesFor(name, now, amount, exponent);
+    const said = linesFor(name, now, amount, exponent, state.status);
     if (lines.dataset.said !== said.join("\n")) { lines.dataset.said = said.join("\n"); fill(lines, said.map((line, n) => h("p", { class: n ? "more" : "main" }, line))); }
     const stale = !now.fresh && !!sale && state.link !== "connecting";
     el.dataset.stale = String(stale);
     text(old, stale ? t("old", { time: clockSeconds(new Date(now.seenAt ?? Date.now())) }) : "");
   }
   return {
-    el, update, focus: title, said: [wordFor(name, job), ...linesFor(name, job, amount, exponent)].join(". "),
+    el, update, focus: title, said: [wordFor(name, job), ...linesFor(name, job, amount, exponent, page.state().status)].join(". "),
     tick(now) {
       const { job: current } = page.state();
       if (current) ring.draw(["signature", "confirm", "unconfirmed", "finishing"].includes(name) ? waitOf(current, page.settings().waits, page.skew()) : null, now, page);
@@ -245,7 +245,7 @@ function wordFor(name, job) {
   return first([`outcome.${name}`], job.sale ? wordOf(job.sale) : name);
 }
 
-function linesFor(name, job, amount, exponent) {
+function linesFor(name, job, amount, exponent, status) {
   const { sale } = job;
   const lines = [];
   const nothing = () => t(`nothing.${sale.kind ?? "sale"}`);
@@ -257,7 +257,7 @@ function linesFor(name, job, amount, exponent) {
     case "finishing": lines.push(t("finishing.now"), t("finishing.text"), whyOf(sale)); break;
     case "needs-person": lines.push(t("needs-person.now", { number: sale.number }), t("needs-person.text"), whyOf(sale) || sale.needsPerson); break;
     case "not-begun": lines.push(t("not-begun.text")); break;
-    case "refused": lines.push(problemWords(job.problem), t("refused.text")); break;
+    case "refused": lines.push(problemWords(job.problem, status), t("refused.text")); break;
     case "declined": case "cancelled": case "not-sent": lines.push(nothing(), whyOf(sale)); break;
     case "reversed": lines.push(nothing(), t("reversed.text"), whyOf(sale)); break;
     default: break;
@@ -273,7 +273,9 @@ function linesFor(name, job, amount, exponent) {
 }
 
 /** A refusal in the cashier's language; the agent's own sentence where it says more. */
-export function problemWords(problem) {
+export function problemWords(problem, status) {
+  const why = problem?.code === "not-ready" && status?.attention?.map((one) => reason(one.code)).find(Boolean);
+  if (why) return why;
   const known = has(`problem.${problem?.code}`);
   const words = known ? t(`problem.${problem.code}`) : t("problem.other");
   const tells = ["not-possible", "amount", "not-ready", "parameter"].includes(problem?.code) || !known;

@@ -113,14 +113,13 @@ export async function askSupervisor(page, command) {
   try { found = (await api.get("/v1/operators")).operators.filter((one) => one.role === "supervisor"); } catch { /* the name is typed */ }
   return dialog(t("supervisor.title"), (close) => {
     const said = h("p", { class: "wrong", role: "alert" });
-    const list = h("datalist", { id: "supervisors" }, found.map((one) => h("option", { value: one.name })));
-    const name = h("input", { id: "supervisor-name", type: "text", autocomplete: "off", list: "supervisors", "data-first": true, value: found.length === 1 ? found[0].name : "" });
+    const name = h("input", { id: "supervisor-name", type: "text", autocomplete: "off", "data-first": true, value: found[0]?.name });
     const pad = pinPad(t("supervisor.confirm"), async (pin) => {
       const { reference, kind = "sale", amount } = command;
       const made = await api.post("/v1/approvals", { operator: name.value.trim(), pin, reference, kind, amount });
       close(made.approval);
     }, said);
     pad.el.addEventListener("keydown", (event) => { if (pad.press(event)) event.preventDefault(); });
-    return [h("label", { for: "supervisor-name" }, t("supervisor.name")), name, list, pad.el, said, button("close", t("no"), () => { pad.leave(); close(null); }, { class: "quiet" })];
+    return [h("label", { for: "supervisor-name" }, t("supervisor.name")), name, pad.el, said, button("close", t("no"), () => { pad.leave(); close(null); }, { class: "quiet" })];
   }, "supervisor");
 }
