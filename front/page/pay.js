@@ -8,7 +8,7 @@ import { wordOf } from "./sale.js";
 const KINDS = ["sale", "pre-authorisation", "credit"];
 const KEYS = ["1", "2", "3", "4", "5", "6", "7", "8", "9", "00", "0", "erase"];
 
-/** `prepared`: `{units}` that another screen wants to be charged, as the rest of a partial payment, or a typed digit. */
+/** `prepared`: `{units}` that another screen wants to be charged, as the rest of a partial payment. */
 export function payScreen(page, prepared) {
   let units = prepared?.units ?? 0n;
   let kind = "sale";

@@ -1,4 +1,4 @@
-// How the terminal stands: each part with a sign, a word and what to do; sales that are not confirmed yet; the language.
+// How the terminal stands: each part with a sign, a word and what to do; what is not confirmed yet; the language.
 
 import { button, fill, h, icon } from "./dom.js";
 import { iconOf, whyOf, wordOf } from "./sale.js";
