@@ -84,7 +84,7 @@ async function begins({ reference, request, approval }) {
   } catch (error) {
     if (!(error instanceof api.Problem)) return dispatch({ type: "post-lost", reference });
     noted(error);
-    dispatch({ type: "post-refused", reference, problem: { code: error.code, status: error.status, detail: error.message } });
+    dispatch({ type: "post-refused", reference, problem: { code: error.status === 401 ? "unauthorized" : error.code, status: error.status, detail: error.message } });
   }
 }
 
