@@ -8,6 +8,8 @@ mod actions;
 mod announcing;
 mod answered;
 pub(crate) mod clock;
+mod closing;
+mod confirmation;
 mod counting;
 mod device_states;
 mod earlier;
@@ -30,6 +32,7 @@ mod sale_desk;
 mod sale_times;
 mod sale_view;
 mod set_back;
+mod shop_time;
 mod start;
 mod status;
 mod surroundings;
@@ -57,6 +60,7 @@ use crate::transaction::SaleNumber;
 use answered::Answered;
 pub use answered::this_program;
 use clock::Clock;
+use closing::ClosingDesk;
 use gateway_desk::GatewayDesk;
 use journal_desk::JournalDesk;
 use limits::Limits;
@@ -225,6 +229,7 @@ struct Agent {
     reader: ReaderDesk,
     printers: PrinterDesk,
     sales: SaleDesk,
+    closing: ClosingDesk,
     /// What tasks bring back.
     tasks: mpsc::Sender<TaskResult>,
     progress: broadcast::Sender<Progress>,
@@ -275,13 +280,14 @@ impl Agent {
         }
     }
 
-    /// What waits for nothing but its answer, its card or its signature is let end; what is looked up goes on after the
-    /// next start.
+    /// What waits for nothing but its answer, its card, its signature or its till is let end; what is looked up goes on
+    /// after the next start.
     fn may_stop(&self, since: Instant) -> bool {
         let runs = |(number, active): (&SaleNumber, &OpenSale)| match active.sale.standing() {
-            sale::Standing::Waiting | sale::Standing::InProgress | sale::Standing::AtSignature => {
-                !active.stuck && !self.old_copy.holds_up(*number)
-            }
+            sale::Standing::Waiting
+            | sale::Standing::InProgress
+            | sale::Standing::AtSignature
+            | sale::Standing::AwaitingTill { .. } => !active.stuck && !self.old_copy.holds_up(*number),
             _ => self.reader.in_use_by == Some(*number) && !active.sale.is_settled(),
         };
         !self.sales.open.iter().any(runs) || self.asks_the_clock().duration_since(since) > STOP_PATIENCE

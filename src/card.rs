@@ -250,6 +250,23 @@ mod tests {
     }
 
     #[test]
+    fn the_last_four_places_are_known_and_words_are_as_the_interface_has_them() {
+        assert_eq!(MaskedPan::new("476173******0119").unwrap().last4(), "0119");
+        assert_eq!(MaskedPan::new("********").unwrap().last4(), "****");
+        for (mode, confirms) in [
+            (EntryMode::Manual, false),
+            (EntryMode::Magstripe, false),
+            (EntryMode::MagstripeAsFallback, false),
+            (EntryMode::Icc, true),
+            (EntryMode::NfcIcc, false),
+            (EntryMode::NfcMagstripe, false),
+        ] {
+            assert_eq!(serde_json::to_value(mode).unwrap(), mode.as_str());
+            assert_eq!(mode.card_confirms(), confirms, "{mode:?}: only an inserted chip has the last word");
+        }
+    }
+
+    #[test]
     fn a_move_leaves_no_copy_of_the_bytes_behind() {
         let wiped = Wiped::<16>::copy_of(b"secret-bytes").unwrap();
         let place = wiped.expose().as_ptr();

@@ -12,6 +12,7 @@ use serde::Deserialize;
 
 mod assumptions;
 mod check;
+mod close;
 mod files;
 mod form;
 mod load;
@@ -23,6 +24,7 @@ mod socket;
 
 pub use assumptions::{Assumptions, ID, NotFound, QueryMethod, Zone};
 pub use check::ConfigFault;
+pub use close::CloseOfDay;
 pub use load::{Error, load, parse, read};
 pub use logo::{Logo, LogoError, logo_file};
 pub use printer::{CodePage, Copies, Cut, FlowControl, Part, Printer, Value, qr_parts};
@@ -53,6 +55,9 @@ pub struct Config {
     /// Where the journal lies.
     #[serde(default)]
     pub journal: Journal,
+    /// Closes of day.
+    #[serde(default)]
+    pub close: CloseOfDay,
 }
 
 /// The shop and its terminal.
@@ -88,6 +93,10 @@ pub struct Terminal {
     /// How long that may take, in seconds; then the payment is reversed.
     #[serde(default = "defaults::signature_timeout_s")]
     pub signature_timeout_s: u64,
+    /// How long a till that confirms what it takes (`"confirm":"till"`) may take to say so, in seconds; then the
+    /// payment is reversed, or kept, as its request said.
+    #[serde(default = "defaults::till_confirm_s")]
+    pub till_confirm_s: u64,
     /// Where the terminal stands (interface: `pos.location.*`).
     pub location: Option<Location>,
 }
@@ -381,6 +390,11 @@ mod defaults {
     /// Long enough to print, sign and compare, short enough that a forgotten slip is noticed with the customer near.
     pub(super) fn signature_timeout_s() -> u64 {
         180
+    }
+
+    /// A till answers at once, a machine when it has given out the goods; the customer waits for the receipt.
+    pub(super) fn till_confirm_s() -> u64 {
+        60
     }
 
     /// USB ignores it; the docks' rate is not published (readers: 10, point 1).

@@ -12,7 +12,7 @@
 //!
 //! | step | where |
 //! |---|---|
-//! | a till asks | `till/http/guard.rs` finds out who, `till/http/api.rs` `sale` makes a [`till::Command`] |
+//! | a till asks | `till/http/guard.rs` finds out who, `till/http/sales.rs` `begin` makes a [`till::Command`] |
 //! | whether it may | `till/rights.rs` `may`: one table from verb to right, for every way in |
 //! | the agent's one loop hears it | `agent.rs` `run`, then `agent/tills.rs` `till_asks`, `begin_sale` |
 //! | the sale says what to write and what to do | [`sale::Sale::begin`], later [`sale::Sale::handle`], in `sale/decide.rs` |
@@ -23,6 +23,7 @@
 //! | the answer, read and judged | `gateway/answer.rs`, then `sale/answered.rs` `answered` |
 //! | the chip hears it and confirms | `reader/miura/completing.rs` |
 //! | the cardholder signs | `sale/signature.rs` |
+//! | the till says whether it takes it; of a part the rest is refunded | `sale/awaiting_till.rs`, `agent/confirmation.rs` |
 //! | no answer, or the chip refuses: when to look again, and what a person must see | `sale/pursuit.rs` |
 //! | … what goes back, and what a reversal waits for before it leaves | `sale/reversing.rs`, `sale/still_charged.rs`, `agent/leaving.rs` |
 //! | a capture, refund or reversal: which, whose, and what is left; without an answer | `agent/earlier.rs`, `follow_up/mod.rs` `left`, `sale/confirming.rs` |
@@ -70,6 +71,8 @@ pub mod sale;
 pub mod follow_up;
 // The sums of a closing.
 pub mod totals;
+// A cashier's day: closes of day.
+pub mod counter;
 // What survives the power: SQLite, written before anything is done.
 pub mod journal;
 // The gateway's settlement file against the journal.

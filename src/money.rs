@@ -260,11 +260,10 @@ impl Amount {
         let (integer, fraction) = self.split();
         let digits = format!("{fraction:0width$}", width = usize::from(self.currency.exponent()));
         let (kept, lost) = digits.split_at_checked(2).unwrap_or((&digits, ""));
-        match self.currency.exponent() {
-            0 => Ok(format!("{integer}.00")),
-            _ if lost.bytes().any(|digit| digit != b'0') => Err(MoneyError::NotInTwoDecimals { amount: self }),
-            _ => Ok(format!("{integer}.{kept:0<2}")),
+        if lost.bytes().any(|digit| digit != b'0') {
+            return Err(MoneyError::NotInTwoDecimals { amount: self });
         }
+        Ok(format!("{integer}.{kept:0<2}"))
     }
 
     /// The value of tag 9F02: twelve BCD digits of minor units.
@@ -425,6 +424,29 @@ mod tests {
         let amount = Amount::parse("1.235", currency("KWD")).unwrap();
         assert_eq!(amount.to_gateway(), Err(MoneyError::NotInTwoDecimals { amount }));
         assert!(Amount::from_gateway("12.34", currency("JPY")).is_err());
+    }
+
+    #[test]
+    fn no_more_digits_are_charged_than_terminal_and_gateway_take() {
+        for (most, code) in [(999_999_999_999, "EUR"), (9_999_999_999, "JPY"), (999_999_999_999, "KWD")] {
+            assert_eq!(Amount::from_minor(most, currency(code)).map(Amount::minor), Ok(most), "{code}");
+            assert_eq!(Amount::from_minor(most + 1, currency(code)), Err(MoneyError::TooLarge), "{code}");
+        }
+        assert_eq!(Amount::from_minor(0, currency("EUR")), Err(MoneyError::Zero));
+    }
+
+    #[test]
+    fn currencies_have_their_numbers_of_iso_4217() {
+        for (code, numeric) in [("ALL", 8), ("CHF", 756), ("EUR", 978), ("JPY", 392), ("KWD", 414)] {
+            assert_eq!(currency(code).numeric(), numeric, "{code}");
+        }
+    }
+
+    #[test]
+    fn a_code_that_is_none_is_shown_without_what_a_screen_obeys() {
+        let unknown = |code: &str| MoneyError::UnknownCurrency { code: code.to_owned() };
+        assert_eq!(Currency::from_code("\u{1b}[31mXX\n"), Err(unknown("[31mXX")));
+        assert_eq!(Currency::from_code("EURO-AND-MORE-OF-IT"), Err(unknown("EURO-AND-MOR")));
     }
 
     #[test]

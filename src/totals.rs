@@ -87,7 +87,8 @@ impl Totals {
 }
 
 impl TotalsLine {
-    fn add(&mut self, amount: Amount) {
+    /// Adds a transaction's amount.
+    pub fn add(&mut self, amount: Amount) {
         self.count += 1;
         self.minor += u128::from(amount.minor());
     }
@@ -95,19 +96,25 @@ impl TotalsLine {
     /// The sum with the decimals of its currency.
     #[must_use]
     pub fn decimal(&self) -> String {
-        let width = usize::from(self.currency.exponent());
-        let unit = 10_u128.pow(u32::from(self.currency.exponent()));
-        match width {
-            0 => self.minor.to_string(),
-            _ => format!("{}.{:0width$}", self.minor / unit, self.minor % unit),
-        }
+        decimal(self.minor, self.currency)
+    }
+}
+
+/// Minor units with the decimals of their currency; they may be more than any amount.
+#[must_use]
+pub fn decimal(minor: u128, currency: Currency) -> String {
+    let width = usize::from(currency.exponent());
+    let unit = 10_u128.pow(u32::from(currency.exponent()));
+    match width {
+        0 => minor.to_string(),
+        _ => format!("{}.{:0width$}", minor / unit, minor % unit),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sale::{Order, Record};
+    use crate::sale::{HostFacts, Order, Reason, Record};
 
     #[test]
     fn a_tip_counts_as_far_as_it_was_approved() {
@@ -131,8 +138,64 @@ mod tests {
             let sale = Sale::replay(&steps).unwrap();
             let mut sums = Totals::default();
             sums.moved(&sale, eur(approved));
-            assert_eq!(sums.tips.values().next().map(|line| line.minor), tip, "{approved}");
+            assert_eq!(sums.tips().next().map(|line| line.minor), tip, "{approved}");
         }
+    }
+
+    #[test]
+    fn each_transaction_is_counted_once_and_where_it_belongs() {
+        let amount = |minor, code| Amount::from_minor(minor, Currency::from_code(code).unwrap()).unwrap();
+        let sale = |number: u64, kind: &str, asked: Amount, brand: Option<&str>, outcome: Option<Outcome>| {
+            let order: Order = serde_json::from_value(serde_json::json!({
+                "kind": { "is": kind }, "number": number, "till": "till-1", "reference": format!("R{number}"),
+                "amount": asked, "acceptPartial": true, "terminalId": "12345678",
+                "merchantTransactionId": format!("12345678-{number}-00000000000000000000000000000001"),
+                "startedUnixMs": 0, "localTime": "2026-11-20 13:00:00",
+            }))
+            .unwrap();
+            let host = Some(HostFacts { brand: brand.map(str::to_owned), ..HostFacts::default() });
+            let ended = outcome.map(|outcome| Record::Ended { outcome, host, card: None, by: None, at_unix_ms: None });
+            Sale::replay(&[vec![Record::Started { order }], ended.into_iter().collect()]).unwrap()
+        };
+        let why = || Reason::BankDeclined.into();
+        let part = Outcome::PartiallyApproved { amount: amount(600, "EUR") };
+        let outcomes = [
+            ("sale", amount(1000, "EUR"), Some("VISA"), Some(Outcome::Approved)),
+            ("sale", amount(1000, "EUR"), Some("MASTER"), Some(part)),
+            ("sale", amount(500, "JPY"), Some("VISA"), Some(Outcome::Approved)),
+            ("sale", amount(50, "EUR"), None, Some(Outcome::Approved)),
+            ("pre-authorisation", amount(7000, "EUR"), Some("VISA"), Some(Outcome::Approved)),
+            ("sale", amount(1, "EUR"), None, Some(Outcome::Declined { why: why() })),
+            ("sale", amount(1, "EUR"), None, Some(Outcome::Reversed { why: why() })),
+            ("sale", amount(1, "EUR"), None, Some(Outcome::Reversed { why: why() })),
+            ("sale", amount(1, "EUR"), None, Some(Outcome::Cancelled { why: why() })),
+            ("sale", amount(1, "EUR"), None, Some(Outcome::NotSent { why: why() })),
+            ("sale", amount(1, "EUR"), None, None),
+        ];
+        let mut sums = Totals::default();
+        for (number, (kind, asked, brand, outcome)) in (1_u64..).zip(outcomes) {
+            sums.take(&sale(number, kind, asked, brand, outcome));
+        }
+        let shown =
+            |line: &TotalsLine| format!("{} {} {} {}", line.kind.as_str(), line.currency, line.count, line.minor);
+        let mut kinds: Vec<_> = sums.kinds().map(shown).collect();
+        kinds.sort();
+        assert_eq!(kinds, ["pre-authorisation EUR 1 7000", "sale EUR 3 1650", "sale JPY 1 500"]);
+        let mut schemes: Vec<_> = sums.schemes().map(|(scheme, line)| format!("{scheme}: {}", shown(line))).collect();
+        schemes.sort();
+        assert_eq!(
+            schemes,
+            [
+                "MASTER: sale EUR 1 600",
+                "VISA: pre-authorisation EUR 1 7000",
+                "VISA: sale EUR 1 1000",
+                "VISA: sale JPY 1 500",
+                "other: sale EUR 1 50",
+            ]
+        );
+        assert_eq!((sums.declined, sums.taken_back, sums.cancelled, sums.not_sent), (1, 2, 1, 1));
+        assert_eq!(sums.open, BTreeSet::from([SaleNumber::new(11)]));
+        assert_eq!(sums.tips().count(), 0);
     }
 
     #[test]

@@ -162,11 +162,12 @@ fn is_sound(answer: &[u8], has_body: bool) {
     };
     let status: u16 = head[9..12].parse().expect("a status has three digits");
     let length = head.lines().find_map(|line| line.to_ascii_lowercase().strip_prefix("content-length: ")?.parse().ok());
-    let is_json = head.to_ascii_lowercase().contains("content-type: application/json");
-    if let (400..=599, Some(length), true) = (status, length, is_json && has_body) {
+    let is_problem = head.to_ascii_lowercase().contains("content-type: application/problem+json");
+    if let (400..=599, Some(length), true) = (status, length, is_problem && has_body) {
         let body = &answer[head.len() + 4..];
         let error: Value = serde_json::from_slice(&body[..length]).expect("JSON");
-        let message = error["error"]["message"].as_str().expect("an error says what is wrong");
+        assert_eq!(error["status"], status, "the body says another status");
+        let message = error["detail"].as_str().expect("an error says what is wrong");
         assert!(!message.contains(|c: char| c.is_control()) && message.len() < 4096, "{message:?}");
     }
 }

@@ -21,6 +21,7 @@ impl Agent {
         let view = self.view_of(&active.sale);
         let step = match view.state {
             SaleState::InProgress => "authorising",
+            SaleState::AwaitingTill => "confirm-needed",
             state => state.as_str(),
         };
         let outcome = view.outcome.map(OutcomeWord::as_str);
@@ -124,18 +125,23 @@ impl Agent {
     /// What the printer reports is shown, and changes no sale.
     pub(super) fn printer_says(&mut self, event: printer::PrinterEvent) {
         match event {
-            printer::PrinterEvent::Printed { sale, copy, duplicate } => {
-                tracing::debug!(sale = sale.get(), copy = copy.as_str(), duplicate, "receipt printed");
+            printer::PrinterEvent::Printed { slip, duplicate } => tracing::debug!(%slip, duplicate, "printed"),
+            printer::PrinterEvent::Waits { slip, why } => {
+                self.announce_slip(slip, "printer-waits", &format!("The {slip} waits: the printer is {why}"));
             }
-            printer::PrinterEvent::Waits { sale, why, .. } => {
-                let text = format!("The receipt of sale {sale} waits: the printer is {why}");
-                self.announce_to(sale, "printer-waits", &text);
+            printer::PrinterEvent::Failed { slip, why } => {
+                tracing::warn!(%slip, %why, "not printed");
+                let text = format!("The {slip} is not printed: the printer is {why}");
+                self.announce_slip(slip, "printer-failed", &text);
             }
-            printer::PrinterEvent::Failed { sale, why, .. } => {
-                tracing::warn!(sale = sale.get(), %why, "receipt not printed");
-                let text = format!("The receipt of sale {sale} is not printed: the printer is {why}");
-                self.announce_to(sale, "printer-failed", &text);
-            }
+        }
+    }
+
+    /// Of a receipt to its till; a close is the terminal's.
+    fn announce_slip(&self, slip: printer::Slip, step: &str, text: &str) {
+        match slip {
+            printer::Slip::Receipt { sale, .. } => self.announce_to(sale, step, text),
+            printer::Slip::Close { .. } => self.announce(step, text),
         }
     }
 }

@@ -6,10 +6,11 @@
 
 use tokio::sync::oneshot;
 
+use crate::counter::Sum;
 use crate::journal;
 use crate::sale::Sale;
-use crate::till::{Refused, SaleState, Sum, TotalsView};
-use crate::totals::{Totals, TotalsLine};
+use crate::till::{Refused, SaleState, TotalsView};
+use crate::totals::Totals;
 use crate::transaction::SaleNumber;
 
 use super::journal_desk::refused_by_journal;
@@ -104,9 +105,9 @@ impl Agent {
             open: views,
             since,
             next: seen,
-            kinds: totals.kinds().map(|line| sum(line, None)).collect(),
-            schemes: totals.schemes().map(|(scheme, line)| sum(line, Some(scheme))).collect(),
-            tips: totals.tips().map(|line| sum(line, None)).collect(),
+            kinds: totals.kinds().map(|line| Sum::of(line, None)).collect(),
+            schemes: totals.schemes().map(|(scheme, line)| Sum::of(line, Some(scheme))).collect(),
+            tips: totals.tips().map(|line| Sum::of(line, None)).collect(),
             declined: totals.declined,
             taken_back: totals.taken_back,
             cancelled: totals.cancelled,
@@ -114,10 +115,4 @@ impl Agent {
             carried: totals.open.into_iter().collect(),
         }));
     }
-}
-
-/// A line of the sums, as tills see it.
-fn sum(line: &TotalsLine, scheme: Option<&str>) -> Sum {
-    let TotalsLine { kind, currency, count, .. } = *line;
-    Sum { kind, scheme: scheme.map(str::to_owned), currency: currency.code().to_owned(), count, sum: line.decimal() }
 }

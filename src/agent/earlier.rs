@@ -238,6 +238,7 @@ fn has_its_particulars(fields: &RequestFields, order: &Order) -> bool {
     fields.ask_tip == order.ask_tip
         && fields.manual == order.manual
         && fields.accept_partial.unwrap_or(false) == order.accept_partial
+        && fields.till_confirms == order.till_confirms
 }
 
 /// As the earlier transaction's till may hear of it: another till's reference is that till's business.

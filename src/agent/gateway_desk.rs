@@ -110,6 +110,10 @@ impl Agent {
 
     /// Shows a till what the gateway says of one payment.
     pub(super) fn show_payment(&self, id: PaymentId, reply: oneshot::Sender<Result<GatewayFields, Refused>>) {
+        if let Err(problem) = gateway::Client::judge_id(&id) {
+            let _ = reply.send(Err(Refused::Parameter { name: problem.name, why: problem.why }));
+            return;
+        }
         let gateway = self.gateway.client.clone();
         tokio::spawn(async move {
             let shown = gateway.show(&id).await;

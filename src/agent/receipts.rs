@@ -1,6 +1,7 @@
 //! Receipts: what stands on them as far as the journal knows it, to the printers that print them, and as text.
 
 use crate::config::{self, Copies, Terminal};
+use crate::counter::Close;
 use crate::printer::{self, Letterhead, Page};
 use crate::sale::{Original, Paper, Receipt, Sale, Standing};
 use crate::till::{PrintView, Refused};
@@ -74,13 +75,29 @@ impl Agent {
     /// Prints a receipt again, with the mark that says so, on the printer that prints this copy by itself, or else the
     /// first.
     pub(super) fn print_again(&self, sale: &Sale, copy: ReceiptCopy) -> Result<PrintView, Refused> {
+        let (receipt, page) = self.page_of(sale, copy);
+        self.on_the_usual_printer(copy, |printer| printer.print(receipt, page, copy, true))
+    }
+
+    /// Prints a close of day where the merchant's copies are printed.
+    pub(super) fn print_close(&self, close: &Close, duplicate: bool) -> Result<PrintView, Refused> {
+        let page = printer::compose_close(close, &self.printers.letterhead);
+        let print = |printer: &printer::Handle| printer.print_close(close.number, page, duplicate);
+        self.on_the_usual_printer(ReceiptCopy::Merchant, print)
+    }
+
+    /// The printer that prints this copy by itself, or else the first.
+    fn on_the_usual_printer(
+        &self,
+        copy: ReceiptCopy,
+        print: impl FnOnce(&printer::Handle) -> Result<(), printer::QueueFull>,
+    ) -> Result<PrintView, Refused> {
         let usual = self.printers().find(|(config, _)| prints(config, copy)).or_else(|| self.printers().next());
         let Some((config, printer)) = usual else {
             let why = "the terminal has no printer; see [[printer]] in the configuration".to_owned();
             return Err(Refused::Printer { why });
         };
-        let (receipt, page) = self.page_of(sale, copy);
-        printer.print(receipt, page, copy, true).map_err(|full| Refused::Printer { why: full.to_string() })?;
+        print(printer).map_err(|full| Refused::Printer { why: full.to_string() })?;
         Ok(PrintView {
             printer: config.name.clone(),
             state: Self::printer_state(printer),

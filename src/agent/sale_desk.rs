@@ -162,6 +162,7 @@ fn deadlines(config: &Config) -> Deadlines {
         resend: Duration::from_secs(config.gateway.resend_after_s),
         refuses_repeats: config.gateway.assumptions.refuses_repeated_references,
         absence_final: Duration::from_secs(config.gateway.assumptions.absence_final_after_h * 3600),
+        till: Duration::from_secs(terminal.till_confirm_s),
         signature: terminal.confirm_signature.then(|| Duration::from_secs(terminal.signature_timeout_s)),
     }
 }

@@ -58,6 +58,7 @@ impl Agent {
             currency: order.amount.currency().code().to_owned(),
             state,
             outcome,
+            to_confirm: self.to_confirm(sale),
             approved_amount: approved.map(crate::money::Amount::decimal),
             reason: why.map(|why| why.reason.as_str().to_owned()),
             unsettled: unsettled.map(|why| why.reason.as_str().to_owned()),
@@ -79,14 +80,15 @@ impl Agent {
                 brand: host.brand.clone().or_else(|| card.label.clone()),
                 last4: card.pan.as_ref().map(|pan| pan.last4().to_owned()).or_else(|| host.last4.clone()),
             }),
-            status_text: host.status_text.clone(),
+            // The bank's own words may say that it is approved.
+            status_text: host.status_text.clone().filter(|_| state != SaleState::AwaitingTill),
             registration: host.more.get("registrationId").or_else(|| host.more.get("registration.id")).cloned(),
             answer: BTreeMap::new(),
         }
     }
 }
 
-fn utc(unix_ms: i64) -> String {
+pub(super) fn utc(unix_ms: i64) -> String {
     Utc.timestamp_millis_opt(unix_ms).single().unwrap_or_default().to_rfc3339_opts(SecondsFormat::Secs, true)
 }
 
@@ -108,7 +110,11 @@ fn standing(words: &Words, sale: &Sale) -> (SaleState, Option<OutcomeWord>, Stri
         }
         Standing::Waiting => (SaleState::WaitingForCard, None, words.waiting_for_card(amount)),
         Standing::InProgress => (SaleState::InProgress, None, words.label(Message::Authorising).to_owned()),
-        Standing::AtSignature => (SaleState::AwaitingSignature, None, words.compare_signature(amount)),
+        Standing::AtSignature => {
+            let text = words.compare_signature(amount, sale.order().till_confirms.is_some());
+            (SaleState::AwaitingSignature, None, text)
+        }
+        Standing::AwaitingTill { approved } => (SaleState::AwaitingTill, None, words.till_confirms(approved)),
         Standing::Unconfirmed { why, trouble, quarantined } => {
             (unconfirmed(sale), None, words.unconfirmed(kind, why, trouble, quarantined))
         }
@@ -124,6 +130,7 @@ pub(super) fn has_a_receipt(view: &SaleView) -> Result<(), Refused> {
     let stands = match view.state {
         SaleState::WaitingForCard => "is waiting for a card",
         SaleState::InProgress => "is being authorised",
+        SaleState::AwaitingTill => "waits for its till to confirm it",
         SaleState::AwaitingSignature | SaleState::Unconfirmed | SaleState::UnconfirmedFinishing | SaleState::Ended => {
             return Ok(());
         }

@@ -13,6 +13,7 @@ use crate::wire::Connector;
 
 use super::answered::Answered;
 use super::clock::Clock;
+use super::closing::ClosingDesk;
 use super::gateway_desk::GatewayDesk;
 use super::journal_desk::JournalDesk;
 use super::limits::Limits;
@@ -22,6 +23,7 @@ use super::reader_desk::ReaderDesk;
 use super::reader_settings::reader_settings;
 use super::receipts::{PrinterDesk, letterhead};
 use super::sale_desk::SaleDesk;
+use super::shop_time::ShopTime;
 use super::{Agent, Error, Surroundings, TaskResult};
 
 /// The receiving ends of the loop.
@@ -60,6 +62,7 @@ impl Agent {
             reader: ReaderDesk::new(reader, recorded),
             printers: PrinterDesk { handles, letterhead: letterhead(&config.terminal) },
             sales: SaleDesk::new(&config),
+            closing: ClosingDesk::new(ShopTime::new(&config.close)),
             tasks,
             progress: tills.progress,
             metrics: Metrics::new(),

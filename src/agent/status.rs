@@ -64,11 +64,17 @@ impl Agent {
         let soon = self.gateway.client.attention();
         attention.extend(soon.into_iter().map(|(soon, text)| AttentionView::new(of_soon(soon), text)));
         attention.extend(self.clocks_differ().map(|text| AttentionView::new(Attention::ClocksDiffer, text)));
-        for active in theirs().filter(|active| active.sale.standing() == Standing::AtSignature) {
+        for active in theirs() {
+            let (code, for_what) = match active.sale.standing() {
+                Standing::AtSignature => (Attention::SignatureAwaited, "its signature to be compared"),
+                Standing::AwaitingTill { .. } => {
+                    (Attention::ConfirmationAwaited, "its till to confirm that it takes it")
+                }
+                _ => continue,
+            };
             let order = active.sale.order();
-            let text =
-                format!("sale {} of till {} waits for its signature to be compared", order.reference, order.till);
-            attention.push(of_sale(Attention::SignatureAwaited, text, order.reference.as_str(), &order.till));
+            let text = format!("sale {} of till {} waits for {for_what}", order.reference, order.till);
+            attention.push(of_sale(code, text, order.reference.as_str(), &order.till));
         }
         attention.extend(self.keys_run_out().map(|text| AttentionView::new(Attention::ReaderKeysLow, text)));
         StatusView {

@@ -13,6 +13,7 @@ use crate::transaction::{PaymentId, SaleNumber};
 use crate::words::Message;
 
 use super::Agent;
+use super::closing::Counted;
 use super::counting::Counting;
 use super::journal_desk::refused_by_journal;
 
@@ -51,6 +52,9 @@ pub(super) enum TaskResult {
     Counted {
         page: Result<Vec<Sale>, journal::Error>,
         counting: Box<Counting>,
+    },
+    CloseCounted {
+        counted: Box<Result<Counted, journal::Error>>,
     },
     Listed {
         sales: Result<Vec<Sale>, journal::Error>,
@@ -103,6 +107,7 @@ impl Agent {
                 return;
             }
             TaskResult::Counted { page, counting } => return self.counted(page, *counting),
+            TaskResult::CloseCounted { counted } => return self.close_counted(*counted),
             TaskResult::Listed { sales, reply } => {
                 let sales = sales.map_err(refused_by_journal);
                 let _ = reply.send(sales.map(|sales| sales.iter().map(|sale| self.view_of(sale)).collect()));

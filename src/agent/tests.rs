@@ -67,6 +67,8 @@ impl Terminal {
             ask_tip: false,
             manual: false,
             accept_partial: false,
+            till_confirms: None,
+            gives_rest: false,
             terminal_id: TERMINAL.to_owned(),
             merchant_transaction_id: reference(number),
             started_unix_ms: self.agent.now().unix_ms,
@@ -534,6 +536,8 @@ async fn what_was_never_sent_ends_only_when_the_gateway_does_not_hold_it() {
         ask_tip: false,
         manual: false,
         accept_partial: false,
+        till_confirms: None,
+        gives_rest: false,
         terminal_id: TERMINAL.to_owned(),
         merchant_transaction_id: reference(number.get()),
         started_unix_ms: clock::built_unix_ms(),
@@ -673,13 +677,9 @@ async fn what_all_tills_hear_names_no_sale() {
     let mut heard = terminal.agent.progress.subscribe();
     for sale in [1, 2, 99] {
         let why = "out of paper".to_owned();
-        let copy = ReceiptCopy::Merchant;
-        terminal.agent.printer_says(printer::PrinterEvent::Waits {
-            sale: SaleNumber::new(sale),
-            copy,
-            why: why.clone(),
-        });
-        terminal.agent.printer_says(printer::PrinterEvent::Failed { sale: SaleNumber::new(sale), copy, why });
+        let slip = printer::Slip::Receipt { sale: SaleNumber::new(sale), copy: ReceiptCopy::Merchant };
+        terminal.agent.printer_says(printer::PrinterEvent::Waits { slip, why: why.clone() });
+        terminal.agent.printer_says(printer::PrinterEvent::Failed { slip, why });
     }
     terminal.agent.settle();
     terminal.agent.references_listed(Ok(vec![reference(1), reference(7)]));

@@ -42,12 +42,23 @@ impl Agent {
                 });
             }
             Command::Totals { till, since, carried, reply } => self.begin_count(till, since, carried, reply),
+            Command::Close { wish, reply } => self.begin_close(wish, reply),
+            Command::ShowClose { which, permit, reply } => drop(reply.send(self.show_close(which, &permit))),
+            Command::ListCloses { below, limit, reply } => {
+                let list = self.journal.book.closes(below, limit);
+                tokio::spawn(async move { drop(reply.send(list.await.map_err(refused_by_journal))) });
+            }
+            Command::PrintClose { which, reply } => drop(reply.send(self.print_close_again(which))),
             Command::Cancel { till, reference, by, reply } => match self.find(&till, &reference) {
                 Ok((sale, view)) => self.cancel(sale.order().number, &by, view, reply),
                 Err(refused) => drop(reply.send(Err(refused))),
             },
             Command::Signature { till, reference, accepted, by, reply } => match self.find(&till, &reference) {
                 Ok((sale, view)) => drop(reply.send(self.signature(&sale, accepted, &by, view))),
+                Err(refused) => drop(reply.send(Err(refused))),
+            },
+            Command::Confirm { till, reference, taken, by, reply } => match self.find(&till, &reference) {
+                Ok((sale, view)) => drop(reply.send(self.confirm(&sale, taken, &by, view))),
                 Err(refused) => drop(reply.send(Err(refused))),
             },
             Command::Settle { number, keep, by, reply } => {
@@ -99,7 +110,7 @@ impl Agent {
         }
         let (transaction, amount) = self.transaction_and_amount(&wanted)?;
         self.may_begin(transaction.kind(), amount)?;
-        let RequestFields { ask_tip, manual, accept_partial, .. } = wanted.transaction.fields();
+        let RequestFields { ask_tip, manual, accept_partial, till_confirms, .. } = wanted.transaction.fields();
         let Some(local) = self.clock.local() else {
             return Err(Refused::NotReady { why: self.clock.untrusted() });
         };
@@ -118,6 +129,8 @@ impl Agent {
             ask_tip,
             manual,
             accept_partial: accept_partial.unwrap_or(false),
+            till_confirms,
+            gives_rest: false,
             terminal_id: self.config.terminal.id.clone(),
             merchant_transaction_id: merchant_transaction_id(&self.random, &self.config.terminal.id, number)?,
             started_unix_ms: now.unix_ms,
@@ -275,7 +288,11 @@ impl Agent {
 
 /// Our reference at the gateway: terminal id, number and 128 random bits. A counter starts again after a reinstall;
 /// recovery must never meet an older payment (design: Decisions).
-fn merchant_transaction_id(random: &Random, terminal_id: &str, number: SaleNumber) -> Result<String, Refused> {
+pub(super) fn merchant_transaction_id(
+    random: &Random,
+    terminal_id: &str,
+    number: SaleNumber,
+) -> Result<String, Refused> {
     let random =
         random().map_err(|error| Refused::NotReady { why: format!("the system gives no random numbers ({error})") })?;
     Ok(format!("{terminal_id}-{number}-{}", hex::encode(random)))

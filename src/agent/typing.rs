@@ -57,8 +57,8 @@ impl Agent {
         if number == NO_SALE {
             let answer = match typed {
                 Ok(Some(amount)) => Ok(amount),
-                Ok(None) => Err(Refused::NotReady { why: "no amount was typed".to_owned() }),
-                Err(why) => Err(Refused::NotReady { why: why.to_string() }),
+                Ok(None) => Err(Refused::NothingTyped { why: "no amount was typed".to_owned() }),
+                Err(why) => Err(Refused::NothingTyped { why: why.to_string() }),
             };
             if let Some(reply) = self.reader.amount_awaited.take() {
                 let _ = reply.send(answer);

@@ -245,6 +245,9 @@ mod tests {
     fn a_verification_that_failed_is_none() {
         for (results, cvm) in [
             ([0x41, 0x03, 0x02], Some(Cvm::OfflinePin)),
+            ([0x44, 0x03, 0x02], Some(Cvm::OfflinePin)),
+            ([0x43, 0x03, 0x02], Some(Cvm::OfflinePinAndSignature)),
+            ([0x05, 0x03, 0x02], Some(Cvm::OfflinePinAndSignature)),
             ([0x41, 0x03, 0x01], None),
             ([0x42, 0x03, 0x00], Some(Cvm::OnlinePin)),
             ([0x1E, 0x03, 0x00], Some(Cvm::Signature)),
@@ -253,6 +256,90 @@ mod tests {
         ] {
             assert_eq!(Cvm::from_results(&results), cvm, "{results:02X?}");
         }
+    }
+
+    /// What one chip says: 5F34, 84, 50, 9F12, 9F11, 9F34, 9F26, 9F27, 95, 9B, 9F10; with 9F06 instead of 84 where
+    /// `aid` says so.
+    fn of_chip(entry: EntryMode, aid: &str) -> CardFacts {
+        let said = format!(
+            "5F340101 {aid} 5004{} 9F1204{} 9F110101 9F3403020300 9F26081122334455667788 9F270180 95058000008000 9B02E800 \
+             9F100706010A03A00000",
+            hex::encode("VISA"),
+            hex::encode("PLUS"),
+        );
+        let tlvs = hex::decode(said.replace(' ', "")).unwrap();
+        CardFacts::from_tlvs(entry, MaskedPan::new("476173******0119"), &tlvs).unwrap()
+    }
+
+    #[test]
+    fn a_receipt_has_each_fact_that_the_chip_has_said() {
+        let expected = CardFacts {
+            entry: EntryMode::Icc,
+            pan: MaskedPan::new("476173******0119"),
+            pan_sequence_number: Some(1),
+            aid: Some("A0000000031010".to_owned()),
+            label: Some("PLUS".to_owned()),
+            cvm: Some(Cvm::OnlinePin),
+            cryptogram: Some(Cryptogram {
+                kind: CryptogramKind::Arqc,
+                value: [0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77, 0x88],
+            }),
+            tvr: Some("8000008000".to_owned()),
+            tsi: Some("E800".to_owned()),
+            iad: Some("06010A03A00000".to_owned()),
+        };
+        // The terminal's own word for the application (9F06) stands before the card's (84).
+        for aid in ["8407A0000000031010", "9F0607A0000000031010", "8407A0000000041010 9F0607A0000000031010"] {
+            assert_eq!(of_chip(EntryMode::Icc, aid), expected, "{aid}");
+        }
+        for (said, number) in [("5F340199", Some(99)), ("5F34010A", None), ("5F3401A0", None), ("5F34020001", None)] {
+            let facts = CardFacts::from_tlvs(EntryMode::Icc, None, &hex::decode(said).unwrap()).unwrap();
+            assert_eq!(facts.pan_sequence_number, number, "{said}");
+        }
+        for (information, kind) in [("00", Some("AAC")), ("40", Some("TC")), ("80", Some("ARQC")), ("C0", None)] {
+            let said = format!("9F260811223344556677889F2701{information}");
+            let facts = CardFacts::from_tlvs(EntryMode::Icc, None, &hex::decode(said).unwrap()).unwrap();
+            assert_eq!(facts.cryptogram.map(|cryptogram| cryptogram.kind.as_str()), kind, "{information}");
+        }
+    }
+
+    #[test]
+    fn a_pin_that_a_tapped_card_has_seen_is_the_customers_own_device() {
+        let device = hex::decode("9F3403010002").unwrap();
+        for (entry, cvm) in [
+            (EntryMode::NfcIcc, Cvm::ConsumerDevice),
+            (EntryMode::NfcMagstripe, Cvm::ConsumerDevice),
+            (EntryMode::Icc, Cvm::OfflinePin),
+        ] {
+            assert_eq!(CardFacts::from_tlvs(entry, None, &device).unwrap().cvm, Some(cvm), "{entry:?}");
+        }
+    }
+
+    #[test]
+    fn the_last_answer_of_a_chip_replaces_what_it_says_anew_and_nothing_else() {
+        let after = |last: &str| {
+            let mut facts = of_chip(EntryMode::Icc, "8407A0000000031010");
+            let last = hex::decode(last.replace(' ', "")).unwrap();
+            let mut elements = ChipElements::default();
+            tlv::visit(&last, &mut |object| elements.see(object)).unwrap();
+            assert_eq!(elements.has_cryptogram(), last.len() > 20);
+            facts.complete(&elements);
+            facts
+        };
+        let first = of_chip(EntryMode::Icc, "8407A0000000031010");
+        assert_eq!(after(""), first);
+        let last = after("9F26088877665544332211 9F270140 95050000000000 9B02F800 9F1003060112 9F34031F0000 5F340102");
+        let value = [0x88, 0x77, 0x66, 0x55, 0x44, 0x33, 0x22, 0x11];
+        let expected = CardFacts {
+            cryptogram: Some(Cryptogram { kind: CryptogramKind::Tc, value }),
+            tvr: Some("0000000000".to_owned()),
+            tsi: Some("F800".to_owned()),
+            iad: Some("060112".to_owned()),
+            cvm: Some(Cvm::None),
+            ..first.clone()
+        };
+        assert_eq!(last, expected);
+        assert_eq!(after("9F3403020301"), CardFacts { cvm: None, ..first }, "the verification has failed after all");
     }
 
     #[test]

@@ -47,8 +47,8 @@ pub(super) enum Error {
     #[error("the connection to the daemon was lost: {why}; see its log (journalctl -u pos-agent)")]
     Lost { why: String },
     /// It answered with a refusal.
-    #[error("{message}")]
-    Refused { code: String, message: String },
+    #[error("{detail}")]
+    Refused { code: String, detail: String },
 }
 
 impl Error {
@@ -107,6 +107,15 @@ impl Daemon {
         String::from_utf8(bytes).map_err(lost)
     }
 
+    /// What the path shows in the form of this media type.
+    pub(super) async fn get_as(&self, path: &str, media: &str) -> Result<String, Error> {
+        let text = async {
+            let answer = self.send_for(media, Method::GET, path, String::new()).await?;
+            to_bytes(Body::new(answer.into_body()), MAX_ANSWER).await.map_err(lost)
+        };
+        String::from_utf8(within(ANSWER_DEADLINE, text).await?.into()).map_err(lost)
+    }
+
     /// Events from now on; nothing that happens after this returned is missed.
     pub(super) async fn events(&self) -> Result<Events, Error> {
         let asked = self.send(Method::GET, "/v1/events", String::new());
@@ -127,6 +136,16 @@ impl Daemon {
     }
 
     async fn send(&self, method: Method, path: &str, body: String) -> Result<Response<Incoming>, Error> {
+        self.send_for("*/*", method, path, body).await
+    }
+
+    async fn send_for(
+        &self,
+        media: &str,
+        method: Method,
+        path: &str,
+        body: String,
+    ) -> Result<Response<Incoming>, Error> {
         let unreachable = |cause| Error::Unreachable { socket: self.socket.clone(), cause };
         let stream = match timeout(CONNECT_DEADLINE, UnixStream::connect(&self.socket)).await {
             Ok(stream) => stream.map_err(unreachable)?,
@@ -139,6 +158,7 @@ impl Daemon {
             .method(method)
             .uri(path)
             .header(header::HOST, "localhost")
+            .header(header::ACCEPT, media)
             .header(header::CONTENT_TYPE, "application/json")
             .body(Body::from(body))
             .map_err(lost)?;
@@ -147,23 +167,18 @@ impl Daemon {
     }
 }
 
-/// The daemon's `{"error":{"code","message"}}`.
+/// The daemon's problem details, as far as they are told here.
 #[derive(Deserialize)]
 struct Refusal {
-    error: RefusalError,
-}
-
-#[derive(Deserialize)]
-struct RefusalError {
     code: String,
-    message: String,
+    detail: String,
 }
 
 async fn refusal(answer: Response<Incoming>) -> Error {
     let status: StatusCode = answer.status();
     let bytes = to_bytes(Body::new(answer.into_body()), MAX_ANSWER).await.unwrap_or_default();
     match serde_json::from_slice::<Refusal>(&bytes) {
-        Ok(Refusal { error: RefusalError { code, message } }) => Error::Refused { code, message },
+        Ok(Refusal { code, detail }) => Error::Refused { code, detail },
         Err(_) => lost(format!("status {status} without a reason")),
     }
 }

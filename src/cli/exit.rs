@@ -6,7 +6,7 @@ use super::daemon;
 use super::failure::Code;
 use crate::agent;
 use crate::config;
-use crate::till::{SaleState, SaleView};
+use crate::till::{ProblemType, SaleState, SaleView};
 use crate::transaction::OutcomeWord;
 
 /// How a verb ended.
@@ -91,7 +91,8 @@ impl Stop {
     }
 
     /// With a code that says more than the number.
-    pub(super) fn coded(code: Code, message: impl Into<String>) -> Self {
+    pub(super) fn coded(code: impl Into<Code>, message: impl Into<String>) -> Self {
+        let code = code.into();
         Self { exit: code.exit(), code, message: message.into() }
     }
 
@@ -124,7 +125,7 @@ impl From<agent::Error> for Stop {
     fn from(error: agent::Error) -> Self {
         let exit = match &error {
             agent::Error::Money { .. } | agent::Error::Gateway(_) | agent::Error::Sockets(_) => Exit::Config,
-            agent::Error::Journal(_) => return Self::coded(Code::Journal, error.to_string()),
+            agent::Error::Journal(_) => return Self::coded(ProblemType::Journal, error.to_string()),
             agent::Error::Till(_) => Exit::Io,
         };
         Self::new(exit, error.to_string())

@@ -16,9 +16,9 @@ use tokio::time::{Instant, sleep, sleep_until};
 
 use super::daemon::{Daemon, Error, Events, Heard, in_path};
 use super::exit::{Exit, Stop};
-use super::{Code, Where, out, reference};
+use super::{Where, out, reference};
 use crate::money::{Currency, MoneyError, Typed};
-use crate::till::{CancelView, Progress, SaleState, SaleView, StatusView};
+use crate::till::{CancelView, ProblemType, Progress, SaleState, SaleView, StatusView};
 
 /// Arguments that every transaction has.
 #[derive(Debug, Args)]
@@ -199,11 +199,18 @@ impl Till<'_> {
 
     async fn follow(&self, mut events: Events, mut sale: SaleView) -> Result<SaleView, Stop> {
         let mut settle = None;
-        let mut signature = None;
+        let (mut signature, mut awaits_till) = (None, false);
         loop {
             match sale.state {
                 SaleState::Ended => return Ok(sale),
                 SaleState::AwaitingSignature if signature.is_none() => signature = Some(self.signature().await),
+                SaleState::AwaitingTill if !awaits_till => {
+                    awaits_till = true;
+                    let reference = &self.reference;
+                    self.tell(&format!(
+                        "answer with: pos-agent confirm '{reference}' --taken all (or part, or nothing)"
+                    ));
+                }
                 state if state.is_unconfirmed() && settle.is_none() => {
                     self.tell(&sale.text);
                     settle = Some(Instant::now() + Duration::from_secs(self.flow.settle_s));
@@ -426,7 +433,8 @@ async fn terminals_currency(daemon: &Daemon) -> Result<Option<Currency>, Stop> {
 }
 
 fn wrong(error: &MoneyError) -> Stop {
-    let code = if matches!(error, MoneyError::UnknownCurrency { .. }) { Code::Currency } else { Code::Amount };
+    let code =
+        if matches!(error, MoneyError::UnknownCurrency { .. }) { ProblemType::Currency } else { ProblemType::Amount };
     Stop::coded(code, error.to_string())
 }
 

@@ -11,10 +11,10 @@ use self::export::Export;
 use self::set_clock_back::SetClockBack;
 use self::verify::Verify;
 use super::exit::{Exit, Stop};
-use super::{Code, Where, out};
+use super::{Where, out};
 use crate::config::{self, DEFAULT_PATH};
 use crate::journal::Error;
-use crate::till::SaleView;
+use crate::till::{ProblemType, SaleView};
 use crate::transaction::SaleNumber;
 
 mod adopt;
@@ -80,7 +80,7 @@ impl Which {
 fn stop(error: &Error) -> Stop {
     match error {
         Error::NotAdopted { .. } | Error::ClockStays { .. } => Stop::new(Exit::Data, error.to_string()),
-        _ => Stop::coded(Code::Journal, error.to_string()),
+        _ => Stop::coded(ProblemType::Journal, error.to_string()),
     }
 }
 

@@ -16,6 +16,8 @@ use crate::transaction::Kind;
 mod boards;
 mod cancel;
 mod check;
+mod close;
+mod confirm;
 mod daemon;
 mod doctor;
 mod exit;
@@ -60,6 +62,7 @@ Examples:
   pos-agent run                                be the terminal (systemd does this)
   pos-agent sale 12.34                         take a payment and show each step
   pos-agent refund last --amount 3.5           give 3.50 of the latest payment back
+  pos-agent close --print                      close the day and print its sums
   pos-agent status                             see whether a sale can be taken, and what is unconfirmed
   pos-agent doctor                             see what is wrong with the board, the devices or the gateway
 
@@ -108,6 +111,8 @@ enum Verb {
     Cancel(cancel::Cancel),
     /// Accept or refuse the signature of a sale that waits for it
     Signature(signature::Signature),
+    /// Say for a till whether it takes a sale that waits for its confirmation
+    Confirm(confirm::Confirm),
     /// Keep or reverse a sale that waits for a person because the journal is an old copy
     Settle(settle::Settle),
     /// Show the receipt of a sale
@@ -116,6 +121,8 @@ enum Verb {
     Journal(journal::Journal),
     /// Count and add up what was taken since a number: the report for the closing of a day
     Totals(totals::Totals),
+    /// Close the day: count what has ended since the last close, record it, print it; list, show and export closes
+    Close(close::CloseDay),
     /// Compare the gateway's reconciliation file with the journal
     Reconcile(reconcile::Reconcile),
     /// Ask what a new terminal needs, find its reader and printer, write its configuration
@@ -177,10 +184,12 @@ impl Arguments {
             Verb::Status(verb) => runtime.block_on(verb.run()),
             Verb::Cancel(verb) => runtime.block_on(verb.run()),
             Verb::Signature(verb) => runtime.block_on(verb.run()),
+            Verb::Confirm(verb) => runtime.block_on(verb.run()),
             Verb::Settle(verb) => runtime.block_on(verb.run()),
             Verb::Receipt(verb) => runtime.block_on(verb.run()),
             Verb::Journal(verb) => runtime.block_on(verb.run()),
             Verb::Totals(verb) => runtime.block_on(verb.run()),
+            Verb::Close(verb) => runtime.block_on(verb.run()),
             Verb::Reconcile(verb) => verb.run(),
             Verb::Setup(verb) => runtime.block_on(verb.run()),
             Verb::Boards(verb) => verb.run(),

@@ -72,6 +72,7 @@ pub(super) fn standing(sale: &SaleView) -> &'static str {
         (SaleState::WaitingForCard, _) => "waiting for card",
         (SaleState::InProgress, _) => "in progress",
         (SaleState::AwaitingSignature, _) => "awaiting signature",
+        (SaleState::AwaitingTill, _) => "awaiting the till",
         (SaleState::Unconfirmed | SaleState::UnconfirmedFinishing, _) if sale.needs_person.is_some() => {
             "needs a person"
         }

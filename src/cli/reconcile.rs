@@ -10,10 +10,11 @@ use chrono::NaiveDate;
 use clap::Args;
 
 use super::exit::{Exit, Stop};
-use super::{Code, out};
+use super::out;
 use crate::config::{self, Config, DEFAULT_PATH};
 use crate::journal::Reading;
 use crate::reconcile::{Difference, HeaderError, Ledger, MOST_SALES, Matching, Period, SettlementFile, Summary, date};
+use crate::till::ProblemType;
 
 /// Arguments.
 #[derive(Debug, Args)]
@@ -118,7 +119,7 @@ impl Reconcile {
 
 /// Reads the journal into what is looked up.
 fn ledger(journal: &Path, terminal: Option<String>, progress: &mut Progress) -> Result<Ledger, Stop> {
-    let io = |error: &dyn std::fmt::Display| Stop::coded(Code::Journal, error.to_string());
+    let io = |error: &dyn std::fmt::Display| Stop::coded(ProblemType::Journal, error.to_string());
     let mut ledger = Ledger::new(terminal);
     let mut reading = Reading::open(journal).map_err(|error| io(&error))?;
     let mut sales = 0_u64;

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::exit::{Exit, Stop};
 use super::flow::Flow;
-use crate::transaction::Kind;
+use crate::transaction::{Kind, OnSilence};
 
 /// How much.
 #[derive(Debug, Args)]
@@ -37,6 +37,8 @@ pub(super) struct Sale {
     #[command(flatten)]
     partial: Partial,
     #[command(flatten)]
+    confirming: Confirming,
+    #[command(flatten)]
     flow: Flow,
 }
 
@@ -57,6 +59,48 @@ impl Partial {
     }
 }
 
+/// Whether the till confirms what it takes.
+#[derive(Debug, Args)]
+pub(super) struct Confirming {
+    /// An approval waits until the till says what it takes of it (pos-agent confirm)
+    #[arg(long, value_enum, value_name = "WHO")]
+    confirm: Option<ConfirmedBy>,
+    /// What becomes of it when the till says nothing in time [default: reverse]
+    #[arg(long, value_enum, value_name = "WHAT", requires = "confirm")]
+    on_silence: Option<Silence>,
+}
+
+/// Who confirms.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum ConfirmedBy {
+    /// The till that began it
+    Till,
+}
+
+/// What becomes of what nobody confirms.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Silence {
+    /// The payment is reversed
+    Reverse,
+    /// It stays approved
+    Keep,
+}
+
+impl Confirming {
+    fn add_to(&self, wanted: &mut serde_json::Value) {
+        if let Some(ConfirmedBy::Till) = self.confirm {
+            wanted["confirm"] = "till".into();
+        }
+        let on_silence = self.on_silence.map(|what| match what {
+            Silence::Reverse => OnSilence::Reverse,
+            Silence::Keep => OnSilence::Keep,
+        });
+        if let Some(on_silence) = on_silence {
+            wanted["onSilence"] = on_silence.as_str().into();
+        }
+    }
+}
+
 /// Arguments of `preauthorise`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -68,6 +112,8 @@ pub(super) struct Preauthorise {
     how_much: HowMuch,
     #[command(flatten)]
     partial: Partial,
+    #[command(flatten)]
+    confirming: Confirming,
     #[command(flatten)]
     flow: Flow,
 }
@@ -111,6 +157,7 @@ impl Sale {
             wanted["entry"] = "manual".into();
         }
         self.partial.add_to(&mut wanted);
+        self.confirming.add_to(&mut wanted);
         self.flow.run(wanted).await
     }
 }
@@ -119,6 +166,7 @@ impl Preauthorise {
     pub(super) async fn run(self) -> Result<Exit, Stop> {
         let mut wanted = self.how_much.wanted(Kind::PreAuthorisation);
         self.partial.add_to(&mut wanted);
+        self.confirming.add_to(&mut wanted);
         self.flow.run(wanted).await
     }
 }

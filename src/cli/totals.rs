@@ -4,7 +4,8 @@ use clap::Args;
 
 use super::exit::{Exit, Stop};
 use super::{Where, out};
-use crate::till::{Sum, TotalsView};
+use crate::counter::Sum;
+use crate::till::TotalsView;
 use crate::transaction::SaleNumber;
 
 /// Arguments.
@@ -16,7 +17,7 @@ is in no sum, and is counted by the report after its end. Order is by number, ne
 Example:
   pos-agent totals --since-number 118 --carried 97,112
 
-Exit codes: 0 everything has its end; 3 something is unconfirmed or waits for a signature.")]
+Exit codes: 0 everything has its end; 3 something is unconfirmed, or waits for a signature or its till.")]
 pub(super) struct Totals {
     /// Count only transactions with a number above this: the `next` of the last report
     #[arg(long, value_name = "NUMBER", default_value_t = SaleNumber::BEFORE_ALL)]

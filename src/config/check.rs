@@ -16,7 +16,7 @@ use super::{
     CodePage, Config, Gateway, Journal, LOCAL, Location, ManualEntryCommand, Part, Printer, Reader, Right, Terminal,
     Till, TillPeer, is_nameless, qr_parts,
 };
-use super::{assumptions, files};
+use super::{assumptions, close, files};
 use crate::money::{Amount, Currency};
 use crate::words::Language;
 
@@ -99,6 +99,7 @@ impl Config {
         printers(&mut found, &self.printer);
         till(&mut found, &self.till);
         journal(&mut found, &self.journal);
+        close::check(&mut found, &self.close);
         found.0
     }
 }
@@ -107,6 +108,8 @@ impl Config {
 const CARD_TIMEOUT_S: std::ops::RangeInclusive<u64> = 5..=600;
 /// Below the first no slip is printed and signed; an hour later the customer is gone.
 const SIGNATURE_TIMEOUT_S: std::ops::RangeInclusive<u64> = 30..=3600;
+/// Below the first no till is started again in time; an hour later the customer is gone.
+const TILL_CONFIRM_S: std::ops::RangeInclusive<u64> = 5..=3600;
 /// Below the first no handshake over a mobile line ends; above the second the cashier believes the terminal is dead.
 const CONNECT_TIMEOUT_MS: std::ops::RangeInclusive<u64> = 100..=60_000;
 /// As above; issuers answer within 30 s (security: 5, host timeout), and a chip does not wait for minutes.
@@ -173,6 +176,7 @@ fn terminal(found: &mut FaultList, terminal: &Terminal) {
     }
     found.add(within("terminal.card-timeout-s", terminal.card_timeout_s, &CARD_TIMEOUT_S));
     found.add(within("terminal.signature-timeout-s", terminal.signature_timeout_s, &SIGNATURE_TIMEOUT_S));
+    found.add(within("terminal.till-confirm-s", terminal.till_confirm_s, &TILL_CONFIRM_S));
     if let Some(place) = &terminal.location {
         location(found, place);
     }

@@ -1,4 +1,4 @@
-//! What a caller may do: eleven rights, and the named sets of them. Who has which is written in `[[till.token]]`,
+//! What a caller may do: twelve rights, and the named sets of them. Who has which is written in `[[till.token]]`,
 //! `[[till.peer]]` and `[till.socket]`; what each verb needs is in `till/rights.rs`.
 
 use std::collections::BTreeSet;
@@ -28,6 +28,8 @@ pub enum Right {
     UnknownPayment,
     /// Count and add up.
     Totals,
+    /// Close the day; see and print closes, which have the sums of every till.
+    Close,
     /// See transactions, their receipts, and the terminal.
     Read,
     /// Service the terminal itself, as a technician does: change how much is logged.
@@ -36,7 +38,7 @@ pub enum Right {
 
 impl Right {
     /// Every right, in the order of their documentation.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Sale,
         Self::PreAuthorise,
         Self::Capture,
@@ -46,6 +48,7 @@ impl Right {
         Self::AnyTill,
         Self::UnknownPayment,
         Self::Totals,
+        Self::Close,
         Self::Read,
         Self::Service,
     ];
@@ -63,6 +66,7 @@ impl Right {
             Self::AnyTill => "any-till",
             Self::UnknownPayment => "unknown-payment",
             Self::Totals => "totals",
+            Self::Close => "close",
             Self::Read => "read",
             Self::Service => "service",
         }
@@ -76,8 +80,16 @@ impl Right {
 
 /// What a shop does every day: everything but paying out, reaching beyond one's own tills and this journal, and
 /// servicing.
-const USUAL: [Right; 7] =
-    [Right::Sale, Right::PreAuthorise, Right::Capture, Right::Refund, Right::Reverse, Right::Totals, Right::Read];
+const USUAL: [Right; 8] = [
+    Right::Sale,
+    Right::PreAuthorise,
+    Right::Capture,
+    Right::Refund,
+    Right::Reverse,
+    Right::Totals,
+    Right::Close,
+    Right::Read,
+];
 
 /// The rights of one caller.
 #[derive(Clone, Default, PartialEq, Eq)]

@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::sale::{Order, Reason, Record};
 
 fn eur(minor: u64) -> Amount {
     Amount::from_minor(minor, Currency::from_code("EUR").unwrap()).unwrap()
@@ -81,6 +82,70 @@ fn cell(of: &History, follow: Kind) -> String {
         Ok(Left::Any(_)) => "any".to_owned(),
         Err(refusal) => format!("{refusal:?}").split([' ', '{']).next().unwrap().to_owned(),
     }
+}
+
+#[test]
+fn what_came_to_nothing_closes_nothing_and_counts_for_nothing() {
+    let came_to_nothing = |kind| {
+        let reversed = with(stands(kind, 3000), [stands(Kind::Reversal, 3000)]);
+        [one(kind, 3000, Held::Not), reversed]
+    };
+    let reservation = || History { most_captures: Some(1), ..stands(Kind::PreAuthorisation, 10_000) };
+    for capture in came_to_nothing(Kind::Capture) {
+        assert_eq!(cell(&with(reservation(), [last(capture)]), Kind::Capture), "10000");
+    }
+    for anew in came_to_nothing(Kind::Reauthorisation) {
+        assert_eq!(cell(&with(reservation(), [anew]), Kind::Capture), "10000");
+    }
+    for refund in came_to_nothing(Kind::Refund) {
+        assert_eq!(cell(&with(stands(Kind::Sale, 10_000), [last(refund.clone())]), Kind::Refund), "10000");
+        let elsewhere = History { amount: usd(3000), ..one(Kind::Refund, 3000, Held::Not) };
+        assert_eq!(cell(&with(stands(Kind::Sale, 10_000), [elsewhere]), Kind::Refund), "10000");
+    }
+    // One that stands, or may, does count.
+    for held in [Held::Certainly, Held::Perhaps] {
+        let taken = with(reservation(), [one(Kind::Capture, 3000, held)]);
+        assert_eq!(cell(&taken, Kind::Capture), "CapturesMade");
+    }
+}
+
+#[test]
+fn a_history_begins_with_what_the_journal_says_of_the_end_and_of_the_last_one() {
+    let order = |parameters: &[(&str, &str)]| {
+        let mut order: Order = serde_json::from_value(serde_json::json!({
+            "kind": { "is": "pre-authorisation" }, "number": 1, "till": "till-1", "reference": "R1",
+            "amount": eur(1000), "acceptPartial": true, "terminalId": "12345678",
+            "merchantTransactionId": "12345678-1-00000000000000000000000000000001", "startedUnixMs": 0,
+            "localTime": "2026-11-20 13:00:00",
+        }))
+        .unwrap();
+        order.parameters = parameters.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        order
+    };
+    let history = |order: Order, outcome: Option<Outcome>| {
+        let ended =
+            outcome.map(|outcome| Record::Ended { outcome, host: None, card: None, by: None, at_unix_ms: None });
+        let steps = [vec![Record::Started { order }], ended.into_iter().collect()];
+        History::of(&Sale::replay(&steps).unwrap(), Vec::new())
+    };
+    let why = || Reason::BankDeclined.into();
+    for (outcome, held, minor) in [
+        (None, Held::Perhaps, 1000),
+        (Some(Outcome::Approved), Held::Certainly, 1000),
+        (Some(Outcome::PartiallyApproved { amount: eur(600) }), Held::Certainly, 600),
+        (Some(Outcome::Declined { why: why() }), Held::Not, 1000),
+        (Some(Outcome::Cancelled { why: why() }), Held::Not, 1000),
+        (Some(Outcome::NotSent { why: why() }), Held::Not, 1000),
+        (Some(Outcome::Reversed { why: why() }), Held::Not, 1000),
+    ] {
+        let is = history(order(&[]), outcome.clone());
+        assert_eq!((is.kind, is.held, is.amount), (Kind::PreAuthorisation, held, eur(minor)), "{outcome:?}");
+        assert_eq!((is.is_last, is.most_captures), (false, None), "{outcome:?}");
+    }
+    let is = history(order(&[("numberOfCaptures", "3"), ("sequence", "FINAL")]), None);
+    assert_eq!((is.is_last, is.most_captures), (true, Some(3)));
+    let is = history(order(&[("sequence", "NOT_FINAL"), ("numberOfCaptures", "3")]), None);
+    assert_eq!((is.is_last, is.most_captures), (false, Some(3)));
 }
 
 #[test]

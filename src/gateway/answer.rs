@@ -732,6 +732,100 @@ mod tests {
     }
 
     #[test]
+    fn a_person_is_shown_a_payment_or_told_why_there_is_none() {
+        let shown = |status, body: &str| Reply { status, location: None, body: body.as_bytes().to_vec() }.shown();
+        let declined = format!(r#"{{"id":"{ID}","result":{{"code":"800.100.152"}}}}"#);
+        let malformed = r#"{"result":{"code":"200.300.404","description":"no\u001b such parameter"}}"#;
+        for (status, body) in [(200, "{}"), (200, malformed), (200, declined.as_str()), (400, &declined)] {
+            assert_eq!(shown(status, body), Ok(serde_json::from_str(body).unwrap()), "HTTP {status} {body}");
+        }
+        for (status, body, why) in [
+            (400, malformed, "HTTP 400: no such parameter"),
+            (400, "{}", "HTTP 400"),
+            (200, "no JSON", "HTTP 200"),
+            (401, declined.as_str(), "it refuses our access token (HTTP 401); check [gateway] token-file"),
+            (403, "", "it refuses our access token (HTTP 403); check [gateway] token-file"),
+            (404, malformed, "it knows no such payment (HTTP 404): no such parameter"),
+            (500, &declined, "HTTP 500"),
+        ] {
+            assert_eq!(shown(status, body), Err(why.to_owned()), "HTTP {status} {body}");
+        }
+    }
+
+    #[test]
+    fn a_payment_that_wants_more_steps_is_pending_whatever_its_code() {
+        let body = format!(r#"{{"id":"{ID}","paymentType":"DB","redirect":{{}},"result":{{"code":"999.1.1"}}}}"#);
+        let reply = Reply { status: 200, location: None, body: body.into_bytes() };
+        let of_question = retrieval(&reply, &PaymentId::new(ID), &asked(), &Assumptions::default());
+        for answer in [of_question, payment(&reply, &asked(), &Assumptions::default())] {
+            assert!(matches!(&answer, Answer::Pending { id } if id.as_str() == ID), "{answer:?}");
+        }
+    }
+
+    /// Why nobody knows, as a technician reads it.
+    #[test]
+    fn a_status_that_contradicts_the_body_is_told_from_a_code_on_no_list() {
+        for code in ["000.100.110", "000.200.000"] {
+            for status in [201, 400] {
+                let body = format!(r#"{{"id":"{ID}","paymentType":"DB","result":{{"code":"{code}"}}}}"#);
+                let Answer::Unknown { why } = answer(status, &body) else { panic!("HTTP {status} {body}") };
+                assert_eq!(why, contradictory(status), "{code}");
+            }
+        }
+        let longest = "1".repeat(16);
+        for (code, shown) in [
+            ("999.999.999", Some("999.999.999")),
+            (&longest, Some(&longest)),
+            (&"1".repeat(17), None),
+            ("declined", None),
+            ("1,2", None),
+        ] {
+            let body = format!(r#"{{"id":"{ID}","result":{{"code":"{code}"}}}}"#);
+            let Answer::Unknown { why } = answer(200, &body) else { panic!("{code}") };
+            assert_eq!((why.reason, why.detail.as_deref()), (Reason::CodeUnknown, shown), "{code}");
+        }
+    }
+
+    #[test]
+    fn of_another_kind_only_two_capital_letters_are_repeated() {
+        for (kind, shown) in [("CP", "CP"), ("cp", "?"), ("RVX", "?"), ("4761739001010119", "?"), ("", "?")] {
+            let body = approved().replace("\"paymentType\":\"DB\"", &format!("\"paymentType\":\"{kind}\""));
+            let Answer::NotOurs { why } = answer(200, &body) else { panic!("{kind}") };
+            assert_eq!(why, Reason::AnotherPaymentAnswered.with(format_args!("paymentType {shown}")));
+        }
+    }
+
+    #[test]
+    fn what_speaks_of_a_payment_is_not_sent_elsewhere_and_not_taken_for_unsent() {
+        let ours = r#"[{"merchantTransactionId":"4711-1-aa"}]"#;
+        let others = r#"[{"merchantTransactionId":"4711-2-bb","amount":"1.00","paymentType":"DB"}]"#;
+        for (body, speaks) in [
+            ("{}".to_owned(), false),
+            (format!(r#"{{"payments":{others}}}"#), false),
+            (format!(r#"{{"payments":{ours}}}"#), true),
+            (r#"{"payments":[{"amount":"1.00"}]}"#.to_owned(), true),
+            (format!(r#"{{"id":"{ID}"}}"#), true),
+            (r#"{"result":{"code":"000.100.110"}}"#.to_owned(), true),
+            (r#"{"redirect":{}}"#.to_owned(), true),
+        ] {
+            let redirect = Reply { status: 307, location: None, body: body.clone().into_bytes() };
+            assert_eq!(may_be_sent_elsewhere(&redirect, &asked(), &Assumptions::default()).is_err(), speaks, "{body}");
+            let refused = answer(401, &body);
+            assert_eq!(matches!(refused, Answer::Unknown { .. }), speaks, "{body}: {refused:?}");
+            assert_eq!(matches!(refused, Answer::NotSent { .. }), !speaks, "{body}: {refused:?}");
+        }
+    }
+
+    #[test]
+    fn a_refused_reversal_is_told_from_a_declined_payment() {
+        let body = r#"{"paymentType":"RV","result":{"code":"800.100.152","description":"too late"}}"#;
+        let reply = Reply { status: 200, location: None, body: body.as_bytes().to_vec() };
+        let answer = reversal(&reply, &PaymentId::new(ID), &asked_reversal(), &Assumptions::default());
+        let ReversalAnswer::Refused { why } = answer else { panic!("{answer:?}") };
+        assert_eq!(why, Reason::ReversalRefused.with("too late"));
+    }
+
+    #[test]
     fn a_reversal_that_a_wrong_token_stopped_may_be_asked_again() {
         let reversed = |status| {
             let reply = Reply { status, location: None, body: Vec::new() };

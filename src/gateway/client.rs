@@ -182,14 +182,20 @@ impl Client {
         }
     }
 
+    /// Whether a payment can have this id.
+    ///
+    /// # Errors
+    /// When it cannot.
+    pub fn judge_id(id: &PaymentId) -> Result<(), UnfitParameter> {
+        let unfit = || UnfitParameter { name: "id".to_owned(), why: "must be 32 letters and digits".to_owned() };
+        answer::is_payment_id(id.as_str()).then_some(()).ok_or_else(unfit)
+    }
+
     /// A payment as the gateway knows it, for a person: its fields by their flat names, without what card rules forbid.
     ///
     /// # Errors
-    /// Why there is no such answer, in a sentence.
+    /// Why there is no such answer, in a sentence. Whether it can be an id at all says [`Self::judge_id`].
     pub async fn show(&self, id: &PaymentId) -> Result<BTreeMap<String, String>, String> {
-        if !answer::is_payment_id(id.as_str()) {
-            return Err("a payment's id is 32 letters and digits".to_owned());
-        }
         match self.get("show", &self.0.others, &format!("/v1/payments/{id}")).await {
             Ok(reply) => reply.shown().map(|body| other_fields::shown(&body)),
             Err(failure) => Err(failure.fault().to_string()),
@@ -206,6 +212,12 @@ impl Client {
         let asked =
             FormContext { direction: Direction::Request, call: Call::Query, from_client_side: false, names: &names };
         let wrong = form::judge(filters, &asked).into_iter().find(|violation| violation.name != "entityId");
+        let names = |name: &str| filters.iter().any(|(given, _)| given == name);
+        // The rule is about several parameters, and stands in no row of the table (interface: Query parameters).
+        if wrong.is_none() && !names("merchantTransactionId") && !(names("date.from") && names("date.to")) {
+            let why = "give it, or date.from and date.to".to_owned();
+            return Err(UnfitParameter { name: "merchantTransactionId".to_owned(), why });
+        }
         wrong.map_or(Ok(()), |wrong| {
             Err(UnfitParameter { why: format!("{}; {}", wrong.problem, wrong.rule), name: wrong.name })
         })

@@ -356,6 +356,61 @@ mod tests {
     }
 
     #[test]
+    fn where_no_payment_of_ours_is_listed_nobodys_refund_is_no_riddle() {
+        let (ours, other) = (entry('a', "RV", OURS, ""), entry('b', "DB", "4711-2-bb", ""));
+        let linked = entry('c', "RF", "of-the-back-office", "");
+        let Inquiry::Payments(found) = query(200, &format!("[{ours},{other},{linked}]")) else { panic!() };
+        let kinds: Vec<_> = found.iter().map(|one| one.payment_type.as_str()).collect();
+        assert_eq!(kinds, ["RV", "RF"]);
+    }
+
+    #[test]
+    fn nothing_is_there_when_the_gateway_says_so_in_the_agreed_way_and_holds_no_payment() {
+        let agreed = NotFound { status: 404, code: "700.400.580".to_owned() };
+        let assumptions = Assumptions { query_not_found: vec![agreed], ..Assumptions::default() };
+        let query = |status, body: &str| {
+            let reply = Reply { status, location: None, body: body.as_bytes().to_vec() };
+            read(&reply, OURS, &assumptions)
+        };
+        let said = r#""result":{"code":"700.400.580"}"#;
+        for body in [format!("{{{said}}}"), format!(r#"{{{said},"payments":[]}}"#)] {
+            assert_eq!(query(404, &body), Inquiry::Payments(Vec::new()), "{body}");
+        }
+        let one = entry('a', "DB", OURS, "");
+        for (status, body) in [
+            (400, format!("{{{said}}}")),
+            (404, said.replace("700.400.580", "800.900.300")),
+            (404, r#"{"result":{"code":"800.900.300"}}"#.to_owned()),
+            (404, "{}".to_owned()),
+            (404, format!(r#"{{{said},"payments":[{one}]}}"#)),
+            (404, format!(r#"{{{said},"payments":null}}"#)),
+            (404, one.replace("000.100.110", "700.400.580")),
+        ] {
+            assert!(matches!(query(status, &body), Inquiry::CannotAsk { .. }), "HTTP {status} {body}");
+        }
+    }
+
+    #[test]
+    fn an_answer_with_an_id_of_its_own_is_no_payment() {
+        let body = format!(r#"{{"id":"{}","payments":[],"result":{{"code":"000.000.100"}}}}"#, "e".repeat(32));
+        assert_eq!(query(200, &body), Inquiry::Payments(Vec::new()));
+    }
+
+    #[test]
+    fn a_question_that_was_not_processed_is_told_from_every_other_answer() {
+        let is = |status, body: &str| {
+            let reply = Reply { status, location: None, body: body.as_bytes().to_vec() };
+            is_throttled(&reply, &Assumptions::default())
+        };
+        for status in [200, 400, 429, 503] {
+            assert!(is(status, r#"{"result":{"code":"800.120.100"}}"#), "HTTP {status}");
+            for body in [r#"{"result":{"code":"000.100.110"}}"#, r#"{"payments":[]}"#, "[]", ""] {
+                assert!(!is(status, body), "HTTP {status} {body}");
+            }
+        }
+    }
+
+    #[test]
     fn a_payment_that_is_listed_twice_and_differently_is_no_answer() {
         let approved = entry('a', "DB", OURS, "");
         let reversal = entry('c', "RV", &format!("{OURS}-r1"), "");

@@ -358,3 +358,79 @@ fn no_handshake(error: &io::Error) -> Fault {
 fn tls_fault(error: &io::Error) -> Option<&rustls::Error> {
     error.get_ref()?.downcast_ref()
 }
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex};
+
+    use super::*;
+
+    /// A line to a gateway that says what it is given, without TLS.
+    async fn line() -> (GatewayLine, DuplexStream) {
+        let (ours, gateways) = duplex(64 * 1024);
+        let made = Connection {
+            to: SocketAddr::from(([127, 0, 0, 1], 443)),
+            tcp: Duration::ZERO,
+            tls: Duration::ZERO,
+            version: String::new(),
+            cipher: String::new(),
+        };
+        (GatewayLine::over(ours, made, 0, TlsEnd::default()).await.unwrap(), gateways)
+    }
+
+    /// What becomes of a request that is answered so.
+    async fn exchanged(answer: Vec<u8>) -> Exchange {
+        let (mut line, mut gateway) = line().await;
+        let serve = async move {
+            let mut request = Vec::new();
+            while !request.ends_with(b"\r\n\r\n") {
+                request.push(gateway.read_u8().await.unwrap());
+            }
+            // Who has heard enough hangs up.
+            let _ = gateway.write_all(&answer).await;
+            gateway
+        };
+        let request = Request::builder().uri("/v1/query").header("host", "gateway").body(Body::default()).unwrap();
+        let (exchange, _gateway) = tokio::join!(line.exchange(request), serve);
+        exchange
+    }
+
+    #[tokio::test]
+    async fn no_more_of_an_answer_is_held_than_the_longest() {
+        let whole =
+            |length: usize| format!("HTTP/1.1 200 OK\r\ncontent-length: {length}\r\n\r\n{}", "x".repeat(length));
+        let in_pieces = |length: usize| {
+            let pieces: Vec<usize> = vec![length / 4, length / 4, length / 4, length - length / 4 * 3];
+            let pieces: String =
+                pieces.iter().map(|piece| format!("{piece:x}\r\n{}\r\n", "x".repeat(*piece))).collect();
+            format!("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n{pieces}0\r\n\r\n")
+        };
+        for answer in [whole(MAX_ANSWER), in_pieces(MAX_ANSWER)] {
+            let Exchange::Answered(reply) = exchanged(answer.into_bytes()).await else { panic!("the longest is read") };
+            assert_eq!((reply.status, reply.body.len()), (200, MAX_ANSWER));
+        }
+        for answer in [whole(MAX_ANSWER + 1), in_pieces(MAX_ANSWER + 1), in_pieces(MAX_ANSWER * 2)] {
+            let exchange = exchanged(answer.into_bytes()).await;
+            assert!(matches!(exchange, Exchange::Broken(Fault::AnswerTooLong { most: MAX_ANSWER })));
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_idle_line_is_trusted_for_fifty_seconds_as_long_as_it_stands() {
+        let (line, gateway) = line().await;
+        assert!(line.is_usable() && !line.was_kept(), "a new one");
+        let line = GatewayLine { kept_at: Some(Instant::now()), ..line };
+        assert!(line.was_kept());
+        tokio::time::advance(IDLE - Duration::from_millis(1)).await;
+        assert!(line.is_usable());
+        tokio::time::advance(Duration::from_millis(1)).await;
+        assert!(!line.is_usable(), "a load balancer may have closed it");
+
+        let line = GatewayLine { kept_at: Some(Instant::now()), ..line };
+        drop(gateway);
+        while !line.sender.is_closed() {
+            tokio::task::yield_now().await;
+        }
+        assert!(!line.is_usable(), "the gateway has hung up");
+    }
+}

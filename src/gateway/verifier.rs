@@ -23,15 +23,16 @@ const MAX_CHAIN: usize = 8;
 
 /// The chain that the gateway showed last, its own certificate first; believed or not.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Seen(Arc<Mutex<Vec<CertificateDer<'static>>>>);
+pub(super) struct Seen(Arc<Mutex<Vec<Certificate>>>);
 
 impl Seen {
     pub(super) fn chain(&self) -> Vec<Certificate> {
-        let seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        seen.iter().filter_map(|der| Certificate::read(der)).collect()
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    fn set(&self, chain: Vec<CertificateDer<'static>>) {
+    /// Read here, once for each handshake: every status asks for it.
+    fn set<'a, 'der: 'a>(&self, chain: impl IntoIterator<Item = &'a CertificateDer<'der>>) {
+        let chain = chain.into_iter().filter_map(|der| Certificate::read(der)).collect();
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = chain;
     }
 }
@@ -98,7 +99,7 @@ impl ServerCertVerifier for Verifier {
         _now: UnixTime,
     ) -> Result<ServerCertVerified, Error> {
         let shown = std::iter::once(leaf).chain(intermediates).take(MAX_CHAIN);
-        self.seen.set(shown.map(|der| der.clone().into_owned()).collect());
+        self.seen.set(shown);
         let time = self.clock.time();
         let mut at = clock::unix(time.earliest());
         let mut tries = MAX_CHAIN;

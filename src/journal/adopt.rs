@@ -20,7 +20,7 @@ use super::chain::{Head, Mark, StepRow};
 use super::db::{Db, STEPS_OF_SALE, failed, unreadable};
 use super::open::{MILLISECONDS_OF_A_DAY, beside, look_at};
 use super::verify::verify;
-use super::{Error, known, lock, payments, receipts};
+use super::{Error, closes, known, lock, payments, receipts};
 use crate::transaction::{Reference, SaleNumber};
 
 /// What was taken over.
@@ -168,7 +168,8 @@ fn take_over(db: &mut Db, theirs: &Connection, file: &Path, unix_ms: i64) -> Res
     if transactions == 0 {
         return Err(refused(format!("{} holds no transaction: there is nothing to take over", file.display())));
     }
-    let head = steps(&transaction, theirs, before, added)?;
+    let closed_to = closes::closed_to(theirs)?;
+    let (head, closed) = steps(&transaction, theirs, before, added, closed_to)?;
     receipts::take(&transaction, theirs, added)?;
     let mark = Mark::Adopted {
         file: file.file_name().unwrap_or_default().to_string_lossy().into_owned(),
@@ -177,6 +178,7 @@ fn take_over(db: &mut Db, theirs: &Connection, file: &Path, unix_ms: i64) -> Res
         transactions,
         added: added.unsigned_abs(),
         first: before.entry + 1,
+        closed,
     };
     let mut head = mark.write(&transaction, head, unix_ms)?;
     // What the other board did after the copy was made is asked for from the last thing that the copy knows.
@@ -259,11 +261,18 @@ fn known_already(ours: &Connection, theirs: &Connection, numbers: (i64, i64), ti
     })
 }
 
-/// Takes the steps, in the order in which they were written.
-fn steps(transaction: &Transaction<'_>, theirs: &Connection, head: Head, added: i64) -> Result<Head, Error> {
-    let mut select = theirs.prepare("SELECT id, unix_ms, records FROM step ORDER BY entry").map_err(failed)?;
+/// Takes the steps, in the order in which they were written. With the last entry, the last one here of those that
+/// their closes have counted: up to `closed_to` there.
+fn steps(
+    transaction: &Transaction<'_>,
+    theirs: &Connection,
+    head: Head,
+    added: i64,
+    closed_to: Option<i64>,
+) -> Result<(Head, Option<i64>), Error> {
+    let mut select = theirs.prepare("SELECT id, unix_ms, records, entry FROM step ORDER BY entry").map_err(failed)?;
     let mut rows = select.query([]).map_err(failed)?;
-    let mut head = head;
+    let (mut head, mut closed) = (head, None);
     while let Some(row) = rows.next().map_err(failed)? {
         let id: i64 = row.get(0).map_err(failed)?;
         let unix_ms: i64 = row.get(1).map_err(|error| unreadable(id, &error))?;
@@ -276,8 +285,12 @@ fn steps(transaction: &Transaction<'_>, theirs: &Connection, head: Head, added: 
         let mut put = transaction.prepare_cached(put).map_err(failed)?;
         put.execute(params![id, sale, unix_ms, text, head.entry, head.hash]).map_err(failed)?;
         payments::add_text(transaction, sale, &text)?;
+        let entry: i64 = row.get(3).map_err(|error| unreadable(id, &error))?;
+        if closed_to.is_some_and(|closed_to| entry <= closed_to) {
+            closed = Some(head.entry);
+        }
     }
-    Ok(head)
+    Ok((head, closed))
 }
 
 /// The first record with its numbers moved up; everything else of it stays, also what this program does not know.

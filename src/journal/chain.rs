@@ -136,6 +136,9 @@ pub(super) enum Mark {
         added: u64,
         /// Their first entry here.
         first: i64,
+        /// The last entry here of those that a close of day of that journal had counted.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        closed: Option<i64>,
     },
     /// This journal was found to be an old copy of itself: the gateway held references that it did not know. What was
     /// open then waits for a person.
@@ -164,6 +167,13 @@ pub(super) enum Mark {
         now: i64,
         /// Who says so.
         by: String,
+    },
+    /// A close of day was made; its content is in the table `close`.
+    Close {
+        /// Its number.
+        number: u64,
+        /// Hash of its content.
+        sha256: String,
     },
     /// Old transactions were taken out.
     Pruned {

@@ -168,7 +168,8 @@ impl Db {
         let next = head.then_step(StepRow { id, sale, unix_ms, records: &text });
         let step = params![id, sale, unix_ms, text, next.entry, next.hash];
         if let Some(Record::Started { order }) = records.first() {
-            let transaction = self.connection.transaction().map_err(failed)?;
+            // Within the transaction of two steps, or one by itself.
+            let transaction = self.connection.savepoint().map_err(failed)?;
             let earlier = order.transaction.of().and_then(|of| of.number).and_then(|number| i64::try_from(number).ok());
             put(
                 &transaction,
@@ -191,7 +192,7 @@ impl Db {
             self.ended.clear();
             self.receipts.clear();
         } else if payments::name_one(records) {
-            let transaction = self.connection.transaction().map_err(failed)?;
+            let transaction = self.connection.savepoint().map_err(failed)?;
             put(&transaction, INSERT_STEP, step)?;
             payments::add(&transaction, sale, records)?;
             transaction.commit().map_err(failed)?;
@@ -207,6 +208,31 @@ impl Db {
         self.written += 1;
         self.unmarked += 1;
         Ok(())
+    }
+
+    /// Writes a step of each of two sales, in this order: both, or neither.
+    ///
+    /// # Errors
+    /// As [`Self::write`].
+    pub fn write_both(
+        &mut self,
+        unix_ms: i64,
+        first: (SaleNumber, u32, &[Record]),
+        then: (SaleNumber, u32, &[Record]),
+    ) -> Result<(), Error> {
+        // What the writing marks as done is not, when the end of the transaction fails.
+        let (ended, receipts, unmarked) = (self.ended.clone(), self.receipts.clone(), self.unmarked);
+        self.connection.execute_batch("BEGIN").map_err(failed)?;
+        let written = [first, then]
+            .into_iter()
+            .try_for_each(|(sale, place, records)| self.write(sale, place, unix_ms, records))
+            .and_then(|()| self.connection.execute_batch("COMMIT").map_err(failed));
+        if written.is_err() {
+            (self.head, self.ended, self.receipts, self.unmarked) = (None, ended, receipts, unmarked);
+            // It may have been rolled back with what failed.
+            let _ = self.connection.execute_batch("ROLLBACK");
+        }
+        written
     }
 
     /// The book's last entry, for what is written after it: it stays taken when that fails.

@@ -272,6 +272,7 @@ fn facts(sale: &Sale) -> Facts<'_> {
         Standing::Waiting => "waiting-for-card",
         Standing::InProgress => "in-progress",
         Standing::AtSignature => "awaiting-signature",
+        Standing::AwaitingTill { .. } => "awaiting-till",
         Standing::Unconfirmed { quarantined: Some(_), .. } => "needs-a-person",
         Standing::Unconfirmed { .. } => "unconfirmed",
         Standing::Ended(_) => "ended",
@@ -341,9 +342,9 @@ fn entries(step: &Step) -> impl Iterator<Item = Entry<'_>> {
     step.records.iter().map(|record| {
         let (payment, reversal, why) = match record {
             Record::HostApproved { payment, .. } => (Some(payment.as_str()), None, None),
-            Record::SignatureAsked { payment, .. } | Record::ReversalAsked { payment, .. } => {
-                (Some(payment.id.as_str()), None, None)
-            }
+            Record::SignatureAsked { payment, .. }
+            | Record::TillAsked { payment, .. }
+            | Record::ReversalAsked { payment, .. } => (Some(payment.id.as_str()), None, None),
             Record::ReversalDone { payment, reversal, .. } => (Some(payment.as_str()), Some(reversal.as_str()), None),
             Record::Reversing { why, payment, .. } => {
                 (payment.as_ref().map(|payment| payment.id.as_str()), None, Some(why))
@@ -354,7 +355,11 @@ fn entries(step: &Step) -> impl Iterator<Item = Entry<'_>> {
         let why = why.map(|why| mask_pans(&why.to_string()));
         let by = match record {
             Record::Started { order } => order.by.as_ref(),
-            Record::Reversing { by, .. } | Record::Settled { by, .. } | Record::Ended { by, .. } => by.as_ref(),
+            Record::TillAsked { by, .. }
+            | Record::TillSaid { by, .. }
+            | Record::Reversing { by, .. }
+            | Record::Settled { by, .. }
+            | Record::Ended { by, .. } => by.as_ref(),
             _ => None,
         };
         Entry { at: time(step.unix_ms), entry: step.entry, is: record.name(), payment, reversal, why, by }

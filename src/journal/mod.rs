@@ -7,7 +7,8 @@
 //! |---|---|
 //! | `sale` | a transaction: its number, the till and reference that are its key, the earlier one it refers to, whether it is settled |
 //! | `step` | what one step of a sale wrote, as a JSON list of records; `id` is the sale's number and the step's place in it; `entry` and `chain` are its place and hash in the book |
-//! | `mark` | what the book says of itself, an entry like a step: begun, adopted, pruned, entered later, another reader, clock set back |
+//! | `mark` | what the book says of itself, an entry like a step: begun, adopted, pruned, entered later, another reader, clock set back, close of day |
+//! | `close` | the content of a close of day; its mark holds the hash of it |
 //! | `gap` | entries that were taken out, with the hash from which the chain goes on |
 //! | `day` | a date on which transactions began, with the first of them: what retention counts |
 //! | `payment` | an id at the gateway: a transaction's own payment, its reversal by itself, or a payment that the journal does not know |
@@ -29,6 +30,7 @@
 
 mod adopt;
 mod chain;
+mod closes;
 mod db;
 mod export;
 mod housekeeping;
@@ -43,6 +45,7 @@ mod reading;
 mod receipts;
 mod retention;
 mod set_back;
+mod snapshot;
 mod verify;
 mod wal;
 
@@ -61,8 +64,10 @@ pub use program::Program;
 pub use reader::{KnownReader, ReaderChange};
 pub use reading::Reading;
 pub use set_back::{CLOCKS_DIFFER_MS, Latest, SetBack};
+pub use snapshot::{Ended, Snapshot};
 pub use verify::{Altered, Verdict};
 
+use crate::counter::Close;
 use crate::sale::{Action, Sale, Step, Written};
 use crate::transaction::{PaymentId, Reference, SaleNumber};
 
@@ -133,6 +138,16 @@ pub enum Error {
         /// What is wrong.
         cause: String,
     },
+    /// A close of day that this program cannot read.
+    #[error(
+        "close {number} of the journal cannot be read ({cause}); install the version that wrote it, or a later one"
+    )]
+    UnreadableClose {
+        /// Its number.
+        number: u64,
+        /// What is wrong.
+        cause: String,
+    },
     /// A journal cannot be taken over.
     #[error("{why}")]
     NotAdopted {
@@ -194,7 +209,7 @@ impl std::fmt::Debug for Watch {
     }
 }
 
-/// A commit.
+/// A commit: of a sale's step with its records, or of a close of day, which has none.
 #[cfg(feature = "sim")]
 #[derive(Clone, Copy, Debug)]
 pub enum Moment<'a> {
@@ -235,6 +250,11 @@ impl Journal {
         self.watch = watch;
     }
 
+    #[cfg(feature = "sim")]
+    fn watch_sees(&self, moment: &Moment<'_>) -> Result<(), Error> {
+        self.watch.as_ref().map_or(Ok(()), |Watch(watch)| watch(*moment))
+    }
+
     /// Writes a step and gives out its actions. With it the time the disk took: zero when the step had nothing to
     /// write.
     ///
@@ -246,17 +266,42 @@ impl Journal {
         let mut took = Duration::ZERO;
         if !step.records().is_empty() {
             #[cfg(feature = "sim")]
-            if let Some(Watch(watch)) = &self.watch {
-                watch(Moment::Before(step.records()))?;
-            }
+            self.watch_sees(&Moment::Before(step.records()))?;
             self.db.write(sale.order().number, sale.steps_written(), unix_ms, step.records())?;
             #[cfg(feature = "sim")]
-            if let Some(Watch(watch)) = &self.watch {
-                watch(Moment::After(step.records()))?;
-            }
+            self.watch_sees(&Moment::After(step.records()))?;
             took = start.elapsed();
         }
         Ok((step.commit(sale, Written::after_sync()), took))
+    }
+
+    /// Writes the steps of two sales as one: both are on the disk, or neither, and gives out the actions of each.
+    ///
+    /// # Errors
+    /// As [`Self::commit`]: then nothing of either may be done.
+    pub fn commit_both(
+        &mut self,
+        (sale, step): (&mut Sale, Step),
+        (next, begins): (&mut Sale, Step),
+        unix_ms: i64,
+    ) -> Result<(Vec<Action>, Vec<Action>, Duration), Error> {
+        #[allow(clippy::disallowed_methods, reason = "measures the disk; nothing is decided by it")]
+        let start = std::time::Instant::now();
+        #[cfg(feature = "sim")]
+        if let Some(Watch(watch)) = &self.watch {
+            watch(Moment::Before(step.records()))?;
+        }
+        self.db.write_both(
+            unix_ms,
+            (sale.order().number, sale.steps_written(), step.records()),
+            (next.order().number, next.steps_written(), begins.records()),
+        )?;
+        #[cfg(feature = "sim")]
+        if let Some(Watch(watch)) = &self.watch {
+            watch(Moment::After(step.records()))?;
+        }
+        let actions = step.commit(sale, Written::after_sync());
+        Ok((actions, begins.commit(next, Written::after_sync()), start.elapsed()))
     }
 
     /// Whether the file can be written: something is, as it stands there already, and the sync waited for.
@@ -417,18 +462,33 @@ impl Journal {
         since: SaleNumber,
         limit: u32,
     ) -> impl Future<Output = Result<Vec<Sale>, Error>> + Send + use<> {
+        self.read_beside(move |db| db.list(till.as_deref(), since, limit))
+    }
+
+    /// The closes with a number below this, the newest first; read as a list is.
+    ///
+    /// # Errors
+    /// When they cannot be read.
+    pub fn closes(&self, below: u64, limit: u32) -> impl Future<Output = Result<Vec<Close>, Error>> + Send + use<> {
+        self.read_beside(move |db| db.closes(below, limit))
+    }
+
+    fn read_beside<T: Send + 'static, F>(&self, read: F) -> impl Future<Output = Result<T, Error>> + Send + use<T, F>
+    where
+        F: FnOnce(&Db) -> Result<T, Error> + Send + 'static,
+    {
         let (beside, reader) = (self.db.beside(&self.path), Arc::clone(&self.reader));
         async move {
             let ended = || Error::Failed { cause: "the reading thread ended".to_owned() };
             // The list itself holds the turn: it goes on when nobody waits for it any more.
             let mut kept = reader.lock_owned().await;
-            let read = tokio::task::spawn_blocking(move || {
+            let reading = tokio::task::spawn_blocking(move || {
                 let db = kept.take().map_or_else(beside, Ok)?;
-                let list = db.list(till.as_deref(), since, limit);
+                let list = read(&db);
                 *kept = list.is_ok().then_some(db);
                 list
             });
-            read.await.map_err(|_| ended())?
+            reading.await.map_err(|_| ended())?
         }
     }
 

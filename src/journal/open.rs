@@ -26,8 +26,8 @@ use super::lock::{self, Lock};
 use super::{Error, wal};
 
 /// The format that this program brings a journal up to: 3 has entries and hashes, 4 an index of payments, 5 the
-/// reversals in it, 6 receipts.
-pub(super) const FORMAT: i64 = 6;
+/// reversals in it, 6 receipts, 7 closes of day.
+pub(super) const FORMAT: i64 = 7;
 /// The oldest format whose programs may read and write what this one writes.
 const OLDEST_READER: i64 = 2;
 /// Size of the WAL file, in bytes, that is made at the start: `TIDY_AFTER` steps (housekeeping.rs) of six pages. A
@@ -80,6 +80,17 @@ const RECEIPTS: &str = "
     CREATE TABLE receipt(sale INTEGER NOT NULL, copy TEXT NOT NULL, page TEXT NOT NULL, PRIMARY KEY(sale, copy)) WITHOUT ROWID;
     UPDATE about SET format = 6;";
 
+/// Format 7: closes of day. `to_entry` is the last entry that one covers.
+const CLOSES: &str = "
+    CREATE TABLE close(
+        number INTEGER PRIMARY KEY,
+        till TEXT NOT NULL,
+        reference TEXT,
+        to_entry INTEGER NOT NULL,
+        content TEXT NOT NULL,
+        UNIQUE(till, reference));
+    UPDATE about SET format = 7;";
+
 /// Opens the file at its real path, or makes it, with its settings asserted and every step entered.
 pub(super) fn writable(path: &Path) -> Result<(Connection, Lock), Error> {
     let name = path.display().to_string();
@@ -93,6 +104,7 @@ pub(super) fn writable(path: &Path) -> Result<(Connection, Lock), Error> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_with_flags(path, flags).map_err(|error| refused(&name, &error))?;
     lock.is_of(path)?;
+    plan_once(&connection).map_err(|error| refused(&name, &error))?;
     // Until the file is known to be sound, closing it must not copy its WAL into it.
     leave_the_wal(&connection, true).map_err(|error| refused(&name, &error))?;
     connection.busy_timeout(BUSY).map_err(|error| refused(&name, &error))?;
@@ -112,6 +124,12 @@ pub(super) fn writable(path: &Path) -> Result<(Connection, Lock), Error> {
 pub(super) fn trust(connection: &Connection, path: &Path) -> Result<(), Error> {
     let trusted = make_room(connection, path).and_then(|()| leave_the_wal(connection, false));
     trusted.map_err(|error| refused(&path.display().to_string(), &error))
+}
+
+/// A statement keeps its plan whatever is bound to it: else SQLite, as it is built here (STAT4), would prepare each one
+/// anew for each value, between a card and its request (SQLite, `SQLITE_DBCONFIG_ENABLE_QPSG`).
+pub(super) fn plan_once(connection: &Connection) -> rusqlite::Result<()> {
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).map(drop)
 }
 
 fn leave_the_wal(connection: &Connection, leave: bool) -> rusqlite::Result<()> {
@@ -188,7 +206,7 @@ fn make(path: &Path, name: &str) -> Result<(), Error> {
     }
     let connection = Connection::open(&new).map_err(|error| refused(name, &error))?;
     let sql = format!(
-        "PRAGMA synchronous=FULL; BEGIN; {TABLES} {EARLIER} {BOOK} {PAYMENTS} {LOOK} {RECEIPTS} PRAGMA user_version={OLDEST_READER}; COMMIT;"
+        "PRAGMA synchronous=FULL; BEGIN; {TABLES} {EARLIER} {BOOK} {PAYMENTS} {LOOK} {RECEIPTS} {CLOSES} PRAGMA user_version={OLDEST_READER}; COMMIT;"
     );
     connection.execute_batch(&sql).map_err(|error| refused(name, &error))?;
     connection.close().map_err(|(_, error)| refused(name, &error))?;
@@ -205,8 +223,8 @@ fn migrate(connection: &mut Connection, version: i64, name: &str) -> Result<(), 
         connection.query_row(sql, [table, column], |row| row.get::<_, i64>(0)).map(|found| found > 0).map_err(refused)
     };
     let (has_book, has_payments) = (has("about", "format")?, has("payment", "id")?);
-    let has_look = has("about", "whole_until")?;
-    if has("receipt", "page")? {
+    let (has_look, has_receipts) = (has("about", "whole_until")?, has("receipt", "page")?);
+    if has("close", "content")? {
         return Ok(());
     }
     // Once in a journal's life, and every row is read or written anew: nothing of that on top of damage.
@@ -230,7 +248,10 @@ fn migrate(connection: &mut Connection, version: i64, name: &str) -> Result<(), 
     if !has_look {
         transaction.execute_batch(LOOK).map_err(refused)?;
     }
-    transaction.execute_batch(RECEIPTS).map_err(refused)?;
+    if !has_receipts {
+        transaction.execute_batch(RECEIPTS).map_err(refused)?;
+    }
+    transaction.execute_batch(CLOSES).map_err(refused)?;
     transaction.commit().map_err(refused)
 }
 

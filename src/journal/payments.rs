@@ -51,7 +51,9 @@ fn ids(record: &Record) -> Vec<(&PaymentId, Role)> {
             std::iter::once(payment).chain(host.id.as_ref()).map(own).collect()
         }
         Record::Pending { payment } => vec![own(payment)],
-        Record::SignatureAsked { payment, .. } | Record::ReversalAsked { payment, .. } => vec![own(&payment.id)],
+        Record::SignatureAsked { payment, .. }
+        | Record::TillAsked { payment, .. }
+        | Record::ReversalAsked { payment, .. } => vec![own(&payment.id)],
         Record::Reversing { payment, host, .. } => {
             let payment = payment.as_ref().map(|payment| &payment.id);
             let host = host.as_ref().and_then(|host| host.id.as_ref());
@@ -60,6 +62,7 @@ fn ids(record: &Record) -> Vec<(&PaymentId, Role)> {
         Record::ReversalDone { reversal, .. } => vec![(reversal, Role::Back)],
         Record::Ended { host, .. } => host.as_ref().and_then(|host| host.id.as_ref()).map(own).into_iter().collect(),
         Record::TipTyped { .. }
+        | Record::TillSaid { .. }
         | Record::Asked { .. }
         | Record::Confirming { .. }
         | Record::Quarantined { .. }

@@ -34,7 +34,7 @@ impl Reading {
         }
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(path, flags).map_err(refused)?;
-        connection.busy_timeout(BUSY).map_err(refused)?;
+        connection.busy_timeout(BUSY).and_then(|()| open::plan_once(&connection)).map_err(refused)?;
         // Each page is read once.
         connection.execute_batch("PRAGMA query_only=ON; PRAGMA cache_size=-512;").map_err(refused)?;
         oldest_reader(&connection, &name)?;

@@ -12,7 +12,7 @@ use super::{Error, Journal};
 use crate::transaction::{ReceiptCopy, SaleNumber};
 
 /// A receipt that is not written yet.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct WaitingReceipt {
     sale: i64,
     copy: &'static str,
@@ -81,7 +81,7 @@ impl Db {
 }
 
 /// Writes them as a part of something else.
-pub(super) fn write(transaction: &Transaction<'_>, waiting: &[WaitingReceipt]) -> Result<(), Error> {
+pub(super) fn write(transaction: &Connection, waiting: &[WaitingReceipt]) -> Result<(), Error> {
     for WaitingReceipt { sale, copy, page } in waiting {
         let sql = "INSERT OR IGNORE INTO receipt(sale, copy, page) VALUES (?1, ?2, ?3)";
         put(transaction, sql, params![sale, copy, page])?;

@@ -7,8 +7,9 @@
 //! months.
 //!
 //! A transaction leaves with all that refers to it, or not at all: a refund whose payment stays would be forgotten by
-//! the sum of what is left. One that is open, quarantined or cannot be read stays, with its family. Where entries were,
-//! `gap` says so, with the hash from which the chain goes on; the hash over all gaps stands in the latest mark.
+//! the sum of what is left. One that is open, quarantined or cannot be read stays, with its family, and so does one
+//! that ended after the last close of day, until a close has counted it. Where entries were, `gap` says so, with the
+//! hash from which the chain goes on; the hash over all gaps stands in the latest mark.
 
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
 
@@ -36,7 +37,7 @@ pub(super) struct Retention {
 
 impl Retention {
     /// A transaction began: the first one of a date is remembered.
-    pub(super) fn began(&mut self, transaction: &Transaction<'_>, sale: i64, unix_ms: i64) -> Result<(), Error> {
+    pub(super) fn began(&mut self, transaction: &Connection, sale: i64, unix_ms: i64) -> Result<(), Error> {
         let date = unix_ms.div_euclid(MILLISECONDS_OF_A_DAY);
         if self.date != Some(date) {
             put(transaction, "INSERT OR IGNORE INTO day(date, first) VALUES (?1, ?2)", params![date, sale])?;
@@ -120,9 +121,19 @@ impl Db {
             let steps = steps.filter(|steps| Sale::replay(steps).is_some_and(|sale| sale.is_settled()));
             let Some(steps) = steps else { return Ok(None) };
             let Some(entries) = self.entries(number)? else { return Ok(None) };
+            if self.waits_for_a_close(&steps, &entries)? {
+                return Ok(None);
+            }
             leaving.push(Leaving { number, entries, steps });
         }
         Ok(Some(leaving))
+    }
+
+    /// Whether its end is behind the last close: then the next one counts it. Where no close was ever made, none waits.
+    fn waits_for_a_close(&self, steps: &[Vec<Record>], entries: &[(i64, Hash)]) -> Result<bool, Error> {
+        let Some(closed_to) = self.closed_to()? else { return Ok(false) };
+        let ended = steps.iter().position(|step| step.iter().any(|record| matches!(record, Record::Ended { .. })));
+        Ok(ended.and_then(|place| entries.get(place)).is_some_and(|(entry, _)| *entry > closed_to))
     }
 
     /// The entries of a transaction, when each of its steps is one.

@@ -9,7 +9,7 @@ use crate::sale::{Record, Sale};
 use super::chain::{Gap, GapsHash, Hash, Head, Mark};
 use super::db::{STEPS_OF_SALE, failed};
 use super::reading::Reading;
-use super::{Error, chain, open};
+use super::{Error, chain, closes, open};
 
 /// What was found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -22,6 +22,8 @@ pub struct Verdict {
     pub steps: u64,
     /// Marks with a right hash.
     pub marks: u64,
+    /// Of the marks, the closes of day; the content of each has the right hash.
+    pub closes: u64,
     /// Entries that were taken out and are accounted for.
     pub pruned: u64,
     /// Steps that an earlier program wrote without a hash, and a later one entered.
@@ -93,7 +95,9 @@ pub(super) fn verify(moment: &Connection) -> Result<Verdict, Error> {
         return Ok(verdict);
     }
     verdict.not_entered = count(moment, "SELECT count(*) FROM step WHERE entry IS NULL")?;
-    let looked = entries(moment, &mut verdict).and_then(|()| transactions(moment, &mut verdict));
+    let looked = entries(moment, &mut verdict)
+        .and_then(|()| every_close_is_marked(moment, &verdict))
+        .and_then(|()| transactions(moment, &mut verdict));
     match looked {
         Ok(()) => {}
         Err(Stopped::Altered(mut altered)) => {
@@ -159,6 +163,17 @@ fn entries(moment: &Connection, verdict: &mut Verdict) -> Result<(), Stopped> {
             match what {
                 Some(Mark::Pruned { gaps, .. }) => gaps_marked = Some((row.entry, gaps)),
                 Some(Mark::EnteredLater { steps }) => verdict.entered_later += steps,
+                Some(Mark::Close { number, sha256 }) => match closes::has_hash(moment, number, &sha256)? {
+                    Some(true) => verdict.closes += 1,
+                    Some(false) => {
+                        return Err(altered(
+                            Some(row.entry),
+                            None,
+                            "the content of this close is not as it was written",
+                        ));
+                    }
+                    None => return Err(altered(Some(row.entry), None, "the content of this close is not there")),
+                },
                 // One of a later program means nothing here; its hash is right.
                 Some(
                     Mark::Adopted { .. }
@@ -188,6 +203,19 @@ fn entries(moment: &Connection, verdict: &mut Verdict) -> Result<(), Stopped> {
         }
         _ => Ok(()),
     }
+}
+
+/// A close that the book does not know was put in.
+fn every_close_is_marked(moment: &Connection, verdict: &Verdict) -> Result<(), Stopped> {
+    let there = "SELECT count(*) FROM pragma_table_info('close') WHERE name = 'content'";
+    if moment.query_row(there, [], |row| row.get::<_, i64>(0))? == 0 {
+        return Ok(());
+    }
+    let closes: i64 = moment.query_row("SELECT count(*) FROM close", [], |row| row.get(0))?;
+    if closes.unsigned_abs() == verdict.closes {
+        return Ok(());
+    }
+    Err(altered(None, None, "a close of day is there that the book does not know"))
 }
 
 fn one_step(row: &Step, head: Head) -> Result<Head, Stopped> {

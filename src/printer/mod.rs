@@ -5,10 +5,13 @@
 //!                     words ┘             └─▶ text (for `pos-agent receipt` and tills)       └─ status (what the printer says of itself)
 //! ```
 //!
-//! `receipt`, `layout`, `text`, `escpos`, `code_page`, `qr` and `status` are pure. What happens to the printer never
+//! A close of day goes the same way: `counter::Close` ─▶ `close` (rows) ─▶ layout.
+//!
+//! `receipt`, `close`, `layout`, `text`, `escpos`, `code_page`, `qr` and `status` are pure. What happens to the printer never
 //! changes the outcome of a sale: a receipt that was not printed waits, is kept in the journal and can be printed again
 //! (design: path of a sale, 8).
 
+pub mod close;
 mod code_page;
 pub mod escpos;
 pub mod layout;
@@ -19,7 +22,8 @@ pub mod status;
 pub mod text;
 mod wire;
 
+pub use close::compose_close;
 pub use layout::{Page, PrintedLine};
-pub use port::{Handle, PrinterEvent, QueueFull, spawn, spawn_over};
+pub use port::{Handle, PrinterEvent, QueueFull, Slip, spawn, spawn_over};
 pub use receipt::{Letterhead, compose};
 pub use text::{plain, text};

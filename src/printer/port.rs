@@ -16,6 +16,7 @@
 //! What it is not: proof of paper, or the place where receipts are kept. What waits here is lost when the agent ends;
 //! every receipt is in the journal, and `pos-agent receipt --print` brings it out again.
 
+use std::fmt;
 use std::io;
 use std::time::Duration;
 
@@ -83,57 +84,83 @@ impl Default for PrinterTiming {
     }
 }
 
-/// What became of a receipt.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum PrinterEvent {
-    /// The printer took all of it, and said that it is on paper if it says such things.
-    Printed {
+/// What is printed, by its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Slip {
+    /// A copy of a receipt.
+    Receipt {
         /// Sequence number of the sale.
         sale: SaleNumber,
         /// Whose copy.
         copy: ReceiptCopy,
+    },
+    /// A close of day.
+    Close {
+        /// Its number.
+        number: u64,
+    },
+}
+
+impl fmt::Display for Slip {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Receipt { sale, .. } => write!(f, "receipt of sale {sale}"),
+            Self::Close { number } => write!(f, "slip of close {number}"),
+        }
+    }
+}
+
+impl Slip {
+    /// The verb that prints it again.
+    fn again(self) -> String {
+        match self {
+            Self::Receipt { .. } => "pos-agent receipt … --print".to_owned(),
+            Self::Close { number } => format!("pos-agent close print {number}"),
+        }
+    }
+}
+
+/// What became of a slip.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PrinterEvent {
+    /// The printer took all of it, and said that it is on paper if it says such things.
+    Printed {
+        /// Which.
+        slip: Slip,
         /// With the duplicate mark.
         duplicate: bool,
     },
     /// It cannot be printed now and is kept until it can. Told once for each reason.
     Waits {
-        /// Sequence number of the sale.
-        sale: SaleNumber,
-        /// Whose copy.
-        copy: ReceiptCopy,
+        /// Which.
+        slip: Slip,
         /// What is wrong and what to do, for a person.
         why: String,
     },
     /// It broke off in the middle [`TORN_TRIES`] times and is not tried again by itself.
     Failed {
-        /// Sequence number of the sale.
-        sale: SaleNumber,
-        /// Whose copy.
-        copy: ReceiptCopy,
+        /// Which.
+        slip: Slip,
         /// What happened and what to do, for a person.
         why: String,
     },
 }
 
-/// More than [`QUEUE`] receipts wait; this one was not taken and nothing was dropped for it.
+/// More than [`QUEUE`] slips wait; this one was not taken and nothing was dropped for it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "{QUEUE} receipts wait for the printer already; see to the printer, then print sale {sale} again: pos-agent receipt … --print"
-)]
+#[error("{QUEUE} receipts wait for the printer already; see to the printer, then print the {slip} again: {}", slip.again())]
 pub struct QueueFull {
-    /// Sequence number of the sale.
-    pub sale: SaleNumber,
-    /// Whose copy.
-    pub copy: ReceiptCopy,
+    /// Which.
+    pub slip: Slip,
 }
 
-/// A receipt on its way.
+/// A slip on its way.
 #[derive(Debug)]
 struct Job {
+    slip: Slip,
     /// For the QR code.
-    receipt: Box<Receipt>,
+    receipt: Option<Box<Receipt>>,
     page: Page,
-    copy: ReceiptCopy,
     /// Printed before, or perhaps: it gets the mark.
     duplicate: bool,
     /// How often it broke off in the middle.
@@ -206,9 +233,22 @@ impl Handle {
     /// # Errors
     /// [`QueueFull`]; no event follows then.
     pub fn print(&self, receipt: Receipt, page: Page, copy: ReceiptCopy, duplicate: bool) -> Result<(), QueueFull> {
-        self.jobs.try_send(Job { receipt: Box::new(receipt), page, copy, duplicate, torn: 0 }).map_err(|error| {
+        let slip = Slip::Receipt { sale: receipt.number, copy };
+        self.put(Job { slip, receipt: Some(Box::new(receipt)), page, duplicate, torn: 0 })
+    }
+
+    /// The same for a close of day.
+    ///
+    /// # Errors
+    /// As [`Self::print`].
+    pub fn print_close(&self, number: u64, page: Page, duplicate: bool) -> Result<(), QueueFull> {
+        self.put(Job { slip: Slip::Close { number }, receipt: None, page, duplicate, torn: 0 })
+    }
+
+    fn put(&self, job: Job) -> Result<(), QueueFull> {
+        self.jobs.try_send(job).map_err(|error| {
             let (mpsc::error::TrySendError::Full(job) | mpsc::error::TrySendError::Closed(job)) = error;
-            QueueFull { sale: job.receipt.number, copy: job.copy }
+            QueueFull { slip: job.slip }
         })
     }
 
@@ -330,8 +370,9 @@ impl Paper {
         let Self { config, logo } = self;
         let page = &job.page;
         let lines = if job.duplicate { page.duplicate(config.columns) } else { page.lines(config.columns) };
-        let for_customer = config.qr.as_deref().filter(|_| job.copy == ReceiptCopy::Customer);
-        let content = for_customer.map(|template| qr::content(template, &job.receipt));
+        let is_customers = matches!(job.slip, Slip::Receipt { copy: ReceiptCopy::Customer, .. });
+        let for_customer = config.qr.as_deref().filter(|_| is_customers).zip(job.receipt.as_deref());
+        let content = for_customer.map(|(template, receipt)| qr::content(template, receipt));
         let sheet =
             Sheet { logo: logo.as_ref(), lines: &lines, qr: content.as_deref(), after_a_torn_one: job.torn > 0 };
         let config::Printer { code_page, code_page_number, cut, .. } = *config;
@@ -398,18 +439,18 @@ impl Owner {
 
     /// Tries until the receipt is printed, or broke off too often, or nobody is left who could mend anything.
     async fn until_done(&mut self, mut job: Job, events: &mpsc::Sender<PrinterEvent>) -> Result<(), Over> {
-        let (sale, copy) = (job.receipt.number, job.copy);
+        let slip = job.slip;
         let (mut tries, mut told) = (0, String::new());
         loop {
             let event = match self.print(&job).await {
                 Ok(state) => {
                     self.show(state);
-                    PrinterEvent::Printed { sale, copy, duplicate: job.duplicate }
+                    PrinterEvent::Printed { slip, duplicate: job.duplicate }
                 }
                 Err(fault) => {
                     let (Fault::NotBegun(need) | Fault::BrokeOff(need)) = &fault;
                     let why = need.to_string();
-                    tracing::warn!(sale = sale.get(), copy = copy.as_str(), why, "receipt not printed");
+                    tracing::warn!(%slip, why, "not printed");
                     self.show(PrinterStands::Needs(need.clone()));
                     if matches!(fault, Fault::BrokeOff(_)) {
                         job.duplicate = true;
@@ -418,13 +459,13 @@ impl Owner {
                     if job.torn < TORN_TRIES {
                         if told != why {
                             told.clone_from(&why);
-                            events.send(PrinterEvent::Waits { sale, copy, why }).await.map_err(|_| Over)?;
+                            events.send(PrinterEvent::Waits { slip, why }).await.map_err(|_| Over)?;
                         }
                         self.back_off(tries).await?;
                         tries += 1;
                         continue;
                     }
-                    PrinterEvent::Failed { sale, copy, why }
+                    PrinterEvent::Failed { slip, why }
                 }
             };
             return events.send(event).await.map_err(|_| Over);

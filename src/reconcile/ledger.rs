@@ -218,3 +218,79 @@ fn push<T>(list: &mut Vec<T>, item: T) {
     }
     list.push(item);
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::money::Amount;
+    use crate::sale::{HostFacts, Order, Outcome};
+
+    const PAYMENT: &str = "8ac7a4a1000000000000000000000009";
+
+    /// A transaction of 10.00 that was approved, as the journal has it.
+    fn approved(number: u64, kind: &str, currency: &str) -> Vec<Vec<Record>> {
+        let amount = Amount::from_minor(1000, Currency::from_code(currency).unwrap()).unwrap();
+        let order: Order = serde_json::from_value(serde_json::json!({
+            "kind": { "is": kind, "of": { "payment": PAYMENT, "number": 1 } }, "number": number, "till": "till-1",
+            "reference": format!("R{number}"), "amount": amount, "terminalId": "12345678",
+            "merchantTransactionId": format!("12345678-{number}-00000000000000000000000000000001"),
+            "startedUnixMs": 0, "localTime": "2026-11-20 13:00:00",
+        }))
+        .unwrap();
+        let host = HostFacts { id: Some(PaymentId::new(format!("{number:032}"))), ..HostFacts::default() };
+        let payment = PaymentId::new(format!("{number:032}"));
+        let host_approved = Record::HostApproved { payment, approved: amount, host: host.clone() };
+        let (outcome, host) = (Outcome::Approved, Some(host));
+        let ended = Record::Ended { outcome, host, card: None, by: None, at_unix_ms: None };
+        vec![vec![Record::Started { order }], vec![host_approved, ended]]
+    }
+
+    fn ledger(entries: &[(&str, &str)]) -> Ledger {
+        let mut ledger = Ledger::new(None);
+        for (number, (kind, currency)) in (1..).zip(entries) {
+            ledger.add(&approved(number, kind, currency)).unwrap();
+        }
+        ledger.sorted()
+    }
+
+    #[test]
+    fn what_is_paid_out_is_due_below_zero() {
+        let ledger = ledger(&[("sale", "EUR"), ("refund", "EUR"), ("credit", "EUR"), ("capture", "EUR")]);
+        let due: Vec<_> = ledger.entries().iter().map(|entry| (entry.due, entry.charged)).collect();
+        assert_eq!(due, [1000, -1000, -1000, 1000].map(|minor| (minor, Charged::Yes)));
+        assert!(ledger.entries().iter().all(|entry| entry.settled == 0 && !entry.is_settled));
+    }
+
+    #[test]
+    fn what_was_reversed_is_due_no_more() {
+        let ledger = ledger(&[("sale", "EUR"), ("sale", "EUR"), ("reversal", "EUR")]);
+        let due: Vec<_> = ledger.entries().iter().map(|entry| (entry.due, entry.charged)).collect();
+        assert_eq!(due, [(0, Charged::Reversed), (1000, Charged::Yes), (1000, Charged::No)]);
+    }
+
+    #[test]
+    fn each_entry_keeps_its_currency_and_is_found_by_its_names() {
+        let mut ledger = ledger(&[("sale", "EUR"), ("sale", "JPY"), ("sale", "EUR")]);
+        let currencies: Vec<_> = ledger.entries().iter().map(|entry| ledger.currency(*entry).code()).collect();
+        assert_eq!(currencies, ["EUR", "JPY", "EUR"]);
+        for number in 1_u64..=3 {
+            let reference = format!("12345678-{number}-00000000000000000000000000000001");
+            let place = ledger.by_reference(&reference).unwrap();
+            assert_eq!(ledger.by_payment(&format!("{number:032}")), Some(place));
+            assert_eq!(u64::from(ledger.entry(place).number), number);
+        }
+        assert!(ledger.by_reference("12345678-4-00000000000000000000000000000001").is_none());
+        assert!(ledger.by_payment(&format!("{:032}", 4)).is_none());
+        assert_eq!(ledger.payments.len(), 3, "record after record names the same payment, which is kept once");
+    }
+
+    #[test]
+    fn a_terminal_is_ours_that_is_configured_or_has_sold() {
+        let empty = Ledger::new(Some("87654321".to_owned()));
+        assert!(empty.is_ours("87654321") && !empty.is_ours("12345678"));
+        assert!(empty.is_empty() && empty.first_number() == SaleNumber::BEFORE_ALL);
+        let sold = ledger(&[("sale", "EUR")]);
+        assert!(sold.is_ours("12345678") && !sold.is_ours("87654321"));
+        assert!(!sold.is_empty() && sold.len() == 1 && sold.first_number() == SaleNumber::new(1));
+    }
+}

@@ -256,3 +256,27 @@ fn minor(text: &str, currency: Currency) -> Option<i64> {
         Err(_) => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_amount_has_up_to_ten_digits_and_two_decimals_and_may_be_zero() {
+        let eur = Currency::from_code("EUR").unwrap();
+        for (text, minor_units) in [
+            ("0.00", Some(0)),
+            ("12.34", Some(1234)),
+            ("9999999999.99", Some(999_999_999_999)),
+            ("10000000000.00", None),
+            ("00000000001.00", None),
+            ("12.3", None),
+            ("12", None),
+            ("-1.00", None),
+        ] {
+            assert_eq!(minor(text, eur), minor_units, "{text}");
+        }
+        let jpy = Currency::from_code("JPY").unwrap();
+        assert_eq!((minor("1200.00", jpy), minor("1200.50", jpy)), (Some(1200), None), "no finer than the currency");
+    }
+}

@@ -32,7 +32,8 @@ impl Sale {
             Answer::Throttled(_) | Answer::NotSent { .. } | Answer::Unknown { .. } if self.polled().is_some() => {
                 self.poll_again(now)
             }
-            Answer::Throttled(refusal) => self.throttled(*refusal, now, deadlines),
+            Answer::Throttled(refusal) => self.throttled(refusal.why, Some(refusal.facts), now, deadlines),
+            Answer::NotSent { why } if self.order.gives_rest => self.throttled(why, None, now, deadlines),
             Answer::NotSent { why } => self.end(Outcome::NotSent { why }, None),
             Answer::Unknown { why } => self.unknown(why, None),
             Answer::NotOurs { why } => self.unknown(why.clone(), None).alarm(why),
@@ -120,6 +121,7 @@ impl Sale {
     }
 
     fn declined(&mut self, refusal: Refusal) -> Step {
+        let alarm = self.rest_stays(&refusal.why);
         let ended = Record::Ended {
             outcome: Outcome::Declined { why: refusal.why },
             host: Some(refusal.facts),
@@ -129,7 +131,12 @@ impl Sale {
         };
         // An issuer may decline and still send scripts (EMV Book 3, 10.10).
         let answer = CardAnswer { scripts: refusal.for_chip.scripts, ..CardAnswer::decline() };
-        Step::write([ended]).then(self.answer_card(answer)).then([Action::Tell])
+        Step::write([ended]).then(self.answer_card(answer)).then([Action::Tell]).then(alarm)
+    }
+
+    /// What a person must hear of when the rest of a sale is not given back.
+    pub(super) fn rest_stays(&self, why: &Why) -> Option<Action> {
+        self.order.gives_rest.then(|| Action::Alarm { why: Reason::RestNotGivenBack.with(why) })
     }
 }
 

@@ -9,7 +9,7 @@ use super::back_off;
 use super::confirming::Confirming;
 use super::pursuit::Pursuit;
 use super::state::{Cancel, State};
-use super::{Action, Deadlines, Event, Now, Outcome, Reason, Record, Refusal, Sale, Step};
+use super::{Action, Deadlines, Event, HostFacts, Now, Outcome, Reason, Record, Sale, Step, Why};
 
 /// How often a pending payment is asked for: a person decides in a banking app, seconds matter little.
 const POLL_EVERY: Duration = Duration::from_secs(1);
@@ -70,9 +70,13 @@ impl Sale {
         match event {
             Event::Answered(answer) => self.answered(answer, now, deadlines),
             Event::CannotAsk { why } if self.doubted => self.confirm(why),
-            Event::CannotAsk { why } => self.end(Outcome::NotSent { why }, None),
+            Event::CannotAsk { why } => {
+                let alarm = self.rest_stays(&why);
+                self.end(Outcome::NotSent { why }, None).then(alarm)
+            }
             Event::DeadlinePassed => self.ask_again(now),
             Event::Restarted => self.unknown(Reason::RestartedBeforeAnswer, None),
+            Event::CancelAsked { .. } if self.order.gives_rest => Step::none(),
             // A request that the gateway did not process need not be made again.
             Event::CancelAsked { by } if asked.waits_to_ask_again() => {
                 self.volatile.cancel = Some(Cancel { by });
@@ -131,7 +135,7 @@ impl Sale {
 
     /// Too many requests, not processed: this alone permits to send it again (design: result codes), a little later, as
     /// long as the cardholder's patience and the chip's last.
-    pub(super) fn throttled(&mut self, refusal: Refusal, now: Now, deadlines: Deadlines) -> Step {
+    pub(super) fn throttled(&mut self, why: Why, facts: Option<HostFacts>, now: Now, deadlines: Deadlines) -> Step {
         if self.volatile.cancel.is_some() {
             return self.cancelled();
         }
@@ -148,7 +152,8 @@ impl Sale {
             throttled.at = Some(at);
             return Step::none();
         }
-        self.end(Outcome::NotSent { why: refusal.why }, Some(refusal.facts))
+        // What is owed to the customer is looked up, and tried for as long as it takes.
+        if self.order.gives_rest { self.confirm(why) } else { self.end(Outcome::NotSent { why }, facts) }
     }
 
     /// A deadline has passed.
@@ -156,8 +161,8 @@ impl Sale {
         let State::Asked(Asked { volatile }) = &mut self.state else { return Step::none() };
         if let Some(throttled) = volatile.throttled.as_mut().filter(|it| it.at.is_some_and(|at| at <= now.monotonic)) {
             throttled.at = None;
-            let again_unix_ms = (self.tries > 1).then_some(now.unix_ms);
-            return Step::write([Record::Asked { card: self.card.clone(), again_unix_ms }]).then([Action::Ask]);
+            let card = self.card.clone();
+            return Step::write([Record::Asked { card, again_unix_ms: None }]).then([Action::Ask]);
         }
         match &mut volatile.poll {
             Some(poll) if now.monotonic >= poll.at => {

@@ -158,7 +158,9 @@ impl CarryingOut<'_> {
         self.pursuit.absence.looked(now);
         let nothing_comes = self.pursuit.absence.is_final(sale.asked_unix_ms, now, deadlines);
         if declined >= sale.tries.max(1) || (declined > 0 && nothing_comes) {
-            return self.confirmed(Outcome::Declined { why: Reason::BankDeclined.into() }, None);
+            let why = Why::from(Reason::BankDeclined);
+            let alarm = sale.rest_stays(&why);
+            return self.confirmed(Outcome::Declined { why }, None).then(alarm);
         }
         // What a person must look at is not sent again.
         if let Some(why) = &self.recorded.quarantined {

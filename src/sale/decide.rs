@@ -29,6 +29,7 @@ impl Sale {
                 self.handle_chip(payment, event, now, deadlines)
             }
             (State::AtSignature(_), event) => self.handle_signature(event, now, deadlines),
+            (State::AwaitingTill(_), event) => self.handle_awaiting_till(event, now, deadlines),
             (State::Reversing(_), event) => self.handle_reversing(event, now, deadlines),
             (State::Confirming(_), event) => self.handle_confirming(event, now, deadlines),
             (State::Ended(_), event) => self.handle_ended(event),
@@ -38,6 +39,9 @@ impl Sale {
     fn handle_waiting(&mut self, event: Event) -> Step {
         let State::Waiting(Waiting { volatile: VolatileWaiting { typing } }) = self.state else { return Step::none() };
         match event {
+            // Nothing of it has left yet; what is owed to the customer is not given up.
+            Event::Restarted if self.order.gives_rest => self.handle_waiting(Event::Proceed),
+            Event::CancelAsked { .. } if self.order.gives_rest => Step::none(),
             Event::Proceed if !self.order.kind().needs_card() => {
                 Step::write([Record::Asked { card: None, again_unix_ms: None }]).then([Action::Ask, Action::Tell])
             }

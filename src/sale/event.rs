@@ -62,6 +62,14 @@ pub enum Event {
         /// Who; nobody where the terminal accepts it by itself.
         by: Option<Who>,
     },
+    /// The till said whether it takes what was approved. A part is taken by
+    /// [`Sale::take_part`](super::Sale::take_part), for a refund begins with it.
+    TillAnswered {
+        /// It takes all of it; otherwise the payment is reversed.
+        taken: bool,
+        /// Who.
+        by: Option<Who>,
+    },
     /// This journal was found to be an old copy of itself.
     OldCopy {
         /// How that shows.
@@ -113,4 +121,6 @@ pub struct Deadlines {
     /// an approval whose signature nobody looked at is not the shop's to keep. `None`: the slip is signed and nobody is
     /// asked (config: `confirm-signature`, `signature-timeout-s`).
     pub signature: Option<Duration>,
+    /// How long a till may take to say whether it takes what was approved (config: `till-confirm-s`).
+    pub till: Duration,
 }

@@ -9,7 +9,9 @@
 use crate::money::Amount;
 use crate::transaction::PaymentId;
 
+use super::awaiting_till::AwaitingTill;
 use super::decide::outcome_of;
+use super::signature::AtSignature;
 use super::state::State;
 use super::{Action, Event, HostFacts, Paper, Reason, Record, Sale, Step, Why};
 
@@ -17,7 +19,7 @@ impl Sale {
     /// Holds it, where something would be taken back by itself.
     pub(super) fn hold(&mut self, why: Why) -> Step {
         match self.state {
-            State::AtChip(_) | State::AtSignature(_) | State::Reversing(_) => {
+            State::AtChip(_) | State::AtSignature(_) | State::AwaitingTill(_) | State::Reversing(_) => {
                 let alarm = Action::Alarm { why: why.clone() };
                 Step::write([Record::Held { why }]).then([Action::Tell, alarm])
             }
@@ -56,15 +58,16 @@ impl Sale {
     fn settled_by_person(&mut self, keep: bool) -> Step {
         let settled = Record::Settled { keep, by: None };
         let step = match &self.state {
-            // It may have been taken back since: looked up before anybody is told that it stands.
-            State::AtSignature(signature) if keep => {
-                let (why, payment) = (Reason::SignatureInCopy.into(), Some(signature.payment.clone()));
-                let looked = Record::Reversing { why, payment, host: None, by: None };
-                return Step::write([looked, settled]).then([Action::Tell, self.query(None)]);
-            }
-            State::AtSignature(signature) => {
-                let payment = signature.payment.clone();
-                self.reverse(Reason::TakenBackByPerson, Some(payment), None)
+            State::AtSignature(AtSignature { payment, .. }) | State::AwaitingTill(AwaitingTill { payment, .. }) => {
+                let payment = Some(payment.clone());
+                if keep {
+                    // It may have been taken back since: looked up before anybody is told that it stands.
+                    let at_till = matches!(self.state, State::AwaitingTill(_));
+                    let why = if at_till { Reason::TillInCopy } else { Reason::SignatureInCopy }.into();
+                    let looked = Record::Reversing { why, payment, host: None, by: None };
+                    return Step::write([looked, settled]).then([Action::Tell, self.query(None)]);
+                }
+                self.reverse(Reason::TakenBackByPerson, payment, None)
             }
             State::Reversing(_) => self.reverse_anew().then([Action::Tell]),
             _ => return Step::none(),

@@ -11,6 +11,7 @@
 //! | Asked | `Asked`, on the disk before the request leaves | in progress | unknown: `Reversing` |
 //! | AtChip | `HostApproved`, on the disk before the chip hears it | in progress | `Reversing` the known payment |
 //! | AtSignature | `SignatureAsked`: approved, the cardholder signs | check the signature | goes on waiting for it |
+//! | AwaitingTill | `TillAsked`: approved, and the till is to confirm that it takes it | say whether you take it | goes on waiting for it |
 //! | Reversing | `Reversing` | unconfirmed, reversing | goes on, looking up before it sends anything again |
 //! | Confirming | `Confirming`: a capture, refund, reversal or credit without an answer | unconfirmed | goes on, looking up before it sends anything again |
 //! | Ended | `Ended` | the outcome | nothing to do |
@@ -19,14 +20,15 @@
 //! decided.
 //!
 //! What needs no card (captures, refunds, …) is `Asked` as soon as it is recorded. A tap, a swipe and a typed card
-//! never enter AtChip: the host's approval is final and `HostApproved` and `Ended` (or `SignatureAsked`) are written
-//! together. Times are arguments; what a power cut may forget (timers, what is in flight) is the `volatile` part of its
-//! state.
+//! never enter AtChip: the host's approval is final and `HostApproved` and `Ended` (or `SignatureAsked`, or
+//! `TillAsked`) are written together. Times are arguments; what a power cut may forget (timers, what is in flight) is
+//! the `volatile` part of its state.
 
 mod action;
 mod answer;
 mod answered;
 mod asked;
+mod awaiting_till;
 mod back_off;
 mod confirming;
 mod decide;
@@ -50,6 +52,7 @@ pub use answer::{
     Answer, Approval, ApprovedAmount, ForChip, HostFacts, Inquiry, ListedState, ListedTransaction, Refusal,
     ReversalAnswer,
 };
+pub use awaiting_till::PartMisfit;
 pub use event::{Deadlines, Event, Now};
 pub use reason::{Reason, Why};
 pub use receipt::{Original, Receipt, ReceiptOutcome};
@@ -60,6 +63,7 @@ pub use step::{Step, Written};
 
 use crate::card::CardFacts;
 use crate::money::Amount;
+use crate::transaction::Taken;
 use state::{State, Volatile, VolatileWaiting, Waiting};
 
 /// One sale, from the till's wish to the end of every doubt about its money.
@@ -86,6 +90,8 @@ pub struct Sale {
     decided: bool,
     /// What a person said of the signature: whether it is the card's.
     signature: Option<bool>,
+    /// What the till said, when it was asked whether it takes the sale.
+    till_said: Option<Taken>,
     /// Facts of the card, as far as they are known: they fill the receipt.
     card: Option<CardFacts>,
     /// Facts of the host, as far as they are known.
@@ -157,6 +163,7 @@ impl Sale {
             held: None,
             decided: false,
             signature: None,
+            till_said: None,
             card: None,
             host: HostFacts::default(),
             ended_unix_ms: None,

@@ -141,17 +141,25 @@ reasons! {
     SignatureRefused = "signature-refused",
     /// Nobody compared the signature in time.
     SignatureNotChecked = "signature-not-checked",
+    /// The till said that it does not take what was approved.
+    NotTaken = "not-taken",
+    /// The till did not say in time whether it takes what was approved.
+    TillSilent = "till-silent",
     /// A person decided, in the place of a journal that is an old copy, that it is taken back.
     TakenBackByPerson = "taken-back-by-person",
     /// It had not been sent when an old copy of the journal was made.
     NotSentInCopy = "not-sent-in-copy",
     /// Its signature was being compared when an old copy of the journal was made.
     SignatureInCopy = "signature-in-copy",
+    /// The till's word was waited for when an old copy of the journal was made.
+    TillInCopy = "till-in-copy",
 
     // ---- Why a doubt is not settled yet
 
     /// The gateway cannot be asked what became of it; why.
     GatewayCannotBeAsked = "gateway-cannot-be-asked",
+    /// The till has not said yet whether it takes what was approved.
+    TillNotHeard = "till-not-heard",
     /// The gateway has not decided yet.
     NotDecidedYet = "not-decided-yet",
     /// The gateway does not know it (yet).
@@ -185,6 +193,8 @@ reasons! {
     NotListedAnyMore = "not-listed-any-more",
     /// The gateway does not say whose, or of which payment, a transaction is; the id.
     WhoseIsNotSaid = "whose-is-not-said",
+    /// The refund of what a till did not take was declined, or could not be made; why.
+    RestNotGivenBack = "rest-not-given-back",
     /// The gateway carried it out twice; the ids.
     DoneTwice = "done-twice",
     /// The gateway holds a second payment besides the one that is kept; the id.
@@ -223,6 +233,8 @@ impl Reason {
                 | Self::PartialNotTaken
                 | Self::SignatureRefused
                 | Self::SignatureNotChecked
+                | Self::NotTaken
+                | Self::TillSilent
                 | Self::TakenBackByPerson
         )
     }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::card::CardFacts;
 use crate::money::Amount;
-use crate::transaction::{Kind, OutcomeWord, PaymentId, Reference, SaleNumber, Transaction, Who};
+use crate::transaction::{Kind, OnSilence, OutcomeWord, PaymentId, Reference, SaleNumber, Taken, Transaction, Who};
 
 use super::{HostFacts, ReceiptOutcome, Why};
 
@@ -39,6 +39,14 @@ pub struct Order {
     /// The till can take an approval of less than the amount, and have the rest paid another way.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub accept_partial: bool,
+    /// The till confirms that it takes what was approved, before anybody is told that it is; and what becomes of it
+    /// when the till says nothing in time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub till_confirms: Option<OnSilence>,
+    /// It gives back the rest of a sale of which its till took a part. Nobody waits for it at a till, so it goes on by
+    /// itself until the gateway has decided.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub gives_rest: bool,
     /// Acquirer-assigned terminal id.
     pub terminal_id: String,
     /// Our reference at the gateway: terminal id, number and 128 random bits (design: Decisions).
@@ -108,6 +116,26 @@ pub enum Record {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         card: Option<CardFacts>,
     },
+    /// Approved, and the till is asked whether it takes it. Nobody is told that it is approved before the till has said
+    /// so.
+    TillAsked {
+        /// The payment, which is reversed when the till does not take it.
+        payment: Payment,
+        /// The card's last word, when this record brings it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        card: Option<CardFacts>,
+        /// Who accepted the signature, when the cardholder signed.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        by: Option<Who>,
+    },
+    /// The till has said whether it takes it. Without this record before the end it said nothing in time.
+    TillSaid {
+        /// What it takes.
+        taken: Taken,
+        /// Who said it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        by: Option<Who>,
+    },
     /// The outcome is not known, or the card did not confirm: nothing may stay charged.
     Reversing {
         /// What happened.
@@ -118,7 +146,7 @@ pub enum Record {
         /// What the host said, if it did.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         host: Option<HostFacts>,
-        /// Who caused it, when a person did: by refusing the signature.
+        /// Who caused it, when a person did: by refusing the signature, or by not taking it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         by: Option<Who>,
     },
@@ -179,7 +207,7 @@ pub enum Record {
         /// The card's last word, when this record brings it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         card: Option<CardFacts>,
-        /// Who caused it, when a person did: by a cancel, or by accepting the signature.
+        /// Who caused it, when a person did: by a cancel, by accepting the signature, or by taking it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         by: Option<Who>,
         /// When, milliseconds since 1970, UTC; earlier programs left it to the journal's row. For people; order is by
@@ -200,6 +228,8 @@ impl Record {
             Self::Pending { .. } => "pending",
             Self::HostApproved { .. } => "host-approved",
             Self::SignatureAsked { .. } => "signature-asked",
+            Self::TillAsked { .. } => "till-asked",
+            Self::TillSaid { .. } => "till-said",
             Self::Reversing { .. } => "reversing",
             Self::Confirming { .. } => "confirming",
             Self::ReversalAsked { .. } => "reversal-asked",

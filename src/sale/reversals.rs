@@ -130,5 +130,5 @@ pub(super) fn reversal_reference(of_sale: &str, nth: u32) -> String {
 /// What is left of an amount; `None` when that is nothing.
 pub(super) fn less(amount: Amount, minor: u64) -> Option<Amount> {
     let left = amount.minor().checked_sub(minor)?;
-    Amount::from_minor(left, amount.currency()).ok().filter(|left| left.minor() > 0)
+    Amount::from_minor(left, amount.currency()).ok()
 }

@@ -2,14 +2,14 @@
 //! card.
 //!
 //! The money has moved already, so nothing is unknown here: refused, or not looked at in time, the payment is reversed;
-//! accepted, the sale ends as approved. A power cut asks again. What this is not: how the slip looks (`printer`), or
-//! who may answer (`till`).
+//! accepted, the sale ends as approved, or waits for the till's own word (`awaiting_till`). A power cut asks again.
+//! What this is not: how the slip looks (`printer`), or who may answer (`till`).
 
 use std::time::Duration;
 
 use crate::card::{CardFacts, Cvm};
 
-use super::decide::{outcome_of, with_card};
+use super::decide::with_card;
 use super::state::{Entering, State};
 use super::{Action, Deadlines, Event, Now, Paper, Payment, Reason, Record, Sale, Step};
 
@@ -35,7 +35,7 @@ impl AtSignature {
 }
 
 impl Sale {
-    /// Host and card are content: the end, or first the signature.
+    /// Host and card are content: first the signature, where there is one.
     pub(super) fn charged(
         &mut self,
         payment: Payment,
@@ -52,11 +52,7 @@ impl Sale {
                 let asked = Record::SignatureAsked { payment, card };
                 Step::write([asked]).then([Action::Tell, Action::Print(Paper::SignatureSlip)])
             }
-            None => {
-                let outcome = outcome_of(payment.amount, self.amount);
-                let ended = Record::Ended { outcome, host: None, card, by: None, at_unix_ms: None };
-                Step::write([ended]).then([Action::Tell, Action::Print(Paper::Copies)])
-            }
+            None => self.agreed(payment, card, None, now, deadlines),
         }
     }
 
@@ -64,13 +60,7 @@ impl Sale {
         let State::AtSignature(AtSignature { payment, volatile }) = &mut self.state else { return Step::none() };
         let payment = payment.clone();
         match event {
-            Event::SignatureChecked { accepted: true, by } => {
-                let outcome = outcome_of(payment.amount, self.amount);
-                let step = Step::write([Record::Ended { outcome, host: None, card: None, by, at_unix_ms: None }])
-                    .then([Action::Tell]);
-                // A card that has not had its last word prints all of it then.
-                if self.volatile.card_open { step } else { step.then([Action::Print(Paper::AfterSignature)]) }
-            }
+            Event::SignatureChecked { accepted: true, by } => self.agreed(payment, None, by, now, deadlines),
             Event::SignatureChecked { accepted: false, by } => {
                 self.reverse(Reason::SignatureRefused, Some(payment), None).by(by)
             }

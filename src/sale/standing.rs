@@ -2,6 +2,9 @@
 
 use std::time::Duration;
 
+use crate::money::Amount;
+use crate::transaction::Taken;
+
 use super::decide::outcome_of;
 use super::state::State;
 use super::{Outcome, Reason, Receipt, ReceiptOutcome, Sale, Why};
@@ -15,6 +18,11 @@ pub enum Standing<'a> {
     InProgress,
     /// Approved; the cardholder's signature is to be compared.
     AtSignature,
+    /// Approved; the till is to say whether it takes it.
+    AwaitingTill {
+        /// What was approved.
+        approved: Amount,
+    },
     /// The gateway may hold an approval; why it is not known.
     Unconfirmed {
         /// What happened.
@@ -43,6 +51,7 @@ impl Sale {
             State::Waiting(_) => Standing::Waiting,
             State::Asked(_) | State::AtChip(_) => Standing::InProgress,
             State::AtSignature(_) => Standing::AtSignature,
+            State::AwaitingTill(awaiting) => Standing::AwaitingTill { approved: awaiting.payment.amount },
             State::Reversing(reversing) => {
                 reversing.recorded.unconfirmed.standing(reversing.volatile.pursuit.trouble())
             }
@@ -69,6 +78,12 @@ impl Sale {
         self.signature
     }
 
+    /// What the till has said of it, when it was asked whether it takes it; `None` when it has not, or was not asked.
+    #[must_use]
+    pub fn till_said(&self) -> Option<Taken> {
+        self.till_said
+    }
+
     /// Whether its request was, or was about to be, sent.
     #[must_use]
     pub fn was_asked(&self) -> bool {
@@ -92,6 +107,7 @@ impl Sale {
     #[must_use]
     pub fn can_be_cancelled(&self) -> bool {
         match &self.state {
+            _ if self.order.gives_rest => false,
             State::Waiting(_) => true,
             State::Asked(asked) => asked.volatile.throttled.is_some(),
             _ => false,
@@ -112,6 +128,7 @@ impl Sale {
             _ if self.held.is_some() => None,
             State::Asked(asked) => asked.due(),
             State::AtSignature(signature) => signature.volatile.until,
+            State::AwaitingTill(awaiting) => awaiting.volatile.until,
             State::Reversing(reversing) => reversing.volatile.pursuit.due(),
             State::Confirming(confirming) => confirming.volatile.due(),
             State::Waiting(_) | State::AtChip(_) | State::Ended(_) => None,
@@ -125,6 +142,7 @@ impl Sale {
             State::Waiting(_) | State::Asked(_) | State::AtChip(_) => {
                 ReceiptOutcome::Unconfirmed(Reason::NotDecidedYet.into())
             }
+            State::AwaitingTill(_) => ReceiptOutcome::Unconfirmed(Reason::TillNotHeard.into()),
             // The slip that is signed says what the host said.
             State::AtSignature(signature) => outcome_of(signature.payment.amount, self.amount).on_receipt(),
             State::Reversing(reversing) => ReceiptOutcome::Unconfirmed(reversing.recorded.unconfirmed.why.clone()),

@@ -7,6 +7,7 @@ use crate::card::CardFacts;
 use crate::transaction::Who;
 
 use super::asked::Asked;
+use super::awaiting_till::{AwaitingTill, VolatileAwaitingTill};
 use super::confirming::Confirming;
 use super::reversing::{Reversing, VolatileReversing};
 use super::signature::{AtSignature, VolatileSignature};
@@ -20,6 +21,7 @@ pub(super) enum State {
     Asked(Asked),
     AtChip(AtChip),
     AtSignature(AtSignature),
+    AwaitingTill(AwaitingTill),
     Reversing(Reversing),
     Confirming(Confirming),
     Ended(Outcome),
@@ -69,6 +71,7 @@ pub(super) struct Cancel {
 #[allow(clippy::large_enum_variant, reason = "it moves into the sale's state at once")]
 pub(super) enum Entering {
     AtSignature(VolatileSignature),
+    AwaitingTill(VolatileAwaitingTill),
     Reversing(VolatileReversing),
 }
 
@@ -80,6 +83,7 @@ impl Sale {
         }
         match (&mut self.state, self.volatile.entering.take()) {
             (State::AtSignature(signature), Some(Entering::AtSignature(begun))) => signature.volatile = begun,
+            (State::AwaitingTill(awaiting), Some(Entering::AwaitingTill(begun))) => awaiting.volatile = begun,
             (State::Reversing(reversing), Some(Entering::Reversing(begun))) => reversing.volatile = begun,
             _ => {}
         }
@@ -116,6 +120,15 @@ impl Sale {
                 self.learn(card.as_ref(), None);
                 self.state = State::AtSignature(AtSignature::new(payment.clone()));
             }
+            Record::TillAsked { payment, card, by: _ } => {
+                let signed = matches!(self.state, State::AtSignature(_));
+                if signed {
+                    self.signature = Some(true);
+                }
+                self.learn(card.as_ref(), None);
+                self.state = State::AwaitingTill(AwaitingTill::new(payment.clone(), signed));
+            }
+            Record::TillSaid { taken, by: _ } => self.till_said = Some(*taken),
             Record::Reversing { why, payment, host, by } => {
                 if matches!(self.state, State::AtSignature(_)) && by.is_some() {
                     self.signature = Some(false);

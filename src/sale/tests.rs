@@ -13,6 +13,7 @@ const DEADLINES: Deadlines = Deadlines {
     pending: Duration::from_secs(40),
     absence_final: Duration::from_secs(24 * 3600),
     signature: Some(Duration::from_secs(180)),
+    till: Duration::from_secs(60),
 };
 const STARTED_MS: i64 = 1_800_000_000_000;
 
@@ -37,6 +38,8 @@ fn order() -> Order {
         ask_tip: false,
         manual: false,
         accept_partial: false,
+        till_confirms: None,
+        gives_rest: false,
         terminal_id: "12345678".to_owned(),
         merchant_transaction_id: "12345678-7-00112233445566778899aabbccddeeff".to_owned(),
         started_unix_ms: STARTED_MS,
@@ -494,8 +497,8 @@ fn a_refused_reversal_is_quarantined_after_a_look_and_retried_daily() {
     assert_eq!(actions, [Action::Tell, Action::Alarm { why }, Action::Print(Paper::Copies)]);
     assert!(matches!(sale.sale.standing(), Standing::Unconfirmed { quarantined: Some(_), .. }));
     assert_eq!(sale.on_at(Event::Nudged, 10), [], "the next sale does not hammer it");
-    assert_eq!(sale.on_at(Event::DeadlinePassed, 10), []);
-    assert_eq!(sale.on_at(Event::DeadlinePassed, 86_500), [query_with(1)]);
+    assert_eq!(sale.on_at(Event::DeadlinePassed, 86_400), []);
+    assert_eq!(sale.on_at(Event::DeadlinePassed, 86_401), [query_with(1)]);
 }
 
 #[test]
@@ -1092,6 +1095,10 @@ fn what_needs_no_card_and_was_not_asked_for_is_not_sent_after_a_power_cut() {
     assert_eq!(refund.outcome(), Some(&Outcome::NotSent { why: Reason::TerminalRestarted.into() }));
 }
 
+mod awaiting_till;
 mod given_back;
+mod listed;
+mod no_answer_yet;
 mod reversal_answers;
+mod standing;
 mod who;

@@ -13,7 +13,7 @@
 //! | what is waited for | how long | where |
 //! |---|---|---|
 //! | a request's head, from the connection or the last answer on | `HEADER_DEADLINE` | here |
-//! | the body of a request | 10 s | `api` |
+//! | the body of a request | 10 s | `asked` |
 //! | an answer, or a page of a list, to be taken | `WRITE_DEADLINE` | `writing` |
 
 use std::convert::Infallible;
@@ -49,12 +49,23 @@ use crate::money::Currency;
 use crate::systemd::Sockets;
 
 mod api;
+mod asked;
 mod bind;
+mod closes;
+mod confirm;
+#[cfg(feature = "docs")]
+pub mod description;
 mod events;
+#[cfg(feature = "docs")]
+mod examples;
 mod failure;
 mod guard;
-mod list;
+mod lists;
+mod payments;
 mod places;
+mod receipts;
+mod sales;
+mod terminal;
 mod writing;
 
 /// From a connection's first byte, or its last answer, to the end of the next request's head. Also closes idle

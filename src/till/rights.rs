@@ -166,7 +166,7 @@ pub enum Verb {
     Begin(Kind),
     /// Find out what began a transaction, to see to it.
     Attend,
-    /// Cancel a transaction of this kind, or say whether its signature is the card's.
+    /// Cancel a transaction of this kind, say whether its signature is the card's, or confirm that it is taken.
     SeeTo(Kind),
     /// See one transaction.
     Show,
@@ -180,6 +180,8 @@ pub enum Verb {
     Listen,
     /// Count and add up.
     Totals,
+    /// Close the day; see and print closes. They are the whole terminal's.
+    Close,
     /// See the figures for machines: how many transactions, of all tills, how long they took, how the devices stand. No
     /// amounts.
     Metrics,
@@ -204,7 +206,7 @@ impl Verb {
     /// The table. Seeing to a transaction needs what began it: whoever may begin one may also stop it.
     fn needs(self) -> Needs {
         use Right::{
-            AnyTill, Capture, Credit, PreAuthorise, Read, Refund, Reverse, Sale, Service, Totals, UnknownPayment,
+            AnyTill, Capture, Close, Credit, PreAuthorise, Read, Refund, Reverse, Sale, Service, Totals, UnknownPayment,
         };
         match self {
             Self::Begin(kind) | Self::SeeTo(kind) => Needs::All(match kind {
@@ -219,6 +221,7 @@ impl Verb {
             Self::Show | Self::List | Self::Receipt | Self::Status | Self::Listen => Needs::All(&[Read]),
             // A program that watches needs this one and sees no transaction by it.
             Self::Totals | Self::Metrics => Needs::All(&[Totals]),
+            Self::Close => Needs::All(&[Close]),
             Self::Log => Needs::All(&[Service]),
             Self::TypeAmount => Needs::OneOf(&[Sale, PreAuthorise, Credit]),
             // Whichever till's it is, and money may go back.
@@ -226,6 +229,18 @@ impl Verb {
             // What the gateway holds is every till's, and more than this journal knows.
             Self::AskGateway => Needs::All(&[Read, AnyTill, UnknownPayment]),
         }
+    }
+
+    /// What it needs, as a sentence of the interface's description.
+    #[cfg(feature = "docs")]
+    pub(super) fn told(self) -> String {
+        let list = |rights: &[Right]| rights.iter().map(|right| format!("`{}`", right.as_str())).collect::<Vec<_>>();
+        let needs = match self.needs() {
+            Needs::All([right]) => format!("Needs the right `{}`", right.as_str()),
+            Needs::All(rights) => format!("Needs the rights {}", list(rights).join(", ")),
+            Needs::OneOf(rights) => format!("Needs one of the rights {}", list(rights).join(", ")),
+        };
+        format!("{needs}{}.", if self.only_at_the_socket() { ", on the Unix socket" } else { "" })
     }
 
     /// For a person at the terminal: a token may have been read by somebody who is far from it.
@@ -286,6 +301,12 @@ impl Permit {
     #[must_use]
     pub fn hears(&self, till: &str) -> bool {
         self.sees_all() || self.0.speaks_for(till)
+    }
+
+    /// Whether this caller may see what happens at a till, if it asks for it.
+    #[must_use]
+    pub fn sees(&self, till: &str) -> bool {
+        self.covers(till)
     }
 
     fn covers(&self, till: &str) -> bool {
@@ -362,7 +383,7 @@ mod tests {
         let mut verbs: Vec<Verb> =
             Kind::ALL.into_iter().flat_map(|kind| [Verb::Begin(kind), Verb::SeeTo(kind)]).collect();
         verbs.extend([Verb::Attend, Verb::Show, Verb::List, Verb::Receipt, Verb::Status, Verb::Listen, Verb::Totals]);
-        verbs.extend([Verb::Metrics, Verb::Log, Verb::TypeAmount, Verb::Settle, Verb::AskGateway]);
+        verbs.extend([Verb::Close, Verb::Metrics, Verb::Log, Verb::TypeAmount, Verb::Settle, Verb::AskGateway]);
         verbs
     }
 
@@ -408,7 +429,7 @@ mod tests {
                     (Verb::Attend, Right::Sale | Right::PreAuthorise | Right::Capture) => true,
                     (Verb::Attend, Right::Refund | Right::Reverse | Right::Credit) => true,
                     (Verb::Totals | Verb::Metrics, Right::Totals) => true,
-                    (Verb::Log, Right::Service) => true,
+                    (Verb::Close, Right::Close) | (Verb::Log, Right::Service) => true,
                     (Verb::Show | Verb::List | Verb::Receipt | Verb::Status | Verb::Listen, Right::Read) => true,
                     _ => false,
                 };

@@ -13,6 +13,7 @@ macro_rules! words {
     ($(#[$head:meta])* $name:ident { $($(#[$doc:meta])* $variant:ident = $word:literal,)+ }) => {
         $(#[$head])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+        #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
         pub enum $name {
             $($(#[$doc])* #[serde(rename = $word)] $variant,)+
         }
@@ -34,6 +35,7 @@ macro_rules! words {
 
 /// The terminal's state.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct StatusView {
     /// Version of the program.
@@ -87,6 +89,7 @@ impl StatusView {
 
 /// One thing that needs attention.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct AttentionView {
     /// What it is.
@@ -207,6 +210,8 @@ words! {
         SaleNeedsPerson = "sale-needs-person",
         /// A signature is to be compared.
         SignatureAwaited = "signature-awaited",
+        /// A till is to confirm that it takes a sale.
+        ConfirmationAwaited = "confirmation-awaited",
         /// Tills with a token cannot connect.
         TillPortClosed = "till-port-closed",
     }
@@ -240,6 +245,7 @@ words! {
 
 /// The reader.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ReaderView {
     /// How it stands.
@@ -288,6 +294,7 @@ impl ReaderView {
 
 /// A configuration file of a reader.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ConfigFileView {
     /// Its name.
@@ -298,6 +305,7 @@ pub struct ConfigFileView {
 
 /// Keys that the reader has left: each payment uses one or two, and none can be taken without (readers: 2.12).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct KeysView {
     /// Card-data keys (SRED).
@@ -365,6 +373,7 @@ impl GatewayState {
 
 /// The gateway.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct GatewayView {
     /// How it stands.
@@ -411,6 +420,7 @@ words! {
 
 /// A printer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct PrinterView {
     /// What people call it.
@@ -441,6 +451,7 @@ words! {
 
 /// The clock.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ClockView {
     /// Which serves.
@@ -468,6 +479,7 @@ words! {
 
 /// The journal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct JournalView {
     /// How it stands.

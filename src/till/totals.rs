@@ -4,10 +4,12 @@
 use serde::{Deserialize, Serialize};
 
 use super::SaleView;
-use crate::transaction::{Kind, SaleNumber};
+use crate::counter::Sum;
+use crate::transaction::SaleNumber;
 
 /// Counts and sums of the transactions after a number.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct TotalsView {
     /// Terminal id.
@@ -38,21 +40,4 @@ pub struct TotalsView {
     pub cancelled: u64,
     /// The gateway could not be reached.
     pub not_sent: u64,
-}
-
-/// One line of a report.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Sum {
-    /// What kind of transaction.
-    pub kind: Kind,
-    /// The card's brand; absent where all are counted together, `other` where the brand is not known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub scheme: Option<String>,
-    /// ISO 4217.
-    pub currency: String,
-    /// How many.
-    pub count: u64,
-    /// How much, as `12.34`.
-    pub sum: String,
 }

@@ -5,7 +5,7 @@
 
 use super::Caller;
 use crate::money::Amount;
-use crate::transaction::{Kind, PaymentId, Reference, SaleNumber};
+use crate::transaction::{Kind, OnSilence, PaymentId, Reference, SaleNumber};
 
 /// A transaction that a till wants. The word sale stands for every kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,6 +51,8 @@ pub enum WantedTransaction {
         manual: bool,
         /// An approval of less than the amount can be taken; otherwise it is reversed.
         accept_partial: bool,
+        /// The till confirms that it takes what was approved; and what becomes of it when the till says nothing.
+        till_confirms: Option<OnSilence>,
     },
     /// See [`Kind::PreAuthorisation`].
     PreAuthorisation {
@@ -60,6 +62,8 @@ pub enum WantedTransaction {
         manual: bool,
         /// As of a sale.
         accept_partial: bool,
+        /// As of a sale.
+        till_confirms: Option<OnSilence>,
     },
     /// See [`Kind::Credit`].
     Credit {
@@ -136,12 +140,21 @@ impl WantedTransaction {
     pub fn fields(&self) -> RequestFields {
         let fields = RequestFields::new(self.kind());
         match self.clone() {
-            Self::Sale { amount, ask_tip, manual, accept_partial } => {
-                RequestFields { amount: Some(amount), ask_tip, manual, accept_partial: Some(accept_partial), ..fields }
-            }
-            Self::PreAuthorisation { amount, manual, accept_partial } => {
-                RequestFields { amount: Some(amount), manual, accept_partial: Some(accept_partial), ..fields }
-            }
+            Self::Sale { amount, ask_tip, manual, accept_partial, till_confirms } => RequestFields {
+                amount: Some(amount),
+                ask_tip,
+                manual,
+                accept_partial: Some(accept_partial),
+                till_confirms,
+                ..fields
+            },
+            Self::PreAuthorisation { amount, manual, accept_partial, till_confirms } => RequestFields {
+                amount: Some(amount),
+                manual,
+                accept_partial: Some(accept_partial),
+                till_confirms,
+                ..fields
+            },
             Self::Credit { amount, manual } => RequestFields { amount: Some(amount), manual, ..fields },
             Self::ByRegistration { registration, amount, accept_partial } => RequestFields {
                 registration: Some(registration),
@@ -175,6 +188,8 @@ pub struct RequestFields {
     pub manual: bool,
     /// Whether a part can be taken, when anything was said of it.
     pub accept_partial: Option<bool>,
+    /// The till confirms what it takes; and what becomes of it when the till says nothing.
+    pub till_confirms: Option<OnSilence>,
 }
 
 /// A field that a kind needs and the till did not say, or said and the kind has none. The words are those of tills.
@@ -213,6 +228,8 @@ pub enum Field {
     Entry,
     /// Whether a part can be taken.
     AcceptPartial,
+    /// Whether the till confirms what it takes.
+    Confirm,
 }
 
 impl Field {
@@ -226,6 +243,7 @@ impl Field {
             Self::Tip => "tip",
             Self::Entry => "entry",
             Self::AcceptPartial => "acceptPartial",
+            Self::Confirm => "confirm",
         }
     }
 }
@@ -234,7 +252,16 @@ impl RequestFields {
     /// Nothing but the kind.
     #[must_use]
     pub fn new(kind: Kind) -> Self {
-        Self { kind, of: None, registration: None, amount: None, ask_tip: false, manual: false, accept_partial: None }
+        Self {
+            kind,
+            of: None,
+            registration: None,
+            amount: None,
+            ask_tip: false,
+            manual: false,
+            accept_partial: None,
+            till_confirms: None,
+        }
     }
 
     /// The transaction, when what was said is what its kind needs.
@@ -262,11 +289,13 @@ impl RequestFields {
                 ask_tip: take(&mut self.ask_tip),
                 manual: take(&mut self.manual),
                 accept_partial: self.accepts_part(),
+                till_confirms: self.till_confirms.take(),
             },
             Kind::PreAuthorisation => WantedTransaction::PreAuthorisation {
                 amount: self.amount()?,
                 manual: take(&mut self.manual),
                 accept_partial: self.accepts_part(),
+                till_confirms: self.till_confirms.take(),
             },
             Kind::Credit => WantedTransaction::Credit { amount: self.amount()?, manual: take(&mut self.manual) },
             Kind::ByRegistration => WantedTransaction::ByRegistration {
@@ -302,6 +331,7 @@ impl RequestFields {
             (self.ask_tip, Field::Tip),
             (self.manual, Field::Entry),
             (self.accept_partial.is_some(), Field::AcceptPartial),
+            (self.till_confirms.is_some(), Field::Confirm),
         ];
         said.into_iter().find_map(|(is_left, field)| is_left.then_some(field))
     }
@@ -313,27 +343,27 @@ mod tests {
     use crate::money::Currency;
 
     /// Which fields a kind has: `!` needs it, `?` may have it, `-` has none; of, registration, amount, tip, entry,
-    /// acceptPartial.
+    /// acceptPartial, confirm.
     const TABLE: [(Kind, &str); 9] = [
-        (Kind::Sale, "--!???"),
-        (Kind::PreAuthorisation, "--!-??"),
-        (Kind::Credit, "--!-?-"),
-        (Kind::ByRegistration, "-!!--?"),
-        (Kind::Capture, "!-?---"),
-        (Kind::Refund, "!-?---"),
-        (Kind::Reversal, "!-?---"),
-        (Kind::Increment, "!-!---"),
-        (Kind::Reauthorisation, "!-?---"),
+        (Kind::Sale, "--!????"),
+        (Kind::PreAuthorisation, "--!-???"),
+        (Kind::Credit, "--!-?--"),
+        (Kind::ByRegistration, "-!!--?-"),
+        (Kind::Capture, "!-?----"),
+        (Kind::Refund, "!-?----"),
+        (Kind::Reversal, "!-?----"),
+        (Kind::Increment, "!-!----"),
+        (Kind::Reauthorisation, "!-?----"),
     ];
-    const FIELDS: [Field; 6] =
-        [Field::Of, Field::Registration, Field::Amount, Field::Tip, Field::Entry, Field::AcceptPartial];
+    const FIELDS: [Field; 7] =
+        [Field::Of, Field::Registration, Field::Amount, Field::Tip, Field::Entry, Field::AcceptPartial, Field::Confirm];
 
     /// Every combination of fields, for every kind: the first that does not fit is named, and what fits is kept whole.
     #[test]
     fn what_each_kind_needs() {
         let amount = Amount::parse("12.34", Currency::from_code("EUR").unwrap()).unwrap();
         for (kind, row) in TABLE {
-            for said in 0..64_u8 {
+            for said in 0..128_u8 {
                 let is_said = |nth: usize| said & (1 << nth) != 0;
                 let fields = RequestFields {
                     kind,
@@ -343,6 +373,7 @@ mod tests {
                     ask_tip: is_said(3),
                     manual: is_said(4),
                     accept_partial: is_said(5).then_some(true),
+                    till_confirms: is_said(6).then_some(OnSilence::Keep),
                 };
                 let wrong = row.chars().zip(FIELDS).enumerate().find_map(|(nth, (rule, field))| match rule {
                     '!' if !is_said(nth) => Some(FieldMisfit::Missing { field, kind }),

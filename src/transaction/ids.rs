@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 /// The number of a sale in the journal, which counts them (interface: `pos.transactionSequenceNumber`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct SaleNumber(u64);
 
@@ -87,6 +88,7 @@ impl FromStr for SaleNumber {
 /// The id of a payment at the gateway. Ids are hexadecimal digits as a rule, and a gateway may write them in either
 /// case (interface: identifiers): they are equal without their case, and shown as they came.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct PaymentId(String);
 
@@ -133,6 +135,7 @@ impl fmt::Display for PaymentId {
 /// A till's own name for a transaction: 1 to 64 printable ASCII characters without spaces at the ends. Checked where a
 /// till gives it ([`Reference::parse`]), and not again where it was kept.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct Reference(String);
 
@@ -192,11 +195,26 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_number_is_the_same_in_every_form() {
+        let seven = SaleNumber::new(7);
+        assert!(seven == 7 && seven != 8);
+        assert_eq!((SaleNumber::from(7_u32), u32::try_from(seven), i64::try_from(seven)), (seven, Ok(7), Ok(7)));
+        assert_eq!((seven.to_string().as_str(), "7".parse()), ("7", Ok(seven)));
+        assert_eq!((seven.saturating_add(2).get(), seven.saturating_sub(2).get()), (9, 5));
+        let greatest = SaleNumber::new(u64::MAX);
+        assert_eq!((greatest.saturating_add(1), seven.saturating_sub(8)), (greatest, SaleNumber::BEFORE_ALL));
+        assert!(
+            u32::try_from(greatest).is_err() && i64::try_from(greatest).is_err() && "-1".parse::<SaleNumber>().is_err()
+        );
+    }
+
+    #[test]
     fn a_payment_id_is_the_same_in_either_case_and_shown_as_it_came() {
         let (came, other) = (PaymentId::new("8Ac7A4"), PaymentId::new("8aC7a4"));
         assert_eq!(came, other);
         assert_ne!(came, PaymentId::new("8ac7a5"));
         assert_eq!(came.to_string(), "8Ac7A4");
+        assert!(came.is_written_as(&came.clone()) && !came.is_written_as(&other));
         assert_eq!(came.in_lower_case(), other.in_lower_case());
         assert_eq!(serde_json::to_string(&came).unwrap(), "\"8Ac7A4\"");
     }
@@ -205,7 +223,9 @@ mod tests {
     fn a_reference_is_printable_and_of_bounded_length() {
         let longest = "~".repeat(64);
         for right in ["1", "order 4711", "#", &longest] {
-            assert_eq!(Reference::parse(right).unwrap().as_str(), right);
+            let reference = Reference::parse(right).unwrap();
+            assert_eq!((reference.as_str(), reference.to_string().as_str()), (right, right));
+            assert!(reference == right && reference == *right && reference != "2" && reference != *"2");
         }
         let too_long = "~".repeat(65);
         for wrong in ["", " ", " 1", "1 ", "a\tb", "ä", "a\u{7f}", &too_long] {

@@ -5,6 +5,7 @@
 
 mod ids;
 mod kind;
+mod taken;
 
 use std::fmt;
 
@@ -12,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 pub use ids::{PaymentId, Reference, ReferenceError, SaleNumber};
 pub use kind::Kind;
+pub use taken::{OnSilence, Taken};
 
 /// A kind of transaction with what it is about, as it is kept: the stored card data, or the earlier transaction.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -107,6 +109,7 @@ pub struct Earlier {
 /// Who asked for something: a till by its token, or a program at the socket by the user that it runs as. Absent in
 /// records of before this was kept.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Who {
     /// The till whose token was shown.
@@ -129,6 +132,7 @@ impl fmt::Display for Who {
 
 /// How a transaction ended, as programs write it. What the journal keeps beside the word is in `sale::Outcome`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum OutcomeWord {
     /// Charged in full.
@@ -162,6 +166,7 @@ impl OutcomeWord {
 
 /// Whose copy of a receipt.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum ReceiptCopy {
     /// Handed to the customer.
@@ -179,5 +184,49 @@ impl ReceiptCopy {
             Self::Customer => "customer",
             Self::Merchant => "merchant",
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_written_as_serde_writes_them() {
+        use OutcomeWord::{Approved, Cancelled, Declined, NotSent, PartiallyApproved, Reversed};
+        for word in [Approved, PartiallyApproved, Declined, Cancelled, NotSent, Reversed] {
+            assert_eq!(serde_json::to_value(word).unwrap(), word.as_str());
+        }
+        for copy in [ReceiptCopy::Customer, ReceiptCopy::Merchant] {
+            assert_eq!(serde_json::to_value(copy).unwrap(), copy.as_str());
+        }
+    }
+
+    #[test]
+    fn a_sale_and_no_other_kind_is_left_out_of_records() {
+        let of = Earlier { payment: PaymentId::new("p1"), number: None };
+        let registration = "8ac7a4a1000000000000000000000007".to_owned();
+        assert!(Transaction::Sale.is_sale());
+        for other in [
+            Transaction::PreAuthorisation,
+            Transaction::Credit,
+            Transaction::ByRegistration { registration },
+            Transaction::Capture { of: of.clone() },
+            Transaction::Refund { of: of.clone() },
+            Transaction::Reversal { of: of.clone() },
+            Transaction::Increment { of: of.clone() },
+            Transaction::Reauthorisation { of },
+        ] {
+            assert!(!other.is_sale(), "{other:?}");
+            assert_eq!(serde_json::to_value(&other).unwrap()["is"], other.kind().as_str());
+        }
+    }
+
+    #[test]
+    fn whoever_asked_is_named_by_token_or_by_user() {
+        let said = |token: Option<&str>, uid| Who { token: token.map(str::to_owned), uid }.to_string();
+        assert_eq!(said(Some("till-1"), Some(0)), "the token of till till-1");
+        assert_eq!(said(None, Some(1001)), "user 1001");
+        assert_eq!(said(None, None), "a user that the system did not name");
     }
 }

@@ -47,10 +47,17 @@ impl Words {
         self.say(Message::WaitingForCard, &[("amount", &self.amount(amount))])
     }
 
-    /// Approved, and the signature is to be compared.
+    /// The signature is to be compared; what its till confirms after that is not called approved before.
     #[must_use]
-    pub fn compare_signature(&self, amount: Amount) -> String {
-        self.say(Message::CompareSignature, &[("amount", &self.amount(amount))])
+    pub fn compare_signature(&self, amount: Amount, till_confirms: bool) -> String {
+        let message = if till_confirms { Message::CompareSignatureFirst } else { Message::CompareSignature };
+        self.say(message, &[("amount", &self.amount(amount))])
+    }
+
+    /// The till is to confirm that it takes it.
+    #[must_use]
+    pub fn till_confirms(&self, amount: Amount) -> String {
+        self.say(Message::TillConfirms, &[("amount", &self.amount(amount))])
     }
 
     /// Nobody knows what became of it: what is done about it, and what the shop may do. `trouble` is why the last try

@@ -4,6 +4,7 @@
 
 decimal-separator = ,
 date-and-time = { $day }.{ $month }.{ $year } { $time }
+date-alone = { $day }.{ $month }.{ $year }
 months = Jan. Feb. März Apr. Mai Juni Juli Aug. Sep. Okt. Nov. Dez.
 
 ## Wie ein Vorgang heißt
@@ -44,6 +45,8 @@ idle = Bereit für die nächste Zahlung.
 asked-again = Die Bank ist überlastet und wird von selbst wieder gefragt. Die Zahlung kann abgebrochen werden.
 authorising = Wird geprüft, bitte warten
 compare-signature = GENEHMIGT { $amount }, BITTE UNTERSCHRIFT VERGLEICHEN: stimmt sie mit der Karte überein, annehmen, sonst ablehnen
+compare-signature-first = BITTE UNTERSCHRIFT VERGLEICHEN für { $amount }: stimmt sie mit der Karte überein, annehmen, sonst ablehnen; danach bestätigt die Kasse die Zahlung
+till-confirms = WARTET AUF DIE KASSE: sie muss { $amount } bestätigen; vorher nichts herausgeben
 being-taken-back = { $what }UNBESTÄTIGT, wird zurückgenommen: Eine neue Zahlung ist sofort unter neuer Referenz möglich; der Kunde sieht vielleicht zwei Buchungen, bis eine zurückgenommen ist. { $why }
 reservation-being-taken-back = { $what }UNBESTÄTIGT, wird zurückgenommen: Eine neue Reservierung ist sofort unter neuer Referenz möglich; der Kunde sieht vielleicht zwei Reservierungen, bis eine zurückgenommen ist. { $why }
 being-finished = { $what }UNBESTÄTIGT, wird zu Ende geführt: nicht wiederholen, später nachsehen. { $why }
@@ -138,6 +141,37 @@ merchant-copy = HÄNDLERBELEG
 customer-copy = KUNDENBELEG
 keep-receipt = BELEG BITTE AUFBEWAHREN
 duplicate = KOPIE
+
+## Der Beleg eines Tagesabschlusses
+
+close-of-day = TAGESABSCHLUSS
+close-number = Abschluss
+business-day = Tag
+period-from = Von
+beginning = Beginn
+period-to = Bis
+taken = Eingenommen
+given = Ausgezahlt
+net = SALDO
+nothing-moved = KEIN UMSATZ
+tips-in-sales = Trinkgeld, enthalten
+of-unknown = Storno, unbekannt
+count-declined = Abgelehnt
+count-taken-back = Zurückgenommen
+count-cancelled = Abgebrochen
+count-not-sent = Nicht gesendet
+by-till = NACH KASSE
+by-operator = NACH BEDIENER
+open-items = OFFEN, NICHT MITGEZÄHLT
+nothing-open = NICHTS IST OFFEN
+open-needs-person = BRAUCHT EINEN MENSCHEN
+open-unconfirmed = UNBESTÄTIGT
+open-awaiting-signature = UNTERSCHRIFT PRÜFEN
+open-awaiting-till = BESTÄTIGUNG DER KASSE FEHLT
+open-under-way = NOCH NICHT FERTIG
+open-unreadable = NICHT LESBAR
+open-reserved = RESERVIERT, NICHT GEBUCHT
+and-more = und { $count } weitere
 
 ## Gründe: Karte, Kunde und Geschäft
 
@@ -350,6 +384,14 @@ signature-not-checked =
     .cashier = Niemand hat die Unterschrift rechtzeitig verglichen; nächstes Mal gleich annehmen oder ablehnen.
     .customer = UNTERSCHRIFT NICHT GEPRÜFT
     .technician = Innerhalb von signature-timeout-s in [terminal] hat niemand die Unterschrift verglichen{ $detail }; erhöhen, wenn es länger dauert.
+not-taken =
+    .cashier = Die Kasse hat die Zahlung nicht angenommen; neu beginnen, wenn sie noch gewünscht ist.
+    .customer = VOM GESCHÄFT NICHT ANGENOMMEN
+    .technician = Die Kasse hat gemeldet, dass sie das Genehmigte nicht annimmt{ $detail }; warum, steht in ihrem Protokoll.
+till-silent =
+    .cashier = Die Kasse hat die Zahlung nicht rechtzeitig bestätigt; nach der Kasse sehen, dann neu beginnen.
+    .customer = VOM GESCHÄFT NICHT BESTÄTIGT
+    .technician = Die Kasse hat nicht innerhalb von till-confirm-s in [terminal] gesagt, ob sie annimmt{ $detail }; Kasse und Leitung prüfen oder die Zeit erhöhen.
 taken-back-by-person =
     .cashier = Jemand hat entschieden, dass sie zurückgenommen wird, weil das Journal eine alte Kopie ist.
     .customer = VOM GESCHÄFT ZURÜCKGENOMMEN
@@ -362,6 +404,10 @@ signature-in-copy =
     .cashier = Als eine alte Kopie des Journals entstand, wurde die Unterschrift gerade verglichen; den Techniker fragen.
     .customer = TERMINAL WURDE ERSETZT
     .technician = Als eine alte Kopie des Journals entstand, wurde die Unterschrift gerade verglichen{ $detail }; nie ohne Not mit einer Kopie starten.
+till-in-copy =
+    .cashier = Als eine alte Kopie des Journals entstand, wurde gerade die Kasse gefragt; den Techniker fragen.
+    .customer = TERMINAL WURDE ERSETZT
+    .technician = Als eine alte Kopie des Journals entstand, wurde gerade die Kasse gefragt, ob sie annimmt{ $detail }; nie ohne Not mit einer Kopie starten.
 
 ## Gründe: warum ein Zweifel noch nicht geklärt ist
 
@@ -369,6 +415,10 @@ gateway-cannot-be-asked =
     .cashier = Die Bank ist nicht erreichbar; das Netzwerk prüfen, sie wird wieder gefragt.
     .customer = KEINE VERBINDUNG
     .technician = Das Gateway kann nicht gefragt werden, was daraus wurde{ $detail }; das Netzwerk prüfen, dann pos-agent doctor.
+till-not-heard =
+    .cashier = Die Kasse hat noch nicht bestätigt; auf die Kasse warten.
+    .customer = GESCHÄFT BESTÄTIGT NOCH
+    .technician = Die Kasse hat noch nicht gesagt, ob sie annimmt{ $detail }; sie hat dafür till-confirm-s in [terminal].
 not-decided-yet =
     .cashier = Die Bank hat noch nicht entschieden; sie wird wieder gefragt.
     .customer = BANK ENTSCHEIDET NOCH
@@ -432,6 +482,10 @@ whose-is-not-said =
     .cashier = Die Bank sagt nicht, zu welcher Zahlung es gehört; der Techniker klärt es mit der Bank.
     .customer = WIRD GEKLÄRT
     .technician = Das Gateway sagt nicht, wem oder zu welcher Zahlung ein Vorgang gehört{ $detail }; den Betreiber fragen.
+rest-not-given-back =
+    .cashier = Der Teil, den die Kasse nicht angenommen hat, ist nicht erstattet{ $detail }; selbst erstatten, unter neuer Referenz.
+    .customer = NICHT ERSTATTET
+    .technician = Die Erstattung dessen, was die Kasse nicht annahm, wurde abgelehnt oder war nicht möglich{ $detail }; den Rest mit pos-agent refund erstatten.
 done-twice =
     .cashier = Die Bank hat es zweimal ausgeführt; der Techniker klärt es mit der Bank.
     .customer = WIRD GEKLÄRT

@@ -5,6 +5,7 @@
 
 decimal-separator = .
 date-and-time = { $day } { $month-name } { $year } { $time }
+date-alone = { $day } { $month-name } { $year }
 months = Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec
 
 ## What a transaction is called
@@ -45,6 +46,8 @@ idle = Ready for the next sale.
 asked-again = The bank has too much to do and is asked again by itself. The sale can be cancelled.
 authorising = Authorising, please wait
 compare-signature = APPROVED { $amount }, SIGNATURE NEEDED: compare it with the card, then accept or refuse it
+compare-signature-first = SIGNATURE NEEDED for { $amount }: compare it with the card, then accept or refuse it; the till confirms the payment after that
+till-confirms = WAITING FOR THE TILL to confirm { $amount }: nothing is handed out before it has
 being-taken-back = { $what }UNCONFIRMED, being taken back: the shop may take a new payment under a new reference at once; the customer may see two bookings until one is taken back. { $why }
 reservation-being-taken-back = { $what }UNCONFIRMED, being taken back: the shop may make a new reservation under a new reference at once; the customer may see two reservations until one is taken back. { $why }
 being-finished = { $what }UNCONFIRMED, being finished: do not repeat it, ask again. { $why }
@@ -139,6 +142,37 @@ merchant-copy = MERCHANT COPY
 customer-copy = CUSTOMER COPY
 keep-receipt = PLEASE KEEP THIS RECEIPT
 duplicate = DUPLICATE
+
+## The slip of a close of day
+
+close-of-day = CLOSE OF DAY
+close-number = Close
+business-day = Day
+period-from = From
+beginning = the beginning
+period-to = To
+taken = Taken
+given = Given back
+net = NET
+nothing-moved = NO MONEY MOVED
+tips-in-sales = Tips, in the sales
+of-unknown = Voids, unknown
+count-declined = Declined
+count-taken-back = Taken back
+count-cancelled = Cancelled
+count-not-sent = Not sent
+by-till = BY TILL
+by-operator = BY OPERATOR
+open-items = OPEN, IN NO SUM ABOVE
+nothing-open = NOTHING IS OPEN
+open-needs-person = NEEDS A PERSON
+open-unconfirmed = UNCONFIRMED
+open-awaiting-signature = SIGNATURE TO COMPARE
+open-awaiting-till = TILL TO CONFIRM
+open-under-way = UNDER WAY
+open-unreadable = CANNOT BE READ
+open-reserved = RESERVED, NOT CAPTURED
+and-more = and { $count } more
 
 ## Reasons: the card, its holder and the shop
 
@@ -351,6 +385,14 @@ signature-not-checked =
     .cashier = Nobody compared the signature in time; next time accept or refuse it at once.
     .customer = SIGNATURE NOT CHECKED
     .technician = Nobody compared the signature within signature-timeout-s of [terminal]{ $detail }; raise it if it takes longer.
+not-taken =
+    .cashier = The till did not take the payment; begin a new one if it is still wanted.
+    .customer = NOT TAKEN BY THE SHOP
+    .technician = The till said that it does not take what was approved{ $detail }; its own log tells why.
+till-silent =
+    .cashier = The till did not confirm the payment in time; see to the till, then begin a new one.
+    .customer = NOT CONFIRMED BY THE SHOP
+    .technician = The till did not say within till-confirm-s of [terminal] whether it takes it{ $detail }; see to the till and its line, or raise the time.
 taken-back-by-person =
     .cashier = Somebody decided that it is taken back, in the place of a journal that is an old copy.
     .customer = TAKEN BACK BY THE SHOP
@@ -363,6 +405,10 @@ signature-in-copy =
     .cashier = Its signature was being compared when an old copy of the journal was made; ask the technician.
     .customer = TERMINAL WAS RESTORED
     .technician = Its signature was being compared when an old copy of the journal was made{ $detail }; never start from a copy without need.
+till-in-copy =
+    .cashier = Its till was being asked when an old copy of the journal was made; ask the technician.
+    .customer = TERMINAL WAS RESTORED
+    .technician = Its till was being asked whether it takes it when an old copy of the journal was made{ $detail }; never start from a copy without need.
 
 ## Reasons: why a doubt is not settled yet
 
@@ -370,6 +416,10 @@ gateway-cannot-be-asked =
     .cashier = The bank cannot be asked; see to the network, it is asked again.
     .customer = NO CONNECTION
     .technician = The gateway cannot be asked what became of it{ $detail }; see to the network, then run pos-agent doctor.
+till-not-heard =
+    .cashier = The till has not confirmed it yet; wait for the till.
+    .customer = SHOP HAS NOT CONFIRMED YET
+    .technician = The till has not said yet whether it takes it{ $detail }; it has till-confirm-s of [terminal] for that.
 not-decided-yet =
     .cashier = The bank has not decided yet; it is asked again.
     .customer = BANK HAS NOT DECIDED YET
@@ -433,6 +483,10 @@ whose-is-not-said =
     .cashier = The bank does not say to which payment it belongs; the technician settles it with the bank.
     .customer = BEING CHECKED
     .technician = The gateway does not say whose, or of which payment, a transaction is{ $detail }; ask its operator.
+rest-not-given-back =
+    .cashier = The part that the till did not take was not given back{ $detail }; refund it yourself, under a new reference.
+    .customer = REFUND NOT MADE
+    .technician = The refund of what a till did not take was declined, or could not be made{ $detail }; refund the rest with pos-agent refund.
 done-twice =
     .cashier = The bank carried it out twice; the technician settles it with the bank.
     .customer = BEING CHECKED

@@ -28,6 +28,8 @@ messages! {
     DecimalSeparator = "decimal-separator",
     /// A date with its time, as people write it.
     DateAndTime = "date-and-time" ["day", "month", "month-name", "year", "time"],
+    /// A date without a time.
+    DateAlone = "date-alone" ["day", "month", "month-name", "year"],
     /// The names of the months, for dates, with a space between.
     Months = "months",
 
@@ -99,6 +101,10 @@ messages! {
     Authorising = "authorising",
     /// The signature is to be compared.
     CompareSignature = "compare-signature" ["amount"],
+    /// The signature is to be compared, and the till confirms after it.
+    CompareSignatureFirst = "compare-signature-first" ["amount"],
+    /// The till is to confirm that it takes it.
+    TillConfirms = "till-confirms" ["amount"],
     /// Nobody knows, and it is undone: a payment.
     BeingTakenBack = "being-taken-back" ["what", "why"],
     /// Nobody knows, and it is undone: a reservation.
@@ -278,4 +284,63 @@ messages! {
     KeepReceipt = "keep-receipt",
     /// At both ends of a receipt that may have been printed before.
     Duplicate = "duplicate",
+
+    // ---- The slip of a close of day
+
+    /// Its title.
+    CloseOfDay = "close-of-day",
+    /// Its number.
+    CloseNumber = "close-number",
+    /// The date that it closes.
+    BusinessDay = "business-day",
+    /// When the close before was made.
+    PeriodFrom = "period-from",
+    /// Instead of that, in the first close.
+    Beginning = "beginning",
+    /// When it was made.
+    PeriodTo = "period-to",
+    /// What was taken from cards.
+    Taken = "taken",
+    /// What was given back or paid out.
+    Given = "given",
+    /// Above what was taken less what was given.
+    Net = "net",
+    /// Instead of that.
+    NothingMoved = "nothing-moved",
+    /// Tips, which are in the sums of the sales.
+    TipsInSales = "tips-in-sales",
+    /// Reversals of payments that the journal does not know.
+    OfUnknown = "of-unknown",
+    /// How many were declined.
+    CountDeclined = "count-declined",
+    /// How many the terminal took back by itself.
+    CountTakenBack = "count-taken-back",
+    /// How many were cancelled.
+    CountCancelled = "count-cancelled",
+    /// How many were not sent.
+    CountNotSent = "count-not-sent",
+    /// Above what each till moved.
+    ByTill = "by-till",
+    /// Above what each operator moved.
+    ByOperator = "by-operator",
+    /// Above what has no end yet.
+    OpenItems = "open-items",
+    /// Instead of that.
+    NothingOpen = "nothing-open",
+    /// Why something is open.
+    OpenNeedsPerson = "open-needs-person",
+    /// Why something is open.
+    OpenUnconfirmed = "open-unconfirmed",
+    /// Why something is open.
+    OpenAwaitingSignature = "open-awaiting-signature",
+    /// Why something is open.
+    OpenAwaitingTill = "open-awaiting-till",
+    /// Why something is open.
+    OpenUnderWay = "open-under-way",
+    /// Why something is open.
+    OpenUnreadable = "open-unreadable",
+    /// Why something is open: reserved money.
+    OpenReserved = "open-reserved",
+    /// Below a list that was cut.
+    AndMore = "and-more" ["count"],
 }

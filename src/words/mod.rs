@@ -15,6 +15,7 @@
 
 mod cashier;
 pub mod clean;
+mod close;
 mod file;
 mod kind;
 mod message;

@@ -82,12 +82,18 @@ impl Words {
     pub fn date_and_time(&self, local: &str) -> String {
         let read = || -> Option<String> {
             let (date, time) = local.split_once(' ')?;
-            let [year, month, day] = date.split('-').collect::<Vec<_>>().try_into().ok()?;
-            let name = self.label(Message::Months).split(' ').nth(month.parse::<usize>().ok()?.checked_sub(1)?)?;
-            let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
-            let parts = [("day", day), ("month", month), ("month-name", name), ("year", year), ("time", time)];
-            (digits(day) && digits(year)).then(|| self.say(Message::DateAndTime, &parts))
+            let parts = self.date_parts(date)?.into_iter().chain([("time", time)]).collect::<Vec<_>>();
+            Some(self.say(Message::DateAndTime, &parts))
         };
         read().unwrap_or_else(|| local.to_owned())
+    }
+
+    /// The parts of a date, by the names that a message may use.
+    pub(super) fn date_parts<'a>(&'a self, date: &'a str) -> Option<[(&'static str, &'a str); 4]> {
+        let [year, month, day] = date.split('-').collect::<Vec<_>>().try_into().ok()?;
+        let name = self.label(Message::Months).split(' ').nth(month.parse::<usize>().ok()?.checked_sub(1)?)?;
+        let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+        let parts = [("day", day), ("month", month), ("month-name", name), ("year", year)];
+        (digits(day) && digits(year)).then_some(parts)
     }
 }

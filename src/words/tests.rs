@@ -6,6 +6,7 @@ use std::fmt::Write;
 
 use super::*;
 use crate::card::{Cvm, EntryMode};
+use crate::counter::OpenKind;
 use crate::sale::Outcome;
 use crate::transaction::Kind;
 
@@ -94,7 +95,7 @@ fn what_a_message_must_say_it_says_in_each_language() {
         let has = words.0.arguments();
         for (message, arguments) in Message::ALL {
             // Of a date each language takes its own form.
-            if *message != Message::DateAndTime {
+            if !matches!(message, Message::DateAndTime | Message::DateAlone) {
                 let sorted = |arguments: &[&'static str]| std::collections::BTreeSet::from_iter(arguments.to_vec());
                 assert_eq!(sorted(&has[message.key()]), sorted(arguments), "{}: {}", language.code(), message.key());
             }
@@ -190,6 +191,17 @@ fn labels_leave_room_for_their_values_on_the_narrowest_paper() {
             (Message::AuthCode, "123456".to_owned()),
             (Message::AcquirerCode, "123456".to_owned()),
             (Message::ResultCode, "000.100.110".to_owned()),
+            (Message::CloseNumber, number.clone()),
+            (Message::BusinessDay, words.date("2026-11-20")),
+            (Message::PeriodFrom, words.moment("2026-11-20T12:34:56+01:00")),
+            (Message::PeriodFrom, words.label(Message::Beginning).to_owned()),
+            (Message::PeriodTo, words.moment("2026-11-20T12:34:56+01:00")),
+            (Message::Taken, words.sum("9999999.99", "EUR")),
+            (Message::Given, words.sum("9999999.99", "EUR")),
+            (Message::CountDeclined, "1000".to_owned()),
+            (Message::CountTakenBack, "1000".to_owned()),
+            (Message::CountCancelled, "1000".to_owned()),
+            (Message::CountNotSent, "1000".to_owned()),
         ];
         pairs.extend(entries.map(|entry| (Message::Entry, words.entry(entry).to_owned())));
         for (label, value) in pairs {
@@ -313,6 +325,36 @@ fn the_tables_are_as_they_were_read_through() {
     }
 }
 
+/// The words of a close, in the order in which they stand on its slip.
+fn slip_of_a_close(words: &Words) -> String {
+    let labels = [
+        Message::CloseOfDay,
+        Message::CloseNumber,
+        Message::BusinessDay,
+        Message::PeriodFrom,
+        Message::Beginning,
+        Message::PeriodTo,
+        Message::NothingMoved,
+        Message::Taken,
+        Message::Given,
+        Message::Net,
+        Message::TipsInSales,
+        Message::OfUnknown,
+        Message::CountDeclined,
+        Message::CountTakenBack,
+        Message::CountCancelled,
+        Message::CountNotSent,
+        Message::ByTill,
+        Message::ByOperator,
+        Message::OpenItems,
+        Message::NothingOpen,
+    ];
+    let mut texts: Vec<String> = labels.iter().map(|label| words.label(*label).to_owned()).collect();
+    texts.extend(OpenKind::ALL.map(|is| words.open(is).to_owned()));
+    texts.extend([words.and_more(12), words.sum("-1234.56", "EUR"), words.date("2026-11-20")]);
+    texts.iter().map(|text| format!("  close       {text}\n")).collect()
+}
+
 fn states(words: &Words) -> String {
     let mut table = String::new();
     let (amount, no_answer) = (eur("12.34"), Why::from(Reason::GatewayNoAnswer));
@@ -350,8 +392,9 @@ fn states(words: &Words) -> String {
     for step in steps {
         writeln!(table, "  {}", words.step(step)).unwrap();
     }
+    table.push_str(&slip_of_a_close(words));
     let alarm = words.alarm(&Why::from(Reason::SecondPayment));
-    for text in [words.waiting_for_card(amount), words.compare_signature(amount), alarm] {
+    for text in [words.waiting_for_card(amount), words.compare_signature(amount, false), alarm] {
         writeln!(table, "  {text}").unwrap();
     }
     table

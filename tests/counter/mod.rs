@@ -154,6 +154,14 @@ impl Counter {
         (answer.status().as_u16(), answer.json_of().await)
     }
 
+    /// The till says what it takes of what was approved: the status code and the answer.
+    pub async fn confirm(&self, reference: &str, said: Value) -> (u16, Value) {
+        let url = format!("http://till/v1/sales/{reference}/confirm");
+        let request = self.http.post(url).header("content-type", "application/json");
+        let answer = request.body(said.to_string()).send().await.unwrap();
+        (answer.status().as_u16(), answer.json_of().await)
+    }
+
     /// Somebody at the counter compares the signature.
     pub async fn sign(&self, reference: &str, accepted: bool) -> SaleView {
         let url = format!("http://till/v1/sales/{reference}/signature");

@@ -167,6 +167,12 @@ async fn play(
                 let why = "nothing to count".to_owned();
                 drop(reply.send(Err(Refused::Journal { why })));
             }
+            Command::Close { reply, .. } => {
+                drop(reply.send(Err(Refused::Journal { why: "nothing to close".to_owned() })))
+            }
+            Command::ShowClose { which, reply, .. } => drop(reply.send(Err(Refused::NoSuchClose { which }))),
+            Command::ListCloses { reply, .. } => drop(reply.send(Ok(Vec::new()))),
+            Command::PrintClose { which, reply } => drop(reply.send(Err(Refused::NoSuchClose { which }))),
             Command::Payment { reply, .. } => drop(reply.send(Ok(Default::default()))),
             Command::Query { reply, .. } => drop(reply.send(Ok(Vec::new()))),
             Command::TypeAmount { currency, reply } => {
@@ -200,7 +206,7 @@ async fn play(
                 }
                 let _ = reply.send(known.ok_or(Refused::NoSuchSale { till, reference }));
             }
-            Command::Signature { till, reference, reply, .. } => {
+            Command::Signature { till, reference, reply, .. } | Command::Confirm { till, reference, reply, .. } => {
                 let known = sales.get(&(till.clone(), reference.to_string())).cloned();
                 let _ = reply.send(known.ok_or(Refused::NoSuchSale { till, reference }));
             }
@@ -276,6 +282,14 @@ fn sale(sales: &Sales, till: &str, reference: &str, amount: (String, String)) ->
         "unready" => return Err(Refused::NotReady { why }),
         "refused-amount" => return Err(Refused::Amount { why }),
         "journal" => return Err(Refused::Journal { why }),
+        "not-possible" => return Err(Refused::NotPossible { why }),
+        "parameter" => return Err(Refused::Parameter { name: "merchantMemo".into(), why }),
+        "gateway" => return Err(Refused::Gateway { why }),
+        "printer" => return Err(Refused::Printer { why }),
+        "nothing-typed" => return Err(Refused::NothingTyped { why }),
+        "no-confirmation" => return Err(Refused::NoConfirmationAwaited { stands: "it has ended".into() }),
+        "no-signature" => return Err(Refused::NoSignatureAwaited { stands: "it has ended".into() }),
+        "no-receipt" => return Err(Refused::NoReceiptYet { stands: "is at the reader" }),
         _ => {}
     }
     match sales.get(&(till.to_owned(), reference.to_owned())) {
@@ -300,6 +314,7 @@ fn sale(sales: &Sales, till: &str, reference: &str, amount: (String, String)) ->
             state: SaleState::WaitingForCard,
             outcome: None,
             approved_amount: None,
+            to_confirm: None,
             reason: None,
             unsettled: None,
             text: "waiting for a card".into(),

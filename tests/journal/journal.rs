@@ -16,6 +16,7 @@ const DEADLINES: Deadlines = Deadlines {
     resend: Duration::from_secs(180),
     absence_final: Duration::from_secs(86_400),
     signature: None,
+    till: Duration::ZERO,
 };
 
 fn now() -> Now {
@@ -34,6 +35,8 @@ fn order(number: u64, reference: &str) -> Order {
         ask_tip: false,
         manual: false,
         accept_partial: false,
+        till_confirms: None,
+        gives_rest: false,
         terminal_id: "12345678".to_owned(),
         merchant_transaction_id: format!("12345678-{number}-00112233445566778899aabbccddeeff"),
         started_unix_ms: 1_800_000_000_000,

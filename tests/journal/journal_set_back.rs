@@ -39,6 +39,7 @@ fn is_final(sale: &mut Sale, unix_ms: i64) -> bool {
         pending: hours(1),
         absence_final: hours(24),
         signature: None,
+        till: Duration::ZERO,
     };
     for monotonic in [Duration::ZERO, hours(1)] {
         let now = Now { monotonic, unix_ms: unix_ms + i64::try_from(monotonic.as_millis()).unwrap() };
@@ -123,6 +124,7 @@ fn a_request_that_is_made_again_afterwards_is_as_young_as_it_is() {
             pending: Duration::ZERO,
             absence_final: Duration::from_secs(24 * HOUR),
             signature: None,
+            till: Duration::ZERO,
         };
         [Duration::ZERO, Duration::from_secs(HOUR)].iter().any(|monotonic| {
             let now = Now { monotonic: *monotonic, unix_ms };

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `journal` | what is written is there after the power fails |
 //! | `journal_book` | what was altered, taken out, put in or moved is found |
+//! | `journal_closes` | closes of day are in the chain, and nothing leaves that none has counted |
 //! | `journal_damage` | damaged, full or read-only: no new payment, and not one byte overwritten |
 //! | `journal_names` | one lock, whatever name it is opened by |
 //! | `journal_payments` | payments and references, found by their ids |
@@ -23,6 +24,7 @@ mod program;
 
 mod journal;
 mod journal_book;
+mod journal_closes;
 mod journal_damage;
 mod journal_names;
 mod journal_payments;

@@ -66,6 +66,8 @@ fn started(number: u64, amount: Amount, day: &str) -> Record {
             ask_tip: false,
             manual: false,
             accept_partial: false,
+            till_confirms: None,
+            gives_rest: false,
             terminal_id: "12345678".to_owned(),
             merchant_transaction_id: reference(number),
             started_unix_ms: 1_795_000_000_000,

@@ -8,7 +8,7 @@ use std::time::Duration;
 use pos_agent::config::{self, CodePage, Copies, Cut, FlowControl};
 use pos_agent::money::{Amount, Currency};
 use pos_agent::printer::port::{PrinterTiming, QUEUE, TORN_TRIES, spawn_with};
-use pos_agent::printer::{Handle, Letterhead, Page, PrinterEvent, QueueFull, compose, plain};
+use pos_agent::printer::{Handle, Letterhead, Page, PrinterEvent, QueueFull, Slip, compose, plain};
 use pos_agent::sale::{HostFacts, Receipt, ReceiptOutcome};
 use pos_agent::sim::printer::{Options, Place, Printer, Sensors, StatusAnswers};
 use pos_agent::transaction::{Kind, ReceiptCopy, Reference, SaleNumber};
@@ -164,7 +164,10 @@ async fn what_is_printed_again_says_so_at_both_ends() {
     print(&handle, receipt(1), ReceiptCopy::Merchant, true).unwrap();
     assert_eq!(
         events.recv().await,
-        Some(PrinterEvent::Printed { sale: SaleNumber::new(1), copy: ReceiptCopy::Merchant, duplicate: true })
+        Some(PrinterEvent::Printed {
+            slip: Slip::Receipt { sale: SaleNumber::new(1), copy: ReceiptCopy::Merchant },
+            duplicate: true
+        })
     );
     let paper = printer.next_receipt().await;
     assert_eq!(paper, duplicate(1, ReceiptCopy::Merchant));
@@ -184,7 +187,9 @@ async fn a_printer_that_is_off_prints_what_waited_once_it_is_on() {
     for sale in [1, 2, 3] {
         print(&handle, receipt(sale), ReceiptCopy::Customer, false).unwrap();
     }
-    let Some(PrinterEvent::Waits { sale, copy: ReceiptCopy::Customer, why }) = events.recv().await else {
+    let Some(PrinterEvent::Waits { slip: Slip::Receipt { sale, copy: ReceiptCopy::Customer }, why }) =
+        events.recv().await
+    else {
         panic!("not told")
     };
     assert_eq!(sale, 1);
@@ -220,7 +225,10 @@ async fn out_of_paper_the_receipt_waits_untouched_and_comes_out_with_the_new_rol
         let why = words.to_owned();
         assert_eq!(
             events.recv().await,
-            Some(PrinterEvent::Waits { sale: SaleNumber::new(1), copy: ReceiptCopy::Merchant, why })
+            Some(PrinterEvent::Waits {
+                slip: Slip::Receipt { sale: SaleNumber::new(1), copy: ReceiptCopy::Merchant },
+                why
+            })
         );
         assert_eq!(handle.attention().unwrap(), format!("{words}; 2 receipts wait"));
 
@@ -243,7 +251,10 @@ async fn paper_that_ends_while_printing_gives_the_whole_receipt_again_as_a_dupli
         let why = "out of paper: put a roll in".to_owned();
         assert_eq!(
             events.recv().await,
-            Some(PrinterEvent::Waits { sale: SaleNumber::new(1), copy: ReceiptCopy::Customer, why })
+            Some(PrinterEvent::Waits {
+                slip: Slip::Receipt { sale: SaleNumber::new(1), copy: ReceiptCopy::Customer },
+                why
+            })
         );
         assert_eq!(handle.attention().unwrap(), "out of paper: put a roll in; 1 receipt waits");
         assert_eq!(printer.uncut().lines().count(), 5);
@@ -251,7 +262,10 @@ async fn paper_that_ends_while_printing_gives_the_whole_receipt_again_as_a_dupli
         printer.set_sensors(Sensors::default());
         assert_eq!(
             events.recv().await,
-            Some(PrinterEvent::Printed { sale: SaleNumber::new(1), copy: ReceiptCopy::Customer, duplicate: true })
+            Some(PrinterEvent::Printed {
+                slip: Slip::Receipt { sale: SaleNumber::new(1), copy: ReceiptCopy::Customer },
+                duplicate: true
+            })
         );
         // The printer goes on with what it had: nobody can take that for the receipt and the other for a second sale.
         assert_eq!(printer.next_receipt().await, text(1, ReceiptCopy::Customer));
@@ -269,7 +283,9 @@ async fn a_printer_that_dies_in_the_middle_prints_it_whole_as_a_duplicate_when_i
     printer.die_after(212);
     let (handle, mut events) = spawn(&printer.place(), impatient());
     print(&handle, receipt(1), ReceiptCopy::Customer, false).unwrap();
-    let Some(PrinterEvent::Waits { sale, why, .. }) = events.recv().await else { panic!("not told") };
+    let Some(PrinterEvent::Waits { slip: Slip::Receipt { sale, .. }, why }) = events.recv().await else {
+        panic!("not told")
+    };
     assert_eq!(sale, 1);
     assert!(why.starts_with("interrupted in the middle of a receipt: "), "{why}");
     let torn = printer.uncut();
@@ -282,7 +298,10 @@ async fn a_printer_that_dies_in_the_middle_prints_it_whole_as_a_duplicate_when_i
             event => {
                 break assert_eq!(
                     event,
-                    PrinterEvent::Printed { sale: SaleNumber::new(1), copy: ReceiptCopy::Customer, duplicate: true }
+                    PrinterEvent::Printed {
+                        slip: Slip::Receipt { sale: SaleNumber::new(1), copy: ReceiptCopy::Customer },
+                        duplicate: true
+                    }
                 );
             }
         }
@@ -306,7 +325,8 @@ async fn a_printer_that_always_dies_in_the_middle_does_not_use_up_the_roll() {
                 printer.set_dead(false).await;
             }
             event => {
-                let PrinterEvent::Failed { sale, copy: ReceiptCopy::Customer, why } = event else {
+                let PrinterEvent::Failed { slip: Slip::Receipt { sale, copy: ReceiptCopy::Customer }, why } = event
+                else {
                     panic!("{event:?}")
                 };
                 assert_eq!(sale, 1);
@@ -329,7 +349,7 @@ async fn a_full_queue_refuses_the_newest_and_keeps_the_others() {
         print(&handle, receipt(sale), ReceiptCopy::Customer, false).unwrap();
     }
     let full = print(&handle, receipt(99), ReceiptCopy::Customer, false).unwrap_err();
-    assert_eq!((full.sale.get(), full.copy), (99, ReceiptCopy::Customer));
+    assert_eq!(full.slip, Slip::Receipt { sale: SaleNumber::new(99), copy: ReceiptCopy::Customer });
     assert_eq!(handle.waiting(), QUEUE);
     drop(handle);
     for sale in 0..QUEUE as u64 {
@@ -499,7 +519,7 @@ fn narrow() -> Options {
 }
 
 fn printed(sale: u64, copy: ReceiptCopy) -> PrinterEvent {
-    PrinterEvent::Printed { sale: SaleNumber::new(sale), copy, duplicate: false }
+    PrinterEvent::Printed { slip: Slip::Receipt { sale: SaleNumber::new(sale), copy }, duplicate: false }
 }
 
 fn text(number: u64, copy: ReceiptCopy) -> String {

@@ -50,9 +50,19 @@ impl Shop {
 fn help_teaches_and_wrong_usage_is_64() {
     let help = run(&["--help"]);
     assert_eq!(code(&help), 0);
-    for word in
-        ["run", "sale", "status", "cancel", "receipt", "journal", "check", "Examples", "Exit codes", "unconfirmed"]
-    {
+    for word in [
+        "run",
+        "sale",
+        "status",
+        "cancel",
+        "receipt",
+        "journal",
+        "close",
+        "check",
+        "Examples",
+        "Exit codes",
+        "unconfirmed",
+    ] {
         assert!(stdout(&help).contains(word), "{word}");
     }
     assert!(stdout(&run(&["sale", "--help"])).contains("Ctrl-C"));
@@ -150,7 +160,7 @@ fn a_configuration_is_checked_before_anything_is_opened() {
     let output = run(&["check", path]);
     assert_eq!(code(&output), 0, "{}", stderr(&output));
     assert!(stdout(&output).contains("is good") && stdout(&output).contains("https://gateway.example"));
-    let usual = "sale, pre-authorise, capture, refund, reverse, totals, read";
+    let usual = "sale, pre-authorise, capture, refund, reverse, totals, close, read";
     assert!(stdout(&output).contains(&format!("others who may open it: {usual}\n")), "{}", stdout(&output));
     // The place of the socket comes from the file; the tokens in it are not needed to ask.
     fs::set_permissions(folder.path().join("token"), fs::Permissions::from_mode(0o644)).unwrap();
@@ -177,7 +187,7 @@ fn a_configuration_is_checked_before_anything_is_opened() {
         }
         if verb.contains(&"--json") {
             let told: serde_json::Value = serde_json::from_str(stdout(&output)).unwrap();
-            assert_eq!(told["error"]["text"].as_str().unwrap().lines().count(), 4, "{told}");
+            assert_eq!(told["error"]["detail"].as_str().unwrap().lines().count(), 4, "{told}");
         }
     }
     fs::write(&file, good.replace("port =", "prot =")).unwrap();
@@ -410,6 +420,11 @@ async fn a_failure_is_one_json_object_with_its_code() {
         (&["show", "last", "--till", "till-1", "--socket", &socket], 65, "no-such-sale", "till till-1 has no transaction yet"),
         (&["settle", "99", "--keep", "--socket", &socket], 65, "not-possible", "does not wait"),
         (&["totals", "--socket", &socket], 74, "journal", "nothing to count"),
+        (&["close", "--socket", &socket], 74, "journal", "nothing to close"),
+        (&["close", "show", "--socket", &socket], 65, "no-such-close", "no day was closed yet"),
+        (&["close", "show", "17", "--socket", &socket], 65, "no-such-close", "there is no close 17"),
+        (&["close", "print", "17", "--socket", &socket], 65, "no-such-close", "close list, names them"),
+        (&["close", "show", "first", "--socket", &socket], 64, "usage", "give a number, or last"),
         (&["sale", "1.00", "--reference", "drop", "--reconnect-s", "3", "--socket", &socket], 69, "not-sent", "never begun"),
         // Nobody is there.
         (&["sale", "12.34", "--socket", none], 69, "no-daemon", "pos-agent run"),
@@ -434,7 +449,7 @@ async fn a_failure_is_one_json_object_with_its_code() {
         let told: serde_json::Value = serde_json::from_str(stdout(&output))
             .unwrap_or_else(|error| panic!("{arguments:?}: {error}: {}{}", stdout(&output), stderr(&output)));
         assert_eq!((code(&output), &told["error"]["code"]), (*exit, &(*code_word).into()), "{arguments:?}: {told}");
-        let text = told["error"]["text"].as_str().unwrap();
+        let text = told["error"]["detail"].as_str().unwrap();
         assert!(text.contains(words), "{arguments:?}: {told}");
         assert_eq!(told.as_object().unwrap().len() + told["error"].as_object().unwrap().len(), 3, "{told}");
         assert!(!stderr(&output).is_empty(), "{arguments:?}");

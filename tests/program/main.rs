@@ -3,6 +3,7 @@
 //! | | what it shows |
 //! |---|---|
 //! | `cli` | words and exit codes of `pos-agent`, and a sale against a daemon that plays a script |
+//! | `closes` | `pos-agent close`, and the exit codes that a script goes by |
 //! | `config` | examples that must be right, and mistakes that must be named with their remedy |
 //! | `setup` | `pos-agent setup`, at a terminal and unattended |
 //! | `doctor` | `pos-agent doctor` in a shop in which one thing is wrong |
@@ -21,6 +22,7 @@ mod fake_agent;
 mod program;
 
 mod cli;
+mod closes;
 mod config;
 mod demo;
 mod doctor;

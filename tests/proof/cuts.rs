@@ -27,14 +27,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use pos_agent::sim::reader::{AbortRace, card};
-use pos_agent::transaction::Kind;
+use pos_agent::transaction::{Kind, OnSilence};
 use tokio::time::sleep;
 use world::World;
 use world::bank::{Behaviour, LATE, Trouble};
 use world::board::End;
 use world::cut_points::{CUTS, Cut, PHASES, Phase, Place, Plan};
 use world::host_rules::{self, HostRules};
-use world::tills::{By, Earlier, Till, Told, Wish};
+use world::tills::{By, Confirms, Earlier, Says, Till, Told, Wish};
 use world::verdict::{Broken, END_STATES, EndState, Violation};
 
 /// What is wished, of whom, and how the bank takes it.
@@ -50,6 +50,8 @@ struct Scene {
     behaviour: Behaviour,
     troubles: Vec<Trouble>,
     accepts_part: bool,
+    /// The till confirms what it takes; and how the bank takes the refund of the rest.
+    confirms: Option<(Confirms, Behaviour)>,
 }
 
 impl Scene {
@@ -153,11 +155,13 @@ fn prepare(world: &World, scene: &Scene) {
     // Somebody else's payment of the same amount.
     state.bank.earlier("DB", AMOUNT);
     let of = of.or(scene.of.map(|(_, by)| Earlier::Wish { number: 2, by }));
-    state.wishes.push(Wish { of, accepts_part: scene.accepts_part, ..Wish::new(1, scene.kind, AMOUNT) });
+    let confirms = scene.confirms.map(|(confirms, _)| confirms);
+    state.wishes.push(Wish { of, accepts_part: scene.accepts_part, confirms, ..Wish::new(1, scene.kind, AMOUNT) });
     if let Some((kind, _)) = scene.of {
         state.wishes.push(Wish::new(2, kind, AMOUNT));
     }
     state.bank.behaviours.push_back(scene.behaviour);
+    state.bank.behaviours.extend(scene.confirms.map(|(_, of_rest)| of_rest));
     state.bank.troubles.extend(&scene.troubles);
 }
 
@@ -174,6 +178,7 @@ fn settle(world: &World) -> End {
         sleep(LATE + Duration::from_secs(60)).await;
         // What waits for a person is tried again after a start, and may have ended since.
         till.look(0).await;
+        till.until_rest_is_final(0, Duration::from_secs(6 * 3600)).await;
     })
 }
 
@@ -190,6 +195,7 @@ fn scenes() -> Vec<Scene> {
             behaviour,
             troubles: troubles.to_vec(),
             accepts_part: false,
+            confirms: None,
         };
         scenes.extend(Behaviour::ALL.map(|behaviour| scene(behaviour, &[])));
         if matches!(name, "sale, chip" | "sale, tap" | "refund" | "reversal" | "by registration") {
@@ -205,9 +211,11 @@ fn scenes() -> Vec<Scene> {
         behaviour: Behaviour::ApprovesPart,
         troubles: Vec::new(),
         accepts_part: true,
+        confirms: None,
     };
     scenes.extend(KINDS.into_iter().filter(|(_, kind, ..)| *kind == Kind::Sale).map(partial));
     scenes.extend(long_troubles());
+    scenes.extend(confirmed_by_tills());
     let mut scenes: Vec<_> = scenes.into_iter().flat_map(Scene::with_every_gateway).collect();
     scenes.retain(|scene| chosen().is_none_or(|part| scene.title().contains(&part)));
     assert!(!scenes.is_empty(), "POS_AGENT_SCENE: no scene has this in its name");
@@ -219,12 +227,59 @@ fn scenes() -> Vec<Scene> {
 fn long_troubles() -> [Scene; 2] {
     let scene = |name, kind, hand, behaviour, troubles| {
         let host_rules = HostRules::Checked;
-        Scene { host_rules, name, kind, of: None, hand, behaviour, troubles, accepts_part: false }
+        Scene { host_rules, name, kind, of: None, hand, behaviour, troubles, accepts_part: false, confirms: None }
     };
     [
         scene("refund", Kind::Refund, "", Behaviour::SilentAfter, vec![Trouble::CannotFind; 16]),
         scene("sale, chip", Kind::Sale, CHIP, Behaviour::SilentBefore, vec![Trouble::ListsAll; 3]),
     ]
+}
+
+/// Tills that confirm what they take, with every answer; a part of a part, and a rest whose refund is lost.
+fn confirmed_by_tills() -> Vec<Scene> {
+    let scene = |name, kind, hand, (says, on_silence), behaviour, of_rest| Scene {
+        host_rules: HostRules::Checked,
+        name,
+        kind,
+        of: None,
+        hand,
+        behaviour,
+        troubles: Vec::new(),
+        accepts_part: true,
+        confirms: Some((Confirms { says, on_silence }, of_rest)),
+    };
+    use Behaviour::{Approves, ApprovesPart, Declines, SilentAfter, SilentBefore};
+    use OnSilence::{Keep, Reverse};
+    let (sale, reserve, tap) = (Kind::Sale, Kind::PreAuthorisation, "on waiting: tap tap");
+    vec![
+        scene("confirmed, all", sale, CHIP, (Says::All, Reverse), Approves, Approves),
+        scene("confirmed, nothing", sale, CHIP, (Says::Nothing, Keep), Approves, Approves),
+        scene("confirmed, a part", sale, CHIP, (Says::Part, Reverse), Approves, Approves),
+        scene("confirmed, a part, rest lost after", sale, CHIP, (Says::Part, Reverse), Approves, SilentAfter),
+        scene("confirmed, a part, rest lost before", sale, CHIP, (Says::Part, Keep), Approves, SilentBefore),
+        scene("confirmed, a part, rest declined", sale, CHIP, (Says::Part, Reverse), Approves, Declines),
+        scene("confirmed, a part of a part", sale, CHIP, (Says::Part, Reverse), ApprovesPart, Approves),
+        scene("confirmed, silence reverses", sale, CHIP, (Says::Silent, Reverse), Approves, Approves),
+        scene("confirmed, silence keeps", sale, CHIP, (Says::Silent, Keep), Approves, Approves),
+        scene("confirmed, all, tap", sale, tap, (Says::All, Reverse), Approves, Approves),
+        scene("confirmed, nothing, tap", sale, tap, (Says::Nothing, Reverse), Approves, SilentAfter),
+        scene("confirmed, all, answer lost", sale, CHIP, (Says::All, Keep), SilentAfter, Approves),
+        scene("confirmed, reservation", reserve, CHIP, (Says::All, Reverse), Approves, Approves),
+        scene("confirmed, reservation not taken", reserve, CHIP, (Says::Nothing, Keep), Approves, Approves),
+    ]
+}
+
+impl Scene {
+    /// How it ends when nothing is cut, as far as its till decides that.
+    fn ends_as(&self) -> Option<EndState> {
+        let (Confirms { says, on_silence }, _) = self.confirms?;
+        Some(match (says, on_silence) {
+            _ if self.behaviour == Behaviour::SilentAfter => EndState::TakenBack,
+            (Says::Nothing, _) | (Says::Silent, OnSilence::Reverse) => EndState::TakenBack,
+            _ if self.behaviour == Behaviour::ApprovesPart => EndState::ApprovedInPart,
+            _ => EndState::Approved,
+        })
+    }
 }
 
 /// Which scenes alone are played; a part of the play need not show everything that can happen.
@@ -332,6 +387,9 @@ fn whatever_is_cut_nothing_is_lost_and_nobody_is_charged_twice() {
     everywhere(&scenes, |(number, scene)| {
         let whole = live(scene, None, None);
         tally.lock().unwrap().add(scene, &[], &whole);
+        if let Some(end) = scene.ends_as().filter(|end| *end != whole.end) {
+            tally.lock().unwrap().wrong.push(format!("{}: ends as {:?}, not {end:?}", scene.title(), whole.end));
+        }
         for at in sampled(whole.points[0].len(), stride, *number) {
             for cut in CUTS {
                 let plan = Plan { at, cut };
@@ -425,6 +483,7 @@ fn a_payment_that_the_answer_named_is_settled_without_a_question() {
         behaviour: Behaviour::Approves,
         troubles: vec![Trouble::NeverFinds],
         accepts_part: false,
+        confirms: None,
     });
     let mut scenes: Vec<_> = scenes.flat_map(Scene::with_every_gateway).collect();
     scenes.retain(|scene| chosen().is_none_or(|part| scene.title().contains(&part)));

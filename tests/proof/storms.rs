@@ -1,6 +1,7 @@
 //! Storms: shops with several tills and many sales, in which everything goes wrong at random, several times and at
 //! once: power, gateway, reader, printer, disk, clock, token, certificate. Then the weather heals, and everything must
-//! settle by itself; the ledger, what the tills were told and the receipts agree (`world/verdict.rs`).
+//! settle by itself; the ledger, what the tills were told and the receipts agree (`world/verdict.rs`), and the closes of
+//! day that somebody makes meanwhile are the ledger but for what they name as open (`world/closes.rs`).
 //!
 //! A seed is a storm, and gives the same one each time: `POS_AGENT_SEED=17 cargo test --test storms -- --nocapture`.
 //! It tells its story when something was wrong. `POS_AGENT_STORMS=100000` makes so many.
@@ -38,11 +39,16 @@ struct Storm {
     story: String,
     /// What was wished, and how it ended.
     kinds: Vec<&'static str>,
+    /// What tills that were asked to confirm said, and what their request said of silence.
+    confirmed: Vec<String>,
     ends: Vec<EndState>,
     boards: usize,
     faults: Vec<Disturbance>,
     /// What a bank without rules booked twice of one request.
     twice: usize,
+    closes: usize,
+    /// Of those, the ones that had something open.
+    open: usize,
     /// Virtual time.
     lasted: Duration,
 }
@@ -60,6 +66,8 @@ fn storm(seed: u64) -> Storm {
     disturbances::wishes(&world, &mut dice);
     let count = world.lock().wishes.len();
     let faults = Mutex::new(Vec::new());
+    // Closes that were asked for; one whose answer was lost is asked for again at the end.
+    let asked = AtomicU64::new(0);
     let mut boards = 0;
     while boards < BOARDS {
         boards += 1;
@@ -80,7 +88,7 @@ fn storm(seed: u64) -> Storm {
             };
             tokio::select! {
                 () = weather => {}
-                () = shop(&till, &world, inside) => {}
+                () = async { tokio::join!(shop(&till, &world, inside), days(till.another(), &asked, inside)); } => {}
             }
         });
         if end == world::board::End::Done && dice.once_in(2) {
@@ -100,15 +108,53 @@ fn storm(seed: u64) -> Storm {
         // What waits for a person is tried again after a start, and may have ended since.
         for wish in 0..count {
             till.look(wish).await;
+            till.until_rest_is_final(wish, Duration::from_secs(5 * 24 * 3600)).await;
+        }
+        let last = asked.fetch_add(1, Ordering::Relaxed);
+        for number in 0..=last {
+            assert!(till.close(&format!("Z{number}")).await, "everything works again, and no close is told");
         }
     });
+    world.judge_closes();
     let (violations, ends) = world.judge();
     let faults = faults.into_inner().unwrap();
     let story = if violations.is_empty() { String::new() } else { world.story() };
     let state = world.lock();
     let kinds = state.wishes.iter().map(|wish| wish.kind.as_str()).collect();
+    let confirmed = state.wishes.iter().filter_map(Wish::was_asked_to_confirm).collect();
     let twice = state.bank.booked_twice();
-    Storm { host_rules, violations, story, kinds, ends, boards, faults, twice, lasted: state.now() }
+    let (closes, open) = (state.closes.len(), state.closes.iter().filter(|heard| !heard.close.open.is_empty()).count());
+    Storm {
+        host_rules,
+        violations,
+        story,
+        kinds,
+        confirmed,
+        ends,
+        boards,
+        faults,
+        twice,
+        closes,
+        open,
+        lasted: state.now(),
+    }
+}
+
+/// Somebody closes the day now and then, whatever is under way; sometimes for the same close again.
+async fn days(till: Till, asked: &AtomicU64, seed: u64) {
+    let mut dice = Dice::new(seed ^ 0xC105E);
+    for _ in 0..dice.below(4) {
+        sleep(dice.ms(60_000)).await;
+        let number = asked.fetch_add(1, Ordering::Relaxed);
+        let again = if dice.once_in(3) { dice.below(number + 1) } else { number };
+        let (one, other) = (format!("Z{number}"), format!("Z{again}"));
+        tokio::join!(till.close(&one), async {
+            if dice.once_in(2) {
+                sleep(dice.ms(3)).await;
+                till.close(&other).await;
+            }
+        });
+    }
 }
 
 /// Three tills at once, each with its wishes in order.
@@ -161,7 +207,10 @@ struct Tally {
     ends: BTreeMap<EndState, usize>,
     /// Transactions by gateway and kind.
     kinds: BTreeMap<(HostRules, &'static str), usize>,
+    confirmed: BTreeMap<String, usize>,
     twice: BTreeMap<HostRules, usize>,
+    closes: usize,
+    open: usize,
     lasted: Duration,
     wrong: Vec<String>,
     broken: Broken,
@@ -192,11 +241,16 @@ fn after_every_storm_ledger_tills_and_receipts_agree() {
                     tally.wishes += storm.ends.len();
                     tally.boards += storm.boards + 1;
                     tally.lasted += storm.lasted;
+                    tally.closes += storm.closes;
+                    tally.open += storm.open;
                     for fault in storm.faults {
                         *tally.faults.entry(fault).or_default() += 1;
                     }
                     for kind in storm.kinds {
                         *tally.kinds.entry((storm.host_rules, kind)).or_default() += 1;
+                    }
+                    for said in storm.confirmed {
+                        *tally.confirmed.entry(said).or_default() += 1;
                     }
                     *tally.twice.entry(storm.host_rules).or_default() += storm.twice;
                     for end in storm.ends {
@@ -226,8 +280,10 @@ fn after_every_storm_ledger_tills_and_receipts_agree() {
         tally.wishes as f64 / took.as_secs_f64(),
         tally.wrong.len()
     );
+    println!("  closes of day: {}, of them with something open {}", tally.closes, tally.open);
     println!("  faults: {:?}", tally.faults);
     println!("  end states: {:?}", tally.ends);
+    println!("  tills that were asked to confirm: {:?}", tally.confirmed);
     for (host_rules, twice) in &tally.twice {
         let kinds: Vec<_> = (tally.kinds.iter())
             .filter(|((of, _), _)| of == host_rules)
@@ -246,6 +302,7 @@ fn after_every_storm_ledger_tills_and_receipts_agree() {
         for host_rules in host_rules::played() {
             assert!(tally.twice.contains_key(host_rules), "no storm with the {host_rules:?} gateway");
         }
+        assert_eq!(tally.confirmed.len(), 8, "not every answer to what a till was asked to confirm");
         for fault in DISTURBANCES {
             assert!(tally.faults.contains_key(&fault), "no storm with {fault:?}");
         }

@@ -17,12 +17,14 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("money", &[]),
     ("emv", &[]),
     ("card", &["emv"]),
-    ("transaction", &[]),
+    ("transaction", &["money"]),
     ("wire", &[]),
     ("sale", &["money", "card", "transaction"]),
     ("follow_up", &["sale", "money", "transaction"]),
     ("totals", &["sale", "money", "transaction"]),
-    ("journal", &["sale", "money", "card", "transaction"]),
+    ("counter", &["sale", "totals", "money", "transaction"]),
+    // `counter` for the closes of day, which it keeps and does not reckon.
+    ("journal", &["sale", "money", "card", "transaction", "counter"]),
     ("reconcile", &["sale", "money", "transaction"]),
     // Devices never know each other; they speak the words of `money`, `card`, `emv` and `transaction`.
     ("reader", &["money", "card", "emv", "config", "wire", "transaction"]),
@@ -31,13 +33,13 @@ const MAY_USE: &[(&str, &[&str])] = &[
     // The interface's table knows nobody: whoever sends or judges parameters may read it.
     ("gateway::parameter", &[]),
     // Sentences about what `sale` keeps; it decides nothing.
-    ("words", &["sale", "money", "card", "transaction"]),
-    ("printer", &["sale", "money", "card", "config", "wire", "words", "transaction"]),
+    ("words", &["sale", "money", "card", "transaction", "counter"]),
+    ("printer", &["sale", "money", "card", "config", "wire", "words", "transaction", "counter"]),
     // `systemd` for the sockets that it has opened.
-    ("till", &["money", "config", "systemd", "transaction"]),
+    ("till", &["money", "config", "systemd", "transaction", "counter"]),
     // Of the gateway the interface's table of parameters alone (`OPEN_TABLE`): a list of them is checked when the file
     // is read. `words` for the languages that there are.
-    ("config", &["money", "card", "emv", "gateway", "words"]),
+    ("config", &["money", "card", "emv", "gateway", "words", "counter"]),
     ("systemd", &[]),
     ("logging", &[]),
     // For kinds and outcomes: their words are the values of labels.
@@ -61,6 +63,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "wire",
             "follow_up",
             "totals",
+            "counter",
             "words",
             "transaction",
         ],
@@ -75,6 +78,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
         "cli",
         &[
             "till",
+            "counter",
             "config",
             "money",
             "agent",
@@ -89,8 +93,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ),
     // Asks the ports for readers, with the doctor's manners.
     ("cli::setup", &["config", "board", "reader", "doctor"]),
-    // Reads the journal beside the daemon, or without one.
-    ("cli::reconcile", &["config", "journal", "reconcile"]),
+    // Reads the journal beside the daemon, or without one. Of `till` the list of problems, for its codes.
+    ("cli::reconcile", &["config", "journal", "reconcile", "till"]),
     // Asks the daemon for the list; verifies, exports and adopts by itself. Of the agent only which clock can be right.
     ("cli::journal", &["till", "config", "journal", "agent", "transaction"]),
     ("main", &["cli"]),
@@ -101,7 +105,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("sim::shop", &["money", "config"]),
     ("bin::pos-sim", &["sim", "money", "config"]),
     // The command line, for man pages and completions; and what the manual has in tables.
-    ("bin::pos-docs", &["cli", "config", "gateway", "metrics", "sale", "words"]),
+    ("bin::pos-docs", &["cli", "config", "gateway", "metrics", "sale", "till", "words"]),
 ];
 
 /// Rooms of a device that its simulation does not enter, although the table allows the module: the simulator shares the
@@ -127,7 +131,8 @@ const CLOSED_ROOMS: &[(&str, &[&str])] = &[("agent", &["till", "http"])];
 const SAID_BY_ONE: &[(&str, &[&str])] = &[("after_sync", &["src/sale/step.rs", "src/journal/mod.rs"])];
 
 /// Modules that decide and never act: no clock, no I/O, no async.
-const PURE: &[&str] = &["money", "emv", "card", "transaction", "sale", "follow_up", "totals", "reconcile", "words"];
+const PURE: &[&str] =
+    &["money", "emv", "card", "transaction", "sale", "follow_up", "totals", "counter", "reconcile", "words"];
 
 /// What a pure module has no use for, as tokens in a row.
 const IMPURE: &[&[&str]] = &[

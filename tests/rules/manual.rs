@@ -111,6 +111,14 @@ fn the_tables_of_the_manual_are_as_the_program_is() {
 }
 
 #[test]
+fn the_description_of_the_interface_is_as_the_program_is() {
+    let file = "src/till/http/openapi.json";
+    let told = Command::new(env!("CARGO_BIN_EXE_pos-docs")).args(["openapi", "--check", file]).output();
+    let told = told.expect("the program starts");
+    assert!(told.status.success(), "{}", String::from_utf8_lossy(&told.stderr));
+}
+
+#[test]
 fn the_readme_is_short() {
     let lines = read(Path::new("README.md")).lines().count();
     assert!(lines <= LONGEST_README, "README.md has {lines} lines; at most {LONGEST_README}, the rest is the manual's");

@@ -113,12 +113,12 @@ async fn a_part_in_any_currency_is_all_there_is_to_give_back() {
         // What was asked for and not approved was never paid, and what was paid is in one currency.
         let more = json!({"kind": "refund", "reference": "no", "of": sale, "amount": beyond, "currency": currency});
         let (status, refused) = counter.ask(more).await;
-        let message = refused["error"]["message"].as_str().unwrap();
+        let message = refused["detail"].as_str().unwrap();
         assert_eq!((status, message.contains(&format!("{part} {currency}"))), (422, true), "{refused}");
         for other in MONEY.iter().filter(|other| other.currency != *currency) {
             let other = json!({"kind": "refund", "reference": "no", "of": sale, "amount": other.first, "currency": other.currency});
             let (status, refused) = counter.ask(other).await;
-            assert_eq!((status, &refused["error"]["code"]), (422, &json!("not-possible")), "{refused}");
+            assert_eq!((status, &refused["code"]), (422, &json!("not-possible")), "{refused}");
         }
         let one = json!({"kind": "refund", "reference": format!("r1-{currency}"), "of": sale, "amount": first, "currency": currency});
         let view = counter.done(one).await;
@@ -223,7 +223,7 @@ async fn the_limit_holds_for_the_amount_and_for_the_amount_with_its_tip() {
         ("1", "JPY", "no other currency"),
     ] {
         let (status, refused) = counter.begin_in("no", amount, currency).await;
-        let message = refused["error"]["message"].as_str().unwrap();
+        let message = refused["detail"].as_str().unwrap();
         assert_eq!((status, message.contains(word)), (422, true), "{refused}");
     }
     let with_tip = |reference: &str| json!({"reference": reference, "amount": "12.34", "tip": "ask"});

@@ -177,15 +177,15 @@ async fn an_amount_that_cannot_be_charged_is_refused_before_the_reader_is_armed(
     let at_rest = counter.shop.reader.counters();
     for (what, amount, currency, message) in AMOUNTS_OF_PEOPLE {
         let (answered, body) = counter.begin_in("R1", amount, currency).await;
-        assert_eq!((answered, &body["error"]["code"]), (422, &json!("amount")), "{what}: {body}");
-        assert!(body["error"]["message"].as_str().unwrap().contains(message), "{what}: {body}");
+        assert_eq!((answered, &body["code"]), (422, &json!("amount")), "{what}: {body}");
+        assert!(body["detail"].as_str().unwrap().contains(message), "{what}: {body}");
     }
     for (amount, message) in AMOUNTS_OF_NOBODY {
         // The terminal's currency is asked for.
         let output = counter.verb(&["sale", amount, "--reference", "R1", "--json"]).await.unwrap();
         let told: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
         assert_eq!((output.status.code(), &told["error"]["code"]), (Some(64), &json!("amount")), "{amount}: {told}");
-        assert!(told["error"]["text"].as_str().unwrap().contains(message), "{amount}: {told}");
+        assert!(told["error"]["detail"].as_str().unwrap().contains(message), "{amount}: {told}");
     }
     // Nothing is typed at the reader in another currency either.
     let output = counter.verb(&["sale", "--currency", "USD", "--json"]).await.unwrap();
@@ -193,8 +193,8 @@ async fn an_amount_that_cannot_be_charged_is_refused_before_the_reader_is_armed(
     assert_eq!((output.status.code(), &told["error"]["code"]), (Some(64), &json!("currency")), "{told}");
     for (what, amount, currency, exit, status, code, message) in AMOUNTS {
         let (answered, body) = counter.begin_in("R1", amount, currency).await;
-        assert_eq!((answered, &body["error"]["code"]), (*status, &json!(code)), "{what}: {body}");
-        let said = body["error"]["message"].as_str().unwrap();
+        assert_eq!((answered, &body["code"]), (*status, &json!(code)), "{what}: {body}");
+        let said = body["detail"].as_str().unwrap();
         assert!(said.contains(message) && !said.contains('\u{1b}'), "{what}: {said}");
         let output = counter.verb(&["sale", amount, "--currency", currency, "--reference", "R1"]).await.unwrap();
         let text = [output.stdout, output.stderr].concat();
@@ -299,7 +299,7 @@ async fn a_request_that_is_not_as_documented_is_refused() {
     lines.push(("a body of 65 KiB", &huge, 413, "too-large", "larger than 65536 bytes"));
     for (what, body, status, code, message) in lines {
         let (answered, body) = counter.post_sale(body).await;
-        assert_eq!((answered, &body["error"]["code"]), (status, &json!(code)), "{what}: {body}");
+        assert_eq!((answered, &body["code"]), (status, &json!(code)), "{what}: {body}");
         let text = body.to_string();
         assert!(text.contains(message), "{what}: {text}");
     }
@@ -327,7 +327,7 @@ async fn the_largest_amount_and_the_longest_reference_are_taken() {
         counter.change_currency(currency).await;
         let (status, refused) = counter.begin_in("no", "1.235", "KWD").await;
         let why = if currency == "KWD" { "more than two decimals" } else { "no other currency" };
-        assert!(status == 422 && refused["error"]["message"].as_str().unwrap().contains(why), "{refused}");
+        assert!(status == 422 && refused["detail"].as_str().unwrap().contains(why), "{refused}");
         assert_eq!(counter.begin_in(reference, amount, currency).await.0, 201);
         counter.present(card("tap").unwrap(), Tap).await;
         assert_eq!(counter.until_ended(reference).await.outcome, Some(OutcomeWord::Approved));
@@ -371,10 +371,10 @@ async fn without_a_reader_that_encrypts_no_sale_begins() {
             "{what}: {status:?}"
         );
         let (code, body) = counter.begin("R1", "12.34").await;
-        assert_eq!((code, &body["error"]["code"]), (503, &json!("not-ready")), "{what}: {body}");
+        assert_eq!((code, &body["code"]), (503, &json!("not-ready")), "{what}: {body}");
         let output = counter.verb(&["sale", "12.34"]).await.unwrap();
         assert_eq!(output.status.code(), Some(69), "{what}");
-        let said = [body["error"]["message"].as_str().unwrap().to_owned(), String::from_utf8(output.stderr).unwrap()];
+        let said = [body["detail"].as_str().unwrap().to_owned(), String::from_utf8(output.stderr).unwrap()];
         for word in *words {
             assert!(said.iter().all(|said| said.contains(word)), "{what}: \"{word}\" is not in: {said:?}");
         }

@@ -9,14 +9,13 @@ use pos_agent::transaction::{Kind, OutcomeWord, Reference};
 use serde_json::{Value, json};
 
 impl Counter {
-    /// Refused before anything is written or sent: the code and the message.
+    /// Refused before anything is written or sent: the code and the detail.
     async fn refused(&self, body: Value) -> (u16, String, String) {
         let before = self.shop.gateway.ledger().entries().len();
         let (status, answer) = self.ask(body).await;
         assert_eq!(self.shop.gateway.ledger().entries().len(), before, "{answer}");
-        let error = &answer["error"];
-        let text = |field: &str| error[field].as_str().unwrap_or_default().to_owned();
-        (status, text("code"), text("message"))
+        let text = |field: &str| answer[field].as_str().unwrap_or_default().to_owned();
+        (status, text("code"), text("detail"))
     }
 
     /// A transaction with a card, approved.

@@ -14,6 +14,7 @@
 //! | `one_round_trip` | one round trip after the card |
 //! | `old_copy` | a journal that is an old copy of itself |
 //! | `clock_ahead` | a clock that was a year ahead for one sale |
+//! | `close_of_day` | closes of day against the bank's ledger |
 //! | `housekeeping` | the journal stays small |
 //! | `probing` | when the gateway is asked whether it answers |
 
@@ -28,6 +29,7 @@ mod after_the_sale;
 mod bad_input;
 mod calls;
 mod clock_ahead;
+mod close_of_day;
 mod flood;
 mod housekeeping;
 mod old_copy;

@@ -40,10 +40,10 @@ async fn a_printer_without_paper_delays_no_sale_and_prints_when_it_has_some() {
 async fn a_receipt_is_printed_again_with_the_mark_by_till_and_by_hand() {
     let mut counter = Counter::open().await;
     let (code, body) = counter.post("/v1/sales/R1/receipt").await;
-    assert_eq!((code, body["error"]["code"].as_str()), (404, Some("no-such-sale")));
+    assert_eq!((code, body["code"].as_str()), (404, Some("no-such-sale")));
     counter.begin("R0", "1.00").await;
     let (code, body) = counter.post("/v1/sales/R0/receipt").await;
-    assert_eq!((code, body["error"]["code"].as_str()), (409, Some("no-receipt-yet")), "{body}");
+    assert_eq!((code, body["code"].as_str()), (409, Some("no-receipt-yet")), "{body}");
     counter.post("/v1/sales/R0/cancel").await;
     counter.until_ready().await;
     let before = counter.shop.printer.receipts().len();
@@ -104,8 +104,8 @@ async fn without_a_printer_receipts_are_kept() {
     assert!(counter.until_status("none", |_| true).await.printers.is_empty());
     assert!(counter.receipt("R1", "customer").await.contains("APPROVED"));
     let (code, body) = counter.post("/v1/sales/R1/receipt").await;
-    assert_eq!((code, body["error"]["code"].as_str()), (503, Some("printer")));
-    assert!(body["error"]["message"].as_str().unwrap().contains("[[printer]]"), "{body}");
+    assert_eq!((code, body["code"].as_str()), (503, Some("printer")));
+    assert!(body["detail"].as_str().unwrap().contains("[[printer]]"), "{body}");
 }
 
 #[tokio::test]

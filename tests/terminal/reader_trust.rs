@@ -48,7 +48,7 @@ async fn a_reader_that_is_not_listed_is_asked_for_no_card() {
     assert!(!status.ready && reader.state == ReaderState::NotListed && reader.serial.is_none(), "{status:?}");
     assert!(reader.text.starts_with(refused), "{status:?}");
     let (status, answer) = counter.begin("s", "12.34").await;
-    assert!(status >= 400 && answer["error"]["message"].as_str().unwrap().contains(refused), "{status} {answer}");
+    assert!(status >= 400 && answer["detail"].as_str().unwrap().contains(refused), "{status} {answer}");
     let commands = counter.shop.reader.counters().commands;
     assert!(!commands.iter().any(|command| FOR_A_CARD.contains(command)), "{commands:04X?}");
     let report = doctor(&counter).await;

@@ -243,6 +243,7 @@ fn much_in_doubt(path: &std::path::Path) {
         resend: patience,
         absence_final: patience,
         signature: None,
+        till: Duration::ZERO,
         refuses_repeats: false,
     };
     for number in 1..=OPEN {
@@ -257,6 +258,8 @@ fn much_in_doubt(path: &std::path::Path) {
             ask_tip: false,
             manual: false,
             accept_partial: false,
+            till_confirms: None,
+            gives_rest: false,
             terminal_id: "12345678".to_owned(),
             merchant_transaction_id: format!("12345678-{number}-00112233445566778899aabbccddeeff"),
             started_unix_ms: now.unix_ms,

@@ -35,7 +35,7 @@ async fn the_same_reference_is_the_same_sale() {
     let (status, again) = counter.begin("R1", "12.34").await;
     assert_eq!((status, &again["replayed"], &again["outcome"]), (200, &true.into(), &"approved".into()));
     let (status, other) = counter.begin("R1", "12.35").await;
-    assert_eq!((status, &other["error"]["code"]), (409, &"amount-differs".into()), "{other}");
+    assert_eq!((status, &other["code"]), (409, &"amount-differs".into()), "{other}");
     assert_eq!(counter.charged(), ["12.34 EUR"]);
 }
 
@@ -45,8 +45,8 @@ async fn a_busy_terminal_says_with_what() {
     assert_eq!(counter.begin("R1", "12.34").await.0, 201);
     let (status, busy) = counter.begin("R2", "1.00").await;
     assert_eq!(status, 409);
-    assert_eq!(busy["error"]["code"], "busy");
-    assert!(busy["error"]["message"].as_str().unwrap().contains("R1"), "{busy}");
+    assert_eq!(busy["code"], "busy");
+    assert!(busy["detail"].as_str().unwrap().contains("R1"), "{busy}");
 }
 
 #[tokio::test]

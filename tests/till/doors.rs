@@ -34,8 +34,8 @@ async fn at_socket(shop: &Shop, request: &str) -> Answer {
 }
 
 fn code(answer: &Answer) -> String {
-    let error = &answer.json()["error"];
-    assert!(!error["message"].as_str().unwrap().is_empty());
+    let error = answer.json();
+    assert!(!error["detail"].as_str().unwrap().is_empty());
     error["code"].as_str().unwrap().to_owned()
 }
 

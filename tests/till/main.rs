@@ -6,6 +6,8 @@
 //! | `till_http` | the JSON interface, spoken byte by byte |
 //! | `rights` | each verb with each right, and who did it |
 //! | `status` | each fault has one word, in the status, the exit code, the table and the log |
+//! | `closes` | closes of day: made, listed, shown in three forms, printed again |
+//! | `confirmation` | a sale that its till confirms: every answer, silence, and a power cut before it |
 //! | `listing` | long lists, many at once |
 //! | `doors` | hostile neighbours at the tills' doors, and sockets that systemd hands over |
 //! | `metrics` | the figures for machines |
@@ -21,6 +23,8 @@ mod fake_agent;
 #[path = "../support/program.rs"]
 mod program;
 
+mod closes;
+mod confirmation;
 mod doors;
 mod listing;
 mod metrics;

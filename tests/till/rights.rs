@@ -38,11 +38,11 @@ struct Answer(u16, Value);
 
 impl Answer {
     fn code(&self) -> &str {
-        self.1["error"]["code"].as_str().unwrap_or_default()
+        self.1["code"].as_str().unwrap_or_default()
     }
 
     fn message(&self) -> &str {
-        self.1["error"]["message"].as_str().unwrap_or_default()
+        self.1["detail"].as_str().unwrap_or_default()
     }
 }
 
@@ -198,6 +198,12 @@ fn table() -> Vec<(Request, Vec<Right>)> {
     rows.push((post("/v1/sales/known-sale/receipt", json!({})), vec![Right::Read]));
     rows.push((get("/v1/totals"), vec![Right::Totals]));
     rows.push((get("/v1/metrics"), vec![Right::Totals]));
+    for path in ["/v1/closes", "/v1/closes/last"] {
+        rows.push((get(path), vec![Right::Close]));
+    }
+    for path in ["/v1/closes", "/v1/closes/1/print"] {
+        rows.push((post(path, json!({})), vec![Right::Close]));
+    }
     rows.push((post("/v1/reader/amount", json!({})), vec![Right::Sale, Right::PreAuthorise, Right::Credit]));
     // What needs several rights.
     rows.push((post("/v1/settle/1", json!({"keep": true})), Vec::new()));

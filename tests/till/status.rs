@@ -350,8 +350,8 @@ async fn a_deck_of_sales_and_faults_leaves_a_log_for_people() {
 
 fn error(answer: &(u16, Value)) -> (u16, &str, &str) {
     let (status, body) = answer;
-    let word = |key: &str| body["error"][key].as_str().unwrap_or_default();
-    (*status, word("code"), word("message"))
+    let word = |key: &str| body[key].as_str().unwrap_or_default();
+    (*status, word("code"), word("detail"))
 }
 
 #[tokio::test]

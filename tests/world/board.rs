@@ -7,7 +7,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
-use chrono::DateTime;
+use chrono::{DateTime, Datelike, TimeDelta};
 use pos_agent::agent::{self, Surroundings};
 use pos_agent::config;
 use pos_agent::journal::{self, Moment, Watch};
@@ -190,14 +190,29 @@ status = false
 [till]
 socket = "{folder}/till.sock"
 
+[close]
+time-zone = "{}"
+
 [journal]
 path = "{}"
 "#,
+        time_zone(),
         journal.display()
     );
     let path = world.folder().join("config.toml");
     fs::write(&path, text).unwrap();
     path
+}
+
+/// A zone whose clock goes forward in the world's second night, and back three nights later (POSIX: `Jn` is the nth day
+/// of a year without a leap day).
+fn time_zone() -> String {
+    let day = |after: i64| {
+        let at = DateTime::from_timestamp_millis(super::beginning_ms()).unwrap() + TimeDelta::days(after);
+        let leap = u32::from(at.date_naive().leap_year() && at.ordinal() > 59);
+        at.ordinal() - leap
+    };
+    format!("CET-1CEST,J{}/2,J{}/3", day(1), day(4))
 }
 
 /// The disk as it is now: the database and its WAL.

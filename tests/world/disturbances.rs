@@ -4,13 +4,13 @@
 use std::fs;
 use std::time::Duration;
 
-use pos_agent::transaction::Kind;
+use pos_agent::transaction::{Kind, OnSilence};
 use tokio::time::sleep;
 
 use super::World;
 use super::bank::{Behaviour, Trouble};
 use super::bank_server;
-use super::tills::{By, Earlier, Wish};
+use super::tills::{By, Confirms, Earlier, Says, Wish};
 
 /// Random numbers that are the same for the same seed (splitmix64).
 #[derive(Clone)]
@@ -135,12 +135,25 @@ pub(crate) fn wishes(world: &World, dice: &mut Dice) {
         state.wishes.push(Wish { of, accepts_part: dice.once_in(2) && may_accept_part(kind), ..wish });
     }
     later_wishes(&mut state.wishes, dice);
+    confirmations(&mut state.wishes, dice);
     for _ in 0..dice.below(6) {
         let behaviour = if dice.once_in(2) { Behaviour::Approves } else { dice.pick(&Behaviour::ALL) };
         state.bank.behaviours.push_back(behaviour);
     }
     for _ in 0..dice.below(4) {
         state.bank.troubles.push_back(dice.pick(&Trouble::ALL));
+    }
+}
+
+/// Some tills confirm what they take. The storm is the same without it: the dice are others.
+fn confirmations(wishes: &mut [Wish], dice: &Dice) {
+    let mut dice = Dice::new(dice.clone().next());
+    for wish in wishes.iter_mut().filter(|wish| matches!(wish.kind, Kind::Sale | Kind::PreAuthorisation)) {
+        let says = dice.pick(&[Says::All, Says::All, Says::Part, Says::Nothing, Says::Silent]);
+        // A reservation is taken as a whole.
+        let says = if says == Says::Part && wish.kind != Kind::Sale { Says::All } else { says };
+        let on_silence = dice.pick(&[OnSilence::Reverse, OnSilence::Keep]);
+        wish.confirms = dice.once_in(3).then_some(Confirms { says, on_silence });
     }
 }
 

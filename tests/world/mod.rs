@@ -18,7 +18,7 @@
 //! lost, and a new board boots from that disk. What the bank has read it goes on with.
 //!
 //! `verdict.rs` is the judge. It reads what the bank was asked for and booked (ledger.rs), the printed bytes and what
-//! the tills were told, and never the agent.
+//! the tills were told, and never the agent. So is the equation of the closes of day (closes.rs).
 
 #![allow(dead_code, reason = "each test uses its part of the world")]
 #![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
@@ -27,6 +27,7 @@ pub(crate) mod bank;
 pub(crate) mod bank_server;
 pub(crate) mod board;
 pub(crate) mod cable;
+pub(crate) mod closes;
 pub(crate) mod cut_points;
 pub(crate) mod disturbances;
 pub(crate) mod hardware;
@@ -46,6 +47,7 @@ use tokio::sync::Notify;
 use tokio::time::Instant;
 
 use bank::Bank;
+use closes::HeardClose;
 use cut_points::{Cut, Fate, Place, Plan, Points};
 use hardware::Printer;
 use tills::Wish;
@@ -74,6 +76,8 @@ pub(crate) struct State {
     last_commit: bool,
     pub(crate) printer: Printer,
     pub(crate) wishes: Vec<Wish>,
+    /// The closes of day that a till was told of.
+    pub(crate) closes: Vec<HeardClose>,
     pub(crate) points: Points,
     pub(crate) verdict: Verdict,
     /// No power: nothing that the agent does is seen any more.
@@ -113,6 +117,7 @@ impl World {
             last_commit: false,
             printer: Printer::default(),
             wishes: Vec::new(),
+            closes: Vec::new(),
             points: Points::default(),
             verdict: Verdict::default(),
             dead: true,

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use pos_agent::money::{Amount, Currency};
 use pos_agent::till::{
-    Caller, Command, EarlierName, Progress, Refused, RequestFields, SaleState as Standing, SaleView, StatusView, Verb,
-    Wanted,
+    Caller, Command, EarlierName, LaterView, Progress, Refused, RequestFields, SaleState as Standing, SaleView,
+    StatusView, Verb, Wanted,
 };
-use pos_agent::transaction::{Kind, OutcomeWord, PaymentId, Reference, SaleNumber, Who};
+use pos_agent::transaction::{Kind, OnSilence, OutcomeWord, PaymentId, Reference, SaleNumber, Taken, Who};
 use tokio::sync::{broadcast, mpsc, oneshot};
 use tokio::time::sleep;
 
@@ -26,6 +26,12 @@ pub(crate) struct Wish {
     pub(crate) minor: u64,
     pub(crate) of: Option<Earlier>,
     pub(crate) accepts_part: bool,
+    /// The till confirms what it takes.
+    pub(crate) confirms: Option<Confirms>,
+    /// The till was told that it took a part, or that nothing was taken: that stays so.
+    pub(crate) confirmed: Option<Says>,
+    /// What the till was last told of the refund of the rest.
+    pub(crate) rest: Option<Told>,
     /// Everything that the till was told of it, in order.
     pub(crate) told: Vec<Told>,
     /// Its number in the terminal's journal, and its payment's id, once the till was told.
@@ -33,6 +39,23 @@ pub(crate) struct Wish {
     pub(crate) payment: Option<String>,
     /// The id by which it named an earlier payment.
     pub(crate) named: Option<String>,
+}
+
+/// What a till that confirms does when it is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Confirms {
+    pub(crate) says: Says,
+    pub(crate) on_silence: OnSilence,
+}
+
+/// What the till says; of a part it takes the half.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Says {
+    All,
+    Part,
+    Nothing,
+    /// It never says anything.
+    Silent,
 }
 
 /// What a wish refers to.
@@ -62,6 +85,10 @@ pub(crate) enum Told {
     UnderWay,
     /// The signature is to be compared.
     Signature,
+    /// The till is to confirm what was approved.
+    ToConfirm {
+        minor: u64,
+    },
     /// The outcome is not known.
     Unconfirmed {
         needs_a_person: bool,
@@ -77,7 +104,10 @@ pub(crate) enum Told {
 
 impl Told {
     pub(crate) fn is_final(&self) -> bool {
-        !matches!(self, Self::UnderWay | Self::Signature | Self::Unconfirmed { needs_a_person: false })
+        !matches!(
+            self,
+            Self::UnderWay | Self::Signature | Self::ToConfirm { .. } | Self::Unconfirmed { needs_a_person: false }
+        )
     }
 }
 
@@ -91,11 +121,22 @@ impl Wish {
             minor,
             of: None,
             accepts_part: false,
+            confirms: None,
+            confirmed: None,
+            rest: None,
             told: Vec::new(),
             in_journal: None,
             payment: None,
             named: None,
         }
+    }
+
+    /// What its till said when it was asked to confirm, or that it was silent; and what its request said of silence.
+    pub(crate) fn was_asked_to_confirm(&self) -> Option<String> {
+        let asked = self.told.iter().any(|told| matches!(told, Told::ToConfirm { .. }));
+        self.confirms
+            .filter(|_| asked)
+            .map(|Confirms { says, on_silence }| format!("{says:?}, {}", on_silence.as_str()))
     }
 
     /// `paymentType` at the bank.
@@ -118,6 +159,7 @@ impl Wish {
             registration: (self.kind == Kind::ByRegistration).then(|| "f".repeat(32)),
             amount: Some(amount),
             accept_partial: self.accepts_part.then_some(true),
+            till_confirms: self.confirms.map(|confirms| confirms.on_silence),
             ..RequestFields::new(self.kind)
         };
         Wanted {
@@ -134,8 +176,8 @@ impl Wish {
 
 /// A till's line to the agent.
 pub(crate) struct Till {
-    world: World,
-    commands: mpsc::Sender<Command>,
+    pub(super) world: World,
+    pub(super) commands: mpsc::Sender<Command>,
     progress: broadcast::Receiver<Progress>,
 }
 
@@ -225,6 +267,57 @@ impl Till {
         sleep(Duration::from_secs(1)).await;
     }
 
+    /// The till says what it takes of what was approved, unless it is a silent one.
+    async fn confirm(&self, wish: usize, minor: u64) {
+        let (till, reference, confirms) = {
+            let state = self.world.lock();
+            let wish = &state.wishes[wish];
+            (wish.till.clone(), wish.reference.clone(), wish.confirms.unwrap())
+        };
+        let taken = match confirms.says {
+            Says::All => Taken::All,
+            Says::Part => {
+                Taken::Part { amount: Amount::from_minor(minor / 2, Currency::from_code("EUR").unwrap()).unwrap() }
+            }
+            Says::Nothing => Taken::Nothing,
+            Says::Silent => return,
+        };
+        let reference = Reference::parse(reference).unwrap();
+        let (reply, answer) = oneshot::channel();
+        let _ = self.commands.send(Command::Confirm { till, reference, taken, by: Who::default(), reply }).await;
+        if let Ok(answer) = answer.await {
+            self.hear(wish, &answer);
+        }
+        // A line that was cut: it is said again a little later.
+        sleep(Duration::from_secs(1)).await;
+    }
+
+    /// Asks how the refund of the rest stands, until it has ended, for so long.
+    pub(crate) async fn until_rest_is_final(&self, wish: usize, patience: Duration) {
+        let until = tokio::time::Instant::now() + patience;
+        loop {
+            let (till, reference) = {
+                let state = self.world.lock();
+                let wish = &state.wishes[wish];
+                if wish.confirms.is_none_or(|confirms| confirms.says != Says::Part) {
+                    return;
+                }
+                (wish.till.clone(), format!("{}-rest", wish.reference))
+            };
+            let (reply, answer) = oneshot::channel();
+            let reference = Reference::parse(reference).unwrap();
+            let _ = self.commands.send(Command::Show { till, reference, reply }).await;
+            let Ok(answer) = answer.await else { return };
+            let told = told(&answer);
+            let is_over = told.is_final();
+            self.world.lock().wishes[wish].rest = Some(told);
+            if is_over || tokio::time::Instant::now() > until {
+                return;
+            }
+            sleep(Duration::from_secs(60)).await;
+        }
+    }
+
     pub(crate) async fn cancel(&self, wish: usize) {
         let (till, reference) = {
             let state = self.world.lock();
@@ -250,7 +343,15 @@ impl Till {
         let until = tokio::time::Instant::now() + patience;
         let mut pause = Duration::from_secs(1);
         while !self.is_final(wish) && tokio::time::Instant::now() < until {
-            if self.world.lock().wishes[wish].told.last() == Some(&Told::Signature) {
+            let last = self.world.lock().wishes[wish].told.last().cloned();
+            let says = self.world.lock().wishes[wish].confirms.map(|confirms| confirms.says);
+            if let Some(Told::ToConfirm { minor }) = last
+                && says != Some(Says::Silent)
+            {
+                self.confirm(wish, minor).await;
+                continue;
+            }
+            if last == Some(Told::Signature) {
                 self.accept_signature(wish).await;
                 continue;
             }
@@ -297,6 +398,7 @@ impl Till {
                 let wish = &mut state.wishes[wish];
                 wish.in_journal = Some(view.number.get());
                 wish.payment = view.payment_id.as_ref().map(ToString::to_string);
+                wish.confirmed = confirmed(wish, view).or(wish.confirmed);
             }
             state.tell(wish, told(answer));
         }
@@ -315,14 +417,32 @@ fn told(answer: &Result<SaleView, Refused>) -> Told {
     };
     match (view.state, view.outcome) {
         (Standing::Ended, Some(OutcomeWord::Approved | OutcomeWord::PartiallyApproved)) => {
-            let digits: String =
-                view.approved_amount.iter().flat_map(|text| text.chars()).filter(char::is_ascii_digit).collect();
-            Told::Approved { minor: digits.parse().unwrap_or(0) }
+            Told::Approved { minor: minor_of(view.approved_amount.as_deref()) }
         }
         (Standing::Ended, _) => Told::Nothing(view.text.clone()),
         (state, _) if state.is_unconfirmed() => Told::Unconfirmed { needs_a_person: view.needs_person.is_some() },
         (Standing::AwaitingSignature, _) => Told::Signature,
+        (Standing::AwaitingTill, _) => {
+            let amount = view.to_confirm.as_ref().map(|to_confirm| to_confirm.amount.as_str());
+            Told::ToConfirm { minor: minor_of(amount) }
+        }
         _ => Told::UnderWay,
+    }
+}
+
+/// An amount in minor units, from its decimals.
+fn minor_of(amount: Option<&str>) -> u64 {
+    let digits: String = amount.into_iter().flat_map(str::chars).filter(char::is_ascii_digit).collect();
+    digits.parse().unwrap_or(0)
+}
+
+/// What the agent says that the till has said.
+fn confirmed(wish: &Wish, view: &SaleView) -> Option<Says> {
+    let rest =
+        |one: &LaterView| one.reference.as_ref().is_some_and(|one| *one == format!("{}-rest", wish.reference).as_str());
+    match view.reason.as_deref() {
+        Some("not-taken") => Some(Says::Nothing),
+        _ => view.later.iter().any(rest).then_some(Says::Part),
     }
 }
 

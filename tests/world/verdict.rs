@@ -9,6 +9,8 @@
 //! | asked once | a payment is never sent twice, a capture or refund only under the same reference |
 //! | never told too early | a till that was told "nothing was charged" finds nothing held, then or ever after |
 //! | never taken back | what a till was told is approved stays, with that amount, until a till reverses it |
+//! | not before its till | what a till confirms is approved only after the till has taken it, or kept its silence and wished it so |
+//! | the rest goes back | of what a till took in part exactly the rest is refunded, once, or the refund ends loudly |
 //! | paper | what a receipt says of the outcome was or becomes what the till is told |
 //! | | **when everything works again** |
 //! | nothing stays open | every wish ends by itself, or waits loudly for a person |
@@ -20,10 +22,12 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::time::Duration;
 
+use pos_agent::transaction::OnSilence;
+
 use super::hardware::lines;
 use super::host_rules::HostRules;
 use super::ledger::{ABSENCE_FINAL, Entry, EntryState, RequestFate};
-use super::tills::{Earlier, Told, Wish};
+use super::tills::{Earlier, Says, Told, Wish};
 use super::{State, World};
 
 const NOTHING_TOLD: &str = "nothing is charged, its till was told, and the bank holds something";
@@ -78,7 +82,7 @@ impl std::fmt::Display for Broken {
 }
 
 impl State {
-    fn violation(&mut self, rule: &'static str, how: String) {
+    pub(super) fn violation(&mut self, rule: &'static str, how: String) {
         let at = self.now();
         self.verdict.violations.push(Violation { rule, how, at });
     }
@@ -163,8 +167,15 @@ impl State {
             let right = what.kind == wish.payment_type() && what.minor == wish.minor && what.currency == "EUR" && of;
             return (!right).then_some("the till wished something else");
         }
-        // What the agent does by itself: it reverses a wish's own payment, in its currency.
+        // What the agent does by itself: it reverses a wish's own payment, in its currency, or refunds what its till
+        // did not take of it.
         let undone = self.bank.ledger.iter().find(|entry| Some(&entry.id) == what.payment.as_ref());
+        if let ("RF", Some(paid)) = (what.kind.as_str(), undone) {
+            let wish = self.wishes.iter().find(|wish| Some(wish.number) == paid.wish);
+            let took_part = wish.is_some_and(|wish| wish.confirms.is_some_and(|confirms| confirms.says == Says::Part));
+            let is_rest = what.minor == rest_of(paid.approved) && what.currency == paid.currency;
+            return (!took_part || !is_rest).then_some("a refund that is not the rest of what a till took in part");
+        }
         let Some(undone) = undone.filter(|entry| entry.wish.is_some() && what.kind == "RV") else {
             return Some("nobody wished this");
         };
@@ -196,6 +207,9 @@ impl State {
             Some(Told::Approved { minor }) if held != [*minor] => {
                 self.violation(ANOTHER_TOLD, format!("{}: told {minor}, held {held:?}", wish.reference));
             }
+            Some(Told::Approved { .. }) if !wish.may_be_approved() => {
+                self.violation("told as approved before its till took it", wish.reference.clone());
+            }
             Some(Told::Approved { minor }) if *minor != wish.minor && !wish.accepts_part && wish.may_be_partial() => {
                 self.violation("a part was taken unasked", format!("{}: {minor} of {}", wish.reference, wish.minor));
             }
@@ -204,7 +218,20 @@ impl State {
     }
 }
 
+/// What goes back when a till takes the half.
+fn rest_of(approved: u64) -> u64 {
+    approved - approved / 2
+}
+
 impl Wish {
+    /// Whether its till took it, or was asked, said nothing and wished that it stays.
+    fn may_be_approved(&self) -> bool {
+        let Some(confirms) = self.confirms else { return true };
+        let takes = matches!(confirms.says, Says::All | Says::Part);
+        let was_asked = self.told.iter().any(|told| matches!(told, Told::ToConfirm { .. }));
+        self.confirmed != Some(Says::Nothing) && ((takes && was_asked) || confirms.on_silence == OnSilence::Keep)
+    }
+
     /// What was decided before is finished with what the bank gives, and a credit that was given stands; a payment in
     /// part is the cashier's to take.
     fn may_be_partial(&self) -> bool {
@@ -277,6 +304,9 @@ impl World {
                 }
             };
             ends.push(end);
+            if let Some((rule, how)) = state.judge_rest(&wish) {
+                state.violation(rule, how);
+            }
             if let Err(why) = state.judge_paper(&wish) {
                 state.violation("a receipt says something else", why);
             }
@@ -291,10 +321,12 @@ impl World {
         let state = self.lock();
         let mut text = String::new();
         for wish in &state.wishes {
-            let Wish { number, till, reference, kind, minor, of, accepts_part, told, .. } = wish;
+            let Wish { number, till, reference, kind, minor, of, accepts_part, told, confirms, rest, .. } = wish;
             let part = if *accepts_part { ", or a part" } else { "" };
-            let _ =
-                writeln!(text, "wish {number}: {till} {reference} {kind:?} {minor}{part} of {of:?}\n  told {told:?}");
+            let _ = writeln!(
+                text,
+                "wish {number}: {till} {reference} {kind:?} {minor}{part} of {of:?} {confirms:?}\n  told {told:?}\n  rest {rest:?}"
+            );
         }
         for asked in &state.bank.asked {
             let _ = writeln!(text, "{asked:?}");
@@ -310,6 +342,39 @@ impl World {
 }
 
 impl State {
+    /// What became of the rest of a sale of which its till took a part.
+    fn judge_rest(&self, wish: &Wish) -> Option<(&'static str, String)> {
+        let payments: Vec<_> = self.entries(wish).map(|entry| entry.id.clone()).collect();
+        let is_rest = |entry: &&Entry| {
+            let of = entry.refers_to.as_ref();
+            entry.kind == "RF" && entry.wish.is_none() && of.is_some_and(|id| payments.contains(id))
+        };
+        let back: Vec<_> =
+            self.bank.ledger.iter().filter(is_rest).filter(|entry| !entry.again && entry.holds()).collect();
+        let given: u64 = back.iter().map(|entry| entry.stands()).sum();
+        let how =
+            || format!("{}: told {:?}, of its rest {:?}, given back {given}", wish.reference, wish.told, wish.rest);
+        match &wish.rest {
+            Some(Told::Approved { minor }) => {
+                let whole = wish.told.iter().rev().find_map(|told| match told {
+                    Told::Approved { minor } => Some(*minor),
+                    _ => None,
+                });
+                let right = back.len() == 1 && given == *minor && whole.is_none_or(|whole| rest_of(whole) == *minor);
+                (!right).then(|| ("the rest that was given back is another one", how()))
+            }
+            Some(Told::Unconfirmed { needs_a_person: true }) => None,
+            Some(Told::Nothing(_)) => {
+                (given > 0).then(|| ("its till was told that no rest goes back, and one did", how()))
+            }
+            Some(Told::Unknown(_)) | None if wish.confirmed == Some(Says::Part) || given > 0 => {
+                Some(("a part was taken, and nobody knows of the rest", how()))
+            }
+            Some(Told::Unknown(_)) | None => None,
+            Some(_) => Some(("the refund of the rest does not end", how())),
+        }
+    }
+
     /// The receipts of a wish against what its till was told in the end.
     fn judge_paper(&self, wish: &Wish) -> Result<(), String> {
         let amount = |minor: u64| format!("{}.{:02} EUR", minor / 100, minor % 100);

@@ -5,6 +5,7 @@ use serde_json::json;
 use tokio::sync::oneshot;
 
 use super::*;
+use crate::transaction::OnSilence;
 
 impl Terminal {
     fn begin(&mut self, wanted: Wanted) -> Result<till::SaleView, Refused> {
@@ -39,7 +40,7 @@ async fn a_request_that_differs_in_anything_is_not_the_same() {
         ("amount", Wanted { transaction: by_registration('f', eur(1001), false), ..asked() }),
         ("currency", Wanted { transaction: by_registration('f', usd, false), ..asked() }),
         ("registration", Wanted { transaction: by_registration('e', eur(1000), false), ..asked() }),
-        ("kind", Wanted { transaction: by_card(false, false, false), ..asked() }),
+        ("kind", Wanted { transaction: by_card(false, false, false, None), ..asked() }),
         (
             "an earlier one",
             Wanted {
@@ -85,12 +86,17 @@ async fn a_tip_a_typed_card_or_a_part_make_it_another_request() {
     let mut terminal = Terminal::start(folder.path(), "");
     terminal.enter(1, "till-1", Transaction::Sale, 1000, None);
     let (sale, view) = terminal.agent.find("till-1", &Reference::parse("R1").unwrap()).unwrap();
-    for (tip, typed, part) in [(false, false, false), (true, false, false), (false, true, false), (false, false, true)]
-    {
-        let transaction = by_card(tip, typed, part);
+    for (tip, typed, part, confirms) in [
+        (false, false, false, None),
+        (true, false, false, None),
+        (false, true, false, None),
+        (false, false, true, None),
+        (false, false, false, Some(OnSilence::Reverse)),
+    ] {
+        let transaction = by_card(tip, typed, part, confirms);
         let wanted = Wanted { transaction, ..refund("till-1", EarlierName::Number(SaleNumber::new(1)), 1000, &[]) };
         let is_it = terminal.agent.is_the_same(&wanted, &sale, &view).unwrap();
-        assert_eq!(is_it, !(tip || typed || part), "{tip} {typed} {part}");
+        assert_eq!(is_it, !(tip || typed || part || confirms.is_some()), "{tip} {typed} {part} {confirms:?}");
     }
 }
 
@@ -98,8 +104,8 @@ fn by_registration(registration: char, amount: Amount, accept_partial: bool) -> 
     WantedTransaction::ByRegistration { registration: registration.to_string().repeat(32), amount, accept_partial }
 }
 
-fn by_card(ask_tip: bool, manual: bool, accept_partial: bool) -> WantedTransaction {
-    WantedTransaction::Sale { amount: eur(1000), ask_tip, manual, accept_partial }
+fn by_card(ask_tip: bool, manual: bool, accept_partial: bool, till_confirms: Option<OnSilence>) -> WantedTransaction {
+    WantedTransaction::Sale { amount: eur(1000), ask_tip, manual, accept_partial, till_confirms }
 }
 
 #[tokio::test(start_paused = true)]

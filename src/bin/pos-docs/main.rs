@@ -3,13 +3,15 @@
 //! tables are the program's own. `packages/build` runs it; it is never on a board.
 
 use std::error::Error;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::{fs, io};
 
 use clap::{CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
 use pos_agent::cli::Arguments;
+use pos_agent::till::http::description;
+use serde_json::Value;
 
 mod licences;
 mod manual;
@@ -49,6 +51,14 @@ enum Work {
         #[arg(long)]
         check: bool,
     },
+    /// The description of the interface for tills (OpenAPI 3.1), as the program is
+    Openapi {
+        /// Where to
+        file: PathBuf,
+        /// Write nothing, and fail when the file is not as the program is
+        #[arg(long)]
+        check: bool,
+    },
 }
 
 fn main() -> ExitCode {
@@ -57,6 +67,7 @@ fn main() -> ExitCode {
         Work::Completions { folder } => completions(&folder).map_err(Into::into),
         Work::Licences { target, file } => licences::write(&target, &file).map_err(Into::into),
         Work::Manual { folder, check } => manual::update(&folder, check),
+        Work::Openapi { file, check } => openapi(&file, check),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -68,6 +79,39 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// One path a line: so long that a page of it is read, so short that the agent that serves it is not much larger.
+fn openapi(file: &Path, check: bool) -> Result<(), Box<dyn Error>> {
+    let document = description::document();
+    let mut text = String::new();
+    write_open(&mut text, &document, 3);
+    text.push('\n');
+    if fs::read_to_string(file).is_ok_and(|written| written == text) {
+        return Ok(());
+    }
+    if check {
+        let file = file.display();
+        let run = format!("cargo run --features docs --bin pos-docs -- openapi {file}");
+        return Err(format!("{file}: not as the program is; run: {run}").into());
+    }
+    Ok(fs::write(file, text)?)
+}
+
+/// JSON with a line for each member down to a depth.
+fn write_open(text: &mut String, value: &Value, depth: usize) {
+    let Some(object) = value.as_object().filter(|object| depth > 0 && !object.is_empty()) else {
+        text.push_str(&value.to_string());
+        return;
+    };
+    let mut before = "{\n";
+    for (name, member) in object {
+        text.push_str(before);
+        text.push_str(&format!("{}:", Value::from(name.as_str())));
+        write_open(text, member, depth - 1);
+        before = ",\n";
+    }
+    text.push_str("\n}");
 }
 
 fn man(folder: &PathBuf) -> io::Result<()> {

@@ -19,11 +19,13 @@ const TABLES: &[(&str, Make)] = &[
     ("configuration", configuration::sections),
     ("exit codes", tables::exit_codes),
     ("codes", tables::codes),
+    ("problems", tables::problems),
     ("reasons", tables::reasons),
     ("parameters", tables::parameters),
     ("metrics", tables::metrics),
     ("routes", tables::routes),
     ("fields of a sale", tables::fields_of_a_sale),
+    ("fields of a close", tables::fields_of_a_close),
 ];
 
 /// Brings the tables in the pages of a folder up to date; `check` writes nothing and fails where one is not.

@@ -6,10 +6,12 @@
 
 use std::convert::Infallible;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use axum::body::{Body, Bytes};
+use axum::extract::{Extension, State};
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use hyper::body::Frame;
@@ -17,14 +19,37 @@ use tokio::sync::{OwnedSemaphorePermit, broadcast, mpsc};
 use tokio::time::{Instant, MissedTickBehavior, interval_at};
 
 use super::Stopped;
-use crate::till::{Permit, Progress};
+use super::api::{App, Route, routes};
+use super::failure::Failure;
+use super::places::Allowance;
+use crate::till::{Caller, Permit, Progress, Verb};
 
 /// A comment this often shows both ends that the other one lives; the command line gives up after three of them.
 const KEEP_ALIVE: Duration = Duration::from_secs(10);
 
+/// Every step as it happens.
+pub(super) const ROUTES: &[Route] = routes! {
+    get "/v1/events" => listen,
+        Operation::new("events", "Every step of the caller's transactions and of the terminal, as it happens")
+            .text("Server-sent events: `event` is the step's word, `data` one object of the schema `Progress`.")
+            .needs(Verb::Listen)
+            .streams::<Progress>(200, "The events, without end.")
+            .refuses(&[ProblemType::TooManyListeners]);
+};
+
+async fn listen(
+    State(app): State<Arc<App>>,
+    Extension(caller): Extension<Caller>,
+    Extension(allowance): Extension<Arc<Allowance>>,
+) -> Result<Response, Failure> {
+    let permit = caller.may(Verb::Listen)?;
+    let place = allowance.listener()?;
+    Ok(stream(permit, app.progress.subscribe(), app.stopped.clone(), place))
+}
+
 /// The stream for whoever has this permit, from now on; `place` is one of those that it may have, and free when the
 /// stream ends.
-pub(super) fn stream(
+fn stream(
     permit: Permit,
     progress: broadcast::Receiver<Progress>,
     stopped: Stopped,

@@ -1,107 +1,130 @@
-//! What a till hears when its request is not carried out: always `{"error":{"code":"…","message":"…"}}`.
-//!
-//! The code is for programs and never changes its meaning; the message is for people and says what to do.
+//! What a till hears when its request is not carried out: a problem details object (RFC 9457), one of the closed list
+//! in `till/problem.rs`, with its facts.
 
 use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use serde_json::json;
 
-use crate::till::{Denied, Refused};
+use crate::till::{Denied, ProblemType, ProblemView, Refused};
 
 /// One refusal.
 #[derive(Debug)]
 pub(super) struct Failure {
-    status: StatusCode,
-    code: &'static str,
-    message: String,
+    problem: ProblemType,
+    view: Box<ProblemView>,
 }
 
-/// Most characters of a message: it may repeat a word of the request, and that may have any length.
-const LONGEST_MESSAGE: usize = 1000;
+/// Its media type (RFC 9457, 3).
+const PROBLEM_JSON: HeaderValue = HeaderValue::from_static("application/problem+json");
+/// Most characters of a text: it may repeat a word of the request, and that may have any length.
+const LONGEST_TEXT: usize = 1000;
+/// When a caller that has too much of it may ask again.
+const RETRY_AFTER_S: u32 = 1;
 
 impl Failure {
-    /// What a message repeats of the request steers no terminal that shows it.
-    pub(super) fn new(status: StatusCode, code: &'static str, message: impl Into<String>) -> Self {
-        let message: String = message.into();
-        let shown = message.chars().take(LONGEST_MESSAGE).map(|c| if c.is_control() { '\u{FFFD}' } else { c });
-        Self { status, code, message: shown.collect() }
-    }
-
-    pub(super) fn code(&self) -> &'static str {
-        self.code
-    }
-
-    pub(super) fn message(&self) -> &str {
-        &self.message
+    pub(super) fn new(problem: ProblemType, detail: impl Into<String>) -> Self {
+        let detail: String = detail.into();
+        let retry_after_s = (problem.status() == 429).then_some(RETRY_AFTER_S);
+        let view = ProblemView { retry_after_s, ..ProblemView::new(problem, shown(&detail)) };
+        Self { problem, view: Box::new(view) }
     }
 
     /// The request cannot be understood.
-    pub(super) fn malformed(message: impl Into<String>) -> Self {
-        Self::new(StatusCode::BAD_REQUEST, "malformed", message)
-    }
-
-    /// Understood, but the value cannot be used.
-    pub(super) fn value(code: &'static str, message: impl Into<String>) -> Self {
-        Self::new(StatusCode::UNPROCESSABLE_ENTITY, code, message)
-    }
-
-    /// The caller has as much of it as one may have.
-    pub(super) fn too_many(code: &'static str, message: impl Into<String>) -> Self {
-        Self::new(StatusCode::TOO_MANY_REQUESTS, code, message)
+    pub(super) fn malformed(detail: impl Into<String>) -> Self {
+        Self::new(ProblemType::Malformed, detail)
     }
 
     /// Nobody knows whether the agent heard the request.
     pub(super) fn no_answer() -> Self {
-        let message = "the agent does not answer; the request may have been carried out: ask for this reference again";
-        Self::new(StatusCode::SERVICE_UNAVAILABLE, "no-answer", message)
+        let detail = "the agent does not answer; the request may have been carried out: ask for this reference again";
+        Self::new(ProblemType::NoAnswer, detail)
     }
+
+    /// It is this field, or this parameter, of the request.
+    pub(super) fn field(mut self, name: &str) -> Self {
+        self.view.field = Some(shown(name));
+        self
+    }
+
+    /// It is about this transaction.
+    fn about(mut self, till: Option<String>, reference: Option<String>) -> Self {
+        (self.view.till, self.view.reference) = (till, reference);
+        self
+    }
+
+    pub(super) fn code(&self) -> &'static str {
+        self.problem.code()
+    }
+
+    pub(super) fn detail(&self) -> &str {
+        &self.view.detail
+    }
+}
+
+/// What is repeated of the request steers no terminal that shows it.
+fn shown(text: &str) -> String {
+    text.chars().take(LONGEST_TEXT).map(|c| if c.is_control() { '\u{FFFD}' } else { c }).collect()
 }
 
 impl From<Refused> for Failure {
     fn from(refused: Refused) -> Self {
-        let (status, code) = match refused {
-            Refused::AmountDiffers { .. } => (StatusCode::CONFLICT, "amount-differs"),
-            Refused::Busy { .. } | Refused::BusyElsewhere => (StatusCode::CONFLICT, "busy"),
-            Refused::NotReady { .. } => (StatusCode::SERVICE_UNAVAILABLE, "not-ready"),
-            Refused::Denied(denied) => return denied.into(),
-            Refused::NoSignatureAwaited { .. } => (StatusCode::CONFLICT, "no-signature-awaited"),
-            Refused::NoReceiptYet { .. } => (StatusCode::CONFLICT, "no-receipt-yet"),
-            Refused::NotPossible { .. } => (StatusCode::UNPROCESSABLE_ENTITY, "not-possible"),
-            Refused::Parameter { .. } => (StatusCode::UNPROCESSABLE_ENTITY, "parameter"),
-            Refused::Amount { .. } => (StatusCode::UNPROCESSABLE_ENTITY, "amount"),
-            Refused::Currency { .. } => (StatusCode::UNPROCESSABLE_ENTITY, "currency"),
-            Refused::NoSuchSale { .. } | Refused::NoneYet { .. } => (StatusCode::NOT_FOUND, "no-such-sale"),
-            Refused::Printer { .. } => (StatusCode::SERVICE_UNAVAILABLE, "printer"),
-            Refused::Gateway { .. } => (StatusCode::BAD_GATEWAY, "gateway"),
-            Refused::Journal { .. } => (StatusCode::SERVICE_UNAVAILABLE, "journal"),
-        };
-        Self::new(status, code, refused.to_string())
+        let detail = refused.to_string();
+        let of = |problem| Self::new(problem, detail);
+        match refused {
+            Refused::AmountDiffers { reference, .. } => {
+                of(ProblemType::AmountDiffers).about(None, Some(reference.to_string()))
+            }
+            Refused::Busy { till, reference } => of(ProblemType::Busy).about(Some(till), Some(reference.to_string())),
+            Refused::BusyElsewhere => of(ProblemType::Busy),
+            Refused::NotReady { .. } => of(ProblemType::NotReady),
+            Refused::NothingTyped { .. } => of(ProblemType::NothingTyped),
+            Refused::Denied(denied) => denied.into(),
+            Refused::NoSignatureAwaited { .. } => of(ProblemType::NoSignatureAwaited),
+            Refused::NoConfirmationAwaited { .. } => of(ProblemType::NoConfirmationAwaited),
+            Refused::NoReceiptYet { .. } => of(ProblemType::NoReceiptYet),
+            Refused::NotPossible { .. } => of(ProblemType::NotPossible),
+            Refused::Parameter { name, .. } => of(ProblemType::Parameter).field(&name),
+            Refused::Amount { .. } => of(ProblemType::Amount).field("amount"),
+            Refused::Currency { .. } => of(ProblemType::Currency).field("currency"),
+            Refused::NoneYet { till } => of(ProblemType::NoSuchSale).about(Some(till), None),
+            Refused::NoSuchSale { till, reference } => {
+                of(ProblemType::NoSuchSale).about(Some(till), Some(reference.to_string()))
+            }
+            Refused::NoSuchClose { .. } => of(ProblemType::NoSuchClose),
+            Refused::Printer { .. } => of(ProblemType::Printer),
+            Refused::Gateway { .. } => of(ProblemType::Gateway),
+            Refused::Journal { .. } => of(ProblemType::Journal),
+        }
     }
 }
 
 impl From<Denied> for Failure {
     fn from(denied: Denied) -> Self {
-        let message = denied.to_string();
+        let detail = denied.to_string();
         match denied {
-            Denied::WhichTill { .. } => Self::malformed(message),
-            Denied::Lacks { .. } | Denied::NotItsTill { .. } | Denied::OnlyAtTheSocket => {
-                Self::new(StatusCode::FORBIDDEN, "forbidden", message)
+            Denied::WhichTill { .. } => Self::malformed(detail).field("till"),
+            Denied::NotItsTill { till, .. } => {
+                Self::new(ProblemType::Forbidden, detail).about(Some(shown(&till)), None)
             }
+            Denied::Lacks { .. } | Denied::OnlyAtTheSocket => Self::new(ProblemType::Forbidden, detail),
         }
     }
 }
 
 impl IntoResponse for Failure {
     fn into_response(self) -> Response {
-        let body = json!({ "error": { "code": self.code, "message": self.message } });
-        let mut response = (self.status, Json(body)).into_response();
-        let more = match self.status {
-            StatusCode::UNAUTHORIZED => Some((header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"))),
-            StatusCode::TOO_MANY_REQUESTS => Some((header::RETRY_AFTER, HeaderValue::from_static("1"))),
-            _ => None,
-        };
-        response.headers_mut().extend(more);
+        // The list holds none but statuses.
+        let status = StatusCode::from_u16(self.problem.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        let retry_after = self.view.retry_after_s;
+        let mut response = (status, Json(*self.view)).into_response();
+        let headers = response.headers_mut();
+        headers.insert(header::CONTENT_TYPE, PROBLEM_JSON);
+        if status == StatusCode::UNAUTHORIZED {
+            headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        }
+        if let Some(seconds) = retry_after {
+            headers.insert(header::RETRY_AFTER, seconds.into());
+        }
         response
     }
 }

@@ -9,7 +9,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, Method, StatusCode, header};
+use axum::http::{HeaderMap, Method, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use rustix::process::geteuid;
@@ -20,7 +20,7 @@ use zeroize::Zeroizing;
 use super::Error;
 use super::failure::Failure;
 use crate::config::{self, TillToken};
-use crate::till::Caller;
+use crate::till::{Caller, ProblemType};
 
 /// The user that the program at the other end runs as, as the system tells it; each connection's requests carry it.
 #[derive(Clone, Copy, Debug)]
@@ -86,7 +86,7 @@ impl Door {
         caller.ok_or_else(|| {
             let message =
                 "a valid token is needed: send \"Authorization: Bearer …\" with the content of this till's token-file";
-            Failure::new(StatusCode::UNAUTHORIZED, "unauthorized", message)
+            Failure::new(ProblemType::Unauthorized, message)
         })
     }
 }
@@ -94,15 +94,7 @@ impl Door {
 /// Lets a request through with its [`Caller`], or answers it.
 pub(super) async fn guard(State(door): State<Arc<Door>>, mut request: Request, next: Next) -> Response {
     let peer = request.extensions().get().copied().unwrap_or(Peer(None));
-    let admitted = door.admit(peer, request.headers()).and_then(|caller| {
-        // A page can post a form or plain text to any address without asking; JSON it cannot.
-        if request.method() == Method::POST && !is_json(request.headers()) {
-            let message = "a POST needs \"Content-Type: application/json\"";
-            return Err(Failure::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "media-type", message));
-        }
-        Ok(caller)
-    });
-    let mut response = match admitted {
+    let mut response = match door.admit(peer, request.headers()) {
         Ok(caller) => {
             request.extensions_mut().insert(caller);
             next.run(request).await
@@ -113,10 +105,19 @@ pub(super) async fn guard(State(door): State<Arc<Door>>, mut request: Request, n
     response
 }
 
+/// Of every route: a page can post a form or plain text to any address without asking; JSON it cannot.
+pub(super) async fn in_json(request: Request, next: Next) -> Response {
+    if request.method() == Method::POST && !is_json(request.headers()) {
+        let message = "a POST needs \"Content-Type: application/json\"";
+        return Failure::new(ProblemType::MediaType, message).into_response();
+    }
+    next.run(request).await
+}
+
 /// A page of another origin says so in `Origin`; one that renamed itself to this address (DNS rebinding) says so in
 /// `Host`.
 fn no_foreign_page(headers: &HeaderMap) -> Result<(), Failure> {
-    let forbidden = |message| Failure::new(StatusCode::FORBIDDEN, "forbidden", message);
+    let forbidden = |message| Failure::new(ProblemType::Forbidden, message);
     let host = headers.get(header::HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
     if !names_loopback(host) {
         return Err(forbidden("the Host must be localhost or a loopback address"));

@@ -17,7 +17,6 @@ use std::time::Duration;
 
 use axum::body::{Body, Bytes};
 use axum::extract::{Extension, Request};
-use axum::http::StatusCode;
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use hyper::body::{Frame, SizeHint};
@@ -25,7 +24,7 @@ use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
 use super::failure::Failure;
-use crate::till::Caller;
+use crate::till::{Caller, ProblemType};
 
 /// Connections on which nobody has said yet who it is; one costs some 12 KiB, and 20 KiB with half a head. So many
 /// others would have to connect between a till's first packet and its request to take its place from it, and that takes
@@ -175,13 +174,13 @@ impl ConnectionPlace {
         }
         let Some(connection) = inner.connections.get_mut(&self.id) else {
             let message = "this connection has to leave for a newer one; connect again";
-            return Err(Failure::new(StatusCode::SERVICE_UNAVAILABLE, "no-place", message));
+            return Err(Failure::new(ProblemType::NoPlace, message));
         };
         connection.owner = owner;
         let request = Arc::clone(&allowance.requests).try_acquire_owned().map_err(|_| {
             let Limits { who, requests, .. } = limits;
             let message = format!("{requests} requests of this {who} are under way; wait until one of them has ended");
-            Failure::too_many("too-many-requests", message)
+            Failure::new(ProblemType::TooManyRequests, message)
         })?;
         connection.busy = true;
         drop(inner);
@@ -213,7 +212,7 @@ impl Allowance {
             let message = format!(
                 "this {who} listens to events {listeners} times already; let its programs share a stream, or close those left over"
             );
-            Failure::too_many("too-many-listeners", message)
+            Failure::new(ProblemType::TooManyListeners, message)
         })
     }
 
@@ -224,7 +223,7 @@ impl Allowance {
             let who = self.limits.who;
             let message =
                 format!("another list or count of this {who} is still being read; ask for one after the other");
-            Failure::too_many("list-under-way", message)
+            Failure::new(ProblemType::ListUnderWay, message)
         })
     }
 }

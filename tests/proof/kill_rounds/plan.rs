@@ -41,6 +41,8 @@ pub struct Wish {
     pub once: Option<Outcome>,
     /// Whether the signature is found to be the card's, if one is asked for.
     pub signature: bool,
+    /// The till confirms what it takes, and whether it takes it.
+    pub taken: Option<bool>,
 }
 
 /// Which till asks. They share the terminal.
@@ -122,6 +124,8 @@ pub enum Moment {
     ToldProgress,
     /// The till hears that the signature is wanted.
     ToldSignature,
+    /// The till hears that it is to confirm what was approved.
+    ToldConfirm,
     /// The till hears that the outcome is not confirmed.
     ToldUnconfirmed,
     /// The till hears the end.
@@ -163,7 +167,9 @@ const ONCE_CARRIED_OUT: &[Outcome] = &[
 /// Kills in moments that other rounds meet by luck only: every fourth round is for one of them, in turn, so that a run
 /// of three hundred has each of them at each gateway. With the chip's card, the cents of the sale (0 and .71, late: it
 /// is approved, and after a kill before the answer the agent has to reverse it) and the kills.
-const RARE: [(&str, u64, &[Moment]); 10] = [
+const RARE: [(&str, u64, &[Moment]); 12] = [
+    ("chip-no-cvm", 0, &[Moment::ToldConfirm]),
+    ("chip-no-cvm", 0, &[Moment::ToldConfirm, Moment::ToldConfirm]),
     ("chip-no-cvm", 0, &[Moment::Begin(0)]),
     ("chip-no-cvm", 0, &[Moment::Connected]),
     ("chip-no-cvm", 0, &[Moment::Continue]),
@@ -187,7 +193,8 @@ impl Plan {
 
     fn rare(random: &mut Random, (card, cents, kills): (&'static str, u64, &[Moment]), minor: u64) -> Self {
         let sale = payment(Kind::Sale, minor + cents, (card, CardEntry::Insert), random.below(3) > 0);
-        let sale = Wish { by: By::draw(random), ..sale };
+        let taken = kills.contains(&Moment::ToldConfirm).then(|| random.below(3) > 0);
+        let sale = Wish { by: By::draw(random), taken, ..sale };
         let away = kills.iter().map(|_| random.below(4) == 0).collect();
         let twice = random.below(4) == 0;
         let kills = kills.iter().copied().map(Kill::by_force).collect();
@@ -240,7 +247,12 @@ impl Wish {
         let once = self.once.map_or_else(String::new, |once| format!(" (once: {once:?})"));
         let stores = if self.stores { " (the card is kept)" } else { "" };
         let refused = if self.signature { "" } else { " (signature refused)" };
-        format!("{} {amount}{of}{card}{once}{stores}{refused} at {}", self.kind.as_str(), self.by.till())
+        let taken = match self.taken {
+            None => "",
+            Some(true) => " (the till takes it)",
+            Some(false) => " (the till does not take it)",
+        };
+        format!("{} {amount}{of}{card}{once}{stores}{refused}{taken} at {}", self.kind.as_str(), self.by.till())
     }
 
     /// By what the life of such a transaction is remembered.
@@ -342,6 +354,7 @@ fn payment(kind: Kind, amount: u64, card: (&'static str, CardEntry), signature: 
         card: Some(card),
         once: None,
         signature,
+        taken: None,
     }
 }
 

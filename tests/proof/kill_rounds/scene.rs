@@ -28,6 +28,7 @@ pub enum Stage {
     GatewayCarriedOut,
     CardAnswered,
     SignatureWanted,
+    ConfirmationWanted,
     Unconfirmed,
     EndTold,
     Printing,
@@ -41,7 +42,7 @@ pub enum Stage {
 }
 
 impl Stage {
-    pub const ALL: [(Self, &'static str); 18] = [
+    pub const ALL: [(Self, &'static str); 19] = [
         (Self::Asking, "the till has asked and has no answer"),
         (Self::GatewayReached, "the gateway has a connection, the till no answer yet"),
         (Self::Accepted, "the till has its answer, the card is waited for"),
@@ -50,6 +51,7 @@ impl Stage {
         (Self::GatewayCarriedOut, "the gateway has carried it out"),
         (Self::CardAnswered, "the reader has CONTINUE TRANSACTION"),
         (Self::SignatureWanted, "the signature is wanted"),
+        (Self::ConfirmationWanted, "the till is to confirm it"),
         (Self::Unconfirmed, "the till was told: not confirmed"),
         (Self::EndTold, "the till was told the end"),
         (Self::Printing, "the printer has begun"),
@@ -95,6 +97,7 @@ impl Seen {
             _ if ended => Stage::EndTold,
             Self { told: Some(SaleState::Unconfirmed | SaleState::UnconfirmedFinishing), .. } => Stage::Unconfirmed,
             Self { told: Some(SaleState::AwaitingSignature), .. } => Stage::SignatureWanted,
+            Self { told: Some(SaleState::AwaitingTill), .. } => Stage::ConfirmationWanted,
             Self { continued: true, .. } => Stage::CardAnswered,
             Self { carried_out: true, .. } => Stage::GatewayCarriedOut,
             Self { asked: true, .. } => Stage::GatewayAsked,
@@ -335,6 +338,7 @@ impl Scene {
             SaleState::Unconfirmed | SaleState::UnconfirmedFinishing => Moment::ToldUnconfirmed,
             SaleState::InProgress => Moment::ToldProgress,
             SaleState::AwaitingSignature => Moment::ToldSignature,
+            SaleState::AwaitingTill => Moment::ToldConfirm,
             SaleState::WaitingForCard => Moment::ToldWaiting,
         });
     }

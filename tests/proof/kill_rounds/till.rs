@@ -314,7 +314,7 @@ impl Till {
             } else {
                 self.post(reference).await?
             };
-            match (status, said["error"]["code"].as_str()) {
+            match (status, said["code"].as_str()) {
                 (200 | 201, _) => {
                     let view = serde_json::from_value(said).map_err(|why| Failed::Wrong(why.to_string()))?;
                     self.book.hears(view, "by asking");
@@ -338,6 +338,19 @@ impl Till {
             };
             if self.is_settled(&view) {
                 return Ok(());
+            }
+            if view.state == SaleState::AwaitingTill {
+                let taken = {
+                    let deals = self.book.deals();
+                    deals.iter().find(|deal| deal.reference == reference).unwrap().wish.taken
+                };
+                let taken = if taken == Some(true) { "all" } else { "nothing" };
+                self.book.scene.note(format!("the till takes {taken}"));
+                let path = format!("sales/{reference}/confirm?till={}", self.by(reference).till());
+                let (status, said) = self.send(By::Socket, &path, &json!({ "taken": taken })).await?;
+                let view = serde_json::from_value(said).map_err(|why| Failed::Wrong(format!("{status}: {why}")))?;
+                self.book.hears(view, "by asking");
+                continue;
             }
             if view.state == SaleState::AwaitingSignature {
                 let accepted = {
@@ -393,6 +406,9 @@ impl Till {
             if let Some(amount) = deal.wish.amount {
                 body["amount"] = decimal(amount).into();
                 body["currency"] = "EUR".into();
+            }
+            if deal.wish.taken.is_some() {
+                body["confirm"] = "till".into();
             }
             if deal.wish.stores {
                 body["parameters"] = json!({ "createRegistration": "true" });

@@ -24,13 +24,6 @@ pub(super) fn members<'a>(source: &'a str, head: &str) -> Vec<Member<'a>> {
     found
 }
 
-/// The first table in a file's head.
-pub(super) fn table_of_head(source: &str) -> String {
-    let lines = source.lines().map_while(|line| line.strip_prefix("//!")).map(str::trim_start);
-    let table = lines.skip_while(|line| !line.starts_with('|')).take_while(|line| line.starts_with('|'));
-    table.collect::<Vec<_>>().join("\n")
-}
-
 /// `NotSent` as `not-sent`, `payment_id` with its humps as `paymentId`.
 pub(super) fn kebab(name: &str) -> String {
     let mut word = String::new();

@@ -5,15 +5,18 @@ use std::fmt::Write as _;
 use pos_agent::gateway::parameter;
 use pos_agent::metrics::{Metrics, PrinterStanding, SaleTiming, TerminalStanding};
 use pos_agent::sale::Outcome;
+use pos_agent::till::ProblemType;
+use pos_agent::till::http::description;
 use pos_agent::words::{Language, Words};
+use serde_json::Value;
 
 use super::cell;
-use super::source::{camel, kebab, members, table_of_head};
+use super::source::{camel, kebab, members};
 
 const EXIT: &str = include_str!("../../../cli/exit.rs");
 const FAILURE: &str = include_str!("../../../cli/failure.rs");
-const TILL: &str = include_str!("../../../till/mod.rs");
-const API: &str = include_str!("../../../till/http/api.rs");
+const TILL: &str = include_str!("../../../till/sale_view.rs");
+const CLOSE: &str = include_str!("../../../counter/close.rs");
 
 /// The numbers that a verb ends with.
 pub(super) fn exit_codes() -> String {
@@ -28,8 +31,21 @@ pub(super) fn exit_codes() -> String {
 /// The words that a program hears when something is not done.
 pub(super) fn codes() -> String {
     let mut table = "| code | meaning |\n|---|---|\n".to_owned();
-    for code in members(FAILURE, "pub enum Code") {
+    let own = members(FAILURE, "pub enum Code").into_iter().filter(|code| code.line.ends_with(','));
+    for code in own.filter(|code| !code.line.contains('(')) {
         let _ = writeln!(table, "| `{}` | {} |", kebab(code.line.trim_end_matches(',')), cell(&code.comment));
+    }
+    for problem in ProblemType::ALL {
+        let _ = writeln!(table, "| `{}` | {}. |", problem.code(), cell(problem.title()));
+    }
+    table
+}
+
+/// The problem types of the interface for tills.
+pub(super) fn problems() -> String {
+    let mut table = "| `code` | HTTP | `title` |\n|---|---|---|\n".to_owned();
+    for problem in ProblemType::ALL {
+        let _ = writeln!(table, "| `{}` | {} | {} |", problem.code(), problem.status(), cell(problem.title()));
     }
     table
 }
@@ -114,13 +130,54 @@ fn labels(text: &str, figure: &str) -> String {
 
 /// What tills may ask, and what they are answered.
 pub(super) fn routes() -> String {
-    table_of_head(API)
+    let document = description::document();
+    let mut table = "| request | | answers | refused with |\n|---|---|---|---|\n".to_owned();
+    for (path, methods) in document["paths"].as_object().into_iter().flatten() {
+        for (method, operation) in methods.as_object().into_iter().flatten() {
+            let summary = operation["summary"].as_str().unwrap_or_default();
+            let (mut answers, mut refusals) = (Vec::new(), Vec::new());
+            for (status, answer) in operation["responses"].as_object().into_iter().flatten() {
+                match answer["$ref"].as_str().and_then(|name| name.rsplit('/').next()) {
+                    None => answers.push(status.as_str()),
+                    Some(name) => refusals.extend(name.split('.').filter(|code| !ANYWHERE.contains(code))),
+                }
+            }
+            let refusals = refusals.iter().map(|code| format!("`{code}`")).collect::<Vec<_>>().join(", ");
+            let request = format!("{} {path}{}", method.to_uppercase(), parameters_of(operation));
+            let _ = writeln!(table, "| `{request}` | {} | {} | {refusals} |", cell(summary), answers.join(", "));
+        }
+    }
+    table
+}
+
+/// What every request, or every POST, may be refused with; the table does not repeat it.
+const ANYWHERE: &[&str] =
+    &["unauthorized", "forbidden", "too-many-requests", "no-place", "no-answer", "timeout", "too-large", "media-type"];
+
+/// The parameters behind a path, and the fields of a body.
+fn parameters_of(operation: &Value) -> String {
+    let parameters = operation["parameters"].as_array().into_iter().flatten();
+    let query: Vec<&str> =
+        parameters.filter(|one| one["in"] == "query").filter_map(|one| one["name"].as_str()).collect();
+    let query = if query.is_empty() { String::new() } else { format!("[?{}]", query.join("&")) };
+    let body = &operation["requestBody"]["content"]["application/json"]["example"];
+    let fields: Vec<String> = body.as_object().into_iter().flatten().map(|(name, _)| format!("\"{name}\"")).collect();
+    if fields.is_empty() { query } else { format!("{query} {{{}}}", fields.join(",")) }
 }
 
 /// The fields of a sale as tills see it.
 pub(super) fn fields_of_a_sale() -> String {
+    fields(TILL, "pub struct SaleView")
+}
+
+/// The fields of a close of day.
+pub(super) fn fields_of_a_close() -> String {
+    fields(CLOSE, "pub struct Close")
+}
+
+fn fields(source: &str, head: &str) -> String {
     let mut table = "| field | | meaning |\n|---|---|---|\n".to_owned();
-    for field in members(TILL, "pub struct SaleView") {
+    for field in members(source, head) {
         let (name, kind) = field.line.trim_start_matches("pub ").split_once(": ").expect("a field has its type");
         let always = if ["Option<", "Vec<", "BTreeMap<"].iter().any(|kinds| kind.starts_with(kinds)) {
             "sometimes"

@@ -184,6 +184,17 @@ mod tests {
     }
 
     #[test]
+    fn a_pin_is_a_block_with_its_key_serial_number() {
+        for (tlvs, is_there) in
+            [("DFAE0401CCDFAE050101", true), ("DFAE0400DFAE050101", false), ("DFAE0401CCDFAE0500", false)]
+        {
+            let tlvs = hex::decode(tlvs).unwrap();
+            let found = TransactionAnswer::new(AnswerTemplate::Online, &tlvs).elements.unwrap();
+            assert_eq!(found.pin.is_some(), is_there, "{tlvs:02X?}");
+        }
+    }
+
+    #[test]
     fn an_amount_that_is_contradicted_anywhere_is_not_the_one_that_was_asked_for() {
         for (tlvs, is) in
             [("9F020101", true), ("9F0201019F020101", true), ("9F020101E0049F020102", false), ("9F020102", false)]
@@ -193,6 +204,9 @@ mod tests {
             assert_eq!(found.amount.is(&[1]), is, "{tlvs:02X?}");
             assert!(found.currency.is_missing() && !found.currency.is(&[]));
         }
+        let dollars = TransactionAnswer::new(AnswerTemplate::Online, &[0x5F, 0x2A, 0x02, 0x08, 0x40]).elements.unwrap();
+        assert!(dollars.currency.is(&[0x08, 0x40]) && !dollars.currency.is(&[0x09, 0x78]));
+        assert!(!dollars.currency.is_missing(), "another currency is no missing one");
         let cut = TransactionAnswer::new(AnswerTemplate::Online, &[0x9F, 0x02, 0x06, 0x00]);
         assert!(cut.elements.is_err(), "half a list is not trusted");
     }

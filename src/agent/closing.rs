@@ -1,0 +1,253 @@
+//! Closes of day: counted on a thread of its own from one moment of the journal, so that a sale at the reader feels
+//! nothing of it, then written, then told and printed. One at a time; who asks meanwhile waits for the turn.
+//!
+//! It refuses nothing and changes nothing at the gateway. What is counted, and how, is `counter`'s business.
+
+use std::collections::{BTreeSet, VecDeque};
+
+use tokio::sync::oneshot;
+
+use crate::counter::{Close, DaySums, OpenItem, OpenKind, Period};
+use crate::follow_up::{Held, History, Left};
+use crate::journal::{self, Ended, Snapshot};
+use crate::printer;
+use crate::sale::{Outcome, Sale, Standing};
+use crate::till::{CloseAsked, CloseView, Permit, PrintView, Refused, ShownClose, WhichClose};
+use crate::transaction::{Kind, SaleNumber, Transaction};
+
+use super::journal_desk::refused_by_journal;
+use super::shop_time::ShopTime;
+use super::{Agent, TaskResult};
+
+/// The desk.
+pub(super) struct ClosingDesk {
+    time: ShopTime,
+    /// The one that is being counted.
+    under_way: Option<ClosingWish>,
+    waiting: VecDeque<ClosingWish>,
+}
+
+/// A wish for a close, and who waits for it.
+struct ClosingWish {
+    wish: CloseAsked,
+    reply: oneshot::Sender<Result<CloseView, Refused>>,
+}
+
+/// What was counted at one moment of the journal.
+pub(super) struct Counted {
+    before: Option<Close>,
+    to_entry: i64,
+    sums: DaySums,
+    open: Vec<OpenItem>,
+}
+
+impl ClosingDesk {
+    pub(super) fn new(time: ShopTime) -> Self {
+        Self { time, under_way: None, waiting: VecDeque::new() }
+    }
+}
+
+impl Agent {
+    /// A new close, or the stored one under the same till and reference.
+    pub(super) fn begin_close(&mut self, wish: CloseAsked, reply: oneshot::Sender<Result<CloseView, Refused>>) {
+        self.closing.waiting.push_back(ClosingWish { wish, reply });
+        self.next_close();
+    }
+
+    fn next_close(&mut self) {
+        while self.closing.under_way.is_none() {
+            let Some(ClosingWish { wish, reply }) = self.closing.waiting.pop_front() else { return };
+            match self.close_that_was_made(&wish) {
+                Ok(None) => {
+                    self.closing.under_way = Some(ClosingWish { wish, reply });
+                    let (count, done) = (self.journal.book.at_one_moment(count), self.tasks.clone());
+                    tokio::spawn(async move {
+                        let counted = count.await;
+                        let _ = done.send(TaskResult::CloseCounted { counted: Box::new(counted) }).await;
+                    });
+                }
+                Ok(Some(known)) => drop(reply.send(Ok(known))),
+                Err(refused) => drop(reply.send(Err(refused))),
+            }
+        }
+    }
+
+    /// The close that this wish has made before.
+    fn close_that_was_made(&self, wish: &CloseAsked) -> Result<Option<CloseView>, Refused> {
+        if let Some(fault) = &self.journal.fault {
+            return Err(Refused::Journal { why: fault.why.clone() });
+        }
+        let Some(reference) = &wish.reference else { return Ok(None) };
+        let known = self.journal.book.close_of(&wish.till, reference).map_err(refused_by_journal)?;
+        Ok(known.map(|close| CloseView { close, replayed: true, not_printed: None }))
+    }
+
+    /// Written first; only then it is told and printed.
+    pub(super) fn close_counted(&mut self, counted: Result<Counted, journal::Error>) {
+        let Some(ClosingWish { wish, reply }) = self.closing.under_way.take() else { return };
+        let print = wish.print;
+        let made = counted.and_then(|counted| self.write_close(wish, counted));
+        let told = match made {
+            Ok(close) => {
+                tracing::info!(close = close.number, open = close.open.len(), "close of day");
+                let printed = if print { self.print_close(&close, false).map(drop) } else { Ok(()) };
+                let not_printed = printed.err().map(|refused| refused.to_string());
+                Ok(CloseView { close, replayed: false, not_printed })
+            }
+            Err(error) => Err(refused_by_journal(error)),
+        };
+        // Who hung up has nothing to be told; the close is recorded all the same.
+        let _ = reply.send(told);
+        self.next_close();
+    }
+
+    fn write_close(&mut self, wish: CloseAsked, counted: Counted) -> Result<Close, journal::Error> {
+        let Counted { before, to_entry, sums, open } = counted;
+        let unix_ms = self.clock.unix_ms();
+        let (to, day) = self.closing.time.tell(unix_ms);
+        let after_entry = before.as_ref().map_or(0, |before| before.period.to_entry);
+        let number = before.as_ref().map_or(0, |before| before.number).saturating_add(1);
+        let period = Period { after_entry, to_entry, from: before.map(|before| before.period.to), to };
+        let CloseAsked { till, reference, by, print: _ } = wish;
+        let terminal_id = self.config.terminal.id.clone();
+        let close = Close { reference, by: Some(by), open, ..Close::empty(number, terminal_id, day, period, till) };
+        let close = close.with_sums(&sums);
+        let written = self.journal.book.write_close(&close, unix_ms);
+        written.inspect_err(|error| self.journal_is_faulty(error)).map(|()| close)
+    }
+
+    /// A close as it is kept, with its slip as text, as this caller may see it.
+    pub(super) fn show_close(&self, which: WhichClose, permit: &Permit) -> Result<ShownClose, Refused> {
+        let close = self.find_close(which)?.told_to(|till| permit.sees(till));
+        let columns = self.config.printer.first().map_or(42, |printer| printer.columns);
+        let page = printer::compose_close(&close, &self.printers.letterhead);
+        Ok(ShownClose { close, text: printer::plain(&page.lines(columns), columns) })
+    }
+
+    /// Prints a close again, with the mark that says so.
+    pub(super) fn print_close_again(&self, which: WhichClose) -> Result<PrintView, Refused> {
+        let close = self.find_close(which)?;
+        self.print_close(&close, true)
+    }
+
+    fn find_close(&self, which: WhichClose) -> Result<Close, Refused> {
+        let found = match which {
+            WhichClose::Last => self.journal.book.last_close(),
+            WhichClose::Number(number) => self.journal.book.close(number),
+        };
+        found.map_err(refused_by_journal)?.ok_or(Refused::NoSuchClose { which })
+    }
+}
+
+/// What a close counts: everything that has ended since the last one, and what is open at this moment.
+fn count(book: &mut Snapshot) -> Result<Counted, journal::Error> {
+    let before = book.last_close()?;
+    let after = before.as_ref().map_or(0, |before| before.period.to_entry);
+    let mut count = Count { book, sums: DaySums::default(), unreadable: Vec::new(), reserved: BTreeSet::new() };
+    for item in before.iter().flat_map(|close| &close.open) {
+        match item.is {
+            OpenKind::Unreadable => count.again(item.number, after)?,
+            OpenKind::PreAuthorisation => drop(count.reserved.insert(item.number)),
+            OpenKind::NeedsPerson
+            | OpenKind::Unconfirmed
+            | OpenKind::AwaitingSignature
+            | OpenKind::AwaitingTill
+            | OpenKind::UnderWay => {}
+        }
+    }
+    count.ended_after(after)?;
+    let Count { sums, unreadable, reserved, .. } = count;
+    let mut open = Vec::new();
+    for number in reserved {
+        open.extend(reserved_item(book, number)?);
+    }
+    for number in unreadable {
+        open.push(OpenItem::unreadable(number, book.key(number)?));
+    }
+    let (without_end, set_aside) = book.open()?;
+    open.extend(without_end.iter().filter_map(OpenItem::without_end));
+    let aside = set_aside.into_iter().map(|aside| (aside.number, Some((aside.till, aside.reference))));
+    open.extend(aside.map(|(number, key)| OpenItem::unreadable(number, key)));
+    open.sort_by_key(|item| (item.is, item.number));
+    open.dedup_by_key(|item| item.number);
+    Ok(Counted { before, to_entry: book.last_entry(), sums, open })
+}
+
+/// A count under way.
+struct Count<'a> {
+    book: &'a Snapshot,
+    sums: DaySums,
+    /// Ended, and not to be read by this program.
+    unreadable: Vec<SaleNumber>,
+    /// Reservations of which something may be left.
+    reserved: BTreeSet<SaleNumber>,
+}
+
+impl Count<'_> {
+    fn ended_after(&mut self, entry: i64) -> Result<(), journal::Error> {
+        let book = self.book;
+        book.ended_after(entry, |ended| self.take(ended))
+    }
+
+    /// One that could not be read when the last close was made: it is counted now, if it had ended by then.
+    fn again(&mut self, number: SaleNumber, closed_to: i64) -> Result<(), journal::Error> {
+        match self.book.ended_by(number, closed_to)? {
+            Some(ended) => self.take(ended),
+            None => Ok(()),
+        }
+    }
+
+    fn take(&mut self, ended: Ended) -> Result<(), journal::Error> {
+        let sale = match ended.sale {
+            Ok(sale) => sale,
+            Err(number) => {
+                self.unreadable.push(number);
+                return Ok(());
+            }
+        };
+        if sale.order().kind().is_reservation() && stands(&sale) {
+            self.reserved.insert(sale.order().number);
+        }
+        if !ended.counted_elsewhere {
+            let of = self.kind_of_what_it_reversed(&sale)?;
+            self.sums.take(&sale, of);
+        }
+        Ok(())
+    }
+
+    fn kind_of_what_it_reversed(&self, sale: &Sale) -> Result<Option<Kind>, journal::Error> {
+        let Transaction::Reversal { of } = &sale.order().transaction else { return Ok(None) };
+        let undone = of.number.map(|number| self.book.number(number)).transpose()?.flatten();
+        Ok(undone.map(|undone| undone.order().kind()))
+    }
+}
+
+fn stands(sale: &Sale) -> bool {
+    matches!(sale.standing(), Standing::Ended(Outcome::Approved | Outcome::PartiallyApproved { .. }))
+}
+
+/// A reservation of which something is left to be captured, or may be as long as something that refers to it is open.
+fn reserved_item(book: &Snapshot, number: SaleNumber) -> Result<Option<OpenItem>, journal::Error> {
+    let Some(sale) = book.number(number)?.filter(stands) else { return Ok(None) };
+    let history = with_later(book, &sale, 2)?;
+    Ok(match history.left(Kind::Capture, None) {
+        Ok(Left::UpTo(left)) => Some(OpenItem::reserved(&sale, left)),
+        _ if is_open(&history) => Some(OpenItem::reserved(&sale, history.amount)),
+        Ok(Left::Nothing | Left::Any(_)) | Err(_) => None,
+    })
+}
+
+fn is_open(history: &History) -> bool {
+    history.held == Held::Perhaps || history.later.iter().any(is_open)
+}
+
+/// A transaction with what refers to it, and what refers to that.
+fn with_later(book: &Snapshot, sale: &Sale, depth: u8) -> Result<History, journal::Error> {
+    let mut later = Vec::new();
+    if depth > 0 {
+        for one in book.later(sale.order().number, sale.host().id.as_ref())? {
+            later.push(with_later(book, &one, depth - 1)?);
+        }
+    }
+    Ok(History::of(sale, later))
+}

@@ -1,0 +1,222 @@
+//! `pos-agent close`: the close of day; below it the verbs that show, print and export the closes that there are.
+
+use clap::{Args, Subcommand, ValueEnum};
+use serde::Deserialize;
+use serde_json::json;
+
+use super::daemon::of_till;
+use super::exit::{Exit, Stop};
+use super::{Where, out};
+use crate::counter::{Close, Turnover};
+use crate::till::{CloseView, PrintView, WhichClose};
+
+/// Arguments.
+#[derive(Debug, Args)]
+#[command(
+    args_conflicts_with_subcommands = true,
+    after_help = "\
+A close counts everything that has ended since the one before, in the journal's order, and names what has not. It refuses nothing and
+changes nothing at the gateway: a void or a settlement after it is in the next close.
+
+Examples:
+  pos-agent close --print                  close the day, print the slip
+  pos-agent close show last                show the latest close; no number has to be remembered
+  pos-agent close export 17 --form csv     write close 17 as a table
+
+Exit codes: 0 everything has its end, or is reserved; 3 something is unconfirmed, under way, or waits for a person."
+)]
+pub(super) struct CloseDay {
+    #[command(subcommand)]
+    verb: Option<Verb>,
+    /// A reference of your own: the same one again shows the close that it has made, and makes none
+    #[arg(long, value_name = "REFERENCE")]
+    reference: Option<String>,
+    /// The till that asks [default: this user's own, local as a rule]
+    #[arg(long, value_name = "NAME")]
+    till: Option<String>,
+    /// Print the slip as soon as the close is recorded
+    #[arg(long)]
+    print: bool,
+    /// One JSON object, as tills get it
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    daemon: Where,
+}
+
+#[derive(Debug, Subcommand)]
+enum Verb {
+    /// List the closes, newest first
+    List(List),
+    /// Show a close as its slip
+    Show(Show),
+    /// Print a close again, marked as a duplicate
+    Print(Show),
+    /// Write a close as a table for a spreadsheet, or as JSON
+    Export(Export),
+}
+
+#[derive(Debug, Args)]
+struct List {
+    /// At most so many
+    #[arg(long, value_name = "COUNT", default_value_t = 20)]
+    limit: usize,
+    /// One JSON object per line
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    daemon: Where,
+}
+
+#[derive(Debug, Args)]
+struct Show {
+    /// Its number, or `last`
+    #[arg(value_name = "NUMBER", default_value_t = WhichClose::Last, value_parser = which)]
+    close: WhichClose,
+    /// One JSON object
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    daemon: Where,
+}
+
+#[derive(Debug, Args)]
+struct Export {
+    /// Its number, or `last`
+    #[arg(value_name = "NUMBER", default_value_t = WhichClose::Last, value_parser = which)]
+    close: WhichClose,
+    /// In which form
+    #[arg(long, value_enum, default_value_t = ExportForm::Csv)]
+    form: ExportForm,
+    #[command(flatten)]
+    daemon: Where,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum ExportForm {
+    Csv,
+    Json,
+}
+
+fn which(text: &str) -> Result<WhichClose, String> {
+    text.parse().map_err(|_| "give a number, or last".to_owned())
+}
+
+/// A page of closes.
+#[derive(Deserialize)]
+struct Closes {
+    closes: Vec<Close>,
+    next: Option<String>,
+}
+
+/// Closes of one request.
+const PAGE: usize = 50;
+
+impl CloseDay {
+    pub(super) async fn run(self) -> Result<Exit, Stop> {
+        match self.verb {
+            Some(Verb::List(verb)) => verb.run().await,
+            Some(Verb::Show(verb)) => verb.run().await,
+            Some(Verb::Print(verb)) => verb.print().await,
+            Some(Verb::Export(verb)) => verb.run().await,
+            None => self.close().await,
+        }
+    }
+
+    async fn close(self) -> Result<Exit, Stop> {
+        let daemon = self.daemon.daemon()?;
+        let path = format!("/v1/closes{}", of_till('?', self.till.as_deref()));
+        let mut wish = json!({ "print": self.print });
+        if let Some(reference) = &self.reference {
+            wish["reference"] = json!(reference);
+        }
+        let made: CloseView = daemon.post_patiently(&path, &wish).await?;
+        if self.json {
+            out::say_json(&made);
+        } else {
+            out::say_lines(&daemon.get_as(&path_of(WhichClose::Number(made.close.number)), TEXT).await?);
+            if made.replayed {
+                out::aside("this reference had made the close before; nothing was made now");
+            }
+            if let Some(why) = &made.not_printed {
+                out::aside(&format!("recorded, and not printed: {why}"));
+            }
+        }
+        Ok(exit(&made.close))
+    }
+}
+
+impl List {
+    async fn run(self) -> Result<Exit, Stop> {
+        let daemon = self.daemon.daemon()?;
+        let (mut left, mut cursor) = (self.limit, String::new());
+        while left > 0 {
+            let Closes { closes, next } = daemon.get(&format!("/v1/closes?limit={}{cursor}", left.min(PAGE))).await?;
+            for close in &closes {
+                if self.json { out::say_json(close) } else { out::say(&line(close)) }
+            }
+            left = left.saturating_sub(closes.len());
+            match next {
+                Some(next) => cursor = format!("&cursor={next}"),
+                None => break,
+            }
+        }
+        Ok(Exit::Success)
+    }
+}
+
+impl Show {
+    async fn run(self) -> Result<Exit, Stop> {
+        let (daemon, path) = (self.daemon.daemon()?, path_of(self.close));
+        let close: Close = daemon.get(&path).await?;
+        if self.json {
+            out::say_json(&close);
+        } else {
+            // By its number: another one may be the last by now.
+            out::say_lines(&daemon.get_as(&path_of(WhichClose::Number(close.number)), TEXT).await?);
+        }
+        Ok(exit(&close))
+    }
+
+    async fn print(self) -> Result<Exit, Stop> {
+        let daemon = self.daemon.daemon()?;
+        let view: PrintView = daemon.post(&format!("{}/print", path_of(self.close)), &json!({})).await?;
+        if self.json {
+            out::say_json(&view);
+        } else {
+            let PrintView { printer, text, .. } = view;
+            out::say(&format!("the slip goes to {printer}, marked as a duplicate; the printer: {text}"));
+        }
+        Ok(Exit::Success)
+    }
+}
+
+impl Export {
+    async fn run(self) -> Result<Exit, Stop> {
+        let media = match self.form {
+            ExportForm::Csv => "text/csv",
+            ExportForm::Json => "application/json",
+        };
+        out::say_lines(&self.daemon.daemon()?.get_as(&path_of(self.close), media).await?);
+        Ok(Exit::Success)
+    }
+}
+
+const TEXT: &str = "text/plain";
+
+fn path_of(close: WhichClose) -> String {
+    format!("/v1/closes/{close}")
+}
+
+fn exit(close: &Close) -> Exit {
+    if close.waits_for_somebody() { Exit::Unconfirmed } else { Exit::Success }
+}
+
+fn line(close: &Close) -> String {
+    let Close { number, day, period, open, .. } = close;
+    let net = |Turnover { net, currency, .. }: &Turnover| format!("{net} {currency}");
+    let net = close.net.iter().map(net).collect::<Vec<_>>().join(", ");
+    let net = if net.is_empty() { "no money moved".to_owned() } else { net };
+    let open = if open.is_empty() { String::new() } else { format!("  {} open", open.len()) };
+    format!("{number:>6}  {day}  {}  {net:>18}{open}", period.to)
+}

@@ -1,0 +1,79 @@
+//! `pos-agent confirm`: say for a till whether it takes a sale that waits for its confirmation.
+
+use clap::Args;
+
+use super::daemon::{in_path, of_till};
+use super::exit::{Exit, Stop};
+use super::{Where, out, reference};
+use crate::till::{SaleState, SaleView};
+
+/// Arguments.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  pos-agent confirm order-4711 --taken all
+  pos-agent confirm order-4711 --taken part --amount 8.00      the rest is refunded, under a reference of its own
+  pos-agent confirm order-4711 --taken nothing                 the payment is reversed
+
+The same answer once more changes nothing.
+
+Exit codes: 0 done: approved, or not taken and being reversed; 65 the sale does not wait for this answer.")]
+pub(super) struct Confirm {
+    /// The sale's reference, or `last`
+    reference: String,
+    /// What the till takes of it
+    #[arg(long, value_enum, value_name = "HOW-MUCH")]
+    taken: HowMuchTaken,
+    /// How much it takes, as 8.00: with --taken part
+    #[arg(long, value_name = "AMOUNT", required_if_eq("taken", "part"))]
+    amount: Option<String>,
+    /// The till that began the sale [default: this user's own, local as a rule]
+    #[arg(long, value_name = "NAME")]
+    till: Option<String>,
+    /// The sale as one JSON object, as tills get it
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    daemon: Where,
+}
+
+/// How much is taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum HowMuchTaken {
+    /// All that was approved
+    All,
+    /// A part; the rest is refunded
+    Part,
+    /// Nothing: the payment is reversed
+    Nothing,
+}
+
+impl Confirm {
+    pub(super) async fn run(self) -> Result<Exit, Stop> {
+        let daemon = self.daemon.daemon()?;
+        let reference = reference::meant(&daemon, &self.reference, self.till.as_deref()).await?;
+        let taken = match self.taken {
+            HowMuchTaken::All => "all",
+            HowMuchTaken::Part => "part",
+            HowMuchTaken::Nothing => "nothing",
+        };
+        let mut said = serde_json::json!({ "taken": taken });
+        if let Some(amount) = &self.amount {
+            said["amount"] = amount.as_str().into();
+        }
+        let till = of_till('?', self.till.as_deref());
+        let sale: SaleView = daemon.post(&format!("/v1/sales/{}/confirm{till}", in_path(&reference)), &said).await?;
+        if self.json {
+            out::say_json(&sale);
+        } else {
+            out::say(&format!("{}: {}", out::standing(&sale), sale.text));
+            for later in &sale.later {
+                let name = later.reference.as_ref().map_or_else(|| later.number.to_string(), ToString::to_string);
+                out::say(&format!("{} of {} {}: {name}", later.kind.as_str(), later.amount, later.currency));
+            }
+        }
+        // A reversal under way is what was asked for.
+        let done = matches!(sale.state, SaleState::Ended | SaleState::Unconfirmed);
+        Ok(if done { Exit::Success } else { Exit::of(&sale) })
+    }
+}

@@ -1,0 +1,63 @@
+//! Closes of day: when a business day ends, and in which time zone that is told.
+
+use serde::Deserialize;
+
+use super::ConfigFault;
+use super::check::FaultList;
+use crate::counter::{DayEnd, NoDayEnd};
+
+/// Closes of day.
+#[derive(Clone, Debug, Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct CloseOfDay {
+    /// Local time at which a business day ends, as `04:00`: a close before it belongs to the date before. One from noon
+    /// on begins the next date early.
+    pub day_ends_at: String,
+    /// Time zone of the closes, as `Europe/Berlin`, from the system's `/usr/share/zoneinfo`, or as POSIX writes it
+    /// (`CET-1CEST,M3.5.0,M10.5.0/3`). Without it the board's own.
+    pub time_zone: Option<String>,
+}
+
+impl Default for CloseOfDay {
+    fn default() -> Self {
+        // Shops that sell at night close before the morning's first delivery.
+        Self { day_ends_at: "04:00".to_owned(), time_zone: None }
+    }
+}
+
+impl CloseOfDay {
+    /// When a business day ends.
+    ///
+    /// # Errors
+    /// When it is no time of day; `config::load` refuses such a file.
+    pub fn day_end(&self) -> Result<DayEnd, NoDayEnd> {
+        self.day_ends_at.parse()
+    }
+
+    /// The time zone; `None` is the board's own.
+    ///
+    /// # Errors
+    /// When there is none of this name; `config::load` refuses such a file.
+    pub fn zone(&self) -> Result<Option<tz::TimeZone>, tz::Error> {
+        self.time_zone.as_deref().map(tz::TimeZone::from_posix_tz).transpose()
+    }
+}
+
+/// What is wrong with the section.
+pub(super) fn check(found: &mut FaultList, close: &CloseOfDay) {
+    let fault = |key: &str, wrong: String, remedy: &str| ConfigFault {
+        line: None,
+        key: format!("close.{key}"),
+        wrong,
+        remedy: remedy.to_owned(),
+    };
+    let end = close.day_end().map(drop);
+    found.add(end.map_err(|error| fault("day-ends-at", error.to_string(), "write it so, or leave the key out")));
+    let zone = close.zone().map(drop).map_err(|error| {
+        let named = close.time_zone.as_deref().unwrap_or_default();
+        let remedy = "write one of /usr/share/zoneinfo (package tzdata), or leave the key out for the board's own";
+        fault("time-zone", format!("there is no time zone {named:?} ({error})"), remedy)
+    });
+    found.add(zone);
+}

@@ -1,0 +1,108 @@
+//! What a request says, read or refused: its parameters, the reference in its path, its body. What cannot be understood
+//! is answered with the field that is wrong.
+
+use std::time::Duration;
+
+use axum::body::Bytes;
+use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
+use axum::http::StatusCode;
+use axum::http::request::Parts;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use tokio::time::timeout;
+
+use super::failure::Failure;
+use crate::till::ProblemType;
+use crate::transaction::Reference;
+
+/// A sale's request is below 200 bytes; tills may add blanks.
+pub(super) const MAX_BODY: usize = 64 * 1024;
+/// From a request's head to the end of its body.
+const BODY_DEADLINE: Duration = Duration::from_secs(10);
+
+/// The parameters behind the path, `?name=value`; unknown ones are refused by each verb's type.
+pub(super) struct Parameters<T>(pub(super) T);
+
+impl<T: DeserializeOwned, S: Sync> FromRequestParts<S> for Parameters<T> {
+    type Rejection = Failure;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Failure> {
+        let Query(read) = Query::try_from_uri(&parts.uri).map_err(|error| Failure::malformed(error.body_text()))?;
+        Ok(Self(read))
+    }
+}
+
+/// The till that is meant, with requests that take no other parameter.
+#[derive(Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub(super) struct TillQuery {
+    /// The till that is meant: for a program that stands for several, and for whoever has the right `any-till`.
+    pub(super) till: Option<String>,
+}
+
+/// The part of the path that is not written down there.
+pub(super) struct InPath<T>(pub(super) T);
+
+impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for InPath<T> {
+    type Rejection = Failure;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Failure> {
+        let read = Path::from_request_parts(parts, state).await;
+        read.map(|Path(read)| Self(read)).map_err(|error| Failure::malformed(error.body_text()))
+    }
+}
+
+/// The reference in the path.
+pub(super) struct ReferenceInPath(pub(super) Reference);
+
+impl<S: Send + Sync> FromRequestParts<S> for ReferenceInPath {
+    type Rejection = Failure;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Failure> {
+        let InPath(reference) = InPath::<String>::from_request_parts(parts, state).await?;
+        checked_reference("reference", reference).map(Self)
+    }
+}
+
+/// A reference, or what is wrong with it; `field` is where it stood.
+pub(super) fn checked_reference(field: &str, reference: String) -> Result<Reference, Failure> {
+    Reference::parse(reference).map_err(|error| Failure::new(ProblemType::Reference, error.to_string()).field(field))
+}
+
+/// A JSON body within its size and its time; an empty one is `{}`. The field that is wrong is named.
+pub(super) struct JsonBody<T>(pub(super) T);
+
+/// A cancellation or a printing has nothing to say but its path.
+#[derive(Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub(super) struct Nothing {}
+
+impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for JsonBody<T> {
+    type Rejection = Failure;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, Failure> {
+        let bytes = match timeout(BODY_DEADLINE, Bytes::from_request(request, state)).await {
+            Ok(Ok(bytes)) => bytes,
+            Ok(Err(error)) if error.status() == StatusCode::PAYLOAD_TOO_LARGE => {
+                return Err(Failure::new(ProblemType::TooLarge, format!("the body is larger than {MAX_BODY} bytes")));
+            }
+            Ok(Err(error)) => return Err(Failure::malformed(error.body_text())),
+            Err(_) => return Err(Failure::new(ProblemType::Timeout, "the body did not arrive in time")),
+        };
+        let text: &[u8] = if bytes.is_empty() { b"{}" } else { &bytes };
+        // serde would take a list for the fields in their order.
+        if !text.trim_ascii_start().starts_with(b"{") {
+            return Err(Failure::malformed("the body: must be one JSON object"));
+        }
+        let mut json = serde_json::Deserializer::from_slice(text);
+        let read =
+            serde_path_to_error::deserialize(&mut json).map_err(|error| match error.path().to_string().as_str() {
+                "." => Failure::malformed(format!("the body: {}", error.inner())),
+                field => Failure::malformed(format!("{field}: {}", error.inner())).field(field),
+            })?;
+        json.end().map_err(|error| Failure::malformed(format!("the body: {error}")))?;
+        Ok(Self(read))
+    }
+}

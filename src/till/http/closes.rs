@@ -1,0 +1,255 @@
+//! Closes of day: made, listed newest first, shown in three forms, printed again.
+//!
+//! A close is the whole terminal's, with the sums of every till. What other tills call their transactions is told to
+//! those alone who may see them.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Json;
+use axum::extract::{Extension, State};
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use serde::{Deserialize, Serialize};
+
+use super::api::{App, Route, routes};
+use super::asked::{InPath, JsonBody, Nothing, Parameters, TillQuery, checked_reference};
+use super::failure::Failure;
+use super::places::Allowance;
+use crate::counter::{Close, csv};
+use crate::till::{Caller, CloseAsked, CloseView, Command, PrintView, ProblemType, Verb, WhichClose};
+
+/// A journal of a hundred thousand transactions on a slow card, and another close before this one.
+const CLOSE_DEADLINE: Duration = Duration::from_secs(120);
+/// Closes of one list when the caller names no limit, and at most: some weeks, and a year's quarter.
+const LIST_LIMIT: (u32, u32) = (20, 100);
+
+/// Closes of day.
+pub(super) const ROUTES: &[Route] = routes! {
+    post "/v1/closes" => close,
+        Operation::new("closeDay", "Close the day, or hear of the close that the reference has made")
+            .text("What has ended since the close before is counted; it refuses nothing and changes nothing at the gateway.")
+            .needs(Verb::Close)
+            .query::<TillQuery>()
+            .body::<CloseRequest>(json!({ "reference": "Z-2026-11-20", "print": true }))
+            .answers::<CloseView>(201, "A new close; it is recorded.", examples::close_made(false))
+            .answers::<CloseView>(200, "The close that the reference has made before.", examples::close_made(true))
+            .refuses(&[ProblemType::Reference, ProblemType::ListUnderWay, ProblemType::Journal]);
+    get "/v1/closes" => list,
+        Operation::new("listCloses", "Closes of day, newest first")
+            .text("`next` is the next question's `cursor`; without it there are no earlier ones.")
+            .needs(Verb::Close)
+            .query::<ClosesQuery>()
+            .answers::<Closes>(200, "The closes.", json!({ "closes": [examples::close()], "next": "7" }))
+            .refuses(&[ProblemType::ListUnderWay, ProblemType::Journal]);
+    get "/v1/closes/{close}" => show,
+        Operation::new("showClose", "A close of day: as JSON, as a table, or as it is printed")
+            .needs(Verb::Close)
+            .answers::<Close>(200, "The close, in the form that `Accept` asks for.", examples::close())
+            .answers_text(200, "", "text/csv", examples::CLOSE_AS_TABLE)
+            .answers_text(200, "", "text/plain", examples::CLOSE_AS_TEXT)
+            .refuses(&[ProblemType::NoSuchClose, ProblemType::NotAcceptable, ProblemType::Journal]);
+    post "/v1/closes/{close}/print" => print,
+        Operation::new("printClose", "Print a close of day again, marked as a duplicate")
+            .needs(Verb::Close)
+            .body::<Nothing>(json!({}))
+            .answers::<PrintView>(
+                202,
+                "It is on its way.",
+                json!({ "printer": "printer-1", "state": "ready", "text": "ok", "waiting": 1 }),
+            )
+            .refuses(&[ProblemType::NoSuchClose, ProblemType::Printer, ProblemType::Journal]);
+};
+
+#[derive(Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+struct CloseRequest {
+    /// The till's own name for it: the same one again is the same close.
+    #[cfg_attr(feature = "docs", schemars(length(min = 1, max = 64), regex(pattern = "^[!-~]([ -~]*[!-~])?$")))]
+    reference: Option<String>,
+    /// Print it as soon as it is recorded.
+    #[serde(default)]
+    print: bool,
+}
+
+async fn close(
+    State(app): State<Arc<App>>,
+    Extension(caller): Extension<Caller>,
+    Extension(allowance): Extension<Arc<Allowance>>,
+    Parameters(TillQuery { till }): Parameters<TillQuery>,
+    JsonBody(CloseRequest { reference, print }): JsonBody<CloseRequest>,
+) -> Result<Response, Failure> {
+    let permit = caller.may(Verb::Close)?;
+    let till = permit.own(till)?;
+    let reference = reference.map(|reference| checked_reference("reference", reference)).transpose()?;
+    let wish = CloseAsked { till, reference, by: caller.who().clone(), print };
+    let _turn = allowance.turn_to_read().await?;
+    let made = app.ask_within(&permit, CLOSE_DEADLINE, |reply| Command::Close { wish, reply }).await??;
+    let status = if made.replayed { StatusCode::OK } else { StatusCode::CREATED };
+    let close = made.close.told_to(|till| permit.sees(till));
+    Ok((status, Json(CloseView { close, ..made })).into_response())
+}
+
+#[derive(Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+struct ClosesQuery {
+    /// At most so many; 20 when nothing is said.
+    #[cfg_attr(feature = "docs", schemars(range(min = 1, max = 100)))]
+    limit: Option<u32>,
+    /// The `next` of an earlier answer: those before it.
+    cursor: Option<String>,
+}
+
+#[derive(Serialize)]
+#[cfg_attr(feature = "docs", derive(Deserialize, schemars::JsonSchema))]
+struct Closes {
+    /// The newest first.
+    closes: Vec<Close>,
+    /// Absent when there are no earlier ones.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next: Option<String>,
+}
+
+async fn list(
+    State(app): State<Arc<App>>,
+    Extension(caller): Extension<Caller>,
+    Extension(allowance): Extension<Arc<Allowance>>,
+    Parameters(ClosesQuery { limit, cursor }): Parameters<ClosesQuery>,
+) -> Result<Json<Closes>, Failure> {
+    let permit = caller.may(Verb::Close)?;
+    let (usual, most) = LIST_LIMIT;
+    let limit = limit.unwrap_or(usual);
+    if !(1..=most).contains(&limit) {
+        return Err(Failure::malformed(format!("limit is 1 to {most}; ask for the rest with cursor")).field("limit"));
+    }
+    let below = cursor.map_or(Ok(u64::MAX), |cursor| cursor.parse());
+    let below = below.map_err(|_| wrong_cursor())?;
+    let _turn = allowance.turn_to_read().await?;
+    let closes = app.ask(&permit, |reply| Command::ListCloses { below, limit, reply }).await??;
+    let closes: Vec<Close> = closes.into_iter().map(|close| close.told_to(|till| permit.sees(till))).collect();
+    let last = closes.last().map(|close| close.number).filter(|number| *number > 1);
+    let next = last.filter(|_| u32::try_from(closes.len()).is_ok_and(|read| read == limit));
+    Ok(Json(Closes { next: next.map(|number| number.to_string()), closes }))
+}
+
+async fn show(
+    State(app): State<Arc<App>>,
+    Extension(caller): Extension<Caller>,
+    InPath(which): InPath<String>,
+    headers: HeaderMap,
+) -> Result<Response, Failure> {
+    let permit = caller.may(Verb::Close)?;
+    let (which, form) = (which_close(&which)?, CloseForm::wanted(&headers)?);
+    let asked = permit.clone();
+    let shown = app.ask(&permit, |reply| Command::ShowClose { which, permit: asked, reply }).await??;
+    Ok(match form {
+        CloseForm::Json => Json(shown.close).into_response(),
+        CloseForm::Csv => {
+            ([(header::CONTENT_TYPE, "text/csv; charset=utf-8; header=present")], csv(&shown.close)).into_response()
+        }
+        CloseForm::Text => ([(header::CONTENT_TYPE, "text/plain; charset=utf-8")], shown.text).into_response(),
+    })
+}
+
+async fn print(
+    State(app): State<Arc<App>>,
+    Extension(caller): Extension<Caller>,
+    InPath(which): InPath<String>,
+    JsonBody(Nothing {}): JsonBody<Nothing>,
+) -> Result<(StatusCode, Json<PrintView>), Failure> {
+    let permit = caller.may(Verb::Close)?;
+    let which = which_close(&which)?;
+    let printing = app.ask(&permit, |reply| Command::PrintClose { which, reply }).await??;
+    Ok((StatusCode::ACCEPTED, Json(printing)))
+}
+
+fn which_close(which: &str) -> Result<WhichClose, Failure> {
+    which.parse().map_err(|_| Failure::malformed("a close is named by its number, or by last").field("number"))
+}
+
+fn wrong_cursor() -> Failure {
+    Failure::malformed("cursor: the next of an earlier answer, or leave it out").field("cursor")
+}
+
+/// In which form a close is answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum CloseForm {
+    Json,
+    Csv,
+    Text,
+}
+
+impl CloseForm {
+    /// The one that `Accept` weighs most, of several the first; JSON when it names none.
+    fn wanted(headers: &HeaderMap) -> Result<Self, Failure> {
+        let accept = headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok());
+        let mut wanted: Option<(u32, Self)> = None;
+        let mut is_named = false;
+        for range in accept.flat_map(|value| value.split(',')).map(str::trim).filter(|range| !range.is_empty()) {
+            is_named = true;
+            let (media, parameters) = range.split_once(';').unwrap_or((range, ""));
+            let weight = parameters.split(';').find_map(|parameter| parameter.trim().strip_prefix("q="));
+            let weight = weight.map_or(1000, thousandths);
+            let form = match media.trim().to_ascii_lowercase().as_str() {
+                "application/json" | "application/*" | "*/*" => Self::Json,
+                "text/csv" => Self::Csv,
+                "text/plain" | "text/*" => Self::Text,
+                _ => continue,
+            };
+            if weight > wanted.map_or(0, |(weight, _)| weight) {
+                wanted = Some((weight, form));
+            }
+        }
+        match wanted {
+            Some((_, form)) => Ok(form),
+            None if !is_named => Ok(Self::Json),
+            None => {
+                let detail = "a close is to be had as application/json, text/csv or text/plain";
+                Err(Failure::new(ProblemType::NotAcceptable, detail))
+            }
+        }
+    }
+}
+
+/// A weight of RFC 9110, 12.4.2: 0 to 1 with up to three decimals. What is none counts as nothing.
+fn thousandths(weight: &str) -> u32 {
+    let (whole, decimals) = weight.trim().split_once('.').unwrap_or((weight.trim(), ""));
+    let digits = format!("{whole}{decimals:0<3}");
+    if decimals.len() > 3 || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return 0;
+    }
+    digits.parse().unwrap_or(0).min(1000)
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::http::HeaderValue;
+
+    use super::*;
+
+    #[test]
+    fn the_form_is_the_one_that_is_wanted_most() {
+        for (accept, form) in [
+            ("", Some(CloseForm::Json)),
+            ("*/*", Some(CloseForm::Json)),
+            ("application/json", Some(CloseForm::Json)),
+            ("text/csv", Some(CloseForm::Csv)),
+            ("TEXT/CSV; header=present", Some(CloseForm::Csv)),
+            ("text/plain;q=0.5, text/csv;q=0.9", Some(CloseForm::Csv)),
+            ("text/html, text/plain;q=0.8, */*;q=0.1", Some(CloseForm::Text)),
+            ("text/csv;q=0, application/json;q=0.001", Some(CloseForm::Json)),
+            ("text/csv, text/plain", Some(CloseForm::Csv)),
+            ("image/png", None),
+            ("text/csv;q=0", None),
+            ("text/csv;q=x", None),
+        ] {
+            let mut headers = HeaderMap::new();
+            if !accept.is_empty() {
+                headers.insert(header::ACCEPT, HeaderValue::from_static(accept));
+            }
+            assert_eq!(CloseForm::wanted(&headers).ok(), form, "{accept}");
+        }
+    }
+}

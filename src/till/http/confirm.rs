@@ -1,0 +1,95 @@
+//! `POST /v1/sales/{reference}/confirm`: the till says whether it takes what was approved.
+//!
+//! | body | what becomes of the sale |
+//! |---|---|
+//! | `{"taken":"all"}` | approved |
+//! | `{"taken":"part","amount":"8.00"}` | approved, and the rest is refunded; the refund stands in `later` (a sale) |
+//! | `{"taken":"nothing"}` | the payment is reversed |
+//!
+//! The same answer once more is a 200 that changes nothing; another one, or one that nobody waits for, is a 409 that
+//! names what was said.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::{Extension, State};
+use serde::Deserialize;
+
+use super::api::{App, Route, routes};
+use super::asked::{JsonBody, Parameters, ReferenceInPath, TillQuery};
+use super::failure::Failure;
+use super::sales::{amount_text, see_to};
+use crate::money::{Amount, Currency};
+use crate::till::{Caller, Command, ProblemType, SaleView};
+use crate::transaction::Taken;
+
+/// What a till takes.
+pub(super) const ROUTES: &[Route] = routes! {
+    post "/v1/sales/{reference}/confirm" => confirm,
+        Operation::new("confirmSale", "Say what the till takes of a sale that waits for its confirmation")
+            .text("The same answer once more changes nothing. Needs the right of its kind.")
+            .query::<TillQuery>()
+            .body::<TakenRequest>(json!({ "taken": "all" }))
+            .answers::<SaleView>(
+                200,
+                "The transaction: ended, with the refund of the rest in `later`, or being reversed.",
+                examples::sale(),
+            )
+            .refuses(&[ProblemType::NoConfirmationAwaited, ProblemType::Amount, ProblemType::NotPossible])
+            .refuses(&[ProblemType::NotReady, ProblemType::NoSuchSale, ProblemType::Journal]);
+};
+
+/// What the till says.
+#[derive(Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+struct TakenRequest {
+    /// What the till takes.
+    taken: TakenWord,
+    /// How much of it, as `8.00`, when it is a part: less than what was approved.
+    #[serde(default, deserialize_with = "amount_text")]
+    #[cfg_attr(feature = "docs", schemars(with = "String"))]
+    amount: Option<String>,
+}
+
+/// How much is taken.
+#[derive(Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+enum TakenWord {
+    All,
+    Part,
+    Nothing,
+}
+
+impl TakenRequest {
+    /// In the sale's currency.
+    fn taken(self, currency: Currency) -> Result<Taken, Failure> {
+        match (self.taken, self.amount) {
+            (TakenWord::All, None) => Ok(Taken::All),
+            (TakenWord::Nothing, None) => Ok(Taken::Nothing),
+            (TakenWord::Part, Some(text)) => match Amount::parse(&text, currency) {
+                Ok(amount) => Ok(Taken::Part { amount }),
+                Err(error) => Err(Failure::new(ProblemType::Amount, error.to_string()).field("amount")),
+            },
+            (TakenWord::Part, None) => Err(Failure::malformed("amount: a part needs it")),
+            (TakenWord::All | TakenWord::Nothing, Some(_)) => {
+                Err(Failure::malformed("amount: goes with \"taken\":\"part\""))
+            }
+        }
+    }
+}
+
+async fn confirm(
+    State(app): State<Arc<App>>,
+    Extension(caller): Extension<Caller>,
+    ReferenceInPath(reference): ReferenceInPath,
+    Parameters(TillQuery { till }): Parameters<TillQuery>,
+    JsonBody(said): JsonBody<TakenRequest>,
+) -> Result<Json<SaleView>, Failure> {
+    let (permit, till) = see_to(&app, &caller, till, &reference).await?;
+    // What takes a card is in the terminal's currency.
+    let taken = said.taken(app.currency)?;
+    let by = caller.who().clone();
+    Ok(Json(app.ask(&permit, |reply| Command::Confirm { till, reference, taken, by, reply }).await??))
+}

@@ -1,0 +1,409 @@
+//! The interface described for machines (OpenAPI 3.1), from the verbs and the types that serve it. It is made for the
+//! manual and the tests, which hold `openapi.json` against it; the agent serves that file and makes nothing.
+//!
+//! Each route says what it takes and answers beside its handler (`routes!`). Schemas are the types', by schemars; the
+//! refusals are the closed list's (`till/problem.rs`). Examples are read by the very types that they are examples of.
+
+use std::collections::BTreeMap;
+
+use schemars::generate::SchemaSettings;
+use schemars::{JsonSchema, SchemaGenerator};
+use serde::de::DeserializeOwned;
+pub(super) use serde_json::json;
+use serde_json::{Map, Value};
+
+pub(super) use super::examples;
+pub(super) use crate::till::ProblemType;
+use crate::till::{ProblemView, Verb};
+
+/// What a path's part in braces is.
+const PARTS_OF_PATHS: &[(&str, &str)] = &[
+    ("reference", "The till's own name for the transaction."),
+    ("number", "The number in the terminal's journal."),
+    ("close", "The number of the close of day, or `last`."),
+    ("id", "The id of the payment at the gateway."),
+];
+
+/// What whoever is let in may be answered anywhere.
+const ANYWHERE: &[ProblemType] =
+    &[ProblemType::Unauthorized, ProblemType::Forbidden, ProblemType::TooManyRequests, ProblemType::NoPlace];
+/// What may be wrong with a body, whatever is in it.
+const OF_A_BODY: &[ProblemType] =
+    &[ProblemType::Malformed, ProblemType::Timeout, ProblemType::TooLarge, ProblemType::MediaType];
+
+/// One method of one path, as it is described.
+pub(super) struct Operation {
+    id: &'static str,
+    summary: &'static str,
+    text: String,
+    query: Option<Schema>,
+    body: Option<(Schema, Value)>,
+    answers: Vec<Answer>,
+    problems: Vec<ProblemType>,
+}
+
+type Schema = fn(&mut Schemas) -> Value;
+
+struct Answer {
+    status: u16,
+    text: &'static str,
+    /// By media type.
+    content: Vec<(&'static str, Schema, Value)>,
+}
+
+impl Operation {
+    /// `id` is its name in programs that are made from the description, `summary` one line.
+    pub(super) fn new(id: &'static str, summary: &'static str) -> Self {
+        let (text, query, body, answers) = (String::new(), None, None, Vec::new());
+        let mut problems = ANYWHERE.to_vec();
+        problems.push(ProblemType::NoAnswer);
+        Self { id, summary, text, query, body, answers, problems }
+    }
+
+    /// What else is to be known of it: a sentence or two.
+    pub(super) fn text(mut self, text: &str) -> Self {
+        self.text = format!("{}{}{text}", self.text, if self.text.is_empty() { "" } else { " " });
+        self
+    }
+
+    /// What it needs, by the table of rights.
+    pub(super) fn needs(self, verb: Verb) -> Self {
+        self.text(&verb.told())
+    }
+
+    /// Its parameters behind the path: the fields of `T`.
+    pub(super) fn query<T: JsonSchema>(mut self) -> Self {
+        self.query = Some(|schemas| schemas.of_request::<T>());
+        self.problems.push(ProblemType::Malformed);
+        self
+    }
+
+    /// Its body, with an example.
+    pub(super) fn body<T: JsonSchema + DeserializeOwned>(mut self, example: Value) -> Self {
+        drop(read_back::<T>(&example));
+        self.body = Some((|schemas| schemas.of_request::<T>(), example));
+        self.problems.extend(OF_A_BODY);
+        self
+    }
+
+    /// It is answered with `T` as JSON.
+    pub(super) fn answers<T>(self, status: u16, text: &'static str, example: Value) -> Self
+    where
+        T: JsonSchema + DeserializeOwned + serde::Serialize,
+    {
+        let read = serde_json::to_value(read_back::<T>(&example)).expect("a view is text and numbers");
+        assert_eq!(read, example, "an example of {} has fields that the type has not", T::schema_name());
+        self.content(status, text, "application/json", |schemas| schemas.of_answer::<T>(), example)
+    }
+
+    /// It is answered with text of this media type.
+    pub(super) fn answers_text(self, status: u16, text: &'static str, media: &'static str, example: &str) -> Self {
+        self.content(status, text, media, |_| json!({ "type": "string" }), example.into())
+    }
+
+    /// It is answered with server-sent events, the data of each of which is a `T`.
+    pub(super) fn streams<T: JsonSchema>(self, status: u16, text: &'static str) -> Self {
+        let schema: Schema = |schemas| {
+            // What is in a stream has no schema of its own in OpenAPI 3.1; the event's is among the components.
+            schemas.of_answer::<T>();
+            json!({ "type": "string" })
+        };
+        self.content(status, text, "text/event-stream", schema, "event: idle\ndata: {…}\n\n".into())
+    }
+
+    fn content(mut self, status: u16, text: &'static str, media: &'static str, schema: Schema, example: Value) -> Self {
+        match self.answers.iter_mut().find(|answer| answer.status == status) {
+            Some(answer) => answer.content.push((media, schema, example)),
+            None => self.answers.push(Answer { status, text, content: vec![(media, schema, example)] }),
+        }
+        self
+    }
+
+    /// Why it may be refused, beside what every request may hear.
+    pub(super) fn refuses(mut self, problems: &[ProblemType]) -> Self {
+        self.problems.extend(problems);
+        self
+    }
+
+    fn described(mut self, method: &str, path: &str, schemas: &mut Schemas) -> Value {
+        assert_eq!(method == "post", self.body.is_some(), "{method} {path}: a POST has a body, and nothing else has");
+        let mut parameters = Vec::new();
+        for part in path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}')) {
+            let (_, text) = PARTS_OF_PATHS.iter().find(|(known, _)| *known == part).expect("PARTS_OF_PATHS names it");
+            let schema = match part {
+                "reference" => reference(),
+                "number" => json!({ "type": "integer", "format": "uint64", "minimum": 0 }),
+                _ => json!({ "type": "string", "minLength": 1 }),
+            };
+            parameters
+                .push(json!({ "name": part, "in": "path", "required": true, "description": text, "schema": schema }));
+            let wrong = if part == "reference" { ProblemType::Reference } else { ProblemType::Malformed };
+            self.problems.extend([wrong, ProblemType::Malformed]);
+        }
+        if let Some(query) = self.query {
+            parameters.extend(in_query(&query(schemas)));
+        }
+        let mut responses = Map::new();
+        for Answer { status, text, content } in self.answers {
+            let content: Map<String, Value> = content
+                .into_iter()
+                .map(|(media, schema, example)| {
+                    (media.to_owned(), json!({ "schema": schema(schemas), "example": example }))
+                })
+                .collect();
+            responses.insert(status.to_string(), json!({ "description": text, "content": content }));
+        }
+        for (status, problems) in by_status(self.problems) {
+            responses.insert(status.to_string(), schemas.refusal(status, &problems));
+        }
+        let mut described = json!({ "operationId": self.id, "summary": self.summary, "responses": responses });
+        let mut insert = |key: &str, value: Value| described[key] = value;
+        if !self.text.is_empty() {
+            insert("description", self.text.into());
+        }
+        if !parameters.is_empty() {
+            insert("parameters", parameters.into());
+        }
+        if let Some((body, example)) = self.body {
+            let schema = body(schemas);
+            let content = json!({ "application/json": { "schema": schema, "example": example } });
+            insert("requestBody", json!({ "required": true, "content": content }));
+        }
+        described
+    }
+}
+
+/// Each status with its problems, in the order of the list.
+fn by_status(mut problems: Vec<ProblemType>) -> BTreeMap<u16, Vec<ProblemType>> {
+    problems.sort();
+    problems.dedup();
+    let mut statuses = BTreeMap::<u16, Vec<ProblemType>>::new();
+    for problem in problems {
+        statuses.entry(problem.status()).or_default().push(problem);
+    }
+    statuses
+}
+
+/// An example as its type reads it.
+fn read_back<T: DeserializeOwned>(example: &Value) -> T {
+    serde_json::from_value(example.clone()).unwrap_or_else(|error| panic!("an example is wrong: {error}: {example}"))
+}
+
+/// The schemas that are met on the way, and the answers that refuse.
+pub(super) struct Schemas {
+    requests: SchemaGenerator,
+    answers: SchemaGenerator,
+    refusals: Map<String, Value>,
+}
+
+impl Schemas {
+    fn new() -> Self {
+        let settings = || {
+            let settings = SchemaSettings::draft2020_12();
+            settings.with(|settings| {
+                settings.definitions_path = "/components/schemas".into();
+                settings.meta_schema = None;
+            })
+        };
+        Self {
+            requests: settings().for_deserialize().into_generator(),
+            answers: settings().for_serialize().into_generator(),
+            refusals: Map::new(),
+        }
+    }
+
+    /// As it is written where it is used: each request has its own.
+    fn of_request<T: JsonSchema>(&mut self) -> Value {
+        T::json_schema(&mut self.requests).to_value()
+    }
+
+    fn of_answer<T: JsonSchema>(&mut self) -> Value {
+        self.answers.subschema_for::<T>().to_value()
+    }
+
+    /// The answer with this status and one of these problems.
+    fn refusal(&mut self, status: u16, problems: &[ProblemType]) -> Value {
+        let codes: Vec<&str> = problems.iter().map(|problem| problem.code()).collect();
+        let name = codes.join(".");
+        if !self.refusals.contains_key(&name) {
+            let view = self.of_answer::<ProblemView>();
+            let titles: Vec<String> =
+                problems.iter().map(|problem| format!("`{}`: {}.", problem.code(), problem.title())).collect();
+            let schema = json!({ "allOf": [view, { "properties": { "code": { "enum": codes } } }] });
+            let mut refusal = json!({
+                "description": titles.join(" "),
+                "content": { "application/problem+json": { "schema": schema } },
+            });
+            let header = match status {
+                401 => Some(("WWW-Authenticate", json!({ "schema": { "const": "Bearer" } }))),
+                429 => Some(("Retry-After", json!({ "schema": { "type": "integer" } }))),
+                _ => None,
+            };
+            if let Some((header, schema)) = header {
+                refusal["headers"] = json!({ header: schema });
+            }
+            self.refusals.insert(name.clone(), refusal);
+        }
+        json!({ "$ref": format!("#/components/responses/{name}") })
+    }
+
+    /// What was met, for `components`.
+    fn components(mut self) -> Value {
+        let mut schemas = self.answers.take_definitions(true);
+        schemas.values_mut().for_each(without_nulls);
+        for (name, schema) in self.requests.take_definitions(true) {
+            let known = schemas.entry(name.clone()).or_insert_with(|| schema.clone());
+            assert_eq!(*known, schema, "{name} differs in requests and answers");
+        }
+        let bearer =
+            json!({ "type": "http", "scheme": "bearer", "description": "The content of the till's token-file." });
+        json!({ "schemas": schemas, "responses": self.refusals, "securitySchemes": { "bearer": bearer } })
+    }
+}
+
+/// A till's own name for a transaction, as requests may write it.
+fn reference() -> Value {
+    json!({ "type": "string", "minLength": 1, "maxLength": 64, "pattern": REFERENCE })
+}
+
+/// Printable ASCII without spaces at its ends.
+pub(super) const REFERENCE: &str = "^[!-~]([ -~]*[!-~])?$";
+
+/// The fields of an object as parameters.
+fn in_query(object: &Value) -> Vec<Value> {
+    let required: Vec<&str> = object["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    let fields = object["properties"].as_object().into_iter().flatten();
+    fields
+        .map(|(name, schema)| {
+            let mut schema = without_null(schema.clone());
+            let text = schema.as_object_mut().and_then(|schema| schema.remove("description"));
+            let required = required.contains(&name.as_str());
+            json!({ "name": name, "in": "query", "required": required, "description": text, "schema": schema })
+        })
+        .collect()
+}
+
+/// A parameter is there or not; there is no way to write `null`.
+fn without_null(mut schema: Value) -> Value {
+    if let Some(kinds) = schema["type"].as_array() {
+        let kind = kinds.iter().find(|kind| *kind != "null").cloned().unwrap_or_default();
+        schema["type"] = kind;
+    }
+    schema
+}
+
+/// What an answer leaves out it never writes as `null`.
+fn without_nulls(schema: &mut Value) {
+    let required = schema["required"].as_array().cloned().unwrap_or_default();
+    for (name, field) in schema.get_mut("properties").and_then(Value::as_object_mut).into_iter().flatten() {
+        if required.iter().any(|required| required == name) {
+            continue;
+        }
+        *field = without_null(field.take());
+        let kinds = field["anyOf"].as_array().cloned().unwrap_or_default();
+        if let [kind, null] = kinds.as_slice()
+            && null["type"] == "null"
+        {
+            let mut kind = kind.clone();
+            kind["description"] = field["description"].take();
+            *field = kind;
+        }
+    }
+}
+
+/// The whole description.
+#[must_use]
+pub fn document() -> Value {
+    let mut schemas = Schemas::new();
+    let mut paths = Map::new();
+    for route in super::api::every_route() {
+        let described = (route.describe)().described(route.method, route.path, &mut schemas);
+        let path = paths.entry(route.path).or_insert_with(|| json!({}));
+        path[route.method] = described;
+    }
+    let mut document = json!({
+        "openapi": "3.1.0",
+        "info": {
+            "title": "pos-agent",
+            "version": "1",
+            "summary": "The payment terminal, as a till asks it",
+            "description": "HTTP/1.1 with JSON, on the Unix socket `/run/pos-agent/till.sock`, where the system says which user \
+                asks, and on loopback for tills with a token. A reference is one transaction: the same request may be sent \
+                again, and is answered with what became of it. Fields and words are added within `/v1/` and never change \
+                their meaning, so unknown ones are to be passed over; a request's unknown fields are refused. Every answer \
+                has `Cache-Control: no-store`. A path that does not exist is answered with 404 `not-found`, another method \
+                with 405 `method-not-allowed`.",
+            "license": { "name": "MIT OR Apache-2.0", "identifier": "MIT OR Apache-2.0" },
+        },
+        "servers": [{ "url": "http://127.0.0.1:8650", "description": "For tills with a token; the Unix socket serves the same." }],
+        "security": [{ "bearer": [] }, {}],
+        "paths": paths,
+        "components": schemas.components(),
+    });
+    for_readers(&mut document);
+    document
+}
+
+/// Comments of the source become texts for readers of the description: no citations, no links into the source; a list
+/// of words is an enumeration, with what each means behind the text.
+fn for_readers(value: &mut Value) {
+    match value {
+        Value::Array(values) => values.iter_mut().for_each(for_readers),
+        Value::Object(object) => {
+            object.values_mut().for_each(for_readers);
+            let most = object.get("format").and_then(|format| LARGEST.iter().find(|(name, _)| format == name));
+            if let Some((_, most)) = most.filter(|_| !object.contains_key("maximum")) {
+                object.insert("maximum".to_owned(), (*most).into());
+            }
+            if let Some(Value::String(text)) = object.get_mut("description") {
+                *text = without_source(text);
+            }
+            if let Some(words) = object.get("oneOf").and_then(words) {
+                object.remove("oneOf");
+                let meanings: Vec<String> = words
+                    .iter()
+                    .filter(|(_, text)| !text.is_empty())
+                    .map(|(word, text)| format!("`{word}`: {text}"))
+                    .collect();
+                let text = object.get("description").and_then(Value::as_str).unwrap_or_default();
+                let text = [&[text.to_owned()], &meanings[..]].concat().join(" ");
+                let words: Vec<&String> = words.iter().map(|(word, _)| word).collect();
+                let listed = json!({ "type": "string", "enum": words, "description": text.trim() });
+                object.extend(listed.as_object().cloned().unwrap_or_default());
+            }
+        }
+        _ => {}
+    }
+}
+
+/// The greatest number of each format.
+const LARGEST: &[(&str, u64)] = &[("uint64", u64::MAX), ("uint32", u32::MAX as u64), ("uint16", u16::MAX as u64)];
+
+/// The words of an enumeration with their meanings, when each has one.
+fn words(choices: &Value) -> Option<Vec<(String, String)>> {
+    let choices = choices.as_array()?;
+    let mut words = Vec::new();
+    for choice in choices {
+        let text = choice["description"].as_str().unwrap_or_default();
+        let text = if text.starts_with("See ") { "" } else { text };
+        match (choice["const"].as_str(), choice["enum"].as_array()) {
+            (Some(word), _) => words.push((word.to_owned(), text.to_owned())),
+            (None, Some(list)) => {
+                words.extend(list.iter().filter_map(Value::as_str).map(|word| (word.to_owned(), text.to_owned())));
+            }
+            (None, None) => return None,
+        }
+    }
+    Some(words)
+}
+
+fn without_source(text: &str) -> String {
+    let mut text = text.split_whitespace().collect::<Vec<_>>().join(" ").replace("[`Self::", "[`");
+    for book in [" (interface: ", " (readers: ", " (design: ", " (security: ", " (tills: "] {
+        while let Some((before, after)) = text.split_once(book) {
+            let after = after.split_once(')').map_or("", |(_, after)| after);
+            text = format!("{before}{after}");
+        }
+    }
+    text.replace("[`", "`").replace("`]", "`")
+}

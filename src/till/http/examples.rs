@@ -1,0 +1,112 @@
+//! Answers as they are shown in the interface's description. Each is read back by the type that it is an example of.
+
+use serde_json::{Value, json};
+
+/// A sale that has ended well.
+pub(super) fn sale() -> Value {
+    json!({
+        "till": "till-1", "reference": "order-4711", "by": { "token": "till-1" }, "number": 17, "kind": "sale",
+        "left": "12.34", "amount": "12.34", "currency": "EUR", "state": "ended", "outcome": "approved",
+        "approvedAmount": "12.34", "text": "APPROVED", "startedAt": "2026-11-20T12:34:56Z",
+        "endedAt": "2026-11-20T12:35:04Z", "replayed": false, "paymentId": "8ac7a4a18b2c3d4e018b2c3d4e5f6789",
+        "code": "000.000.000", "approvalCode": "012345",
+        "card": { "entryMode": "CONTACTLESS_CHIP", "brand": "VISA", "last4": "0119", "aid": "A0000000031010" },
+    })
+}
+
+/// The same before the card.
+pub(super) fn begun() -> Value {
+    json!({
+        "till": "till-1", "reference": "order-4711", "by": { "token": "till-1" }, "number": 17, "kind": "sale",
+        "amount": "12.34", "currency": "EUR", "state": "waiting-for-card", "text": "waiting for a card",
+        "startedAt": "2026-11-20T12:34:56Z", "replayed": false,
+    })
+}
+
+/// The same when it is asked for again.
+pub(super) fn replayed() -> Value {
+    let mut sale = sale();
+    sale["replayed"] = true.into();
+    sale
+}
+
+/// The same when it was cancelled before the card.
+pub(super) fn cancelled() -> Value {
+    let mut sale = begun();
+    let cancelled = json!({
+        "cancel": "in-time", "cancelText": "cancelled in time: nothing is charged", "state": "ended",
+        "outcome": "cancelled", "reason": "till-cancelled", "text": "CANCELLED", "endedAt": "2026-11-20T12:35:01Z",
+    });
+    let more = cancelled.as_object().into_iter().flatten();
+    more.for_each(|(field, value)| sale[field] = value.clone());
+    sale
+}
+
+/// The sums of a day with one sale.
+pub(super) fn totals() -> Value {
+    let sum = json!({ "kind": "sale", "currency": "EUR", "count": 1, "sum": "12.34" });
+    let visa = json!({ "kind": "sale", "scheme": "VISA", "currency": "EUR", "count": 1, "sum": "12.34" });
+    json!({
+        "terminalId": "4711", "open": [], "since": 16, "next": 17, "carried": [], "kinds": [sum], "schemes": [visa],
+        "tips": [], "declined": 0, "takenBack": 0, "cancelled": 0, "notSent": 0,
+    })
+}
+
+/// A close of a day with one sale.
+pub(super) fn close() -> Value {
+    let moved = |name: Option<&str>| {
+        let mut moved = json!({ "currency": "EUR", "count": 1, "taken": "12.34", "given": "0.00", "net": "12.34" });
+        if let Some(name) = name {
+            moved["name"] = name.into();
+        }
+        moved
+    };
+    let sum = json!({ "kind": "sale", "currency": "EUR", "count": 1, "sum": "12.34" });
+    let visa = json!({ "kind": "sale", "scheme": "VISA", "currency": "EUR", "count": 1, "sum": "12.34" });
+    json!({
+        "number": 7, "terminalId": "4711", "day": "2026-11-20", "till": "till-1", "reference": "Z-2026-11-20",
+        "by": { "token": "till-1" }, "net": [moved(None)], "kinds": [sum], "schemes": [visa],
+        "period": {
+            "afterEntry": 812, "toEntry": 816, "from": "2026-11-19T23:04:10+01:00", "to": "2026-11-20T23:01:52+01:00",
+        },
+        "tills": [moved(Some("till-1"))], "tips": [], "declined": 0, "takenBack": 0, "cancelled": 0, "notSent": 0,
+        "open": [{
+            "is": "pre-authorisation", "number": 15, "till": "till-1", "reference": "room-12",
+            "kind": "pre-authorisation", "amount": "80.00", "currency": "EUR",
+        }],
+    })
+}
+
+/// The same as the answer to who made it.
+pub(super) fn close_made(replayed: bool) -> Value {
+    let mut close = close();
+    close["replayed"] = replayed.into();
+    close
+}
+
+/// The same as a table.
+pub(super) const CLOSE_AS_TABLE: &str = "\
+    close,day,section,name,kind,currency,count,amount\r\n7,2026-11-20,net,,net,EUR,1,12.34\r\n";
+/// The same as it is printed.
+pub(super) const CLOSE_AS_TEXT: &str = "          CLOSE OF DAY\nClose                          7\n";
+
+/// A terminal that works.
+pub(super) fn status() -> Value {
+    json!({
+        "version": "1.0.0", "terminalId": "4711", "currency": "EUR", "ready": true, "busy": false, "attention": [],
+        "reader": { "state": "ready", "text": "Miura M010 001-12345", "serial": "001-12345", "model": "M010" },
+        "gateway": { "state": "answers", "text": "answers", "url": "https://gateway.example" },
+        "printers": [{ "name": "printer-1", "port": "/dev/pos/printer", "state": "ready", "text": "ok", "waiting": 0 }],
+        "clock": { "state": "ready", "text": "the board's" },
+        "journal": { "state": "ready", "text": "written", "freeBytes": 4_000_000_000_u64 },
+        "unconfirmed": [],
+    })
+}
+
+/// A receipt, in 32 columns.
+pub(super) const RECEIPT: &str = "\
+          CORNER SHOP
+          ** SALE **
+TOTAL                  12.34 EUR
+            APPROVED
+";

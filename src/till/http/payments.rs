@@ -1,0 +1,62 @@
+//! What the gateway holds, asked by a person at the terminal: one payment, or those that filters find.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Json;
+use axum::extract::{Extension, State};
+use serde::Serialize;
+
+use super::api::{App, Route, routes};
+use super::asked::{InPath, Parameters};
+use super::failure::Failure;
+use crate::till::{Caller, Command, Verb};
+use crate::transaction::PaymentId;
+
+/// Longer than the gateway's own two deadlines.
+const GATEWAY_DEADLINE: Duration = Duration::from_secs(170);
+
+/// The gateway's own records.
+pub(super) const ROUTES: &[Route] = routes! {
+    get "/v1/payments/{id}" => payment,
+        Operation::new("payment", "A payment as the gateway knows it now, by its flat names")
+            .needs(Verb::AskGateway)
+            .answers::<BTreeMap<String, String>>(200, "The payment's fields.", json!({ "result.code": "000.000.000" }))
+            .refuses(&[ProblemType::Gateway, ProblemType::Parameter]);
+    get "/v1/query" => query,
+        Operation::new("query", "The payments that the gateway finds by its own query parameters")
+            .text("Any parameter of the gateway's query may be given.")
+            .needs(Verb::AskGateway)
+            .answers::<Found>(200, "The payments.", json!({ "payments": [{ "result.code": "000.000.000" }] }))
+            .refuses(&[ProblemType::Gateway, ProblemType::Parameter, ProblemType::Malformed]);
+};
+
+async fn payment(
+    State(app): State<Arc<App>>,
+    Extension(caller): Extension<Caller>,
+    InPath(id): InPath<String>,
+) -> Result<Json<BTreeMap<String, String>>, Failure> {
+    let permit = caller.may(Verb::AskGateway)?;
+    Ok(Json(
+        app.ask_within(&permit, GATEWAY_DEADLINE, |reply| Command::Payment { id: PaymentId::new(id), reply }).await??,
+    ))
+}
+
+/// What filters found.
+#[derive(Serialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema, serde::Deserialize))]
+struct Found {
+    /// Each by its flat names.
+    payments: Vec<BTreeMap<String, String>>,
+}
+
+async fn query(
+    State(app): State<Arc<App>>,
+    Extension(caller): Extension<Caller>,
+    Parameters(filters): Parameters<Vec<(String, String)>>,
+) -> Result<Json<Found>, Failure> {
+    let permit = caller.may(Verb::AskGateway)?;
+    let payments = app.ask_within(&permit, GATEWAY_DEADLINE, |reply| Command::Query { filters, reply }).await??;
+    Ok(Json(Found { payments }))
+}

@@ -1,0 +1,398 @@
+//! One transaction at a time: to begin it, to see how it stands, to wait for its end, to cancel it, to judge its
+//! signature, to settle it.
+//!
+//! `"kind"` is `sale` when it is left out; `pre-authorisation` and `credit` take a card too. `capture`, `refund`,
+//! `reversal`, `increment` and `reauthorisation` need no card but the earlier transaction: `"of":"its reference"`, or
+//! `"number":17`, its number in this terminal's journal, which names another till's too (for callers with the right
+//! `any-till`), or `"payment":"its id"` at the gateway (one that the journal does not know: for callers with the right
+//! `unknown-payment`). Without an `amount` all that is left is meant. `by-registration` charges stored card data:
+//! `"registration":"its id"`. `"parameters":{…}` are the gateway's, flat (`"cart.items[0].name"`) or nested.
+//!
+//! `"tip":"ask"` lets the cardholder type a tip at the reader, which is charged on top of the amount.
+//! `"entry":"manual"` lets the card number be typed there, where the terminal allows it. `"acceptPartial":true` says
+//! that the till can take an approval of less than the amount and have the rest paid another way (a sale, a
+//! pre-authorisation, `by-registration`); without it such an approval is reversed. A sale in the state
+//! `awaiting-signature` waits for its `signature`. `wait-s` ends there too, for somebody at the counter is asked.
+//! `"confirm":"till"` (a sale, a pre-authorisation) has it wait in `awaiting-till` for the till's word (`confirm`)
+//! before it is approved; a till that says nothing in time has it reversed, or kept with `"onSilence":"keep"`.
+//! `settle` is for the sales of before that wait for a person because the journal was found to be an old copy of
+//! itself.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Json;
+use axum::extract::{Extension, State};
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use serde::Deserialize;
+use serde::de::{Deserializer, Visitor};
+use tokio::sync::broadcast;
+use tokio::time::{Instant, timeout_at};
+
+use super::api::{App, Route, routes};
+use super::asked::{InPath, JsonBody, Nothing, Parameters, ReferenceInPath, TillQuery, checked_reference};
+use super::failure::Failure;
+use crate::money::{Amount, Currency};
+use crate::till::{
+    Caller, CancelView, Command, EarlierName, Permit, ProblemType, Progress, Refused, RequestFields, SaleState,
+    SaleView, Verb, Wanted,
+};
+use crate::transaction::{Kind, OnSilence, PaymentId, Reference, SaleNumber};
+
+/// Longest `wait-s`: some proxies and libraries give up at two minutes.
+const MAX_WAIT_S: u32 = 120;
+
+/// One transaction.
+pub(super) const ROUTES: &[Route] = routes! {
+    post "/v1/sales" => begin,
+        Operation::new("beginSale", "Begin a transaction, or hear what became of it when the reference is known")
+            .text("Recorded before it is answered; then `GET` with `wait-s`, or the events, tell how it goes on.")
+            .text("Needs the right of its kind: `sale`, `pre-authorise`, `capture`, `refund`, `reverse` or `credit`.")
+            .query::<TillQuery>()
+            .body::<SaleRequest>(json!({ "reference": "order-4711", "amount": "12.34" }))
+            .answers::<SaleView>(201, "The transaction, which begins.", examples::begun())
+            .answers::<SaleView>(200, "The transaction that the reference is known for (`replayed`).", examples::replayed())
+            .refuses(&[ProblemType::AmountDiffers, ProblemType::Busy, ProblemType::NotReady])
+            .refuses(&[ProblemType::Amount, ProblemType::Currency, ProblemType::Reference])
+            .refuses(&[ProblemType::NotPossible, ProblemType::Parameter, ProblemType::NoSuchSale, ProblemType::Journal]);
+    get "/v1/sales/{reference}" => show,
+        Operation::new("showSale", "One transaction as it stands, or as it ends")
+            .needs(Verb::Show)
+            .query::<ShowQuery>()
+            .answers::<SaleView>(200, "The transaction.", examples::sale())
+            .refuses(&[ProblemType::NoSuchSale, ProblemType::Journal]);
+    get "/v1/latest" => latest,
+        Operation::new("latestSale", "The latest transaction of the till")
+            .needs(Verb::Show)
+            .query::<TillQuery>()
+            .answers::<SaleView>(200, "The transaction.", examples::sale())
+            .refuses(&[ProblemType::NoSuchSale, ProblemType::Journal]);
+    post "/v1/sales/{reference}/cancel" => cancel,
+        Operation::new("cancelSale", "Stop a transaction")
+            .text("Nothing is charged when `cancel` is `in-time`. Needs the right of its kind.")
+            .query::<TillQuery>()
+            .body::<Nothing>(json!({}))
+            .answers::<CancelView>(200, "Whether it came in time, and the transaction.", examples::cancelled())
+            .refuses(&[ProblemType::NoSuchSale, ProblemType::Journal]);
+    post "/v1/sales/{reference}/signature" => signature,
+        Operation::new("judgeSignature", "Say whether the signature on the slip is the card's")
+            .text("The same answer once more changes nothing. Needs the right of its kind.")
+            .query::<TillQuery>()
+            .body::<SignatureCheck>(json!({ "accepted": true }))
+            .answers::<SaleView>(200, "The transaction: ended, or being reversed.", examples::sale())
+            .refuses(&[ProblemType::NoSignatureAwaited, ProblemType::NoSuchSale, ProblemType::Journal]);
+    post "/v1/settle/{number}" => settle,
+        Operation::new("settleSale", "Say what becomes of a transaction that waits for a person")
+            .text("Of before, when the journal was found to be an old copy of itself.")
+            .needs(Verb::Settle)
+            .body::<Settlement>(json!({ "keep": true }))
+            .answers::<SaleView>(200, "The transaction: what was paid stays, or is reversed.", examples::sale())
+            .refuses(&[ProblemType::NotPossible, ProblemType::NotReady, ProblemType::NoSuchSale, ProblemType::Journal]);
+};
+
+/// The body of `POST /v1/sales`.
+#[derive(Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+struct SaleRequest {
+    /// The till's own name for it: the same one again is the same transaction, never a second one.
+    #[cfg_attr(feature = "docs", schemars(length(min = 1, max = 64), regex(pattern = "^[!-~]([ -~]*[!-~])?$")))]
+    reference: String,
+    /// What kind of transaction.
+    #[serde(default)]
+    kind: Kind,
+    /// As `12.34`, with no more decimals than the currency has; of what refers to an earlier transaction, all that is
+    /// left when it is left out.
+    #[serde(default, deserialize_with = "amount_text")]
+    #[cfg_attr(feature = "docs", schemars(with = "String"))]
+    amount: Option<String>,
+    /// The terminal's, ISO 4217, and may be left out.
+    currency: Option<String>,
+    /// The cardholder types one at the reader; it is charged on top of the amount.
+    tip: Option<Tip>,
+    /// The card number is typed at the reader, where the terminal allows it.
+    entry: Option<Entry>,
+    /// The till can take an approval of less than the amount, and have the rest paid another way.
+    #[serde(rename = "acceptPartial")]
+    accept_partial: Option<bool>,
+    /// `till`: what is approved waits until the till says what it takes of it (a sale, a pre-authorisation).
+    confirm: Option<Confirms>,
+    /// What becomes of it when the till says nothing in time, with `confirm`; `reverse` when it is left out.
+    #[serde(rename = "onSilence")]
+    on_silence: Option<OnSilence>,
+    /// The earlier transaction by its reference, for the kinds that refer to one.
+    of: Option<String>,
+    /// The till of `of`, when it is another's.
+    till: Option<String>,
+    /// The earlier transaction by its number in the journal, in the place of `of`.
+    number: Option<SaleNumber>,
+    /// The earlier transaction by its id at the gateway, in the place of `of`.
+    payment: Option<String>,
+    /// The stored card data, of `by-registration`.
+    registration: Option<String>,
+    /// Further parameters for the gateway, by their flat names or nested.
+    #[serde(default)]
+    parameters: serde_json::Map<String, serde_json::Value>,
+}
+
+/// The one thing that can be said about a tip.
+#[derive(Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+enum Tip {
+    Ask,
+}
+
+/// Who confirms that an approval is taken, when anybody does.
+#[derive(Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+enum Confirms {
+    Till,
+}
+
+/// How the card comes to the terminal, when not by itself.
+#[derive(Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+enum Entry {
+    Manual,
+}
+
+async fn begin(
+    State(app): State<Arc<App>>,
+    Extension(caller): Extension<Caller>,
+    Parameters(TillQuery { till }): Parameters<TillQuery>,
+    JsonBody(asked): JsonBody<SaleRequest>,
+) -> Result<Response, Failure> {
+    let permit = caller.may(Verb::Begin(asked.kind))?;
+    let wanted = wanted(&app, &permit, permit.own(till)?, asked)?;
+    let sale = app.ask(&permit, |reply| Command::Begin { wanted: Box::new(wanted), reply }).await?;
+    let sale = sale.map_err(|refused| refused.told_to(|till| permit.hears(till)))?;
+    let status = if sale.replayed { StatusCode::OK } else { StatusCode::CREATED };
+    Ok((status, Json(sale)).into_response())
+}
+
+/// The request of a till in its language.
+fn wanted(app: &App, permit: &Permit, own: String, asked: SaleRequest) -> Result<Wanted, Failure> {
+    let SaleRequest {
+        reference,
+        kind,
+        amount,
+        currency,
+        tip,
+        entry,
+        accept_partial,
+        confirm,
+        on_silence,
+        of,
+        till,
+        number,
+        payment,
+        registration,
+        parameters,
+    } = asked;
+    let reference = checked_reference("reference", reference)?;
+    let currency = match currency {
+        Some(code) => Currency::from_code(&code)
+            .map_err(|error| Failure::new(ProblemType::Currency, error.to_string()).field("currency"))?,
+        None => app.currency,
+    };
+    let amount = amount.map(|text| Amount::parse(&text, currency)).transpose();
+    let amount = amount.map_err(|error| Failure::new(ProblemType::Amount, error.to_string()).field("amount"))?;
+    if till.is_some() && (number.is_some() || payment.is_some()) {
+        return Err(Failure::malformed(
+            "till: goes with of; a number and a payment name one transaction by themselves",
+        ));
+    }
+    let of = match (of, number, payment) {
+        (Some(of), None, None) => {
+            let till = permit.one(Some(till.unwrap_or_else(|| own.clone())))?;
+            Some(EarlierName::Reference { till, reference: checked_reference("of", of)? })
+        }
+        (None, Some(number), None) => Some(EarlierName::Number(number)),
+        (None, None, Some(payment)) => Some(EarlierName::Payment(PaymentId::new(payment))),
+        (None, None, None) => None,
+        _ => return Err(Failure::malformed("of, number and payment: give one of them")),
+    };
+    let (ask_tip, manual) = (tip.is_some(), entry.is_some());
+    let till_confirms = match (confirm, on_silence) {
+        (Some(Confirms::Till), on_silence) => Some(on_silence.unwrap_or_default()),
+        (None, None) => None,
+        (None, Some(_)) => return Err(Failure::malformed("onSilence: goes with \"confirm\":\"till\"")),
+    };
+    let fields = RequestFields { kind, of, registration, amount, ask_tip, manual, accept_partial, till_confirms };
+    let transaction = fields.transaction().map_err(|misfit| Failure::malformed(misfit.to_string()))?;
+    Ok(Wanted { till: own, reference, transaction, caller: permit.caller().clone(), parameters })
+}
+
+#[derive(Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct ShowQuery {
+    /// Answer when it has ended, or wants the till, or after so many seconds.
+    #[serde(default)]
+    #[cfg_attr(feature = "docs", schemars(range(max = 120)))]
+    wait_s: u32,
+    /// The till that is meant: for a program that stands for several, and for whoever has the right `any-till`.
+    till: Option<String>,
+}
+
+async fn show(
+    State(app): State<Arc<App>>,
+    Extension(caller): Extension<Caller>,
+    ReferenceInPath(reference): ReferenceInPath,
+    Parameters(ShowQuery { wait_s, till }): Parameters<ShowQuery>,
+) -> Result<Json<SaleView>, Failure> {
+    let permit = caller.may(Verb::Show)?;
+    let till = permit.one(till)?;
+    if wait_s > MAX_WAIT_S {
+        return Err(Failure::malformed(format!("wait-s is at most {MAX_WAIT_S}; ask again after it")));
+    }
+    let deadline = Instant::now() + Duration::from_secs(wait_s.into());
+    // Listening begins before asking: an end between the two is not missed.
+    let mut progress = app.progress.subscribe();
+    let mut stopped = app.stopped.clone();
+    loop {
+        let sale = app.show(&permit, &till, &reference).await?;
+        if wants_the_till(&sale) || wait_s == 0 {
+            return Ok(Json(sale));
+        }
+        let changed = async {
+            tokio::select! {
+                () = news_of(&mut progress, &till, &reference) => true,
+                () = stopped.wait() => false,
+            }
+        };
+        match timeout_at(deadline, changed).await {
+            Ok(true) => {}
+            Ok(false) | Err(_) => return app.show(&permit, &till, &reference).await.map(Json),
+        }
+    }
+}
+
+async fn latest(
+    State(app): State<Arc<App>>,
+    Extension(caller): Extension<Caller>,
+    Parameters(TillQuery { till }): Parameters<TillQuery>,
+) -> Result<Json<SaleView>, Failure> {
+    let permit = caller.may(Verb::Show)?;
+    let till = permit.one(till)?;
+    Ok(Json(app.ask(&permit, |reply| Command::Latest { till, reply }).await??))
+}
+
+/// It has ended, or cannot go on without somebody at the counter, or the till itself.
+fn wants_the_till(sale: &SaleView) -> bool {
+    matches!(sale.state, SaleState::Ended | SaleState::AwaitingSignature | SaleState::AwaitingTill)
+}
+
+/// Returns when the sale may want the till; never, when the agent will say nothing more.
+async fn news_of(progress: &mut broadcast::Receiver<Progress>, till: &str, reference: &Reference) {
+    loop {
+        match progress.recv().await {
+            Ok(step) if step.till != till || step.reference != reference.as_str() => {}
+            Ok(Progress { sale: Some(sale), .. }) if wants_the_till(&sale) => return,
+            Ok(_) => {}
+            Err(broadcast::error::RecvError::Lagged(_)) => return,
+            Err(broadcast::error::RecvError::Closed) => std::future::pending().await,
+        }
+    }
+}
+
+/// The permit to cancel a transaction, to judge its signature or to confirm it: of whoever may begin one of its
+/// kind, which never changes.
+pub(super) async fn see_to(
+    app: &App,
+    caller: &Caller,
+    till: Option<String>,
+    reference: &Reference,
+) -> Result<(Permit, String), Failure> {
+    let permit = caller.may(Verb::Attend)?;
+    let till = permit.one(till)?;
+    let kind = app.show(&permit, &till, reference).await?.kind;
+    Ok((caller.may(Verb::SeeTo(kind))?, till))
+}
+
+async fn cancel(
+    State(app): State<Arc<App>>,
+    Extension(caller): Extension<Caller>,
+    ReferenceInPath(reference): ReferenceInPath,
+    Parameters(TillQuery { till }): Parameters<TillQuery>,
+    JsonBody(Nothing {}): JsonBody<Nothing>,
+) -> Result<Json<CancelView>, Failure> {
+    let (permit, till) = see_to(&app, &caller, till, &reference).await?;
+    let by = caller.who().clone();
+    let sale = app.ask(&permit, |reply| Command::Cancel { till, reference, by, reply }).await??;
+    Ok(Json(sale.into()))
+}
+
+/// What somebody at the counter found when the signatures were compared.
+#[derive(Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+struct SignatureCheck {
+    /// It is the card's; otherwise the payment is reversed.
+    accepted: bool,
+}
+
+async fn signature(
+    State(app): State<Arc<App>>,
+    Extension(caller): Extension<Caller>,
+    ReferenceInPath(reference): ReferenceInPath,
+    Parameters(TillQuery { till }): Parameters<TillQuery>,
+    JsonBody(SignatureCheck { accepted }): JsonBody<SignatureCheck>,
+) -> Result<Json<SaleView>, Failure> {
+    let (permit, till) = see_to(&app, &caller, till, &reference).await?;
+    let by = caller.who().clone();
+    Ok(Json(app.ask(&permit, |reply| Command::Signature { till, reference, accepted, by, reply }).await??))
+}
+
+/// What a person found out about a sale that waits for one.
+#[derive(Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+struct Settlement {
+    /// What was paid stays; otherwise it is reversed.
+    keep: bool,
+}
+
+async fn settle(
+    State(app): State<Arc<App>>,
+    Extension(caller): Extension<Caller>,
+    InPath(number): InPath<SaleNumber>,
+    JsonBody(Settlement { keep }): JsonBody<Settlement>,
+) -> Result<Json<SaleView>, Failure> {
+    let permit = caller.may(Verb::Settle)?;
+    let by = caller.who().clone();
+    Ok(Json(app.ask(&permit, |reply| Command::Settle { number, keep, by, reply }).await??))
+}
+
+impl App {
+    async fn show(&self, permit: &Permit, till: &str, reference: &Reference) -> Result<SaleView, Failure> {
+        let (till, reference) = (till.to_owned(), reference.clone());
+        let shown: Result<SaleView, Refused> =
+            self.ask(permit, |reply| Command::Show { till, reference, reply }).await?;
+        Ok(shown?)
+    }
+}
+
+/// Takes a string and nothing else: 12.34 as a JSON number is a binary fraction somewhere on its way.
+pub(super) fn amount_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    struct Text;
+
+    impl Visitor<'_> for Text {
+        type Value = Option<String>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a string such as \"12.34\" (a number could be rounded)")
+        }
+
+        fn visit_str<E>(self, text: &str) -> Result<Option<String>, E> {
+            Ok(Some(text.to_owned()))
+        }
+    }
+
+    deserializer.deserialize_any(Text)
+}

@@ -1,0 +1,162 @@
+//! The terminal itself: how it stands, its figures, how much it logs, and an amount that is typed at its reader.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Json;
+use axum::extract::{Extension, State};
+use axum::http::header;
+use axum::response::{IntoResponse, Response};
+use serde::{Deserialize, Serialize};
+
+use super::api::{App, Route, routes};
+use super::asked::JsonBody;
+use super::failure::Failure;
+use crate::money::Currency;
+use crate::till::{Attention, AttentionView, Caller, Command, LogLevel, LogView, ProblemType, StatusView, Verb};
+
+/// Longer than any `card-timeout-s`, which ends the typing.
+const TYPING_DEADLINE: Duration = Duration::from_secs(660);
+/// What `GET /v1/metrics` answers, for `Content-Type`.
+const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+/// How long a changed log lasts when nobody says, and at most: a log that is full of detail wears out a board's card.
+const LOG_FOR_S: u64 = 3600;
+const LOG_FOR_MOST_S: u64 = 24 * 3600;
+
+/// The terminal.
+pub(super) const ROUTES: &[Route] = routes! {
+    get "/v1/status" => status,
+        Operation::new("status", "The terminal as it stands")
+            .needs(Verb::Status)
+            .answers::<StatusView>(200, "The terminal.", examples::status());
+    get "/v1/metrics" => figures,
+        Operation::new("metrics", "Figures for machines (OpenMetrics)")
+            .text("With a token only where `[till] metrics` is set.")
+            .needs(Verb::Metrics)
+            .answers_text(200, "The figures.", OPEN_METRICS, "# EOF\n");
+    post "/v1/log-level" => log_level,
+        Operation::new("logLevel", "Log more or less for a while")
+            .needs(Verb::Log)
+            .body::<LogRequest>(json!({ "level": "debug", "forS": 600 }))
+            .answers::<Option<LogView>>(200, "What is logged; `null`: as it was started.", json!({ "level": "debug", "leftS": 600 }))
+            .refuses(&[ProblemType::NotPossible]);
+    post "/v1/reader/amount" => type_amount,
+        Operation::new("typeAmount", "Let an amount be typed at the reader; nothing is begun by it")
+            .needs(Verb::TypeAmount)
+            .body::<AmountRequest>(json!({ "currency": "EUR" }))
+            .answers::<AmountTyped>(200, "What was typed.", json!({ "amount": "12.34", "currency": "EUR" }))
+            .refuses(&[ProblemType::Currency, ProblemType::NothingTyped, ProblemType::NotReady]);
+    get "/v1/openapi.json" => description,
+        Operation::new("description", "This description (OpenAPI 3.1)")
+            .needs(Verb::Status)
+            .answers::<serde_json::Map<String, serde_json::Value>>(200, "The description.", json!({ "openapi": "3.1.0" }));
+};
+
+/// The interface as a file describes it (OpenAPI 3.1). It is made from the verbs and their types, and a test holds it
+/// against them; nothing of that is in the agent.
+const DESCRIPTION: &str = include_str!("openapi.json");
+
+#[derive(Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+struct AmountRequest {
+    /// The terminal's, ISO 4217, and may be left out.
+    currency: Option<String>,
+}
+
+/// An amount that was typed at the reader.
+#[derive(Serialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema, Deserialize))]
+struct AmountTyped {
+    /// As `12.34`.
+    amount: String,
+    /// ISO 4217.
+    currency: String,
+}
+
+async fn type_amount(
+    State(app): State<Arc<App>>,
+    Extension(caller): Extension<Caller>,
+    JsonBody(asked): JsonBody<AmountRequest>,
+) -> Result<Json<AmountTyped>, Failure> {
+    let permit = caller.may(Verb::TypeAmount)?;
+    let currency = match asked.currency {
+        Some(code) => Currency::from_code(&code)
+            .map_err(|error| Failure::new(ProblemType::Currency, error.to_string()).field("currency"))?,
+        None => app.currency,
+    };
+    let typed = app.ask_within(&permit, TYPING_DEADLINE, |reply| Command::TypeAmount { currency, reply }).await??;
+    Ok(Json(AmountTyped { amount: typed.decimal(), currency: typed.currency().code().to_owned() }))
+}
+
+async fn status(
+    State(app): State<Arc<App>>,
+    Extension(caller): Extension<Caller>,
+) -> Result<Json<StatusView>, Failure> {
+    let permit = caller.may(Verb::Status)?;
+    let mut status = app.ask(&permit, |reply| Command::Status { permit: permit.clone(), reply }).await?;
+    status.http.clone_from(&app.port.borrow());
+    let trouble = status.http.as_ref().and_then(|port| port.trouble.clone());
+    status.attention.extend(trouble.map(|text| AttentionView::new(Attention::TillPortClosed, text)));
+    Ok(Json(status))
+}
+
+async fn description(Extension(caller): Extension<Caller>) -> Result<Response, Failure> {
+    caller.may(Verb::Status)?;
+    Ok(([(header::CONTENT_TYPE, "application/json")], DESCRIPTION).into_response())
+}
+
+/// One text of bounded length, made between two turns of the agent's loop; what a caller may ask at a time is bounded
+/// for all verbs.
+async fn figures(State(app): State<Arc<App>>, Extension(caller): Extension<Caller>) -> Result<Response, Failure> {
+    let permit = caller.may(Verb::Metrics)?;
+    if caller.who().token.is_some() && !app.metrics_at_port {
+        let message = "figures are for the Unix socket alone; to serve them here too, write metrics = true into [till]";
+        return Err(Failure::new(ProblemType::Forbidden, message));
+    }
+    let text = app.ask(&permit, |reply| Command::Metrics { reply }).await?;
+    Ok(([(header::CONTENT_TYPE, OPEN_METRICS)], text).into_response())
+}
+
+/// A level, or back to how the program was started.
+#[derive(Clone, Copy, Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+enum WantedLevel {
+    Usual,
+    Info,
+    Debug,
+    Trace,
+}
+
+#[derive(Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+struct LogRequest {
+    /// How much; `usual` is as the program was started.
+    level: WantedLevel,
+    /// For so many seconds; an hour when nothing is said.
+    #[serde(rename = "forS")]
+    #[cfg_attr(feature = "docs", schemars(range(min = 1, max = 86400)))]
+    for_s: Option<u64>,
+}
+
+async fn log_level(
+    State(app): State<Arc<App>>,
+    Extension(caller): Extension<Caller>,
+    JsonBody(LogRequest { level, for_s }): JsonBody<LogRequest>,
+) -> Result<Json<Option<LogView>>, Failure> {
+    let permit = caller.may(Verb::Log)?;
+    let for_s = for_s.unwrap_or(LOG_FOR_S);
+    if !(1..=LOG_FOR_MOST_S).contains(&for_s) {
+        return Err(Failure::malformed(format!("forS: must be 1 to {LOG_FOR_MOST_S} seconds")));
+    }
+    let level = match level {
+        WantedLevel::Usual => None,
+        WantedLevel::Info => Some(LogLevel::Info),
+        WantedLevel::Debug => Some(LogLevel::Debug),
+        WantedLevel::Trace => Some(LogLevel::Trace),
+    };
+    let (lasts, by) = (Duration::from_secs(for_s), caller.who().clone());
+    Ok(Json(app.ask(&permit, |reply| Command::Log { level, lasts, by, reply }).await??))
+}

@@ -1,0 +1,161 @@
+//! Why a request is not carried out, as data: the closed list of problem types (RFC 9457), each with its word, HTTP
+//! status and title, and the object that a till is answered with.
+//!
+//! The list is the only one: the interface's answers, its description (OpenAPI), the manual's table and the command
+//! line's codes and exit codes come from it. A word is never given another meaning; words may be added.
+
+use serde::{Deserialize, Serialize};
+
+macro_rules! problems {
+    ($($name:ident = $word:literal, $status:literal, $title:literal;)*) => {
+        /// One of a closed list.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+        pub enum ProblemType { $(#[doc = $title] #[serde(rename = $word)] $name,)* }
+
+        impl ProblemType {
+            /// Every one, in the order of this page.
+            pub const ALL: &[Self] = &[$(Self::$name,)*];
+
+            /// Its word, for programs.
+            #[must_use]
+            pub fn code(self) -> &'static str {
+                match self { $(Self::$name => $word,)* }
+            }
+
+            /// The word as a URI, which RFC 9457 compares types by.
+            #[must_use]
+            pub fn type_uri(self) -> &'static str {
+                match self { $(Self::$name => concat!("urn:pos-agent:problem:", $word),)* }
+            }
+
+            /// The status of the answer.
+            #[must_use]
+            pub fn status(self) -> u16 {
+                match self { $(Self::$name => $status,)* }
+            }
+
+            /// What it is, for people: the same whenever it occurs.
+            #[must_use]
+            pub fn title(self) -> &'static str {
+                match self { $(Self::$name => $title,)* }
+            }
+        }
+    };
+}
+
+problems! {
+    Malformed = "malformed", 400, "The request cannot be understood";
+    Unauthorized = "unauthorized", 401, "A token is missing, or is not one of this terminal's";
+    Forbidden = "forbidden", 403, "A right is missing";
+    NoSuchSale = "no-such-sale", 404, "Nothing has this reference";
+    NoSuchClose = "no-such-close", 404, "There is no such close of day";
+    NotFound = "not-found", 404, "There is no such path";
+    MethodNotAllowed = "method-not-allowed", 405, "The path has no such method";
+    NotAcceptable = "not-acceptable", 406, "The answer is to be had in other forms";
+    Timeout = "timeout", 408, "The request came too slowly";
+    AmountDiffers = "amount-differs", 409, "The reference is another transaction's";
+    Busy = "busy", 409, "Another sale is under way";
+    NothingTyped = "nothing-typed", 409, "No amount was typed at the reader";
+    NoSignatureAwaited = "no-signature-awaited", 409, "Nobody waits for this signature to be compared";
+    NoConfirmationAwaited = "no-confirmation-awaited", 409, "Nobody waits for the till to confirm it, or it has said something else";
+    NoReceiptYet = "no-receipt-yet", 409, "The sale has no receipt yet";
+    TooLarge = "too-large", 413, "The request is too large";
+    MediaType = "media-type", 415, "The request is not JSON";
+    Amount = "amount", 422, "The amount cannot be charged";
+    Currency = "currency", 422, "The currency is unknown, or not this terminal's";
+    Reference = "reference", 422, "No transaction can have such a reference";
+    NotPossible = "not-possible", 422, "The earlier transaction does not allow it";
+    Parameter = "parameter", 422, "A parameter for the gateway cannot be sent";
+    TooManyRequests = "too-many-requests", 429, "This caller asks too much at a time";
+    TooManyListeners = "too-many-listeners", 429, "This caller listens too often";
+    ListUnderWay = "list-under-way", 429, "Another list or count of this caller is still being read";
+    Gateway = "gateway", 502, "The gateway does not answer";
+    NotReady = "not-ready", 503, "No sale can be taken";
+    NoAnswer = "no-answer", 503, "The agent gave no answer in time: ask again for the reference";
+    NoPlace = "no-place", 503, "This connection has to leave for a newer one";
+    Printer = "printer", 503, "The receipt cannot be printed";
+    Journal = "journal", 503, "The journal cannot be read or written";
+}
+
+/// What a till is told when its request is not carried out: a problem details object (RFC 9457, 3).
+///
+/// Nothing was done and nothing was charged, but after `no-answer`: then the reference tells what became of it. There
+/// is no `instance`: an occurrence is kept nowhere, and the terminal's log tells of it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct ProblemView {
+    /// The problem's type: `urn:pos-agent:problem:` and its `code`.
+    #[serde(rename = "type")]
+    pub type_uri: String,
+    /// What it is; the same whenever it occurs.
+    pub title: String,
+    /// The HTTP status of the answer.
+    pub status: u16,
+    /// What is wrong this time and what to do, for people.
+    pub detail: String,
+    /// The last part of `type`, for programs: one word of a closed list that never changes its meaning.
+    pub code: String,
+    /// The field or the parameter of the request that is wrong, when it is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub field: Option<String>,
+    /// The till of the transaction that it is about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub till: Option<String>,
+    /// The reference of the transaction that it is about: with `busy` the one that is waited for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reference: Option<String>,
+    /// After so many seconds it may be asked again, as `Retry-After` says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retry_after_s: Option<u32>,
+}
+
+impl ProblemView {
+    /// One of which no more is known.
+    pub fn new(problem: ProblemType, detail: impl Into<String>) -> Self {
+        Self {
+            type_uri: problem.type_uri().to_owned(),
+            title: problem.title().to_owned(),
+            status: problem.status(),
+            detail: detail.into(),
+            code: problem.code().to_owned(),
+            field: None,
+            till: None,
+            reference: None,
+            retry_after_s: None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn each_problem_has_a_word_of_its_own_and_the_status_of_an_error() {
+        let words: BTreeSet<_> = ProblemType::ALL.iter().map(|problem| problem.code()).collect();
+        assert_eq!(words.len(), ProblemType::ALL.len());
+        for problem in ProblemType::ALL {
+            let word = problem.code();
+            assert_eq!(serde_json::to_value(problem).unwrap(), word);
+            assert!(word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-'), "{word}");
+            assert_eq!(problem.type_uri(), format!("urn:pos-agent:problem:{word}"));
+            assert!((400..600).contains(&problem.status()), "{word}");
+            assert!(!problem.title().ends_with('.'), "{word}");
+        }
+    }
+
+    /// A client that knows nothing of this program reads the members of RFC 9457, and the facts beside them.
+    #[test]
+    fn the_object_has_the_members_of_the_standard() {
+        let view = ProblemView { retry_after_s: Some(1), ..ProblemView::new(ProblemType::TooManyRequests, "wait") };
+        let wanted = serde_json::json!({
+            "type": "urn:pos-agent:problem:too-many-requests", "title": "This caller asks too much at a time",
+            "status": 429, "detail": "wait", "code": "too-many-requests", "retryAfterS": 1,
+        });
+        assert_eq!(serde_json::to_value(&view).unwrap(), wanted);
+        assert_eq!(serde_json::from_value::<ProblemView>(wanted).unwrap(), view);
+    }
+}
