@@ -125,7 +125,7 @@ export function dayScreen(page) {
     // The same reference until it is answered: a close that was written and not heard of is not written twice.
     closing.reference ??= `close-${Date.now().toString(36)}`;
     try {
-      const made = await api.post("/v1/closes", { reference: closing.reference }, { ms: 60000 });
+      const made = await api.post("/v1/closes", { reference: closing.reference, print: true }, { ms: 60000 });
       delete closing.reference;
       await look();
       text(said, t("day.closed", { number: made.number }) + (made.notPrinted ? ` ${t("problem.printer")}` : ""));

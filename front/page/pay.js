@@ -2,8 +2,7 @@
 
 import { button, dialog, h, icon, text } from "./dom.js";
 import { percent, shift, unshift, wire } from "./money.js";
-import { clock, money, t } from "./words.js";
-import { wordOf } from "./sale.js";
+import { money, t } from "./words.js";
 
 const KINDS = ["sale", "pre-authorisation", "credit"];
 const KEYS = ["1", "2", "3", "4", "5", "6", "7", "8", "9", "00", "0", "erase"];
@@ -22,14 +21,13 @@ export function payScreen(page, prepared) {
   const kindButton = button("more", "", chooseKind, { class: "quiet", id: "kind" });
   const referenceButton = button("tag", "", typeReference, { class: "quiet", id: "reference" });
   const tipRow = h("div", { class: "tips", role: "group", "aria-label": t("tip") });
-  const last = h("p", { class: "last" });
   const keys = h("div", { class: "keys", role: "group", "aria-label": t("pay.keys") }, KEYS.map(key));
   const el = h("section", { class: "pay" },
     h("h1", { class: "unseen", tabindex: "-1" }, t("pay.title")),
     h("div", { class: "order" },
       h("div", { class: "row" }, kindButton, referenceButton),
       h("div", { class: "display" }, h("label", { for: "amount" }, t("pay.amount")), figure),
-      tipRow, last, charge),
+      tipRow, charge),
     keys);
 
   function key(name) {
@@ -124,8 +122,6 @@ export function payScreen(page, prepared) {
     el,
     update(state) {
       charge.dataset.off = String(state.link !== "up" || state.status?.ready === false);
-      const sale = state.lastEnded;
-      text(last, sale ? `${clock(sale.endedAt)}  ${money(sale.approvedAmount ?? sale.amount, sale.currency)}  ${wordOf(sale)}` : "");
     },
     leave: () => clearTimeout(saying),
     press(event) {

@@ -92,7 +92,7 @@ function runningScreen(page, name) {
     if (screen === "asking") return now.posting || now.posts <= 1 && !now.restored ? t("asking.text") : t("asking.checking");
     if (!now.fresh && page.state().link !== "up") return t("hint.lost");
     const wait = waitOf(now, page.settings().waits, page.skew());
-    if (wait?.until && Date.now() > wait.until + 500) return t(screen === "card" ? "hint.card-late" : "hint.long");
+    if (wait?.until && Date.now() > wait.until + 500) return t("hint.long");
     if (word === "remove-card") return t("hint.remove-card");
     return sent ? t("hint.sent") : t(screen === "bank" ? "hint.bank" : "hint.card");
   }
@@ -255,11 +255,10 @@ function linesFor(name, job, amount, exponent, status) {
     case "confirm": lines.push(t("confirm.text", { amount: amount(sale.toConfirm?.amount ?? sale.amount) })); break;
     case "unconfirmed": lines.push(t("unconfirmed.now"), t("unconfirmed.text"), whyOf(sale)); break;
     case "finishing": lines.push(t("finishing.now"), t("finishing.text"), whyOf(sale)); break;
-    case "needs-person": lines.push(t("needs-person.now", { number: sale.number }), t("needs-person.text"), whyOf(sale) || sale.needsPerson); break;
+    case "needs-person": lines.push(t("needs-person.now", { number: sale.number }), whyOf(sale) || sale.needsPerson); break;
     case "not-begun": lines.push(t("not-begun.text")); break;
     case "refused": lines.push(problemWords(job.problem, status), t("refused.text")); break;
-    case "declined": case "cancelled": case "not-sent": lines.push(nothing(), whyOf(sale)); break;
-    case "reversed": lines.push(nothing(), t("reversed.text"), whyOf(sale)); break;
+    case "declined": case "cancelled": case "not-sent": case "reversed": lines.push(nothing(), whyOf(sale)); break;
     default: break;
   }
   lines.push(cancelWords(job));

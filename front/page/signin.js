@@ -79,7 +79,7 @@ function pinPad(word, send, said) {
     digits = "";
     draw();
     try { await send(sent); } catch (error) {
-      if (error.status === 429) wait(error.retryAfterS ?? 30);
+      if (error.status === 429 && error.code !== "pin-under-way") wait(error.retryAfterS ?? 30);
       else text(said, error.status === 401 ? t("sign.wrong") : failure(error));
     }
     busy = false;
@@ -116,7 +116,7 @@ export async function askSupervisor(page, command) {
     const name = h("input", { id: "supervisor-name", type: "text", autocomplete: "off", "data-first": true, value: found[0]?.name });
     const pad = pinPad(t("supervisor.confirm"), async (pin) => {
       const { reference, kind = "sale", amount } = command;
-      const made = await api.post("/v1/approvals", { operator: name.value.trim(), pin, reference, kind, amount });
+      const made = await api.post("/v1/approvals", { operator: name.value.trim(), pin, for: { reference, kind, amount } });
       close(made.approval);
     }, said);
     pad.el.addEventListener("keydown", (event) => { if (pad.press(event)) event.preventDefault(); });

@@ -19,10 +19,8 @@ const TUNES = {
   card: [[988, 0, 0.09], [988, 0.16, 0.09]],
 };
 
-/** The last one that was asked for; tests and people who look for faults read it. */
-export let last = null;
+/** What was played last stands in the page too, for tests and for who looks for a fault. */
 export function play(name) {
-  last = name;
   document.documentElement.dataset.sound = name;
   if (!context || context.state !== "running") return;
   for (const [frequency, start, length] of TUNES[name] ?? []) {

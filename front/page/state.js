@@ -16,7 +16,7 @@ export const isUnderWay = (job) => !!job && (job.phase === "asking" || (job.phas
 
 /** The state at the page's start. `memory` is what an earlier page kept: `{reference, request, begunAt}`. */
 export function begin(memory) {
-  const state = { link: "connecting", job: null, open: [], notices: [], status: null, lastEnded: null };
+  const state = { link: "connecting", job: null, open: [], notices: [], status: null };
   if (!memory?.reference || !memory.request) return state;
   return { ...state, job: { ...newJob(memory.reference, memory.request, memory.begunAt ?? 0), restored: true } };
 }
@@ -233,7 +233,7 @@ const again = (job) => ({ do: "later", ms: RETRY_MS, event: { type: "ask-again",
 /** The job is put away; what is still unconfirmed goes on being watched. */
 function leave(state) {
   const sale = state.job?.sale;
-  const next = { ...state, job: null, lastEnded: sale?.state === "ended" ? sale : state.lastEnded };
+  const next = { ...state, job: null };
   const isNew = isUnconfirmed(sale) && !state.open.some((one) => one.reference === sale.reference);
   return isNew ? { ...next, open: [...state.open, sale] } : next;
 }
