@@ -1,5 +1,5 @@
 //! Writes the list of the page's files, so that a file that is put into `page/` is served without a line of code. Its
-//! tests are no part of it.
+//! tests, and what is written about it for people, are no part of it.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -29,9 +29,13 @@ fn find(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
             if !path.ends_with("tests") {
                 find(&path, files)?;
             }
-        } else if !path.ends_with("package.json") {
+        } else if is_served(&path) {
             files.push(path);
         }
     }
     Ok(())
+}
+
+fn is_served(file: &Path) -> bool {
+    !file.ends_with("package.json") && file.extension().is_none_or(|ending| ending != "md")
 }

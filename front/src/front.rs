@@ -2,7 +2,7 @@
 //!
 //! | path | who | room |
 //! |---|---|---|
-//! | `/`, `/assets/…` | anybody | `page` |
+//! | `/`, `/assets/…`; `/favicon.ico`, which is empty | anybody | `page`; here |
 //! | `/front/settings`, `/front/health`, `/front/certificate.pem` | anybody | here |
 //! | `/front/session` | anybody; the agent judges the PIN | `session` |
 //! | `/front/pair`, `/front/pair/{request}` | anybody; a person at the terminal decides | `pairing` |
@@ -155,6 +155,8 @@ impl Front {
                     }
                 }
             }
+            // Browsers ask for it by themselves.
+            "/favicon.ico" if is_read => Ok(empty_answer(StatusCode::NO_CONTENT)),
             path if self.config.page.on => self.for_page(request, way, asker, place, path).await,
             _ => Err(Problem::not_found()),
         }
@@ -368,6 +370,7 @@ fn of_status(status: &Value, operators: bool) -> Value {
         "operators": operators,
         "tips": status.get("tips").cloned().unwrap_or_default(),
         "training": status.get("training").cloned().unwrap_or(json!(false)),
+        "waits": status.get("waits").cloned().unwrap_or_default(),
     })
 }
 

@@ -141,6 +141,14 @@ mod tests {
     }
 
     #[test]
+    fn what_is_written_about_the_page_and_its_tests_are_not_served() {
+        let names: Vec<&str> = FILES.iter().map(|(name, _)| *name).collect();
+        assert!(names.contains(&"index.html") && names.contains(&"words/en.json"), "{names:?}");
+        let others = |name: &&str| name.ends_with(".md") || name.starts_with("tests/") || *name == "package.json";
+        assert!(!names.iter().any(others), "{names:?}");
+    }
+
+    #[test]
     fn a_file_that_the_browser_has_is_not_sent_again() {
         let page = Page::of(SOME);
         let answer = page.answer("/assets/app.js", &HeaderMap::new()).unwrap();

@@ -36,6 +36,18 @@ async fn the_page_comes_by_tls_with_a_policy_and_is_not_sent_twice() {
 }
 
 #[tokio::test]
+async fn what_browsers_ask_for_by_themselves_is_empty_and_what_is_written_for_people_is_not_there() {
+    let (front, agent) = front("").await;
+    let client = front.client();
+    let status = async |path: &str| client.get(front.https_url(path)).send().await.unwrap().status().as_u16();
+    assert_eq!(status("/favicon.ico").await, 204);
+    for path in ["/assets/README.md", "/assets/package.json", "/assets/state.test.js", "/README.md", "/robots.txt"] {
+        assert_eq!(status(path).await, 404, "{path}");
+    }
+    assert!(agent.heard().is_empty());
+}
+
+#[tokio::test]
 async fn no_other_ca_is_trusted_for_it_and_nothing_is_said_without_tls() {
     let (front, _agent) = front("").await;
     let strangers = crate::process::client().build().unwrap();
