@@ -66,6 +66,8 @@ pub(crate) struct Front {
     pub(crate) sign_ins: Mutex<Attempts>,
     /// As the agent said them last: the page begins while the agent is away.
     pub(crate) settings: Mutex<Option<Value>>,
+    /// Where it listens, as a person would type it.
+    pub(crate) urls: Vec<String>,
     pub(crate) now: fn() -> SystemTime,
 }
 
@@ -309,8 +311,8 @@ impl Front {
         };
         let webhooks: Vec<Value> = self.webhooks.iter().map(|webhook| webhook.shown()).collect();
         let agent = json!({ "state": state, "since": rfc3339(standing.since), "operators": standing.knows_sessions });
-        json!({ "version": env!("CARGO_PKG_VERSION"), "page": self.page.version(), "agent": agent, "webhooks": webhooks,
-                "paired": self.pairings.paired(Instant::now()) })
+        json!({ "version": env!("CARGO_PKG_VERSION"), "listens": self.urls, "page": self.page.version(),
+                "agent": agent, "webhooks": webhooks, "paired": self.pairings.paired(Instant::now()) })
     }
 
     fn ca(&self) -> Result<Answer, Problem> {

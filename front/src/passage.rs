@@ -41,51 +41,39 @@ const LONGEST_PIECE: usize = 64;
 /// A supervisor's word for one command.
 const SUPERVISOR: HeaderName = HeaderName::from_static("pos-supervisor");
 
-/// One line of the table: method, path, parameters beside `till`, and how long an answer may take to begin.
+/// One line of the table: method, path, parameters, and how long an answer may take to begin. What has `till` among its
+/// parameters is about a till's own, and the front puts it in; everything else is the terminal's.
 type Row = (&'static str, &'static str, &'static [&'static str], Duration);
 
 /// Everything that is passed on. The manual ("The front") has the same table.
 pub(crate) const TABLE: &[Row] = &[
-    ("POST", "/v1/sales", &[], PATIENCE),
+    ("POST", "/v1/sales", &["till"], PATIENCE),
     ("GET", "/v1/sales", LIST, COUNTING),
-    ("GET", "/v1/sales/{reference}", &["wait-s"], LONG),
-    ("POST", "/v1/sales/{reference}/cancel", &[], PATIENCE),
-    ("POST", "/v1/sales/{reference}/signature", &[], PATIENCE),
-    ("POST", "/v1/sales/{reference}/confirm", &[], PATIENCE),
-    ("GET", "/v1/sales/{reference}/receipt", &["copy", "width", "language"], PATIENCE),
-    ("POST", "/v1/sales/{reference}/receipt", &["copy"], PATIENCE),
-    ("GET", "/v1/latest", &[], PATIENCE),
-    ("GET", "/v1/totals", &["since", "carried"], COUNTING),
-    ("GET", "/v1/closes", &["limit", "cursor", "since"], COUNTING),
-    ("POST", "/v1/closes", &[], COUNTING),
-    ("GET", "/v1/closes/{number}", &["format", "width", "language"], COUNTING),
-    ("POST", "/v1/closes/{number}/print", &[], PATIENCE),
+    ("GET", "/v1/sales/{reference}", &["till", "wait-s"], LONG),
+    ("POST", "/v1/sales/{reference}/cancel", &["till"], PATIENCE),
+    ("POST", "/v1/sales/{reference}/signature", &["till"], PATIENCE),
+    ("POST", "/v1/sales/{reference}/confirm", &["till"], PATIENCE),
+    ("GET", "/v1/sales/{reference}/receipt", &["till", "copy", "width"], PATIENCE),
+    ("POST", "/v1/sales/{reference}/receipt", &["till", "copy"], PATIENCE),
+    ("GET", "/v1/latest", &["till"], PATIENCE),
+    ("GET", "/v1/totals", &["till", "since", "carried"], COUNTING),
+    ("GET", "/v1/closes", &["limit", "cursor"], COUNTING),
+    ("POST", "/v1/closes", &["till"], COUNTING),
+    ("GET", "/v1/closes/{close}", &[], COUNTING),
+    ("POST", "/v1/closes/{close}/print", &[], PATIENCE),
     ("POST", "/v1/reader/amount", &[], TYPING),
     ("GET", "/v1/operators", &[], PATIENCE),
-    ("POST", "/v1/approvals", &[], COUNTING),
+    ("POST", "/v1/approvals", &["till"], COUNTING),
     ("GET", "/v1/status", &[], PATIENCE),
     ("GET", "/v1/events", &[], PATIENCE),
     ("GET", "/v1/openapi.json", &[], PATIENCE),
 ];
 
-const LIST: &[&str] =
-    &["since", "limit", "amount", "last4", "reference", "from", "to", "cursor", "order", "state", "outcome", "kind"];
-
-/// Paths that are the terminal's and no till's.
-const WITHOUT_TILL: &[&str] = &[
-    "/v1/status",
-    "/v1/events",
-    "/v1/openapi.json",
-    "/v1/reader/amount",
-    "/v1/closes",
-    "/v1/closes/{number}",
-    "/v1/closes/{number}/print",
-    "/v1/operators",
-];
+const LIST: &[&str] = &["till", "since", "limit", "cursor", "amount", "last4", "reference", "from", "to"];
 
 /// What a till that is paired may not ask: it is about all tills.
 const NOT_FOR_TILLS: &[&str] =
-    &["/v1/closes", "/v1/closes/{number}", "/v1/closes/{number}/print", "/v1/operators", "/v1/approvals"];
+    &["/v1/closes", "/v1/closes/{close}", "/v1/closes/{close}/print", "/v1/operators", "/v1/approvals"];
 
 /// The row of a request and its path as the agent gets it.
 fn find(method: &Method, path: &str) -> Result<(&'static Row, String), Problem> {
@@ -158,7 +146,7 @@ fn query(row: &Row, given: &str, caller: &Caller, page_till: &str) -> Result<Str
         } else if row.2.contains(&name.as_ref()) {
             query.append_pair(&name, &value);
         } else {
-            return Err(Problem::malformed(format!("{name}: no parameter of this path; it has {:?} and till", row.2)));
+            return Err(Problem::malformed(format!("{name}: no parameter of this path; it has {:?}", row.2)));
         }
         names.push(name);
     }
@@ -171,7 +159,7 @@ fn query(row: &Row, given: &str, caller: &Caller, page_till: &str) -> Result<Str
         (Caller::Till(own), _) => own.clone(),
         (Caller::Page { .. }, till) => till.unwrap_or_else(|| page_till.to_owned()),
     };
-    if !WITHOUT_TILL.contains(&row.1) {
+    if row.2.contains(&"till") {
         query.append_pair("till", &till);
     }
     Ok(query.finish())
@@ -406,11 +394,50 @@ mod tests {
         assert!(find(&Method::PUT, "/v1/sales").is_err() && find(&Method::POST, "/v1/latest").is_err());
     }
 
+    /// What the agent describes and the front does not pass on: what is for technicians and programs of the board, and
+    /// what `session` asks by itself.
+    const KEPT: &[&str] = &[
+        "/v1/log-level",
+        "/v1/metrics",
+        "/v1/payments/{id}",
+        "/v1/query",
+        "/v1/settle/{number}",
+        "/v1/sessions",
+        "/v1/sessions/current",
+        "/v1/operators/{name}",
+        "/v1/operators/{name}/pin",
+        "/v1/operators/{name}/unlock",
+    ];
+
+    #[test]
+    fn everything_that_the_agent_describes_is_passed_on_or_kept_on_purpose() {
+        let described: Value = serde_json::from_str(include_str!("../../src/till/http/openapi.json")).unwrap();
+        for (path, methods) in described["paths"].as_object().unwrap() {
+            for (method, operation) in methods.as_object().unwrap() {
+                let method = method.to_uppercase();
+                let Some(row) = TABLE.iter().find(|row| row.0 == method && row.1 == path) else {
+                    let adds_operators = (method.as_str(), path.as_str()) == ("POST", "/v1/operators");
+                    assert!(KEPT.contains(&path.as_str()) || adds_operators, "{method} {path}");
+                    continue;
+                };
+                let parameters = operation["parameters"].as_array().into_iter().flatten();
+                let names = parameters.filter(|it| it["in"] == "query").map(|it| it["name"].as_str().unwrap());
+                for name in names {
+                    assert!(row.2.contains(&name), "{method} {path}: {name}");
+                }
+            }
+        }
+        for path in KEPT {
+            assert!(TABLE.iter().all(|row| row.1 != *path), "{path}");
+        }
+    }
+
     #[test]
     fn the_manual_has_the_same_table() {
         let manual = include_str!("../../docs/src/front.md");
         let row = |(method, path, parameters, _): &Row| {
-            let names: Vec<String> = parameters.iter().map(|name| format!("`{name}`")).collect();
+            let names = parameters.iter().filter(|name| **name != "till");
+            let names: Vec<String> = names.map(|name| format!("`{name}`")).collect();
             let names = if names.is_empty() { String::new() } else { format!("{} ", names.join(", ")) };
             format!("| `{method} {path}` | {names}|")
         };

@@ -47,8 +47,10 @@ pub(crate) async fn run(config: FrontConfig, now: fn() -> SystemTime) -> Result<
         listening.push(Listening::bind(*address, None).await?);
     }
     let control = control::bind(&config.control).map_err(|error| unusable(&config.control, &error))?;
-    let front = Arc::new(front(config, &state, names, certificate.map(|certificate| certificate.made), now)?);
-    for url in listening.iter().map(Listening::url) {
+    let urls: Vec<String> = listening.iter().map(Listening::url).collect();
+    let certificate = certificate.map(|certificate| certificate.made);
+    let front = Arc::new(front(config, &state, (names, urls), certificate, now)?);
+    for url in &front.urls {
         tracing::info!(url, "listening");
     }
     let (stop, stopped) = watch::channel(false);
@@ -96,7 +98,7 @@ fn unusable(path: &Path, error: &std::io::Error) -> RunError {
 fn front(
     config: FrontConfig,
     state: &StateFolder,
-    names: Vec<String>,
+    (names, urls): (Vec<String>, Vec<String>),
     certificate: Option<watch::Receiver<Arc<HostCertificate>>>,
     now: fn() -> SystemTime,
 ) -> Result<Front, RunError> {
@@ -109,7 +111,20 @@ fn front(
     let guard = Guard::new(names, config.origins.iter().map(|origin| origin.to_ascii_lowercase()).collect());
     let (wrong_tokens, sign_ins) = counters();
     let (pairings, page, settings) = (Arc::new(pairings), Page::embedded(), std::sync::Mutex::new(None));
-    Ok(Front { config, agent, pairings, webhooks, guard, page, certificate, wrong_tokens, sign_ins, settings, now })
+    Ok(Front {
+        config,
+        agent,
+        pairings,
+        webhooks,
+        guard,
+        page,
+        certificate,
+        wrong_tokens,
+        sign_ins,
+        settings,
+        urls,
+        now,
+    })
 }
 
 struct Certificates {
