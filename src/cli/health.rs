@@ -199,7 +199,9 @@ mod tests {
         StatusView {
             version: "0.0.9".to_owned(),
             terminal_id: "1".to_owned(),
+            merchant: Vec::new(),
             currency: None,
+            waits: None,
             ready: false,
             busy: false,
             attention: Vec::new(),

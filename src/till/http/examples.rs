@@ -103,7 +103,8 @@ pub(super) const CLOSE_AS_TEXT: &str = "          CLOSE OF DAY\nClose           
 /// A terminal that works.
 pub(super) fn status() -> Value {
     json!({
-        "version": "1.0.0", "terminalId": "4711", "currency": "EUR", "ready": true, "busy": false, "attention": [],
+        "version": "1.0.0", "terminalId": "4711", "merchant": ["Corner Shop"], "currency": "EUR",
+        "waits": { "cardS": 60, "answerS": 30, "signatureS": 120 }, "ready": true, "busy": false, "attention": [],
         "reader": { "state": "ready", "text": "Miura M010 001-12345", "serial": "001-12345", "model": "M010" },
         "gateway": { "state": "answers", "text": "answers", "url": "https://gateway.example" },
         "printers": [{ "name": "printer-1", "port": "/dev/pos/printer", "state": "ready", "text": "ok", "waiting": 0 }],
