@@ -4,7 +4,7 @@ use crate::gateway::Contact;
 use crate::sale::Standing;
 use crate::till::{
     Attention, AttentionView, ClockState, ClockView, GatewayView, JournalState, JournalView, PrinterState, PrinterView,
-    ReaderState, ReaderView, StatusView,
+    ReaderState, ReaderView, StatusView, WaitsView,
 };
 
 use super::Agent;
@@ -82,6 +82,11 @@ impl Agent {
             terminal_id: self.config.terminal.id.clone(),
             merchant: self.config.terminal.merchant.clone(),
             currency: Some(self.config.terminal.currency.clone()),
+            waits: Some(WaitsView {
+                card_s: self.config.terminal.card_timeout_s,
+                answer_s: self.config.gateway.answer_timeout_ms.div_ceil(1000),
+                signature_s: self.config.terminal.signature_timeout_s,
+            }),
             ready: reader.state == ReaderState::Ready
                 && !matches!(journal.state, JournalState::Full | JournalState::CannotBeWritten)
                 && clock.state != ClockState::Untrusted

@@ -201,6 +201,7 @@ mod tests {
             terminal_id: "1".to_owned(),
             merchant: Vec::new(),
             currency: None,
+            waits: None,
             ready: false,
             busy: false,
             attention: Vec::new(),

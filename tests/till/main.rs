@@ -14,6 +14,7 @@
 //! | `receipts` | receipts as text, as data and as a page |
 //! | `waits` | what a sale waits for, and how long |
 //! | `doors` | hostile neighbours at the tills' doors, and sockets that systemd hands over |
+//! | `operators` | who is signed in, what that allows, and what becomes of whoever tries PINs |
 //! | `metrics` | the figures for machines |
 
 #![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]
@@ -33,6 +34,7 @@ mod doors;
 mod events;
 mod listing;
 mod metrics;
+mod operators;
 mod receipts;
 mod rights;
 mod searching;

@@ -74,7 +74,9 @@ async fn list_at(folder: &tempfile::TempDir, sales: Sales) -> (std::path::PathBu
     let config = Till { socket: Socket::at(&socket), ..Till::default() };
     let (commands, mut heard) = mpsc::channel(8);
     let eur = Currency::from_code("EUR").unwrap();
-    http::serve(&config, Sockets::default(), eur, commands, ProgressLog::new(1), std::future::pending()).await.unwrap();
+    http::serve(&config, false, Sockets::default(), eur, commands, ProgressLog::new(1), std::future::pending())
+        .await
+        .unwrap();
     let given = Arc::new(Mutex::new(0));
     let counted = Arc::clone(&given);
     tokio::spawn(async move {

@@ -45,6 +45,16 @@ pub(super) fn cancelled() -> Value {
     sale
 }
 
+/// An operator who has signed in.
+pub(super) fn session() -> Value {
+    json!({ "session": "9f2c…", "operator": "Anna", "role": "cashier", "idleLockS": 300 })
+}
+
+/// What a supervisor has confirmed.
+pub(super) fn approval() -> Value {
+    json!({ "approval": "41d7…", "supervisor": "Berta", "goodForS": 120 })
+}
+
 /// The sums of a day with one sale.
 pub(super) fn totals() -> Value {
     let sum = json!({ "kind": "sale", "currency": "EUR", "count": 1, "sum": "12.34" });
@@ -96,7 +106,8 @@ pub(super) const CLOSE_AS_TEXT: &str = "          CLOSE OF DAY\nClose           
 /// A terminal that works.
 pub(super) fn status() -> Value {
     json!({
-        "version": "1.0.0", "terminalId": "4711", "merchant": ["Corner Shop", "1 High Street"], "currency": "EUR", "ready": true, "busy": false, "attention": [],
+        "version": "1.0.0", "terminalId": "4711", "merchant": ["Corner Shop"], "currency": "EUR",
+        "waits": { "cardS": 60, "answerS": 30, "signatureS": 120 }, "ready": true, "busy": false, "attention": [],
         "reader": { "state": "ready", "text": "Miura M010 001-12345", "serial": "001-12345", "model": "M010" },
         "gateway": { "state": "answers", "text": "answers", "url": "https://gateway.example" },
         "printers": [{ "name": "printer-1", "port": "/dev/pos/printer", "state": "ready", "text": "ok", "waiting": 0 }],
