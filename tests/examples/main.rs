@@ -1,10 +1,12 @@
-//! The examples of the manual (`docs/src/examples.md` shows these very files): each sells, against the real program with
-//! simulators, through a line that loses the answer to its first request.
+//! The examples of the manual, whose page shows these very files: each sells, against the real program with simulators,
+//! through a line that loses the answer to its first request.
 //!
-//! | | |
+//! | | what it shows |
 //! |---|---|
-//! | `sale.sh`, `sale.py`, `sale.mjs` | need curl, Python and Node.js: a plain `cargo test` leaves them out and says so; `.ci/run` installs them (lap "examples of the manual") |
-//! | `sale.rs` | is compiled here |
+//! | `sale` | a sale in Rust; beside it `sale.sh`, `sale.py` and `sale.mjs` |
+//!
+//! Those three need curl, Python and Node.js, so a plain `cargo test` leaves them out and says so; `.ci/run` installs
+//! them (lap "examples of the manual"), where their absence is a failure.
 
 #![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]
 

@@ -202,8 +202,8 @@ struct ListWanted {
     next: Option<SaleNumber>,
 }
 
-/// `{"sales":[…],"next":"…"}`, of which the first page is read before anything is answered. `turn` is held as long as it
-/// takes.
+/// `{"sales":[…],"next":"…"}`, of which the first page is read before anything is answered. `turn` is held as long as
+/// it takes.
 async fn answer(
     app: Arc<App>,
     permit: Permit,
