@@ -18,6 +18,7 @@ use super::gateway_desk::GatewayDesk;
 use super::journal_desk::JournalDesk;
 use super::limits::Limits;
 use super::old_copy::OldCopy;
+use super::operators::OperatorDesk;
 use super::reader_change::RecordedReader;
 use super::reader_desk::ReaderDesk;
 use super::reader_settings::reader_settings;
@@ -44,6 +45,7 @@ impl Agent {
         let clock = Clock::new(surroundings.board, opened.last_unix_ms);
         let client = open_gateway(&config, surroundings.gateway, &clock)?;
         let limits = Limits::new(&config.terminal)?;
+        let operators = OperatorDesk::new(&config.operators, limits.currency(), &journal, &clock)?;
         let way = surroundings.reader;
         let settings = ReaderSettings { way, ..reader_settings(&config, &clock) };
         let (reader, from_reader) = reader::spawn(settings, ReaderFamily::of(&config.reader));
@@ -63,6 +65,7 @@ impl Agent {
             printers: PrinterDesk { handles, letterhead: letterhead(&config.terminal) },
             sales: SaleDesk::new(&config),
             closing: ClosingDesk::new(ShopTime::new(&config.close)),
+            operators,
             tasks,
             progress: tills.progress,
             metrics: Metrics::new(),

@@ -1,5 +1,5 @@
-//! What the agent's own tasks bring back: answers of the gateway, and pages of the journal. An answer that names
-//! another transaction's payment is none to this request.
+//! What the agent's own tasks bring back: answers of the gateway, pages of the journal, and digests of PINs. An answer
+//! that names another transaction's payment is none to this request.
 
 use std::time::Duration;
 
@@ -16,6 +16,7 @@ use super::Agent;
 use super::closing::Counted;
 use super::counting::Counting;
 use super::journal_desk::refused_by_journal;
+use super::operators::PinReckoned;
 
 /// What a spawned task brought.
 pub(super) enum TaskResult {
@@ -56,6 +57,7 @@ pub(super) enum TaskResult {
     CloseCounted {
         counted: Box<Result<Counted, journal::Error>>,
     },
+    Pin(Box<PinReckoned>),
     Listed {
         sales: Result<Vec<Sale>, journal::Error>,
         reply: oneshot::Sender<Result<Vec<SaleView>, Refused>>,
@@ -106,6 +108,7 @@ impl Agent {
                 let _ = reply.send(self.strange(references).map_err(|error| error.to_string()));
                 return;
             }
+            TaskResult::Pin(reckoned) => return self.pin_reckoned(*reckoned),
             TaskResult::Counted { page, counting } => return self.counted(page, *counting),
             TaskResult::CloseCounted { counted } => return self.close_counted(*counted),
             TaskResult::Listed { sales, reply } => {

@@ -79,6 +79,7 @@ impl Agent {
                 let changed = self.change_log(level, lasts, &by);
                 let _ = reply.send(changed);
             }
+            Command::Operators(asked) => self.operator_asked(asked),
             Command::Metrics { reply } => drop(reply.send(self.figures())),
             Command::Status { permit, reply } => drop(reply.send(self.status(|till| permit.hears(till)))),
         }
@@ -109,6 +110,7 @@ impl Agent {
             return Err(Refused::Parameter { name: "reference".to_owned(), why: why.to_owned() });
         }
         let (transaction, amount) = self.transaction_and_amount(&wanted)?;
+        let (by, approval) = (self.author(&wanted, &transaction, amount)?, wanted.caller.present().approval);
         self.may_begin(transaction.kind(), amount)?;
         let RequestFields { ask_tip, manual, accept_partial, till_confirms, .. } = wanted.transaction.fields();
         let Some(local) = self.clock.local() else {
@@ -124,7 +126,7 @@ impl Agent {
             number,
             till: wanted.till,
             reference: wanted.reference,
-            by: Some(wanted.caller.who().clone()),
+            by: Some(by),
             amount,
             ask_tip,
             manual,
@@ -136,7 +138,9 @@ impl Agent {
             started_unix_ms: now.unix_ms,
             local_time: local.format("%Y-%m-%d %H:%M:%S").to_string(),
         };
-        self.begin_recorded(order, now)
+        let begun = self.begin_recorded(order, now)?;
+        self.approval_used(approval);
+        Ok(begun)
     }
 
     /// Written first; only then it is told and anything is done for it.

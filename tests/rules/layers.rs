@@ -23,7 +23,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("follow_up", &["sale", "money", "transaction"]),
     ("totals", &["sale", "money", "transaction"]),
     ("counter", &["sale", "totals", "money", "transaction"]),
-    // `counter` for the closes of day, which it keeps and does not reckon.
+    // `counter` for the closes of day, which it keeps and does not reckon, and the operators.
     ("journal", &["sale", "money", "card", "transaction", "counter"]),
     ("reconcile", &["sale", "money", "transaction"]),
     // Devices never know each other; they speak the words of `money`, `card`, `emv` and `transaction`.
@@ -51,6 +51,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "emv",
             "card",
             "sale",
+            "counter",
             "journal",
             "reader",
             "gateway",
@@ -91,6 +92,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "transaction",
         ],
     ),
+    // Asks the daemon, or changes the journal where none runs.
+    ("cli::operator", &["till", "config", "counter", "journal", "transaction"]),
     // Asks the ports for readers, with the doctor's manners.
     ("cli::setup", &["config", "board", "reader", "doctor"]),
     // Reads the journal beside the daemon, or without one. Of `till` the list of problems, for its codes.
