@@ -12,7 +12,7 @@
 
 #[path = "../support/program.rs"]
 mod program;
-#[allow(dead_code, clippy::print_stdout, unreachable_pub, reason = "a program of its own")]
+#[allow(dead_code, clippy::print_stdout, clippy::print_stderr, unreachable_pub, reason = "a program of its own")]
 #[path = "sale.rs"]
 mod sale;
 
