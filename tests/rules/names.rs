@@ -59,7 +59,6 @@ const EXCEPTIONS: &[(&str, &str, &str)] = &[
     ("receipt", "print", "the request's method: POST"),
     ("query", "name-value", "each is a parameter of the gateway by its own name"),
     ("log-level", "for", "a time with its unit, as 30min; `forS` is seconds"),
-    ("close show", "format", "the header `Accept`"),
 ];
 
 #[test]
