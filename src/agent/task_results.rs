@@ -9,6 +9,7 @@ use crate::gateway;
 use crate::journal;
 use crate::sale::{self, Answer, Inquiry, ReversalAnswer, Sale};
 use crate::till::{Refused, SaleView};
+use crate::training::Scene;
 use crate::transaction::{PaymentId, SaleNumber};
 use crate::words::Message;
 
@@ -55,6 +56,11 @@ pub(super) enum TaskResult {
     },
     CloseCounted {
         counted: Box<Result<Counted, journal::Error>>,
+    },
+    /// The trainer's scene.
+    Played {
+        sale: SaleNumber,
+        scene: Scene,
     },
     Listed {
         sales: Result<Vec<Sale>, journal::Error>,
@@ -108,6 +114,7 @@ impl Agent {
             }
             TaskResult::Counted { page, counting } => return self.counted(page, *counting),
             TaskResult::CloseCounted { counted } => return self.close_counted(*counted),
+            TaskResult::Played { sale, scene } => return self.played(sale, scene),
             TaskResult::Listed { sales, reply } => {
                 let sales = sales.map_err(refused_by_journal);
                 let _ = reply.send(sales.map(|sales| sales.iter().map(|sale| self.view_of(sale)).collect()));

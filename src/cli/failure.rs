@@ -104,7 +104,7 @@ fn exit_of(problem: ProblemType) -> Exit {
         | ProblemType::ListUnderWay
         | ProblemType::NoPlace => Exit::NotSent,
         ProblemType::Journal => Exit::Io,
-        ProblemType::Forbidden => Exit::NoPermission,
+        ProblemType::Forbidden | ProblemType::TrainingOff => Exit::NoPermission,
         ProblemType::Printer
         | ProblemType::Unauthorized
         | ProblemType::NotAcceptable

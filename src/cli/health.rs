@@ -200,6 +200,8 @@ mod tests {
             version: "0.0.9".to_owned(),
             terminal_id: "1".to_owned(),
             currency: None,
+            tips: None,
+            may_train: false,
             ready: false,
             busy: false,
             attention: Vec::new(),

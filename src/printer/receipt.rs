@@ -4,6 +4,7 @@
 //! | part | on which copy |
 //! |---|---|
 //! | shop, terminal, merchant id, date, number, reference | both |
+//! | that it is training, where it is: at both ends | both |
 //! | kind, amounts, outcome with its reason, what has not happened | both |
 //! | brand, application, AID, last four digits, entry, how the cardholder was verified, authorisation code | both |
 //! | reason word, cryptogram, TVR, TSI, IAD, codes and ids of the gateway | the merchant's |
@@ -36,6 +37,7 @@ pub struct Letterhead {
 pub fn compose(receipt: &Receipt, letterhead: &Letterhead, copy: ReceiptCopy) -> Page {
     let words = &letterhead.words;
     let mut page = Composing { page: Page::new(words.label(Message::Duplicate)), receipt, copy, words };
+    page.training();
     page.head(&letterhead.merchant);
     page.what_happened();
     page.card();
@@ -43,6 +45,7 @@ pub fn compose(receipt: &Receipt, letterhead: &Letterhead, copy: ReceiptCopy) ->
     page.host();
     page.last_lines(&letterhead.footer);
     page.foot();
+    page.training();
     page.page
 }
 
@@ -66,6 +69,14 @@ impl Composing<'_> {
         self.pair(Message::Date, &self.words.date_and_time(&receipt.local_time));
         self.pair(Message::SaleNumber, &receipt.number.to_string());
         self.pair(Message::Reference, receipt.reference.as_str());
+    }
+
+    /// At both ends, so that no half of it passes for a receipt.
+    fn training(&mut self) {
+        if self.receipt.training {
+            self.page.push(ReceiptRow::Large(self.words.label(Message::Training).to_owned()));
+            self.bold(self.words.label(Message::TrainingNoPayment));
+        }
     }
 
     /// Kind, amount, outcome. The big amount is the one that was or would have been charged.

@@ -147,6 +147,7 @@ async fn play(
             else => return,
         };
         match command {
+            Command::InTraining(command) => command.refuse(Refused::TrainingOff),
             Command::Begin { wanted, reply } => {
                 wants.send_replace(Some(*wanted.clone()));
                 let Wanted { till, reference, transaction, .. } = *wanted;
@@ -246,6 +247,8 @@ async fn play(
                     version: "1.2.3".into(),
                     terminal_id: "4711".into(),
                     currency: Some("EUR".into()),
+                    tips: None,
+                    may_train: false,
                     ready: true,
                     busy: false,
                     attention: vec![AttentionView::new(Attention::PrinterPaperLow, "paper is\u{7} low")],
@@ -304,6 +307,7 @@ fn sale(sales: &Sales, till: &str, reference: &str, amount: (String, String)) ->
             reference: Reference::parse(reference).unwrap(),
             by: None,
             number: SaleNumber::new(sales.len() as u64 + 1),
+            training: false,
             amount: amount.0,
             kind: Kind::Sale,
             of: None,
@@ -345,6 +349,7 @@ async fn act(sales: &mut Sales, server: &mut Server, mut sale: SaleView) {
                     reference: sale.reference.to_string(),
                     step: (*step).into(),
                     text: (*text).into(),
+                    training: false,
                     sale: None,
                 });
             }
@@ -387,6 +392,7 @@ fn announce(server: &Server, sale: &SaleView, step: &str, text: &str) {
         reference: sale.reference.to_string(),
         step: step.into(),
         text: text.into(),
+        training: false,
         sale: Some(Box::new(sale.clone())),
     });
 }

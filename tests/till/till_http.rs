@@ -179,6 +179,7 @@ async fn every_problem_of_the_list_is_met() {
         get_request("/v1/sales/r/cancel", ""),
         post_request("/v1/sales", "", b"{}"),
         post_request("/v1/sales", JSON, b"[]"),
+        post_request("/v1/sales", JSON, br#"{"reference":"r","amount":"1.00","training":"approved"}"#),
         post_request("/v1/sales", JSON, &[b' '; 65 * 1024]),
         post_request("/v1/sales", JSON, br#"{"reference":"r","amount":"1.00","currency":"XXX"}"#),
         // The end of the body never comes.
@@ -212,11 +213,22 @@ async fn bad_bodies_are_refused_by_what_is_wrong_with_them() {
         (r#"{"reference":"r"}"#, 400, "malformed", "amount: a sale needs it"),
         (r#"{"reference":7,"amount":"1.00"}"#, 400, "malformed", "reference: "),
         (
-            r#"{"reference":"r","amount":"1.00","tip":"1.00"}"#,
+            r#"{"reference":"r","amount":"1.00","tip":1.00}"#,
             400,
             "malformed",
-            "unknown variant `1.00`, expected `ask`",
+            "tip: invalid type: floating point `1.0`, expected a string",
         ),
+        (r#"{"reference":"r","amount":"1.00","tip":"-1.00"}"#, 422, "amount", "tip: "),
+        (r#"{"reference":"r","amount":"1.00","tip":"0.00"}"#, 422, "amount", "leave it out for none"),
+        (r#"{"reference":"r","amount":"1.00","tip":"0.505"}"#, 422, "amount", "tip: "),
+        (r#"{"reference":"r","amount":"1.00","tip":"10%"}"#, 422, "amount", "write \"ask\", or an amount"),
+        (
+            r#"{"reference":"r","kind":"refund","of":"s","amount":"1.00","tip":"0.50"}"#,
+            400,
+            "malformed",
+            "tip: a refund has none",
+        ),
+        (r#"{"reference":"r","amount":"1.00","training":"win"}"#, 400, "malformed", "unknown variant `win`"),
         (r#"{"reference":"r","amount":"1.00","tips":"1.00"}"#, 400, "malformed", "unknown field `tips`"),
         (r#"{"reference":"r","reference":"s","amount":"1.00"}"#, 400, "malformed", "duplicate field `reference`"),
         (r#"{"reference":"r","amount":"1.00"} x"#, 400, "malformed", "trailing characters"),
@@ -513,6 +525,7 @@ fn step(till: &str, reference: &str) -> Progress {
         reference: reference.into(),
         step: "present-card".into(),
         text: "Card".into(),
+        training: false,
         sale: None,
     }
 }
