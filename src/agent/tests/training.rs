@@ -254,13 +254,19 @@ async fn a_power_cut_in_training_is_no_business_of_the_gateways() {
                 sleep(Duration::from_millis(50)).await;
             }
         }
-        // What trained ends with the agent, at its next turn.
-        sleep(Duration::from_secs(1)).await;
+        ended_with_its_agent().await;
         let mut after = Terminal::start(folder.path(), ALLOWED);
         after.knows_nothing().await;
         let (view, _) = after.trained(&reference).await;
         let outcome = if nth == 0 { OutcomeWord::Cancelled } else { OutcomeWord::Reversed };
         assert!([Some(outcome), Some(OutcomeWord::NotSent)].contains(&view.outcome), "{until:?} {view:?}");
         after.knows_nothing().await;
+        drop(after);
+        ended_with_its_agent().await;
     }
+}
+
+/// What trains ends with the agent, at its next turn.
+async fn ended_with_its_agent() {
+    sleep(Duration::from_secs(1)).await;
 }
