@@ -21,6 +21,7 @@ mod limits;
 mod log_level;
 mod measured;
 mod old_copy;
+mod operators;
 mod probing;
 mod reader_change;
 mod reader_desk;
@@ -67,6 +68,7 @@ use journal_desk::JournalDesk;
 use limits::Limits;
 use log_level::LogChange;
 use old_copy::OldCopy;
+use operators::OperatorDesk;
 use reader_desk::ReaderDesk;
 use receipts::PrinterDesk;
 use sale_desk::{OpenSale, SaleDesk};
@@ -82,6 +84,14 @@ pub enum Error {
     /// A currency or amount of the configuration; `config::load` refuses such a file before.
     #[error("[terminal] {key}: {cause}")]
     Money {
+        /// The key.
+        key: &'static str,
+        /// What is wrong with it.
+        cause: MoneyError,
+    },
+    /// An amount of the configuration above which a supervisor confirms; `config::load` refuses such a file before.
+    #[error("[operators.supervisor-above] {key}: {cause}")]
+    SupervisorAbove {
         /// The key.
         key: &'static str,
         /// What is wrong with it.
@@ -124,9 +134,9 @@ pub async fn run(config: Config, shutdown: impl Future<Output = ()>) -> Result<(
     let given = systemd::Sockets::from_env()?;
     let (sender, commands) = mpsc::channel(COMMANDS_WAITING);
     let (progress, _) = broadcast::channel(PROGRESS_KEPT);
-    let (till, settings) = (progress.clone(), config.till.clone());
+    let (till, settings, operators) = (progress.clone(), config.till.clone(), config.operators.required);
     let (agent, ends) = Agent::start(config, Surroundings::default(), Wires { commands, progress })?;
-    let served = till::serve(&settings, given, currency, sender, till).await?;
+    let served = till::serve(&settings, operators, given, currency, sender, till).await?;
     if let Some(address) = served.address() {
         tracing::info!(%address, "tills are served");
     }
@@ -239,6 +249,7 @@ struct Agent {
     closing: ClosingDesk,
     /// Whether it works for the shop, or trains.
     ground: Ground,
+    operators: OperatorDesk,
     /// What tasks bring back.
     tasks: mpsc::Sender<TaskResult>,
     progress: broadcast::Sender<Progress>,

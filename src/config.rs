@@ -18,6 +18,7 @@ mod files;
 mod form;
 mod load;
 mod logo;
+mod operators;
 mod printer;
 mod rights;
 mod secret;
@@ -29,6 +30,7 @@ pub use close::CloseOfDay;
 pub use counter::{Tips, Training};
 pub use load::{Error, load, parse, read};
 pub use logo::{Logo, LogoError, logo_file};
+pub use operators::{Amounts, Operators};
 pub use printer::{CodePage, Copies, Cut, FlowControl, Part, Printer, Value, qr_parts};
 pub use rights::{Right, Rights};
 pub use secret::{SecretError, key_credential, key_file, secret_credential, secret_file, secret_line};
@@ -66,6 +68,9 @@ pub struct Config {
     /// Training: transactions that read no card and move no money.
     #[serde(default)]
     pub training: Training,
+    /// The people at the counter.
+    #[serde(default)]
+    pub operators: Operators,
 }
 
 /// The shop and its terminal.
@@ -317,6 +322,10 @@ pub struct TillToken {
     #[cfg_attr(feature = "docs", schemars(with = "Vec<String>"))]
     #[serde(default = "Rights::till")]
     pub rights: Rights,
+    /// Whether somebody must be signed in where `[operators] required` asks for it; `false` for a till that has
+    /// cashiers of its own, and may state who they are.
+    #[serde(default = "defaults::yes")]
+    pub operator: bool,
 }
 
 /// A program on the board that stands for tills of its own: a till's server, or a translator of another till protocol.
@@ -333,6 +342,9 @@ pub struct TillPeer {
     #[cfg_attr(feature = "docs", schemars(with = "Vec<String>"))]
     #[serde(default = "Rights::several_tills")]
     pub rights: Rights,
+    /// As `operator` of a `[[till.token]]`.
+    #[serde(default = "defaults::yes")]
+    pub operator: bool,
 }
 
 /// Where the journal lies, and how long it keeps.

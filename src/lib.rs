@@ -72,7 +72,7 @@ pub mod sale;
 pub mod follow_up;
 // The sums of a closing.
 pub mod totals;
-// A cashier's day: closes of day.
+// A cashier's day beside its transactions: closes of day, who stands at the counter, and what each may do.
 pub mod counter;
 // Plays reader and bank in a transaction of training: it has neither.
 pub mod training;

@@ -40,7 +40,7 @@ fn open() -> Doors {
     fs::write(&token_file, TOKEN).expect("a file of the test");
     fs::set_permissions(&token_file, fs::Permissions::from_mode(0o600)).expect("a file of the test");
     let socket = folder.path().join("till.sock");
-    let token = vec![TillToken { till: "till-1".to_owned(), token_file, rights: Rights::till() }];
+    let token = vec![TillToken { till: "till-1".to_owned(), token_file, rights: Rights::till(), operator: true }];
     let http = ([127, 0, 0, 1], 0).into();
     let config = Till { socket: Socket::at(&socket), http, token, ..Till::default() };
     let (tell, told) = std_mpsc::channel();
@@ -50,7 +50,7 @@ fn open() -> Doors {
             let (commands, mut heard) = mpsc::channel(8);
             let (progress, _) = broadcast::channel(8);
             let eur = Currency::from_code("EUR").expect("a currency");
-            let bound = serve(&config, Sockets::default(), eur, commands, progress, std::future::pending());
+            let bound = serve(&config, false, Sockets::default(), eur, commands, progress, std::future::pending());
             let bound = bound.await.expect("a fresh folder and any port");
             tell.send(bound.http.expect("a till has a token")).expect("somebody waits for it");
             while let Some(command) = heard.recv().await {

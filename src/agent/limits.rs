@@ -9,6 +9,7 @@ use super::Error;
 /// The limits of the terminal.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limits {
+    currency: Currency,
     /// The most that is charged at once.
     amount: Option<Amount>,
     /// The most that is given without an earlier payment; nothing without it.
@@ -21,9 +22,15 @@ impl Limits {
         let currency = Currency::from_code(&terminal.currency).map_err(wrong("currency"))?;
         let limit = |text: Option<&str>| text.map(|text| Amount::parse(text, currency)).transpose();
         Ok(Self {
+            currency,
             amount: limit(terminal.max_amount.as_deref()).map_err(wrong("max-amount"))?,
             credit: limit(terminal.max_credit_amount.as_deref()).map_err(wrong("max-credit-amount"))?,
         })
+    }
+
+    /// The terminal's currency.
+    pub(super) fn currency(&self) -> Currency {
+        self.currency
     }
 
     /// Whether the gateway and the terminal's limit allow `amount`; also asked when a tip was added.

@@ -20,6 +20,7 @@ use super::gateway_desk::GatewayDesk;
 use super::journal_desk::JournalDesk;
 use super::limits::Limits;
 use super::old_copy::OldCopy;
+use super::operators::OperatorDesk;
 use super::reader_change::RecordedReader;
 use super::reader_desk::ReaderDesk;
 use super::reader_settings::reader_settings;
@@ -95,6 +96,7 @@ impl Agent {
         Wires { commands, progress }: Wires,
     ) -> Result<(Self, Ends), Error> {
         let (tasks, from_tasks) = mpsc::channel(64);
+        let operators = OperatorDesk::new(&config.operators, limits.currency(), &journal, &clock)?;
         let recorded = RecordedReader::new(journal.latest_reader()?);
         let answered = Answered::begin(&mut journal);
         let last_number = opened.last_number.max(opened.old_copy.above);
@@ -110,6 +112,7 @@ impl Agent {
             sales: SaleDesk::new(&config),
             closing: ClosingDesk::new(ShopTime::new(&config.close)),
             ground,
+            operators,
             tasks,
             progress,
             metrics: Metrics::new(),

@@ -1,5 +1,5 @@
-//! What the agent's own tasks bring back: answers of the gateway, and pages of the journal. An answer that names
-//! another transaction's payment is none to this request.
+//! What the agent's own tasks bring back: answers of the gateway, pages of the journal, and digests of PINs. An answer
+//! that names another transaction's payment is none to this request.
 
 use std::time::Duration;
 
@@ -17,6 +17,7 @@ use super::Agent;
 use super::closing::Counted;
 use super::counting::Counting;
 use super::journal_desk::refused_by_journal;
+use super::operators::PinReckoned;
 
 /// What a spawned task brought.
 pub(super) enum TaskResult {
@@ -62,6 +63,7 @@ pub(super) enum TaskResult {
         sale: SaleNumber,
         scene: Scene,
     },
+    Pin(Box<PinReckoned>),
     Listed {
         sales: Result<Vec<Sale>, journal::Error>,
         reply: oneshot::Sender<Result<Vec<SaleView>, Refused>>,
@@ -112,6 +114,7 @@ impl Agent {
                 let _ = reply.send(self.strange(references).map_err(|error| error.to_string()));
                 return;
             }
+            TaskResult::Pin(reckoned) => return self.pin_reckoned(*reckoned),
             TaskResult::Counted { page, counting } => return self.counted(page, *counting),
             TaskResult::CloseCounted { counted } => return self.close_counted(*counted),
             TaskResult::Played { sale, scene } => return self.played(sale, scene),

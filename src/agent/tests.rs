@@ -22,6 +22,7 @@ use crate::transaction::{Earlier, Kind, OutcomeWord, PaymentId, ReceiptCopy, Ref
 use crate::wire;
 
 mod later;
+mod operators;
 mod same_reference;
 mod training;
 
@@ -32,7 +33,7 @@ const UNKNOWN: &str = "8ac7a4a18f00000000000000000000aa";
 /// A terminal with its journal, and no wire that says anything.
 struct Terminal {
     agent: Agent,
-    _ends: Ends,
+    ends: Ends,
     _commands: mpsc::Sender<Command>,
 }
 
@@ -52,7 +53,7 @@ impl Terminal {
         let (commands, receiver) = mpsc::channel(1);
         let (progress, _) = broadcast::channel(64);
         let (agent, ends) = Agent::start(config, surroundings, Wires { commands: receiver, progress }).unwrap();
-        Self { agent, _ends: ends, _commands: commands }
+        Self { agent, ends, _commands: commands }
     }
 
     /// Enters a transaction of before: asked for, and answered.
@@ -177,7 +178,7 @@ fn lost() -> Answer {
 
 fn refund(till: &str, of: EarlierName, minor: u64, rights: &[Right]) -> Wanted {
     let rights = rights.iter().copied().collect();
-    let token = TillToken { till: till.to_owned(), token_file: "token".into(), rights };
+    let token = TillToken { till: till.to_owned(), token_file: "token".into(), rights, operator: true };
     Wanted {
         till: till.to_owned(),
         reference: Reference::parse("new").unwrap(),

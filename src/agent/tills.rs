@@ -80,6 +80,7 @@ impl Agent {
                 let changed = self.change_log(level, lasts, &by);
                 let _ = reply.send(changed);
             }
+            Command::Operators(asked) => self.operator_asked(asked),
             Command::Metrics { reply } => drop(reply.send(self.figures())),
             Command::Status { permit, reply } => drop(reply.send(self.status(|till| permit.hears(till)))),
         }
@@ -111,12 +112,14 @@ impl Agent {
             return Err(Refused::Parameter { name: "reference".to_owned(), why: why.to_owned() });
         }
         let (transaction, amount) = self.transaction_and_amount(&wanted)?;
-        self.may_begin(transaction.kind(), amount)?;
         let RequestFields { tip, manual, accept_partial, till_confirms, .. } = wanted.transaction.fields();
         let given = match tip {
             Some(WantedTip::Given(tip)) => Some(self.limits.may_tip(amount, tip)?),
             Some(WantedTip::Ask) | None => None,
         };
+        let total = given.and_then(|tip| amount.plus(tip).ok()).unwrap_or(amount);
+        let (by, approval) = (self.author(&wanted, &transaction, total)?, wanted.caller.present().approval);
+        self.may_begin(transaction.kind(), amount)?;
         let Some(local) = self.clock.local() else {
             return Err(Refused::NotReady { why: self.clock.untrusted() });
         };
@@ -130,7 +133,7 @@ impl Agent {
             number,
             till: wanted.till,
             reference: wanted.reference,
-            by: Some(wanted.caller.who().clone()),
+            by: Some(by),
             amount,
             ask_tip: tip == Some(WantedTip::Ask),
             tip: given,
@@ -144,7 +147,9 @@ impl Agent {
             started_unix_ms: now.unix_ms,
             local_time: local.format("%Y-%m-%d %H:%M:%S").to_string(),
         };
-        self.begin_recorded(order, now)
+        let begun = self.begin_recorded(order, now)?;
+        self.approval_used(approval);
+        Ok(begun)
     }
 
     /// Written first; only then it is told and anything is done for it.

@@ -6,6 +6,7 @@ use std::future::poll_fn;
 use std::io;
 use std::path::PathBuf;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::{Body, to_bytes};
@@ -16,14 +17,18 @@ use hyper_util::rt::TokioIo;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use tokio::net::UnixStream;
+use tokio::sync::OnceCell;
 use tokio::time::timeout;
 
+use super::person;
 use crate::till::Progress;
 
 /// The daemon takes a place in its queue at once unless all are taken.
 const CONNECT_DEADLINE: Duration = Duration::from_secs(5);
 /// Longer than the daemon's own deadlines for its answer.
 const ANSWER_DEADLINE: Duration = Duration::from_secs(15);
+/// Longer than all PINs that may be waiting there take on a slow board.
+const PIN_DEADLINE: Duration = Duration::from_secs(35);
 /// Longer than the daemon lets somebody type at the reader.
 const TYPING_DEADLINE: Duration = Duration::from_secs(700);
 /// The daemon sends a comment each 10 s; three missed ones mean that it hangs.
@@ -46,6 +51,9 @@ pub(super) enum Error {
     /// It may have been asked.
     #[error("the connection to the daemon was lost: {why}; see its log (journalctl -u pos-agent)")]
     Lost { why: String },
+    /// Nobody typed the operator's PIN; nothing was asked.
+    #[error("{why}")]
+    NoPin { why: String },
     /// It answered with a refusal.
     #[error("{detail}")]
     Refused { code: String, detail: String },
@@ -55,7 +63,7 @@ impl Error {
     /// Whether the daemon may have carried out the request although it gave no answer.
     pub(super) fn may_have_been_heard(&self) -> bool {
         match self {
-            Self::Unreachable { .. } => false,
+            Self::Unreachable { .. } | Self::NoPin { .. } => false,
             Self::Lost { .. } => true,
             Self::Refused { code, .. } => code == "no-answer",
         }
@@ -71,11 +79,68 @@ impl Error {
 #[derive(Debug)]
 pub(super) struct Daemon {
     socket: PathBuf,
+    /// Whose requests these are, when an operator makes them.
+    operator: Option<String>,
+    /// That one's session, from the first request on. It ends by itself, and nobody else knows its token.
+    session: Arc<OnceCell<SignIn>>,
+}
+
+/// What came of signing in: the session's token, or why there is none.
+pub(super) type SignIn = Result<String, NoSession>;
+
+/// Why nobody is signed in.
+#[derive(Debug)]
+pub(super) enum NoSession {
+    /// As [`Error::NoPin`].
+    NoPin { why: String },
+    /// As [`Error::Refused`].
+    Refused { code: String, detail: String },
+}
+
+/// What is needed of a session that was opened.
+#[derive(Deserialize)]
+struct Opened {
+    session: String,
 }
 
 impl Daemon {
     pub(super) fn at(socket: PathBuf) -> Self {
-        Self { socket }
+        Self { socket, operator: None, session: Arc::default() }
+    }
+
+    /// The same, asked by this operator.
+    pub(super) fn asked_by(self, operator: Option<String>, session: Arc<OnceCell<SignIn>>) -> Self {
+        Self { operator, session, ..self }
+    }
+
+    /// The session of the operator; its PIN is asked for with the first request, and no deadline runs meanwhile. A
+    /// refusal stands: nobody is asked for the PIN again by the same verb.
+    async fn session(&self) -> Result<Option<&str>, Error> {
+        let Some(operator) = &self.operator else { return Ok(None) };
+        match self.session.get_or_try_init(|| self.sign_in(operator)).await? {
+            Ok(session) => Ok(Some(session)),
+            Err(NoSession::NoPin { why }) => Err(Error::NoPin { why: why.clone() }),
+            Err(NoSession::Refused { code, detail }) => {
+                Err(Error::Refused { code: code.clone(), detail: detail.clone() })
+            }
+        }
+    }
+
+    async fn sign_in(&self, operator: &str) -> Result<SignIn, Error> {
+        let pin = match person::pin(operator) {
+            Ok(pin) => pin,
+            // Nothing was asked of the daemon.
+            Err(stop) => return Ok(Err(NoSession::NoPin { why: stop.to_string() })),
+        };
+        let pin = String::from_utf8_lossy(&pin);
+        let body = serde_json::json!({ "operator": operator, "pin": pin }).to_string();
+        let answer = match within(PIN_DEADLINE, self.send_as(None, "*/*", Method::POST, "/v1/sessions", body)).await {
+            Err(Error::Refused { code, detail }) => return Ok(Err(NoSession::Refused { code, detail })),
+            answer => answer?,
+        };
+        let bytes = to_bytes(Body::new(answer.into_body()), MAX_ANSWER).await.map_err(lost)?;
+        let Opened { session } = serde_json::from_slice(&bytes).map_err(lost)?;
+        Ok(Ok(session))
     }
 
     pub(super) async fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, Error> {
@@ -88,6 +153,7 @@ impl Daemon {
 
     /// As [`Self::get`], for what the gateway is asked first.
     pub(super) async fn get_patiently<T: DeserializeOwned>(&self, path: &str) -> Result<T, Error> {
+        self.session().await?;
         let bytes = within(TYPING_DEADLINE, self.body(Method::GET, path, String::new())).await?;
         serde_json::from_slice(&bytes).map_err(lost)
     }
@@ -98,19 +164,28 @@ impl Daemon {
         path: &str,
         body: &serde_json::Value,
     ) -> Result<T, Error> {
+        self.session().await?;
         let bytes = within(TYPING_DEADLINE, self.body(Method::POST, path, body.to_string())).await?;
         serde_json::from_slice(&bytes).map_err(lost)
     }
 
+    /// Takes something away; the answer has nothing to say.
+    pub(super) async fn delete(&self, path: &str) -> Result<(), Error> {
+        self.session().await?;
+        within(ANSWER_DEADLINE, self.body(Method::DELETE, path, String::new())).await.map(drop)
+    }
+
     pub(super) async fn get_text(&self, path: &str) -> Result<String, Error> {
+        self.session().await?;
         let bytes = within(ANSWER_DEADLINE, self.body(Method::GET, path, String::new())).await?;
         String::from_utf8(bytes).map_err(lost)
     }
 
     /// What the path shows in the form of this media type.
     pub(super) async fn get_as(&self, path: &str, media: &str) -> Result<String, Error> {
+        let session = self.session().await?;
         let text = async {
-            let answer = self.send_for(media, Method::GET, path, String::new()).await?;
+            let answer = self.send_as(session, media, Method::GET, path, String::new()).await?;
             to_bytes(Body::new(answer.into_body()), MAX_ANSWER).await.map_err(lost)
         };
         String::from_utf8(within(ANSWER_DEADLINE, text).await?.into()).map_err(lost)
@@ -118,6 +193,7 @@ impl Daemon {
 
     /// Events from now on; nothing that happens after this returned is missed.
     pub(super) async fn events(&self) -> Result<Events, Error> {
+        self.session().await?;
         let asked = self.send(Method::GET, "/v1/events", String::new());
         let mut events = Events { body: within(ANSWER_DEADLINE, asked).await?.into_body(), buffer: Vec::new() };
         // The first thing sent is a comment: the daemon listens for us.
@@ -126,6 +202,7 @@ impl Daemon {
     }
 
     async fn answer<T: DeserializeOwned>(&self, method: Method, path: &str, body: String) -> Result<T, Error> {
+        self.session().await?;
         let bytes = within(ANSWER_DEADLINE, self.body(method, path, body)).await?;
         serde_json::from_slice(&bytes).map_err(lost)
     }
@@ -136,11 +213,13 @@ impl Daemon {
     }
 
     async fn send(&self, method: Method, path: &str, body: String) -> Result<Response<Incoming>, Error> {
-        self.send_for("*/*", method, path, body).await
+        let session = self.session().await?;
+        self.send_as(session, "*/*", method, path, body).await
     }
 
-    async fn send_for(
+    async fn send_as(
         &self,
+        session: Option<&str>,
         media: &str,
         method: Method,
         path: &str,
@@ -159,9 +238,9 @@ impl Daemon {
             .uri(path)
             .header(header::HOST, "localhost")
             .header(header::ACCEPT, media)
-            .header(header::CONTENT_TYPE, "application/json")
-            .body(Body::from(body))
-            .map_err(lost)?;
+            .header(header::CONTENT_TYPE, "application/json");
+        let request = session.into_iter().fold(request, |request, session| request.header("Pos-Session", session));
+        let request = request.body(Body::from(body)).map_err(lost)?;
         let answer = sender.send_request(request).await.map_err(lost)?;
         if answer.status().is_success() { Ok(answer) } else { Err(refusal(answer).await) }
     }

@@ -124,7 +124,10 @@ impl From<config::Error> for Stop {
 impl From<agent::Error> for Stop {
     fn from(error: agent::Error) -> Self {
         let exit = match &error {
-            agent::Error::Money { .. } | agent::Error::Gateway(_) | agent::Error::Sockets(_) => Exit::Config,
+            agent::Error::Money { .. }
+            | agent::Error::SupervisorAbove { .. }
+            | agent::Error::Gateway(_)
+            | agent::Error::Sockets(_) => Exit::Config,
             agent::Error::Journal(_) => return Self::coded(ProblemType::Journal, error.to_string()),
             agent::Error::Till(_) => Exit::Io,
         };
@@ -140,6 +143,7 @@ impl From<daemon::Error> for Stop {
             }
             daemon::Error::Unreachable { .. } => Code::NoDaemon,
             daemon::Error::Lost { .. } => Code::DaemonLost,
+            daemon::Error::NoPin { .. } => Code::Cancelled,
             daemon::Error::Refused { code, .. } => Code::of_daemon(code),
         };
         Self::coded(code, error.to_string())

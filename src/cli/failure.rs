@@ -85,7 +85,12 @@ impl Code {
 /// How a verb ends that the daemon refused.
 fn exit_of(problem: ProblemType) -> Exit {
     match problem {
-        ProblemType::Amount | ProblemType::Currency | ProblemType::Reference | ProblemType::Malformed => Exit::Usage,
+        ProblemType::Amount
+        | ProblemType::Currency
+        | ProblemType::Reference
+        | ProblemType::Operator
+        | ProblemType::Pin
+        | ProblemType::Malformed => Exit::Usage,
         ProblemType::AmountDiffers
         | ProblemType::NoSuchSale
         | ProblemType::NoSuchClose
@@ -93,7 +98,10 @@ fn exit_of(problem: ProblemType) -> Exit {
         | ProblemType::Parameter
         | ProblemType::NoSignatureAwaited
         | ProblemType::NoConfirmationAwaited
-        | ProblemType::NoReceiptYet => Exit::Data,
+        | ProblemType::NoReceiptYet
+        | ProblemType::NoSuchOperator
+        | ProblemType::OperatorExists
+        | ProblemType::TooManyOperators => Exit::Data,
         ProblemType::Busy
         | ProblemType::NotReady
         | ProblemType::NothingTyped
@@ -102,9 +110,19 @@ fn exit_of(problem: ProblemType) -> Exit {
         | ProblemType::TooManyRequests
         | ProblemType::TooManyListeners
         | ProblemType::ListUnderWay
+        | ProblemType::OperatorLocked
+        | ProblemType::PinUnderWay
         | ProblemType::NoPlace => Exit::NotSent,
         ProblemType::Journal => Exit::Io,
-        ProblemType::Forbidden | ProblemType::TrainingOff => Exit::NoPermission,
+        ProblemType::Forbidden
+        | ProblemType::TrainingOff
+        | ProblemType::OperatorRequired
+        | ProblemType::OperatorRole
+        | ProblemType::WrongPin
+        | ProblemType::SessionEnded
+        | ProblemType::SupervisorNeeded
+        | ProblemType::NotApproved
+        | ProblemType::NoSupervisor => Exit::NoPermission,
         ProblemType::Printer
         | ProblemType::Unauthorized
         | ProblemType::NotAcceptable

@@ -16,7 +16,7 @@ use super::{Where, out};
 use crate::config::{self, DEFAULT_PATH};
 use crate::journal::Error;
 use crate::till::{ProblemType, SaleView};
-use crate::transaction::SaleNumber;
+use crate::transaction::{SaleNumber, Who};
 
 mod adopt;
 mod export;
@@ -128,5 +128,6 @@ impl Journal {
 fn line(sale: &SaleView) -> String {
     let SaleView { number, started_at, till, reference, .. } = sale;
     let (kind, standing, sold) = (sale.kind.as_str(), out::standing(sale), out::sale_line(sale));
-    format!("{number:>6}  {started_at}  {till:<8}  {reference:<24}  {kind:<17}  {standing:<18}  {sold}")
+    let person = sale.by.as_ref().and_then(Who::person).map_or_else(String::new, |person| format!("  by {person}"));
+    format!("{number:>6}  {started_at}  {till:<8}  {reference:<24}  {kind:<17}  {standing:<18}  {sold}{person}")
 }

@@ -2,14 +2,17 @@
 //!
 //! `run` is the daemon; `boards`, `check`, `doctor`, `parameters`, `reasons`, `reconcile`, `setup` and the verbs below
 //! `journal` look for themselves; every other verb talks to the running daemon over its Unix socket, with the same
-//! requests that a till would send. Nothing here decides about money.
+//! requests that a till would send, `operator` also to the journal when no daemon runs. Nothing here decides about
+//! money.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::{Args, Parser, Subcommand};
+use tokio::sync::OnceCell;
 
-use self::daemon::Daemon;
+use self::daemon::{Daemon, SignIn};
 use crate::config::{self, DEFAULT_PATH};
 use crate::transaction::Kind;
 
@@ -28,9 +31,11 @@ mod health;
 mod journal;
 mod log_level;
 mod memory;
+mod operator;
 mod out;
 mod parameters;
 mod payment;
+mod person;
 mod reasons;
 mod receipt;
 mod reconcile;
@@ -137,6 +142,8 @@ enum Verb {
     Health(health::Health),
     /// Log more or less for a while
     LogLevel(log_level::LogLevel),
+    /// Add and remove the people at the counter, and give them a PIN
+    Operator(operator::Operator),
     /// Every reason that a sale, the log or the status names, in words
     Reasons(reasons::Reasons),
     /// The gateway's parameters: list them, explain one, check values or a whole form
@@ -202,13 +209,14 @@ impl Arguments {
             }
             Verb::Health(verb) => runtime.block_on(verb.run()),
             Verb::LogLevel(verb) => runtime.block_on(verb.run()),
+            Verb::Operator(verb) => runtime.block_on(verb.run()),
             Verb::Reasons(verb) => verb.run(),
             Verb::Parameters(verb) => verb.run(),
         }
     }
 }
 
-/// Which daemon to talk to.
+/// Which daemon to talk to, and who talks.
 #[derive(Debug, Args)]
 struct Where {
     /// The daemon's configuration, for the place of its socket [default: /etc/pos-agent/config.toml if it can be read]
@@ -217,6 +225,12 @@ struct Where {
     /// The daemon's Unix socket
     #[arg(long, value_name = "PATH")]
     socket: Option<PathBuf>,
+    /// Sign in as this operator; the PIN is asked for, or is a line of standard input when nobody is there
+    #[arg(long, value_name = "NAME")]
+    operator: Option<String>,
+    /// What came of signing in: the PIN is asked for once.
+    #[arg(skip)]
+    session: Arc<OnceCell<SignIn>>,
 }
 
 impl Where {
@@ -230,6 +244,6 @@ impl Where {
                 till.socket.path
             }
         };
-        Ok(Daemon::at(socket))
+        Ok(Daemon::at(socket).asked_by(self.operator.clone(), Arc::clone(&self.session)))
     }
 }

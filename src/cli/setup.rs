@@ -18,7 +18,7 @@ use zeroize::Zeroizing;
 use self::answers::{Answers, CA, left_behind};
 use self::files::Prepared;
 use super::exit::{Exit, Stop};
-use super::{doctor, out};
+use super::{doctor, out, person};
 use crate::board;
 use crate::config::{self, DEFAULT_PATH};
 use crate::doctor::Agent;
@@ -26,7 +26,6 @@ use crate::doctor::Agent;
 mod answers;
 mod devices;
 mod files;
-mod person;
 mod questions;
 
 /// Arguments.

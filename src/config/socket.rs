@@ -31,6 +31,8 @@ pub struct Socket {
     /// What the group that may open it may do. Root and the agent's own user may do everything, whatever is written
     /// here.
     pub rights: Rights,
+    /// Whether somebody must be signed in where `[operators] required` asks for it; root too, for what moves money.
+    pub operator: bool,
 }
 
 impl Default for Socket {
@@ -43,7 +45,7 @@ impl Socket {
     /// A socket that its group may use as usual.
     #[must_use]
     pub fn at(path: &Path) -> Self {
-        Self { path: path.to_owned(), rights: Rights::group() }
+        Self { path: path.to_owned(), rights: Rights::group(), operator: true }
     }
 }
 
@@ -58,12 +60,14 @@ pub(super) struct Table {
     /// everything, whatever is written here.
     #[cfg_attr(feature = "docs", schemars(with = "Vec<String>"))]
     rights: Rights,
+    /// As `operator` of a `[[till.token]]`, for all who have no `[[till.peer]]`; root too, for what moves money.
+    operator: bool,
 }
 
 impl Default for Table {
     fn default() -> Self {
-        let Socket { path, rights } = Socket::default();
-        Self { path, rights }
+        let Socket { path, rights, operator } = Socket::default();
+        Self { path, rights, operator }
     }
 }
 
@@ -83,8 +87,8 @@ impl<'de> Deserialize<'de> for Socket {
             }
 
             fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Socket, A::Error> {
-                let Table { path, rights } = Table::deserialize(MapAccessDeserializer::new(map))?;
-                Ok(Socket { path, rights })
+                let Table { path, rights, operator } = Table::deserialize(MapAccessDeserializer::new(map))?;
+                Ok(Socket { path, rights, operator })
             }
         }
 

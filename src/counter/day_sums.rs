@@ -18,7 +18,7 @@ use super::Sum;
 use crate::money::{Amount, Currency};
 use crate::sale::{Outcome, Sale, Standing};
 use crate::totals::{Totals, TotalsLine, decimal};
-use crate::transaction::Kind;
+use crate::transaction::{Kind, Who};
 
 /// The sums so far.
 #[derive(Clone, Debug, Default)]
@@ -105,7 +105,7 @@ impl DaySums {
         let none = Moved { currency, count: 0, taken: 0, given: 0 };
         self.net.entry(currency.code()).or_insert(none).add(way, amount);
         self.tills.entry((sale.order().till.clone(), currency.code())).or_insert(none).add(way, amount);
-        if let Some(operator) = operator(sale) {
+        if let Some(operator) = sale.order().by.as_ref().and_then(Who::person) {
             self.operators.entry((operator.to_owned(), currency.code())).or_insert(none).add(way, amount);
         }
     }
@@ -139,11 +139,6 @@ impl DaySums {
     pub fn of_unknown(&self) -> Vec<Sum> {
         self.of_unknown.values().map(|line| Sum::of(line, None)).collect()
     }
-}
-
-/// Who was signed in when a transaction was begun.
-fn operator(_: &Sale) -> Option<&str> {
-    None
 }
 
 fn named(moved: &BTreeMap<(String, &'static str), Moved>) -> Vec<Turnover> {
@@ -186,6 +181,10 @@ mod tests {
     }
 
     fn ended(kind: Kind, till: &str, minor: u64, outcome: Outcome) -> Sale {
+        ended_by(json!({ "token": till }), kind, till, minor, outcome)
+    }
+
+    fn ended_by(by: serde_json::Value, kind: Kind, till: &str, minor: u64, outcome: Outcome) -> Sale {
         let of = json!({ "payment": "8ac7a4a1845f7e19018461a00b366a74", "number": 1 });
         let kind = match kind {
             Kind::ByRegistration => json!({ "is": kind, "registration": "8ac7a4a1845f7e19018461a00b366a74" }),
@@ -193,7 +192,7 @@ mod tests {
             kind => json!({ "is": kind }),
         };
         let order = serde_json::from_value(json!({
-            "kind": kind, "number": 2, "till": till, "reference": "R2", "amount": eur(minor), "terminalId": "12345678",
+            "kind": kind, "number": 2, "till": till, "by": by, "reference": "R2", "amount": eur(minor), "terminalId": "12345678",
             "merchantTransactionId": "12345678-2-0", "startedUnixMs": 0, "localTime": "2026-11-20 13:00:00",
         }))
         .unwrap();
@@ -253,5 +252,23 @@ mod tests {
         let tills = [("till-1", "12.34"), ("till-2", "-2.00")];
         assert_eq!(told(sums.tills()), tills.map(|(till, net)| (Some(till.to_owned()), net.to_owned())));
         assert_eq!((sums.totals().declined, sums.totals().taken_back), (1, 1));
+    }
+
+    #[test]
+    fn an_operators_sums_are_what_was_begun_by_that_operator() {
+        let anna = json!({ "token": "till-1", "operator": "Anna", "supervisor": "Berta" });
+        let stated = json!({ "token": "till-2", "statedOperator": "12" });
+        let mut sums = DaySums::default();
+        for (by, kind, minor) in [
+            (anna.clone(), Kind::Sale, 1000),
+            (anna, Kind::Refund, 300),
+            (stated, Kind::Sale, 500),
+            (json!({ "token": "till-1" }), Kind::Sale, 4000),
+        ] {
+            sums.take(&ended_by(by, kind, "till-1", minor, Outcome::Approved), None);
+        }
+        let told: Vec<_> = sums.operators().into_iter().map(|one| (one.name, one.net)).collect();
+        let told: Vec<_> = told.iter().map(|(name, net)| (name.as_deref(), net.as_str())).collect();
+        assert_eq!(told, [(Some("12"), "5.00"), (Some("Anna"), "7.00")]);
     }
 }

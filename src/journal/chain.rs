@@ -19,6 +19,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Error;
 use super::db::failed;
+use crate::transaction::{OperatorName, Who};
 
 /// A SHA-256.
 pub(super) type Hash = [u8; 32];
@@ -174,6 +175,36 @@ pub(super) enum Mark {
         number: u64,
         /// Hash of its content.
         sha256: String,
+    },
+    /// There is a new operator.
+    OperatorAdded {
+        /// The name.
+        name: OperatorName,
+        /// The role, as a word.
+        role: String,
+        /// Who added it.
+        by: Who,
+    },
+    /// An operator is none any more.
+    OperatorRemoved {
+        /// The name.
+        name: OperatorName,
+        /// Who removed it.
+        by: Who,
+    },
+    /// An operator has another PIN. Which, and what is kept of it, is never in the book.
+    OperatorPinSet {
+        /// The name.
+        name: OperatorName,
+        /// Who set it.
+        by: Who,
+    },
+    /// An operator may try its PIN again at once.
+    OperatorUnlocked {
+        /// The name.
+        name: OperatorName,
+        /// Who unlocked it.
+        by: Who,
     },
     /// Old transactions were taken out.
     Pruned {

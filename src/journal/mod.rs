@@ -7,12 +7,13 @@
 //! |---|---|
 //! | `sale` | a transaction: its number, the till and reference that are its key, the earlier one it refers to, whether it is settled |
 //! | `step` | what one step of a sale wrote, as a JSON list of records; `id` is the sale's number and the step's place in it; `entry` and `chain` are its place and hash in the book |
-//! | `mark` | what the book says of itself, an entry like a step: begun, adopted, pruned, entered later, another reader, clock set back, close of day |
+//! | `mark` | what the book says beside the sales, an entry like a step: begun, adopted, pruned, entered later, another reader, clock set back, close of day, a change of the operators |
 //! | `close` | the content of a close of day; its mark holds the hash of it |
 //! | `gap` | entries that were taken out, with the hash from which the chain goes on |
 //! | `day` | a date on which transactions began, with the first of them: what retention counts |
 //! | `payment` | an id at the gateway: a transaction's own payment, its reversal by itself, or a payment that the journal does not know |
 //! | `program` | the program that uses the journal, and the one before it, with what answered them; no part of the book |
+//! | `operator`, `pin_try` | the operators and the tries of their PINs, where there are operators; no part of the book (`operators.rs`) |
 //! | `about` | the format that the tables have; `PRAGMA user_version` is the oldest that may use them (`open.rs`) |
 //!
 //! **An account book.** Steps and marks are entries in the order of their commits, each with a hash over itself and the
@@ -38,6 +39,7 @@ mod inspect;
 mod known;
 mod lock;
 mod open;
+mod operators;
 mod payments;
 mod program;
 mod reader;
@@ -60,6 +62,7 @@ pub use export::{Closing, ExportedTransaction};
 pub use inspect::{Inspection, Sales, inspect};
 pub use known::OldCopyFound;
 pub use lock::is_held;
+pub use operators::{KeptOperator, OperatorChange, OperatorEntry, PinKeyFile, pin_salt};
 pub use program::Program;
 pub use reader::{KnownReader, ReaderChange};
 pub use reading::Reading;
@@ -159,6 +162,14 @@ pub enum Error {
     ClockStays {
         /// Why, with the remedy.
         why: String,
+    },
+    /// The key of the operators' PINs cannot be used.
+    #[error("{path}, the key of the operators' PINs, cannot be used: {cause}")]
+    PinKey {
+        /// The file.
+        path: String,
+        /// What is wrong.
+        cause: String,
     },
     /// A read or write failed.
     #[error("the journal failed ({cause}); check the disk's space and health")]

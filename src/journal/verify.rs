@@ -180,7 +180,11 @@ fn entries(moment: &Connection, verdict: &mut Verdict) -> Result<(), Stopped> {
                     | Mark::OldCopy { .. }
                     | Mark::Begun { .. }
                     | Mark::Reader { .. }
-                    | Mark::ClockSetBack { .. },
+                    | Mark::ClockSetBack { .. }
+                    | Mark::OperatorAdded { .. }
+                    | Mark::OperatorRemoved { .. }
+                    | Mark::OperatorPinSet { .. }
+                    | Mark::OperatorUnlocked { .. },
                 )
                 | None => {}
             }

@@ -63,6 +63,8 @@ mod tests {
             outcome: ReceiptOutcome::Approved,
             card: None,
             host: HostFacts::default(),
+            operator: None,
+            supervisor: None,
             original: None,
         };
         let template = "https://shop.example/r/{reference}?n={number}&t={terminal}&a={amount}{currency}";

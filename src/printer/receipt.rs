@@ -7,6 +7,7 @@
 //! | that it is training, where it is: at both ends | both |
 //! | kind, amounts, outcome with its reason, what has not happened | both |
 //! | brand, application, AID, last four digits, entry, how the cardholder was verified, authorisation code | both |
+//! | operator, supervisor | the merchant's |
 //! | reason word, cryptogram, TVR, TSI, IAD, codes and ids of the gateway | the merchant's |
 //! | the transaction that a refund or a void refers to | both |
 //! | the bank's own lines, the shop's last lines | both |
@@ -69,6 +70,10 @@ impl Composing<'_> {
         self.pair(Message::Date, &self.words.date_and_time(&receipt.local_time));
         self.pair(Message::SaleNumber, &receipt.number.to_string());
         self.pair(Message::Reference, receipt.reference.as_str());
+        if self.copy == ReceiptCopy::Merchant {
+            self.pair_if(Message::Operator, receipt.operator.as_deref());
+            self.pair_if(Message::Supervisor, receipt.supervisor.as_deref());
+        }
     }
 
     /// At both ends, so that no half of it passes for a receipt.

@@ -31,6 +31,10 @@ pub struct Receipt {
     pub card: Option<CardFacts>,
     /// What the host said, when it was asked.
     pub host: HostFacts,
+    /// The operator who asked for it, by the agent's knowledge or the till's word.
+    pub operator: Option<String>,
+    /// The supervisor who confirmed it.
+    pub supervisor: Option<String>,
     /// The transaction that this one refers to, as far as the journal knows it; filled in by whoever has the journal.
     pub original: Option<Original>,
 }

@@ -8,6 +8,7 @@ use crate::transaction::Taken;
 use super::decide::outcome_of;
 use super::state::State;
 use super::{Outcome, Reason, Receipt, ReceiptOutcome, Sale, Why};
+use crate::transaction::Who;
 
 /// How a sale stands, for the till and for people.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -149,6 +150,7 @@ impl Sale {
             State::Confirming(confirming) => ReceiptOutcome::Unconfirmed(confirming.recorded.why.clone()),
             State::Ended(outcome) => outcome.on_receipt(),
         };
+        let by = self.order.by.as_ref();
         Receipt {
             kind: self.order.kind(),
             terminal_id: self.order.terminal_id.clone(),
@@ -161,6 +163,8 @@ impl Sale {
             outcome,
             card: self.card.clone(),
             host: self.host.clone(),
+            operator: by.and_then(Who::person).map(str::to_owned),
+            supervisor: by.and_then(|by| by.supervisor.as_ref()).map(ToString::to_string),
             original: None,
         }
     }

@@ -6,9 +6,9 @@
 //!  127.0.0.1:8650, bearer token ────┘  (who?)  (how much?) events (server-sent)         ◀─ Progress ◀─┘
 //! ```
 //!
-//! This file accepts, and gives each connection its deadlines; `places` says who has to leave when there are many.
-//! Nothing here decides about a sale: a request that breaks off leaves the sale as the agent knows it, and the till
-//! asks for its reference again.
+//! Between `places` and the verbs, `sessions` finds out which operator is signed in. This file accepts, and gives each
+//! connection its deadlines; `places` says who has to leave when there are many. Nothing here decides about a sale: a
+//! request that breaks off leaves the sale as the agent knows it, and the till asks for its reference again.
 //!
 //! | what is waited for | how long | where |
 //! |---|---|---|
@@ -53,6 +53,7 @@ mod asked;
 mod bind;
 mod closes;
 mod confirm;
+mod credentials;
 #[cfg(feature = "docs")]
 pub mod description;
 mod events;
@@ -61,10 +62,12 @@ mod examples;
 mod failure;
 mod guard;
 mod lists;
+mod operators;
 mod payments;
 mod places;
 mod receipts;
 mod sales;
+mod sessions;
 mod terminal;
 mod writing;
 
@@ -159,13 +162,15 @@ pub enum Error {
 /// Binds the socket, and the loopback address when there are tokens, unless systemd `gives` them; serves both until
 /// `shutdown`.
 ///
-/// `currency` is that of a sale that names none. A port that cannot be had is tried again and again; meanwhile the
-/// socket is served, and the status says why the port is not.
+/// `operators` says that somebody must be signed in for what moves money, unless a way in is exempt. `currency` is that
+/// of a sale that names none. A port that cannot be had is tried again and again; meanwhile the socket is served, and
+/// the status says why the port is not.
 ///
 /// # Errors
 /// Every [`Error`]; nothing is spawned then.
 pub async fn serve(
     config: &config::Till,
+    operators: bool,
     given: Sockets,
     currency: Currency,
     commands: mpsc::Sender<Command>,
@@ -190,7 +195,16 @@ pub async fn serve(
     let stopped = Stopped(stopped);
     let (port, seen) = watch::channel(tcp.as_ref().map(|_| bind::seen(address.unwrap_or(config.http), refused)));
     let (stops, metrics_at_port) = (stopped.clone(), config.metrics);
-    let app = Arc::new(App { commands, progress, currency, stopped: stops, port: seen, metrics_at_port });
+    let app = App {
+        commands,
+        progress,
+        currency,
+        stopped: stops,
+        port: seen,
+        metrics_at_port,
+        operators_required: operators,
+    };
+    let app = Arc::new(app);
     let local = listen(unix, api::router(Arc::clone(&app), Door::Local(config.clone())), stopped.clone());
     let wanted = config.http;
     let remote = tcp.map(|tcp| tokio::spawn(loopback(tcp, wanted, port, api::router(app, door), stopped)));

@@ -16,6 +16,7 @@ use crate::transaction::{PaymentId, ReceiptCopy, Reference, SaleNumber, Taken, W
 
 mod closes;
 pub mod http;
+mod operators;
 mod problem;
 mod refused;
 mod rights;
@@ -27,9 +28,10 @@ mod totals;
 mod wanted;
 
 pub use closes::{CloseAsked, CloseView, ShownClose, WhichClose};
+pub use operators::{ApprovalView, OperatorCommand, OperatorRefused, OperatorView, OperatorsView, SessionView};
 pub use problem::{ProblemType, ProblemView};
 pub use refused::Refused;
-pub use rights::{Caller, Denied, Permit, Verb};
+pub use rights::{Caller, Denied, Permit, Presence, SignedIn, Verb};
 pub use sale_view::{CancelView, Cancelled, CardView, LaterView, SaleState, SaleView, ToConfirm};
 pub use serve::{Error, Served, serve};
 pub use service_view::{Health, HealthView, LogLevel, LogView, PortView, PrintView};
@@ -224,6 +226,8 @@ pub enum Command {
         /// What is logged now; `None`: as the program was started.
         reply: oneshot::Sender<Result<Option<LogView>, Refused>>,
     },
+    /// Who stands at the counter.
+    Operators(OperatorCommand),
     /// What is counted and measured, as text for machines.
     Metrics {
         /// OpenMetrics.

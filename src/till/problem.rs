@@ -46,9 +46,17 @@ macro_rules! problems {
 problems! {
     Malformed = "malformed", 400, "The request cannot be understood";
     Unauthorized = "unauthorized", 401, "A token is missing, or is not one of this terminal's";
+    OperatorRequired = "operator-required", 401, "An operator must be signed in";
+    WrongPin = "wrong-pin", 401, "The name or the PIN is wrong";
+    SessionEnded = "session-ended", 401, "Nobody is signed in with this session";
     Forbidden = "forbidden", 403, "A right is missing";
+    OperatorRole = "operator-role", 403, "The operator who is signed in may not";
+    SupervisorNeeded = "supervisor-needed", 403, "A supervisor must confirm";
+    NotApproved = "not-approved", 403, "No supervisor has confirmed this command";
+    NoSupervisor = "no-supervisor", 403, "It is no supervisor who would confirm";
     NoSuchSale = "no-such-sale", 404, "Nothing has this reference";
     NoSuchClose = "no-such-close", 404, "There is no such close of day";
+    NoSuchOperator = "no-such-operator", 404, "No operator has this name";
     NotFound = "not-found", 404, "There is no such path";
     MethodNotAllowed = "method-not-allowed", 405, "The path has no such method";
     NotAcceptable = "not-acceptable", 406, "The answer is to be had in other forms";
@@ -60,6 +68,8 @@ problems! {
     NoConfirmationAwaited = "no-confirmation-awaited", 409, "Nobody waits for the till to confirm it, or it has said something else";
     NoReceiptYet = "no-receipt-yet", 409, "The sale has no receipt yet";
     TrainingOff = "training-off", 409, "Training is switched off at this terminal";
+    OperatorExists = "operator-exists", 409, "An operator has this name already";
+    TooManyOperators = "too-many-operators", 409, "No more operators can be added";
     TooLarge = "too-large", 413, "The request is too large";
     MediaType = "media-type", 415, "The request is not JSON";
     Amount = "amount", 422, "The amount cannot be charged";
@@ -67,6 +77,10 @@ problems! {
     Reference = "reference", 422, "No transaction can have such a reference";
     NotPossible = "not-possible", 422, "The earlier transaction does not allow it";
     Parameter = "parameter", 422, "A parameter for the gateway cannot be sent";
+    Operator = "operator", 422, "No operator can have such a name";
+    Pin = "pin", 422, "It is no PIN, or one that is not to be set";
+    OperatorLocked = "operator-locked", 429, "After too many wrong PINs nobody may try for a while";
+    PinUnderWay = "pin-under-way", 429, "Another PIN is being looked at";
     TooManyRequests = "too-many-requests", 429, "This caller asks too much at a time";
     TooManyListeners = "too-many-listeners", 429, "This caller listens too often";
     ListUnderWay = "list-under-way", 429, "Another list or count of this caller is still being read";

@@ -1,7 +1,7 @@
 //! Why a command is not carried out, with the facts; what a till hears of it is a problem of a closed list
 //! ([`ProblemType`](super::ProblemType)).
 
-use super::{Denied, WhichClose};
+use super::{Denied, OperatorRefused, WhichClose};
 use crate::money::Currency;
 use crate::transaction::Reference;
 
@@ -44,6 +44,9 @@ pub enum Refused {
     /// The caller may not.
     #[error("{0}")]
     Denied(#[from] Denied),
+    /// Something about an operator.
+    #[error("{0}")]
+    Operator(#[from] OperatorRefused),
     /// Nobody waits for a signature.
     #[error("no signature is waited for: {stands}")]
     NoSignatureAwaited {

@@ -5,23 +5,51 @@
 //! speaks for a till that is not its own, and nobody sees another's without the right `any-till`. What only a
 //! transaction tells (whose it is, whether the journal knows it) the agent asks of the same caller by
 //! [`Caller::needs`].
+//!
+//! On top of the rights of the way in there is the person: where `[operators] required` is set, nobody moves money
+//! without being signed in, and an operator who is signed in does what its role may (`counter/operators.rs`) and the
+//! way in has the rights for.
 
 use std::sync::Arc;
 
 use crate::config::{self, LOCAL, Right, Rights, TillPeer, TillToken, is_nameless};
-use crate::transaction::{Kind, Who};
+use crate::counter::{Deed, Role, TokenDigest};
+use crate::transaction::{Kind, OperatorName, Who};
 
 /// Somebody who asks: who it is, the tills that it speaks for, and its rights.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Caller(Arc<Facts>);
 
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 struct Facts {
     way: WayIn,
     who: Who,
     /// Never empty; a caller with one need not name it.
     tills: Vec<String>,
     rights: Rights,
+    /// Its entry asks for an operator where operators are required.
+    asks_operator: bool,
+    present: Presence,
+}
+
+/// The person at the counter, as far as a request says who that is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Presence {
+    /// Somebody must be signed in for what moves money, unless the way in is exempt.
+    pub required: bool,
+    /// Who is.
+    pub operator: Option<SignedIn>,
+    /// What a supervisor gave for this one command.
+    pub approval: Option<TokenDigest>,
+}
+
+/// An operator who is signed in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SignedIn {
+    /// Who.
+    pub name: OperatorName,
+    /// As what.
+    pub role: Role,
 }
 
 /// By which entry of the configuration it has its rights.
@@ -39,8 +67,8 @@ impl Caller {
     /// A till that showed its token.
     #[must_use]
     pub fn token(entry: &TillToken) -> Self {
-        let who = Who { token: Some(entry.till.clone()), uid: None };
-        Self::new(WayIn::Token, who, vec![entry.till.clone()], entry.rights.clone())
+        let who = Who { token: Some(entry.till.clone()), ..Who::default() };
+        Self::new(WayIn::Token, who, vec![entry.till.clone()], entry.rights.clone(), entry.operator)
     }
 
     /// A program at the Unix socket, by the user that it runs as; `own` is the user of the agent.
@@ -52,27 +80,61 @@ impl Caller {
     pub fn at_socket(uid: Option<u32>, own: u32, config: &config::Till) -> Self {
         let entry = |peer: &&TillPeer| Some(peer.uid) == uid;
         match (uid, config.peer.iter().find(entry)) {
-            (Some(0), _) => Self::root(0),
+            (Some(0), _) => Self::administrator(0, config.socket.operator),
             (Some(uid), Some(peer)) => {
-                let who = Who { token: None, uid: Some(uid) };
-                Self::new(WayIn::Peer, who, peer.tills.clone(), peer.rights.clone())
+                let who = Who { uid: Some(uid), ..Who::default() };
+                Self::new(WayIn::Peer, who, peer.tills.clone(), peer.rights.clone(), peer.operator)
             }
-            (Some(uid), None) if uid == own => Self::root(uid),
+            (Some(uid), None) if uid == own => Self::administrator(uid, config.socket.operator),
             (uid, _) if uid.is_none_or(is_nameless) && !config.peer.is_empty() => {
-                Self::new(WayIn::Nameless, Who { token: None, uid }, local(), Rights::default())
+                Self::new(WayIn::Nameless, Who { uid, ..Who::default() }, local(), Rights::default(), true)
             }
-            (uid, _) => Self::new(WayIn::Group, Who { token: None, uid }, local(), config.socket.rights.clone()),
+            (uid, _) => {
+                let (who, socket) = (Who { uid, ..Who::default() }, &config.socket);
+                Self::new(WayIn::Group, who, local(), socket.rights.clone(), socket.operator)
+            }
         }
     }
 
     /// The administrator of the board, who may do everything and stands for the terminal itself.
     #[must_use]
     pub fn root(uid: u32) -> Self {
-        Self::new(WayIn::Root, Who { token: None, uid: Some(uid) }, local(), Rights::root())
+        Self::administrator(uid, true)
     }
 
-    fn new(way: WayIn, who: Who, tills: Vec<String>, rights: Rights) -> Self {
-        Self(Arc::new(Facts { way, who, tills, rights }))
+    fn administrator(uid: u32, asks_operator: bool) -> Self {
+        let who = Who { uid: Some(uid), ..Who::default() };
+        Self::new(WayIn::Root, who, local(), Rights::root(), asks_operator)
+    }
+
+    fn new(way: WayIn, who: Who, tills: Vec<String>, rights: Rights, asks_operator: bool) -> Self {
+        Self(Arc::new(Facts { way, who, tills, rights, asks_operator, present: Presence::default() }))
+    }
+
+    /// The same with the person who stands there.
+    #[must_use]
+    pub fn with(&self, present: Presence) -> Self {
+        let operator = present.operator.as_ref().map(|signed_in| signed_in.name.clone());
+        let who = Who { operator, ..self.0.who.door() };
+        Self(Arc::new(Facts { who, present, ..Facts::clone(&self.0) }))
+    }
+
+    /// The same with whom the till states to be its cashier.
+    ///
+    /// # Errors
+    /// [`Denied::NoStatedOperator`] where operators sign in.
+    pub fn with_stated(&self, name: String) -> Result<Self, Denied> {
+        if self.0.present.operator.is_some() || (self.0.present.required && self.0.asks_operator) {
+            return Err(Denied::NoStatedOperator { key: self.key("operator = false") });
+        }
+        let who = Who { stated_operator: Some(name), ..self.0.who.clone() };
+        Ok(Self(Arc::new(Facts { who, ..Facts::clone(&self.0) })))
+    }
+
+    /// Who is signed in, and what a supervisor gave for this command.
+    #[must_use]
+    pub fn present(&self) -> &Presence {
+        &self.0.present
     }
 
     /// Who it is.
@@ -96,7 +158,35 @@ impl Caller {
                 return Err(self.lacks(format!("one of the rights {}", names(rights)), FOR_THIS));
             }
         }
+        self.person_may(verb.deed())?;
         Ok(Permit(self.clone()))
+    }
+
+    /// Whether whoever stands there may, on top of the rights.
+    fn person_may(&self, deed: Deed) -> Result<(), Denied> {
+        match &self.0.present.operator {
+            Some(SignedIn { role, .. }) if role.may(deed) => Ok(()),
+            Some(SignedIn { name, role }) => {
+                let (operator, role) = (name.to_string(), role.as_str());
+                Err(Denied::Role { operator, role, needs: deed.roles_in_words() })
+            }
+            // Without a session it takes what adding an operator takes.
+            None if deed == Deed::Unlock => self.may(Verb::ManageOperators).map(|_| ()),
+            None if self.must_be_signed_in(deed) => Err(Denied::OperatorRequired),
+            None => Ok(()),
+        }
+    }
+
+    /// The administrator of the board sees to it without being an operator: the first one is added so.
+    fn must_be_signed_in(&self, deed: Deed) -> bool {
+        let asked = match deed {
+            Deed::Look => false,
+            Deed::Money => true,
+            Deed::Settle | Deed::AskGateway | Deed::Unlock | Deed::Service | Deed::ManageOperators => {
+                self.0.way != WayIn::Root
+            }
+        };
+        asked && self.0.present.required && self.0.asks_operator
     }
 
     /// Asks for one right that a verb needs because of what it is about: `why` says so, as "to do this".
@@ -133,7 +223,7 @@ impl Caller {
 
     /// Where `key` is written, as a sentence goes on after "write it into".
     fn key(&self, key: &str) -> String {
-        let Who { token, uid } = &self.0.who;
+        let Who { token, uid, .. } = &self.0.who;
         match (self.0.way, token, uid) {
             (WayIn::Token, Some(till), _) => format!("{key} of the [[till.token]] with till = \"{till}\""),
             (WayIn::Peer, _, Some(uid)) => format!("{key} of the [[till.peer]] with uid = {uid}"),
@@ -193,6 +283,12 @@ pub enum Verb {
     Settle,
     /// Ask the gateway what it holds.
     AskGateway,
+    /// Sign in or out, see who the operators are, confirm a cashier's command.
+    SignIn,
+    /// Let an operator try its PIN again at once.
+    Unlock,
+    /// Add and remove operators, give them a PIN.
+    ManageOperators,
 }
 
 /// What a verb needs.
@@ -228,6 +324,31 @@ impl Verb {
             Self::Settle => Needs::All(&[AnyTill, Reverse]),
             // What the gateway holds is every till's, and more than this journal knows.
             Self::AskGateway => Needs::All(&[Read, AnyTill, UnknownPayment]),
+            // For whoever can do anything at all.
+            Self::SignIn | Self::Unlock => {
+                Needs::OneOf(&[Sale, PreAuthorise, Capture, Refund, Reverse, Credit, Read, Totals, Close, Service])
+            }
+            Self::ManageOperators => Needs::All(&[Service]),
+        }
+    }
+
+    /// As roles tell it apart.
+    fn deed(self) -> Deed {
+        match self {
+            Self::Begin(_) | Self::Attend | Self::SeeTo(_) | Self::TypeAmount | Self::Close => Deed::Money,
+            Self::Show
+            | Self::List
+            | Self::Receipt
+            | Self::Status
+            | Self::Listen
+            | Self::Totals
+            | Self::Metrics
+            | Self::SignIn => Deed::Look,
+            Self::Log => Deed::Service,
+            Self::Settle => Deed::Settle,
+            Self::AskGateway => Deed::AskGateway,
+            Self::Unlock => Deed::Unlock,
+            Self::ManageOperators => Deed::ManageOperators,
         }
     }
 
@@ -245,7 +366,7 @@ impl Verb {
 
     /// For a person at the terminal: a token may have been read by somebody who is far from it.
     fn only_at_the_socket(self) -> bool {
-        matches!(self, Self::Settle | Self::AskGateway | Self::Log)
+        matches!(self, Self::Settle | Self::AskGateway | Self::Log | Self::ManageOperators)
     }
 }
 
@@ -368,6 +489,28 @@ pub enum Denied {
         /// Those that it has.
         tills: String,
     },
+    /// Somebody must be signed in.
+    #[error(
+        "an operator must be signed in for this: open a session (POST /v1/sessions) and send it as Pos-Session; at the shell add \
+         --operator NAME"
+    )]
+    OperatorRequired,
+    /// The operator who is signed in may not.
+    #[error("{operator} is signed in as a {role}, and this is for a {needs}")]
+    Role {
+        /// Who.
+        operator: String,
+        /// As what.
+        role: &'static str,
+        /// Who may.
+        needs: String,
+    },
+    /// It says who its cashier is, and cashiers sign in here.
+    #[error("operator: cashiers sign in here, and nobody is taken at the till's word; to allow it, write {key}")]
+    NoStatedOperator {
+        /// The key of the configuration.
+        key: String,
+    },
     /// For a person at the terminal.
     #[error("a token does not do for this; ask at the terminal itself, on its Unix socket (pos-agent does)")]
     OnlyAtTheSocket,
@@ -384,17 +527,18 @@ mod tests {
             Kind::ALL.into_iter().flat_map(|kind| [Verb::Begin(kind), Verb::SeeTo(kind)]).collect();
         verbs.extend([Verb::Attend, Verb::Show, Verb::List, Verb::Receipt, Verb::Status, Verb::Listen, Verb::Totals]);
         verbs.extend([Verb::Close, Verb::Metrics, Verb::Log, Verb::TypeAmount, Verb::Settle, Verb::AskGateway]);
+        verbs.extend([Verb::SignIn, Verb::Unlock, Verb::ManageOperators]);
         verbs
     }
 
     fn peer(uid: u32, tills: &[&str], rights: impl IntoIterator<Item = Right>) -> config::Till {
         let tills = tills.iter().map(|till| (*till).to_owned()).collect();
-        let peer = vec![TillPeer { uid, tills, rights: rights.into_iter().collect() }];
+        let peer = vec![TillPeer { uid, tills, rights: rights.into_iter().collect(), operator: true }];
         config::Till { peer, ..config::Till::default() }
     }
 
     fn token(rights: Rights) -> Caller {
-        Caller::token(&TillToken { till: "till-1".to_owned(), token_file: PathBuf::new(), rights })
+        Caller::token(&TillToken { till: "till-1".to_owned(), token_file: PathBuf::new(), rights, operator: true })
     }
 
     #[test]
@@ -429,7 +573,9 @@ mod tests {
                     (Verb::Attend, Right::Sale | Right::PreAuthorise | Right::Capture) => true,
                     (Verb::Attend, Right::Refund | Right::Reverse | Right::Credit) => true,
                     (Verb::Totals | Verb::Metrics, Right::Totals) => true,
-                    (Verb::Close, Right::Close) | (Verb::Log, Right::Service) => true,
+                    (Verb::Close, Right::Close) => true,
+                    (Verb::Log | Verb::Unlock | Verb::ManageOperators, Right::Service) => true,
+                    (Verb::SignIn, right) => !matches!(right, Right::AnyTill | Right::UnknownPayment),
                     (Verb::Show | Verb::List | Verb::Receipt | Verb::Status | Verb::Listen, Right::Read) => true,
                     _ => false,
                 };
@@ -469,7 +615,7 @@ mod tests {
             let open = config::Till { peer: Vec::new(), ..config.clone() };
             assert!(Caller::at_socket(nameless, 5, &open).may(sale).is_ok(), "the group's, where none is confined");
         }
-        assert_eq!(at(Some(8)).who(), &Who { token: None, uid: Some(8) });
+        assert_eq!(at(Some(8)).who(), &Who { uid: Some(8), ..Who::default() });
         // An entry for the agent's own user counts; root's is refused when the file is read.
         let own = Caller::at_socket(Some(7), 7, &config);
         assert!(own.may(sale).is_err());
@@ -499,6 +645,67 @@ mod tests {
         let root = Caller::root(0).may(Verb::Show).unwrap();
         assert_eq!((root.own(None).as_deref(), root.one_or_all(None)), (Ok(LOCAL), Ok(None)));
         assert!(root.hears("till-9") && root.own(named("till-9")).is_err());
+    }
+
+    fn present(required: bool, role: Option<Role>) -> Presence {
+        let name = OperatorName::parse("Anna").unwrap();
+        Presence { required, operator: role.map(|role| SignedIn { name, role }), approval: None }
+    }
+
+    /// Where operators are required: nothing but a look without one, and with one what its role and the rights allow.
+    #[test]
+    fn who_is_signed_in_does_what_its_role_and_the_rights_allow() {
+        let all = Caller::at_socket(Some(7), 1, &peer(7, &["a"], Right::ALL));
+        let none = Caller::at_socket(Some(7), 1, &peer(7, &["a"], []));
+        for verb in verbs() {
+            let may = |caller: &Caller, role| caller.with(present(true, role)).may(verb).is_ok();
+            assert_eq!(may(&all, None), verb.deed() == Deed::Look, "{verb:?} of nobody");
+            for role in Role::ALL {
+                assert_eq!(may(&all, Some(role)), role.may(verb.deed()), "{verb:?} of a {role:?}");
+                assert!(!may(&none, Some(role)), "{verb:?}: a role gives no right that the till has not");
+                // A session counts where nobody asks for one, too.
+                let asked_by_nobody = all.with(present(false, Some(role))).may(verb).is_ok();
+                assert_eq!(asked_by_nobody, role.may(verb.deed()), "{verb:?}");
+            }
+            assert!(all.with(present(false, None)).may(verb).is_ok(), "{verb:?}: as without operators");
+        }
+    }
+
+    #[test]
+    fn root_sees_to_the_terminal_without_an_operator_and_moves_no_money_without_one() {
+        let root = Caller::root(0).with(present(true, None));
+        for verb in verbs() {
+            assert_eq!(root.may(verb).is_ok(), verb.deed() != Deed::Money, "{verb:?}");
+        }
+    }
+
+    #[test]
+    fn a_till_with_cashiers_of_its_own_is_exempt_and_may_state_who_it_is() {
+        let exempt = TillToken {
+            till: "till-1".to_owned(),
+            token_file: PathBuf::new(),
+            rights: Rights::till(),
+            operator: false,
+        };
+        let exempt = Caller::token(&exempt).with(present(true, None));
+        let asked = token(Rights::till()).with(present(true, None));
+        let sale = Verb::Begin(Kind::Sale);
+        assert!(exempt.may(sale).is_ok());
+        assert_eq!(asked.may(sale).unwrap_err(), Denied::OperatorRequired);
+        let stated = exempt.with_stated("12".to_owned()).unwrap();
+        assert_eq!(stated.who().stated_operator.as_deref(), Some("12"));
+        let refused = asked.with_stated("12".to_owned()).unwrap_err().to_string();
+        assert!(refused.contains("operator = false of the [[till.token]] with till"), "{refused}");
+        let signed_in = exempt.with(present(true, Some(Role::Cashier)));
+        assert!(signed_in.with_stated("12".to_owned()).is_err(), "two persons");
+        assert!(token(Rights::till()).with_stated("12".to_owned()).is_ok(), "nobody signs in here");
+    }
+
+    #[test]
+    fn who_it_is_names_the_operator_and_forgets_the_one_before() {
+        let caller = token(Rights::till()).with(present(true, Some(Role::Cashier)));
+        assert_eq!(caller.who().to_string(), "the token of till till-1, operator Anna");
+        assert_eq!(caller.with(present(true, None)).who(), token(Rights::till()).who());
     }
 
     #[test]

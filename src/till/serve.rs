@@ -31,19 +31,22 @@ pub struct Served {
 
 /// Opens every way in that the settings ask for, unless systemd has opened it and `gives` it.
 ///
-/// What tills ask goes to `commands`, and all of them hear `progress`; `currency` is that of a sale that names none.
+/// `operators` says that somebody must be signed in for what moves money, unless a way in is exempt. What tills ask
+/// goes to `commands`, and all of them hear `progress`; `currency` is that of a sale that names none.
 ///
 /// # Errors
 /// Every [`Error`]; nothing is served then.
 pub async fn serve(
     settings: &config::Till,
+    operators: bool,
     gives: Sockets,
     currency: Currency,
     commands: mpsc::Sender<Command>,
     progress: broadcast::Sender<Progress>,
 ) -> Result<Served, Error> {
     let (stop, stopped) = oneshot::channel::<()>();
-    let http = http::serve(settings, gives, currency, commands, progress, async move { drop(stopped.await) }).await?;
+    let shutdown = async move { drop(stopped.await) };
+    let http = http::serve(settings, operators, gives, currency, commands, progress, shutdown).await?;
     Ok(Served { http, stop })
 }
 

@@ -1,5 +1,5 @@
-//! The three names of a transaction: its number in the journal, its till's reference, and its payment id at the
-//! gateway. Each is a type of its own, so that one is never taken for another.
+//! The three names of a transaction, its number in the journal, its till's reference and its payment id at the gateway,
+//! and the name of an operator. Each is a type of its own, so that one is never taken for another.
 
 use std::fmt;
 use std::num::{ParseIntError, TryFromIntError};
@@ -190,6 +190,65 @@ impl fmt::Display for Reference {
     }
 }
 
+/// The name of an operator: 1 to 32 letters, digits, spaces, dots, dashes, underscores or apostrophes. Two that differ
+/// in their case alone are one and the same; it is shown as it was given first.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
+#[serde(transparent)]
+pub struct OperatorName(String);
+
+/// It is no operator's name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "an operator's name is 1 to 32 letters, digits, spaces, dots, dashes, underscores or apostrophes, begins and ends with a letter \
+     or a digit, and has at most 8 digits"
+)]
+pub struct OperatorNameError;
+
+impl OperatorName {
+    /// From what somebody typed. So many digits that they could be a card number are none.
+    ///
+    /// # Errors
+    /// When it is empty, too long, or has other characters.
+    pub fn parse(text: impl Into<String>) -> Result<Self, OperatorNameError> {
+        let text = text.into();
+        let allowed = |c: char| c.is_alphanumeric() || matches!(c, ' ' | '.' | '-' | '_' | '\'');
+        let ends = text.starts_with(char::is_alphanumeric) && text.ends_with(|c: char| c.is_alphanumeric() || c == '.');
+        let few_digits = text.chars().filter(|c| c.is_numeric()).count() <= 8;
+        if text.chars().count() <= 32 && ends && few_digits && text.chars().all(allowed) {
+            Ok(Self(text))
+        } else {
+            Err(OperatorNameError)
+        }
+    }
+
+    /// As it is shown.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// In the one form in which it is compared.
+    #[must_use]
+    pub fn folded(&self) -> String {
+        self.0.to_lowercase()
+    }
+}
+
+impl PartialEq for OperatorName {
+    fn eq(&self, other: &Self) -> bool {
+        self.folded() == other.folded()
+    }
+}
+
+impl Eq for OperatorName {}
+
+impl fmt::Display for OperatorName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -231,6 +290,34 @@ mod tests {
         for wrong in ["", " ", " 1", "1 ", "a\tb", "ä", "a\u{7f}", &too_long] {
             assert_eq!(Reference::parse(wrong), Err(ReferenceError), "{wrong:?}");
         }
+    }
+
+    #[test]
+    fn an_operators_name_is_a_name_in_any_language_and_no_number_of_a_card() {
+        let longest = "a".repeat(32);
+        for right in ["Anna", "7", "Jürgen M.", "O'Neill", "till_1-b", "東京", "Ann-Marie 2", &longest] {
+            assert_eq!(OperatorName::parse(right).unwrap().as_str(), right);
+        }
+        let too_long = "a".repeat(33);
+        for wrong in [
+            "",
+            " ",
+            " Anna",
+            "Anna ",
+            "a\tb",
+            "a\u{1b}[2J",
+            "a/b",
+            "<b>",
+            "-a",
+            "4111 1111 1111 1111",
+            "123456789",
+            &too_long,
+        ] {
+            assert_eq!(OperatorName::parse(wrong), Err(OperatorNameError), "{wrong:?}");
+        }
+        let (one, other) = (OperatorName::parse("ÄNNE").unwrap(), OperatorName::parse("änne").unwrap());
+        assert_eq!(one, other);
+        assert_eq!(one.to_string(), "ÄNNE");
     }
 
     #[test]

@@ -12,7 +12,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-pub use ids::{PaymentId, Reference, ReferenceError, SaleNumber};
+pub use ids::{OperatorName, OperatorNameError, PaymentId, Reference, ReferenceError, SaleNumber};
 pub use kind::Kind;
 pub use lesson::Lesson;
 pub use taken::{OnSilence, Taken};
@@ -108,8 +108,8 @@ pub struct Earlier {
     pub number: Option<SaleNumber>,
 }
 
-/// Who asked for something: a till by its token, or a program at the socket by the user that it runs as. Absent in
-/// records of before this was kept.
+/// Who asked for something: a till by its token, or a program at the socket by the user that it runs as, and the person
+/// who stood there. Absent in records of before this was kept.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -120,6 +120,29 @@ pub struct Who {
     /// The user's number, as the system tells it (`SO_PEERCRED`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub uid: Option<u32>,
+    /// The operator who was signed in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub operator: Option<OperatorName>,
+    /// The supervisor who confirmed it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub supervisor: Option<OperatorName>,
+    /// The till's own cashier, by the till's word: nobody was asked for a PIN here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stated_operator: Option<String>,
+}
+
+impl Who {
+    /// The till or the user alone, whoever stood there.
+    #[must_use]
+    pub fn door(&self) -> Self {
+        Self { token: self.token.clone(), uid: self.uid, ..Self::default() }
+    }
+
+    /// The person who stood there, as it is shown: the operator, else whom the till states.
+    #[must_use]
+    pub fn person(&self) -> Option<&str> {
+        self.operator.as_ref().map(OperatorName::as_str).or(self.stated_operator.as_deref())
+    }
 }
 
 impl fmt::Display for Who {
@@ -128,6 +151,16 @@ impl fmt::Display for Who {
             (Some(till), _) => write!(f, "the token of till {till}"),
             (None, Some(uid)) => write!(f, "user {uid}"),
             (None, None) => f.write_str("a user that the system did not name"),
+        }?;
+        if let Some(operator) = &self.operator {
+            write!(f, ", operator {operator}")?;
+        }
+        if let Some(supervisor) = &self.supervisor {
+            write!(f, ", supervisor {supervisor}")?;
+        }
+        match &self.stated_operator {
+            Some(stated) => write!(f, ", operator {stated} by the till's word"),
+            None => Ok(()),
         }
     }
 }
@@ -194,6 +227,30 @@ mod tests {
     use super::*;
 
     #[test]
+    fn who_asked_is_kept_as_it_was_before_there_were_operators() {
+        for kept in ["{}", r#"{"token":"till-1"}"#, r#"{"uid":1001}"#] {
+            let who: Who = serde_json::from_str(kept).unwrap();
+            assert_eq!((who.operator.as_ref(), who.person()), (None, None));
+            assert_eq!(serde_json::to_string(&who).unwrap(), kept, "the chain hashes these bytes");
+        }
+    }
+
+    #[test]
+    fn who_asked_is_told_with_the_person() {
+        let name = |text| OperatorName::parse(text).ok();
+        let who =
+            Who { token: Some("till-1".to_owned()), operator: name("Anna"), supervisor: name("Ben"), ..Who::default() };
+        assert_eq!(who.to_string(), "the token of till till-1, operator Anna, supervisor Ben");
+        let kept = r#"{"token":"till-1","operator":"Anna","supervisor":"Ben"}"#;
+        assert_eq!(serde_json::to_string(&who).unwrap(), kept);
+        assert_eq!(serde_json::from_str::<Who>(kept).unwrap(), who);
+        assert_eq!(who.door().to_string(), "the token of till till-1");
+        let stated = Who { uid: Some(7), stated_operator: Some("12".to_owned()), ..Who::default() };
+        assert_eq!(stated.to_string(), "user 7, operator 12 by the till's word");
+        assert_eq!(stated.person(), Some("12"));
+    }
+
+    #[test]
     fn words_are_written_as_serde_writes_them() {
         use OutcomeWord::{Approved, Cancelled, Declined, NotSent, PartiallyApproved, Reversed};
         for word in [Approved, PartiallyApproved, Declined, Cancelled, NotSent, Reversed] {
@@ -226,7 +283,8 @@ mod tests {
 
     #[test]
     fn whoever_asked_is_named_by_token_or_by_user() {
-        let said = |token: Option<&str>, uid| Who { token: token.map(str::to_owned), uid }.to_string();
+        let said =
+            |token: Option<&str>, uid| Who { token: token.map(str::to_owned), uid, ..Who::default() }.to_string();
         assert_eq!(said(Some("till-1"), Some(0)), "the token of till till-1");
         assert_eq!(said(None, Some(1001)), "user 1001");
         assert_eq!(said(None, None), "a user that the system did not name");

@@ -183,6 +183,10 @@ messages! {
     /// Label.
     Reference = "reference",
     /// Label.
+    Operator = "operator",
+    /// Label.
+    Supervisor = "supervisor",
+    /// Label.
     Amount = "amount",
     /// Label.
     Tip = "tip",

@@ -576,6 +576,8 @@ fn receipt(number: u64) -> Receipt {
         outcome: ReceiptOutcome::Approved,
         card: None,
         host: HostFacts { status_text: Some("Merci, à bientôt!".to_owned()), ..HostFacts::default() },
+        operator: None,
+        supervisor: None,
         original: None,
     }
 }

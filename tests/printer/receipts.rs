@@ -635,6 +635,17 @@ fn eur(text: &str) -> Amount {
     Amount::parse(text, Currency::from_code("EUR").unwrap()).unwrap()
 }
 
+#[test]
+fn who_stood_at_the_counter_is_on_the_merchants_copy_alone() {
+    let some = |text: &str| Some(text.to_owned());
+    let receipt = Receipt { operator: some("Anna"), supervisor: some("Ben"), ..approved() };
+    let lines = |copy| plain(&compose(&receipt, &Letterhead::default(), copy).lines(32), 32);
+    let merchant = lines(ReceiptCopy::Merchant);
+    assert!(merchant.contains("Operator                    Anna\nSupervisor                   Ben\n"), "{merchant}");
+    let customer = lines(ReceiptCopy::Customer);
+    assert!(!customer.contains("Anna") && !customer.contains("Ben"), "{customer}");
+}
+
 fn approved() -> Receipt {
     let some = |text: &str| Some(text.to_owned());
     Receipt {
@@ -672,6 +683,8 @@ fn approved() -> Receipt {
             status_text: some("Thank you for your visit at the corner shop.\r\n\r\nOpen 9-17\n"),
             ..HostFacts::default()
         },
+        operator: None,
+        supervisor: None,
         original: None,
     }
 }
@@ -719,6 +732,8 @@ fn receipt_of(texts: &[String], outcome: i32, minor: u64) -> Receipt {
             status_text: some(13),
             ..HostFacts::default()
         },
+        operator: some(3),
+        supervisor: some(4),
         original: Some(Original {
             number: SaleNumber::new(1),
             reference: some(5).map(Reference::as_kept),

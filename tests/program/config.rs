@@ -113,10 +113,13 @@ fn who_is_not_said_to_have_rights_has_the_usual_ones() {
     // As a table, in whole or in part.
     let socket = |text: &str| folder.load(&GOOD.replace("\"@/till.sock\"", text)).unwrap().till.socket;
     let written = folder.0.path().join("till.sock");
-    assert_eq!(socket("\"@/till.sock\""), Socket { path: written.clone(), rights: Rights::group() });
-    assert_eq!(socket("{ path = \"@/till.sock\" }"), Socket { path: written.clone(), rights: Rights::group() });
+    assert_eq!(socket("\"@/till.sock\""), Socket { path: written.clone(), rights: Rights::group(), operator: true });
+    assert_eq!(
+        socket("{ path = \"@/till.sock\" }"),
+        Socket { path: written.clone(), rights: Rights::group(), operator: true }
+    );
     let none = socket("{ path = \"@/till.sock\", rights = [] }");
-    assert_eq!(none, Socket { path: written, rights: Rights::default() });
+    assert_eq!(none, Socket { path: written, rights: Rights::default(), operator: true });
     // As it was written before every verb was a right.
     let one = socket("{ rights = [\"any-till\"] }");
     assert_eq!(one.rights, widened(&[Right::AnyTill]));

@@ -10,6 +10,7 @@
 //! | `health` | `pos-agent health` after an update |
 //! | `demo` | `cargo demo`: that the programs fit together |
 //! | `logging` | where the log goes, and how much of it for how long |
+//! | `operator` | `pos-agent operator`, and verbs that somebody signs in for |
 //! | `memory` | another process of the same user reads nothing of the agent |
 
 #![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]
@@ -29,4 +30,5 @@ mod doctor;
 mod health;
 mod logging;
 mod memory;
+mod operator;
 mod setup;

@@ -25,7 +25,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("counter", &["sale", "totals", "money", "transaction"]),
     // It plays reader and gateway, and must not be able to reach either.
     ("training", &["sale", "money", "card", "transaction"]),
-    // `counter` for the closes of day, which it keeps and does not reckon.
+    // `counter` for the closes of day, which it keeps and does not reckon, and the operators.
     ("journal", &["sale", "money", "card", "transaction", "counter"]),
     ("reconcile", &["sale", "money", "transaction"]),
     // Devices never know each other; they speak the words of `money`, `card`, `emv` and `transaction`.
@@ -53,6 +53,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "emv",
             "card",
             "sale",
+            "counter",
             "journal",
             "reader",
             "gateway",
@@ -94,6 +95,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "transaction",
         ],
     ),
+    // Asks the daemon, or changes the journal where none runs.
+    ("cli::operator", &["till", "config", "counter", "journal", "transaction"]),
     // Asks the ports for readers, with the doctor's manners.
     ("cli::setup", &["config", "board", "reader", "doctor"]),
     // Reads the journal beside the daemon, or without one. Of `till` the list of problems, for its codes.

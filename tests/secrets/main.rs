@@ -6,6 +6,7 @@
 //! | `card_data` | log, disk, paper, answers and `Debug` outputs of a deck of sales |
 //! | `bank_answers` | card numbers that a bank writes into its texts |
 //! | `support_archive` | `pos-agent doctor --bundle` after a day of sales |
+//! | `operator_pins` | the PINs of operators, and what is kept of them |
 //! | `wiping` | what is dropped is gone from memory; a program of its own, for nothing else may take memory in it |
 //! | `leak` | every way in which bytes get into a text |
 //! | `log` | the log of the whole process |
@@ -22,5 +23,6 @@ mod bank_answers;
 mod card_data;
 mod leak;
 mod log;
+mod operator_pins;
 mod overheard;
 mod support_archive;

@@ -23,7 +23,7 @@ use tokio::io::AsyncReadExt;
 const FOREIGN: &str = "4111111111111111";
 
 /// The parts of an archive by their names.
-fn unpacked(file: &Path) -> BTreeMap<String, String> {
+pub(crate) fn unpacked(file: &Path) -> BTreeMap<String, String> {
     let mut archive = tar::Archive::new(fs::File::open(file).unwrap());
     let mut parts = BTreeMap::new();
     for entry in archive.entries().unwrap() {
@@ -51,7 +51,7 @@ fn programs(folder: &Path, log: &str) -> PathBuf {
     bin
 }
 
-async fn doctor(config: &Path, file: &Path, bin: Option<&Path>) -> Output {
+pub(crate) async fn doctor(config: &Path, file: &Path, bin: Option<&Path>) -> Output {
     let mut command = till::program(&["doctor", "--config"]);
     command.arg(config).arg("--bundle").arg(file);
     if let Some(bin) = bin {
@@ -184,7 +184,7 @@ async fn a_day_of_sales_leaves_nothing_of_a_card_or_a_secret_in_the_archive() {
     assert!(!parts["status.json"].contains("last4"), "{}", parts["status.json"]);
 }
 
-async fn stop(agent: &mut tokio::process::Child) {
+pub(crate) async fn stop(agent: &mut tokio::process::Child) {
     let pid = rustix::process::Pid::from_raw(agent.id().unwrap().cast_signed()).unwrap();
     rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
     counter::within("the end of the agent", agent.wait()).await.unwrap();

@@ -10,6 +10,7 @@
 //! | `confirmation` | a sale that its till confirms: every answer, silence, and a power cut before it |
 //! | `listing` | long lists, many at once |
 //! | `doors` | hostile neighbours at the tills' doors, and sockets that systemd hands over |
+//! | `operators` | who is signed in, what that allows, and what becomes of whoever tries PINs |
 //! | `metrics` | the figures for machines |
 
 #![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]
@@ -28,6 +29,7 @@ mod confirmation;
 mod doors;
 mod listing;
 mod metrics;
+mod operators;
 mod rights;
 mod status;
 mod till_http;

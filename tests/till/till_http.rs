@@ -160,12 +160,35 @@ async fn a_problem_names_the_field_and_the_transaction() {
     assert_eq!(told(foreign), "- - -");
 }
 
-/// How each problem is met. What needs several callers at a time is in `doors`, `no-place` in the places' own tests.
+/// Problems that operators meet at the real agent, in `operators`.
+const OF_OPERATORS: [&str; 12] = [
+    "operator-required",
+    "wrong-pin",
+    "session-ended",
+    "operator-role",
+    "supervisor-needed",
+    "not-approved",
+    "no-supervisor",
+    "no-such-operator",
+    "operator-exists",
+    "operator-locked",
+    "pin-under-way",
+    "pin",
+];
+
+/// How each problem is met. What needs several callers at a time is in `doors`, `no-place` in the places' own tests,
+/// a full list of operators in the agent's.
 #[tokio::test(start_paused = true)]
 async fn every_problem_of_the_list_is_met() {
     let shop = fake_agent::open(16).await;
     let mut met: BTreeSet<String> =
-        ["too-many-requests", "too-many-listeners", "list-under-way", "no-place"].map(str::to_owned).into();
+        ["too-many-requests", "too-many-listeners", "list-under-way", "no-place", "too-many-operators"]
+            .map(str::to_owned)
+            .into();
+    for code in OF_OPERATORS {
+        assert!(include_str!("operators.rs").contains(&format!("\"{code}\"")), "{code}");
+        met.insert(code.to_owned());
+    }
     let begin = |reference: &str| post_request("/v1/sales", JSON, sale(reference, "1.00").as_bytes());
     let words = ["busy", "unready", "refused-amount", "journal", "drop", "not-possible", "parameter", "gateway"];
     let words =
@@ -182,6 +205,7 @@ async fn every_problem_of_the_list_is_met() {
         post_request("/v1/sales", JSON, br#"{"reference":"r","amount":"1.00","training":"approved"}"#),
         post_request("/v1/sales", JSON, &[b' '; 65 * 1024]),
         post_request("/v1/sales", JSON, br#"{"reference":"r","amount":"1.00","currency":"XXX"}"#),
+        post_request("/v1/sales", JSON, br#"{"reference":"r","amount":"1.00","operator":" "}"#),
         // The end of the body never comes.
         b"POST /v1/sales HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{"
             .to_vec(),
@@ -309,8 +333,10 @@ async fn the_interface_describes_itself_to_whoever_may_read() {
     let mut count = 0;
     for (path, method) in methods.filter(|(path, _)| *path != "/v1/events") {
         let path = path.replace("{reference}", "r").replace("{number}", "1").replace("{id}", "1");
+        let path = path.replace("{name}", "Anna");
         let request = match method.as_str() {
             "post" => post_request(&path, JSON, b"{}"),
+            "delete" => String::from_utf8(get_request(&path, "")).unwrap().replace("GET", "DELETE").into_bytes(),
             _ => get_request(&path, ""),
         };
         let answer = exchange(UnixStream::connect(&shop.socket).await.unwrap(), &request).await;
@@ -416,7 +442,8 @@ async fn what_a_caller_may_do_goes_with_what_it_wants() {
         let request = post_request("/v1/sales", &(token(n) + JSON), body(r#""number":17"#).as_bytes());
         shop.tcp(&request).await;
         let told = wanted(&mut shop);
-        let caller = Caller::token(&TillToken { till: told.till.clone(), token_file: "token".into(), rights });
+        let caller =
+            Caller::token(&TillToken { till: told.till.clone(), token_file: "token".into(), rights, operator: true });
         assert_eq!(
             (told.till, told.transaction.fields().of, told.caller),
             (format!("till-{n}"), Some(EarlierName::Number(SaleNumber::new(17))), caller)
@@ -655,8 +682,16 @@ fn mode(path: &Path) -> u32 {
 async fn serve(socket: PathBuf) -> Result<http::Bound, Error> {
     let config = Till { socket: Socket::at(&socket), ..Till::default() };
     let eur = Currency::from_code("EUR").unwrap();
-    http::serve(&config, Sockets::default(), eur, mpsc::channel(1).0, broadcast::channel(1).0, std::future::pending())
-        .await
+    http::serve(
+        &config,
+        false,
+        Sockets::default(),
+        eur,
+        mpsc::channel(1).0,
+        broadcast::channel(1).0,
+        std::future::pending(),
+    )
+    .await
 }
 
 #[tokio::test]
@@ -684,14 +719,14 @@ async fn an_address_in_use_is_named_with_its_remedy_and_tried_again() {
     let shop = fake_agent::open(4).await;
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let token_file = shop.folder.path().join("till-1.token");
-    let entry = TillToken { till: "till-1".into(), token_file, rights: Rights::till() };
+    let entry = TillToken { till: "till-1".into(), token_file, rights: Rights::till(), operator: true };
     let socket = shop.folder.path().join("other.sock");
     let config =
         Till { socket: Socket::at(&socket), http: taken.local_addr().unwrap(), token: vec![entry], ..Till::default() };
     let eur = Currency::from_code("EUR").unwrap();
     let (commands, mut heard) = mpsc::channel(1);
     let bound =
-        http::serve(&config, Sockets::default(), eur, commands, broadcast::channel(1).0, std::future::pending())
+        http::serve(&config, false, Sockets::default(), eur, commands, broadcast::channel(1).0, std::future::pending())
             .await
             .unwrap();
     assert_eq!(bound.http, None);

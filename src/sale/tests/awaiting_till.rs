@@ -8,7 +8,7 @@ use crate::transaction::{Kind, OnSilence, Taken, Who};
 const KNOWN: &str = "8ac7a4a1000000000000000000000001";
 
 fn till() -> Option<Who> {
-    Some(Who { token: Some("till-1".to_owned()), uid: None })
+    Some(Who { token: Some("till-1".to_owned()), ..Who::default() })
 }
 
 fn confirmed(on_silence: OnSilence) -> Order {

@@ -53,7 +53,7 @@ fn a_card_that_declines_by_itself_is_not_sent() {
 
 #[test]
 fn the_first_who_cancels_is_the_one_and_a_terminal_that_stops_says_so() {
-    let by = |uid| Some(Who { token: None, uid: Some(uid) });
+    let by = |uid| Some(Who { uid: Some(uid), ..Who::default() });
     let mut twice = Trace::begin();
     assert_eq!(twice.on(Event::CancelAsked { by: by(1) }), [Action::StopReader]);
     assert_eq!(twice.on(Event::CancelAsked { by: by(2) }), [], "the reader is stopping already");

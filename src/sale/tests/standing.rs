@@ -113,7 +113,7 @@ fn one_that_is_held_is_told_with_its_own_doubt_and_why_it_is_held() {
 
 #[test]
 fn what_was_said_of_a_signature_is_known_and_nothing_where_nobody_was_asked() {
-    let by = || Some(crate::transaction::Who { token: None, uid: Some(1) });
+    let by = || Some(crate::transaction::Who { uid: Some(1), ..Default::default() });
     for entry in [EntryMode::Icc, EntryMode::Magstripe] {
         for accepted in [true, false] {
             let mut sale = at_signature(entry);

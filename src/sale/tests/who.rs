@@ -5,11 +5,11 @@ use super::*;
 use crate::transaction::Who;
 
 fn cashier() -> Option<Who> {
-    Some(Who { token: Some("till-1".to_owned()), uid: None })
+    Some(Who { token: Some("till-1".to_owned()), ..Who::default() })
 }
 
 fn program() -> Option<Who> {
-    Some(Who { token: None, uid: Some(1001) })
+    Some(Who { uid: Some(1001), ..Who::default() })
 }
 
 /// Of each record that a person caused: its name and who.
@@ -114,8 +114,8 @@ fn records_of_before_name_nobody() {
         let record: Record = serde_json::from_str(text).unwrap();
         assert_eq!((record.name(), serde_json::to_string(&record).unwrap().as_str()), (name, text));
     }
-    // And one of a later program, that knows more of somebody: the operator.
-    let later = r#"{"kind":"settled","keep":true,"by":{"uid":0,"operator":"anna"}}"#;
+    // And one of a later program, that knows more of somebody: the shift.
+    let later = r#"{"kind":"settled","keep":true,"by":{"uid":0,"operator":"anna","shift":2}}"#;
     let Record::Settled { by, .. } = serde_json::from_str(later).unwrap() else { panic!("{later}") };
-    assert_eq!(by, Some(Who { token: None, uid: Some(0) }));
+    assert_eq!(by.map(|by| by.to_string()).as_deref(), Some("user 0, operator anna"));
 }

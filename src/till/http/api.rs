@@ -10,6 +10,7 @@
 //! | `events` | every step as it happens |
 //! | `terminal` | status, figures, log, an amount that is typed |
 //! | `payments` | what the gateway holds |
+//! | `operators` | who stands at the counter: sessions, approvals, the operators; its head has their table |
 //!
 //! What each verb needs is the table in `till/rights.rs`; who lacks it hears 403 with the right, whose it is, and the
 //! key to change. `?till=NAME` names the till that is meant: a program that stands for several names one with each
@@ -29,7 +30,7 @@ use super::asked::MAX_BODY;
 use super::failure::Failure;
 use super::guard::{Door, guard, in_json};
 use super::places::count;
-use super::{Stopped, closes, confirm, events, lists, payments, receipts, sales, terminal};
+use super::{Stopped, closes, confirm, events, lists, operators, payments, receipts, sales, sessions, terminal};
 use crate::money::Currency;
 use crate::till::{Command, Permit, PortView, ProblemType, Progress};
 
@@ -46,6 +47,8 @@ pub(super) struct App {
     pub(super) port: watch::Receiver<Option<PortView>>,
     /// Tokens may ask for the figures too.
     pub(super) metrics_at_port: bool,
+    /// Somebody must be signed in for what moves money, unless a way in is exempt.
+    pub(super) operators_required: bool,
 }
 
 /// One method of one path.
@@ -90,25 +93,33 @@ const ROUTES: &[&[Route]] = &[
     terminal::ROUTES,
     events::ROUTES,
     payments::ROUTES,
+    operators::ROUTES,
+    sessions::ROUTES,
 ];
 
 /// Every route.
 pub(super) fn every_route() -> impl Iterator<Item = &'static Route> {
-    ROUTES.iter().copied().flatten()
+    ROUTES.iter().copied().flatten().chain(sessions::ROUTES_TO_SIGN_IN)
 }
 
 /// The verbs behind a door.
 pub(super) fn router(app: Arc<App>, door: Door) -> Router {
-    let router = every_route().fold(Router::new(), |router, route| {
+    let add = |router: Router<Arc<App>>, route: &Route| {
         router.route(route.path, (route.serve)().route_layer(middleware::from_fn(in_json)))
-    });
+    };
+    let router = ROUTES.iter().copied().flatten().fold(Router::new(), add);
+    let router = router.route_layer(middleware::from_fn_with_state(Arc::clone(&app), sessions::person));
+    let router = sessions::ROUTES_TO_SIGN_IN.iter().fold(router, add);
     router
         .fallback(|| async {
             let detail = "no such path; they all begin with /v1/sales, /v1/status or /v1/events";
             Failure::new(ProblemType::NotFound, detail)
         })
         .method_not_allowed_fallback(|| async {
-            Failure::new(ProblemType::MethodNotAllowed, "this path has no such method: GET asks, POST changes")
+            Failure::new(
+                ProblemType::MethodNotAllowed,
+                "this path has no such method: GET asks, POST changes, DELETE removes",
+            )
         })
         .layer(DefaultBodyLimit::max(MAX_BODY))
         .layer(middleware::from_fn(count))

@@ -22,11 +22,15 @@ const PARTS_OF_PATHS: &[(&str, &str)] = &[
     ("number", "The number in the terminal's journal."),
     ("close", "The number of the close of day, or `last`."),
     ("id", "The id of the payment at the gateway."),
+    ("name", "The operator's name."),
 ];
 
 /// What whoever is let in may be answered anywhere.
 const ANYWHERE: &[ProblemType] =
     &[ProblemType::Unauthorized, ProblemType::Forbidden, ProblemType::TooManyRequests, ProblemType::NoPlace];
+/// What may be wrong with who stands at the counter.
+const OF_A_PERSON: &[ProblemType] =
+    &[ProblemType::OperatorRequired, ProblemType::SessionEnded, ProblemType::OperatorRole];
 /// What may be wrong with a body, whatever is in it.
 const OF_A_BODY: &[ProblemType] =
     &[ProblemType::Malformed, ProblemType::Timeout, ProblemType::TooLarge, ProblemType::MediaType];
@@ -55,7 +59,7 @@ impl Operation {
     /// `id` is its name in programs that are made from the description, `summary` one line.
     pub(super) fn new(id: &'static str, summary: &'static str) -> Self {
         let (text, query, body, answers) = (String::new(), None, None, Vec::new());
-        let mut problems = ANYWHERE.to_vec();
+        let mut problems = [ANYWHERE, OF_A_PERSON].concat();
         problems.push(ProblemType::NoAnswer);
         Self { id, summary, text, query, body, answers, problems }
     }
@@ -99,6 +103,12 @@ impl Operation {
     /// It is answered with text of this media type.
     pub(super) fn answers_text(self, status: u16, text: &'static str, media: &'static str, example: &str) -> Self {
         self.content(status, text, media, |_| json!({ "type": "string" }), example.into())
+    }
+
+    /// It is answered with a status alone.
+    pub(super) fn answers_nothing(mut self, status: u16, text: &'static str) -> Self {
+        self.answers.push(Answer { status, text, content: Vec::new() });
+        self
     }
 
     /// It is answered with server-sent events, the data of each of which is a `T`.
@@ -152,7 +162,11 @@ impl Operation {
                     (media.to_owned(), json!({ "schema": schema(schemas), "example": example }))
                 })
                 .collect();
-            responses.insert(status.to_string(), json!({ "description": text, "content": content }));
+            let mut response = json!({ "description": text });
+            if !content.is_empty() {
+                response["content"] = content.into();
+            }
+            responses.insert(status.to_string(), response);
         }
         for (status, problems) in by_status(self.problems) {
             responses.insert(status.to_string(), schemas.refusal(status, &problems));
@@ -258,7 +272,9 @@ impl Schemas {
         }
         let bearer =
             json!({ "type": "http", "scheme": "bearer", "description": "The content of the till's token-file." });
-        json!({ "schemas": schemas, "responses": self.refusals, "securitySchemes": { "bearer": bearer } })
+        let session = json!({ "type": "apiKey", "in": "header", "name": "Pos-Session", "description": "The operator who is signed in." });
+        let ways = json!({ "bearer": bearer, "session": session });
+        json!({ "schemas": schemas, "responses": self.refusals, "securitySchemes": ways })
     }
 }
 
@@ -337,7 +353,7 @@ pub fn document() -> Value {
             "license": { "name": "MIT OR Apache-2.0", "identifier": "MIT OR Apache-2.0" },
         },
         "servers": [{ "url": "http://127.0.0.1:8650", "description": "For tills with a token; the Unix socket serves the same." }],
-        "security": [{ "bearer": [] }, {}],
+        "security": [{ "bearer": [] }, {}, { "bearer": [], "session": [] }, { "session": [] }],
         "paths": paths,
         "components": schemas.components(),
     });

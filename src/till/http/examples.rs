@@ -42,6 +42,16 @@ pub(super) fn cancelled() -> Value {
     sale
 }
 
+/// An operator who has signed in.
+pub(super) fn session() -> Value {
+    json!({ "session": "9f2c…", "operator": "Anna", "role": "cashier", "idleLockS": 300 })
+}
+
+/// What a supervisor has confirmed.
+pub(super) fn approval() -> Value {
+    json!({ "approval": "41d7…", "supervisor": "Berta", "goodForS": 120 })
+}
+
 /// The sums of a day with one sale.
 pub(super) fn totals() -> Value {
     let sum = json!({ "kind": "sale", "currency": "EUR", "count": 1, "sum": "12.34" });

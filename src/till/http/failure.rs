@@ -46,6 +46,12 @@ impl Failure {
         self
     }
 
+    /// After so many seconds it may be asked again.
+    pub(super) fn retry_after(mut self, seconds: Option<u32>) -> Self {
+        self.view.retry_after_s = seconds.or(self.view.retry_after_s);
+        self
+    }
+
     /// It is about this transaction.
     fn about(mut self, till: Option<String>, reference: Option<String>) -> Self {
         (self.view.till, self.view.reference) = (till, reference);
@@ -79,6 +85,7 @@ impl From<Refused> for Failure {
             Refused::NotReady { .. } => of(ProblemType::NotReady),
             Refused::NothingTyped { .. } => of(ProblemType::NothingTyped),
             Refused::Denied(denied) => denied.into(),
+            Refused::Operator(refused) => refused.into(),
             Refused::NoSignatureAwaited { .. } => of(ProblemType::NoSignatureAwaited),
             Refused::NoConfirmationAwaited { .. } => of(ProblemType::NoConfirmationAwaited),
             Refused::NoReceiptYet { .. } => of(ProblemType::NoReceiptYet),
@@ -108,6 +115,9 @@ impl From<Denied> for Failure {
             Denied::NotItsTill { till, .. } => {
                 Self::new(ProblemType::Forbidden, detail).about(Some(shown(&till)), None)
             }
+            Denied::OperatorRequired => Self::new(ProblemType::OperatorRequired, detail),
+            Denied::Role { .. } => Self::new(ProblemType::OperatorRole, detail),
+            Denied::NoStatedOperator { .. } => Self::new(ProblemType::Operator, detail).field("operator"),
             Denied::Lacks { .. } | Denied::OnlyAtTheSocket => Self::new(ProblemType::Forbidden, detail),
         }
     }

@@ -16,6 +16,7 @@
 //! `awaiting-signature` waits for its `signature`. `wait-s` ends there too, for somebody at the counter is asked.
 //! `"confirm":"till"` (a sale, a pre-authorisation) has it wait in `awaiting-till` for the till's word (`confirm`)
 //! before it is approved; a till that says nothing in time has it reversed, or kept with `"onSilence":"keep"`.
+//! A till that has cashiers of its own may say who it is: `"operator":"12"`, which is kept as the till's word.
 //! `settle` is for the sales of before that wait for a person because the journal was found to be an old copy of
 //! itself.
 //!
@@ -37,6 +38,7 @@ use tokio::time::{Instant, timeout_at};
 
 use super::api::{App, Route, routes};
 use super::asked::{InPath, JsonBody, Nothing, Parameters, ReferenceInPath, SaleQuery, TillQuery, checked_reference};
+use super::credentials;
 use super::failure::Failure;
 use crate::money::{Amount, Currency};
 use crate::till::{
@@ -139,6 +141,9 @@ struct SaleRequest {
     payment: Option<String>,
     /// The stored card data, of `by-registration`.
     registration: Option<String>,
+    /// The till's own cashier, by the till's word; refused where operators sign in.
+    #[cfg_attr(feature = "docs", schemars(length(min = 1, max = 40)))]
+    operator: Option<String>,
     /// Further parameters for the gateway, by their flat names or nested.
     #[serde(default)]
     parameters: serde_json::Map<String, serde_json::Value>,
@@ -184,6 +189,10 @@ async fn begin(
     Parameters(TillQuery { till }): Parameters<TillQuery>,
     JsonBody(asked): JsonBody<SaleRequest>,
 ) -> Result<Response, Failure> {
+    let caller = match &asked.operator {
+        Some(name) => caller.with_stated(credentials::stated(name)?)?,
+        None => caller,
+    };
     let permit = caller.may(Verb::Begin(asked.kind))?;
     let training = asked.training.is_some();
     let wanted = wanted(&app, &permit, permit.own(till)?, asked)?;
@@ -211,6 +220,7 @@ fn wanted(app: &App, permit: &Permit, own: String, asked: SaleRequest) -> Result
         number,
         payment,
         registration,
+        operator: _,
         parameters,
     } = asked;
     let reference = checked_reference("reference", reference)?;

@@ -6,8 +6,8 @@ use std::path::Path;
 use rustix::termios::{LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcsetattr};
 use zeroize::Zeroizing;
 
-use super::super::exit::{Exit, Stop};
-use super::super::out;
+use super::exit::{Exit, Stop};
+use super::out;
 use crate::config::{self, SecretError};
 
 /// The longest line that is read; more than any answer, a token with its end included.
@@ -70,6 +70,16 @@ pub(super) fn secret_from_input() -> Result<Zeroizing<Vec<u8>>, Stop> {
     Ok(bytes)
 }
 
+/// The PIN of an operator who signs in: typed unseen, or a line of standard input.
+pub(super) fn pin(operator: &str) -> Result<Zeroizing<Vec<u8>>, Stop> {
+    if is_there() { ask_secret(&format!("PIN of {operator} (it is not shown)")) } else { line_from_input() }
+}
+
+/// The line on standard input, of which nobody sees anything; without its end.
+pub(super) fn line_from_input() -> Result<Zeroizing<Vec<u8>>, Stop> {
+    hidden_line().map_err(failed)?.ok_or_else(gone)
+}
+
 /// A token in the words of the configuration's rules.
 pub(super) fn judged(typed: &[u8]) -> Result<Zeroizing<String>, SecretError> {
     config::secret_line(typed, Path::new("the token"))
@@ -102,7 +112,7 @@ fn hidden_line() -> io::Result<Option<Zeroizing<Vec<u8>>>> {
     let mut byte = Zeroizing::new([0_u8]);
     loop {
         match rustix::io::read(io::stdin(), byte.as_mut_slice()) {
-            Ok(0) => return Ok(None),
+            Ok(0) => return Ok((!line.is_empty()).then_some(line)),
             Ok(_) => match byte[0] {
                 b'\n' | b'\r' => return Ok(Some(line)),
                 CTRL_C | CTRL_D => return Ok(None),

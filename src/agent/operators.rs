@@ -1,0 +1,465 @@
+//! The operators: who they are, who is signed in, and what a supervisor has confirmed. What follows from a wrong PIN
+//! and what a role may do is decided in `counter`; here the journal is written and the digests are reckoned.
+//!
+//! A PIN is looked at on a thread of its own, one at a time, and at most one waits for each door: whoever floods the
+//! terminal with PINs keeps a core busy for as long as its tries last, and holds up no sale. The try is on the disk
+//! before that (`counter/attempts.rs`).
+
+use std::collections::VecDeque;
+use std::num::NonZeroU32;
+
+use zeroize::Zeroizing;
+
+use crate::config::Operators;
+use crate::counter::{
+    Approvals, Approved, Attempts, GivenApproval, ITERATIONS, Pin, PinDigest, PinKey, Role, Session, Sessions,
+    SupervisorAbove, TokenDigest, TryKey,
+};
+use crate::emv::pan;
+use crate::journal::{self, Journal, KeptOperator, OperatorChange};
+use crate::money::{Amount, Currency};
+use crate::till::{
+    ApprovalView, OperatorCommand, OperatorRefused, OperatorView, OperatorsView, Presence, Refused, SessionView,
+    SignedIn, Wanted,
+};
+use crate::transaction::{OperatorName, Transaction, Who};
+
+use super::clock::Clock;
+use super::journal_desk::refused_by_journal;
+use super::{Agent, Error, TaskResult};
+
+/// A shop's staff over some years.
+const MOST_OPERATORS: usize = 200;
+/// PINs that wait while one is looked at; each takes a second on a slow board.
+const MOST_WAITING: usize = 8;
+
+/// The operators, and what is known of them beside the journal.
+pub(super) struct OperatorDesk {
+    required: bool,
+    above: SupervisorAbove,
+    operators: Vec<KeptOperator>,
+    key: Option<PinKey>,
+    attempts: Attempts,
+    sessions: Sessions,
+    approvals: Approvals,
+    /// PINs that wait for the one that is being looked at.
+    waiting: VecDeque<OperatorCommand>,
+    is_reckoning: bool,
+}
+
+/// A digest was reckoned: what was asked, and what came of it.
+pub(super) enum PinReckoned {
+    /// Whether the PIN is right.
+    LookedAt { asked: OperatorCommand, right: bool },
+    /// What is to be kept of a new PIN; nothing, when that thread ended.
+    Made { asked: OperatorCommand, made: Option<PinDigest> },
+}
+
+impl OperatorDesk {
+    pub(super) fn new(config: &Operators, currency: Currency, journal: &Journal, clock: &Clock) -> Result<Self, Error> {
+        let above = config.supervisor_above.in_currency(currency);
+        let above = above.map_err(|(key, cause)| Error::SupervisorAbove { key, cause })?;
+        let operators = journal.operators()?;
+        let key = journal.pin_key_file().read().unwrap_or_else(|error| {
+            tracing::error!(%error, "nobody can sign in until that is put right, or each PIN is set anew");
+            None
+        });
+        Ok(Self {
+            required: config.required,
+            above,
+            operators,
+            key,
+            attempts: Attempts::restored(journal.pin_tries()?, clock.monotonic()),
+            sessions: Sessions::new(std::time::Duration::from_secs(config.idle_lock_s)),
+            approvals: Approvals::default(),
+            waiting: VecDeque::new(),
+            is_reckoning: false,
+        })
+    }
+
+    fn find(&self, name: &OperatorName) -> Option<&KeptOperator> {
+        self.operators.iter().find(|operator| operator.name == *name)
+    }
+
+    fn known(&self, name: &OperatorName) -> Result<&KeptOperator, OperatorRefused> {
+        self.find(name).ok_or_else(|| OperatorRefused::Unknown { name: name.clone() })
+    }
+
+    /// What is counted when somebody tries to be `name`.
+    fn keys(&self, name: &OperatorName, door: &Who) -> [TryKey; 2] {
+        let named = if self.find(name).is_some() { TryKey::operator(name) } else { TryKey::stranger(name) };
+        [named, TryKey::door(door)]
+    }
+
+    /// No session and no word of an operator outlasts its PIN.
+    fn end_all_of(&mut self, name: &OperatorName) {
+        self.sessions.end_all_of(name);
+        self.approvals.end_all_of(name);
+    }
+}
+
+impl Agent {
+    pub(super) fn operator_asked(&mut self, asked: OperatorCommand) {
+        let now = self.clock.monotonic();
+        match asked {
+            OperatorCommand::List { reply } => drop(reply.send(self.operators_view())),
+            OperatorCommand::Session { token, door, commands, reply } => {
+                let session = self.operators.sessions.find(&token, &door, commands, now);
+                let who =
+                    session.map(|Session { operator, role, .. }| SignedIn { name: operator.clone(), role: *role });
+                let _ = reply.send(who.ok_or_else(|| OperatorRefused::SessionEnded.into()));
+            }
+            OperatorCommand::SignOut { token, door, reply } => {
+                let ended = self.operators.sessions.end(&token, &door);
+                let _ = reply.send(if ended { Ok(()) } else { Err(OperatorRefused::SessionEnded.into()) });
+            }
+            OperatorCommand::Remove { name, by, reply } => {
+                let removed = self.change_operator(OperatorChange::Removed(name), by.who());
+                let _ = reply.send(removed.map(|_| ()));
+            }
+            OperatorCommand::Unlock { name, by, reply } => {
+                let unlocked = self.change_operator(OperatorChange::Unlocked(name.clone()), by.who());
+                let _ = reply.send(unlocked.and_then(|()| self.operator_view(&name)));
+            }
+            with_pin => self.pin_given(with_pin),
+        }
+    }
+
+    fn operators_view(&self) -> OperatorsView {
+        let operators = self.operators.operators.iter().map(|operator| self.view_of_operator(operator)).collect();
+        OperatorsView { required: self.operators.required, operators }
+    }
+
+    fn operator_view(&self, name: &OperatorName) -> Result<OperatorView, Refused> {
+        Ok(self.view_of_operator(self.operators.known(name)?))
+    }
+
+    fn view_of_operator(&self, operator: &KeptOperator) -> OperatorView {
+        let KeptOperator { name, role, pin } = operator;
+        let wait = self.operators.attempts.wait(&[TryKey::operator(name)], self.clock.monotonic());
+        OperatorView {
+            name: name.clone(),
+            role: *role,
+            locked_s: wait.and_then(|wait| OperatorRefused::Locked { wait }.retry_after_s()),
+            needs_pin: self.operators.key.as_ref().is_none_or(|key| key.id() != pin.key),
+        }
+    }
+
+    /// A PIN is to be looked at, or set: now, or when those before it are done.
+    fn pin_given(&mut self, asked: OperatorCommand) {
+        let refused = match (door_and_name(&asked), self.may_set(&asked)) {
+            (_, Err(refused)) => Some(refused),
+            (Some((door, name)), Ok(())) => {
+                let wait = self.operators.attempts.wait(&self.operators.keys(name, door), self.clock.monotonic());
+                let is_there = |other: &OperatorCommand| door_and_name(other).is_some_and(|(theirs, _)| theirs == door);
+                match wait {
+                    Some(wait) => Some(OperatorRefused::Locked { wait }.into()),
+                    None if self.operators.waiting.iter().any(is_there) => Some(OperatorRefused::PinUnderWay.into()),
+                    None => None,
+                }
+            }
+            (None, Ok(())) => None,
+        };
+        let full = || self.operators.waiting.len() >= MOST_WAITING;
+        match refused.or_else(|| full().then(|| OperatorRefused::PinUnderWay.into())) {
+            Some(refused) => answer_refused(asked, refused),
+            None => {
+                self.operators.waiting.push_back(asked);
+                self.next_pin();
+            }
+        }
+    }
+
+    /// Whether there is, or is not yet, an operator of the name that is to get a PIN.
+    fn may_set(&self, asked: &OperatorCommand) -> Result<(), Refused> {
+        match asked {
+            OperatorCommand::Add { name, .. } if self.operators.find(name).is_some() => {
+                Err(OperatorRefused::Exists { name: name.clone() }.into())
+            }
+            OperatorCommand::Add { .. } if self.operators.operators.len() >= MOST_OPERATORS => {
+                Err(OperatorRefused::TooMany { most: MOST_OPERATORS }.into())
+            }
+            OperatorCommand::SetPin { name, .. } => Ok(self.operators.known(name).map(|_| ())?),
+            _ => Ok(()),
+        }
+    }
+
+    /// Takes the next PIN on, unless one is being looked at.
+    fn next_pin(&mut self) {
+        while !self.operators.is_reckoning
+            && let Some(asked) = self.operators.waiting.pop_front()
+        {
+            match &asked {
+                OperatorCommand::SignIn { name, pin, door, .. } | OperatorCommand::Approve { name, pin, door, .. } => {
+                    match self.count_try(name, door) {
+                        Ok(()) => {
+                            let (name, pin) = (name.clone(), pin.clone());
+                            self.look_at_pin(asked, &name, pin);
+                        }
+                        Err(refused) => answer_refused(asked, refused),
+                    }
+                }
+                OperatorCommand::Add { pin, .. } | OperatorCommand::SetPin { pin, .. } => {
+                    let pin = pin.clone();
+                    match self.key_and_salt() {
+                        Ok((key, salt)) => self.make_digest(asked, pin, key, salt),
+                        Err(error) => answer_refused(asked, refused_by_journal(error)),
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Counts a try, on the disk too, before anything is done with the PIN.
+    fn count_try(&mut self, name: &OperatorName, door: &Who) -> Result<(), Refused> {
+        let (keys, now) = (self.operators.keys(name, door), self.clock.monotonic());
+        // Those before it may have used up the tries.
+        if let Some(wait) = self.operators.attempts.wait(&keys, now) {
+            return Err(OperatorRefused::Locked { wait }.into());
+        }
+        let counts = self.operators.attempts.one_more(&keys);
+        self.journal.book.count_pin_tries(&counts).map_err(refused_by_journal)?;
+        self.operators.attempts.kept(counts, now);
+        Ok(())
+    }
+
+    fn look_at_pin(&mut self, asked: OperatorCommand, name: &OperatorName, pin: Pin) {
+        let kept = self.operators.find(name).map_or_else(PinDigest::of_nobody, |operator| operator.pin.clone());
+        let key = self.operators.key.clone().unwrap_or_else(|| PinKey::new(Zeroizing::new([0; 32])));
+        self.reckon(
+            move || kept.is_of(&pin, &key),
+            |right| PinReckoned::LookedAt { asked, right: right.unwrap_or(false) },
+        );
+    }
+
+    fn make_digest(&mut self, asked: OperatorCommand, pin: Pin, key: PinKey, salt: [u8; 16]) {
+        let iterations = NonZeroU32::new(ITERATIONS).unwrap_or(NonZeroU32::MIN);
+        let make = move || PinDigest::make(&pin, &key, salt, iterations);
+        self.reckon(make, |made| PinReckoned::Made { asked, made });
+    }
+
+    /// On a thread of its own; what came of it comes back into the loop.
+    fn reckon<T: Send + 'static>(
+        &mut self,
+        work: impl FnOnce() -> T + Send + 'static,
+        told: impl FnOnce(Option<T>) -> PinReckoned + Send + 'static,
+    ) {
+        self.operators.is_reckoning = true;
+        let done = self.tasks.clone();
+        tokio::spawn(async move {
+            let reckoned = told(tokio::task::spawn_blocking(work).await.ok());
+            let _ = done.send(TaskResult::Pin(Box::new(reckoned))).await;
+        });
+    }
+
+    fn key_and_salt(&mut self) -> Result<(PinKey, [u8; 16]), journal::Error> {
+        let key = self.journal.book.pin_key_file().read_or_make()?;
+        self.operators.key = Some(key.clone());
+        Ok((key, journal::pin_salt()?))
+    }
+
+    /// A digest was reckoned.
+    pub(super) fn pin_reckoned(&mut self, reckoned: PinReckoned) {
+        self.operators.is_reckoning = false;
+        match reckoned {
+            PinReckoned::LookedAt { asked, right } => self.pin_looked_at(asked, right),
+            PinReckoned::Made { asked, made } => self.pin_made(asked, made),
+        }
+        self.next_pin();
+    }
+
+    fn pin_looked_at(&mut self, asked: OperatorCommand, right: bool) {
+        match asked {
+            OperatorCommand::SignIn { name, door, reply, .. } => {
+                let opened = self
+                    .right_or_wrong(&name, &door, right)
+                    .and_then(|(operator, wrong_before)| self.open_session(operator, door, wrong_before));
+                let _ = reply.send(opened);
+            }
+            OperatorCommand::Approve { name, command, door, reply, .. } => {
+                let given = self.right_or_wrong(&name, &door, right);
+                let _ = reply.send(given.and_then(|(operator, _)| self.approve(operator, command, door)));
+            }
+            _ => {}
+        }
+    }
+
+    /// What came of a try: the operator with the wrong tries before this one, which are forgiven. One that was removed
+    /// meanwhile is none.
+    fn right_or_wrong(&mut self, name: &OperatorName, door: &Who, right: bool) -> Result<(KeptOperator, u32), Refused> {
+        let keys = self.operators.keys(name, door);
+        let tries = self.operators.attempts.tries(&keys[0]);
+        let Some(operator) = self.operators.find(name).filter(|_| right).cloned() else {
+            tracing::warn!(%name, %door, tries, "a wrong name or PIN");
+            return Err(OperatorRefused::WrongPin.into());
+        };
+        let forgiven = keys.map(|key| (key, 0)).to_vec();
+        // The PIN was right: that its tries are still counted on the disk keeps nobody out.
+        match self.journal.book.count_pin_tries(&forgiven) {
+            Ok(()) => self.operators.attempts.kept(forgiven, self.clock.monotonic()),
+            Err(error) => tracing::warn!(%name, %error, "the tries of a PIN that was right stay counted"),
+        }
+        Ok((operator, tries.saturating_sub(1)))
+    }
+
+    fn open_session(&mut self, operator: KeptOperator, door: Who, wrong_before: u32) -> Result<SessionView, Refused> {
+        let (session, token) = self.token()?;
+        let KeptOperator { name, role, .. } = operator;
+        tracing::info!(operator = %name, role = role.as_str(), %door, wrong_before, "signed in");
+        self.operators.sessions.begin(token, name.clone(), role, door, self.clock.monotonic());
+        let idle_lock_s = self.operators.sessions.idle().as_secs();
+        Ok(SessionView { session, operator: name, role, idle_lock_s, wrong_before })
+    }
+
+    fn approve(&mut self, operator: KeptOperator, command: Approved, door: Who) -> Result<ApprovalView, Refused> {
+        let KeptOperator { name: supervisor, role, .. } = operator;
+        if role != Role::Supervisor {
+            return Err(OperatorRefused::NoSupervisor { name: supervisor }.into());
+        }
+        let (approval, token) = self.token()?;
+        let (till, reference) = (command.till.as_str(), command.reference.as_str());
+        tracing::info!(%supervisor, till, reference, kind = command.kind.as_str(), "confirmed by a supervisor");
+        let given = GivenApproval { supervisor: supervisor.clone(), command, door };
+        self.operators.approvals.give(token, given, self.clock.monotonic());
+        Ok(ApprovalView { approval, supervisor, good_for_s: Approvals::GOOD_FOR.as_secs() })
+    }
+
+    /// 128 random bits as they are given out, and what is kept of them.
+    fn token(&self) -> Result<(String, TokenDigest), Refused> {
+        let bits = (self.random)()
+            .map_err(|error| Refused::NotReady { why: format!("the system gives no random numbers ({error})") })?;
+        let token = hex::encode(bits);
+        let kept = TokenDigest::of(token.as_bytes());
+        Ok((token, kept))
+    }
+
+    fn pin_made(&mut self, asked: OperatorCommand, made: Option<PinDigest>) {
+        let Some(pin) = made else {
+            let why = "the digest of the PIN could not be reckoned; try again".to_owned();
+            return answer_refused(asked, Refused::NotReady { why });
+        };
+        // Another way in may have been quicker.
+        if let Err(refused) = self.may_set(&asked) {
+            return answer_refused(asked, refused);
+        }
+        let (change, name, by, reply) = match asked {
+            OperatorCommand::Add { name, role, by, reply, .. } => {
+                (OperatorChange::Added(KeptOperator { name: name.clone(), role, pin }), name, by, reply)
+            }
+            OperatorCommand::SetPin { name, by, reply, .. } => {
+                (OperatorChange::PinSet(name.clone(), pin), name, by, reply)
+            }
+            _ => return,
+        };
+        let changed = self.change_operator(change, by.who());
+        let _ = reply.send(changed.and_then(|()| self.operator_view(&name)));
+    }
+
+    /// Into the book with its author, and then here.
+    fn change_operator(&mut self, change: OperatorChange, by: &Who) -> Result<(), Refused> {
+        if let OperatorChange::Removed(name) | OperatorChange::Unlocked(name) = &change {
+            self.operators.known(name)?;
+        }
+        let now = self.now();
+        self.journal.book.change_operator(&change, by, now.unix_ms).map_err(refused_by_journal)?;
+        let desk = &mut self.operators;
+        let name = match change {
+            OperatorChange::Added(operator) => {
+                let name = operator.name.clone();
+                tracing::warn!(%name, role = operator.role.as_str(), %by, "an operator was added");
+                let at = desk.operators.partition_point(|other| other.name.folded() < name.folded());
+                desk.operators.insert(at, operator);
+                name
+            }
+            OperatorChange::Removed(name) => {
+                tracing::warn!(%name, %by, "an operator was removed");
+                desk.end_all_of(&name);
+                desk.operators.retain(|operator| operator.name != name);
+                name
+            }
+            OperatorChange::PinSet(name, pin) => {
+                tracing::warn!(%name, %by, "an operator has another PIN");
+                desk.end_all_of(&name);
+                desk.operators.iter_mut().filter(|it| it.name == name).for_each(|it| it.pin = pin.clone());
+                name
+            }
+            OperatorChange::Unlocked(name) => {
+                tracing::warn!(%name, %by, "an operator was unlocked");
+                let doors = desk.attempts.doors().map(|door| (door.clone(), 0)).collect();
+                desk.attempts.kept(doors, now.monotonic);
+                name
+            }
+        };
+        desk.attempts.kept(vec![(TryKey::operator(&name), 0)], now.monotonic);
+        Ok(())
+    }
+
+    /// Who is the author of a transaction that is about to begin: with the supervisor who confirmed it, where a cashier
+    /// needs one.
+    pub(super) fn author(&self, wanted: &Wanted, transaction: &Transaction, amount: Amount) -> Result<Who, Refused> {
+        let who = wanted.caller.who().clone();
+        if who.stated_operator.as_deref().is_some_and(pan::is_in) {
+            let why = "it looks like a card number, which belongs into the reader alone".to_owned();
+            return Err(Refused::Parameter { name: "operator".to_owned(), why });
+        }
+        let Presence { operator: Some(SignedIn { role: Role::Cashier, .. }), approval, .. } = wanted.caller.present()
+        else {
+            return Ok(who);
+        };
+        if self.trains() {
+            // No money moves by it, and a cashier learns alone.
+            return Ok(who);
+        }
+        let kind = transaction.kind();
+        if !self.operators.above.needs_supervisor(kind, amount, self.is_of_today(transaction)) {
+            return Ok(who);
+        }
+        let Some(token) = approval else {
+            let what = format!("a {} of {amount}", kind.as_str());
+            return Err(OperatorRefused::SupervisorNeeded { what }.into());
+        };
+        let (till, reference) = (wanted.till.clone(), wanted.reference.clone());
+        let command = Approved { till, reference, kind, amount: wanted.transaction.fields().amount };
+        let confirmed = self.operators.approvals.find(token, &command, &who.door(), self.clock.monotonic());
+        let supervisor = confirmed.ok_or(OperatorRefused::NotApproved)?.clone();
+        Ok(Who { supervisor: Some(supervisor), ..who })
+    }
+
+    /// A supervisor's word is good once.
+    pub(super) fn approval_used(&mut self, token: Option<TokenDigest>) {
+        if let Some(token) = token {
+            self.operators.approvals.used(&token);
+        }
+    }
+
+    /// Whether what it refers to began on this day, as far as this journal knows.
+    fn is_of_today(&self, transaction: &Transaction) -> bool {
+        let number = transaction.of().and_then(|of| of.number);
+        let earlier = number.and_then(|number| self.journal.book.number(number).ok().flatten());
+        match (earlier, self.clock.local()) {
+            (Some(earlier), Some(now)) => {
+                earlier.order().local_time.get(..10) == Some(now.format("%Y-%m-%d").to_string().as_str())
+            }
+            _ => false,
+        }
+    }
+}
+
+/// At which door a PIN is tried, and for whom; nothing for what tries none.
+fn door_and_name(asked: &OperatorCommand) -> Option<(&Who, &OperatorName)> {
+    match asked {
+        OperatorCommand::SignIn { door, name, .. } | OperatorCommand::Approve { door, name, .. } => Some((door, name)),
+        _ => None,
+    }
+}
+
+/// Tells whoever gave a PIN that nothing came of it.
+fn answer_refused(asked: OperatorCommand, refused: Refused) {
+    match asked {
+        OperatorCommand::SignIn { reply, .. } => drop(reply.send(Err(refused))),
+        OperatorCommand::Approve { reply, .. } => drop(reply.send(Err(refused))),
+        OperatorCommand::Add { reply, .. } | OperatorCommand::SetPin { reply, .. } => drop(reply.send(Err(refused))),
+        _ => {}
+    }
+}

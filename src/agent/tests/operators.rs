@@ -1,0 +1,235 @@
+//! Operators in a terminal in virtual time: sessions that lock, PINs that wait, counts that are on the disk first, and
+//! what a supervisor must confirm.
+
+use std::fs;
+
+use tokio::sync::oneshot;
+use zeroize::Zeroizing;
+
+use super::*;
+use crate::counter::{Approved, Pin, PinDigest, Role, TokenDigest, TryKey};
+use crate::journal::{KeptOperator, OperatorChange};
+use crate::till::{OperatorCommand, OperatorRefused, Presence, SessionView, SignedIn};
+use crate::transaction::OperatorName;
+
+const PIN: &str = "862435";
+
+fn name(text: &str) -> OperatorName {
+    OperatorName::parse(text).unwrap()
+}
+
+fn pin(digits: &str) -> Pin {
+    Pin::parse(Zeroizing::new(digits.to_owned())).unwrap()
+}
+
+fn till(n: u32) -> Who {
+    Who { token: Some(format!("till-{n}")), ..Who::default() }
+}
+
+/// What came of a command, if it came yet.
+type Heard<T> = oneshot::Receiver<Result<T, Refused>>;
+
+impl Terminal {
+    /// What a thread brought is heard.
+    async fn reckoned(&mut self) {
+        let brought = self.ends.tasks.recv().await.unwrap();
+        self.agent.task_brought(brought);
+    }
+
+    async fn add(&mut self, text: &str, role: Role) {
+        let (reply, added) = oneshot::channel();
+        let by = Caller::root(0);
+        self.agent.operator_asked(OperatorCommand::Add { name: name(text), role, pin: pin(PIN), by, reply });
+        self.reckoned().await;
+        added.await.unwrap().unwrap();
+    }
+
+    fn try_pin(&mut self, text: &str, digits: &str, door: Who) -> Heard<SessionView> {
+        let (reply, heard) = oneshot::channel();
+        self.agent.operator_asked(OperatorCommand::SignIn { name: name(text), pin: pin(digits), door, reply });
+        heard
+    }
+
+    async fn sign_in(&mut self, text: &str, door: Who) -> TokenDigest {
+        let heard = self.try_pin(text, PIN, door);
+        self.reckoned().await;
+        TokenDigest::of(heard.await.unwrap().unwrap().session.as_bytes())
+    }
+
+    fn whose(&mut self, token: TokenDigest, commands: bool) -> Result<SignedIn, Refused> {
+        let (reply, mut heard) = oneshot::channel();
+        self.agent.operator_asked(OperatorCommand::Session { token, door: till(1), commands, reply });
+        heard.try_recv().unwrap()
+    }
+
+    fn tries(&self, key: &TryKey) -> u32 {
+        self.agent.journal.book.pin_tries().unwrap().get(key).copied().unwrap_or_default()
+    }
+}
+
+fn refused<T: std::fmt::Debug>(mut heard: Heard<T>) -> Refused {
+    heard.try_recv().unwrap().unwrap_err()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_session_locks_when_nothing_is_commanded_and_goes_on_when_something_is() {
+    let folder = TempDir::new().unwrap();
+    let mut terminal = Terminal::start(folder.path(), "");
+    terminal.add("Anna", Role::Cashier).await;
+    let token = terminal.sign_in("Anna", till(1)).await;
+    let advance = |seconds| tokio::time::advance(Duration::from_secs(seconds));
+    advance(200).await;
+    assert_eq!(terminal.whose(token, true), Ok(SignedIn { name: name("Anna"), role: Role::Cashier }));
+    advance(200).await;
+    assert!(terminal.whose(token, false).is_ok(), "200 s after the last command");
+    advance(101).await;
+    let ended = Refused::Operator(OperatorRefused::SessionEnded);
+    assert_eq!(terminal.whose(token, true), Err(ended), "a look had not kept it open");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_try_is_on_the_disk_before_the_pin_is_looked_at_and_forgiven_after_a_right_one() {
+    let folder = TempDir::new().unwrap();
+    let mut terminal = Terminal::start(folder.path(), "");
+    terminal.add("Anna", Role::Cashier).await;
+    let (anna, door) = (TryKey::operator(&name("Anna")), TryKey::door(&till(1)));
+    for tries in 1..=5 {
+        let heard = terminal.try_pin("Anna", "110395", till(1));
+        assert_eq!((terminal.tries(&anna), terminal.tries(&door)), (tries, tries), "before the answer");
+        terminal.reckoned().await;
+        assert_eq!(refused(heard), Refused::Operator(OperatorRefused::WrongPin));
+    }
+    let locked = refused(terminal.try_pin("Anna", PIN, till(1)));
+    let wait = Duration::from_secs(30);
+    assert_eq!(locked, Refused::Operator(OperatorRefused::Locked { wait }));
+    assert_eq!(terminal.tries(&anna), 5, "what is not looked at is not counted");
+    // Another start at any time of the board's clock: the whole wait again.
+    drop(terminal);
+    let mut terminal = Terminal::start(folder.path(), "");
+    tokio::time::advance(Duration::from_secs(29)).await;
+    let locked = refused(terminal.try_pin("ANNA", PIN, till(2)));
+    assert_eq!(locked, Refused::Operator(OperatorRefused::Locked { wait: Duration::from_secs(1) }));
+    tokio::time::advance(Duration::from_secs(1)).await;
+    let heard = terminal.try_pin("Anna", PIN, till(1));
+    assert_eq!(terminal.tries(&anna), 6, "counted all the same");
+    terminal.reckoned().await;
+    assert_eq!(heard.await.unwrap().unwrap().wrong_before, 5);
+    assert_eq!((terminal.tries(&anna), terminal.tries(&door)), (0, 0));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_pin_that_cannot_be_counted_is_not_looked_at() {
+    let folder = TempDir::new().unwrap();
+    let mut terminal = Terminal::start(folder.path(), "");
+    terminal.add("Anna", Role::Cashier).await;
+    let file = rusqlite::Connection::open(folder.path().join("journal.db")).unwrap();
+    file.execute_batch("CREATE TRIGGER full BEFORE INSERT ON pin_try BEGIN SELECT raise(ABORT, 'disk full'); END")
+        .unwrap();
+    let told = refused(terminal.try_pin("Anna", PIN, till(1)));
+    assert!(matches!(told, Refused::Journal { .. }), "{told:?}");
+    assert!(terminal.ends.tasks.try_recv().is_err(), "nothing was reckoned");
+    file.execute_batch("DROP TRIGGER full").unwrap();
+    terminal.sign_in("Anna", till(1)).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_pin_is_looked_at_at_a_time_one_waits_for_each_door_and_only_some_in_all() {
+    let folder = TempDir::new().unwrap();
+    let mut terminal = Terminal::start(folder.path(), "");
+    terminal.add("Anna", Role::Cashier).await;
+    let mut heard = vec![terminal.try_pin("Anna", PIN, till(1)), terminal.try_pin("Anna", PIN, till(1))];
+    assert_eq!(refused(terminal.try_pin("Anna", PIN, till(1))), Refused::Operator(OperatorRefused::PinUnderWay));
+    heard.extend((2..=8).map(|n| terminal.try_pin("Anna", PIN, till(n))));
+    assert_eq!(refused(terminal.try_pin("Anna", PIN, till(9))), Refused::Operator(OperatorRefused::PinUnderWay));
+    let anna = TryKey::operator(&name("Anna"));
+    for heard in heard {
+        assert_eq!(terminal.tries(&anna), 1, "those that wait are not begun");
+        terminal.reckoned().await;
+        assert!(heard.await.unwrap().is_ok());
+    }
+    assert!(terminal.ends.tasks.try_recv().is_err());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_supervisor_confirms_what_an_earlier_day_took() {
+    let folder = TempDir::new().unwrap();
+    let mut terminal = Terminal::start(folder.path(), "");
+    terminal.add("Ben", Role::Supervisor).await;
+    // As `enter` writes it: of another day than the board's.
+    terminal.sold(1, "till-1", 1000);
+    let mut wanted = refund("till-1", by_reference("till-1", 1), 1000, &[]);
+    wanted.transaction = WantedTransaction::Reversal { of: by_reference("till-1", 1), amount: None };
+    let present = |approval| {
+        let operator = Some(SignedIn { name: name("Anna"), role: Role::Cashier });
+        Presence { required: true, operator, approval }
+    };
+    let caller = wanted.caller.clone();
+    wanted.caller = caller.with(present(None));
+    let (transaction, amount) = terminal.agent.transaction_and_amount(&wanted).unwrap();
+    let author = |terminal: &Terminal, wanted: &Wanted| terminal.agent.author(wanted, &transaction, amount);
+    let refused = author(&terminal, &wanted).unwrap_err();
+    assert!(matches!(refused, Refused::Operator(OperatorRefused::SupervisorNeeded { .. })), "{refused:?}");
+    let (reply, given) = oneshot::channel();
+    let command =
+        Approved { till: "till-1".to_owned(), reference: wanted.reference.clone(), kind: Kind::Reversal, amount: None };
+    let door = caller.who().clone();
+    terminal.agent.operator_asked(OperatorCommand::Approve { name: name("Ben"), pin: pin(PIN), command, door, reply });
+    terminal.reckoned().await;
+    let approval = TokenDigest::of(given.await.unwrap().unwrap().approval.as_bytes());
+    wanted.caller = caller.with(present(Some(approval)));
+    let who = author(&terminal, &wanted).unwrap();
+    assert_eq!(who.to_string(), "the token of till till-1, operator Anna, supervisor Ben");
+    terminal.agent.approval_used(Some(approval));
+    let used = author(&terminal, &wanted).unwrap_err();
+    assert_eq!(used, Refused::Operator(OperatorRefused::NotApproved));
+}
+
+#[tokio::test(start_paused = true)]
+async fn without_the_key_of_the_pins_nobody_signs_in_and_the_list_says_whose_pin_is_to_be_set() {
+    let folder = TempDir::new().unwrap();
+    let mut terminal = Terminal::start(folder.path(), "");
+    terminal.add("Anna", Role::Cashier).await;
+    drop(terminal);
+    fs::remove_file(folder.path().join("journal.db.pin-key")).unwrap();
+    let mut terminal = Terminal::start(folder.path(), "");
+    let heard = terminal.try_pin("Anna", PIN, till(1));
+    terminal.reckoned().await;
+    assert_eq!(refused(heard), Refused::Operator(OperatorRefused::WrongPin));
+    let listed = |terminal: &mut Terminal| {
+        let (reply, mut heard) = oneshot::channel();
+        terminal.agent.operator_asked(OperatorCommand::List { reply });
+        heard.try_recv().unwrap().operators
+    };
+    terminal.add("Ben", Role::Cashier).await;
+    let operators = listed(&mut terminal);
+    assert_eq!((operators[0].needs_pin, operators[1].needs_pin), (true, false), "{operators:?}");
+    let (reply, set) = oneshot::channel();
+    let (anna, by) = (name("Anna"), Caller::root(0));
+    terminal.agent.operator_asked(OperatorCommand::SetPin { name: anna, pin: pin("551902"), by, reply });
+    terminal.reckoned().await;
+    assert!(!set.await.unwrap().unwrap().needs_pin);
+    let heard = terminal.try_pin("Anna", "551902", till(1));
+    terminal.reckoned().await;
+    assert!(heard.await.unwrap().is_ok());
+}
+
+#[tokio::test(start_paused = true)]
+async fn there_are_no_more_operators_than_a_shop_has() {
+    let folder = TempDir::new().unwrap();
+    let mut terminal = Terminal::start(folder.path(), "");
+    for n in 0..200 {
+        let kept = KeptOperator { name: name(&format!("No {n}")), role: Role::Cashier, pin: PinDigest::of_nobody() };
+        terminal.agent.journal.book.change_operator(&OperatorChange::Added(kept), &till(1), 0).unwrap();
+    }
+    drop(terminal);
+    let mut terminal = Terminal::start(folder.path(), "");
+    let (reply, added) = oneshot::channel();
+    let by = Caller::root(0);
+    let add = OperatorCommand::Add { name: name("Anna"), role: Role::Cashier, pin: pin(PIN), by, reply };
+    terminal.agent.operator_asked(add);
+    assert_eq!(refused(added), Refused::Operator(OperatorRefused::TooMany { most: 200 }));
+    let (reply, mut removed) = oneshot::channel();
+    terminal.agent.operator_asked(OperatorCommand::Remove { name: name("no 7"), by: Caller::root(0), reply });
+    removed.try_recv().unwrap().unwrap();
+    terminal.add("Anna", Role::Cashier).await;
+}

@@ -1,0 +1,363 @@
+//! `pos-agent operator`: adds and removes the people at the counter, gives them a PIN, and lets them try it again.
+//!
+//! The running daemon does it, and its sessions follow at once; without one the journal is changed here. Either way it
+//! is an entry in the journal's chain, with its author.
+
+use std::num::NonZeroU32;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+
+use chrono::{DateTime, SecondsFormat, Utc};
+use clap::{Args, Subcommand, ValueEnum};
+use serde_json::{Value, json};
+use zeroize::Zeroizing;
+
+use super::daemon::{self, in_path};
+use super::exit::{Exit, Stop};
+use super::{Where, out, person};
+use crate::config::{self, DEFAULT_PATH};
+use crate::counter::{ITERATIONS, Pin, PinDigest, Role};
+use crate::journal::{self, Db, KeptOperator, OperatorChange, OperatorEntry, PinKeyFile, Reading};
+use crate::till::{OperatorRefused, OperatorView, OperatorsView, ProblemType};
+use crate::transaction::{OperatorName, Who};
+
+/// Arguments.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Roles: a cashier takes payments; a supervisor does too, and confirms what a cashier may not do alone; a technician sees to the terminal and to
+its operators, and moves no money. Whether somebody must be signed in at all says [operators] required of the configuration.
+
+It takes the right service, and where operators are required a technician who is signed in (--operator); root and the agent's own user need
+nobody. When the agent does not run, the journal is changed directly: as its user, with runuser -u pos-agent -- pos-agent operator …
+
+Examples:
+  pos-agent operator add Anna --role cashier           asks for the PIN twice and shows nothing of it
+  printf '%s' \"$PIN\" | pos-agent operator add Anna --role cashier --pin-stdin
+  pos-agent operator unlock Anna                       after too many wrong PINs; every till may try again too
+  pos-agent operator history                           who added, removed or unlocked whom, as the journal's chain has it
+
+Exit codes: 0 done; 64 wrong usage; 65 there is none of that name, or one already; 69 no daemon; 74 the journal cannot be used; 77 not
+permitted.")]
+pub(super) struct Operator {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Debug, Subcommand)]
+enum Verb {
+    /// Add an operator; its PIN is asked for twice
+    Add(Add),
+    /// Remove an operator; whoever is signed in with its name is signed out
+    Remove(Named),
+    /// Give an operator another PIN
+    Pin(SetPin),
+    /// Let an operator, and every till, try a PIN again at once
+    Unlock(Named),
+    /// Show the operators
+    List(List),
+    /// Show who changed the operators, from the journal's chain
+    History(History),
+}
+
+#[derive(Debug, Args)]
+struct Add {
+    #[command(flatten)]
+    named: Named,
+    /// What it may do
+    #[arg(long, value_enum, value_name = "ROLE")]
+    role: RoleName,
+    #[command(flatten)]
+    pin: PinFrom,
+}
+
+#[derive(Debug, Args)]
+struct SetPin {
+    #[command(flatten)]
+    named: Named,
+    #[command(flatten)]
+    pin: PinFrom,
+}
+
+/// Whom.
+#[derive(Debug, Args)]
+struct Named {
+    /// The operator's name
+    #[arg(value_name = "NAME", value_parser = name)]
+    name: OperatorName,
+    /// The operator as one JSON object
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    daemon: Where,
+}
+
+/// Where the new PIN comes from.
+#[derive(Debug, Args)]
+struct PinFrom {
+    /// Take the new PIN from standard input: one line, 4 to 12 digits
+    #[arg(long)]
+    pin_stdin: bool,
+}
+
+#[derive(Debug, Args)]
+struct List {
+    /// One JSON object
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    daemon: Where,
+}
+
+#[derive(Debug, Args)]
+struct History {
+    /// One JSON object on a line for each change
+    #[arg(long)]
+    json: bool,
+    /// The daemon's configuration, for the journal [default: /etc/pos-agent/config.toml if it can be read]
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum RoleName {
+    /// Takes payments
+    Cashier,
+    /// Takes payments, and confirms what a cashier may not do alone
+    Supervisor,
+    /// Sees to the terminal and its operators, and moves no money
+    Technician,
+}
+
+impl RoleName {
+    fn role(self) -> Role {
+        match self {
+            Self::Cashier => Role::Cashier,
+            Self::Supervisor => Role::Supervisor,
+            Self::Technician => Role::Technician,
+        }
+    }
+}
+
+fn name(text: &str) -> Result<OperatorName, String> {
+    OperatorName::parse(text).map_err(|error| error.to_string())
+}
+
+impl PinFrom {
+    /// The new PIN, typed twice where a person types it.
+    fn ask(&self, name: &OperatorName) -> Result<NewPin, Stop> {
+        if self.pin_stdin {
+            return NewPin::judged(person::line_from_input()?);
+        }
+        if !person::is_there() {
+            return Err(Stop::new(Exit::Usage, "nobody is there to type the PIN; give it with --pin-stdin"));
+        }
+        let first = NewPin::judged(person::ask_secret(&format!("New PIN of {name} (it is not shown)"))?)?;
+        let again = NewPin::judged(person::ask_secret("The same again")?)?;
+        if first.typed == again.typed {
+            return Ok(first);
+        }
+        Err(Stop::new(Exit::Usage, "the two PINs are not the same; nothing was changed"))
+    }
+}
+
+/// A PIN that may be set.
+struct NewPin {
+    typed: Zeroizing<String>,
+    pin: Pin,
+}
+
+impl NewPin {
+    fn judged(typed: Zeroizing<Vec<u8>>) -> Result<Self, Stop> {
+        let typed = Zeroizing::new(String::from_utf8_lossy(&typed).into_owned());
+        let pin = Pin::to_be_set(typed.clone()).map_err(|error| Stop::new(Exit::Usage, error.to_string()))?;
+        Ok(Self { typed, pin })
+    }
+}
+
+impl Operator {
+    pub(super) async fn run(self) -> Result<Exit, Stop> {
+        match self.verb {
+            Verb::Add(Add { named, role, pin }) => {
+                let (name, role, pin) = (named.name.clone(), role.role(), pin.ask(&named.name)?);
+                let body = json!({ "name": name, "role": role, "pin": pin.typed.as_str() });
+                let change =
+                    |path: &Path| Ok(OperatorChange::Added(KeptOperator { name, role, pin: digest(path, &pin.pin)? }));
+                named.change(Asked::Post("/v1/operators".to_owned(), body), "was added", change).await
+            }
+            Verb::Pin(SetPin { named, pin }) => {
+                let (name, pin) = (named.name.clone(), pin.ask(&named.name)?);
+                let asked = Asked::Post(named.path("/pin"), json!({ "pin": pin.typed.as_str() }));
+                let change = |path: &Path| Ok(OperatorChange::PinSet(name, digest(path, &pin.pin)?));
+                named.change(asked, "has the new PIN", change).await
+            }
+            Verb::Remove(named) => {
+                let (asked, name) = (Asked::Delete(named.path("")), named.name.clone());
+                named.change(asked, "was removed", |_| Ok(OperatorChange::Removed(name))).await
+            }
+            Verb::Unlock(named) => {
+                let (asked, name) = (Asked::Post(named.path("/unlock"), json!({})), named.name.clone());
+                named.change(asked, "may try the PIN again", |_| Ok(OperatorChange::Unlocked(name))).await
+            }
+            Verb::List(List { json, daemon }) => list(json, &daemon).await,
+            Verb::History(History { json, config }) => history(json, config.as_deref()),
+        }
+    }
+}
+
+/// What the daemon is asked.
+enum Asked {
+    Post(String, Value),
+    Delete(String),
+}
+
+impl Named {
+    fn path(&self, end: &str) -> String {
+        format!("/v1/operators/{}{end}", in_path(self.name.as_str()))
+    }
+
+    /// Lets the daemon do it, or does it where none runs.
+    async fn change(
+        self,
+        asked: Asked,
+        done: &str,
+        change: impl FnOnce(&Path) -> Result<OperatorChange, Stop>,
+    ) -> Result<Exit, Stop> {
+        let daemon = self.daemon.daemon()?;
+        let answer: Result<Option<OperatorView>, daemon::Error> = match asked {
+            Asked::Post(path, body) => daemon.post_patiently(&path, &body).await.map(Some),
+            Asked::Delete(path) => daemon.delete(&path).await.map(|()| None),
+        };
+        let view = match answer {
+            Ok(view) => view,
+            Err(error) => {
+                let journal = stopped_journal(&self.daemon, error)?;
+                let change = change(&journal)?;
+                change_stopped(&journal, &self.name, &change)?
+            }
+        };
+        match view {
+            _ if !self.json => out::say(&format!("{} {done}", self.name)),
+            Some(view) => out::say_json(&view),
+            None => out::say_json(&json!({ "name": self.name })),
+        }
+        Ok(Exit::Success)
+    }
+}
+
+async fn list(json: bool, daemon: &Where) -> Result<Exit, Stop> {
+    let view: OperatorsView = match daemon.daemon()?.get("/v1/operators").await {
+        Ok(view) => view,
+        Err(error) => {
+            let journal = stopped_journal(daemon, error)?;
+            let (db, _) = Db::open(&journal).map_err(|error| stop(&error))?;
+            let key = PinKeyFile::beside(&journal).read().map_err(|error| stop(&error))?.map(|key| key.id());
+            let view = |kept: KeptOperator| OperatorView {
+                needs_pin: key != Some(kept.pin.key),
+                name: kept.name,
+                role: kept.role,
+                locked_s: None,
+            };
+            let operators = db.operators().map_err(|error| stop(&error))?.into_iter().map(view).collect();
+            OperatorsView { required: configured(daemon)?.is_some_and(|it| it.operators.required), operators }
+        }
+    };
+    if json {
+        out::say_json(&view);
+        return Ok(Exit::Success);
+    }
+    for OperatorView { name, role, locked_s, needs_pin } in &view.operators {
+        let locked = locked_s.map_or_else(String::new, |s| format!("  locked for {s} s; pos-agent operator unlock"));
+        let key = if *needs_pin { "  its PIN was set on another board; pos-agent operator pin" } else { "" };
+        out::say(&format!("{:<32}  {}{locked}{key}", name.as_str(), role.as_str()));
+    }
+    if view.operators.is_empty() {
+        out::say("no operators; everything is done in the name of the till");
+    } else if !view.required {
+        out::say("nobody has to sign in: see [operators] required");
+    }
+    Ok(Exit::Success)
+}
+
+fn history(json: bool, file: Option<&Path>) -> Result<Exit, Stop> {
+    let config = match file {
+        Some(file) => Some(config::read(file)?),
+        None => config::read(Path::new(DEFAULT_PATH)).ok(),
+    };
+    let path = config.map_or_else(config::Journal::default, |config| config.journal).path;
+    let entries = Reading::open(&path).and_then(|journal| journal.operator_entries()).map_err(|error| stop(&error))?;
+    for OperatorEntry { entry, unix_ms, done, name, role, by } in entries {
+        let at = DateTime::<Utc>::from_timestamp_millis(unix_ms).unwrap_or_default();
+        let at = at.to_rfc3339_opts(SecondsFormat::Secs, true);
+        if json {
+            out::say_json(&json!({ "entry": entry, "at": at, "done": done, "name": name, "role": role, "by": by }));
+        } else {
+            let role = role.map_or_else(String::new, |role| format!(" as a {role}"));
+            out::say(&format!("{entry:>6}  {at}  {done:<8}  {name}{role}, by {by}"));
+        }
+    }
+    Ok(Exit::Success)
+}
+
+/// The configuration that was named, or the usual one where it can be read.
+fn configured(daemon: &Where) -> Result<Option<config::Config>, Stop> {
+    match &daemon.config {
+        Some(file) => Ok(Some(config::read(file)?)),
+        None => Ok(config::read(Path::new(DEFAULT_PATH)).ok()),
+    }
+}
+
+/// The journal of the agent that does not run: where nothing listens, and where it is this user's.
+fn stopped_journal(daemon: &Where, error: daemon::Error) -> Result<PathBuf, Stop> {
+    // A socket that was named is a daemon's that was meant; and one that may not be opened is there.
+    let nobody_listens = |cause: &std::io::Error| {
+        matches!(cause.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::ConnectionRefused)
+    };
+    match &error {
+        daemon::Error::Unreachable { cause, .. } if daemon.socket.is_none() && nobody_listens(cause) => {}
+        _ => return Err(error.into()),
+    }
+    let path = configured(daemon)?.map_or_else(config::Journal::default, |config| config.journal).path;
+    let Ok(facts) = path.metadata() else { return Err(error.into()) };
+    let (owner, we) = (facts.uid(), rustix::process::geteuid().as_raw());
+    if owner == we {
+        return Ok(path);
+    }
+    let path = path.display();
+    let why = format!(
+        "the agent does not run, and its journal {path} is user {owner}'s; run this as that user (runuser -u), or start the agent"
+    );
+    Err(Stop::new(Exit::NoPermission, why))
+}
+
+/// What is kept of a new PIN.
+fn digest(journal: &Path, pin: &Pin) -> Result<PinDigest, Stop> {
+    let key = PinKeyFile::beside(journal).read_or_make().map_err(|error| stop(&error))?;
+    let salt = journal::pin_salt().map_err(|error| stop(&error))?;
+    Ok(PinDigest::make(pin, &key, salt, NonZeroU32::new(ITERATIONS).unwrap_or(NonZeroU32::MIN)))
+}
+
+fn change_stopped(path: &Path, name: &OperatorName, change: &OperatorChange) -> Result<Option<OperatorView>, Stop> {
+    let (mut db, _) = Db::open(path).map_err(|error| stop(&error))?;
+    let is_there = |db: &Db| -> Result<Option<KeptOperator>, Stop> {
+        let operators = db.operators().map_err(|error| stop(&error))?;
+        Ok(operators.into_iter().find(|operator| operator.name == *name))
+    };
+    let refused = match (change, is_there(&db)?) {
+        (OperatorChange::Added(_), Some(_)) => {
+            Some((ProblemType::OperatorExists, OperatorRefused::Exists { name: name.clone() }))
+        }
+        (OperatorChange::Added(_), None) | (_, Some(_)) => None,
+        (_, None) => Some((ProblemType::NoSuchOperator, OperatorRefused::Unknown { name: name.clone() })),
+    };
+    if let Some((code, refused)) = refused {
+        return Err(Stop::coded(code, refused.to_string()));
+    }
+    let by = Who { uid: Some(rustix::process::getuid().as_raw()), ..Who::default() };
+    db.change_operator(change, &by, Utc::now().timestamp_millis()).map_err(|error| stop(&error))?;
+    let view = |kept: KeptOperator| OperatorView { name: kept.name, role: kept.role, locked_s: None, needs_pin: false };
+    Ok(is_there(&db)?.map(view))
+}
+
+fn stop(error: &journal::Error) -> Stop {
+    Stop::coded(ProblemType::Journal, error.to_string())
+}

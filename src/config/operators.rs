@@ -1,0 +1,130 @@
+//! Whether operators sign in, how long a session lasts, and above which amounts a supervisor confirms what a cashier
+//! does. Who the operators are is not written here: `pos-agent operator` adds them.
+
+use serde::Deserialize;
+
+use super::check::{FaultList, fault, within};
+use crate::counter::{self, NeedsSupervisor};
+use crate::money::{Amount, Currency, MoneyError};
+
+/// Half a minute is a customer's search for a card; a session that outlasts a shift locks nothing.
+const IDLE_LOCK_S: std::ops::RangeInclusive<u64> = 30..=28_800;
+
+/// A supervisor confirms each, or none.
+const ANY: &str = "any";
+const NEVER: &str = "never";
+
+/// The people at the counter.
+#[derive(Clone, Debug, Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct Operators {
+    /// Whether somebody must be signed in for what moves money, at every way in that has not `operator = false`. Add an
+    /// operator (`pos-agent operator add`) before it is set.
+    pub required: bool,
+    /// After how many seconds without a command a session ends.
+    pub idle_lock_s: u64,
+    /// Above which amounts, in the terminal's currency, a cashier needs a supervisor.
+    pub supervisor_above: Amounts,
+}
+
+/// An amount for each kind of transaction, or `any` (a supervisor confirms each), or `never`.
+#[derive(Clone, Debug, Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct Amounts {
+    /// Of a sale, or a charge of stored card data.
+    pub sale: String,
+    /// Of what is reserved, also later and anew.
+    pub pre_authorisation: String,
+    /// Of a capture.
+    pub capture: String,
+    /// Of a refund.
+    pub refund: String,
+    /// Of a credit.
+    pub credit: String,
+    /// Of a reversal of what an earlier day took. What was taken today a cashier reverses alone.
+    pub reversal: String,
+}
+
+impl Default for Operators {
+    fn default() -> Self {
+        Self { required: false, idle_lock_s: 300, supervisor_above: Amounts::default() }
+    }
+}
+
+impl Default for Amounts {
+    fn default() -> Self {
+        let (any, never) = (|| ANY.to_owned(), || NEVER.to_owned());
+        Self {
+            sale: never(),
+            pre_authorisation: never(),
+            capture: never(),
+            refund: any(),
+            credit: any(),
+            reversal: any(),
+        }
+    }
+}
+
+impl Amounts {
+    /// In the terminal's currency.
+    ///
+    /// # Errors
+    /// The key of one that is none, and why.
+    pub fn in_currency(&self, currency: Currency) -> Result<counter::SupervisorAbove, (&'static str, MoneyError)> {
+        let read = |key: &'static str, text: &str| match text {
+            ANY => Ok(NeedsSupervisor::Always),
+            NEVER => Ok(NeedsSupervisor::Never),
+            amount => Amount::parse(amount, currency).map(NeedsSupervisor::Above).map_err(|error| (key, error)),
+        };
+        Ok(counter::SupervisorAbove {
+            sale: read("sale", &self.sale)?,
+            pre_authorisation: read("pre-authorisation", &self.pre_authorisation)?,
+            capture: read("capture", &self.capture)?,
+            refund: read("refund", &self.refund)?,
+            credit: read("credit", &self.credit)?,
+            reversal: read("reversal", &self.reversal)?,
+        })
+    }
+}
+
+/// What cannot be used of the section; without a currency no amount is right or wrong.
+pub(super) fn check(found: &mut FaultList, operators: &Operators, currency: Option<Currency>) {
+    found.add(within("operators.idle-lock-s", operators.idle_lock_s, &IDLE_LOCK_S));
+    let amounts = currency.map_or(Ok(()), |currency| operators.supervisor_above.in_currency(currency).map(|_| ()));
+    found.add(amounts.map_err(|(key, error)| {
+        let remedy = "write an amount of the terminal's currency, \"any\" or \"never\"";
+        fault(&format!("operators.supervisor-above.{key}"), &error.to_string(), remedy)
+    }));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::transaction::Kind;
+
+    #[test]
+    fn without_a_word_about_it_nobody_signs_in_and_what_is_given_needs_a_supervisor() {
+        let operators: Operators = toml::from_str("").unwrap();
+        assert!(!operators.required && operators.idle_lock_s == 300);
+        let eur = Currency::from_code("EUR").unwrap();
+        let above = operators.supervisor_above.in_currency(eur).unwrap();
+        let cent = Amount::parse("0.01", eur).unwrap();
+        for kind in Kind::ALL {
+            let gives = matches!(kind, Kind::Refund | Kind::Credit | Kind::Reversal);
+            assert_eq!(above.needs_supervisor(kind, cent, false), gives, "{kind:?}");
+        }
+    }
+
+    #[test]
+    fn an_amount_that_is_written_stands_and_the_others_stay() {
+        let text = "required = true\nsupervisor-above = { refund = \"20.00\", sale = \"500.00\" }";
+        let above = toml::from_str::<Operators>(text).unwrap().supervisor_above;
+        let above = above.in_currency(Currency::from_code("EUR").unwrap()).unwrap();
+        let eur = |text: &str| Amount::parse(text, Currency::from_code("EUR").unwrap()).unwrap();
+        assert_eq!(above.refund, NeedsSupervisor::Above(eur("20.00")));
+        assert_eq!((above.sale, above.credit), (NeedsSupervisor::Above(eur("500.00")), NeedsSupervisor::Always));
+        assert!(toml::from_str::<Operators>("supervisor-above = { tip = \"1.00\" }").is_err());
+    }
+}

@@ -1,0 +1,241 @@
+//! Who stands at the counter: operators sign in and out, a supervisor confirms one command of a cashier, and every
+//! other verb hears who is signed in.
+//!
+//! A request with `Pos-Session` is made by that operator; a session that has ended is refused with whatever it is sent,
+//! so that a page hears of it at once. Any request but a `GET` keeps the session open.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Json;
+use axum::extract::{Extension, Request, State};
+use axum::http::{HeaderMap, HeaderName, Method, StatusCode};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use serde::{Deserialize, Serialize};
+
+use super::api::{App, Route, routes};
+use super::asked::{JsonBody, Parameters, TillQuery, checked_reference};
+use super::credentials::Unrepeated;
+#[cfg(feature = "docs")]
+use super::description::REFERENCE;
+use super::failure::Failure;
+use super::sales::amount_text;
+use crate::counter::{Approved, Role, TokenDigest};
+use crate::money::{Amount, Currency};
+use crate::till::{
+    ApprovalView, Caller, Command, OperatorCommand, OperatorRefused, Presence, ProblemType, SessionView, SignedIn, Verb,
+};
+use crate::transaction::{Kind, OperatorName};
+
+/// The header with a session.
+const SESSION: HeaderName = HeaderName::from_static("pos-session");
+/// The header with a supervisor's word.
+const SUPERVISOR: HeaderName = HeaderName::from_static("pos-supervisor");
+/// Longer than all PINs that may wait take on a slow board.
+pub(super) const PIN_DEADLINE: Duration = Duration::from_secs(30);
+
+/// To sign in and out. Whoever does has no session, or one that may have ended.
+pub(super) const ROUTES_TO_SIGN_IN: &[Route] = routes! {
+    post "/v1/sessions" => sign_in,
+        Operation::new("signIn", "An operator signs in")
+            .text("The session goes with each further request as the header `Pos-Session`.")
+            .needs(Verb::SignIn)
+            .body::<Credentials>(json!({ "operator": "Anna", "pin": "4862" }))
+            .answers::<SessionView>(201, "The session; it is told once.", examples::session())
+            .refuses(&[ProblemType::Operator, ProblemType::Pin, ProblemType::WrongPin])
+            .refuses(&[ProblemType::OperatorLocked, ProblemType::PinUnderWay, ProblemType::Journal]);
+    get "/v1/sessions/current" => current,
+        Operation::new("showSession", "Who is signed in with the session of `Pos-Session`")
+            .needs(Verb::SignIn)
+            .answers::<Current>(200, "The operator.", json!({ "operator": "Anna", "role": "cashier" }));
+    delete "/v1/sessions/current" => sign_out,
+        Operation::new("signOut", "The operator of `Pos-Session` signs out")
+            .needs(Verb::SignIn)
+            .answers_nothing(204, "The session has ended.");
+};
+
+/// A supervisor's word.
+pub(super) const ROUTES: &[Route] = routes! {
+    post "/v1/approvals" => approve,
+        Operation::new("approve", "A supervisor confirms one command of a cashier")
+            .text("What is answered goes with that command as the header `Pos-Supervisor`: once, within two minutes.")
+            .needs(Verb::SignIn)
+            .query::<TillQuery>()
+            .body::<ApprovalRequest>(json!({
+                "operator": "Berta", "pin": "1973",
+                "for": { "kind": "refund", "reference": "refund-4711", "amount": "5.00" },
+            }))
+            .answers::<ApprovalView>(201, "The supervisor's word; it is told once.", examples::approval())
+            .refuses(&[ProblemType::Operator, ProblemType::Pin, ProblemType::WrongPin, ProblemType::NoSupervisor])
+            .refuses(&[ProblemType::OperatorLocked, ProblemType::PinUnderWay, ProblemType::Journal])
+            .refuses(&[ProblemType::Amount, ProblemType::Currency, ProblemType::Reference]);
+};
+
+/// Finds out who stands at the counter, for the verb that follows.
+pub(super) async fn person(State(app): State<Arc<App>>, mut request: Request, next: Next) -> Response {
+    let Some(caller) = request.extensions().get::<Caller>().cloned() else {
+        return next.run(request).await;
+    };
+    let commands = request.method() != Method::GET;
+    let operator = match sent(request.headers(), &SESSION) {
+        None => None,
+        Some(token) => match app.whose(&caller, token, commands).await {
+            Ok(signed_in) => Some(signed_in),
+            Err(failure) => return failure.into_response(),
+        },
+    };
+    let approval = sent(request.headers(), &SUPERVISOR);
+    let present = Presence { required: app.operators_required, operator, approval };
+    request.extensions_mut().insert(caller.with(present));
+    next.run(request).await
+}
+
+/// The token in a header; what is none has no session.
+fn sent(headers: &HeaderMap, header: &HeaderName) -> Option<TokenDigest> {
+    headers.get(header).map(|token| TokenDigest::of(token.as_bytes()))
+}
+
+impl App {
+    async fn whose(&self, caller: &Caller, token: TokenDigest, commands: bool) -> Result<SignedIn, Failure> {
+        let (permit, door) = (caller.may(Verb::SignIn)?, caller.who().door());
+        let asked = |reply| Command::Operators(OperatorCommand::Session { token, door, commands, reply });
+        Ok(self.ask(&permit, asked).await??)
+    }
+}
+
+#[derive(Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+struct Credentials {
+    /// The operator's name.
+    #[cfg_attr(feature = "docs", schemars(length(min = 1, max = 32)))]
+    operator: Unrepeated,
+    /// Its PIN.
+    #[cfg_attr(feature = "docs", schemars(regex(pattern = "^[0-9]{4,12}$")))]
+    pin: Unrepeated,
+}
+
+async fn sign_in(
+    State(app): State<Arc<App>>,
+    Extension(caller): Extension<Caller>,
+    JsonBody(Credentials { operator, pin }): JsonBody<Credentials>,
+) -> Result<Response, Failure> {
+    let permit = caller.may(Verb::SignIn)?;
+    let (name, pin, door) = (operator.name()?, pin.pin()?, caller.who().door());
+    let asked = |reply| Command::Operators(OperatorCommand::SignIn { name, pin, door, reply });
+    let opened = app.ask_within(&permit, PIN_DEADLINE, asked).await??;
+    Ok((StatusCode::CREATED, Json(opened)).into_response())
+}
+
+/// Who is signed in.
+#[derive(Serialize)]
+#[cfg_attr(feature = "docs", derive(Deserialize, schemars::JsonSchema))]
+struct Current {
+    /// The name.
+    operator: OperatorName,
+    /// What it may.
+    role: Role,
+}
+
+async fn current(
+    State(app): State<Arc<App>>,
+    Extension(caller): Extension<Caller>,
+    headers: HeaderMap,
+) -> Result<Json<Current>, Failure> {
+    let token = sent(&headers, &SESSION).ok_or_else(no_session)?;
+    let signed_in = app.whose(&caller, token, false).await?;
+    Ok(Json(Current { operator: signed_in.name, role: signed_in.role }))
+}
+
+async fn sign_out(
+    State(app): State<Arc<App>>,
+    Extension(caller): Extension<Caller>,
+    headers: HeaderMap,
+) -> Result<StatusCode, Failure> {
+    let permit = caller.may(Verb::SignIn)?;
+    let (token, door) = (sent(&headers, &SESSION).ok_or_else(no_session)?, caller.who().door());
+    app.ask(&permit, |reply| Command::Operators(OperatorCommand::SignOut { token, door, reply })).await??;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+fn no_session() -> Failure {
+    OperatorRefused::SessionEnded.into()
+}
+
+/// The command that a supervisor confirms, as it will be sent.
+#[derive(Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+struct Confirmed {
+    /// Its kind.
+    kind: Kind,
+    /// Its reference.
+    #[cfg_attr(feature = "docs", schemars(length(min = 1, max = 64), regex(pattern = REFERENCE)))]
+    reference: String,
+    /// Its amount, as `12.34`; left out where the command leaves it out.
+    #[serde(default, deserialize_with = "amount_text")]
+    #[cfg_attr(feature = "docs", schemars(with = "String"))]
+    amount: Option<String>,
+    /// The terminal's currency when it is left out.
+    currency: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+struct ApprovalRequest {
+    /// The supervisor's name.
+    #[cfg_attr(feature = "docs", schemars(length(min = 1, max = 32)))]
+    operator: Unrepeated,
+    /// Its PIN.
+    #[cfg_attr(feature = "docs", schemars(regex(pattern = "^[0-9]{4,12}$")))]
+    pin: Unrepeated,
+    /// The command, as it will be sent.
+    #[serde(rename = "for")]
+    command: Confirmed,
+}
+
+async fn approve(
+    State(app): State<Arc<App>>,
+    Extension(caller): Extension<Caller>,
+    Parameters(TillQuery { till }): Parameters<TillQuery>,
+    JsonBody(ApprovalRequest { operator, pin, command }): JsonBody<ApprovalRequest>,
+) -> Result<Response, Failure> {
+    let permit = caller.may(Verb::SignIn)?;
+    let (name, pin, door) = (operator.name()?, pin.pin()?, caller.who().door());
+    let Confirmed { kind, reference, amount, currency } = command;
+    let currency = match currency {
+        Some(code) => Currency::from_code(&code)
+            .map_err(|error| Failure::new(ProblemType::Currency, error.to_string()).field("for.currency"))?,
+        None => app.currency,
+    };
+    let amount = amount.map(|text| Amount::parse(&text, currency)).transpose();
+    let amount = amount.map_err(|error| Failure::new(ProblemType::Amount, error.to_string()).field("for.amount"))?;
+    let command =
+        Approved { till: permit.own(till)?, reference: checked_reference("for.reference", reference)?, kind, amount };
+    let asked = |reply| Command::Operators(OperatorCommand::Approve { name, pin, command, door, reply });
+    let given = app.ask_within(&permit, PIN_DEADLINE, asked).await??;
+    Ok((StatusCode::CREATED, Json(given)).into_response())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_that_stands_in_the_place_of_a_pin_is_repeated() {
+        for value in ["862486", "862486.5", "-862486", "true", "null", "[862486]", "{\"862486\":1}", "[\"862486\"]"] {
+            for text in [
+                format!("{{\"operator\":\"Anna\",\"pin\":{value}}}"),
+                format!("{{\"operator\":{value},\"pin\":\"1\"}}"),
+            ] {
+                let error = serde_json::from_str::<Credentials>(&text).err().unwrap().to_string();
+                assert!(!error.contains("862486") && error.contains("must be a string"), "{error}");
+            }
+        }
+        let given: Credentials = serde_json::from_str("{\"operator\":\"862486862486\",\"pin\":\"x862486\"}").unwrap();
+        assert!(!given.operator.name().unwrap_err().detail().contains("862486"));
+        assert!(!given.pin.pin().unwrap_err().detail().contains("862486"));
+    }
+}
