@@ -32,15 +32,15 @@ use crate::transaction::{Kind, Lesson, PaymentId};
 const ID: &str = "training";
 
 /// Long enough to read what the screen says, short enough to learn by.
-const CARD: Duration = Duration::from_millis(1500);
+const CARD: Duration = Duration::from_millis(1000);
 /// A bank's answer.
-const BANK: Duration = Duration::from_millis(1000);
+const BANK: Duration = Duration::from_millis(800);
 /// A chip's last word.
 const CHIP: Duration = Duration::from_millis(300);
 /// A look at what became of a payment: the screen "unconfirmed" is to be read.
-const LOOK: Duration = Duration::from_millis(3000);
+const LOOK: Duration = Duration::from_millis(2000);
 /// How long nobody presents a card.
-const NOBODY: Duration = Duration::from_millis(5000);
+const NOBODY: Duration = Duration::from_millis(3000);
 /// The tip that is typed at the reader when one is asked for, in percent.
 const TIP_PERCENT: u8 = 10;
 

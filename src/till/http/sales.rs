@@ -194,9 +194,18 @@ async fn begin(
         None => caller,
     };
     let permit = caller.may(Verb::Begin(asked.kind))?;
-    let training = asked.training.is_some();
+    let (training, named) = (asked.training.is_some(), asked.of.is_some());
     let wanted = wanted(&app, &permit, permit.own(till)?, asked)?;
     let sale = app.ask_of(training, &permit, |reply| Command::Begin { wanted: Box::new(wanted), reply }).await?;
+    if let (Err(Refused::NoSuchSale { till, reference }), true) = (&sale, named)
+        && app.show(!training, &permit, till, reference).await.is_ok()
+    {
+        let (is, wants) =
+            if training { ("a real sale", "leave \"training\" out") } else { ("training", "say \"training\"") };
+        let detail =
+            format!("{reference} is {is}; what is real and what is training never refer to each other: {wants}");
+        return Err(Failure::new(ProblemType::NotPossible, detail).field("of"));
+    }
     let sale = sale.map_err(|refused| refused.told_to(|till| permit.hears(till)))?;
     let status = if sale.replayed { StatusCode::OK } else { StatusCode::CREATED };
     Ok((status, Json(sale)).into_response())
