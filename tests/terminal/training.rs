@@ -141,10 +141,10 @@ async fn no_byte_leaves_for_a_sale_of_any_outcome() {
     ] {
         let view =
             watched.train(lesson, json!({ "reference": lesson, "amount": "12.34", "acceptPartial": true })).await;
+        assert_eq!(watched.heard(), before, "{lesson}: bytes to reader and gateway");
         assert_eq!(ended(&view), Some(outcome), "{lesson}: {view:?}");
         until_free(&watched, lesson).await;
     }
-    assert_eq!(watched.heard(), before, "bytes to reader and gateway");
     assert_eq!(watched.accounts().await, accounts, "and nothing is counted");
     assert!(watched.counter.charged().is_empty());
     // What counts does count: one real sale is heard by both.
@@ -191,13 +191,13 @@ async fn no_byte_leaves_for_any_kind() {
         json!({ "reference": "R9", "kind": "reversal", "of": "R4" }),
     ] {
         let view = watched.train("approved", body.clone()).await;
+        assert_eq!(watched.heard(), before, "{body}: bytes to reader and gateway");
         assert_eq!(ended(&view), Some(OutcomeWord::Approved), "{body}: {view:?}");
         let needs_card = matches!(body["reference"].as_str(), Some("R1" | "R2" | "R3"));
         if needs_card {
             until_free(&watched, view.reference.as_str()).await;
         }
     }
-    assert_eq!(watched.heard(), before, "bytes to reader and gateway");
     assert_eq!(watched.accounts().await, accounts, "and nothing is counted");
     // A close of the day knows nothing of it either.
     let (status, close) = watched.counter.post_json("/v1/closes", json!({ "reference": "day" })).await;
