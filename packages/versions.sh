@@ -5,7 +5,7 @@
 readonly GLIBC=2.31
 readonly CARGO_ZIGBUILD=0.24.0 ZIG=0.15.2 CARGO_DEB=3.8.0
 # The programs that a board gets.
-readonly PROGRAMS=(pos-agent)
+readonly PROGRAMS=(pos-agent pos-front)
 # Outside of this folder, so that a fresh copy of the source finds them.
 readonly TOOLS=${XDG_CACHE_HOME:-$HOME/.cache}/pos-agent/tools-$CARGO_ZIGBUILD-$ZIG-$CARGO_DEB
 PATH=$TOOLS/bin:$PATH

@@ -40,13 +40,14 @@ main() {
 }
 
 program() {
-  put 755 pos-agent "$prefix/bin/pos-agent"
+  for program in pos-agent pos-front; do put 755 "$program" "$prefix/bin/$program"; done
 }
 
 # Boards are no documentation: a technician starts from one of them, also on a system that keeps no documentation.
 papers() {
   for file in board/*/* board/*/pos-agent.service.d/*; do put 644 "$file" "$prefix/share/pos-agent/boards/${file#board/}"; done
   for file in rauc/*; do put 644 "$file" "$prefix/share/doc/pos-agent/examples/$file"; done
+  put 644 front.toml "$prefix/share/doc/pos-agent/examples/front.toml"
   for file in README.md CHANGELOG.md UPDATE.md LICENSE-* licences.txt rust-std.html; do
     put 644 "$file" "$prefix/share/doc/pos-agent/$file"
   done
@@ -87,7 +88,7 @@ put() {
   [ -f "$2" ] || return 0
   mkdir -p "$root${3%/*}"
   case $2 in
-    systemd/* | rauc/*) sed "s|/usr/bin/pos-agent|$prefix/bin/pos-agent|; s|/usr/share/doc/|$prefix/share/doc/|" "$2" >"$root$3.new" ;;
+    systemd/* | rauc/*) sed "s|/usr/bin/pos-|$prefix/bin/pos-|; s|/usr/share/doc/|$prefix/share/doc/|" "$2" >"$root$3.new" ;;
     *) cp "$2" "$root$3.new" ;;
   esac
   chmod "$1" "$root$3.new"

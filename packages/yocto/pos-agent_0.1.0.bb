@@ -19,9 +19,10 @@ S = "${WORKDIR}/pos-agent-${PV}-${ARCHITECTURE}"
 inherit bin_package systemd useradd
 
 REQUIRED_DISTRO_FEATURES = "systemd"
-SYSTEMD_SERVICE:${PN} = "pos-agent.service pos-agent.socket"
+SYSTEMD_SERVICE:${PN} = "pos-agent.service pos-agent.socket pos-front.service"
 USERADD_PACKAGES = "${PN}"
-USERADD_PARAM:${PN} = "--system --no-create-home --shell /sbin/nologin --user-group pos-agent"
+USERADD_PARAM:${PN} = "--system --no-create-home --shell /sbin/nologin --user-group pos-agent; \
+    --system --no-create-home --shell /sbin/nologin --user-group pos-front"
 
 do_install() {
     DESTDIR=${D} ${S}/install.sh --prefix ${prefix} --systemd

@@ -5,7 +5,7 @@ use crate::gateway::Contact;
 use crate::sale::Standing;
 use crate::till::{
     Attention, AttentionView, ClockState, ClockView, GatewayView, JournalState, JournalView, PrinterState, PrinterView,
-    ReaderState, ReaderView, StatusView, TipsView,
+    ReaderState, ReaderView, StatusView, TipsView, WaitsView,
 };
 
 use super::Agent;
@@ -86,9 +86,15 @@ impl Agent {
         StatusView {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             terminal_id: self.config.terminal.id.clone(),
+            merchant: self.config.terminal.merchant.clone(),
             currency: Some(self.config.terminal.currency.clone()),
             tips: self.config.tips.as_ref().map(tips_view),
             may_train: self.config.training.allowed,
+            waits: Some(WaitsView {
+                card_s: self.config.terminal.card_timeout_s,
+                answer_s: self.config.gateway.answer_timeout_ms.div_ceil(1000),
+                signature_s: self.config.terminal.signature_timeout_s,
+            }),
             ready: reader.state == ReaderState::Ready
                 && !matches!(journal.state, JournalState::Full | JournalState::CannotBeWritten)
                 && clock.state != ClockState::Untrusted

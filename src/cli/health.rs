@@ -199,9 +199,11 @@ mod tests {
         StatusView {
             version: "0.0.9".to_owned(),
             terminal_id: "1".to_owned(),
+            merchant: Vec::new(),
             currency: None,
             tips: None,
             may_train: false,
+            waits: None,
             ready: false,
             busy: false,
             attention: Vec::new(),

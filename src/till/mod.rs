@@ -37,7 +37,7 @@ pub use serve::{Error, Served, serve};
 pub use service_view::{Health, HealthView, LogLevel, LogView, PortView, PrintView};
 pub use status::{
     Attention, AttentionView, ClockState, ClockView, ConfigFileView, GatewayState, GatewayView, JournalState,
-    JournalView, KeysView, PrinterState, PrinterView, ReaderState, ReaderView, StatusView, TipsView,
+    JournalView, KeysView, PrinterState, PrinterView, ReaderState, ReaderView, StatusView, TipsView, WaitsView,
 };
 pub use totals::TotalsView;
 pub use wanted::{EarlierName, Field, FieldMisfit, RequestFields, Wanted, WantedTip, WantedTransaction};

@@ -42,6 +42,9 @@ pub struct StatusView {
     pub version: String,
     /// Terminal id.
     pub terminal_id: String,
+    /// The shop's name and address, as a receipt begins; absent when the agent is an earlier one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub merchant: Vec<String>,
     /// Its currency, ISO 4217; absent when the agent is an earlier one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub currency: Option<String>,
@@ -51,6 +54,9 @@ pub struct StatusView {
     /// Whether transactions of training may be begun here (`"training"` in `POST /v1/sales`).
     #[serde(default)]
     pub may_train: bool,
+    /// How long it waits at most; absent when the agent is an earlier one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waits: Option<WaitsView>,
     /// Whether the terminal can work: nothing is wrong that keeps every sale with a card from being approved. A
     /// terminal that is busy can.
     pub ready: bool,
@@ -106,6 +112,19 @@ impl StatusView {
     pub fn needs(&self, code: Attention) -> bool {
         self.attention.iter().any(|one| one.code == code)
     }
+}
+
+/// How long the terminal waits at most, in seconds: for whoever shows a countdown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct WaitsView {
+    /// For a card.
+    pub card_s: u64,
+    /// For the gateway's answer.
+    pub answer_s: u64,
+    /// For the cashier to compare the signature.
+    pub signature_s: u64,
 }
 
 /// One thing that needs attention.

@@ -14,7 +14,7 @@ use pos_agent::till::http::{self, Bound};
 use pos_agent::till::{
     Attention, AttentionView, ClockState, ClockView, Command, GatewayState, GatewayView, JournalState, JournalView,
     LogView, PrintView, PrinterState, PrinterView, Progress, ReaderState, ReaderView, Refused, RequestFields,
-    SaleState, SaleView, StatusView, Wanted,
+    SaleState, SaleView, StatusView, WaitsView, Wanted,
 };
 use pos_agent::transaction::{Kind, OutcomeWord, Reference, SaleNumber};
 use tokio::sync::{broadcast, mpsc, oneshot, watch};
@@ -255,9 +255,11 @@ async fn play(
                     health: None,
                     version: "1.2.3".into(),
                     terminal_id: "4711".into(),
+                    merchant: vec!["Corner Shop".into()],
                     currency: Some("EUR".into()),
                     tips: None,
                     may_train: false,
+                    waits: Some(WaitsView { card_s: 60, answer_s: 10, signature_s: 120 }),
                     ready: true,
                     busy: false,
                     attention: vec![AttentionView::new(Attention::PrinterPaperLow, "paper is\u{7} low")],

@@ -19,6 +19,7 @@ endef
 
 define POS_AGENT_USERS
 	pos-agent -1 pos-agent -1 * - - dialout,lp Payment terminal agent
+	pos-front -1 pos-front -1 * - - pos-agent Payment terminal page and tills on the network
 endef
 
 $(eval $(generic-package))

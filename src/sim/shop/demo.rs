@@ -1,4 +1,5 @@
-//! `cargo demo`: the shop, and a real agent in a process of its own, built without the simulators.
+//! `cargo demo`: the shop, and the real programs in processes of their own, built without the simulators: the agent,
+//! and the front with the cashier's page.
 //!
 //! With `--once` one sale is run and its exit code is ours. Without, the shop stays open (`screen`): with everything
 //! side by side, or line by line where there is no terminal. Keys do what the cashier, the customer, and
@@ -13,6 +14,7 @@ use std::time::Duration;
 use tokio::signal::unix::{SignalKind, signal};
 
 use self::agent::Agent;
+use self::front::Front;
 use super::{Options, Shop};
 use crate::sim::fault::LineFaults;
 use crate::sim::gateway;
@@ -21,6 +23,8 @@ use crate::sim::reader::{self, Card, CardEntry, Pace, WaitsFor, deck};
 
 mod agent;
 mod card_menu;
+mod front;
+mod program;
 mod screen;
 mod till;
 
@@ -57,6 +61,9 @@ pub struct Args {
     /// The agent to run; by default it is built first, without the simulators.
     #[arg(long, value_name = "PROGRAM")]
     agent: Option<PathBuf>,
+    /// The front to run; by default it is built with the agent. With --agent alone there is no page.
+    #[arg(long, value_name = "PROGRAM", requires = "agent", conflicts_with = "once")]
+    front: Option<PathBuf>,
 }
 
 /// How long the printer may take after a sale.
@@ -80,13 +87,7 @@ fn parse_card(name: &str) -> Result<&'static Card, String> {
 /// cannot be built or started.
 pub async fn run(args: Args) -> io::Result<u8> {
     let entry = entry(&args)?;
-    let program = match args.agent.clone() {
-        Some(program) => program,
-        None => {
-            note("pos-agent is built without the simulators; the first time takes a minute");
-            agent::build().await?
-        }
-    };
+    let (program, page) = programs(&args).await?;
     let on_screen = !args.once && !args.plain && screen::is_possible();
     let line = LineFaults::seeded(1);
     let pace = if args.once { Pace::INSTANT } else { Pace::HUMAN };
@@ -114,10 +115,30 @@ pub async fn run(args: Args) -> io::Result<u8> {
             () = stop => Ok(INTERRUPTED),
         }
     } else {
-        screen::show(&mut shop, &mut agent, line, (on_screen, args.gateway_off), stop).await
+        let mut front = match page {
+            Some(program) => Some(Front::start(program, &shop).await?),
+            None => None,
+        };
+        let programs = (&mut agent, front.as_mut());
+        let code = screen::show(&mut shop, programs, line, (on_screen, args.gateway_off), stop).await;
+        if let Some(front) = front {
+            front.stop().await;
+        }
+        code
     };
     agent.stop().await;
     code
+}
+
+/// The agent, and the front unless one sale is all that is wanted: those of the command line, or built first.
+async fn programs(args: &Args) -> io::Result<(PathBuf, Option<PathBuf>)> {
+    if let Some(agent) = &args.agent {
+        return Ok((agent.clone(), args.front.clone()));
+    }
+    note("the programs are built without the simulators; the first time takes a minute");
+    let wanted: &[&str] = if args.once { &["pos-agent"] } else { &["pos-agent", "pos-front"] };
+    let folder = program::build(wanted).await?;
+    Ok((folder.join("pos-agent"), (!args.once).then(|| folder.join("pos-front"))))
 }
 
 /// How the card is presented.
@@ -145,7 +166,7 @@ fn ways(card: &Card) -> Vec<CardEntry> {
 
 /// One sale by the command line, with a customer who does what the display asks for.
 async fn once(args: &Args, entry: CardEntry, agent: &Agent, shop: &mut Shop) -> io::Result<u8> {
-    let mut sale = agent.verb(shop, &["sale", &args.amount, "--signature", "accept", "--accept-partial"]).spawn()?;
+    let mut sale = agent.verb(&["sale", &args.amount, "--signature", "accept", "--accept-partial"]).spawn()?;
     let status = tokio::select! {
         status = sale.wait() => status?,
         never = customer(shop, args.card, entry) => match never {},

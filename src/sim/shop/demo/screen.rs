@@ -37,6 +37,7 @@ use self::model::{Model, ShopAction};
 use self::shop_actions::ShopControls;
 use self::terminal::Terminal;
 use super::agent::Agent;
+use super::front::Front;
 use super::till::{Asked, News, Till};
 use crate::sim::fault::LineFaults;
 use crate::sim::shop::Shop;
@@ -80,15 +81,16 @@ impl Face {
 /// Shows the shop until `q`, the end of the input, or `stop`. `line` is the one between agent and gateway.
 ///
 /// # Errors
-/// When the terminal cannot be used, or the agent ended by itself: its log is in the error.
+/// When the terminal cannot be used, or a program ended by itself: its log is in the error.
 pub(super) async fn show(
     shop: &mut Shop,
-    agent: &mut Agent,
+    (agent, mut front): (&mut Agent, Option<&mut Front>),
     line: LineFaults,
     (on_screen, network_off): (bool, bool),
     mut stop: Pin<&mut impl Future<Output = ()>>,
 ) -> io::Result<u8> {
-    let mut model = Model { places: places(shop, agent), ..Model::default() };
+    let page_at = front.as_ref().map(|front| front.url().to_owned());
+    let mut model = Model { places: places(shop, agent, page_at.as_deref()), page_at, ..Model::default() };
     model.faults.network = network_off;
     let (mut display, mut receipts) = (shop.reader.watch(), shop.printer.watch());
     model.shows(display.borrow_and_update().clone());
@@ -122,6 +124,7 @@ pub(super) async fn show(
             }
             () = until(power_at) => Some(Intent::Power),
             ended = hands.agent.ended(), if !model.faults.power => return Err(ended),
+            ended = has_ended(&mut front) => return Err(ended),
             _ = look.tick() => None,
             () = &mut stop => return Ok(0),
         };
@@ -149,12 +152,21 @@ async fn until(moment: Option<Instant>) {
     }
 }
 
+async fn has_ended(front: &mut Option<&mut Front>) -> io::Error {
+    match front {
+        Some(front) => front.ended().await,
+        None => std::future::pending().await,
+    }
+}
+
 /// What is where, and where.
-fn places(shop: &Shop, agent: &Agent) -> Vec<(String, String)> {
-    let (program, config) = (agent.program().display(), shop.config().display().to_string());
+fn places(shop: &Shop, agent: &Agent, page_at: Option<&str>) -> Vec<(String, String)> {
+    let (program, config) = (agent.file().display(), shop.config().display().to_string());
     let folder = shop.folder().display();
     let place = |what: &str, place: String| (what.to_owned(), place);
-    vec![
+    let page =
+        page_at.map(|url| place("The cashier's page is the real one too. Open it in a browser:", url.to_owned()));
+    let mut places = vec![
         place(
             "The agent is the real one. Take a payment from a second terminal like this:",
             format!("{program} sale 12.34 --config {config}"),
@@ -163,5 +175,7 @@ fn places(shop: &Shop, agent: &Agent) -> Vec<(String, String)> {
         place("The simulated reader is here:", shop.reader.place()),
         place("The simulated gateway is here:", shop.gateway.base_url()),
         place("The simulated printer is here:", shop.printer.place()),
-    ]
+    ];
+    places.splice(1..1, page);
+    places
 }

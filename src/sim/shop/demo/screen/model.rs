@@ -193,6 +193,8 @@ pub(super) struct Model {
     pub(super) amount: AmountEntry,
     /// Where there is room for one of them: the ledger instead of the receipts.
     pub(super) ledger_shown: bool,
+    /// Where the cashier's page is, when it is served.
+    pub(super) page_at: Option<String>,
     /// What is where, and where, for the help.
     pub(super) places: Vec<(String, String)>,
 }

@@ -135,7 +135,10 @@ pub(super) fn steps(frame: &mut Frame, area: Rect, model: &Model) {
         }
     }
     lines.reverse();
-    let block = titled("What happens");
+    let block = match &model.page_at {
+        Some(url) => titled("What happens").title_bottom(Line::from(format!(" open {url} ")).style(colour(Tone::You))),
+        None => titled("What happens"),
+    };
     let block = match model.steps.len().saturating_sub(shown) {
         0 => block,
         earlier => block.title_top(Line::from(format!(" {earlier} earlier ")).right_aligned().dim()),

@@ -53,7 +53,7 @@ impl ShopControls<'_> {
                 BOTH_DIRECTIONS.iter().for_each(|way| self.line.delay(*way, delay));
             }
             ShopAction::Power(false) => self.agent.cut_power().await?,
-            ShopAction::Power(true) => self.agent.power_on(self.shop)?,
+            ShopAction::Power(true) => self.agent.power_on()?,
             ShopAction::Quit => {}
         }
         Ok(())

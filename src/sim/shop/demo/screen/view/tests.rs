@@ -129,6 +129,15 @@ fn at_80_by_24_everything_has_a_place_and_nothing_is_cut() {
 }
 
 #[test]
+fn where_the_cashiers_page_is_stands_on_every_size() {
+    let mut model = shop("ended", Some("approved"), "APPROVED 12.34 EUR");
+    model.page_at = Some("http://127.0.0.1:65535".to_owned());
+    for size in [SMALL, LARGE, (200, 60)] {
+        says(&model, size, &["╰ open http://127.0.0.1:65535 ─"]);
+    }
+}
+
+#[test]
 fn at_120_by_40_receipts_and_ledger_stand_side_by_side() {
     let model = shop("ended", Some("approved"), "APPROVED 12.34 EUR");
     says(

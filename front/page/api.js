@@ -1,0 +1,88 @@
+// The requests to pos-front: answers as JSON, refusals as `Problem`, a lost connection as `Lost`.
+
+/** The request was answered, and refused. Nothing was charged by it. */
+export class Problem extends Error {
+  constructor(status, body, retryAfterS) {
+    const old = body?.error ?? {};
+    super(String(body?.detail ?? old.message ?? ""));
+    this.status = status;
+    this.code = String(body?.code ?? old.code ?? (status === 404 ? "not-found" : `http-${status}`));
+    this.retryAfterS = Number(body?.retryAfterS ?? retryAfterS) || null;
+    this.body = body;
+  }
+}
+/** No answer: nobody knows whether the request was received. */
+export class Lost extends Error {}
+
+/** The agent answers within ten seconds, by its own deadline. */
+const ANSWER_MS = 12000;
+
+export async function ask(method, path, { body, ms = ANSWER_MS, signal, headers, text } = {}) {
+  const ends = AbortSignal.timeout(ms);
+  const request = {
+    method, cache: "no-store", signal: signal ? AbortSignal.any([signal, ends]) : ends,
+    headers: { ...(method === "GET" ? {} : { "Content-Type": "application/json" }), ...headers },
+    body: method === "POST" ? JSON.stringify(body ?? {}) : undefined,
+  };
+  let answer, said;
+  try {
+    answer = await fetch(path, request);
+    said = await answer.text();
+  } catch (error) {
+    throw new Lost(String(error));
+  }
+  let json = null;
+  try { json = JSON.parse(said); } catch { /* judged below */ }
+  if (!answer.ok) throw new Problem(answer.status, json, answer.headers.get("Retry-After"));
+  if (text) return said;
+  if (said && json === null) throw new Lost("half an answer");
+  return json;
+}
+export const get = (path, how) => ask("GET", path, how);
+export const post = (path, body, how) => ask("POST", path, { ...how, body });
+
+const one = (reference) => `/v1/sales/${encodeURIComponent(reference)}`;
+export const sale = (reference) => get(one(reference));
+export const cancel = (reference) => post(`${one(reference)}/cancel`, {});
+export const sign = (reference, accepted) => post(`${one(reference)}/signature`, { accepted });
+export const confirm = (reference, taken) => post(`${one(reference)}/confirm`, { taken });
+export const receipt = (reference, copy) => get(`${one(reference)}/receipt?copy=${copy}`, { text: true, headers: { Accept: "text/plain" } });
+export const print = (reference, copy) => post(`${one(reference)}/receipt?copy=${copy}`, {});
+
+/**
+ * Listens to the events until `signal`. `on.open()` when everything from here on is heard, `on.event(data)` for each,
+ * whatever its word. Ends by throwing `Lost` or `Problem`. Not EventSource: that passes over words it was not told of.
+ */
+export async function listen(on, signal) {
+  let answer;
+  try {
+    answer = await fetch("/v1/events", { cache: "no-store", signal, headers: { Accept: "text/event-stream" } });
+  } catch (error) {
+    throw new Lost(String(error));
+  }
+  if (!answer.ok) throw new Problem(answer.status, await answer.json().catch(() => null));
+  on.open();
+  const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
+  let rest = "";
+  for (;;) {
+    let part;
+    try { part = await reader.read(); } catch (error) { throw new Lost(String(error)); }
+    if (part.done) throw new Lost("the stream ended");
+    const blocks = (rest + part.value).split(/\r?\n\r?\n/);
+    rest = blocks.pop();
+    blocks.map(read).filter(Boolean).forEach(on.event);
+  }
+}
+
+/** One event of the stream; null for a comment or what cannot be read. */
+export function read(block) {
+  const lines = block.split(/\r?\n/);
+  const field = (name) => lines.filter((line) => line.startsWith(`${name}:`)).map((line) => line.slice(name.length + 1).replace(/^ /, ""));
+  const data = field("data").join("\n");
+  if (!data) return null;
+  try {
+    return { step: field("event")[0], ...JSON.parse(data) };
+  } catch {
+    return null;
+  }
+}

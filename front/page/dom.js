@@ -1,0 +1,62 @@
+// Small builders for the page's elements. Whatever comes from outside becomes text; nothing is parsed as HTML.
+
+const SVG = "http://www.w3.org/2000/svg";
+
+/** An element: `h("button", {class: "big", onclick: f}, "text", child)`. */
+export function h(tag, props = {}, ...children) {
+  const element = document.createElement(tag);
+  if (tag === "button") element.type = "button";
+  set(element, props);
+  element.append(...children.flat().filter((child) => child !== null && child !== undefined && child !== false));
+  return element;
+}
+export function s(tag, props = {}, ...children) {
+  const element = document.createElementNS(SVG, tag);
+  set(element, props);
+  element.append(...children.flat().filter(Boolean));
+  return element;
+}
+function set(element, props) {
+  for (const [name, value] of Object.entries(props)) {
+    if (value === null || value === undefined || value === false) continue;
+    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    else element.setAttribute(name, value === true ? "" : value);
+  }
+}
+/** A picture of the sprite; it says nothing to a screen reader, for a word stands beside it. */
+export const icon = (name, extra = "") =>
+  s("svg", { class: `icon ${extra}`.trim(), "aria-hidden": "true", focusable: "false" }, s("use", { href: `/assets/icons.svg#${name}` }));
+
+/** Changes a text only when it is another one, so that screen readers do not say it twice. */
+export function text(element, value) {
+  if (element.textContent !== value) element.textContent = value;
+}
+export const fill = (element, ...children) => element.replaceChildren(...children.flat().filter(Boolean));
+
+export function button(name, word, onclick, props = {}) {
+  const act = (event) => event.currentTarget.getAttribute("aria-disabled") !== "true" && onclick(event);
+  return h("button", { ...props, onclick: act }, name && icon(name), h("span", {}, word));
+}
+
+/** A second tap that was meant for the screen before must not press what has come under the finger. */
+export function armLater(buttons, ms = 450) {
+  buttons.forEach((one) => one.setAttribute("aria-disabled", "true"));
+  setTimeout(() => buttons.forEach((one) => one.removeAttribute("aria-disabled")), ms);
+}
+
+/** A question over the page. Ends with the value of the button, or null. `build(close)` gives its content. */
+export function dialog(title, build, kind = "") {
+  return new Promise((resolve) => {
+    const heading = h("h2", { id: "dialog-title", tabindex: "-1" }, title);
+    const box = h("dialog", { "aria-labelledby": "dialog-title", class: kind });
+    const close = (value) => { box.dataset.done = "1"; box.close(); box.remove(); resolve(value ?? null); };
+    box.append(heading, ...[build(close)].flat());
+    box.addEventListener("cancel", (event) => { event.preventDefault(); close(null); });
+    box.addEventListener("leave", () => close(null));
+    document.body.append(box);
+    box.showModal();
+    (box.querySelector("[data-first]") ?? heading).focus();
+  });
+}
+/** Takes every open question away: something more important is shown. */
+export const closeDialogs = () => document.querySelectorAll("dialog[open]").forEach((box) => box.dispatchEvent(new Event("leave")));

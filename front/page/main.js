@@ -1,0 +1,413 @@
+// The page's hands: it starts everything, carries out what `state.js` asks for, keeps the connection, and shows the
+// screen that fits. What may follow from what is decided in `state.js`.
+
+import * as api from "./api.js";
+import { closeDialogs, button, fill, h, icon, text } from "./dom.js";
+import { dayScreen } from "./day.js";
+import { historyScreen } from "./history.js";
+import { payScreen } from "./pay.js";
+import { saleScreen, wordOf } from "./sale.js";
+import { askSupervisor, signInScreen } from "./signin.js";
+import * as sound from "./sound.js";
+import { begin, isUnderWay, reduce, screenOf } from "./state.js";
+import { terminalScreen } from "./terminal.js";
+import { clock, language, load, money, setExponent, t } from "./words.js";
+
+const MEMORY = "pos.sale";
+const LANGUAGE = "pos.language";
+const LOADED = "pos.loaded";
+const HEALTH_EVERY_MS = 1000;
+/** A health question that takes longer counts as lost: with the second between two of them below three seconds. */
+const HEALTH_MS = 1500;
+const LOOK_EVERY = 5;
+/** An outcome that nobody has put away makes room for the next customer. */
+const OUTCOME_STAYS_MS = 60000;
+const UNSEEN_MS = 30000;
+
+const at = (id) => document.getElementById(id);
+let state = begin(recall());
+let settings = { languages: ["en"], currency: "EUR", exponent: 2, merchant: [], tips: null, training: false };
+let session = null;
+let signedOut = false;
+let view = "pay";
+let screen = { key: null, el: null };
+let skew = 0;
+let streamUp = false;
+let newer = false;
+let stream = new AbortController();
+let posting = new AbortController();
+let touched = Date.now();
+const pageVersion = document.querySelector("meta[name=version]").content;
+
+function recall() {
+  try { return JSON.parse(localStorage.getItem(MEMORY)); } catch { return null; }
+}
+const keep = (name, value) => { try { localStorage.setItem(name, value); } catch { /* private mode: the agent knows it */ } };
+
+/* ---- what happens, and what is done about it ---- */
+
+function dispatch(event) {
+  const was = state;
+  let effects;
+  [state, effects] = reduce(state, { now: Date.now(), ...event });
+  effects.forEach(carryOut);
+  if (state !== was) render();
+}
+
+function carryOut(effect) {
+  const { reference } = effect;
+  const tell = (type) => (answer) => dispatch({ type, reference, sale: answer, cancel: answer.cancel });
+  switch (effect.do) {
+    case "remember": return keep(MEMORY, JSON.stringify(effect.memory));
+    case "forget": return void (recall()?.reference === reference && localStorage.removeItem(MEMORY));
+    case "later": return void setTimeout(() => dispatch(effect.event), effect.ms);
+    case "sound": return sound.play(effect.name);
+    case "abort-post": return posting.abort();
+    case "post": return void begins(effect);
+    case "fetch": return void api.sale(reference).then(
+      (sale) => dispatch({ type: "fetched", reference, sale, heard: effect.heard }),
+      (error) => dispatch({ type: noted(error).code === "no-such-sale" ? "missing" : "fetch-lost", reference }));
+    case "cancel": return void api.cancel(reference).then(tell("cancelled"), lost("cancel-lost", reference));
+    case "sign": return void api.sign(reference, effect.accepted).then(tell("judged"), lost("judge-lost", reference));
+    case "confirm": return void api.confirm(reference, effect.taken).then(tell("judged"), lost("judge-lost", reference));
+    case "status": return void readStatus();
+  }
+}
+const lost = (type, reference) => (error) => { noted(error); dispatch({ type, reference }); };
+
+async function begins({ reference, request, approval }) {
+  posting = new AbortController();
+  try {
+    const headers = approval ? { "Pos-Supervisor": approval } : {};
+    const sale = await api.post("/v1/sales", { reference, ...request }, { signal: posting.signal, headers });
+    dispatch({ type: "posted", reference, sale });
+  } catch (error) {
+    if (!(error instanceof api.Problem)) return dispatch({ type: "post-lost", reference });
+    noted(error);
+    dispatch({ type: "post-refused", reference, problem: { code: error.status === 401 ? "unauthorized" : error.code, status: error.status, detail: error.message } });
+  }
+}
+
+let statusAsked = null;
+async function readStatus() {
+  statusAsked ??= api.get("/v1/status", { ms: 4000 }).finally(() => { statusAsked = null; });
+  try {
+    const status = await statusAsked;
+    const difference = Date.parse(status.clock?.time) - Date.now();
+    skew = Math.abs(difference) > 2500 ? difference : 0;
+    dispatch({ type: "status", status });
+  } catch (error) { noted(error); }
+}
+
+function noted(error) {
+  if (error instanceof api.Problem && error.status === 401) signOut("sign.ended");
+  return error;
+}
+
+/** A transaction of the cashier's; the reference is made here, once. */
+function start(request, typedReference) {
+  if (isUnderWay(state.job)) return;
+  const reference = typedReference ? `${typedReference}-${random(5)}` : `${new Date().toISOString().slice(5, 10).replace("-", "")}-${random(8)}`;
+  view = "pay";
+  dispatch({ type: "start", reference, request });
+}
+function random(length) {
+  const letters = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+  return Array.from(crypto.getRandomValues(new Uint8Array(length)), (byte) => letters[byte % 32]).join("");
+}
+
+/** The refused request once more, with a supervisor's word or after signing in. */
+async function again() {
+  const { job } = state;
+  if (job.problem?.code !== "supervisor-needed") return dispatch({ type: "start-approved" });
+  const approval = await askSupervisor(context, { reference: job.reference, ...job.request });
+  if (approval) dispatch({ type: "start-approved", approval });
+}
+
+/* ---- the connection ---- */
+
+async function listen() {
+  for (let tries = 0; ; tries += 1) {
+    if (signedOut || asleep) { await sleep(300); continue; }
+    stream = new AbortController();
+    try {
+      const open = () => {
+        tries = 0;
+        streamUp = true;
+        readSettings();
+        dispatch({ type: state.link === "up" ? "look" : "link-up" });
+      };
+      await api.listen({ open, event: heard }, stream.signal);
+    } catch (error) {
+      noted(error);
+      streamUp = false;
+      const found = await health();
+      // A stream that ends beside a server that answers is opened again at once; only then is the line lost.
+      if (found === "up" && tries === 0) continue;
+      linked(false, found === "agent-down");
+    }
+    await sleep(700);
+  }
+}
+function heard(data) {
+  if (data.step === "lagged") return dispatch({ type: "look" });
+  dispatch({ type: "step", data });
+}
+const sleep = (ms) => new Promise((done) => { setTimeout(done, ms); });
+
+async function health() {
+  const asked = performance.now();
+  try {
+    return (await api.get("/front/health", { ms: HEALTH_MS })).agent === "up" ? "up" : "agent-down";
+  } catch {
+    // When this page itself stood still, its own clock has cut the question off.
+    return performance.now() - asked > HEALTH_MS + 300 ? "unsure" : "lost";
+  }
+}
+function linked(up, agent = false) {
+  dispatch(up ? { type: "link-up" } : { type: "link-lost", agent });
+}
+
+let beats = 0;
+async function beat() {
+  if (signedOut || asleep) return;
+  const found = await health();
+  beats += 1;
+  if (found === "unsure") return;
+  if (found !== "up") {
+    linked(false, found === "agent-down");
+    // A line that is cut says nothing: the stream is opened anew.
+    if (found === "lost") stream.abort();
+  } else if (streamUp) linked(true);
+  if (state.link === "up" && beats % LOOK_EVERY === 0) dispatch({ type: "look" });
+  if (beats % 60 === 0) readSettings();
+}
+async function beatForEver() {
+  for (;;) { await Promise.all([beat(), sleep(HEALTH_EVERY_MS)]); }
+}
+
+async function readSettings() {
+  try {
+    settings = { ...settings, ...await api.get("/front/settings", { ms: 4000 }) };
+    setExponent(settings.exponent);
+    newer = !pageVersion.includes("@") && settings.version !== pageVersion;
+    render();
+  } catch { /* asked again */ }
+}
+
+/* ---- people ---- */
+
+function signIn(who) {
+  session = who;
+  signedOut = false;
+  touched = Date.now();
+  view = "pay";
+  readStatus();
+  render();
+}
+function signOut(why) {
+  if (signedOut || !settings.operators) return;
+  signedOut = true;
+  session = null;
+  streamUp = false;
+  stream.abort();
+  closeDialogs();
+  screen.key = null;
+  signInWhy = why;
+  render();
+}
+let signInWhy = null;
+async function lock() {
+  try { await api.ask("DELETE", "/front/session", { ms: 4000 }); } catch { /* the session ends by itself */ }
+  signOut("sign.locked");
+}
+
+/* ---- what is shown ---- */
+
+const context = {
+  dispatch, start, again, signIn, lock,
+  state: () => state, settings: () => settings, session: () => session, skew: () => skew,
+  go,
+  say, showOutcome: () => { view = "pay"; render(); },
+  chooseLanguage: async (name) => { keep(LANGUAGE, name); await load(name); screen.key = null; shell(); render(); },
+  put: (units) => { payIn = units; },
+};
+/** Another view. An end that needs nothing more is put away by that. */
+function go(to, argument) {
+  if (["approved", "declined", "cancelled", "not-sent", "reversed"].includes(screenOf(state.job)) && state.job.fresh) dispatch({ type: "leave" });
+  view = to;
+  screen.key = null;
+  render(argument);
+}
+/** An amount that another screen has prepared for the keypad. */
+let payIn = null;
+
+function say(words, urgent = false) {
+  const place = at(urgent ? "assertive" : "polite");
+  place.textContent = "";
+  setTimeout(() => { place.textContent = words; }, 50);
+}
+
+function wanted() {
+  if (signedOut) return "sign-in";
+  if (view !== "pay") return view;
+  const { job } = state;
+  return job ? `sale:${screenOf(job)}:${job.reference}` : "pay";
+}
+
+const MAKE = { pay: payScreen, sales: historyScreen, day: dayScreen, terminal: terminalScreen };
+function render(argument) {
+  const key = wanted();
+  if (screen.key !== key) {
+    if (key.startsWith("sale:") || key === "sign-in") closeDialogs();
+    screen.leave?.();
+    if (key === "sign-in") screen = signInScreen(context, signInWhy);
+    else if (key.startsWith("sale:")) screen = saleScreen(context, state);
+    else screen = MAKE[view](context, key === "pay" ? take() : argument);
+    screen.key = key;
+    screen.since = Date.now();
+    document.body.dataset.screen = key.split(":").slice(0, 2).join("-");
+    at("main").replaceChildren(screen.el);
+    at("main").scrollTop = 0;
+    (screen.focus ?? screen.el.querySelector("h1"))?.focus({ preventScroll: true });
+    if (screen.said) say(screen.said, true);
+  }
+  screen.update?.(state);
+  document.body.dataset.link = state.link;
+  document.body.dataset.old = String(state.link === "lost" || state.link === "agent-down");
+  strip();
+  bars();
+}
+const take = () => { const units = payIn; payIn = null; return units; };
+
+function shell() {
+  text(at("skip"), t("page.skip"));
+  at("nav").setAttribute("aria-label", t("page.nav"));
+  at("bars").setAttribute("aria-label", t("page.news"));
+  document.title = `${t("page.title")} · ${settings.merchant[0] ?? ""}`;
+  const item = (name) => h("button", { "data-view": name, onclick: () => context.go(name) }, icon(name), h("span", {}, t(`nav.${name}`)));
+  const items = ["pay", "sales", "day", "terminal"].map(item);
+  if (settings.operators) items.push(h("button", { "data-view": "lock", onclick: lock }, icon("lock"), h("span", {}, t("nav.lock"))));
+  fill(at("nav"), items);
+}
+
+function strip() {
+  text(at("shop"), settings.merchant[0] ?? "");
+  text(at("operator"), session?.operator ?? "");
+  at("training").hidden = !settings.training;
+  text(at("training"), settings.training ? t("training") : "");
+  at("nav").hidden = signedOut;
+  at("nav").querySelectorAll("button").forEach((one) => {
+    if (one.dataset.view === view) one.setAttribute("aria-current", "page"); else one.removeAttribute("aria-current");
+  });
+  const { status } = state;
+  let word = state.link === "up" ? "ready" : state.link;
+  if (state.link === "up" && status) {
+    if (isUnderWay(state.job) || status.busy) word = "busy";
+    else if (!status.ready) word = "not-ready";
+    else if (status.attention?.length) word = "attention";
+  }
+  at("link").dataset.link = word;
+  text(at("link"), t({ lost: "link.lost-short", "agent-down": "link.agent-down-short" }[word] ?? `link.${word}`));
+}
+
+let barsShown = "";
+function bars() {
+  const { job } = state;
+  const list = [];
+  if (!signedOut) {
+    if (state.link === "lost" || state.link === "agent-down") list.push(["alarm", t(`link.${state.link}`), null]);
+    if (view !== "pay" && job) {
+      const word = isUnderWay(job) ? t("running.bar", { amount: saleAmount(job) }) : t("notice", noticeOf(job.sale ?? {}));
+      list.push(["note", word, [t("running.show"), context.showOutcome]]);
+    }
+    const notice = state.notices[0];
+    if (notice) list.push(["note", t("notice", noticeOf(notice)), [t("notice.read"), () => dispatch({ type: "notice-read" })]]);
+    if (newer) list.push(["note", t("newer"), null]);
+    if (state.open.length && view === "pay" && !job && !list.length) {
+      list.push(["warn", t("open.bar", { count: state.open.length }), [t("running.show"), () => context.go("terminal")]]);
+    }
+  }
+  const now = JSON.stringify([language, list.map(([kind, words]) => [kind, words])]);
+  if (now === barsShown) return;
+  barsShown = now;
+  const lostWords = list.find(([kind]) => kind === "alarm")?.[1];
+  if (lostWords) say(lostWords, true);
+  fill(at("bars"), list.map(([kind, words, act]) => h("div", { class: `bar ${kind}` },
+    icon(kind === "alarm" ? "not-sent" : kind === "warn" ? "question" : "journal"), h("p", {}, words), act && button(null, act[0], act[1]))));
+}
+const saleAmount = (job) => money(job.sale?.amount ?? job.request?.amount, job.sale?.currency ?? settings.currency);
+const noticeOf = (sale) => ({ amount: money(sale.amount, sale.currency ?? settings.currency), time: clock(sale.startedAt), word: wordOf(sale) });
+
+/** What needs no event: countdowns, the lock, an outcome that has stood for long. */
+function tick() {
+  const now = Date.now();
+  screen.tick?.(now);
+  const idle = now - touched;
+  const { job } = state;
+  if (session?.idleLockS && idle > session.idleLockS * 1000 && !isUnderWay(job)) lock();
+  const ended = job?.phase === "known" && job.sale.state === "ended" && job.sale.outcome !== "partially-approved";
+  if (ended && job.fresh && Math.min(idle, now - screen.since) > OUTCOME_STAYS_MS) dispatch({ type: "leave" });
+  if (newer && !job && view === "pay" && idle > 3000 && state.link === "up" && !signedOut) loadAgain();
+}
+
+/** Once for a version: one that does not come by it is no reason to go on. */
+function loadAgain() {
+  newer = false;
+  try {
+    if (sessionStorage.getItem(LOADED) === settings.version) return;
+    sessionStorage.setItem(LOADED, settings.version);
+    location.reload();
+  } catch { /* without a memory it might never end */ }
+}
+
+addEventListener("keydown", (event) => {
+  touched = Date.now();
+  sound.wake();
+  if (event.ctrlKey || event.altKey || event.metaKey || document.querySelector("dialog[open]")) return;
+  if (/^(input|select|textarea)$/i.test(event.target.tagName)) return;
+  if (screen.press?.(event)) event.preventDefault();
+});
+addEventListener("pointerdown", () => { touched = Date.now(); sound.wake(); });
+/** A page that nobody sees gives its connection free: a browser has six to one server. Seen again, it looks anew. */
+let unseen = null;
+let asleep = false;
+document.addEventListener("visibilitychange", () => {
+  clearTimeout(unseen);
+  asleep = false;
+  if (!document.hidden) return void beat();
+  unseen = setTimeout(() => { asleep = true; streamUp = false; stream.abort(); linked(false); }, UNSEEN_MS);
+});
+/** Another page has changed what is remembered: one that was given up there is not kept here either. */
+addEventListener("storage", (event) => { if (event.key === MEMORY) dispatch({ type: "look" }); });
+at("skip").addEventListener("click", (event) => { event.preventDefault(); at("main").focus(); });
+
+async function boot() {
+  let saved = null;
+  try { saved = localStorage.getItem(LANGUAGE); } catch { /* none */ }
+  const guess = (saved ?? navigator.language).startsWith("de") ? "de" : "en";
+  const [, , who] = await Promise.all([
+    load(guess), readSettingsAtStart(),
+    api.get("/front/session", { ms: 4000 }).catch((error) => (error.status === 401 ? "nobody" : null)),
+  ]);
+  if (!settings.languages.includes(guess)) await load(settings.languages[0]);
+  if (who === "nobody") signedOut = true;
+  else if (who?.operator) session = who;
+  shell();
+  render();
+  if (state.job && !signedOut) dispatch({ type: "ask-again", reference: state.job.reference });
+  if (!signedOut) readStatus();
+  listen();
+  beatForEver();
+  setInterval(tick, 200);
+}
+async function readSettingsAtStart() {
+  for (let tries = 0; ; tries += 1) {
+    try {
+      settings = { ...settings, ...await api.get("/front/settings", { ms: 4000 }) };
+      setExponent(settings.exponent);
+      return;
+    } catch { if (tries > 2) return; await sleep(500); }
+  }
+}
+boot();

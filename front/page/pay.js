@@ -1,0 +1,140 @@
+// The keypad: amount, reference, kind and tip; one press starts.
+
+import { button, dialog, h, icon, text } from "./dom.js";
+import { percent, shift, unshift, wire } from "./money.js";
+import { money, t } from "./words.js";
+
+const KINDS = ["sale", "pre-authorisation", "credit"];
+const KEYS = ["1", "2", "3", "4", "5", "6", "7", "8", "9", "00", "0", "erase"];
+
+/** `prepared`: `{units}` that another screen wants to be charged, as the rest of a partial payment. */
+export function payScreen(page, prepared) {
+  let units = prepared?.units ?? 0n;
+  let kind = "sale";
+  let reference = "";
+  let tip = null;
+  const { exponent, currency, tips } = page.settings();
+  const asText = () => wire(units, exponent);
+
+  const figure = h("output", { class: "figure", id: "amount" });
+  const charge = button(null, "", start, { class: "charge", id: "charge" });
+  const kindButton = button("more", "", chooseKind, { class: "quiet", id: "kind" });
+  const referenceButton = button("tag", "", typeReference, { class: "quiet", id: "reference" });
+  const tipRow = h("div", { class: "tips", role: "group", "aria-label": t("tip") });
+  const keys = h("div", { class: "keys", role: "group", "aria-label": t("pay.keys") }, KEYS.map(key));
+  const el = h("section", { class: "pay" },
+    h("h1", { class: "unseen", tabindex: "-1" }, t("pay.title")),
+    h("div", { class: "order" },
+      h("div", { class: "row" }, kindButton, referenceButton),
+      h("div", { class: "display" }, h("label", { for: "amount" }, t("pay.amount")), figure),
+      tipRow, charge),
+    keys);
+
+  function key(name) {
+    const label = name === "erase" ? icon("erase") : name;
+    // The key takes no focus from the pointer: Enter on a keyboard beside it goes on to charge.
+    return h("button", {
+      class: "key", "data-key": name, "aria-label": name === "erase" ? t("pay.back") : null,
+      onmousedown: (event) => event.preventDefault(), onclick: () => digit(name),
+    }, label);
+  }
+  function digit(name) {
+    const before = units;
+    units = name === "erase" ? unshift(units) : shift(units, name);
+    if (units !== before || name === "erase") draw(true);
+  }
+  let saying = null;
+  function draw(spoken) {
+    text(figure, money(asText(), currency));
+    figure.dataset.long = String(figure.textContent.length > 10);
+    text(charge.querySelector("span"), units > 0n ? t(`do.${kind}`, { amount: money(total(), currency) }) : t("pay.enter-amount"));
+    charge.dataset.empty = String(units === 0n);
+    text(kindButton.querySelector("span"), t(`kind.${kind}`));
+    text(referenceButton.querySelector("span"), reference || t("pay.reference"));
+    drawTips();
+    if (!spoken) return;
+    clearTimeout(saying);
+    saying = setTimeout(() => page.say(figure.textContent), 700);
+  }
+  const fixedTip = () => (typeof tip === "number" ? percent(units, tip) : 0n);
+  const total = () => wire(units + fixedTip(), exponent);
+
+  function drawTips() {
+    tipRow.hidden = !tips || kind !== "sale";
+    if (tipRow.hidden) return;
+    const choices = [[null, t("tip.none")], ...(tips.presets ?? []).map((rate) => [rate, t("tip.rate", { rate })])];
+    if (tips.custom) choices.push(["ask", t("tip.ask")]);
+    if (tipRow.children.length === choices.length) {
+      [...tipRow.children].forEach((one, n) => one.setAttribute("aria-pressed", String(choices[n][0] === tip)));
+      return;
+    }
+    tipRow.replaceChildren(...choices.map(([value, word]) => h("button", {
+      "aria-pressed": String(value === tip), "data-tip": String(value), onclick: () => { tip = value; draw(); },
+    }, word)));
+  }
+
+  async function chooseKind() {
+    const chosen = await dialog(t("pay.kind"), (close) => [
+      h("div", { class: "choices" }, KINDS.map((one) => h("button", {
+        "data-kind": one, "data-first": one === kind, "aria-pressed": String(one === kind), onclick: () => close(one),
+      }, h("strong", {}, t(`kind.${one}`)), h("span", {}, t(`about.${one}`))))),
+      button("close", t("no"), () => close(null), { class: "quiet" }),
+    ]);
+    if (chosen) { kind = chosen; tip = null; }
+    settle();
+  }
+  async function typeReference() {
+    const wrong = h("p", { class: "wrong", id: "reference-wrong", role: "alert" });
+    const field = h("input", { id: "reference-field", type: "text", maxlength: "40", autocomplete: "off", "data-first": true, "aria-describedby": "reference-hint reference-wrong", value: reference });
+    const typed = await dialog(t("pay.reference"), (close) => {
+      const done = () => {
+        const value = field.value.trim();
+        if (!/^[\x21-\x7e]?[\x20-\x7e]*$/.test(value)) { field.setAttribute("aria-invalid", "true"); text(wrong, t("pay.reference-wrong")); return; }
+        close({ value });
+      };
+      field.addEventListener("keydown", (event) => { if (event.key === "Enter") { event.preventDefault(); done(); } });
+      return [
+        h("label", { for: "reference-field" }, t("pay.reference")), field, h("p", { class: "hint", id: "reference-hint" }, t("pay.reference-hint")), wrong,
+        h("div", { class: "answers" }, button(null, t("pay.ok"), done, { class: "primary" }), button(null, t("no"), () => close(null), { class: "quiet" })),
+      ];
+    });
+    if (typed) reference = typed.value;
+    settle();
+  }
+  /** After a question the keyboard is the keypad's again: Enter charges, and opens the question no second time. */
+  function settle() {
+    draw();
+    el.querySelector("h1").focus();
+  }
+
+  function start() {
+    if (units === 0n) return void page.say(t("pay.enter-amount"), true);
+    if (page.state().link !== "up") return void page.say(t("link.lost"), true);
+    const request = { kind, amount: asText() };
+    if (kind !== "credit") request.acceptPartial = true;
+    if (tip === "ask") request.tip = "ask";
+    else if (tip !== null) request.tip = wire(fixedTip(), exponent);
+    page.start(request, reference);
+  }
+
+  draw();
+  return {
+    el,
+    update(state) {
+      charge.dataset.off = String(state.link !== "up" || state.status?.ready === false);
+    },
+    leave: () => clearTimeout(saying),
+    press(event) {
+      if (/^\d$/.test(event.key)) digit(event.key);
+      else if (event.key === "Backspace") digit("erase");
+      else if (event.key === "Escape" || event.key === "Delete") { units = 0n; draw(true); }
+      else if (event.key === "Enter") {
+        if (event.repeat) return true;
+        // Enter on a button is that button's; the numpad's Enter always charges.
+        if (event.target.tagName === "BUTTON" && event.code !== "NumpadEnter") return false;
+        start();
+      } else return false;
+      return true;
+    },
+  };
+}

@@ -1,0 +1,282 @@
+// The sale in hand: one screen for each state, each with the one thing that may be done.
+
+import { armLater, button, fill, h, icon, s, text } from "./dom.js";
+import { minor, wire } from "./money.js";
+import { showReceipt } from "./receipt.js";
+import { isUnderWay, mayCancel, screenOf, waitOf } from "./state.js";
+import { clockSeconds, first, has, money, reason, t } from "./words.js";
+
+/** What the outcome or the state of a sale is called. */
+export function wordOf(sale) {
+  if (sale.state !== "ended") {
+    if (sale.needsPerson) return t("outcome.needs-person");
+    const word = { unconfirmed: "unconfirmed", "unconfirmed-finishing": "finishing", "awaiting-signature": "signature", "awaiting-till": "confirm" }[sale.state];
+    return t(`outcome.${word ?? "running"}`);
+  }
+  return first([`outcome.${sale.outcome}.${sale.kind}`, `outcome.${sale.outcome}`], sale.outcome ?? "");
+}
+export function iconOf(sale) {
+  if (sale.state !== "ended") return { "awaiting-signature": "signature" }[sale.state] ?? (sale.state?.startsWith("unconfirmed") ? "question" : "clock");
+  return { "partially-approved": "partial" }[sale.outcome] ?? sale.outcome ?? "question";
+}
+/** Why it ended so, with what to do. The agent's sentence where the page has no words for its reason. */
+export function whyOf(sale) {
+  if (sale.outcome === "approved" || sale.outcome === "partially-approved") return "";
+  return reason(sale.unsettled, "") || reason(sale.reason, "") || (has(`reason.${sale.reason}`) || !sale.reason ? "" : sale.text);
+}
+
+const RUNNING = ["asking", "card", "bank"];
+const STEP_ICON = { "remove-card": "remove", "pin-entry": "pin", "pin-wrong": "pin", "pin-done": "bank", "type-card": "pin", "choosing-application": "pin", authorising: "bank", throttled: "bank" };
+const NEEDS_CARD = ["sale", "pre-authorisation", "credit"];
+
+export function saleScreen(page, state) {
+  const name = screenOf(state.job);
+  return RUNNING.includes(name) ? runningScreen(page, name) : endScreen(page, name, state.job);
+}
+
+/* ---- under way ---- */
+
+function runningScreen(page, name) {
+  const job = page.state().job;
+  const kind = job.sale?.kind ?? job.request?.kind ?? "sale";
+  const sent = !NEEDS_CARD.includes(kind);
+  const who = h("p", { class: "who" });
+  const title = h("h1", { tabindex: "-1" });
+  const hint = h("p", { class: "hint" });
+  const picture = h("div", { class: "picture" });
+  const old = h("p", { class: "old" });
+  const answer = h("p", { class: "answer", role: "alert" });
+  const ring = countdown();
+  const stop = button("close", t("cancel"), () => page.dispatch({ type: "cancel" }), { class: "stop", id: "cancel" });
+  const stages = ["card", "bank", "done"].map((stage) => h("li", { "data-stage": stage }, t(`stage.${stage}`)));
+  const el = h("section", { class: "sale running", "data-screen": name },
+    h("div", { class: "act" }, picture, h("div", {}, who, title, hint, old)),
+    h("aside", {},
+      h("p", { class: "kind" }, t(`kind.${kind}`)), h("p", { class: "sum" }, money(job.sale?.amount ?? job.request?.amount, job.sale?.currency ?? page.settings().currency)),
+      ring.el, !sent && h("ol", { class: "stages", "aria-label": t("stage.label") }, stages), answer, stop));
+  armLater([stop]);
+  let shownIcon = null;
+  let saidStep = null;
+
+  function update({ job: now, link }) {
+    if (!now) return;
+    const screen = screenOf(now);
+    const step = now.fresh ? now.step?.word : null;
+    const word = screen === "asking" ? "asking"
+      : screen === "bank" && (!step || !has(`step.${step}`) || step === "in-progress") ? "authorising"
+      : step && has(`step.${step}`) ? step : "present-card";
+    const person = screen === "asking" ? "terminal" : sent ? "bank" : ["authorising", "throttled", "pin-done"].includes(word) ? "bank" : "customer";
+    text(who, t(`who.${person}`));
+    const dots = word === "pin-entry" && now.step?.text ? "•".repeat((now.step.text.match(/\*/g) ?? []).length) : "";
+    const unknown = step && !has(`step.${step}`) && now.step.text && !["in-progress", "waiting-for-card"].includes(step);
+    const headline = screen === "asking" ? t("asking.word") : unknown ? now.step.text
+      : word === "authorising" && sent ? t("step.authorising.sent") : t(`step.${word}`);
+    text(title, dots ? `${headline} ${dots}` : headline);
+    if (headline !== saidStep && saidStep !== null) page.say(headline);
+    saidStep = headline;
+    text(hint, hintOf(now, screen, word));
+    text(old, now.fresh || screen === "asking" || link === "connecting" ? "" : t("old", { time: clockSeconds(new Date(now.seenAt ?? now.begunAt)) }));
+    const wantedIcon = screen === "asking" ? "clock" : STEP_ICON[word] ?? "card";
+    if (wantedIcon !== shownIcon) { fill(picture, icon(wantedIcon)); shownIcon = wantedIcon; el.dataset.step = word; }
+    const reached = screen === "bank" ? 1 : 0;
+    stages.forEach((stage, n) => {
+      if (n === reached) stage.setAttribute("aria-current", "step"); else stage.removeAttribute("aria-current");
+      stage.dataset.done = String(n < reached);
+    });
+    stop.hidden = !mayCancel(now) && now.cancel !== "asked";
+    text(stop.querySelector("span"), now.cancel === "asked" ? t("cancel.asked") : t("cancel"));
+    text(answer, cancelWords(now));
+    el.dataset.stale = String(!now.fresh && screen !== "asking");
+  }
+  function hintOf(now, screen, word) {
+    if (screen === "asking") return now.posting || now.posts <= 1 && !now.restored ? t("asking.text") : t("asking.checking");
+    if (!now.fresh && page.state().link !== "up") return t("hint.lost");
+    const wait = waitOf(now, page.settings().waits, page.skew());
+    if (wait?.until && Date.now() > wait.until + 500) return t("hint.long");
+    if (word === "remove-card") return t("hint.remove-card");
+    return sent ? t("hint.sent") : t(screen === "bank" ? "hint.bank" : "hint.card");
+  }
+  return {
+    el, update, focus: title,
+    tick(now) {
+      const { job: current } = page.state();
+      if (!current) return;
+      ring.draw(waitOf(current, page.settings().waits, page.skew()), now, page);
+      text(hint, hintOf(current, screenOf(current), el.dataset.step));
+    },
+    press(event) {
+      if (event.key !== "Escape" || event.repeat || stop.getAttribute("aria-disabled") === "true") return false;
+      page.dispatch({ type: "cancel" });
+      return true;
+    },
+  };
+}
+
+function cancelWords(job) {
+  if (!job.cancel || job.cancel === "asked") return "";
+  if (job.cancel === "too-late" && job.sale?.state === "ended") return t("cancel.too-late-ended");
+  return t(`cancel.${job.cancel}`);
+}
+
+/** A ring that empties, with its seconds; where nobody knows the end, the seconds that have gone by. */
+function countdown() {
+  const round = 2 * Math.PI * 44;
+  const arc = s("circle", { class: "arc", cx: 50, cy: 50, r: 44, "stroke-dasharray": round });
+  const number = h("strong", {});
+  const unit = h("span", {});
+  const spoken = h("span", { class: "unseen" });
+  const el = h("div", { class: "ring", role: "timer", hidden: true },
+    s("svg", { viewBox: "0 0 100 100", "aria-hidden": "true" }, s("circle", { class: "track", cx: 50, cy: 50, r: 44 }), arc),
+    h("div", { "aria-hidden": "true" }, number, unit), spoken);
+  let warned = false;
+  function draw(wait, now, page) {
+    el.hidden = !wait;
+    if (!wait) return;
+    const counts = wait.until !== null && now < wait.until;
+    const seconds = Math.max(0, counts ? Math.ceil((wait.until - now) / 1000) : Math.floor((now - wait.since) / 1000));
+    text(number, String(seconds));
+    text(unit, t(counts ? "seconds" : "so-far"));
+    text(spoken, t(counts ? "left-s" : "since-s", { s: seconds }));
+    el.dataset.counts = String(counts);
+    el.dataset.short = String(counts && seconds <= 10);
+    const share = counts ? Math.min(1, (wait.until - now) / Math.max(1, wait.until - wait.since)) : 0;
+    arc.setAttribute("stroke-dashoffset", String(round * (1 - share)));
+    if (counts && seconds === 10 && !warned) { warned = true; page.say(t("left-s", { s: 10 })); }
+  }
+  return { el, draw };
+}
+
+/* ---- what a person must see, decide or know ---- */
+
+const LOOK = {
+  confirm: "question", unconfirmed: "question", finishing: "question", "needs-person": "person", "not-begun": "not-sent", refused: "declined",
+};
+
+function endScreen(page, name, job) {
+  const currency = job.sale?.currency ?? page.settings().currency;
+  const { exponent } = page.settings();
+  const amount = (value) => money(value, currency);
+  const title = h("h1", { tabindex: "-1" }, wordFor(name, job));
+  const sum = h("p", { class: "sum" });
+  const lines = h("div", { class: "lines" });
+  const answers = h("div", { class: "answers" });
+  const old = h("p", { class: "old", role: "status" });
+  const ring = countdown();
+  const el = h("section", { class: "sale end", "data-screen": name },
+    h("div", { class: "panel" }, h("div", { class: "picture" }, icon(LOOK[name] ?? name), ring.el),
+      h("div", {}, title, sum, lines, old)),
+    answers);
+  const leave = () => page.dispatch({ type: "leave" });
+  const prepared = (text) => { page.put({ units: minor(text, exponent) }); leave(); };
+
+  function buttons({ job: now }) {
+    const sale = now.sale;
+    const receipt = sale && button("sales", t("outcome.receipt"), () => showReceipt(page, sale), { class: "quiet", id: "receipt" });
+    const fresh = (word, id = "new", look = "primary") => button(null, word, leave, { class: look, id });
+    switch (name) {
+      case "signature": case "confirm": return [["approved", "accept", "yes"], ["declined", "refuse", "no"]].map(([picture, id, look]) =>
+        button(picture, t(`${name}.${id}`), () => page.dispatch({ type: "judge", accepted: id === "accept" }), { class: `primary ${look}`, id }));
+      case "partial": {
+        const rest = restOf(sale, exponent);
+        return [button(null, t("partial.rest", { rest: amount(rest) }), () => prepared(rest), { class: "primary", id: "rest" }), fresh(t("partial.done"), "done", "quiet"), receipt];
+      }
+      case "unconfirmed": return [button(null, t("unconfirmed.new", { amount: amount(sale.amount) }), () => prepared(sale.amount), { class: "primary", id: "rest" }), fresh(t("outcome.new"), "new", "quiet")];
+      case "finishing": return [fresh(t("finishing.leave"))];
+      case "needs-person": return [fresh(t("needs-person.leave"))];
+      case "not-begun": return [
+        button(null, t("not-begun.again", { amount: amount(now.request?.amount) }), () => page.dispatch({ type: "start-again" }), { class: "primary", id: "start-again" }),
+        fresh(t("not-begun.leave"), "leave", "quiet")];
+      case "refused": {
+        const code = now.problem?.code;
+        const more = code === "supervisor-needed" ? button("person", t("supervisor.title"), page.again, { class: "primary", id: "supervisor" })
+          : code === "unauthorized" ? button(null, t("again"), page.again, { class: "primary", id: "start-again" }) : null;
+        return [more, button(null, t("refused.leave"), () => (now.request?.amount ? prepared(now.request.amount) : leave()), { class: "primary", id: "new" })];
+      }
+      case "declined": case "cancelled": case "not-sent": case "reversed":
+        return [fresh(t("outcome.new")), NEEDS_CARD.includes(sale.kind) && button(null, t("outcome.retry", { amount: amount(sale.amount) }), () => prepared(sale.amount), { class: "quiet", id: "retry" }), receipt];
+      default: return [fresh(t("outcome.new")), receipt];
+    }
+  }
+  let drawn = null;
+  function update(state) {
+    const now = state.job;
+    if (!now) return;
+    const sale = now.sale;
+    const key = `${now.judged}${now.problem?.code}`;
+    if (drawn !== key) {
+      drawn = key;
+      const made = buttons(state).filter(Boolean);
+      if (now.judged) made.forEach((one) => one.setAttribute("aria-disabled", "true")); else armLater(made, name === "signature" || name === "confirm" ? 700 : 450);
+      fill(answers, made);
+    }
+    text(sum, amount(name === "partial" ? sale.approvedAmount : sale ? totalOf(sale, exponent) : now.request?.amount));
+    const said = linesFor(name, now, amount, exponent, state.status);
+    if (lines.dataset.said !== said.join("\n")) { lines.dataset.said = said.join("\n"); fill(lines, said.map((line, n) => h("p", { class: n ? "more" : "main" }, line))); }
+    const stale = !now.fresh && !!sale && state.link !== "connecting";
+    el.dataset.stale = String(stale);
+    text(old, stale ? t("old", { time: clockSeconds(new Date(now.seenAt ?? Date.now())) }) : "");
+  }
+  return {
+    el, update, focus: title, said: [wordFor(name, job), ...linesFor(name, job, amount, exponent, page.state().status)].join(". "),
+    tick(now) {
+      const { job: current } = page.state();
+      if (current) ring.draw(["signature", "confirm", "unconfirmed", "finishing"].includes(name) ? waitOf(current, page.settings().waits, page.skew()) : null, now, page);
+    },
+    press(event) {
+      if (event.repeat) return event.key === "Enter";
+      const chief = answers.querySelector(".primary");
+      const plain = ["approved", "declined", "cancelled", "not-sent", "reversed"].includes(name);
+      if (plain && /^\d$/.test(event.key) && !isUnderWay(page.state().job)) { page.put({ units: BigInt(event.key) }); leave(); return true; }
+      const enters = event.key === "Enter" && (event.target.tagName !== "BUTTON" || (plain && event.code === "NumpadEnter"));
+      if ((enters && !["signature", "confirm", "not-begun"].includes(name)) || (event.key === "Escape" && plain)) { chief?.click(); return true; }
+      return false;
+    },
+  };
+}
+
+/** Amount and tip together. */
+const totalOf = (sale, exponent) => (sale.tip ? wire(minor(sale.amount, exponent) + minor(sale.tip, exponent), exponent) : sale.amount);
+const restOf = (sale, exponent) => wire(minor(totalOf(sale, exponent), exponent) - minor(sale.approvedAmount, exponent), exponent);
+
+function wordFor(name, job) {
+  if (name === "not-begun") return t("not-begun.word");
+  if (name === "refused") return t("refused.word");
+  if (name === "approved") return wordOf(job.sale);
+  return first([`outcome.${name}`], job.sale ? wordOf(job.sale) : name);
+}
+
+function linesFor(name, job, amount, exponent, status) {
+  const { sale } = job;
+  const lines = [];
+  const nothing = () => t(`nothing.${sale.kind ?? "sale"}`);
+  switch (name) {
+    case "partial": lines.push(t("partial.text", { part: amount(sale.approvedAmount), amount: amount(totalOf(sale, exponent)), rest: amount(restOf(sale, exponent)) })); break;
+    case "signature": lines.push(t("signature.text"), job.judged ? t(`signature.${job.judged}`) : t("signature.late")); break;
+    case "confirm": lines.push(t("confirm.text", { amount: amount(sale.toConfirm?.amount ?? sale.amount) })); break;
+    case "unconfirmed": lines.push(t("unconfirmed.now"), t("unconfirmed.text"), whyOf(sale)); break;
+    case "finishing": lines.push(t("finishing.now"), t("finishing.text"), whyOf(sale)); break;
+    case "needs-person": lines.push(t("needs-person.now", { number: sale.number }), whyOf(sale) || sale.needsPerson); break;
+    case "not-begun": lines.push(t("not-begun.text")); break;
+    case "refused": lines.push(problemWords(job.problem, status), t("refused.text")); break;
+    case "declined": case "cancelled": case "not-sent": case "reversed": lines.push(nothing(), whyOf(sale)); break;
+    default: break;
+  }
+  lines.push(cancelWords(job));
+  const small = [
+    sale?.state === "ended" && sale.tip && t("with-tip", { tip: amount(sale.tip) }),
+    sale?.card?.last4 && t("card.line", { brand: sale.card.brand ?? t("fact.card"), last4: sale.card.last4 }),
+    sale?.endedAt && t("ended-at", { time: clockSeconds(sale.endedAt) }),
+  ];
+  lines.push(small.filter(Boolean).join(" · "));
+  return lines.filter(Boolean);
+}
+
+/** A refusal in the cashier's language; the agent's own sentence where it says more. */
+export function problemWords(problem, status) {
+  const why = problem?.code === "not-ready" && status?.attention?.map((one) => reason(one.code)).find(Boolean);
+  if (why) return why;
+  const known = has(`problem.${problem?.code}`);
+  const words = known ? t(`problem.${problem.code}`) : t("problem.other");
+  const tells = ["not-possible", "amount", "not-ready", "parameter"].includes(problem?.code) || !known;
+  return tells && problem?.detail ? `${words} (${problem.detail})` : words;
+}

@@ -1,0 +1,125 @@
+// Who works here: a list of names, a PIN pad; and the question for a supervisor's PIN.
+
+import * as api from "./api.js";
+import { button, dialog, fill, h, icon, text } from "./dom.js";
+import { failure } from "./receipt.js";
+import { language, t } from "./words.js";
+
+async function people() {
+  try { await api.get("/front/session", { ms: 4000 }); } catch (error) {
+    if (error.status === 401) return error.body?.operators ?? [];
+    throw error;
+  }
+  return [];
+}
+
+export function signInScreen(page, why) {
+  const title = h("h1", { tabindex: "-1" }, t("sign.title"));
+  const said = h("p", { class: "hint", role: "status" }, why ? t(why) : "");
+  const place = h("div", { class: "who-works" });
+  const { languages } = page.settings();
+  const tongues = h("div", { class: "tabs", role: "group", "aria-label": t("language.choose") }, languages.map((name) => h("button", {
+    lang: name, "aria-pressed": String(name === language), onclick: () => page.chooseLanguage(name),
+  }, name.toUpperCase())));
+  const el = h("section", { class: "sign-in" }, h("header", {}, title, tongues), said, place);
+  let pad = null;
+
+  async function names() {
+    pad = null;
+    text(title, t("sign.title"));
+    try {
+      const found = await people();
+      fill(place, h("div", { class: "names" }, found.map((one) => h("button", { "data-operator": one.name, onclick: () => pin(one) },
+        icon("person"), h("strong", {}, one.name), h("span", {}, t(`role.${one.role}`))))));
+      text(said, why ? t(why) : "");
+    } catch (error) {
+      text(said, failure(error));
+      setTimeout(() => { if (el.isConnected && !pad) names(); }, 1500);
+    }
+  }
+  function pin(one) {
+    text(title, t("sign.pin", { name: one.name }));
+    text(said, "");
+    pad = pinPad(t("sign.in"), async (digits) => page.signIn(await api.post("/front/session", { operator: one.name, pin: digits })), said);
+    fill(place, pad.el, button("back", t("sign.other"), names, { class: "quiet", id: "other" }));
+    title.focus();
+  }
+  names();
+  return { el, focus: title, update() {}, press: (event) => (event.key === "Escape" && pad ? (names(), true) : pad?.press(event) ?? false), leave: () => pad?.leave() };
+}
+
+/** A pad for a PIN, which is shown as dots and kept no longer than its request. */
+function pinPad(word, send, said) {
+  let digits = "";
+  let busy = false;
+  let timer = null;
+  const dots = h("p", { class: "dots", "aria-hidden": "true" });
+  const spoken = h("span", { class: "unseen", role: "status" });
+  const go = button(null, word, enter, { class: "primary", id: "pin-enter" });
+  const keys = ["1", "2", "3", "4", "5", "6", "7", "8", "9", "clear", "0", "erase"].map((name) => h("button", {
+    class: "key", "data-pin": name, "aria-label": name === "erase" ? t("pay.back") : name === "clear" ? t("pay.clear") : null,
+    onmousedown: (event) => event.preventDefault(), onclick: () => type(name),
+  }, name === "erase" ? icon("erase") : name === "clear" ? icon("close") : name));
+  const el = h("div", { class: "pin" }, dots, spoken, h("div", { class: "keys", role: "group", "aria-label": t("pay.keys") }, keys), go);
+
+  function type(name) {
+    if (busy || timer) return;
+    digits = name === "erase" ? digits.slice(0, -1) : name === "clear" ? "" : (digits + name).slice(0, 12);
+    draw();
+  }
+  function draw() {
+    text(dots, "●".repeat(digits.length));
+    text(spoken, digits ? t("sign.digits", { count: digits.length }) : "");
+    el.dataset.empty = String(!digits);
+  }
+  async function enter() {
+    if (busy || timer || !digits) return;
+    busy = true;
+    const sent = digits;
+    digits = "";
+    draw();
+    try { await send(sent); } catch (error) {
+      if (error.status === 429 && error.code !== "pin-under-way") wait(error.retryAfterS ?? 30);
+      else text(said, error.status === 401 ? t("sign.wrong") : failure(error));
+    }
+    busy = false;
+  }
+  function wait(seconds) {
+    const until = Date.now() + seconds * 1000;
+    const tick = () => {
+      const left = Math.ceil((until - Date.now()) / 1000);
+      if (left > 0) return text(said, t("sign.wait", { s: left }));
+      leave();
+      text(said, t("sign.wait-done"));
+    };
+    timer = setInterval(tick, 1000);
+    tick();
+  }
+  function leave() { clearInterval(timer); timer = null; }
+  draw();
+  function press(event) {
+    if (/^\d$/.test(event.key)) type(event.key);
+    else if (event.key === "Backspace") type("erase");
+    else if (event.key === "Enter" && (event.target.tagName !== "BUTTON" || event.code === "NumpadEnter")) enter();
+    else return false;
+    return true;
+  }
+  return { el, press, leave };
+}
+
+/** Asks a supervisor to confirm one command; ends with what goes with it, or null. */
+export async function askSupervisor(page, command) {
+  let found = [];
+  try { found = (await api.get("/v1/operators")).operators.filter((one) => one.role === "supervisor"); } catch { /* the name is typed */ }
+  return dialog(t("supervisor.title"), (close) => {
+    const said = h("p", { class: "wrong", role: "alert" });
+    const name = h("input", { id: "supervisor-name", type: "text", autocomplete: "off", "data-first": true, value: found[0]?.name });
+    const pad = pinPad(t("supervisor.confirm"), async (pin) => {
+      const { reference, kind = "sale", amount } = command;
+      const made = await api.post("/v1/approvals", { operator: name.value.trim(), pin, for: { reference, kind, amount } });
+      close(made.approval);
+    }, said);
+    pad.el.addEventListener("keydown", (event) => { if (pad.press(event)) event.preventDefault(); });
+    return [h("label", { for: "supervisor-name" }, t("supervisor.name")), name, pad.el, said, button("close", t("no"), () => { pad.leave(); close(null); }, { class: "quiet" })];
+  }, "supervisor");
+}

@@ -1,0 +1,292 @@
+// The sale in hand: an event goes in, the next state and what is to be done come out. No DOM, no network, no clock.
+// The rules about money in README.md are held here.
+
+/** For so long a request that was not received is sent again by itself; afterwards a person decides. */
+export const REPEAT_MS = 10000;
+export const RETRY_MS = 700;
+
+const RUNNING = ["waiting-for-card", "in-progress", "awaiting-signature", "awaiting-till"];
+/** Problems after which the request may have been carried out, or could not be asked. */
+const UNKNOWN = ["no-answer", "agent-down", "no-place", "timeout", "too-many-requests"];
+
+export const isUnconfirmed = (sale) => sale?.state === "unconfirmed" || sale?.state === "unconfirmed-finishing";
+export const isRunning = (sale) => RUNNING.includes(sale?.state);
+/** Whether the terminal is at work on this job, or may be. */
+export const isUnderWay = (job) => !!job && (job.phase === "asking" || (job.phase === "known" && isRunning(job.sale)));
+
+/** The state at the page's start. `memory` is what an earlier page kept: `{reference, request, begunAt}`. */
+export function begin(memory) {
+  const state = { link: "connecting", job: null, open: [], notices: [], status: null };
+  if (!memory?.reference || !memory.request) return state;
+  return { ...state, job: { ...newJob(memory.reference, memory.request, memory.begunAt ?? 0), restored: true } };
+}
+
+function newJob(reference, request, now) {
+  return {
+    reference, request, begunAt: now, mine: true, restored: false, phase: "asking", posts: 0, posting: false,
+    sale: null, fresh: false, seenAt: null, heard: 0, step: null, cancel: null, judged: null, problem: null,
+  };
+}
+
+export function screenOf(job) {
+  if (!job) return "none";
+  if (job.phase !== "known") return job.phase; // asking, not-begun, refused
+  const { sale } = job;
+  switch (sale.state) {
+    case "waiting-for-card": return "card";
+    case "in-progress": return "bank";
+    case "awaiting-signature": return "signature";
+    case "awaiting-till": return "confirm";
+    case "unconfirmed": return sale.needsPerson ? "needs-person" : "unconfirmed";
+    case "unconfirmed-finishing": return sale.needsPerson ? "needs-person" : "finishing";
+    case "ended": return sale.outcome === "partially-approved" ? "partial" : sale.outcome;
+    default: return "bank"; // a word that a later agent has: the sale is under way
+  }
+}
+
+export const mayCancel = (job) =>
+  isUnderWay(job) && job.phase === "known" && ["card", "bank"].includes(screenOf(job)) && job.cancel !== "asked";
+
+/**
+ * The wait that the cashier sees: since when and until when, in milliseconds of this page's clock; `until` is null when
+ * nobody knows. `skew` is how far the terminal's clock is before this page's.
+ */
+export function waitOf(job, waits, skew = 0) {
+  if (!job?.sale) return null;
+  const { sale, step } = job;
+  const told = sale.until ?? sale.toConfirm?.until;
+  const seconds = { card: waits?.cardS, bank: waits?.answerS, signature: waits?.signatureS }[screenOf(job)];
+  const since = step?.wait ?? Date.parse(sale.startedAt) - skew;
+  if (isUnderWay(job) && PERSON_ACTS.includes(step?.word)) return { since: step.at, until: null };
+  if (!isUnderWay(job)) return isUnconfirmed(sale) ? { since: Date.parse(sale.startedAt) - skew, until: null } : null;
+  if (told) return { since, until: Date.parse(told) - skew };
+  return { since, until: seconds ? since + seconds * 1000 : null };
+}
+/** Steps at which the customer or the reader is waited for: how long they may take is the reader's. */
+const PERSON_ACTS = ["remove-card", "reading-card", "pin-entry", "pin-wrong", "choosing-application", "type-card"];
+
+/** One thing that happened. Answers `[state, effects]`. */
+export function reduce(state, event) {
+  const handle = HANDLERS[event.type];
+  return handle ? handle(state, event) : [state, []];
+}
+
+const same = (state, event) => state.job && state.job.reference === event.reference;
+const withJob = (state, change) => ({ ...state, job: { ...state.job, ...change } });
+const fetchOf = (state) => ({ do: "fetch", reference: state.job.reference, heard: state.job.heard });
+
+const HANDLERS = {
+  start(state, { reference, request, now }) {
+    if (isUnderWay(state.job)) return [state, []];
+    const before = leave(state);
+    const job = { ...newJob(reference, request, now), posts: 1, posting: true };
+    const remember = { do: "remember", memory: { reference, request, begunAt: now } };
+    return [{ ...before, job }, [remember, { do: "post", reference, request }]];
+  },
+  /** A person decides that what was never received is sent after all, under the same reference. */
+  "start-again"(state, { now }) {
+    if (state.job?.phase !== "not-begun") return [state, []];
+    const { reference, request } = state.job;
+    const job = { ...state.job, phase: "asking", posting: true, begunAt: now, posts: state.job.posts + 1, restored: false };
+    return [{ ...state, job }, [{ do: "post", reference, request }]];
+  },
+  /** A supervisor has confirmed: the same request, with what the supervisor gave. */
+  "start-approved"(state, { approval, now }) {
+    if (state.job?.phase !== "refused") return [state, []];
+    const { reference, request } = state.job;
+    const job = { ...state.job, phase: "asking", posting: true, begunAt: now, problem: null, posts: state.job.posts + 1 };
+    return [{ ...state, job }, [{ do: "post", reference, request, approval }]];
+  },
+  posted(state, event) {
+    if (!same(state, event)) return [state, []];
+    const { job } = state;
+    if (event.sale.replayed && job.posts === 1 && !job.sale && !job.restored) {
+      // Nobody has sent this reference before: it is another transaction's, and its outcome must not be shown.
+      const problem = { code: "amount-differs" };
+      return [withJob(state, { phase: "refused", posting: false, problem }), [forget(job)]];
+    }
+    return learn(withJob(state, { posting: false }), event.sale, event.now, true);
+  },
+  "post-refused"(state, event) {
+    if (!same(state, event) || state.job.phase === "known") return [state, []];
+    const { job } = state;
+    if (UNKNOWN.includes(event.problem.code) || event.problem.status >= 500 && !KNOWN_500.includes(event.problem.code)) {
+      return [withJob(state, { posting: false }), [again(job)]];
+    }
+    const keeps = event.problem.code === "supervisor-needed" || event.problem.code === "unauthorized";
+    const refused = withJob(state, { posting: false, phase: "refused", problem: event.problem });
+    return [refused, keeps ? [] : [forget(job), { do: "sound", name: "declined" }]];
+  },
+  "post-lost"(state, event) {
+    if (!same(state, event) || state.job.phase !== "asking") return [state, []];
+    return [withJob(state, { posting: false }), [again(state.job)]];
+  },
+  /** Time to ask again for a reference of which nobody knows whether it was received. */
+  "ask-again"(state, event) {
+    if (!same(state, event) || state.job.posting || state.link === "lost") return [state, []];
+    return [state, [fetchOf(state)]];
+  },
+  fetched(state, event) {
+    if (!same(state, event)) return rememberOpen(state, event.sale);
+    // An event that came after this was asked for is newer than the answer, unless that is the end.
+    if (event.heard < state.job.heard && event.sale.state !== "ended") return [state, []];
+    return learn(state, event.sale, event.now, false);
+  },
+  missing(state, event) {
+    if (!same(state, event) || state.job.phase !== "asking" || state.job.posting) return [state, []];
+    const { job } = state;
+    if (!job.restored && event.now - job.begunAt < REPEAT_MS) {
+      const next = withJob(state, { posting: true, posts: job.posts + 1 });
+      return [next, [{ do: "post", reference: job.reference, request: job.request }]];
+    }
+    return [withJob(state, { phase: "not-begun", fresh: true }), []];
+  },
+  "fetch-lost"(state, event) {
+    if (!same(state, event) || state.job.phase === "refused") return [state, []];
+    return [state, [again(state.job)]];
+  },
+  step(state, { data, now }) {
+    if (!data?.reference) return [state, [{ do: "status" }]];
+    if (!same(state, data)) return other(state, data, now);
+    const { job } = state;
+    const heard = job.heard + 1;
+    let next = withJob(state, { heard });
+    if (data.sale) {
+      const [learned, effects] = learn(next, data.sale, now, false);
+      return [withStep(learned, data, now), effects];
+    }
+    if (job.phase !== "known" || !isUnderWay(job)) return [next, job.phase === "asking" ? [fetchOf(next)] : []];
+    next = withStep(withJob(next, { fresh: state.link === "up" || job.fresh, seenAt: now }), data, now);
+    return [next, SOUND_OF_STEP[data.step] ? [{ do: "sound", name: SOUND_OF_STEP[data.step] }] : []];
+  },
+  status(state, { status, now }) {
+    const open = status.unconfirmed ?? [];
+    const next = { ...state, status, open };
+    const running = status.current;
+    if (!running || isUnderWay(state.job) || state.job?.phase === "not-begun") return [next, []];
+    if (state.job?.reference === running.reference) return [next, []];
+    return adopt(next, running, now);
+  },
+  "link-up"(state) {
+    if (state.link === "up") return [state, []];
+    const next = { ...state, link: "up" };
+    if (!next.job || next.job.phase === "refused" || next.job.posting) return [next, [{ do: "status" }]];
+    return [next, [fetchOf(next), { do: "status" }]];
+  },
+  "link-lost"(state, { agent }) {
+    const link = agent ? "agent-down" : "lost";
+    if (state.link === link) return [state, []];
+    const next = { ...state, link, job: state.job && { ...state.job, fresh: false } };
+    return [next, state.job?.posting ? [{ do: "abort-post" }] : []];
+  },
+  /** Events were missed, or a while has gone by: look again. */
+  look(state) {
+    if (!state.job || state.job.phase === "refused" || state.job.phase === "not-begun" || state.job.posting) return [state, [{ do: "status" }]];
+    if (state.job.phase === "known" && state.job.sale.state === "ended" && state.job.fresh) return [state, [{ do: "status" }]];
+    return [state, [fetchOf(state), { do: "status" }]];
+  },
+  cancel(state) {
+    if (!mayCancel(state.job)) return [state, []];
+    return [withJob(state, { cancel: "asked" }), [{ do: "cancel", reference: state.job.reference }]];
+  },
+  cancelled(state, event) {
+    if (!same(state, event)) return [state, []];
+    const [next, effects] = learn(state, event.sale, event.now, false);
+    return [withJob(next, { cancel: event.cancel }), effects];
+  },
+  "cancel-lost"(state, event) {
+    if (!same(state, event)) return [state, []];
+    return [withJob(state, { cancel: "unanswered" }), [fetchOf(state)]];
+  },
+  /** The cashier has compared the signature, or says what the till takes. */
+  judge(state, { accepted }) {
+    const screen = screenOf(state.job);
+    if (state.job?.judged || !["signature", "confirm"].includes(screen)) return [state, []];
+    const { reference } = state.job;
+    const effect = screen === "signature" ? { do: "sign", reference, accepted }
+      : { do: "confirm", reference, taken: accepted ? "all" : "nothing" };
+    return [withJob(state, { judged: accepted ? "accepted" : "refused" }), [effect]];
+  },
+  judged(state, event) {
+    return same(state, event) ? learn(state, event.sale, event.now, false) : [state, []];
+  },
+  "judge-lost"(state, event) {
+    return same(state, event) ? [withJob(state, { judged: null }), [fetchOf(state)]] : [state, []];
+  },
+  /** The cashier leaves the sale: possible when it has ended, or goes on by itself. */
+  leave(state) {
+    if (!state.job || isUnderWay(state.job)) return [state, []];
+    return [leave(state), [forget(state.job)]];
+  },
+  "notice-read"(state) {
+    return [{ ...state, notices: state.notices.slice(1) }, []];
+  },
+};
+
+/** Refusals with 5xx after which it is certain that nothing was begun. */
+const KNOWN_500 = ["not-ready", "printer", "journal", "gateway"];
+const SOUND_OF_STEP = { "remove-card": "card", "pin-wrong": "attention", "try-again": "attention" };
+
+const forget = (job) => ({ do: "forget", reference: job.reference });
+const again = (job) => ({ do: "later", ms: RETRY_MS, event: { type: "ask-again", reference: job.reference } });
+
+/** The job is put away; what is still unconfirmed goes on being watched. */
+function leave(state) {
+  const sale = state.job?.sale;
+  const next = { ...state, job: null };
+  const isNew = isUnconfirmed(sale) && !state.open.some((one) => one.reference === sale.reference);
+  return isNew ? { ...next, open: [...state.open, sale] } : next;
+}
+
+function learn(state, sale, now, first) {
+  const { job } = state;
+  if (job.phase === "known" && job.sale.state === "ended" && sale.state !== "ended") return [state, []];
+  const before = job.phase === "known" ? screenOf(job) : null;
+  const stands = job.sale?.state === sale.state && job.phase === "known";
+  const next = withJob(state, {
+    phase: "known", posting: false, sale, fresh: true, seenAt: now, problem: null,
+    step: stands ? job.step : null,
+    judged: sale.state === "awaiting-signature" || sale.state === "awaiting-till" ? job.judged : null,
+  });
+  const screen = screenOf(next.job);
+  const live = before !== null || (first && !job.restored);
+  const effects = live && screen !== before && SOUND_OF_SCREEN[screen] ? [{ do: "sound", name: SOUND_OF_SCREEN[screen] }] : [];
+  if (sale.state === "ended" && before !== screen) effects.push({ do: "status" });
+  return [next, effects];
+}
+const SOUND_OF_SCREEN = {
+  approved: "approved", partial: "attention", declined: "declined", cancelled: "cancelled", "not-sent": "declined",
+  reversed: "declined", signature: "attention", confirm: "attention", unconfirmed: "attention", finishing: "attention",
+  "needs-person": "attention",
+};
+
+function withStep(state, data, now) {
+  const { job } = state;
+  if (job.phase !== "known" || !isUnderWay(job)) return state;
+  const waits = ["present-card", "authorising", "awaiting-signature", "awaiting-till", "waiting-for-card"].includes(data.step);
+  const wait = waits ? now : job.step?.wait;
+  return withJob(state, { step: { word: data.step, text: data.text ?? "", at: now, wait } });
+}
+
+function other(state, data, now) {
+  if (data.sale && isRunning(data.sale) && !isUnderWay(state.job) && state.job?.phase !== "not-begun") {
+    const [next, effects] = adopt(state, data.sale, now);
+    return [withStep(next, data, now), effects];
+  }
+  return data.sale ? rememberOpen(state, data.sale) : [state, []];
+}
+
+/** Another page, or a till beside it, has begun this one: every page shows it. */
+function adopt(state, sale, now) {
+  const job = { ...newJob(sale.reference, null, now), mine: false, phase: "known", sale, fresh: true, seenAt: now };
+  return [{ ...leave(state), job }, [{ do: "fetch", reference: sale.reference, heard: 0 }]];
+}
+
+/** The list of what is unconfirmed, and a notice when one of them has ended. */
+function rememberOpen(state, sale) {
+  const known = state.open.find((one) => one.reference === sale.reference && one.till === sale.till);
+  const rest = state.open.filter((one) => one !== known);
+  if (isUnconfirmed(sale)) return [{ ...state, open: [...rest, sale] }, []];
+  if (!known || sale.state !== "ended") return [state, []];
+  return [{ ...state, open: rest, notices: [...state.notices, sale] }, [{ do: "sound", name: "attention" }]];
+}

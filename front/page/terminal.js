@@ -1,0 +1,63 @@
+// How the terminal stands: each part with a sign, a word and what to do; what is not confirmed yet; the language.
+
+import { button, fill, h, icon } from "./dom.js";
+import { iconOf, whyOf, wordOf } from "./sale.js";
+import { clock, first, has, language, money, reason, t } from "./words.js";
+
+/** States of a part that are good, and those that only want attention. */
+const GOOD = ["ready", "answers", "connected", "not-asked-yet", "not-used-yet"];
+const SOON = ["opening", "restarting", "paper-low", "pausing", "nearly-full", "reader-serves", "differs", "throttles", "interrupted"];
+
+export function terminalScreen(page) {
+  const title = h("h1", { tabindex: "-1" }, t("terminal.title"));
+  const head = h("p", { class: "ready", role: "status" });
+  const parts = h("ul", { class: "parts" });
+  const open = h("div", {});
+  const { languages } = page.settings();
+  const select = h("div", { class: "tabs", role: "group", "aria-label": t("language.choose") }, languages.map((name) => h("button", {
+    lang: name, "data-language": name, "aria-pressed": String(name === language), onclick: () => page.chooseLanguage(name),
+  }, NAMES[name] ?? name)));
+  const el = h("section", { class: "terminal" }, h("header", {}, title, select), head, parts, open);
+  let drawn = "";
+
+  function update(state) {
+    const { status, link } = state;
+    el.dataset.stale = String(link === "lost" || link === "agent-down");
+    const key = JSON.stringify([link, status && { ...status, clock: status.clock?.state, journal: status.journal?.state }, state.open]);
+    if (key === drawn) return;
+    drawn = key;
+    const ready = link === "up" && status?.ready;
+    head.dataset.level = ready ? "good" : "bad";
+    fill(head, icon(ready ? "approved" : "declined"), h("span", {}, link !== "up" ? t(`link.${link}`) : t(ready ? "terminal.ready" : "terminal.unready")));
+    fill(parts, status ? [
+      part("card", "part.reader", status.reader, "reader"),
+      part("bank", "part.gateway", status.gateway, "gateway"),
+      ...status.printers.map((one) => part("printer", "part.printer", one, "printer", status.printers.length > 1 ? one.name : "")),
+      part("clock", "part.clock", status.clock, "clock"),
+      part("journal", "part.journal", status.journal, "journal"),
+    ] : []);
+    const others = (status?.attention ?? []).filter((one) => !covered(one.code));
+    fill(open,
+      others.length ? [h("h2", {}, t("terminal.todo")), h("ul", { class: "list" }, others.map((one) => h("li", { class: "line" }, h("span", {}, reason(one.code, one.text)))))] : null,
+      state.open.length ? [h("h2", {}, t("terminal.open")), h("ul", { class: "list" }, state.open.map((sale) => h("li", {}, h("button", { class: "entry", "data-outcome": "unconfirmed", onclick: () => page.go("sales", sale) },
+        h("span", { class: "badge" }, icon(iconOf(sale)), h("span", {}, wordOf(sale))), h("span", { class: "when" }, clock(sale.startedAt)), h("strong", { class: "sum" }, money(sale.amount, sale.currency)), h("span", { class: "why" }, whyOf(sale))))))] : null,
+      h("p", { class: "hint" }, `${t("terminal.id", { id: status?.terminalId ?? page.settings().terminal ?? "" })} · ${status?.version ?? ""}`));
+  }
+  return { el, update, focus: title };
+}
+const NAMES = { en: "English", de: "Deutsch" };
+
+/** What a part's own row, or the list of open sales, says already. */
+const covered = (code) => /^(reader-(?!keys-low)|printer-|clock|journal-(full|nearly|cannot)|sale-|signature-)/.test(code) || (code.startsWith("gateway-") && has(`reason.${code}`));
+
+function part(picture, word, view, group, name = "") {
+  if (!view) return null;
+  const { state } = view;
+  const level = GOOD.includes(state) ? "good" : SOON.includes(state) ? "soon" : "bad";
+  const said = first([`state.${group}.${state}`], reason(`${group}-${state}`, first([`state.${state}`], view.text)));
+  const waits = view.waiting ? ` ${t("state.printer.waiting", { count: view.waiting })}` : "";
+  return h("li", { class: "part", "data-level": level, "data-part": group },
+    icon(picture), h("div", {}, h("h2", {}, name ? `${t(word)} · ${name}` : t(word)), h("p", {}, said + waits),
+      level === "good" && group !== "reader" ? null : h("p", { class: "detail" }, view.text)),
+    h("span", { class: "sign" }, icon({ good: "approved", soon: "question", bad: "declined" }[level])));
+}

@@ -1,0 +1,127 @@
+// Amounts, searching, what may be done with a sale, the chart's sums, the stream's events, and the words.
+
+import assert from "node:assert/strict";
+import { readFileSync, readdirSync, statSync } from "node:fs";
+import { test } from "node:test";
+import { read } from "../api.js";
+import { byHour, markReserved } from "../day.js";
+import { fits, possible } from "../history.js";
+import { minor, percent, shift, shown, typed, unshift, wire } from "../money.js";
+
+const PAGE = new URL("..", import.meta.url);
+const file = (name) => readFileSync(new URL(name, PAGE), "utf8");
+
+test("amounts keep every digit on their way through", () => {
+  for (const [text, exponent, units] of [["12.34", 2, 1234n], ["0.05", 2, 5n], ["12", 2, 1200n], ["12.3", 2, 1230n], ["1234", 0, 1234n], ["1.234", 3, 1234n], ["90071992547409.93", 2, 9007199254740993n], ["-3.10", 2, -310n]]) {
+    assert.equal(minor(text, exponent), units);
+    assert.equal(minor(wire(units, exponent), exponent), units);
+  }
+  for (const wrong of ["", "12,34", "1.234", "abc", "1e3", " 1", "1.", ".5", null, undefined]) assert.equal(minor(wrong, 2), null, String(wrong));
+});
+
+test("digits shift in from the right, and out again", () => {
+  let units = 0n;
+  for (const digit of ["1", "2", "00", "3"]) units = shift(units, digit);
+  assert.equal(wire(units, 2), "120.03");
+  assert.equal(unshift(units), 1200n);
+  assert.equal(shift(0n, "00"), 0n);
+  assert.equal(shift(999999999n, "1"), 999999999n, "no digit more than fits");
+});
+
+test("a person may type a comma or a point", () => {
+  assert.deepEqual(["12,34", "12.34", " 12 ", "12,3"].map((text) => typed(text, 2)), ["12.34", "12.34", "12.00", "12.30"]);
+  for (const wrong of ["", "x", "1,234", "1.2.3", "12,"]) assert.equal(typed(wrong, 2), null, wrong);
+});
+
+test("an amount is shown as the language writes it, and text that is none as it came", () => {
+  const blank = (text) => text.replace(/\s/g, " ");
+  assert.equal(blank(shown("1234.50", "EUR", "de-DE")), "1.234,50 €");
+  assert.equal(shown("1234.50", "EUR", "en-GB"), "€1,234.50");
+  assert.equal(blank(shown("1234", "JPY", "de-DE", 0)), "1.234 ¥");
+  assert.equal(shown("<b>", "EUR", "en-GB"), "<b>");
+  assert.equal(shown("90071992547409.93", "EUR", "en-GB"), "€90,071,992,547,409.93");
+  assert.equal(percent(1235n, 10), 124n);
+});
+
+const sale = (more) => ({ reference: "Order-4711-X", number: 17, kind: "sale", amount: "12.34", state: "ended", outcome: "approved", startedAt: "2026-11-22T14:03:22Z", card: { last4: "0119" }, ...more });
+
+test("a search finds by amount, time, last four digits, reference and number", () => {
+  for (const words of ["", "12,34", "12.34", "12.34 €", "0119", "4711", "order", "17", "14:03", "14:"]) assert.ok(fits(sale(), words, 2, "14:03"), words);
+  for (const words of ["12,35", "0118", "4712", "15:03", "zzz", "18"]) assert.ok(!fits(sale(), words, 2, "14:03"), words);
+  assert.ok(fits(sale(), "9:03", 2, "09:03"));
+});
+
+test("only what the sale allows is offered", () => {
+  assert.deepEqual(possible(sale({ left: "12.34" })), ["refund", "reversal"]);
+  assert.deepEqual(possible(sale({ left: "0.00" })), []);
+  assert.deepEqual(possible(sale({ left: "7.34", later: [{ kind: "refund", state: "ended", outcome: "approved" }] })), ["refund"]);
+  assert.deepEqual(possible(sale({ left: "12.34", later: [{ kind: "refund", state: "ended", outcome: "declined" }] })), ["refund", "reversal"]);
+  assert.deepEqual(possible(sale({ kind: "pre-authorisation", left: "50.00" })), ["capture", "increment", "reversal"]);
+  assert.deepEqual(possible(sale({ kind: "pre-authorisation", left: "50.00", later: [{ kind: "increment", state: "ended", outcome: "approved" }] })), ["capture", "increment", "reversal"]);
+  assert.deepEqual(possible(sale({ kind: "pre-authorisation", left: "20.00", later: [{ kind: "capture", state: "ended", outcome: "approved" }] })), ["capture"]);
+  for (const outcome of ["declined", "cancelled", "not-sent", "reversed"]) assert.deepEqual(possible(sale({ outcome })), []);
+  for (const state of ["unconfirmed", "in-progress", "awaiting-signature"]) assert.deepEqual(possible(sale({ state, outcome: undefined })), []);
+});
+
+test("the chart counts what came in and what went out, and nothing that was only reserved", () => {
+  const at = (hour, more) => sale({ startedAt: `2026-11-22T${hour}:30:00Z`, ...more });
+  const hours = byHour(markReserved([
+    at("09", { amount: "10.00" }), at("09", { amount: "5.00", approvedAmount: "2.50", outcome: "partially-approved" }), at("10", { kind: "refund", amount: "1.00" }),
+    at("11", { kind: "pre-authorisation", reference: "p", amount: "99.00" }), at("11", { kind: "reversal", of: "p", amount: "99.00" }), at("11", { kind: "reversal", of: "s", amount: "4.00" }),
+    at("12", { outcome: "declined" }), at("12", { state: "unconfirmed", outcome: undefined }), at("13", { kind: "capture", amount: "7.00" }),
+  ]), 2, (time) => new Date(time).getUTCHours());
+  assert.deepEqual([9, 10, 11, 12, 13].map((n) => [hours[n].taken, hours[n].given]), [[1250n, 0n], [0n, 100n], [0n, 400n], [0n, 0n], [700n, 0n]]);
+});
+
+test("an event is read whatever its word; comments and damage are passed over", () => {
+  assert.deepEqual(read('id: 4\nevent: a-new-word\ndata: {"reference":"r"}'), { step: "a-new-word", reference: "r" });
+  assert.deepEqual(read('event: x\r\ndata: {"reference":\r\ndata: "r"}'), { step: "x", reference: "r" });
+  for (const block of [": listening", "", "event: x", "data: {half", "data:"]) assert.equal(read(block), null, block);
+});
+
+/** As `a.b`, from the groups of a file. */
+const flat = (groups) => Object.fromEntries(Object.entries(groups).flatMap(([group, texts]) => (typeof texts === "string" ? [[group, texts]]
+  : Object.entries(texts).map(([name, text]) => [name ? `${group}.${name}` : group, text]))));
+const WORDS = ["en", "de"].map((name) => [name, flat(JSON.parse(file(`words/${name}.json`)))]);
+const SOURCES = readdirSync(PAGE).filter((name) => name.endsWith(".js")).map(file).join("\n");
+
+test("every language has the same texts with the same places in them", () => {
+  const [[, first], ...others] = WORDS;
+  for (const [name, words] of others) {
+    assert.deepEqual(Object.keys(words), Object.keys(first), name);
+    for (const [key, text] of Object.entries(words)) {
+      const places = (one) => (one.match(/\{\w+\}/g) ?? []).sort();
+      assert.deepEqual(places(text), places(first[key]), `${name} ${key}`);
+      assert.ok(text.trim(), key);
+    }
+  }
+});
+
+test("every text that the page names is there, and none is there for nothing", () => {
+  const [[, words]] = WORDS;
+  const named = [...SOURCES.matchAll(/"([a-z][\w-]*(?:\.[\w-]+)+)"/gi)].map((found) => found[1]).filter((key) => !/\.(js|json|svg|css|pem)$|^pos\./.test(key));
+  for (const key of [...named, ...[...SOURCES.matchAll(/\bt\("([^"]+)"/g)].map((found) => found[1])]) assert.ok(key in words, key);
+  const built = [...SOURCES.matchAll(/`([a-z-]+(?:\.[a-z-]+)*)\.\$\{/g)].map((found) => `${found[1]}.`);
+  for (const key of Object.keys(words)) {
+    assert.ok(SOURCES.includes(`"${key}"`) || built.some((start) => key.startsWith(start)) || /^(signature|confirm)\.(accept|refuse)$/.test(key), `${key} is used nowhere`);
+  }
+});
+
+test("why something failed is said as the agent says it", () => {
+  for (const [name, words] of WORDS) {
+    const source = readFileSync(new URL(`../../../src/words/${name}.ftl`, import.meta.url), "utf8");
+    const reasons = [...source.matchAll(/^([a-z0-9-]+) =\n((?:    \..*\n?)+)/gm)].map(([, word, lines]) => [word, /\.cashier = (.*)/.exec(lines)[1].replaceAll("{ $detail }", "")]);
+    assert.ok(reasons.length > 60);
+    for (const [word, text] of reasons) assert.equal(words[`reason.${word}`], text, `${name} ${word}`);
+  }
+});
+
+test("the page is small, and asks nothing from outside", () => {
+  const served = [...readdirSync(PAGE).filter((name) => /\.(js|css|svg|html)$/.test(name)), "words/de.json"];
+  const bytes = served.reduce((sum, name) => sum + statSync(new URL(name, PAGE)).size, 0);
+  assert.ok(bytes < 150_000, `${bytes} bytes`);
+  const outside = /https?:\/\/(?!www\.w3\.org\/2000\/svg)/;
+  for (const name of served) assert.ok(!outside.test(file(name)), name);
+  assert.ok(!/innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(/.test(SOURCES));
+  assert.ok(!/<script(?![^>]* src=)|<style|\son\w+=|style=/.test(file("index.html")), "nothing inline");
+});

@@ -1,0 +1,43 @@
+// The page's texts in the cashier's language. A word of the agent that the page does not know is shown by the agent's
+// own sentence.
+
+import { shown } from "./money.js";
+
+let table = {};
+export let language = "en";
+const LOCALES = { en: "en-GB", de: "de-DE" };
+export const locale = () => LOCALES[language] ?? language;
+
+export async function load(wanted) {
+  table = await (await fetch(`/assets/${wanted}.json`)).json();
+  language = wanted;
+  document.documentElement.lang = wanted;
+}
+
+/** The files hold groups: `a.b` is `b` in the group `a`, and `a` alone is the group's text without a name. */
+const find = (key) => {
+  const [, group, name] = /^([^.]*)\.?(.*)$/.exec(key);
+  return typeof table[group] === "string" && !name ? table[group] : table[group]?.[name];
+};
+export const has = (key) => typeof find(key) === "string";
+/** The text of a key; `{name}` is replaced by what `facts` has. */
+export function t(key, facts = {}) {
+  return (find(key) ?? key).replace(/\{(\w+)\}/g, (_, name) => String(facts[name] ?? ""));
+}
+/** The first of the keys that there is, else the text. */
+export const first = (keys, otherwise = "") => { const key = keys.find(has); return key ? t(key) : otherwise; };
+
+/** Why, for the cashier: by the reason's word; `otherwise` when the page does not know it. */
+export const reason = (word, otherwise = "") => (word && has(`reason.${word}`) ? t(`reason.${word}`) : otherwise);
+
+let exponent = 2;
+export const setExponent = (value) => { exponent = value; };
+export const money = (amount, currency) => shown(amount, currency, locale(), exponent);
+const format = (options) => (when) => {
+  const date = when instanceof Date ? when : new Date(when);
+  return Number.isNaN(date.getTime()) ? "" : new Intl.DateTimeFormat(locale(), options).format(date);
+};
+export const clock = format({ hour: "2-digit", minute: "2-digit" });
+export const clockSeconds = format({ hour: "2-digit", minute: "2-digit", second: "2-digit" });
+export const day = format({ day: "numeric", month: "short" });
+export const dayAndTime = format({ day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit", second: "2-digit" });

@@ -1,0 +1,283 @@
+//! The certificate that the front makes for itself: a CA of its own, and under it a certificate for the names and
+//! addresses that the board is reached by.
+//!
+//! Tills and browsers are given the CA once (`pos-front certificate --pem`), and compare its fingerprint with what the
+//! terminal shows; the certificate below it is renewed without anybody noticing. Keys are in the state folder, mode
+//! 0600. The CA can sign nothing but certificates of servers, and no CA.
+//!
+//! A board without a clock begins in 1970: no certificate is made for a time before this program was written.
+
+use std::net::{IpAddr, SocketAddr, UdpSocket};
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use rcgen::{
+    BasicConstraints, CertificateParams, CertifiedIssuer, DistinguishedName, DnType, ExtendedKeyUsagePurpose, IsCa,
+    Issuer, KeyPair, KeyUsagePurpose, PKCS_ECDSA_P256_SHA256,
+};
+use ring::digest::{SHA256, digest};
+use rustls::ServerConfig;
+use rustls::server::ServerSessionMemoryCache;
+use rustls_pki_types::pem::PemObject;
+use rustls_pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
+use serde::{Deserialize, Serialize};
+use time::OffsetDateTime;
+
+use crate::state::{StateError, StateFolder};
+
+/// In the state folder.
+const CA_FILE: &str = "ca.json";
+const FILE: &str = "certificate.json";
+const DAY: Duration = Duration::from_secs(24 * 3600);
+/// A CA that is trusted by hand is not to be trusted anew each year.
+const CA_LASTS: Duration = Duration::from_secs(20 * 365 * 24 * 3600);
+/// Some systems take no certificate of more than 825 days, whoever has signed it.
+const LASTS: Duration = Duration::from_secs(398 * 24 * 3600);
+/// It is renewed when a third of its time is left.
+const RENEWED_BEFORE: Duration = Duration::from_secs(133 * 24 * 3600);
+/// 2026-01-01: no clock that is earlier can be right.
+const EARLIEST: Duration = Duration::from_secs(1_767_225_600);
+/// TLS sessions that are remembered for a second connection: a shop's pages and tills.
+const TLS_SESSIONS: usize = 32;
+
+/// Why there is no certificate.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum CertificateError {
+    /// It cannot be kept.
+    #[error(transparent)]
+    State(#[from] StateError),
+    /// It cannot be made.
+    #[error("no certificate can be made: {0}; names in front.toml must be names of hosts or addresses")]
+    NotMade(#[from] rcgen::Error),
+    /// What is kept cannot be served.
+    #[error("the certificate cannot be served: {0}; remove ca.json and certificate.json from the state folder")]
+    Unusable(String),
+}
+
+/// As it is kept.
+#[derive(Debug, Serialize, Deserialize)]
+struct Kept {
+    /// PEM.
+    certificate: String,
+    /// PEM.
+    key: String,
+    /// Seconds since 1970.
+    ends: u64,
+    /// What it is for; empty of a CA.
+    names: Vec<String>,
+    /// Which CA has signed it, by its fingerprint.
+    signed_by: String,
+}
+
+/// The certificate that is served.
+#[derive(Debug)]
+pub(crate) struct HostCertificate {
+    ca: Kept,
+    own: Kept,
+}
+
+/// The names and addresses that the board is reached by: those that are configured, its own, and the local ones.
+pub(crate) fn host_names(configured: &[String], listens: &[SocketAddr]) -> Vec<String> {
+    let mut names: Vec<String> = configured.to_vec();
+    let own = rustix::system::uname().nodename().to_string_lossy().to_ascii_lowercase();
+    let label = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-' || b == b'.';
+    if (1..=63).contains(&own.len()) && own.bytes().all(label) {
+        names.extend([format!("{own}.local"), own]);
+    }
+    names.push("localhost".to_owned());
+    let reached = |address: &SocketAddr| match address.ip().is_unspecified() {
+        true => [IpAddr::from([127, 0, 0, 1])].into_iter().chain(outward()).collect::<Vec<_>>(),
+        false => vec![address.ip()],
+    };
+    names.extend(listens.iter().flat_map(reached).map(|address| address.to_string()));
+    names.sort();
+    names.dedup();
+    names
+}
+
+/// The addresses by which this board would go out: nothing is sent by asking the system for them.
+fn outward() -> Vec<IpAddr> {
+    let ways = [("0.0.0.0:0", "192.0.2.1:9"), ("[::]:0", "[2001:db8::1]:9")];
+    let way = |(from, to): (&str, &str)| {
+        let socket = UdpSocket::bind(from).ok()?;
+        socket.connect(to).ok()?;
+        Some(socket.local_addr().ok()?.ip()).filter(|address| !address.is_unspecified())
+    };
+    ways.into_iter().filter_map(way).collect()
+}
+
+impl HostCertificate {
+    /// What is kept, and what is missing or has to be renewed is made.
+    pub(crate) fn open(state: &StateFolder, names: &[String], now: SystemTime) -> Result<Self, CertificateError> {
+        let now = now.max(SystemTime::UNIX_EPOCH + EARLIEST);
+        let second = seconds(now);
+        let ca = match state.read::<Kept>(CA_FILE)?.filter(|ca| ca.ends > second + LASTS.as_secs()) {
+            Some(ca) => ca,
+            None => {
+                let ca = new_ca(now)?;
+                state.write(CA_FILE, &ca)?;
+                tracing::info!(
+                    fingerprint = ca.fingerprint()?,
+                    "a CA was made: tills and browsers have to be given it"
+                );
+                ca
+            }
+        };
+        let signed_by = ca.fingerprint()?;
+        let good = |own: &Kept| {
+            own.signed_by == signed_by && own.names == names && own.ends > second + RENEWED_BEFORE.as_secs()
+        };
+        // One that cannot be read is made anew: nobody but the CA is known to tills.
+        let own = match state.read::<Kept>(FILE).ok().flatten().filter(good) {
+            Some(own) => own,
+            None => {
+                let own = signed(&ca, names, now)?;
+                state.write(FILE, &own)?;
+                tracing::info!(names = names.join(" "), "the certificate was made");
+                own
+            }
+        };
+        Ok(Self { ca, own })
+    }
+
+    /// The CA in PEM form, for tills and browsers.
+    pub(crate) fn ca_pem(&self) -> &str {
+        &self.ca.certificate
+    }
+
+    /// SHA-256 of the CA, as browsers show it.
+    pub(crate) fn ca_fingerprint(&self) -> Result<String, CertificateError> {
+        self.ca.fingerprint()
+    }
+
+    /// SHA-256 of the certificate itself.
+    pub(crate) fn fingerprint(&self) -> Result<String, CertificateError> {
+        self.own.fingerprint()
+    }
+
+    /// What it is for.
+    pub(crate) fn names(&self) -> &[String] {
+        &self.own.names
+    }
+
+    /// Until when it is good.
+    pub(crate) fn ends(&self) -> SystemTime {
+        SystemTime::UNIX_EPOCH + Duration::from_secs(self.own.ends)
+    }
+
+    /// TLS 1.2 and 1.3 with it, for HTTP/1.1.
+    pub(crate) fn tls(&self) -> Result<Arc<ServerConfig>, CertificateError> {
+        let unusable = |error: String| CertificateError::Unusable(error);
+        let chain = [self.own.der()?, self.ca.der()?].to_vec();
+        let key = KeyPair::from_pem(&self.own.key)?;
+        let key = PrivateKeyDer::from(PrivatePkcs8KeyDer::from(key.serialize_der()));
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let versions = ServerConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
+        let config = versions.map_err(|error| unusable(error.to_string()))?.with_no_client_auth();
+        let mut config = config.with_single_cert(chain, key).map_err(|error| unusable(error.to_string()))?;
+        config.alpn_protocols = vec![b"http/1.1".to_vec()];
+        config.session_storage = ServerSessionMemoryCache::new(TLS_SESSIONS);
+        // What is sent early could be sent again by somebody else.
+        config.max_early_data_size = 0;
+        Ok(Arc::new(config))
+    }
+}
+
+impl Kept {
+    fn der(&self) -> Result<CertificateDer<'static>, CertificateError> {
+        CertificateDer::from_pem_slice(self.certificate.as_bytes())
+            .map_err(|error| CertificateError::Unusable(error.to_string()))
+    }
+
+    fn fingerprint(&self) -> Result<String, CertificateError> {
+        let digest = digest(&SHA256, &self.der()?);
+        let pairs: Vec<String> = digest.as_ref().iter().map(|byte| format!("{byte:02X}")).collect();
+        Ok(pairs.join(":"))
+    }
+}
+
+fn new_ca(now: SystemTime) -> Result<Kept, CertificateError> {
+    let mut params = ca_params()?;
+    let ends = lasts(&mut params, now, CA_LASTS);
+    let ca = CertifiedIssuer::self_signed(params, KeyPair::generate_for(&PKCS_ECDSA_P256_SHA256)?)?;
+    let (certificate, key) = (ca.pem(), ca.key().serialize_pem());
+    Ok(Kept { certificate, key, ends, names: vec![], signed_by: String::new() })
+}
+
+/// What a CA is called and may do; how long, and with which key, is for the caller to say.
+fn ca_params() -> Result<CertificateParams, CertificateError> {
+    let mut params = CertificateParams::new(vec![])?;
+    params.distinguished_name = name("pos-front CA of this terminal");
+    params.is_ca = IsCa::Ca(BasicConstraints::Constrained(0));
+    params.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::DigitalSignature];
+    params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
+    Ok(params)
+}
+
+fn signed(ca: &Kept, names: &[String], now: SystemTime) -> Result<Kept, CertificateError> {
+    let issuer = Issuer::new(ca_params()?, KeyPair::from_pem(&ca.key)?);
+    let mut params = CertificateParams::new(names.to_vec())?;
+    params.distinguished_name = name("pos-front");
+    params.use_authority_key_identifier_extension = true;
+    params.key_usages = vec![KeyUsagePurpose::DigitalSignature];
+    params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
+    let ends = lasts(&mut params, now, LASTS);
+    let key = KeyPair::generate_for(&PKCS_ECDSA_P256_SHA256)?;
+    let certificate = params.signed_by(&key, &issuer)?.pem();
+    Ok(Kept { certificate, key: key.serialize_pem(), ends, names: names.to_vec(), signed_by: ca.fingerprint()? })
+}
+
+fn name(text: &str) -> DistinguishedName {
+    let mut name = DistinguishedName::new();
+    name.push(DnType::CommonName, text);
+    name
+}
+
+/// From the day before, for clocks that are behind; in seconds since 1970 until when.
+fn lasts(params: &mut CertificateParams, now: SystemTime, lasts: Duration) -> u64 {
+    let ends = now + lasts - DAY;
+    (params.not_before, params.not_after) = (OffsetDateTime::from(now - DAY), OffsetDateTime::from(ends));
+    seconds(ends)
+}
+
+fn seconds(time: SystemTime) -> u64 {
+    time.duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_secs())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(names: &[&str]) -> Vec<String> {
+        names.iter().map(|name| (*name).to_owned()).collect()
+    }
+
+    #[test]
+    fn the_ca_stays_and_the_certificate_is_renewed_in_time_and_for_other_names() {
+        let folder = tempfile::tempdir().unwrap();
+        let state = StateFolder::open(folder.path()).unwrap();
+        let begin = SystemTime::UNIX_EPOCH + EARLIEST + DAY;
+        let open = |names: &[&str], now| HostCertificate::open(&state, &self::names(names), now).unwrap();
+        let first = open(&["kasse.local", "192.0.2.7"], begin);
+        first.tls().unwrap();
+        let print = |it: &HostCertificate| it.fingerprint().unwrap();
+        let again = open(&["kasse.local", "192.0.2.7"], begin + DAY);
+        assert_eq!(print(&first), print(&again), "as long as it is good it is served");
+        let other = open(&["kasse.local", "192.0.2.8"], begin + DAY);
+        let later = open(&["kasse.local", "192.0.2.8"], begin + DAY + (LASTS - RENEWED_BEFORE));
+        assert_ne!(print(&again), print(&other), "other names");
+        assert_ne!(print(&other), print(&later), "a third of its time is left");
+        assert_eq!(first.ca_fingerprint().unwrap(), later.ca_fingerprint().unwrap(), "tills know the same CA");
+        // A file that a bad card has spoilt is made anew.
+        std::fs::write(folder.path().join(FILE), "{").unwrap();
+        assert_ne!(print(&open(&["kasse.local", "192.0.2.8"], begin)), print(&later));
+    }
+
+    #[test]
+    fn a_board_without_a_clock_makes_a_certificate_that_is_good_later() {
+        let folder = tempfile::tempdir().unwrap();
+        let state = StateFolder::open(folder.path()).unwrap();
+        let made = HostCertificate::open(&state, &names(&["localhost"]), SystemTime::UNIX_EPOCH).unwrap();
+        assert!(made.ends() > SystemTime::UNIX_EPOCH + EARLIEST + LASTS - 2 * DAY);
+    }
+}

@@ -1,0 +1,420 @@
+//! The file `/etc/pos-agent/front.toml`: what may be written in it, and everything that is wrong with it, at once.
+//!
+//! Every fault names the file, the key and the remedy. Nothing but what stands here is accepted; secrets are in files
+//! of their own, which only the front's user can open.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::fs;
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use toml::Table;
+
+use self::section::Section;
+
+mod section;
+
+/// Where it is unless the command line says otherwise.
+pub(crate) const DEFAULT_PATH: &str = "/etc/pos-agent/front.toml";
+/// Each listens to the agent once, and the agent lets one user listen sixteen times.
+const MOST_WEBHOOKS: usize = 4;
+/// Sockets to listen on, of each kind.
+const MOST_ADDRESSES: usize = 8;
+
+/// The whole file.
+#[derive(Clone, Debug)]
+pub(crate) struct FrontConfig {
+    /// Addresses that are served with TLS.
+    pub(crate) https: Vec<SocketAddr>,
+    /// Addresses that are served without it: of this board alone.
+    pub(crate) http: Vec<SocketAddr>,
+    /// Names and addresses that the board is reached by, beside those that it knows itself.
+    pub(crate) names: Vec<String>,
+    /// The folder of the front's own files.
+    pub(crate) state: PathBuf,
+    /// Where `pos-front pair` and `status` reach the running front.
+    pub(crate) control: PathBuf,
+    /// The agent's socket.
+    pub(crate) agent: PathBuf,
+    /// The page.
+    pub(crate) page: PageConfig,
+    /// Origins whose pages may use this interface, with a paired till's token.
+    pub(crate) origins: Vec<String>,
+    /// Tills that may be paired.
+    pub(crate) tills: Vec<String>,
+    /// Who hears of events.
+    pub(crate) webhooks: Vec<WebhookConfig>,
+}
+
+/// The page.
+#[derive(Clone, Debug)]
+pub(crate) struct PageConfig {
+    /// Whether it is served.
+    pub(crate) on: bool,
+    /// The till that it stands for.
+    pub(crate) till: String,
+    /// Who may use it where no operator is signed in.
+    pub(crate) without_sign_in: WithoutSignIn,
+}
+
+/// Who may use the page where no operator is signed in; what moves money the agent asks an operator for all the same,
+/// where its configuration requires one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum WithoutSignIn {
+    /// Nobody.
+    Nobody,
+    /// Programs of this board, as the browser on its screen.
+    Board,
+    /// Whoever reaches the board.
+    Network,
+}
+
+impl WithoutSignIn {
+    fn read(word: &str) -> Option<Self> {
+        match word {
+            "nobody" => Some(Self::Nobody),
+            "board" => Some(Self::Board),
+            "network" => Some(Self::Network),
+            _ => None,
+        }
+    }
+
+    /// As it is written.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Nobody => "nobody",
+            Self::Board => "board",
+            Self::Network => "network",
+        }
+    }
+}
+
+/// One who hears of events.
+#[derive(Clone, Debug)]
+pub(crate) struct WebhookConfig {
+    /// Names its position in the state folder.
+    pub(crate) name: String,
+    pub(crate) url: String,
+    /// The key of the signature.
+    pub(crate) secret_file: PathBuf,
+    /// The only CA that its certificate may be of; the system's without it.
+    pub(crate) ca_file: Option<PathBuf>,
+    /// Only of these tills; of all that the agent gives the front without it.
+    pub(crate) tills: Option<BTreeSet<String>>,
+    /// Only these steps; each that changes a sale without it.
+    pub(crate) steps: Option<BTreeSet<String>>,
+    /// How long one event is tried.
+    pub(crate) give_up: Duration,
+}
+
+/// One thing that is wrong.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Fault {
+    key: String,
+    wrong: String,
+    remedy: String,
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { key, wrong, remedy } = self;
+        let key = if key.is_empty() { String::new() } else { format!("{key}: ") };
+        write!(f, "{key}{wrong}; {remedy}")
+    }
+}
+
+/// Why a file gives no configuration.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ConfigError {
+    /// It cannot be read.
+    #[error("{}: cannot be read: {cause}; give the right path with --config, or let this user read it", file.display())]
+    Unreadable {
+        /// The file.
+        file: PathBuf,
+        /// The system's words.
+        #[source]
+        cause: io::Error,
+    },
+    /// What is written in it cannot be used.
+    #[error("{}", lines(file, faults))]
+    Faulty {
+        /// The file.
+        file: PathBuf,
+        /// Never empty.
+        faults: Vec<Fault>,
+    },
+}
+
+fn lines(file: &Path, faults: &[Fault]) -> String {
+    faults.iter().map(|fault| format!("{}: {fault}", file.display())).collect::<Vec<_>>().join("\n")
+}
+
+/// Reads the file and checks all of it.
+pub(crate) fn load(path: &Path) -> Result<FrontConfig, ConfigError> {
+    let unreadable = |cause| ConfigError::Unreadable { file: path.to_owned(), cause };
+    let mode = fs::metadata(path).map_err(unreadable)?.permissions().mode() & 0o7777;
+    let text = fs::read_to_string(path).map_err(unreadable)?;
+    let (config, mut faults) = parse(&text);
+    if mode & 0o002 != 0 {
+        let (wrong, remedy) =
+            (format!("every user may write it (mode {mode:04o})"), format!("run: chmod o-w {}", path.display()));
+        faults.insert(0, Fault { key: String::new(), wrong, remedy });
+    }
+    match config.filter(|_| faults.is_empty()) {
+        Some(config) => Ok(config),
+        None => Err(ConfigError::Faulty { file: path.to_owned(), faults }),
+    }
+}
+
+/// The configuration of a text, and what is wrong with it; a configuration that comes with faults is not to be used.
+fn parse(text: &str) -> (Option<FrontConfig>, Vec<Fault>) {
+    let mut table = match text.parse::<Table>() {
+        Ok(table) => table,
+        Err(error) => {
+            let wrong = format!("is not TOML: {}", error.to_string().trim().replace('\n', " "));
+            return (None, vec![Fault { key: String::new(), wrong, remedy: "correct this place".to_owned() }]);
+        }
+    };
+    let mut faults = Vec::new();
+    let config = {
+        let mut whole = Section { prefix: String::new(), table: &mut table, faults: &mut faults };
+        let config = FrontConfig::read(&mut whole);
+        whole.nothing_else();
+        config
+    };
+    config.judge(&mut faults);
+    (Some(config), faults)
+}
+
+impl FrontConfig {
+    fn read(whole: &mut Section<'_>) -> Self {
+        let names = whole.texts("names").unwrap_or_default();
+        let state = whole.path("state").unwrap_or_else(|| "/var/lib/pos-front".into());
+        let control = whole.path("control").unwrap_or_else(|| "/run/pos-front/control.sock".into());
+        let agent = whole.path("agent").unwrap_or_else(|| "/run/pos-agent/till.sock".into());
+        let tills = whole.texts("tills").unwrap_or_default();
+        let (https, http) = whole.section("listen", |listen| (listen.addresses("https"), listen.addresses("http")));
+        let page = whole.section("page", |page| PageConfig {
+            on: page.flag("on").unwrap_or(true),
+            till: page.text("till").unwrap_or_else(|| "local".to_owned()),
+            without_sign_in: page
+                .word("without-sign-in", "\"nobody\", \"board\" or \"network\"", WithoutSignIn::read)
+                .unwrap_or(WithoutSignIn::Board),
+        });
+        let origins = whole.section("cors", |cors| cors.texts("origins").unwrap_or_default());
+        let webhooks = whole.sections("webhook", WebhookConfig::read);
+        Self { https, http, names, state, control, agent, page, origins, tills, webhooks }
+    }
+
+    /// What is wrong although each value by itself is readable.
+    fn judge(&self, faults: &mut Vec<Fault>) {
+        let mut say = |key: &str, wrong: String, remedy: &str| {
+            faults.push(Fault { key: key.to_owned(), wrong, remedy: remedy.to_owned() });
+        };
+        if self.https.is_empty() && self.http.is_empty() {
+            say("listen", "no address".to_owned(), "write https = [\"0.0.0.0:8443\"] below [listen]");
+        }
+        for (key, addresses) in [("listen.https", &self.https), ("listen.http", &self.http)] {
+            if addresses.len() > MOST_ADDRESSES {
+                let wrong = format!("{} addresses", addresses.len());
+                say(key, wrong, "name 8 at most; 0.0.0.0 stands for all that this board has");
+            }
+        }
+        for address in self.http.iter().filter(|address| !address.ip().is_loopback()) {
+            let wrong = format!("{address} is on a network, and what is sent there without TLS can be read by others");
+            say("listen.http", wrong, "name it in https, or use 127.0.0.1");
+        }
+        for name in self.names.iter().filter(|name| !is_host_name(name)) {
+            say("names", format!("{name:?} is neither a host's name nor an address"), "write it as \"kasse.local\"");
+        }
+        for origin in self.origins.iter().filter(|origin| !is_origin(origin)) {
+            let wrong = format!("{origin:?} is no origin");
+            say("cors.origins", wrong, "write scheme, host and port alone, as \"https://till.example\"");
+        }
+        for till in self.tills.iter().chain([&self.page.till]).filter(|till| !is_till(till)) {
+            say("tills", format!("{till:?} cannot be a till's name"), "use 1 to 32 letters, digits, '-' and '_'");
+        }
+        if self.tills.contains(&self.page.till) {
+            let wrong = format!("{:?} is the page's own till", self.page.till);
+            say("tills", wrong, "give the page another one ([page] till), or do not let it be paired");
+        }
+        if self.webhooks.len() > MOST_WEBHOOKS {
+            say("webhook", format!("{} of them", self.webhooks.len()), "name 4 at most");
+        }
+        let mut seen = BTreeSet::new();
+        for webhook in &self.webhooks {
+            let key = format!("webhook {:?}", webhook.name);
+            if !is_till(&webhook.name) || !seen.insert(&webhook.name) {
+                say(&key, "name: not usable, or another one's".to_owned(), "give each a short name of its own");
+            }
+            if let Err((wrong, remedy)) = webhook.judge() {
+                say(&key, wrong, remedy);
+            }
+        }
+    }
+}
+
+impl WebhookConfig {
+    fn read(webhook: &mut Section<'_>) -> Self {
+        let hours = webhook.number("give-up-after-h", 1..=240).unwrap_or(24);
+        Self {
+            name: webhook.needed_text("name"),
+            url: webhook.needed_text("url"),
+            secret_file: webhook.needed_text("secret-file").into(),
+            ca_file: webhook.path("ca-file"),
+            tills: webhook.texts("tills").map(|tills| tills.into_iter().collect()),
+            steps: webhook.texts("steps").map(|steps| steps.into_iter().collect()),
+            give_up: Duration::from_secs(hours * 3600),
+        }
+    }
+
+    fn judge(&self) -> Result<(), (String, &'static str)> {
+        let url = reqwest::Url::parse(&self.url)
+            .map_err(|error| (format!("url: {error}"), "write it as \"https://till.example/hook\""))?;
+        let on_loopback = match url.host_str().unwrap_or_default() {
+            "localhost" => true,
+            host => host.trim_matches(['[', ']']).parse::<IpAddr>().is_ok_and(|address| address.is_loopback()),
+        };
+        let remedy = "use https; http is for receivers on this board (127.0.0.1) alone";
+        match url.scheme() {
+            "https" => {}
+            "http" if on_loopback => {}
+            scheme => return Err((format!("url: {scheme} to {:?}", url.host_str().unwrap_or_default()), remedy)),
+        }
+        if !url.username().is_empty() || url.password().is_some() {
+            return Err(("url: holds a password".to_owned(), "leave it out; the signature says who calls"));
+        }
+        self.secret().map(|_| ())?;
+        self.ca().map(|_| ())
+    }
+
+    /// The key of the signature: the bytes behind `whsec_`.
+    pub(crate) fn secret(&self) -> Result<Vec<u8>, (String, &'static str)> {
+        let wrong = |what: &str| format!("secret-file: {}: {what}", self.secret_file.display());
+        let remedy =
+            "write it with: pos-front webhook-secret > FILE, owned by pos-front, mode 0600; the receiver has the same";
+        let facts = fs::metadata(&self.secret_file).map_err(|error| (wrong(&error.to_string()), remedy))?;
+        if !facts.is_file() || facts.len() > 4096 {
+            return Err((wrong("is no file with one line"), remedy));
+        }
+        if facts.permissions().mode() & 0o077 != 0 {
+            return Err((wrong("other users may open it"), remedy));
+        }
+        let text = fs::read_to_string(&self.secret_file).map_err(|error| (wrong(&error.to_string()), remedy))?;
+        crate::webhooks::signing_key(text.trim())
+            .ok_or_else(|| (wrong("is not whsec_ and 24 to 64 bytes in base64"), remedy))
+    }
+
+    /// Its CA in PEM form.
+    pub(crate) fn ca(&self) -> Result<Option<Vec<u8>>, (String, &'static str)> {
+        let Some(file) = &self.ca_file else { return Ok(None) };
+        let remedy = "name a file with the CA's certificate in PEM form";
+        let wrong = |what: String| (format!("ca-file: {}: {what}", file.display()), remedy);
+        let pem = fs::read(file).map_err(|error| wrong(error.to_string()))?;
+        match reqwest::Certificate::from_pem_bundle(&pem) {
+            Ok(found) if !found.is_empty() => Ok(Some(pem)),
+            _ => Err(wrong("holds no certificate".to_owned())),
+        }
+    }
+}
+
+/// A till's name, as the agent's configuration has them.
+pub(crate) fn is_till(name: &str) -> bool {
+    (1..=32).contains(&name.len()) && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_".contains(&b))
+}
+
+/// What may stand in `Host` without its port, in lower case: a name or an address.
+fn is_host_name(name: &str) -> bool {
+    let label = |label: &str| {
+        (1..=63).contains(&label.len())
+            && label.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-')
+            && !label.starts_with('-')
+            && !label.ends_with('-')
+    };
+    name.parse::<IpAddr>().is_ok() || (name.len() <= 253 && name.split('.').all(label))
+}
+
+fn is_origin(origin: &str) -> bool {
+    let rest = origin.strip_prefix("https://").or_else(|| origin.strip_prefix("http://"));
+    let Some((host, port)) =
+        rest.map(|rest| rest.split_once(':').map_or((rest, None), |(host, port)| (host, Some(port))))
+    else {
+        return false;
+    };
+    is_host_name(host) && port.is_none_or(|port| port.parse::<u16>().is_ok_and(|number| number.to_string() == port))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_example_is_good_and_says_what_is_so_without_it() {
+        let (config, faults) = parse(include_str!("../front.toml"));
+        assert_eq!(faults, []);
+        let example = config.unwrap();
+        let (config, faults) = parse("[listen]\nhttps = [\"0.0.0.0:8443\"]\nhttp = [\"127.0.0.1:8651\"]");
+        assert_eq!((format!("{:?}", config.unwrap()), faults), (format!("{example:?}"), vec![]));
+    }
+
+    #[test]
+    fn all_faults_are_said_at_once_each_with_its_key() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("front.toml");
+        let wrong = r#"
+            names = ["Kasse.local", "-x", "192.0.2.7", "kasse.local"]
+            tils = ["a"]
+            tills = ["a b", "counter"]
+            agent = "run/x"
+            [listen]
+            http = ["192.0.2.1:80"]
+            https = ["localhost:1"]
+            [page]
+            on = "yes"
+            till = "counter"
+            without-sign-in = "everybody"
+            [cors]
+            origins = ["https://till.example/", "https://ok.example:8443", "null"]
+            [[webhook]]
+            name = "books"
+            url = "http://till.example/hook"
+            secret-file = "/nowhere"
+            give-up-after-h = 0
+            [[webhook]]
+            name = "books"
+            url = "ftp://127.0.0.1/"
+        "#;
+        fs::write(&file, wrong).unwrap();
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o602)).unwrap();
+        let said = load(&file).unwrap_err().to_string();
+        let lines: Vec<&str> = said.lines().collect();
+        assert!(lines.iter().all(|line| line.starts_with(file.to_str().unwrap()) && line.contains("; ")), "{said}");
+        for expected in [
+            "chmod o-w",
+            "names: \"Kasse.local\"",
+            "names: \"-x\"",
+            "tils: is no key",
+            "tills: \"a b\"",
+            "tills: \"counter\" is the page's own",
+            "agent: ",
+            "listen.http: 192.0.2.1:80",
+            "listen.https: ",
+            "page.on: ",
+            "page.without-sign-in: ",
+            "\"https://till.example/\"",
+            "\"null\"",
+            "webhook[1].give-up-after-h",
+            "http to \"till.example\"",
+            "webhook[2].secret-file: is missing",
+            "another one's",
+            "ftp",
+        ] {
+            assert_eq!(lines.iter().filter(|line| line.contains(expected)).count(), 1, "{expected} in\n{said}");
+        }
+        assert_eq!(lines.len(), 18, "{said}");
+    }
+}

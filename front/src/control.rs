@@ -1,0 +1,174 @@
+//! The way to a running front for whoever stands at the terminal: `pos-front pair` and `pos-front status`.
+//!
+//! A Unix socket in a folder that only the front's user and root can enter, with HTTP and JSON on it. Who may open it
+//! may do all that stands here.
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use bytes::Bytes;
+use http_body_util::{BodyExt, Full, Limited};
+use hyper::body::Incoming;
+use hyper::client::conn::http1 as client;
+use hyper::header::HOST;
+use hyper::server::conn::http1 as server;
+use hyper::service::service_fn;
+use hyper::{Method, Request, StatusCode};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use time::OffsetDateTime;
+use time::format_description::well_known::Rfc3339;
+use tokio::net::{UnixListener, UnixStream};
+use tokio::time::{Instant, timeout};
+
+use crate::front::Front;
+use crate::pairing::PairError;
+use crate::problem::{Answer, Problem, json_answer};
+
+const PATIENCE: Duration = Duration::from_secs(5);
+const MOST: usize = 64 * 1024;
+
+/// A point in time as people and programs read it.
+pub(crate) fn rfc3339(time: SystemTime) -> String {
+    let time = OffsetDateTime::from(time).replace_nanosecond(0).unwrap_or(OffsetDateTime::UNIX_EPOCH);
+    time.format(&Rfc3339).unwrap_or_default()
+}
+
+/// Opens the socket; one that an earlier front left behind is replaced.
+pub(crate) fn bind(path: &Path) -> io::Result<UnixListener> {
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    if std::os::unix::net::UnixStream::connect(path).is_ok() {
+        return Err(io::Error::new(io::ErrorKind::AddrInUse, "another pos-front answers there; stop it"));
+    }
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    let listener = UnixListener::bind(path)?;
+    fs::set_permissions(path, fs::Permissions::from_mode(0o600))?;
+    Ok(listener)
+}
+
+/// Answers whoever may open the socket, for ever.
+pub(crate) async fn serve(listener: UnixListener, front: Arc<Front>) {
+    loop {
+        let Ok((stream, _)) = listener.accept().await else {
+            tokio::time::sleep(Duration::from_millis(100)).await;
+            continue;
+        };
+        let front = Arc::clone(&front);
+        tokio::spawn(async move {
+            let answered = service_fn(move |request| {
+                let front = Arc::clone(&front);
+                async move { Ok::<_, std::convert::Infallible>(answer(&front, request).await) }
+            });
+            let connection = server::Builder::new()
+                .timer(TokioTimer::new())
+                .header_read_timeout(PATIENCE)
+                .serve_connection(TokioIo::new(stream), answered);
+            // Whoever breaks it off wants no answer.
+            let _ = connection.await;
+        });
+    }
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Asked {
+    code: String,
+    till: Option<String>,
+}
+
+async fn answer(front: &Front, request: Request<Incoming>) -> Answer {
+    carried_out(front, request).await.unwrap_or_else(Answer::from)
+}
+
+async fn carried_out(front: &Front, request: Request<Incoming>) -> Result<Answer, Problem> {
+    let (head, body) = request.into_parts();
+    let (pairings, now) = (&front.pairings, Instant::now());
+    let asked = async {
+        let body = timeout(PATIENCE, Limited::new(body, MOST).collect()).await.ok().and_then(Result::ok);
+        let body = body.ok_or_else(|| Problem::malformed("the body broke off"))?.to_bytes();
+        serde_json::from_slice::<Asked>(&body).map_err(|error| Problem::malformed(error.to_string()))
+    };
+    let said = match (&head.method, head.uri.path()) {
+        (&Method::GET, "/status") => front.status(),
+        (&Method::GET, "/pair") => json!({ "waiting": pairings.waiting(now), "paired": pairings.paired(now) }),
+        (&Method::POST, "/pair/approve") => {
+            let Asked { code, till } = asked.await?;
+            json!({ "till": pairings.approve(&code, till.as_deref(), now)? })
+        }
+        (&Method::POST, "/pair/refuse") => {
+            pairings.refuse(&asked.await?.code, now)?;
+            json!({})
+        }
+        (&Method::POST, "/pair/revoke") => {
+            pairings.revoke(&asked.await?.till.unwrap_or_default(), now)?;
+            json!({})
+        }
+        _ => return Err(Problem::not_found()),
+    };
+    Ok(json_answer(StatusCode::OK, &said))
+}
+
+impl From<PairError> for Problem {
+    fn from(error: PairError) -> Self {
+        let title = "The till cannot be paired";
+        let of = |status, code| Self::new(status, code, title, error.to_string());
+        match &error {
+            PairError::Name => Self::malformed(error.to_string()),
+            PairError::TooMany => Self::too_many(error.to_string(), 60),
+            PairError::Paused { left } => Self::too_many(error.to_string(), left.as_secs().max(1)),
+            PairError::NoRequest => of(StatusCode::NOT_FOUND, "no-such-request"),
+            PairError::WrongCode { .. } => of(StatusCode::FORBIDDEN, "wrong-code"),
+            PairError::UnknownTill { .. } => of(StatusCode::UNPROCESSABLE_ENTITY, "unknown-till"),
+            PairError::State(_) => of(StatusCode::SERVICE_UNAVAILABLE, "state"),
+        }
+    }
+}
+
+/// Why a running front gave no answer.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ControlError {
+    /// It is not there, or this user may not ask it.
+    #[error("{path}: {cause}; is pos-front running (systemctl status pos-front), and is this root or its user?")]
+    Unreachable {
+        /// Its socket.
+        path: String,
+        /// The system's words.
+        cause: String,
+    },
+    /// It says no.
+    #[error("{0}")]
+    Refused(String),
+}
+
+/// Asks the running front.
+pub(crate) async fn ask(path: &Path, method: Method, target: &str, body: &Value) -> Result<Value, ControlError> {
+    let unreachable = |cause: String| ControlError::Unreachable { path: path.display().to_string(), cause };
+    let asked = async {
+        let stream = UnixStream::connect(path).await.map_err(|error| unreachable(error.to_string()))?;
+        let (mut sender, connection) =
+            client::handshake(TokioIo::new(stream)).await.map_err(|error| unreachable(error.to_string()))?;
+        tokio::spawn(connection);
+        let request = Request::builder().method(method).uri(target).header(HOST, "localhost");
+        let request = request.body(Full::new(Bytes::from(body.to_string()))).expect("a path of this program");
+        let answer = sender.send_request(request).await.map_err(|error| unreachable(error.to_string()))?;
+        let status = answer.status();
+        let body = Limited::new(answer.into_body(), MOST).collect().await;
+        let body = body.map_err(|error| unreachable(error.to_string()))?.to_bytes();
+        let said: Value = serde_json::from_slice(&body).unwrap_or_default();
+        match status.is_success() {
+            true => Ok(said),
+            false => Err(ControlError::Refused(said["detail"].as_str().unwrap_or("refused").to_owned())),
+        }
+    };
+    timeout(PATIENCE, asked).await.unwrap_or_else(|_| Err(unreachable("no answer".to_owned())))
+}

@@ -1,0 +1,442 @@
+//! One request and its answer: who may ask what, and which room answers it.
+//!
+//! | path | who | room |
+//! |---|---|---|
+//! | `/`, `/assets/…`; `/favicon.ico`, which is empty | anybody | `page`; here |
+//! | `/front/settings`, `/front/health`, `/front/certificate.pem` | anybody | here |
+//! | `/front/session` | anybody; the agent judges the PIN | `session` |
+//! | `/front/pair`, `/front/pair/{request}` | anybody; a person at the terminal decides | `pairing` |
+//! | `/front/events` | whoever may use the page | here |
+//! | `/v1/…` | whoever may use the page, and paired tills | `passage` |
+//!
+//! The page may be used by an operator who is signed in, and without one by whom `[page] without-sign-in` names.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, SystemTime};
+
+use bytes::Bytes;
+use hyper::body::Incoming;
+use hyper::header::{
+    ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
+    ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_MAX_AGE, CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE,
+    HeaderValue, REFERRER_POLICY, VARY, X_CONTENT_TYPE_OPTIONS,
+};
+use hyper::{HeaderMap, Method, Request, Response, StatusCode};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tokio::sync::{mpsc, watch};
+use tokio::time::{Instant, MissedTickBehavior, interval};
+
+use crate::agent::{Agent, Question, Standing};
+use crate::attempts::Attempts;
+use crate::certificate::HostCertificate;
+use crate::config::{FrontConfig, WithoutSignIn};
+use crate::control::rfc3339;
+use crate::guard::{Asker, Caller, Guard, Way, bearer, cookie};
+use crate::page::Page;
+use crate::pairing::{Collected, Pairings};
+use crate::passage;
+use crate::places::{Lasting, Place};
+use crate::problem::{Answer, Problem, empty_answer, json_answer, whole};
+use crate::session;
+use crate::webhooks::Webhook;
+
+/// The page loads nothing from elsewhere, runs nothing that stands in it, and stands in no other page.
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
+                      form-action 'none'; base-uri 'none'; frame-ancestors 'none'";
+/// Wrong tokens of one address; a till has the right one, and a person who types it may err.
+const WRONG_TOKENS: (u32, Duration) = (20, Duration::from_secs(60));
+/// Sign-ins of one address: the agent counts wrong PINs of each operator too, and this keeps one address from locking
+/// out all.
+const SIGN_INS: (u32, Duration) = (20, Duration::from_secs(300));
+/// A comment this often shows the page that the front lives.
+const KEEP_ALIVE: Duration = Duration::from_secs(10);
+
+/// Everything that answers.
+pub(crate) struct Front {
+    pub(crate) config: FrontConfig,
+    pub(crate) agent: Arc<Agent>,
+    pub(crate) pairings: Arc<Pairings>,
+    pub(crate) webhooks: Vec<Arc<Webhook>>,
+    pub(crate) guard: Guard,
+    pub(crate) page: Page,
+    /// None without TLS.
+    pub(crate) certificate: Option<watch::Receiver<Arc<HostCertificate>>>,
+    pub(crate) wrong_tokens: Mutex<Attempts>,
+    pub(crate) sign_ins: Mutex<Attempts>,
+    /// As the agent said them last: the page begins while the agent is away.
+    pub(crate) settings: Mutex<Option<Value>>,
+    /// Where it listens, as a person would type it.
+    pub(crate) urls: Vec<String>,
+    pub(crate) now: fn() -> SystemTime,
+}
+
+/// The counters of a new front: wrong tokens, and sign-ins.
+pub(crate) fn counters() -> (Mutex<Attempts>, Mutex<Attempts>) {
+    let of = |(most, period)| Mutex::new(Attempts::new(most, period));
+    (of(WRONG_TOKENS), of(SIGN_INS))
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PairName {
+    name: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PairCode {
+    code: String,
+}
+
+impl Front {
+    /// Answers a request, whatever it is.
+    pub(crate) async fn answer(&self, request: Request<Incoming>, way: Way, place: &Arc<Place>) -> Answer {
+        let lasting = match request.uri().path() {
+            "/v1/events" | "/front/events" => Lasting::Stream,
+            _ => Lasting::Answer,
+        };
+        let under_way = match place.begin(lasting) {
+            Ok(under_way) => under_way,
+            Err(problem) => return with_usual_headers(problem.into()),
+        };
+        let asker = self.guard.judge(&request, way);
+        let answer = match &asker {
+            Ok(Asker::Listed(_)) if request.method() == Method::OPTIONS => Ok(allowed_to_ask()),
+            Ok(asker) => self.routed(request, way, asker, place).await,
+            Err(_) => Ok(empty_answer(StatusCode::FORBIDDEN)),
+        };
+        let (mut answer, listed) = match (answer, asker) {
+            (_, Err(problem)) => (problem.into(), None),
+            (answer, Ok(asker)) => (answer.unwrap_or_else(Answer::from), Some(asker)),
+        };
+        if let Some(Asker::Listed(origin)) = listed {
+            let headers = answer.headers_mut();
+            headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin);
+            headers.insert(ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static("Retry-After, Link"));
+        }
+        under_way.until_sent(with_usual_headers(answer))
+    }
+
+    async fn routed(
+        &self,
+        request: Request<Incoming>,
+        way: Way,
+        asker: &Asker,
+        place: &Arc<Place>,
+    ) -> Result<Answer, Problem> {
+        let (method, path) = (request.method().clone(), request.uri().path().to_owned());
+        let is_read = matches!(method, Method::GET | Method::HEAD);
+        match path.as_str() {
+            path if path.starts_with("/v1/") => {
+                let caller = self.caller(request.headers(), way, asker)?;
+                let answer = passage::pass(&self.agent, request, &caller, &self.config.page.till).await?;
+                // A session that the agent does not know is a stranger's.
+                if answer.status() != StatusCode::UNAUTHORIZED {
+                    place.admitted();
+                }
+                Ok(answer)
+            }
+            "/front/health" if is_read => Ok(self.health(request.headers(), way, asker)),
+            "/front/certificate.pem" if is_read => self.ca(),
+            "/front/pair" if method == Method::POST => {
+                let PairName { name } = fields(request).await?;
+                let (request, good_for) = self.pairings.ask(&name, way.peer.ip(), Instant::now())?;
+                let said = json!({ "request": request, "goodForS": good_for.as_secs() });
+                Ok(json_answer(StatusCode::ACCEPTED, &said))
+            }
+            path if path.starts_with("/front/pair/") && method == Method::POST => {
+                let id = path["/front/pair/".len()..].to_owned();
+                let PairCode { code } = fields(request).await?;
+                match self.pairings.collect(&id, &code, Instant::now(), &rfc3339((self.now)()))? {
+                    Collected::Waiting => {
+                        Ok(json_answer(StatusCode::ACCEPTED, &json!({ "state": "waiting-for-approval" })))
+                    }
+                    Collected::Token { till, token } => {
+                        Ok(json_answer(StatusCode::CREATED, &json!({ "till": till, "token": token })))
+                    }
+                }
+            }
+            // Browsers ask for it by themselves.
+            "/favicon.ico" if is_read => Ok(empty_answer(StatusCode::NO_CONTENT)),
+            path if self.config.page.on => self.for_page(request, way, asker, place, path).await,
+            _ => Err(Problem::not_found()),
+        }
+    }
+
+    /// What only the page asks.
+    async fn for_page(
+        &self,
+        request: Request<Incoming>,
+        way: Way,
+        asker: &Asker,
+        place: &Arc<Place>,
+        path: &str,
+    ) -> Result<Answer, Problem> {
+        if matches!(asker, Asker::Listed(_)) {
+            return Err(Problem::forbidden("this is for the front's own page"));
+        }
+        let session = cookie(request.headers());
+        match (request.method(), path) {
+            (&Method::GET, "/front/settings") => self.settings_answer().await,
+            (&Method::GET, "/front/session") => {
+                session::current(&self.agent, session.as_ref(), self.may_do_without(way)).await
+            }
+            (&Method::POST, "/front/session") => self.sign_in(request, way).await,
+            (&Method::DELETE, "/front/session") => Ok(session::sign_out(&self.agent, session.as_ref(), way.tls).await),
+            (&Method::GET, "/front/events") => {
+                self.caller(request.headers(), way, asker)?;
+                self.session_is_good(session, way).await?;
+                place.admitted();
+                Ok(self.events())
+            }
+            (&Method::GET | &Method::HEAD, path) => {
+                self.page.answer(path, request.headers()).ok_or_else(Problem::not_found)
+            }
+            _ => Err(Problem::not_found()),
+        }
+    }
+
+    /// Who asks for what only some may ask; whether a session is good the agent says with whatever it is asked.
+    fn caller(&self, headers: &HeaderMap, way: Way, asker: &Asker) -> Result<Caller, Problem> {
+        if let Some(token) = bearer(headers) {
+            return self.till(token.unwrap_or_default(), way).map(Caller::Till);
+        }
+        if matches!(asker, Asker::Listed(_)) || !self.config.page.on {
+            let detail = "send \"Authorization: Bearer …\" with a paired till's token; POST /front/pair gives one";
+            return Err(Problem::unauthorized("unauthorized", detail));
+        }
+        page_caller(cookie(headers), self.may_do_without(way), self.agent.standing())
+    }
+
+    /// Whether the page may be used from there without an operator.
+    fn may_do_without(&self, way: Way) -> bool {
+        match self.config.page.without_sign_in {
+            WithoutSignIn::Nobody => false,
+            WithoutSignIn::Board => way.is_local(),
+            WithoutSignIn::Network => true,
+        }
+    }
+
+    fn till(&self, token: &str, way: Way) -> Result<String, Problem> {
+        let (now, address) = (Instant::now(), way.peer.ip());
+        let mut wrong = self.wrong_tokens.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(left) = wrong.must_wait(address, now) {
+            return Err(Problem::too_many("too many wrong tokens came from this address", left.as_secs().max(1)));
+        }
+        self.pairings.whose(token, now).inspect(|_| wrong.forget(address)).ok_or_else(|| {
+            wrong.count(address, now);
+            Problem::unauthorized("unauthorized", "this is no token of a paired till; pair it again: POST /front/pair")
+        })
+    }
+
+    /// Asks the agent about a session that no other question of this request would show to be over.
+    async fn session_is_good(&self, session: Option<HeaderValue>, way: Way) -> Result<(), Problem> {
+        if self.may_do_without(way) {
+            return Ok(());
+        }
+        let question = Question::get("/v1/sessions/current").with_session(session.as_ref());
+        match self.agent.ask_json(question).await?.0 {
+            StatusCode::OK => Ok(()),
+            _ => Err(Problem::unauthorized("sign-in", "the session has ended: POST /front/session")),
+        }
+    }
+
+    async fn sign_in(&self, request: Request<Incoming>, way: Way) -> Result<Answer, Problem> {
+        let (now, address) = (Instant::now(), way.peer.ip());
+        {
+            let mut sign_ins = self.sign_ins.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some(left) = sign_ins.must_wait(address, now) {
+                return Err(Problem::too_many("too many sign-ins came from this address", left.as_secs().max(1)));
+            }
+            sign_ins.count(address, now);
+        }
+        let answer = async {
+            let (head, body) = request.into_parts();
+            let body = passage::body(body, &head.headers).await?;
+            session::sign_in(&self.agent, body, way.tls).await
+        };
+        let answer = answer.await;
+        let mut sign_ins = self.sign_ins.lock().unwrap_or_else(PoisonError::into_inner);
+        match &answer {
+            Ok(answer) if answer.status() == StatusCode::OK => sign_ins.forget(address),
+            Ok(_) => {}
+            // Nobody has judged the PIN.
+            Err(_) => sign_ins.take_back(address),
+        }
+        answer
+    }
+
+    /// What the page has to know before anything else.
+    async fn settings_answer(&self) -> Result<Answer, Problem> {
+        let asked = self.agent.ask_json(Question::get("/v1/status")).await;
+        let kept = || self.settings.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let of_agent = match asked {
+            Ok((StatusCode::OK, status)) => {
+                let operators = session::operators(&self.agent).await?.is_some();
+                let settings = of_status(&status, operators);
+                *self.settings.lock().unwrap_or_else(PoisonError::into_inner) = Some(settings.clone());
+                settings
+            }
+            Ok((status, said)) => kept().ok_or_else(|| {
+                let detail = said["detail"].as_str().or(said["error"]["message"].as_str()).unwrap_or_default();
+                Problem::forbidden(format!("the agent refuses the front ({status}): {detail}"))
+            })?,
+            Err(error) => kept().ok_or_else(|| Problem::from(error))?,
+        };
+        let mut settings = of_agent;
+        settings["version"] = self.page.version().into();
+        settings["languages"] = self.page.languages().into();
+        Ok(json_answer(StatusCode::OK, &settings))
+    }
+
+    fn health(&self, headers: &HeaderMap, way: Way, asker: &Asker) -> Answer {
+        let standing = self.agent.standing();
+        let word = if standing.up == Some(true) { "up" } else { "down" };
+        let mut said = json!({ "agent": word, "since": rfc3339(standing.since) });
+        // Who uses the terminal sees how its webhooks go; strangers hear whether it works.
+        if way.is_local() || self.caller(headers, way, asker).is_ok_and(|caller| matches!(caller, Caller::Till(_))) {
+            said["webhooks"] = self.webhooks.iter().map(|webhook| webhook.shown()).collect();
+        }
+        json_answer(StatusCode::OK, &said)
+    }
+
+    /// For whoever stands at the terminal.
+    pub(crate) fn status(&self) -> Value {
+        let standing = self.agent.standing();
+        let state = match standing.up {
+            Some(true) => "up",
+            Some(false) => "down",
+            None => "not asked yet",
+        };
+        let webhooks: Vec<Value> = self.webhooks.iter().map(|webhook| webhook.shown()).collect();
+        let agent = json!({ "state": state, "since": rfc3339(standing.since), "operators": standing.knows_sessions });
+        json!({ "version": env!("CARGO_PKG_VERSION"), "listens": self.urls, "page": self.page.version(),
+                "agent": agent, "webhooks": webhooks, "paired": self.pairings.paired(Instant::now()) })
+    }
+
+    fn ca(&self) -> Result<Answer, Problem> {
+        let certificate = self.certificate.as_ref().ok_or_else(Problem::not_found)?;
+        let mut answer = Response::new(whole(certificate.borrow().ca_pem().to_owned()));
+        answer.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/x-pem-file"));
+        Ok(answer)
+    }
+
+    /// Tills that wait to be paired, with their codes, each time something changes.
+    fn events(&self) -> Answer {
+        let (sender, stream) = mpsc::channel(1);
+        let mut changes = self.pairings.changes();
+        changes.mark_changed();
+        let shown = Arc::clone(&self.pairings);
+        tokio::spawn(async move {
+            let mut keep_alive = interval(KEEP_ALIVE);
+            keep_alive.set_missed_tick_behavior(MissedTickBehavior::Delay);
+            loop {
+                let event = tokio::select! {
+                    changed = changes.changed() => match changed {
+                        Ok(()) => format!("event: pairing\ndata: {}\n\n", json!({ "waiting": shown.waiting(Instant::now()) })),
+                        Err(_) => return,
+                    },
+                    _ = keep_alive.tick() => ":\n\n".to_owned(),
+                    () = sender.closed() => return,
+                };
+                if sender.send(Bytes::from(event)).await.is_err() {
+                    return;
+                }
+            }
+        });
+        passage::event_stream(stream)
+    }
+}
+
+/// The page, when it needs no session or has one that the agent will judge.
+fn page_caller(session: Option<HeaderValue>, may_do_without: bool, agent: Standing) -> Result<Caller, Problem> {
+    if agent.up != Some(true) {
+        return Err(Problem::agent_down("the agent is not there; systemctl status pos-agent"));
+    }
+    if may_do_without || (session.is_some() && agent.knows_sessions) {
+        return Ok(Caller::Page { session });
+    }
+    let detail = "here the page is for operators who are signed in: POST /front/session";
+    Err(Problem::unauthorized("sign-in", detail))
+}
+
+/// The settings in the agent's status.
+fn of_status(status: &Value, operators: bool) -> Value {
+    let currency = status["currency"].as_str().unwrap_or_default();
+    json!({
+        "terminal": status["terminalId"],
+        "merchant": status.get("merchant").cloned().unwrap_or_else(|| json!([])),
+        "currency": currency,
+        "exponent": exponent(currency),
+        "operators": operators,
+        "tips": status.get("tips").cloned().unwrap_or_default(),
+        "training": status.get("training").cloned().unwrap_or(json!(false)),
+        "waits": status.get("waits").cloned().unwrap_or_default(),
+    })
+}
+
+/// Decimals of a currency (ISO 4217): two, but for these.
+fn exponent(currency: &str) -> u8 {
+    match currency {
+        "BIF" | "CLP" | "DJF" | "GNF" | "ISK" | "JPY" | "KMF" | "KRW" | "PYG" | "RWF" | "UGX" | "VND" | "VUV"
+        | "XAF" | "XOF" | "XPF" => 0,
+        "BHD" | "IQD" | "JOD" | "KWD" | "LYD" | "OMR" | "TND" => 3,
+        _ => 2,
+    }
+}
+
+/// The fields of a body.
+async fn fields<T: serde::de::DeserializeOwned>(request: Request<Incoming>) -> Result<T, Problem> {
+    let (head, body) = request.into_parts();
+    let body = passage::body(body, &head.headers).await?;
+    serde_json::from_slice(&body).map_err(|error| Problem::malformed(error.to_string()))
+}
+
+/// What a browser asks before it lets a listed page ask.
+fn allowed_to_ask() -> Answer {
+    let mut answer = empty_answer(StatusCode::NO_CONTENT);
+    let headers = answer.headers_mut();
+    headers.insert(ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static("GET, POST"));
+    let asked = "Authorization, Content-Type, Last-Event-ID, Pos-Supervisor";
+    headers.insert(ACCESS_CONTROL_ALLOW_HEADERS, HeaderValue::from_static(asked));
+    headers.insert(ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static("600"));
+    headers.insert("access-control-allow-private-network", HeaderValue::from_static("true"));
+    answer
+}
+
+fn with_usual_headers(mut answer: Answer) -> Answer {
+    let headers = answer.headers_mut();
+    headers.entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
+    headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
+    headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+    headers.insert(VARY, HeaderValue::from_static("Origin"));
+    answer
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn where_it_takes_an_operator_the_page_needs_a_session_that_the_agent_judges() {
+        let agent = |up, knows_sessions| Standing { up, since: SystemTime::UNIX_EPOCH, knows_sessions };
+        let cookie = || Some(HeaderValue::from_static("x"));
+        let asked = |session: Option<HeaderValue>, may_do_without, agent| {
+            let caller = page_caller(session.clone(), may_do_without, agent);
+            caller.map(|caller| assert_eq!(caller, Caller::Page { session })).map_err(|it| Answer::from(it).status())
+        };
+        let (up, old) = (agent(Some(true), true), agent(Some(true), false));
+        assert_eq!(asked(None, false, up), Err(StatusCode::UNAUTHORIZED));
+        assert_eq!(asked(cookie(), false, up), Ok(()));
+        assert_eq!(asked(cookie(), false, old), Err(StatusCode::UNAUTHORIZED), "an agent that would not judge it");
+        for session in [None, cookie()] {
+            assert_eq!(asked(session.clone(), true, up), Ok(()), "where it may be used without one");
+            assert_eq!(asked(session.clone(), true, old), Ok(()));
+            for away in [agent(Some(false), true), agent(None, true)] {
+                assert_eq!(asked(session.clone(), true, away), Err(StatusCode::SERVICE_UNAVAILABLE));
+            }
+        }
+    }
+}

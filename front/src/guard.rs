@@ -1,0 +1,281 @@
+//! What a request must look like before anything is done with it: for this host, from no foreign page, in JSON.
+//!
+//! | what a browser is made to do | what stops it |
+//! |---|---|
+//! | a page of another origin calls this one | `Origin`, and `Sec-Fetch-Site` where there is no `Origin` |
+//! | a page renames itself to this address (DNS rebinding) | `Host`: a name of the configuration, or the address that was reached |
+//! | a form or a link sends what changes something | `Origin` is needed, and `Content-Type: application/json` |
+//! | a proxy is spoken to | only a path is taken, no address with a scheme |
+//!
+//! Who asks, and with which right, is told apart here too; whether a session is good the agent knows.
+
+use std::net::{IpAddr, SocketAddr};
+
+use hyper::header::{AUTHORIZATION, CONTENT_TYPE, COOKIE, HOST, HeaderName, HeaderValue, ORIGIN};
+use hyper::{HeaderMap, Method, Request, StatusCode};
+
+use crate::problem::Problem;
+use crate::session;
+
+const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
+
+/// Where a connection comes from and what it reached.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Way {
+    pub(crate) peer: SocketAddr,
+    pub(crate) reached: SocketAddr,
+    pub(crate) tls: bool,
+}
+
+impl Way {
+    /// Whether the other end is a program of this board.
+    pub(crate) fn is_local(&self) -> bool {
+        self.peer.ip().to_canonical().is_loopback()
+    }
+}
+
+/// Who asks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Caller {
+    /// A till that was paired.
+    Till(String),
+    /// The page, with the session of the operator who is signed in.
+    Page {
+        /// As it stood in the cookie.
+        session: Option<HeaderValue>,
+    },
+}
+
+/// Which page a browser sends the request for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Asker {
+    /// None says so: no browser, or a browser that asks and changes nothing.
+    Unsaid,
+    /// The front's own page.
+    Own,
+    /// One of the configured origins.
+    Listed(HeaderValue),
+}
+
+/// The names and origins that are answered.
+#[derive(Debug)]
+pub(crate) struct Guard {
+    names: Vec<String>,
+    origins: Vec<String>,
+}
+
+impl Guard {
+    /// `names` without ports, `origins` as browsers write them, both in lower case.
+    pub(crate) fn new(names: Vec<String>, origins: Vec<String>) -> Self {
+        Self { names, origins }
+    }
+
+    /// Judges a request by its target and its headers.
+    pub(crate) fn judge<B>(&self, request: &Request<B>, way: Way) -> Result<Asker, Problem> {
+        let (uri, headers) = (request.uri(), request.headers());
+        if uri.scheme().is_some() || uri.authority().is_some() || !uri.path().starts_with('/') {
+            return Err(Problem::malformed("this is no proxy: ask for a path alone"));
+        }
+        let host = self.host(headers, way)?;
+        let asker = self.asker(headers, uri.path(), &host, way.tls)?;
+        let changes = !matches!(*request.method(), Method::GET | Method::HEAD | Method::OPTIONS);
+        let has_token = headers.contains_key(AUTHORIZATION);
+        if changes && asker == Asker::Unsaid && !has_token && !is_pairing(uri.path()) {
+            return Err(Problem::forbidden("a request that changes something says its Origin, or has a till's token"));
+        }
+        if request.method() == Method::POST && !is_json(headers) {
+            let (code, title) = ("media-type", "The request is not JSON");
+            let detail = "a POST needs \"Content-Type: application/json\"";
+            return Err(Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, code, title, detail));
+        }
+        Ok(asker)
+    }
+
+    /// The one `Host`, when it is this one.
+    fn host(&self, headers: &HeaderMap, way: Way) -> Result<String, Problem> {
+        let strange = || {
+            Problem::new(
+                StatusCode::MISDIRECTED_REQUEST,
+                "host",
+                "This is not the host that was asked for",
+                "this host is not known by that name; add it to names in front.toml, or use its address",
+            )
+        };
+        let host = only(headers, &HOST).ok_or_else(strange)?.to_ascii_lowercase();
+        let name = match host.rsplit_once(':') {
+            Some((name, port)) if !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit()) => name,
+            _ => host.as_str(),
+        };
+        let address = name.strip_prefix('[').and_then(|name| name.strip_suffix(']')).unwrap_or(name);
+        let known = match address.parse::<IpAddr>() {
+            Ok(address) => address == way.reached.ip().to_canonical(),
+            Err(_) => name == "localhost" && way.is_local(),
+        };
+        let known = known || self.names.iter().any(|known| known == name || known == address);
+        if known { Ok(host) } else { Err(strange()) }
+    }
+
+    fn asker(&self, headers: &HeaderMap, path: &str, host: &str, tls: bool) -> Result<Asker, Problem> {
+        let foreign = || {
+            Problem::forbidden("pages of other origins may not use the terminal; [cors] origins lists those that may")
+        };
+        let Some(given) = headers.get(ORIGIN) else {
+            return match headers.get(SEC_FETCH_SITE).map(HeaderValue::as_bytes) {
+                None | Some(b"same-origin" | b"none") => Ok(Asker::Unsaid),
+                // A link to the page from elsewhere: its files are no secret.
+                Some(_) if !is_interface(path) => Ok(Asker::Unsaid),
+                Some(_) => Err(foreign()),
+            };
+        };
+        let origin = only(headers, &ORIGIN).ok_or_else(foreign)?.to_ascii_lowercase();
+        let scheme = if tls { "https://" } else { "http://" };
+        if origin.strip_prefix(scheme) == Some(host) {
+            return Ok(Asker::Own);
+        }
+        match self.origins.contains(&origin) {
+            true => Ok(Asker::Listed(given.clone())),
+            false => Err(foreign()),
+        }
+    }
+}
+
+/// What answers with facts of the terminal.
+fn is_interface(path: &str) -> bool {
+    path.starts_with("/v1/") || path.starts_with("/front/")
+}
+
+/// Pairing begins without a token, and a till is no browser. It gives nothing to whoever does not know the code.
+fn is_pairing(path: &str) -> bool {
+    path == "/front/pair" || path.starts_with("/front/pair/")
+}
+
+/// A header that stands there once.
+fn only<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
+    let mut all = headers.get_all(name).iter();
+    match (all.next(), all.next()) {
+        (Some(value), None) => value.to_str().ok(),
+        _ => None,
+    }
+}
+
+/// The token of a till; `Some(None)` when something else stands in its place.
+pub(crate) fn bearer(headers: &HeaderMap) -> Option<Option<&str>> {
+    headers.get(AUTHORIZATION)?;
+    let given = only(headers, &AUTHORIZATION).and_then(|value| value.split_at_checked(7));
+    Some(given.filter(|(scheme, _)| scheme.eq_ignore_ascii_case("Bearer ")).map(|(_, token)| token))
+}
+
+/// The session of a request's cookie.
+pub(crate) fn cookie(headers: &HeaderMap) -> Option<HeaderValue> {
+    let cookies = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
+    session::in_cookies(cookies)
+}
+
+fn is_json(headers: &HeaderMap) -> bool {
+    let media = only(headers, &CONTENT_TYPE).unwrap_or_default();
+    let media = media.split_once(';').map_or(media, |(media, _)| media);
+    media.trim().eq_ignore_ascii_case("application/json")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn guard() -> Guard {
+        Guard::new(vec!["kasse.local".to_owned()], vec!["https://till.example".to_owned()])
+    }
+
+    fn way(tls: bool, peer: &str) -> Way {
+        let reached = "192.0.2.7:8443".parse().unwrap();
+        Way { peer: peer.parse().unwrap(), reached, tls }
+    }
+
+    /// `Name: value` lines behind `METHOD target`.
+    fn judged(text: &str, way: Way) -> Result<Asker, StatusCode> {
+        let mut lines = text.split('\n');
+        let (method, target) = lines.next().unwrap().split_once(' ').unwrap();
+        let mut request = Request::builder().method(method).uri(target);
+        for line in lines {
+            let (name, value) = line.split_once(": ").unwrap();
+            request = request.header(name, value);
+        }
+        let judged = guard().judge(&request.body(()).unwrap(), way);
+        judged.map_err(|problem| crate::problem::Answer::from(problem).status())
+    }
+
+    #[test]
+    fn only_names_of_this_host_are_answered() {
+        let far = way(true, "192.0.2.99:4000");
+        let near = Way { reached: "127.0.0.1:8651".parse().unwrap(), ..way(false, "127.0.0.1:4000") };
+        for host in ["kasse.local", "KASSE.local:8443", "192.0.2.7", "192.0.2.7:8443"] {
+            assert_eq!(judged(&format!("GET /\nHost: {host}"), far), Ok(Asker::Unsaid), "{host}");
+        }
+        for host in ["localhost", "127.0.0.1:8651", "LOCALHOST:8651"] {
+            assert!(judged(&format!("GET /\nHost: {host}"), near).is_ok(), "{host}");
+        }
+        for host in [
+            "evil.example",
+            "kasse.local.evil.example",
+            "192.0.2.8",
+            "localhost",
+            "127.0.0.1",
+            "",
+            "kasse.local:",
+            "x@kasse.local",
+        ] {
+            assert!(judged(&format!("GET /\nHost: {host}"), far).is_err(), "{host}");
+        }
+        assert!(judged("GET /", far).is_err());
+        assert!(judged("GET /\nHost: kasse.local\nHost: evil.example", far).is_err());
+        assert!(judged("GET http://kasse.local/\nHost: kasse.local", far).is_err());
+    }
+
+    #[test]
+    fn a_foreign_page_is_refused_and_a_listed_one_is_told_apart() {
+        let https = way(true, "192.0.2.99:4000");
+        let post = "POST /v1/sales\nHost: kasse.local:8443\nContent-Type: application/json";
+        assert_eq!(judged(&format!("{post}\nOrigin: https://kasse.local:8443"), https), Ok(Asker::Own));
+        let listed = judged(&format!("{post}\nOrigin: https://till.example"), https);
+        assert_eq!(listed, Ok(Asker::Listed(HeaderValue::from_static("https://till.example"))));
+        for origin in [
+            "https://kasse.local",
+            "http://kasse.local:8443",
+            "https://evil.example",
+            "null",
+            "",
+            "https://kasse.local:8443.evil.example",
+            "https://till.example:444",
+            "https://kasse.local:8443\nOrigin: null",
+        ] {
+            assert_eq!(judged(&format!("{post}\nOrigin: {origin}"), https), Err(StatusCode::FORBIDDEN), "{origin}");
+        }
+        assert_eq!(judged(post, https), Err(StatusCode::FORBIDDEN), "a browser that says nothing");
+        assert_eq!(judged(&format!("{post}\nAuthorization: Bearer x"), https), Ok(Asker::Unsaid), "a till");
+        let get = "GET /v1/sales\nHost: kasse.local:8443\nSec-Fetch-Site:";
+        assert!(judged(&format!("{get} same-origin"), https).is_ok());
+        assert!(judged(&format!("{get} cross-site"), https).is_err());
+        assert!(
+            judged("GET /\nHost: kasse.local:8443\nSec-Fetch-Site: cross-site", https).is_ok(),
+            "a link to the page"
+        );
+    }
+
+    #[test]
+    fn what_is_sent_is_json() {
+        let https = way(true, "192.0.2.99:4000");
+        let post = "POST /v1/sales\nHost: kasse.local\nOrigin: https://kasse.local";
+        assert!(judged(&format!("{post}\nContent-Type: Application/JSON; charset=utf-8"), https).is_ok());
+        for wrong in ["", "\nContent-Type: text/plain", "\nContent-Type: application/json\nContent-Type: text/plain"] {
+            assert_eq!(judged(&format!("{post}{wrong}"), https), Err(StatusCode::UNSUPPORTED_MEDIA_TYPE), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_token_is_not_taken_for_none() {
+        let headers = |value: &'static str| HeaderMap::from_iter([(AUTHORIZATION, HeaderValue::from_static(value))]);
+        assert_eq!(bearer(&HeaderMap::new()), None);
+        assert_eq!(bearer(&headers("bearer abc")), Some(Some("abc")));
+        assert_eq!(bearer(&headers("Basic abc")), Some(None));
+        assert_eq!(bearer(&headers("")), Some(None));
+    }
+}

@@ -1,0 +1,368 @@
+//! `pos-front`: what of a payment terminal faces the shop's network.
+//!
+//! ```text
+//!  browsers, tills ── HTTPS ──▶ listen ─▶ guard ─▶ front ─┬▶ page          the cashier's page, part of the program
+//!                               places    (may this       ├▶ session       an operator's cookie
+//!                               (how      be asked?)      ├▶ pairing       a till's token
+//!                               many?)                    └▶ passage ─▶ agent ── Unix socket ──▶ pos-agent
+//!  tills' servers ◀── HTTPS ── webhooks ◀──────────── events ──────────┘
+//! ```
+//!
+//! It is a process of its own, with a user of its own, and shares no code with the agent: no parser, TLS server or
+//! cookie that faces a network is where the gateway's token, the reader or the journal are. To the agent it is one
+//! program among others, with the tills and rights that the agent's configuration gives its user. It keeps nothing of
+//! money: it may be killed at any time. The certificate, paired tills and how far webhooks have come are its state.
+//!
+//! | file | what it is |
+//! |---|---|
+//! | `run` | the rooms put together |
+//! | `config` | `front.toml`, and all that is wrong with it |
+//! | `listen`, `places`, `writing` | connections: accepted, counted, given up |
+//! | `guard`, `attempts` | what a request must look like; how often somebody may guess |
+//! | `front`, `problem` | who may ask what; answers and refusals |
+//! | `passage`, `agent` | what is passed on to the agent; the way there |
+//! | `page`, `session` | the page; the operator who is signed in at it |
+//! | `pairing`, `certificate`, `state` | tills' tokens; the certificate; the files of both |
+//! | `webhooks` | events to the servers of tills |
+//! | `control` | how the verbs below reach the running front |
+//! | `notify` | what systemd is told |
+
+mod agent;
+mod attempts;
+mod certificate;
+mod config;
+mod control;
+mod front;
+mod guard;
+mod listen;
+mod notify;
+mod page;
+mod pairing;
+mod passage;
+mod places;
+mod problem;
+mod run;
+mod session;
+mod state;
+mod webhooks;
+mod writing;
+
+use std::io::{self, Write as _};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::SystemTime;
+
+use clap::{Args, Parser, Subcommand};
+use hyper::Method;
+use serde_json::{Value, json};
+use tracing_subscriber::EnvFilter;
+
+use crate::certificate::{HostCertificate, host_names};
+use crate::config::{ConfigError, DEFAULT_PATH, FrontConfig};
+use crate::control::{ControlError, rfc3339};
+use crate::state::StateFolder;
+
+/// What of a payment terminal faces the shop's network: the cashier's page, HTTPS, pairing of tills, webhooks.
+#[derive(Debug, Parser)]
+#[command(version, about, max_term_width = 120)]
+struct Arguments {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Debug, Subcommand)]
+enum Verb {
+    /// Serve until SIGTERM or SIGINT
+    Run(Run),
+    /// Check a configuration and the files it names
+    Check(Where),
+    /// Tills in the network: list them, approve one that shows its code, refuse or revoke one
+    Pair(Pair),
+    /// Show the certificate: fingerprints, names, end; with --pem the CA, to be given to tills and browsers
+    Certificate(CertificateVerb),
+    /// Show how the running front stands: agent, webhooks, paired tills
+    Status(Where),
+    /// Print a new secret for a webhook
+    WebhookSecret,
+}
+
+/// Which front.
+#[derive(Debug, Args)]
+struct Where {
+    /// The configuration
+    #[arg(long, value_name = "FILE", default_value = DEFAULT_PATH)]
+    config: PathBuf,
+}
+
+#[derive(Debug, Args)]
+struct Run {
+    #[command(flatten)]
+    at: Where,
+    /// What to log to standard error: error, warn, info, debug, trace, or as in RUST_LOG [default: RUST_LOG, else info]
+    #[arg(long, value_name = "LEVEL")]
+    log: Option<String>,
+}
+
+#[derive(Debug, Args)]
+struct Pair {
+    #[command(flatten)]
+    at: Where,
+    #[command(subcommand)]
+    verb: PairVerb,
+}
+
+#[derive(Debug, Subcommand)]
+enum PairVerb {
+    /// Show the tills that wait, with their codes, and those that are paired
+    List,
+    /// Let the till with this code have a token
+    Approve {
+        /// The six digits that `list` shows
+        code: String,
+        /// For which till of `tills` in front.toml [default: what it calls itself]
+        #[arg(long, value_name = "NAME")]
+        till: Option<String>,
+    },
+    /// Do not let the till with this code have a token
+    Refuse {
+        /// The six digits that `list` shows
+        code: String,
+    },
+    /// End the token of a till
+    Revoke {
+        /// The till
+        till: String,
+    },
+}
+
+#[derive(Debug, Args)]
+struct CertificateVerb {
+    #[command(flatten)]
+    at: Where,
+    /// Print the CA in PEM form
+    #[arg(long)]
+    pem: bool,
+}
+
+/// Why a verb stopped, and its exit code (sysexits.h).
+enum Stop {
+    /// 78
+    Config(String),
+    /// 69
+    Unreachable(String),
+    /// 65
+    Refused(String),
+    /// 74
+    Failed(String),
+}
+
+impl From<ConfigError> for Stop {
+    fn from(error: ConfigError) -> Self {
+        Self::Config(error.to_string())
+    }
+}
+
+impl From<ControlError> for Stop {
+    fn from(error: ControlError) -> Self {
+        match error {
+            ControlError::Unreachable { .. } => Self::Unreachable(error.to_string()),
+            ControlError::Refused(detail) => Self::Refused(detail),
+        }
+    }
+}
+
+#[allow(clippy::disallowed_methods, reason = "the one place where the clock is asked; everywhere else it is handed in")]
+fn now() -> SystemTime {
+    SystemTime::now()
+}
+
+fn main() -> ExitCode {
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => {
+            // Help and version are asked for; whether somebody still reads changes nothing.
+            let _ = error.print();
+            return ExitCode::from(if error.use_stderr() { 64 } else { 0 });
+        }
+    };
+    // Before a key is read: no core dump holds it, and no other program of this user reads it.
+    let kept = rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable);
+    if let Err(error) = kept {
+        complain(&format!("others may look into this program's memory: {error}"));
+    }
+    // Fails only where a provider was chosen already, which nothing else here does.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let stop = match arguments.verb.run() {
+        Ok(()) => return ExitCode::SUCCESS,
+        Err(stop) => stop,
+    };
+    let (code, said) = match stop {
+        Stop::Config(said) => (78, said),
+        Stop::Unreachable(said) => (69, said),
+        Stop::Refused(said) => (65, said),
+        Stop::Failed(said) => (74, said),
+    };
+    complain(&said);
+    ExitCode::from(code)
+}
+
+impl Verb {
+    fn run(self) -> Result<(), Stop> {
+        match self {
+            Self::Run(Run { at, log }) => {
+                begin_log(log)?;
+                wait_for(run::run(config::load(&at.config)?, now))?.map_err(Stop::Failed)
+            }
+            Self::Check(at) => check(&at),
+            Self::Pair(pair) => pair.run(),
+            Self::Certificate(certificate) => certificate.run(),
+            Self::Status(at) => {
+                let said = asked(&config::load(&at.config)?, Method::GET, "/status", &json!({}))?;
+                say(&serde_json::to_string_pretty(&said).unwrap_or_default());
+                Ok(())
+            }
+            Self::WebhookSecret => {
+                say(&webhooks::new_secret());
+                Ok(())
+            }
+        }
+    }
+}
+
+impl Pair {
+    fn run(self) -> Result<(), Stop> {
+        let config = config::load(&self.at.config)?;
+        match self.verb {
+            PairVerb::List => {
+                let said = asked(&config, Method::GET, "/pair", &json!({}))?;
+                for it in said["waiting"].as_array().into_iter().flatten() {
+                    let approved = it["approvedAs"].as_str().map(|till| format!(", approved as {till}"));
+                    let (name, from) = (text(&it["name"]), text(&it["from"]));
+                    say(&format!("{}  {name} at {from}{}", text(&it["code"]), approved.unwrap_or_default()));
+                }
+                for it in said["paired"].as_array().into_iter().flatten() {
+                    say(&format!("paired  {} ({}) since {}", text(&it["till"]), text(&it["name"]), text(&it["since"])));
+                }
+            }
+            PairVerb::Approve { code, till } => {
+                let said = asked(&config, Method::POST, "/pair/approve", &json!({ "code": code, "till": till }))?;
+                say(&format!("approved as {}; now the code is typed at the till", text(&said["till"])));
+            }
+            PairVerb::Refuse { code } => {
+                asked(&config, Method::POST, "/pair/refuse", &json!({ "code": code }))?;
+            }
+            PairVerb::Revoke { till } => {
+                asked(&config, Method::POST, "/pair/revoke", &json!({ "till": till }))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl CertificateVerb {
+    fn run(self) -> Result<(), Stop> {
+        let config = config::load(&self.at.config)?;
+        let failed = |error: &dyn std::error::Error| Stop::Failed(error.to_string());
+        let state = StateFolder::open(&config.state).map_err(|error| failed(&error))?;
+        let listens: Vec<_> = config.https.iter().chain(&config.http).copied().collect();
+        let names = host_names(&config.names, &listens);
+        let certificate = HostCertificate::open(&state, &names, now()).map_err(|error| failed(&error))?;
+        if self.pem {
+            say(certificate.ca_pem().trim_end());
+            return Ok(());
+        }
+        say(&format!("CA           {}", certificate.ca_fingerprint().map_err(|error| failed(&error))?));
+        say(&format!("certificate  {}", certificate.fingerprint().map_err(|error| failed(&error))?));
+        say(&format!("until        {}", rfc3339(certificate.ends())));
+        say(&format!("for          {}", certificate.names().join(", ")));
+        Ok(())
+    }
+}
+
+fn check(at: &Where) -> Result<(), Stop> {
+    let config = config::load(&at.config)?;
+    say(&format!("{} is good", at.config.display()));
+    let addresses = |scheme, of: &[std::net::SocketAddr]| {
+        of.iter().map(|address| format!("{scheme}://{address}")).collect::<Vec<_>>().join(" ")
+    };
+    say(&format!("  listens   {} {}", addresses("https", &config.https), addresses("http", &config.http)));
+    say(&format!("  agent     {}", config.agent.display()));
+    let page = match config.page.on {
+        false => "not served".to_owned(),
+        true => format!("till {}; without signing in: {}", config.page.till, config.page.without_sign_in.word()),
+    };
+    say(&format!("  page      {page}"));
+    for till in &config.tills {
+        say(&format!("  till      {till} may be paired"));
+    }
+    for webhook in &config.webhooks {
+        say(&format!("  webhook   {}", webhook.name));
+    }
+    Ok(())
+}
+
+fn asked(config: &FrontConfig, method: Method, target: &str, body: &Value) -> Result<Value, Stop> {
+    Ok(wait_for(control::ask(&config.control, method, target, body))??)
+}
+
+fn wait_for<T>(future: impl Future<Output = T>) -> Result<T, Stop> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().max_blocking_threads(4).build();
+    Ok(runtime.map_err(|error| Stop::Failed(error.to_string()))?.block_on(future))
+}
+
+fn begin_log(level: Option<String>) -> Result<(), Stop> {
+    let level = level.or_else(|| std::env::var("RUST_LOG").ok()).unwrap_or_else(|| "info".to_owned());
+    let filter = EnvFilter::try_new(&level)
+        .map_err(|error| Stop::Config(format!("--log {level}: {error}; use error, warn, info, debug or trace")))?;
+    let journal = std::env::var_os("JOURNAL_STREAM").is_some();
+    let log =
+        tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr).with_target(false).with_ansi(false);
+    // The journal has times of its own.
+    let begun = if journal { log.without_time().try_init() } else { log.try_init() };
+    begun.map_err(|error| Stop::Failed(error.to_string()))
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().unwrap_or_default().to_owned()
+}
+
+/// Lines on standard output; what came from outside commands no terminal. Whether somebody still reads changes nothing.
+fn say(lines: &str) {
+    for line in lines.lines() {
+        let _ = writeln!(io::stdout(), "{}", cleaned(line));
+    }
+}
+
+fn complain(lines: &str) {
+    for line in lines.lines() {
+        let _ = writeln!(io::stderr(), "pos-front: {}", cleaned(line));
+    }
+}
+
+/// Control characters, and those that change the direction of what follows, are replaced visibly.
+fn cleaned(text: &str) -> String {
+    let harmful = |c: char| {
+        c.is_control()
+            || matches!(c, '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2066}'..='\u{2069}' | '\u{FEFF}')
+    };
+    text.chars().map(|c| if harmful(c) { '\u{FFFD}' } else { c }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::*;
+
+    #[test]
+    fn the_man_page_names_every_verb() {
+        let page = include_str!("../pos-front.1").replace('\\', "");
+        let command = Arguments::command();
+        let pair = command.find_subcommand("pair").unwrap();
+        let all = command.get_subcommands().map(|verb| (verb.get_name().to_owned(), verb.has_subcommands()));
+        let plain = all.filter(|(_, has_verbs)| !has_verbs).map(|(name, _)| name);
+        for verb in plain.chain(pair.get_subcommands().map(|verb| format!("pair {}", verb.get_name()))) {
+            assert!(page.contains(&format!("fB{verb}fR")), "{verb}");
+        }
+    }
+}

@@ -1,0 +1,24 @@
+//! What the service tells systemd: READY=1, WATCHDOG=1, STOPPING=1 (sd_notify(3)). Started by hand there is nobody to
+//! tell.
+
+use std::env;
+use std::os::unix::net::UnixDatagram;
+use std::time::Duration;
+
+/// One message; that it cannot be sent is no reason to stop.
+pub(crate) fn tell(message: &str) {
+    let Some(path) = env::var_os("NOTIFY_SOCKET") else { return };
+    let told = UnixDatagram::unbound().and_then(|socket| {
+        socket.set_nonblocking(true)?;
+        socket.send_to(message.as_bytes(), &path)
+    });
+    if let Err(error) = told {
+        tracing::warn!(%error, message, "systemd was not told");
+    }
+}
+
+/// How often to say `WATCHDOG=1`: half of `WatchdogSec=`.
+pub(crate) fn watchdog_interval() -> Option<Duration> {
+    let usec: u64 = env::var("WATCHDOG_USEC").ok()?.parse().ok()?;
+    (usec > 0).then(|| Duration::from_micros(usec) / 2)
+}

@@ -1,0 +1,164 @@
+//! The cashier's page: the files of `page/`, which are part of the program.
+//!
+//! `GET /` is `index.html`, `GET /assets/NAME` any other file, in whichever folder of `page/` it lies. The version is a
+//! digest of all of them: `index.html` says it where `@VERSION@` stands, and the settings say it too, so that a page of
+//! an earlier program notices.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use hyper::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, HeaderValue, IF_NONE_MATCH};
+use hyper::{HeaderMap, Response, StatusCode};
+use ring::digest::{Context, SHA256, digest};
+
+use crate::problem::{Answer, empty_answer, whole};
+
+/// The files by their names below `page/`; written by `build.rs`.
+const FILES: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/page_files.rs"));
+/// Characters of a version.
+const VERSION: usize = 16;
+
+/// What is served.
+#[derive(Debug)]
+pub(crate) struct Page {
+    files: BTreeMap<String, PageFile>,
+    version: String,
+    languages: Vec<String>,
+}
+
+#[derive(Debug)]
+struct PageFile {
+    content: Cow<'static, [u8]>,
+    media: &'static str,
+    tag: HeaderValue,
+}
+
+impl Page {
+    pub(crate) fn embedded() -> Self {
+        Self::of(FILES)
+    }
+
+    fn of(files: &[(&'static str, &'static [u8])]) -> Self {
+        let mut all = Context::new(&SHA256);
+        for (name, content) in files {
+            all.update(name.as_bytes());
+            all.update(digest(&SHA256, content).as_ref());
+        }
+        let version = hex::encode(all.finish())[..VERSION].to_owned();
+        let word = |name: &str| name.strip_prefix("words/")?.split_once('.').map(|(language, _)| language.to_owned());
+        let mut languages: Vec<String> = files.iter().filter_map(|(name, _)| word(name)).collect();
+        languages.dedup();
+        let file = |(name, content): &(&'static str, &'static [u8])| {
+            let path = match *name {
+                "index.html" => "/".to_owned(),
+                name => format!("/assets/{}", name.rsplit_once('/').map_or(name, |(_, name)| name)),
+            };
+            (path, PageFile::new(name, content, &version))
+        };
+        Self { files: files.iter().map(file).collect(), version, languages }
+    }
+
+    /// A digest of all files.
+    pub(crate) fn version(&self) -> &str {
+        &self.version
+    }
+
+    /// The languages of the page's words.
+    pub(crate) fn languages(&self) -> &[String] {
+        &self.languages
+    }
+
+    /// The file of a path, when there is one.
+    pub(crate) fn answer(&self, path: &str, headers: &HeaderMap) -> Option<Answer> {
+        let file = self.files.get(path)?;
+        let known = headers.get(IF_NONE_MATCH).and_then(|tags| tags.to_str().ok()).is_some_and(|tags| {
+            tags.split(',').any(|tag| tag.trim().trim_start_matches("W/").as_bytes() == file.tag.as_bytes())
+        });
+        let mut answer = if known {
+            empty_answer(StatusCode::NOT_MODIFIED)
+        } else {
+            let content = match &file.content {
+                Cow::Borrowed(content) => bytes::Bytes::from_static(content),
+                Cow::Owned(content) => bytes::Bytes::copy_from_slice(content),
+            };
+            Response::new(whole(content))
+        };
+        let headers = answer.headers_mut();
+        headers.insert(ETAG, file.tag.clone());
+        headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static(file.media));
+        Some(answer)
+    }
+}
+
+impl PageFile {
+    fn new(name: &str, content: &'static [u8], version: &str) -> Self {
+        let media = media(name);
+        let content = match std::str::from_utf8(content) {
+            Ok(text) if media.starts_with("text/html") => Cow::Owned(text.replace("@VERSION@", version).into_bytes()),
+            _ => Cow::Borrowed(content),
+        };
+        let tag = format!("\"{}\"", &hex::encode(digest(&SHA256, &content))[..VERSION]);
+        Self { content, media, tag: HeaderValue::from_str(&tag).expect("hexadecimal digits in quotes") }
+    }
+}
+
+fn media(name: &str) -> &'static str {
+    match name.rsplit_once('.').map_or("", |(_, ending)| ending) {
+        "html" => "text/html; charset=utf-8",
+        "css" => "text/css; charset=utf-8",
+        "js" | "mjs" => "text/javascript; charset=utf-8",
+        "json" => "application/json",
+        "svg" => "image/svg+xml",
+        "png" => "image/png",
+        "ico" => "image/x-icon",
+        "woff2" => "font/woff2",
+        "webmanifest" => "application/manifest+json",
+        _ => "text/plain; charset=utf-8",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SOME: &[(&str, &[u8])] =
+        &[("app.js", b"a"), ("index.html", b"v=@VERSION@"), ("words/de.ftl", b"x"), ("words/en.ftl", b"y")];
+
+    #[test]
+    fn the_page_says_its_version_and_another_one_has_another() {
+        let page = Page::of(SOME);
+        let index = page.files.get("/").unwrap();
+        assert_eq!(index.content.as_ref(), format!("v={}", page.version()).as_bytes());
+        assert_eq!(page.languages(), ["de", "en"]);
+        assert_ne!(page.version(), Page::of(&SOME[..3]).version());
+        assert_eq!(page.files.keys().collect::<Vec<_>>(), ["/", "/assets/app.js", "/assets/de.ftl", "/assets/en.ftl"]);
+    }
+
+    #[test]
+    fn each_file_of_the_page_has_a_name_of_its_own() {
+        assert_eq!(Page::embedded().files.len(), FILES.len());
+    }
+
+    #[test]
+    fn what_is_written_about_the_page_and_its_tests_are_not_served() {
+        let names: Vec<&str> = FILES.iter().map(|(name, _)| *name).collect();
+        assert!(names.contains(&"index.html") && names.contains(&"words/en.json"), "{names:?}");
+        let others = |name: &&str| name.ends_with(".md") || name.starts_with("tests/") || *name == "package.json";
+        assert!(!names.iter().any(others), "{names:?}");
+    }
+
+    #[test]
+    fn a_file_that_the_browser_has_is_not_sent_again() {
+        let page = Page::of(SOME);
+        let answer = page.answer("/assets/app.js", &HeaderMap::new()).unwrap();
+        let tag = answer.headers()[ETAG].clone();
+        assert_eq!(
+            (answer.status(), &answer.headers()[CONTENT_TYPE]),
+            (StatusCode::OK, &HeaderValue::from_static("text/javascript; charset=utf-8"))
+        );
+        let again = page.answer("/assets/app.js", &HeaderMap::from_iter([(IF_NONE_MATCH, tag)])).unwrap();
+        assert_eq!(again.status(), StatusCode::NOT_MODIFIED);
+        assert!(page.answer("/assets/../app.js", &HeaderMap::new()).is_none());
+    }
+}

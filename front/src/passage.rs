@@ -1,0 +1,491 @@
+//! What of the agent's interface is passed on: a closed table of methods and paths, and nothing beside it.
+//!
+//! A path is compared piece by piece with the table; what stands in the place of `{…}` is decoded, judged and encoded
+//! anew, so that no byte of a request reaches the agent in a form that the two could read differently. Parameters are
+//! those of the table. A till that is paired is confined to its own: it hears, sees and names no other.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use form_urlencoded::Serializer;
+use http_body_util::{BodyExt, Limited};
+use hyper::body::Incoming;
+use hyper::header::{
+    ACCEPT, CACHE_CONTROL, CONNECTION, CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_TYPE, LINK, RETRY_AFTER,
+};
+use hyper::header::{HeaderName, HeaderValue};
+use hyper::{HeaderMap, Method, Request, Response, StatusCode};
+use serde_json::Value;
+use tokio::sync::mpsc;
+use tokio::time::timeout;
+
+use crate::agent::{Agent, AgentError, Events, Heard, LAST_EVENT_ID, PATIENCE, Question, SESSION, SILENCE};
+use crate::guard::Caller;
+use crate::problem::{Answer, Body, Problem, whole};
+
+/// As the agent's: a sale's request is below 200 bytes.
+const MOST_BODY: usize = 64 * 1024;
+/// From a request's head to the end of its body.
+const BODY_DEADLINE: Duration = Duration::from_secs(10);
+/// `wait-s` is at most 120.
+const LONG: Duration = Duration::from_secs(135);
+/// Longer than any time to type at the reader.
+const TYPING: Duration = Duration::from_secs(670);
+/// A journal of a hundred thousand transactions on a slow card; an operator's PIN on a slow board.
+const COUNTING: Duration = Duration::from_secs(70);
+/// The longest value of a parameter; a cursor or a list of numbers carried on.
+const LONGEST_VALUE: usize = 8 * 1024;
+/// As long as a reference may be.
+const LONGEST_PIECE: usize = 64;
+
+/// A supervisor's word for one command.
+const SUPERVISOR: HeaderName = HeaderName::from_static("pos-supervisor");
+
+/// One line of the table: method, path, parameters, and how long an answer may take to begin. What has `till` among its
+/// parameters is about a till's own, and the front puts it in; everything else is the terminal's.
+type Row = (&'static str, &'static str, &'static [&'static str], Duration);
+
+/// Everything that is passed on. The manual ("The front") has the same table.
+pub(crate) const TABLE: &[Row] = &[
+    ("POST", "/v1/sales", &["till"], PATIENCE),
+    ("GET", "/v1/sales", LIST, COUNTING),
+    ("GET", "/v1/sales/{reference}", &["till", "wait-s"], LONG),
+    ("POST", "/v1/sales/{reference}/cancel", &["till"], PATIENCE),
+    ("POST", "/v1/sales/{reference}/signature", &["till"], PATIENCE),
+    ("POST", "/v1/sales/{reference}/confirm", &["till"], PATIENCE),
+    ("GET", "/v1/sales/{reference}/receipt", &["till", "copy", "width"], PATIENCE),
+    ("POST", "/v1/sales/{reference}/receipt", &["till", "copy"], PATIENCE),
+    ("GET", "/v1/latest", &["till"], PATIENCE),
+    ("GET", "/v1/totals", &["till", "since", "carried"], COUNTING),
+    ("GET", "/v1/closes", &["limit", "cursor"], COUNTING),
+    ("POST", "/v1/closes", &["till"], COUNTING),
+    ("GET", "/v1/closes/{close}", &[], COUNTING),
+    ("POST", "/v1/closes/{close}/print", &[], PATIENCE),
+    ("POST", "/v1/reader/amount", &[], TYPING),
+    ("GET", "/v1/operators", &[], PATIENCE),
+    ("POST", "/v1/approvals", &["till"], COUNTING),
+    ("GET", "/v1/status", &[], PATIENCE),
+    ("GET", "/v1/events", &[], PATIENCE),
+    ("GET", "/v1/openapi.json", &[], PATIENCE),
+];
+
+const LIST: &[&str] = &["till", "since", "limit", "cursor", "amount", "last4", "reference", "from", "to"];
+
+/// What a till that is paired may not ask: it is about all tills.
+const NOT_FOR_TILLS: &[&str] =
+    &["/v1/closes", "/v1/closes/{close}", "/v1/closes/{close}/print", "/v1/operators", "/v1/approvals"];
+
+/// The row of a request and its path as the agent gets it.
+fn find(method: &Method, path: &str) -> Result<(&'static Row, String), Problem> {
+    let mut other_method = false;
+    for row in TABLE {
+        let Some(path) = fits(row.1, path) else { continue };
+        if row.0 == method.as_str() {
+            return Ok((row, path));
+        }
+        other_method = true;
+    }
+    if other_method {
+        let (code, title) = ("method-not-allowed", "The path has no such method");
+        let detail = "this path has no such method: GET asks, POST changes";
+        return Err(Problem::new(StatusCode::METHOD_NOT_ALLOWED, code, title, detail));
+    }
+    Err(Problem::not_found())
+}
+
+/// The path encoded anew, when it is the pattern's.
+fn fits(pattern: &str, path: &str) -> Option<String> {
+    let (mut pattern, mut path) = (pattern.split('/'), path.split('/'));
+    let mut pieces = Vec::new();
+    loop {
+        match (pattern.next(), path.next()) {
+            (None, None) => return Some(pieces.join("/")),
+            (Some(wanted), Some(piece)) if wanted.starts_with('{') => pieces.push(encoded(&decoded(piece)?)),
+            (Some(wanted), Some(piece)) if wanted == piece => pieces.push(piece.to_owned()),
+            _ => return None,
+        }
+    }
+}
+
+/// A piece of a path as it is meant: printable ASCII, and no name of a folder.
+fn decoded(piece: &str) -> Option<Vec<u8>> {
+    let mut bytes = piece.bytes();
+    let mut decoded = Vec::new();
+    while let Some(byte) = bytes.next() {
+        decoded.push(match byte {
+            b'%' => {
+                let mut digit = || char::from(bytes.next()?).to_digit(16);
+                u8::try_from(digit()? * 16 + digit()?).ok()?
+            }
+            byte => byte,
+        });
+    }
+    let printable = decoded.iter().all(|byte| (b' '..=b'~').contains(byte));
+    let fits = (1..=LONGEST_PIECE).contains(&decoded.len()) && printable && decoded != b"." && decoded != b"..";
+    fits.then_some(decoded)
+}
+
+fn encoded(piece: &[u8]) -> String {
+    let encode = |byte: &u8| match byte {
+        b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'~' | b'.' => char::from(*byte).to_string(),
+        byte => format!("%{byte:02X}"),
+    };
+    piece.iter().map(encode).collect()
+}
+
+/// The query encoded anew, with the till that the caller stands for.
+fn query(row: &Row, given: &str, caller: &Caller, page_till: &str) -> Result<String, Problem> {
+    let mut query = Serializer::new(String::new());
+    let (mut names, mut till) = (Vec::new(), None);
+    for (name, value) in form_urlencoded::parse(given.as_bytes()) {
+        if names.contains(&name) || value.len() > LONGEST_VALUE || value.chars().any(char::is_control) {
+            return Err(Problem::malformed(format!("{name}: given twice, or not a value that it can have")));
+        }
+        if name == "till" {
+            till = Some(value.into_owned());
+        } else if row.2.contains(&name.as_ref()) {
+            query.append_pair(&name, &value);
+        } else {
+            return Err(Problem::malformed(format!("{name}: no parameter of this path; it has {:?}", row.2)));
+        }
+        names.push(name);
+    }
+    let till = match (caller, till) {
+        (Caller::Till(own), Some(till)) if till != *own => {
+            return Err(Problem::forbidden(format!(
+                "this token is for the till {own}, and no other one; leave till out"
+            )));
+        }
+        (Caller::Till(own), _) => own.clone(),
+        (Caller::Page { .. }, till) => till.unwrap_or_else(|| page_till.to_owned()),
+    };
+    if row.2.contains(&"till") {
+        query.append_pair("till", &till);
+    }
+    Ok(query.finish())
+}
+
+/// The body of a request, all of it.
+pub(crate) async fn body(request: Incoming, headers: &HeaderMap) -> Result<Bytes, Problem> {
+    let too_large = || {
+        let (code, title) = ("too-large", "The request is too large");
+        Problem::new(StatusCode::PAYLOAD_TOO_LARGE, code, title, format!("a body has {MOST_BODY} bytes at most"))
+    };
+    let announced = headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
+    if announced.is_some_and(|length| length > MOST_BODY as u64) {
+        return Err(too_large());
+    }
+    match timeout(BODY_DEADLINE, Limited::new(request, MOST_BODY).collect()).await {
+        Ok(Ok(body)) => Ok(body.to_bytes()),
+        Ok(Err(error)) if error.is::<http_body_util::LengthLimitError>() => Err(too_large()),
+        Ok(Err(_)) => Err(Problem::malformed("the body broke off")),
+        Err(_) => {
+            let (code, title) = ("timeout", "The request came too slowly");
+            Err(Problem::new(StatusCode::REQUEST_TIMEOUT, code, title, "send the whole body within ten seconds"))
+        }
+    }
+}
+
+/// A till that is paired refers to its own transactions alone.
+fn confined(own: &str, body: &[u8]) -> Result<(), Problem> {
+    // What is not an object the agent refuses.
+    let Ok(Value::Object(fields)) = serde_json::from_slice(body) else { return Ok(()) };
+    if fields.get("till").is_some_and(|till| till.as_str() != Some(own)) {
+        return Err(Problem::forbidden(format!(
+            "this token is for the till {own}, and for transactions of no other one"
+        )));
+    }
+    match ["number", "payment"].iter().find(|name| fields.contains_key(**name)) {
+        Some(name) => Err(Problem::forbidden(format!("{name}: a paired till names its own transactions, by of"))),
+        None => Ok(()),
+    }
+}
+
+/// Passes a request on, and its answer back.
+pub(crate) async fn pass(
+    agent: &Agent,
+    request: Request<Incoming>,
+    caller: &Caller,
+    page_till: &str,
+) -> Result<Answer, Problem> {
+    let (row, path) = find(request.method(), request.uri().path())?;
+    let query = query(row, request.uri().query().unwrap_or_default(), caller, page_till)?;
+    if let (Caller::Till(_), true) = (caller, NOT_FOR_TILLS.contains(&row.1)) {
+        return Err(Problem::forbidden("this is about all tills, and for the page and the command line alone"));
+    }
+    let target = if query.is_empty() { path } else { format!("{path}?{query}") };
+    let (head, incoming) = request.into_parts();
+    let headers = passed_on(&head.headers, caller);
+    if row.1 == "/v1/events" {
+        return listen(agent, headers, caller).await;
+    }
+    let body = if head.method == Method::POST { body(incoming, &head.headers).await? } else { Bytes::new() };
+    if let (Caller::Till(own), "/v1/sales") = (caller, row.1) {
+        confined(own, &body)?;
+    }
+    let question = Question { method: head.method, target, headers, body, patience: row.3 };
+    let answer = agent.ask(question).await.map_err(Problem::from)?;
+    match (caller, row.1) {
+        (Caller::Till(own), "/v1/status") if answer.status() == StatusCode::OK => {
+            let body = answer.into_body().collect().await.map_err(|_| Problem::no_answer())?.to_bytes();
+            Ok(crate::problem::json_answer(StatusCode::OK, &own_status(&body, own)))
+        }
+        _ => Ok(handed_back(answer.map(BodyExt::boxed_unsync))),
+    }
+}
+
+/// The headers that the agent gets.
+fn passed_on(given: &HeaderMap, caller: &Caller) -> HeaderMap {
+    let mut headers = HeaderMap::new();
+    for name in [ACCEPT, LAST_EVENT_ID, SUPERVISOR] {
+        if let Some(value) = given.get(&name).filter(|value| value.len() <= 256) {
+            headers.insert(name, value.clone());
+        }
+    }
+    if let Caller::Page { session: Some(session) } = caller {
+        headers.insert(SESSION, session.clone());
+    }
+    headers
+}
+
+/// The answer, of whose headers only those are kept that the page and tills read.
+pub(crate) fn handed_back(answer: Response<Body>) -> Answer {
+    let (head, body) = answer.into_parts();
+    let mut answer = Response::new(body);
+    *answer.status_mut() = head.status;
+    for name in [CONTENT_TYPE, CONTENT_DISPOSITION, RETRY_AFTER, LINK] {
+        if let Some(value) = head.headers.get(&name) {
+            answer.headers_mut().insert(name, value.clone());
+        }
+    }
+    answer
+}
+
+/// The terminal's status without other tills' sales.
+fn own_status(body: &[u8], own: &str) -> Value {
+    let mut status: Value = serde_json::from_slice(body).unwrap_or_default();
+    let of_another = |it: &Value| it.get("till").is_some_and(|till| till.as_str() != Some(own));
+    if let Some(fields) = status.as_object_mut() {
+        if fields.get("current").is_some_and(of_another) {
+            fields.remove("current");
+        }
+        for list in ["unconfirmed", "attention"] {
+            if let Some(list) = fields.get_mut(list).and_then(Value::as_array_mut) {
+                list.retain(|it| !of_another(it));
+            }
+        }
+    }
+    status
+}
+
+async fn listen(agent: &Agent, headers: HeaderMap, caller: &Caller) -> Result<Answer, Problem> {
+    let events = match agent.listen(headers).await.map_err(Problem::from)? {
+        Heard::Events(events) => events,
+        Heard::Refused { status, body } => {
+            let mut answer = Response::new(whole(body));
+            *answer.status_mut() = status;
+            answer.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
+            return Ok(answer);
+        }
+    };
+    let only = match caller {
+        Caller::Till(own) => Some(own.clone()),
+        Caller::Page { .. } => None,
+    };
+    let (sender, stream) = mpsc::channel(1);
+    tokio::spawn(forward(events, only, sender));
+    Ok(event_stream(stream))
+}
+
+/// Each event as it comes, those of other tills left out; ends when the agent falls silent, so that whoever listens
+/// knows at once.
+async fn forward(mut events: Events, only: Option<String>, listener: mpsc::Sender<Bytes>) {
+    loop {
+        let next = tokio::select! {
+            next = timeout(SILENCE, events.next()) => next,
+            () = listener.closed() => return,
+        };
+        let Ok(Ok(Some(event))) = next else { return };
+        let heard = only.as_ref().is_none_or(|till| event.is_for(till));
+        if heard && listener.send(event.raw).await.is_err() {
+            return;
+        }
+    }
+}
+
+/// Server-sent events from a channel.
+pub(crate) fn event_stream(events: mpsc::Receiver<Bytes>) -> Answer {
+    let mut answer = Response::new(BodyExt::boxed_unsync(crate::writing::Stream(events)));
+    let headers = answer.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    headers.insert(CONNECTION, HeaderValue::from_static("close"));
+    answer
+}
+
+impl From<AgentError> for Problem {
+    fn from(error: AgentError) -> Self {
+        match error {
+            AgentError::Down(_) => Self::agent_down(error.to_string()),
+            AgentError::NoAnswer => Self::no_answer(),
+            AgentError::Full => Self::too_many(error.to_string(), 1),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn target(path: &str) -> Option<String> {
+        find(&Method::GET, path).ok().map(|(_, path)| path)
+    }
+
+    #[test]
+    fn only_what_stands_in_the_table_is_passed_on_and_encoded_anew() {
+        for (path, passed) in [
+            ("/v1/sales", "/v1/sales"),
+            ("/v1/sales/R-1", "/v1/sales/R-1"),
+            ("/v1/sales/a%20b", "/v1/sales/a%20b"),
+            ("/v1/sales/%41%2f%2F", "/v1/sales/A%2F%2F"),
+            ("/v1/sales/a;b@c/receipt", "/v1/sales/a%3Bb%40c/receipt"),
+            ("/v1/closes/last", "/v1/closes/last"),
+        ] {
+            assert_eq!(target(path).as_deref(), Some(passed));
+        }
+        for path in [
+            "/v1",
+            "/v1/",
+            "/v1//sales",
+            "//v1/sales",
+            "/v1/sales/",
+            "/v1/sales//receipt",
+            "/v1/./sales",
+            "/v1/../v1/sales",
+            "/v1/sales/..",
+            "/v1/sales/.",
+            "/v1/sales/%2e%2e",
+            "/v1/sales/%2E",
+            "/v1/sales/%2e%2e/receipt",
+            "/v1/%73ales",
+            "/V1/sales",
+            "/v1/sales/%0a",
+            "/v1/sales/%00",
+            "/v1/sales/%",
+            "/v1/sales/%4",
+            "/v1/sales/%zz",
+            "/v1/sales/%c3%a9",
+            "/v1/sales/a/b/receipt",
+            "/v1/sales/a\\..\\b/x",
+            "/v1/settle/7",
+            "/v1/query",
+            "/v1/payments/1",
+            "/v1/metrics",
+            "/v1/log-level",
+            "/v1/sessions",
+            "/v1/sessions/current",
+            "/v2/sales",
+            "/v1/latest/x",
+        ] {
+            assert_eq!(target(path), None, "{path}");
+        }
+        let long = format!("/v1/sales/{}", "a".repeat(LONGEST_PIECE + 1));
+        assert_eq!(target(&long), None);
+        assert!(find(&Method::PUT, "/v1/sales").is_err() && find(&Method::POST, "/v1/latest").is_err());
+    }
+
+    /// What the agent describes and the front does not pass on: what is for technicians and programs of the board, and
+    /// what `session` asks by itself.
+    const KEPT: &[&str] = &[
+        "/v1/log-level",
+        "/v1/metrics",
+        "/v1/payments/{id}",
+        "/v1/query",
+        "/v1/settle/{number}",
+        "/v1/sessions",
+        "/v1/sessions/current",
+        "/v1/operators/{name}",
+        "/v1/operators/{name}/pin",
+        "/v1/operators/{name}/unlock",
+    ];
+
+    #[test]
+    fn everything_that_the_agent_describes_is_passed_on_or_kept_on_purpose() {
+        let described: Value = serde_json::from_str(include_str!("../../src/till/http/openapi.json")).unwrap();
+        for (path, methods) in described["paths"].as_object().unwrap() {
+            for (method, operation) in methods.as_object().unwrap() {
+                let method = method.to_uppercase();
+                let Some(row) = TABLE.iter().find(|row| row.0 == method && row.1 == path) else {
+                    let adds_operators = (method.as_str(), path.as_str()) == ("POST", "/v1/operators");
+                    assert!(KEPT.contains(&path.as_str()) || adds_operators, "{method} {path}");
+                    continue;
+                };
+                let parameters = operation["parameters"].as_array().into_iter().flatten();
+                let names = parameters.filter(|it| it["in"] == "query").map(|it| it["name"].as_str().unwrap());
+                for name in names {
+                    assert!(row.2.contains(&name), "{method} {path}: {name}");
+                }
+            }
+        }
+        for path in KEPT {
+            assert!(TABLE.iter().all(|row| row.1 != *path), "{path}");
+        }
+    }
+
+    #[test]
+    fn the_manual_has_the_same_table() {
+        let manual = include_str!("../../docs/src/front.md");
+        let row = |(method, path, parameters, _): &Row| {
+            let names = parameters.iter().filter(|name| **name != "till");
+            let names: Vec<String> = names.map(|name| format!("`{name}`")).collect();
+            let names = if names.is_empty() { String::new() } else { format!("{} ", names.join(", ")) };
+            format!("| `{method} {path}` | {names}|")
+        };
+        let expected: Vec<String> = TABLE.iter().map(row).collect();
+        let said: Vec<&str> = manual.lines().filter(|line| line.starts_with("| `") && line.contains(" /v1/")).collect();
+        assert_eq!(said, expected);
+    }
+
+    #[test]
+    fn a_query_has_the_parameters_of_its_path_and_the_callers_till() {
+        let row = |path: &str| TABLE.iter().find(|row| row.0 == "GET" && row.1 == path).unwrap();
+        let till = Caller::Till("kasse-2".to_owned());
+        let page = Caller::Page { session: None };
+        let of = |path, given, caller| query(row(path), given, caller, "counter").ok();
+        let show = "/v1/sales/{reference}";
+        assert_eq!(of(show, "wait-s=5", &till).as_deref(), Some("wait-s=5&till=kasse-2"));
+        assert_eq!(of(show, "till=kasse-2", &till).as_deref(), Some("till=kasse-2"));
+        assert_eq!(of(show, "", &page).as_deref(), Some("till=counter"));
+        assert_eq!(of(show, "till=other", &page).as_deref(), Some("till=other"), "the agent decides");
+        assert_eq!(of("/v1/status", "", &till).as_deref(), Some(""));
+        for wrong in ["till=counter", "till=", "x=1", "wait-s=1&wait-s=2", "wait-s=%0a1", "%74ill=counter"] {
+            assert_eq!(of(show, wrong, &till), None, "{wrong}");
+        }
+        assert_eq!(of("/v1/sales", "from=a%26till%3Db", &till).as_deref(), Some("from=a%26till%3Db&till=kasse-2"));
+    }
+
+    #[test]
+    fn a_paired_till_names_no_other_tills_transaction() {
+        for good in [r#"{"reference":"1"}"#, r#"{"of":"1","till":"a"}"#, "[]", "no", r#"{"parameters":{"till":"b"}}"#] {
+            assert!(confined("a", good.as_bytes()).is_ok(), "{good}");
+        }
+        for wrong in [
+            r#"{"till":"b"}"#,
+            r#"{"till":null}"#,
+            r#"{"number":7}"#,
+            r#"{"payment":"x"}"#,
+            r#"{"till":"a","till":"b"}"#,
+        ] {
+            assert!(confined("a", wrong.as_bytes()).is_err(), "{wrong}");
+        }
+        // A member that is named twice the agent refuses; both read the last one.
+        assert!(confined("a", br#"{"till":"b","till":"a"}"#).is_ok());
+    }
+
+    #[test]
+    fn a_paired_till_sees_its_own_in_the_status() {
+        let status = br#"{"ready":true,"current":{"till":"b"},"unconfirmed":[{"till":"a"},{"till":"b"}],"attention":[{"code":"x"}]}"#;
+        let own = own_status(status, "a").to_string();
+        assert_eq!(own, r#"{"attention":[{"code":"x"}],"ready":true,"unconfirmed":[{"till":"a"}]}"#);
+    }
+}

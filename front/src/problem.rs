@@ -1,0 +1,131 @@
+//! What a caller hears when its request is not carried out, and the one type of all answers.
+//!
+//! A problem details object (RFC 9457) as the agent's own are: `code` is for programs and never changes its meaning,
+//! `detail` is for people and says what to do.
+
+use bytes::Bytes;
+use http_body_util::combinators::UnsyncBoxBody;
+use http_body_util::{BodyExt, Full};
+use hyper::header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
+use hyper::{Response, StatusCode};
+use serde_json::{Value, json};
+
+/// Why a body that is passed on broke off.
+pub(crate) type BodyError = Box<dyn std::error::Error + Send + Sync>;
+/// The body of an answer.
+pub(crate) type Body = UnsyncBoxBody<Bytes, BodyError>;
+/// An answer.
+pub(crate) type Answer = Response<Body>;
+
+/// Most characters of a detail: it may repeat a word of the request.
+const LONGEST_DETAIL: usize = 600;
+
+/// One refusal.
+#[derive(Debug)]
+pub(crate) struct Problem {
+    status: StatusCode,
+    code: &'static str,
+    title: &'static str,
+    detail: String,
+    retry_after_s: Option<u64>,
+}
+
+impl Problem {
+    pub(crate) fn new(status: StatusCode, code: &'static str, title: &'static str, detail: impl Into<String>) -> Self {
+        let detail: String = detail.into();
+        let shown = detail.chars().take(LONGEST_DETAIL).map(|c| if c.is_control() { '\u{FFFD}' } else { c });
+        Self { status, code, title, detail: shown.collect(), retry_after_s: None }
+    }
+
+    /// The request cannot be understood.
+    pub(crate) fn malformed(detail: impl Into<String>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, "malformed", "The request cannot be understood", detail)
+    }
+
+    /// Who asks may not ask this.
+    pub(crate) fn forbidden(detail: impl Into<String>) -> Self {
+        Self::new(StatusCode::FORBIDDEN, "forbidden", "This caller may not ask that", detail)
+    }
+
+    /// No such path, for this method or at all.
+    pub(crate) fn not_found() -> Self {
+        let detail = "no such path and method here; the manual (\"The front\") lists them";
+        Self::new(StatusCode::NOT_FOUND, "not-found", "There is no such path", detail)
+    }
+
+    /// The caller must say who it is.
+    pub(crate) fn unauthorized(code: &'static str, detail: impl Into<String>) -> Self {
+        Self::new(StatusCode::UNAUTHORIZED, code, "The front does not know who asks", detail)
+    }
+
+    /// As much as one may have is taken, or tried too often.
+    pub(crate) fn too_many(detail: impl Into<String>, retry_after_s: u64) -> Self {
+        let title = "This caller asks too much at a time";
+        let problem = Self::new(StatusCode::TOO_MANY_REQUESTS, "too-many-requests", title, detail);
+        Self { retry_after_s: Some(retry_after_s), ..problem }
+    }
+
+    /// The agent is not there.
+    pub(crate) fn agent_down(detail: impl Into<String>) -> Self {
+        let title = "The terminal's agent is not running";
+        let problem = Self::new(StatusCode::SERVICE_UNAVAILABLE, "agent-down", title, detail);
+        Self { retry_after_s: Some(1), ..problem }
+    }
+
+    /// Nobody knows whether the agent carried the request out.
+    pub(crate) fn no_answer() -> Self {
+        let title = "The agent gave no answer in time: ask again for the reference";
+        let detail = "the agent does not answer; the request may have been carried out: ask for this reference again";
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, "no-answer", title, detail)
+    }
+
+    /// The object, with further members.
+    pub(crate) fn with(self, members: &[(&str, Value)]) -> Answer {
+        let mut object = json!({
+            "type": format!("urn:pos-agent:problem:{}", self.code),
+            "title": self.title,
+            "status": self.status.as_u16(),
+            "detail": self.detail,
+            "code": self.code,
+        });
+        for (name, value) in members {
+            object[*name] = value.clone();
+        }
+        let mut answer = json_answer(self.status, &object);
+        let headers = answer.headers_mut();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
+        if self.status == StatusCode::UNAUTHORIZED {
+            headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        }
+        if let Some(seconds) = self.retry_after_s {
+            headers.insert(RETRY_AFTER, seconds.into());
+        }
+        answer
+    }
+}
+
+impl From<Problem> for Answer {
+    fn from(problem: Problem) -> Self {
+        problem.with(&[])
+    }
+}
+
+/// A body that is there as a whole.
+pub(crate) fn whole(bytes: impl Into<Bytes>) -> Body {
+    Full::new(bytes.into()).map_err(|never| match never {}).boxed_unsync()
+}
+
+/// A JSON value as an answer.
+pub(crate) fn json_answer(status: StatusCode, value: &Value) -> Answer {
+    let mut answer = Response::new(whole(value.to_string()));
+    *answer.status_mut() = status;
+    answer.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    answer
+}
+
+/// An answer without a body.
+pub(crate) fn empty_answer(status: StatusCode) -> Answer {
+    let mut answer = Response::new(whole(Bytes::new()));
+    *answer.status_mut() = status;
+    answer
+}

@@ -1,0 +1,171 @@
+//! `pos-front run`: the rooms put together, until the service is told to stop.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+use tokio::time::{MissedTickBehavior, interval, sleep};
+
+use crate::agent::Agent;
+use crate::certificate::{HostCertificate, host_names};
+use crate::config::FrontConfig;
+use crate::front::{Front, counters};
+use crate::guard::Guard;
+use crate::listen::Listening;
+use crate::page::Page;
+use crate::pairing::Pairings;
+use crate::places::Places;
+use crate::state::StateFolder;
+use crate::webhooks::Webhook;
+use crate::{control, notify};
+
+/// How often it is seen whether the certificate has to be renewed.
+const CERTIFICATE_LOOKED_AT: Duration = Duration::from_secs(12 * 3600);
+
+/// Why the service cannot begin: a sentence for a person.
+pub(crate) type RunError = String;
+
+/// Serves until SIGTERM or SIGINT.
+pub(crate) async fn run(config: FrontConfig, now: fn() -> SystemTime) -> Result<(), RunError> {
+    let said = |error: &dyn std::error::Error| error.to_string();
+    let mut terminate = signal(SignalKind::terminate()).map_err(|error| said(&error))?;
+    let mut interrupt = signal(SignalKind::interrupt()).map_err(|error| said(&error))?;
+    let state = StateFolder::open(&config.state).map_err(|error| said(&error))?;
+    let mut listens = config.https.clone();
+    listens.extend(&config.http);
+    let names = host_names(&config.names, &listens);
+    let certificate = renewed(&config, &state, &names, now).await?;
+    let tls = certificate.as_ref().map(|certificate| certificate.tls.clone());
+    let mut listening = Vec::new();
+    for address in &config.https {
+        listening.push(Listening::bind(*address, tls.clone()).await?);
+    }
+    for address in &config.http {
+        listening.push(Listening::bind(*address, None).await?);
+    }
+    let control = control::bind(&config.control).map_err(|error| unusable(&config.control, &error))?;
+    let urls: Vec<String> = listening.iter().map(Listening::url).collect();
+    let certificate = certificate.map(|certificate| certificate.made);
+    let front = Arc::new(front(config, &state, (names, urls), certificate, now)?);
+    for url in &front.urls {
+        tracing::info!(url, "listening");
+    }
+    let (stop, stopped) = watch::channel(false);
+    let (mut served, places) = (JoinSet::new(), Arc::new(Places::default()));
+    for listening in listening {
+        served.spawn(listening.serve(Arc::clone(&front), Arc::clone(&places), stopped.clone()));
+    }
+    tokio::spawn(control::serve(control, Arc::clone(&front)));
+    let agent = Arc::clone(&front.agent);
+    tokio::spawn(async move { agent.keep_watch(now).await });
+    for webhook in &front.webhooks {
+        tokio::spawn(Arc::clone(webhook).run(Arc::clone(&front.agent), state.clone(), now));
+    }
+    notify::tell("READY=1");
+    let mut watchdog = notify::watchdog_interval().map(interval);
+    loop {
+        tokio::select! {
+            _ = terminate.recv() => break,
+            _ = interrupt.recv() => break,
+            _ = ticked(&mut watchdog) => notify::tell("WATCHDOG=1"),
+        }
+    }
+    tracing::info!("stopping");
+    notify::tell("STOPPING=1");
+    // Whoever serves hears of it.
+    let _ = stop.send(true);
+    while served.join_next().await.is_some() {}
+    let _ = std::fs::remove_file(&front.config.control);
+    Ok(())
+}
+
+async fn ticked(watchdog: &mut Option<tokio::time::Interval>) {
+    match watchdog {
+        Some(watchdog) => {
+            watchdog.tick().await;
+        }
+        None => std::future::pending().await,
+    }
+}
+
+fn unusable(path: &Path, error: &std::io::Error) -> RunError {
+    format!("{}: {error}; its folder must be this user's, or change control in front.toml", path.display())
+}
+
+fn front(
+    config: FrontConfig,
+    state: &StateFolder,
+    (names, urls): (Vec<String>, Vec<String>),
+    certificate: Option<watch::Receiver<Arc<HostCertificate>>>,
+    now: fn() -> SystemTime,
+) -> Result<Front, RunError> {
+    let agent = Arc::new(Agent::at(config.agent.clone(), now()));
+    let pairings = Pairings::open(state.clone(), config.tills.clone()).map_err(|error| error.to_string())?;
+    let webhooks = config.webhooks.iter().map(|webhook| Webhook::new(webhook).map(Arc::new));
+    let webhooks = webhooks.collect::<Result<Vec<_>, _>>()?;
+    // `localhost` is for connections that come from this board alone, and the guard knows that by itself.
+    let names = names.into_iter().filter(|name| name != "localhost").collect();
+    let guard = Guard::new(names, config.origins.iter().map(|origin| origin.to_ascii_lowercase()).collect());
+    let (wrong_tokens, sign_ins) = counters();
+    let (pairings, page, settings) = (Arc::new(pairings), Page::embedded(), std::sync::Mutex::new(None));
+    Ok(Front {
+        config,
+        agent,
+        pairings,
+        webhooks,
+        guard,
+        page,
+        certificate,
+        wrong_tokens,
+        sign_ins,
+        settings,
+        urls,
+        now,
+    })
+}
+
+struct Certificates {
+    made: watch::Receiver<Arc<HostCertificate>>,
+    tls: watch::Receiver<Arc<rustls::ServerConfig>>,
+}
+
+/// The certificate, which is renewed in time while the front runs; none when nothing is served with TLS.
+async fn renewed(
+    config: &FrontConfig,
+    state: &StateFolder,
+    names: &[String],
+    now: fn() -> SystemTime,
+) -> Result<Option<Certificates>, RunError> {
+    if config.https.is_empty() {
+        return Ok(None);
+    }
+    let first = HostCertificate::open(state, names, now()).map_err(|error| error.to_string())?;
+    let (tls_sender, tls) = watch::channel(first.tls().map_err(|error| error.to_string())?);
+    let (made_sender, made) = watch::channel(Arc::new(first));
+    let (state, config) = (state.clone(), config.clone());
+    tokio::spawn(async move {
+        let mut look = interval(CERTIFICATE_LOOKED_AT);
+        look.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        look.tick().await;
+        loop {
+            look.tick().await;
+            let listens: Vec<_> = config.https.iter().chain(&config.http).copied().collect();
+            let names = host_names(&config.names, &listens);
+            let opened = HostCertificate::open(&state, &names, now());
+            match opened.and_then(|certificate| Ok((certificate.tls()?, certificate))) {
+                Ok((tls, certificate)) => {
+                    // Nobody listens any more when this fails: the front is ending.
+                    let _ = (tls_sender.send(tls), made_sender.send(Arc::new(certificate)));
+                }
+                Err(error) => {
+                    tracing::error!(%error, "the certificate is not renewed");
+                    sleep(CERTIFICATE_LOOKED_AT / 12).await;
+                }
+            }
+        }
+    });
+    Ok(Some(Certificates { made, tls }))
+}

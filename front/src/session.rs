@@ -1,0 +1,144 @@
+//! The operator who is signed in at the page: a cookie in the browser, the header `Pos-Session` at the agent.
+//!
+//! The front keeps no session and judges none. The cookie cannot be read by scripts (`HttpOnly`), is not sent along by
+//! other sites' pages (`SameSite=Strict`), and on TLS never goes without it (`Secure`).
+
+use hyper::header::{HeaderValue, SET_COOKIE};
+use hyper::{Method, StatusCode};
+use serde_json::{Value, json};
+
+use crate::agent::{Agent, Question};
+use crate::problem::{Answer, Problem, empty_answer, json_answer};
+
+/// The cookie's name.
+pub(crate) const COOKIE_NAME: &str = "pos_session";
+/// The agent's sessions have 64 characters.
+const LONGEST: usize = 128;
+/// Longer than all PINs that may wait take on a slow board.
+const PIN_PATIENCE: std::time::Duration = std::time::Duration::from_secs(35);
+
+/// The session among the cookies of a request; none when there are two.
+pub(crate) fn in_cookies<'a>(headers: impl Iterator<Item = &'a str>) -> Option<HeaderValue> {
+    let pairs = headers.flat_map(|header| header.split(';')).filter_map(|pair| pair.trim().split_once('='));
+    let mut ours = pairs.filter(|(name, _)| *name == COOKIE_NAME).map(|(_, value)| value);
+    let session = ours.next().filter(|session| is_session(session))?;
+    if ours.next().is_some() { None } else { HeaderValue::from_str(session).ok() }
+}
+
+fn is_session(text: &str) -> bool {
+    (1..=LONGEST).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_+/=.".contains(&b))
+}
+
+fn cookie(session: &str, tls: bool, ends: bool) -> HeaderValue {
+    let secure = if tls { "; Secure" } else { "" };
+    let ended = if ends { "; Max-Age=0" } else { "" };
+    let text = format!("{COOKIE_NAME}={session}; Path=/; HttpOnly; SameSite=Strict{secure}{ended}");
+    HeaderValue::from_str(&text).expect("a session was judged to be letters, digits and signs")
+}
+
+/// `POST /front/session`: signs an operator in; the page gets the cookie, and never sees the session itself.
+pub(crate) async fn sign_in(agent: &Agent, body: bytes::Bytes, tls: bool) -> Result<Answer, Problem> {
+    let question = Question { method: Method::POST, body, patience: PIN_PATIENCE, ..Question::get("/v1/sessions") };
+    let (status, mut said) = agent.ask_json(question).await?;
+    let session = said.as_object_mut().and_then(|said| said.remove("session"));
+    match session.as_ref().and_then(Value::as_str) {
+        Some(session) if status.is_success() && is_session(session) => {
+            let mut answer = json_answer(StatusCode::OK, &said);
+            answer.headers_mut().insert(SET_COOKIE, cookie(session, tls, false));
+            Ok(answer)
+        }
+        _ if status.is_success() => Err(Problem::no_answer()),
+        _ => Ok(passed_on(status, said)),
+    }
+}
+
+/// A refusal of the agent, in its words.
+fn passed_on(status: StatusCode, said: Value) -> Answer {
+    let retry_after = said.get("retryAfterS").and_then(Value::as_u64);
+    let mut answer = json_answer(status, &said);
+    let headers = answer.headers_mut();
+    headers.insert(hyper::header::CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
+    if let Some(seconds) = retry_after {
+        headers.insert(hyper::header::RETRY_AFTER, seconds.into());
+    }
+    answer
+}
+
+/// `GET /front/session`: who is signed in; without anybody, who could be, and `null` where nobody needs to.
+pub(crate) async fn current(
+    agent: &Agent,
+    session: Option<&HeaderValue>,
+    may_do_without: bool,
+) -> Result<Answer, Problem> {
+    if session.is_some() {
+        let question = Question::get("/v1/sessions/current").with_session(session);
+        let (status, said) = agent.ask_json(question).await?;
+        if status == StatusCode::OK {
+            return Ok(json_answer(status, &said));
+        }
+    }
+    let operators = operators(agent).await?;
+    if operators.is_none() && may_do_without {
+        return Ok(json_answer(StatusCode::OK, &json!({ "operator": null })));
+    }
+    let detail = match &operators {
+        Some(_) => "nobody is signed in",
+        None => {
+            "here the page is for operators who are signed in, and none is configured; see the manual (\"The front\")"
+        }
+    };
+    Ok(Problem::unauthorized("sign-in", detail).with(&[("operators", operators.unwrap_or_else(|| json!([])))]))
+}
+
+/// The operators by name and role; `None` where nobody signs in.
+pub(crate) async fn operators(agent: &Agent) -> Result<Option<Value>, Problem> {
+    let (status, said) = agent.ask_json(Question::get("/v1/operators")).await?;
+    if status != StatusCode::OK {
+        return Ok(None);
+    }
+    let list = said.get("operators").and_then(Value::as_array).cloned().unwrap_or_default();
+    let required = said.get("required").and_then(Value::as_bool).unwrap_or(false);
+    let shown = |it: &Value| json!({ "name": it.get("name"), "role": it.get("role") });
+    let shown: Vec<Value> = list.iter().map(shown).collect();
+    Ok(Some(Value::Array(shown)).filter(|_| required || !list.is_empty()))
+}
+
+/// `DELETE /front/session`: whoever asks has no cookie afterwards, whatever the agent says.
+pub(crate) async fn sign_out(agent: &Agent, session: Option<&HeaderValue>, tls: bool) -> Answer {
+    if session.is_some() {
+        let question = Question::get("/v1/sessions/current").with_session(session);
+        // A session that cannot be ended now ends by itself; the browser forgets it either way.
+        let _ = agent.ask_json(Question { method: Method::DELETE, ..question }).await;
+    }
+    let mut answer = empty_answer(StatusCode::NO_CONTENT);
+    answer.headers_mut().insert(SET_COOKIE, cookie("", tls, true));
+    answer
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_session_is_found_among_other_cookies_and_two_are_none() {
+        let found = |cookies: &[&str]| in_cookies(cookies.iter().copied()).map(|it| it.to_str().unwrap().to_owned());
+        assert_eq!(found(&["a=b; pos_session=x-1_Y; c=d"]).as_deref(), Some("x-1_Y"));
+        assert_eq!(found(&["a=b", "pos_session=x"]).as_deref(), Some("x"));
+        for none in [
+            &["pos_session=x; pos_session=y"][..],
+            &["pos_session=x", "pos_session=y"],
+            &["xpos_session=x"],
+            &["pos_session="],
+            &["pos_session=a b"],
+            &[],
+        ] {
+            assert_eq!(found(none), None, "{none:?}");
+        }
+    }
+
+    #[test]
+    fn no_script_reads_the_cookie_and_no_other_site_sends_it() {
+        assert_eq!(cookie("x", true, false), "pos_session=x; Path=/; HttpOnly; SameSite=Strict; Secure");
+        assert_eq!(cookie("", false, true), "pos_session=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0");
+    }
+}

@@ -1,0 +1,289 @@
+//! Webhooks: the agent's events to the servers that the configuration names, signed as in Standard Webhooks 1.0.0
+//! (standardwebhooks.com).
+//!
+//! Each webhook listens to the agent by itself, and takes the next event when the one before it was taken or given up:
+//! so events keep their order, and nothing is queued here. How far it has come is one id on disk; the agent is asked to
+//! go on after it (`Last-Event-ID`) when either side was away. A receiver that sees an id twice has seen the event: an
+//! answer that is lost is the one way to that.
+//!
+//! A receiver that does not take an event is tried again, after 1, 2, 4 … seconds up to five minutes, each time a
+//! little earlier or later, until `give-up-after-h`. It cannot lead anywhere else: no redirect is followed and no proxy
+//! asked.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, SystemTime};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use hyper::StatusCode;
+use reqwest::redirect::Policy;
+use reqwest::{Certificate, Client};
+use ring::hmac;
+use ring::rand::{SecureRandom, SystemRandom};
+use serde_json::{Value, json};
+use tokio::time::{Instant, sleep, timeout};
+
+use crate::agent::{Agent, AgentEvent, Heard, SILENCE};
+use crate::config::WebhookConfig;
+use crate::control::rfc3339;
+use crate::state::StateFolder;
+
+/// What every secret begins with (Standard Webhooks, "Signature scheme").
+const SECRET_PREFIX: &str = "whsec_";
+/// Bytes of a secret (Standard Webhooks).
+const SECRET_BYTES: std::ops::RangeInclusive<usize> = 24..=64;
+/// To connect, and for the whole answer (Standard Webhooks advises 15 to 30 s).
+const CONNECT: Duration = Duration::from_secs(5);
+const ANSWER: Duration = Duration::from_secs(15);
+/// Between the first two attempts, and at most.
+const FIRST_PAUSE: Duration = Duration::from_secs(1);
+const LONGEST_PAUSE: Duration = Duration::from_secs(300);
+/// Until the agent is listened to again.
+const LISTEN_AGAIN: Duration = Duration::from_secs(1);
+
+/// The key in a text `whsec_…`.
+pub(crate) fn signing_key(text: &str) -> Option<Vec<u8>> {
+    let key = STANDARD.decode(text.strip_prefix(SECRET_PREFIX)?).ok()?;
+    Some(key).filter(|key| SECRET_BYTES.contains(&key.len()))
+}
+
+/// A new secret.
+pub(crate) fn new_secret() -> String {
+    let mut key = [0; 32];
+    SystemRandom::new().fill(&mut key).expect("Linux has random numbers once it has booted");
+    format!("{SECRET_PREFIX}{}", STANDARD.encode(key))
+}
+
+/// One webhook.
+pub(crate) struct Webhook {
+    config: WebhookConfig,
+    key: hmac::Key,
+    client: Client,
+    standing: Mutex<HookStanding>,
+}
+
+/// How it goes.
+#[derive(Debug, Default)]
+struct HookStanding {
+    delivered: u64,
+    given_up: u64,
+    delivered_at: Option<SystemTime>,
+    /// Since when the event at the head is not taken, how often it was tried, and why.
+    failing: Option<(SystemTime, u32, String)>,
+}
+
+/// What is sent, the same at each attempt.
+struct Message {
+    id: String,
+    body: String,
+}
+
+impl Webhook {
+    pub(crate) fn new(config: &WebhookConfig) -> Result<Self, String> {
+        let said = |(wrong, remedy): (String, &str)| format!("webhook {}: {wrong}; {remedy}", config.name);
+        let key = hmac::Key::new(hmac::HMAC_SHA256, &config.secret().map_err(said)?);
+        let mut client = Client::builder()
+            .user_agent(concat!("pos-front/", env!("CARGO_PKG_VERSION")))
+            .redirect(Policy::none())
+            .no_proxy()
+            .referer(false)
+            .connect_timeout(CONNECT)
+            .timeout(ANSWER)
+            .pool_max_idle_per_host(1);
+        if let Some(pem) = config.ca().map_err(said)? {
+            let unusable = |error: reqwest::Error| format!("webhook {}: ca-file: {error}", config.name);
+            client = client.tls_certs_only(Certificate::from_pem_bundle(&pem).map_err(unusable)?);
+        }
+        let client = client.build().map_err(|error| format!("webhook {}: {error}", config.name))?;
+        Ok(Self { config: config.clone(), key, client, standing: Mutex::default() })
+    }
+
+    /// How it goes, for people and programs; the URL may hold a secret and is left out.
+    pub(crate) fn shown(&self) -> Value {
+        let standing = self.standing.lock().unwrap_or_else(PoisonError::into_inner);
+        let failing = standing.failing.as_ref();
+        json!({
+            "name": self.config.name,
+            "state": if failing.is_some() { "failing" } else { "good" },
+            "delivered": standing.delivered,
+            "givenUp": standing.given_up,
+            "deliveredAt": standing.delivered_at.map(rfc3339),
+            "failingSince": failing.map(|(since, ..)| rfc3339(*since)),
+            "attempts": failing.map(|(_, attempts, _)| attempts),
+            "error": failing.map(|(.., error)| error),
+        })
+    }
+
+    fn change(&self, change: impl FnOnce(&mut HookStanding)) {
+        change(&mut self.standing.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+
+    /// Hands on what the agent says, for ever.
+    pub(crate) async fn run(self: Arc<Self>, agent: Arc<Agent>, state: StateFolder, now: fn() -> SystemTime) {
+        let file = format!("webhook-{}.json", self.config.name);
+        // A position that cannot be read is none: it goes on with what happens next.
+        let mut after: Option<String> = state.read(&file).ok().flatten();
+        loop {
+            if let Ok(Heard::Events(mut events)) = agent.listen_for_itself(after.as_deref()).await {
+                while let Ok(Ok(Some(event))) = timeout(SILENCE, events.next()).await {
+                    let taken = self.wants(&event);
+                    if taken {
+                        self.deliver(&event, now).await;
+                    }
+                    let first = after.is_none();
+                    if let Some(id) = event.id {
+                        if taken || first {
+                            keep(&state, &file, &id);
+                        }
+                        after = Some(id);
+                    }
+                }
+            }
+            sleep(LISTEN_AGAIN).await;
+        }
+    }
+
+    /// Its tills' steps that change a sale, or those that it names; always that something was missed.
+    fn wants(&self, event: &AgentEvent) -> bool {
+        let Some(step) = &event.step else { return false };
+        if step == "lagged" {
+            return true;
+        }
+        let its_till = match (&self.config.tills, event.till()) {
+            (None, _) => true,
+            (Some(tills), Some(till)) => till.is_empty() || tills.contains(&till),
+            (Some(_), None) => false,
+        };
+        let its_step = match &self.config.steps {
+            Some(steps) => steps.contains(step),
+            None => serde_json::from_str::<Value>(&event.data).is_ok_and(|data| data.get("sale").is_some()),
+        };
+        its_till && its_step
+    }
+
+    async fn deliver(&self, event: &AgentEvent, now: fn() -> SystemTime) {
+        let message = message(event, now());
+        let (began, since) = (Instant::now(), now());
+        for attempt in 1.. {
+            let Err(error) = self.send(&message, now()).await else {
+                self.change(|standing| {
+                    standing.delivered += 1;
+                    (standing.delivered_at, standing.failing) = (Some(now()), None);
+                });
+                return;
+            };
+            if attempt == 1 {
+                tracing::warn!(webhook = self.config.name, error, "an event was not taken; it is sent again");
+            }
+            self.change(|standing| standing.failing = Some((since, attempt, error.clone())));
+            let pause = pause(attempt, random_byte());
+            if began.elapsed() + pause > self.config.give_up {
+                tracing::error!(webhook = self.config.name, error, id = message.id, "an event was given up");
+                self.change(|standing| standing.given_up += 1);
+                return;
+            }
+            sleep(pause).await;
+        }
+    }
+
+    async fn send(&self, message: &Message, now: SystemTime) -> Result<(), String> {
+        let seconds = now.duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_secs());
+        let request = self
+            .client
+            .post(&self.config.url)
+            .header("content-type", "application/json")
+            .header("webhook-id", &message.id)
+            .header("webhook-timestamp", seconds.to_string())
+            .header("webhook-signature", signature(&self.key, &message.id, seconds, &message.body))
+            .body(message.body.clone());
+        // Its words may name the URL, which may hold a secret.
+        let answer = request.send().await.map_err(|error| cause(&error.without_url()))?;
+        match answer.status() {
+            status if status.is_success() => Ok(()),
+            status if status.is_redirection() => Err(format!("{status}: redirects are not followed; correct the url")),
+            StatusCode::GONE => Err("410 Gone: the receiver wants no more; remove the webhook".to_owned()),
+            status => Err(status.to_string()),
+        }
+    }
+}
+
+fn keep(state: &StateFolder, file: &str, id: &str) {
+    if let Err(error) = state.write(file, &id) {
+        tracing::error!(%error, "how far a webhook has come is not written down: after a restart events come twice");
+    }
+}
+
+fn message(event: &AgentEvent, now: SystemTime) -> Message {
+    let data: Value = serde_json::from_str(&event.data).unwrap_or_default();
+    let body = json!({ "type": event.step, "timestamp": rfc3339(now), "data": data }).to_string();
+    let id = match &event.id {
+        Some(id) => id.chars().map(|c| if c.is_ascii_alphanumeric() || "-_".contains(c) { c } else { '_' }).collect(),
+        None => {
+            let mut id = [0; 16];
+            SystemRandom::new().fill(&mut id).expect("Linux has random numbers once it has booted");
+            hex::encode(id)
+        }
+    };
+    Message { id: format!("evt_{id}"), body }
+}
+
+/// `v1,` and the HMAC-SHA256 of id, timestamp and body (Standard Webhooks, "Signature scheme").
+fn signature(key: &hmac::Key, id: &str, seconds: u64, body: &str) -> String {
+    let signed = hmac::sign(key, format!("{id}.{seconds}.{body}").as_bytes());
+    format!("v1,{}", STANDARD.encode(signed))
+}
+
+/// Before the next attempt: doubled each time, and by `random` a quarter shorter or longer.
+fn pause(attempt: u32, random: u8) -> Duration {
+    let doubled = FIRST_PAUSE.saturating_mul(1 << (attempt - 1).min(20)).min(LONGEST_PAUSE);
+    doubled * 3 / 4 + doubled * u32::from(random) / 512
+}
+
+fn random_byte() -> u8 {
+    let mut byte = [0];
+    SystemRandom::new().fill(&mut byte).expect("Linux has random numbers once it has booted");
+    byte[0]
+}
+
+/// The innermost words of an error: the outer ones only say that a request failed.
+fn cause(error: &dyn std::error::Error) -> String {
+    match error.source() {
+        Some(source) => cause(source),
+        None => error.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The example of the specification's libraries (standard-webhooks/libraries/python/tests/test_webhooks.py).
+    #[test]
+    fn the_signature_is_that_of_standard_webhooks() {
+        let key = signing_key("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw").unwrap();
+        let key = hmac::Key::new(hmac::HMAC_SHA256, &key);
+        let signed = signature(&key, "msg_p5jXN8AQM9LWM0D4loKWxJek", 1_614_265_330, "{\"test\": 2432232314}");
+        assert_eq!(signed, "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=");
+    }
+
+    #[test]
+    fn a_secret_is_long_enough_and_in_base64() {
+        assert!(signing_key(&new_secret()).is_some());
+        assert_ne!(new_secret(), new_secret());
+        for wrong in [
+            "",
+            "whsec_",
+            "MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
+            "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaS",
+            "whsec_c2hvcnQ=",
+        ] {
+            assert_eq!(signing_key(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn pauses_grow_to_five_minutes_and_are_never_the_same_for_all() {
+        assert_eq!([1, 2, 3, 10, 4_000_000].map(|attempt| pause(attempt, 128).as_secs()), [1, 2, 4, 300, 300]);
+        assert_eq!((pause(3, 0).as_secs(), pause(3, 255).as_secs_f32().round()), (3, 5.0));
+    }
+}

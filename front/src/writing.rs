@@ -1,0 +1,110 @@
+//! What is written to a caller: a connection whose other end has to take what it is given, and a body that comes piece
+//! by piece.
+
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use bytes::Bytes;
+use hyper::body::Frame;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::sync::mpsc;
+use tokio::time::{Sleep, sleep};
+
+use crate::problem::BodyError;
+
+/// A stream that fails when all that was to be written was not taken in time. What counts is the last byte, so that
+/// somebody who takes one byte after the other gains no time by it.
+#[derive(Debug)]
+pub(crate) struct Prompt<S> {
+    stream: S,
+    patience: Duration,
+    /// Since when something waits to be written.
+    waits: Option<Pin<Box<Sleep>>>,
+}
+
+impl<S> Prompt<S> {
+    /// `patience` is from when something cannot be written at once to when all of it was.
+    pub(crate) fn new(stream: S, patience: Duration) -> Self {
+        Self { stream, patience, waits: None }
+    }
+
+    fn within<T>(&mut self, cx: &mut Context<'_>, written: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
+        if written.is_pending() {
+            let patience = self.patience;
+            let waits = self.waits.get_or_insert_with(|| Box::pin(sleep(patience)));
+            ready!(waits.as_mut().poll(cx));
+            return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
+        }
+        written
+    }
+}
+
+impl<S: AsyncRead + Unpin> AsyncRead for Prompt<S> {
+    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_read(cx, buffer)
+    }
+}
+
+impl<S: AsyncWrite + Unpin> AsyncWrite for Prompt<S> {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        let written = Pin::new(&mut self.stream).poll_write(cx, bytes);
+        self.within(cx, written)
+    }
+
+    /// Called when there is nothing left to write.
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let flushed = Pin::new(&mut self.stream).poll_flush(cx);
+        let flushed = self.within(cx, flushed);
+        if flushed.is_ready() {
+            self.waits = None;
+        }
+        flushed
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let shut = Pin::new(&mut self.stream).poll_shutdown(cx);
+        self.within(cx, shut)
+    }
+}
+
+/// A body whose pieces come by a channel.
+pub(crate) struct Stream(pub(crate) mpsc::Receiver<Bytes>);
+
+impl hyper::body::Body for Stream {
+    type Data = Bytes;
+    type Error = BodyError;
+
+    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
+        self.0.poll_recv(cx).map(|piece| piece.map(|piece| Ok(Frame::data(piece))))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    use tokio::time::Instant;
+
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn who_reads_nothing_or_byte_after_byte_is_given_up() {
+        for every in [None, Some(Duration::from_secs(1))] {
+            let (near, mut far) = tokio::io::duplex(64);
+            let began = Instant::now();
+            let reader = tokio::spawn(async move {
+                while let Some(every) = every {
+                    sleep(every).await;
+                    if far.read_u8().await.is_err() {
+                        break;
+                    }
+                }
+                std::future::pending::<()>().await;
+            });
+            let error = Prompt::new(near, Duration::from_secs(10)).write_all(&[0; 200]).await.unwrap_err();
+            assert_eq!((error.kind(), began.elapsed().as_secs()), (io::ErrorKind::TimedOut, 10), "{every:?}");
+            reader.abort();
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! The program itself, with a configuration in a folder of its own, and clients for it.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command as Program, Output, Stdio};
+use std::sync::Once;
+use std::time::Duration;
+
+use tempfile::TempDir;
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::net::TcpStream;
+use tokio::process::{Child, Command};
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_pos-front");
+
+/// A running front, with the agent behind it.
+pub(crate) struct Running {
+    pub(crate) folder: TempDir,
+    child: Child,
+    /// Host and port.
+    pub(crate) https: String,
+    pub(crate) http: String,
+}
+
+impl Running {
+    /// Returns when it listens, and knows how the agent stands.
+    pub(crate) async fn begin(folder: TempDir, more: &str) -> Self {
+        write_config(folder.path(), more);
+        let mut child = Command::new(PROGRAM)
+            .args(["run", "--config", config(folder.path()).to_str().unwrap()])
+            .env("RUST_LOG", "info")
+            .stderr(Stdio::piped())
+            .kill_on_drop(true)
+            .spawn()
+            .unwrap();
+        let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+        let (mut https, mut http) = (None, None);
+        let mut asked = false;
+        let mut said = String::new();
+        while https.is_none() || http.is_none() || !asked {
+            let line = lines.next_line().await.unwrap().unwrap_or_else(|| panic!("it ended: {said}"));
+            let url = line.split_once("url=\"").and_then(|(_, rest)| rest.split_once('"')).map(|(url, _)| url);
+            match url.and_then(|url| url.split_once("://")) {
+                Some(("https", address)) => https = Some(address.to_owned()),
+                Some(("http", address)) => http = Some(address.to_owned()),
+                _ => {}
+            }
+            asked |= line.contains("the agent is there") || line.contains("the agent is not there");
+            said.push_str(&line);
+        }
+        // Nobody else reads what it says; it must not wait for that.
+        tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
+        Self { folder, child, https: https.unwrap(), http: http.unwrap() }
+    }
+
+    /// `kill -9`.
+    pub(crate) async fn kill(mut self) -> Killed {
+        self.child.kill().await.unwrap();
+        Killed(self.folder)
+    }
+
+    pub(crate) fn https_url(&self, path: &str) -> String {
+        format!("https://{}{path}", self.https)
+    }
+
+    pub(crate) fn http_url(&self, path: &str) -> String {
+        format!("http://{}{path}", self.http)
+    }
+
+    /// A client that trusts the terminal's CA and no other one.
+    pub(crate) fn client(&self) -> reqwest::Client {
+        let pem = self.verb(&["certificate", "--pem"]).stdout;
+        let ca = reqwest::Certificate::from_pem(&pem).unwrap();
+        client().tls_certs_only([ca]).build().unwrap()
+    }
+
+    /// A verb of the command line with this front's configuration.
+    pub(crate) fn verb(&self, arguments: &[&str]) -> Output {
+        let config = config(self.folder.path());
+        let mut program = Program::new(PROGRAM);
+        program.args(&arguments[..1]).args(["--config", config.to_str().unwrap()]).args(&arguments[1..]);
+        program.output().unwrap()
+    }
+
+    pub(crate) async fn connect(&self) -> TcpStream {
+        TcpStream::connect(&self.http).await.unwrap()
+    }
+
+    /// The status and the rest of an answer to these bytes; the connection is closed by whoever will.
+    pub(crate) async fn raw(&self, bytes: &str) -> (u16, String) {
+        let mut stream = self.connect().await;
+        stream.write_all(bytes.as_bytes()).await.unwrap();
+        let mut answer = Vec::new();
+        let read = async {
+            let mut piece = [0; 4096];
+            while !String::from_utf8_lossy(&answer).contains("\r\n\r\n") {
+                match stream.read(&mut piece).await {
+                    Ok(0) | Err(_) => break,
+                    Ok(n) => answer.extend_from_slice(&piece[..n]),
+                }
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(30), read).await.expect("an answer");
+        let answer = String::from_utf8_lossy(&answer).into_owned();
+        let status = answer.split(' ').nth(1).and_then(|status| status.parse().ok());
+        (status.unwrap_or_else(|| panic!("no answer: {answer:?}")), answer)
+    }
+}
+
+/// A front that was killed, with the folder that it left.
+pub(crate) struct Killed(TempDir);
+
+impl Killed {
+    pub(crate) async fn begin(self, more: &str) -> Running {
+        Running::begin(self.0, more).await
+    }
+}
+
+/// Whoever speaks TLS in this process does it by ring.
+pub(crate) fn provider() {
+    static PROVIDER: Once = Once::new();
+    PROVIDER.call_once(|| rustls::crypto::ring::default_provider().install_default().unwrap());
+}
+
+pub(crate) fn client() -> reqwest::ClientBuilder {
+    provider();
+    reqwest::Client::builder().no_proxy().redirect(reqwest::redirect::Policy::none())
+}
+
+pub(crate) fn config(folder: &Path) -> PathBuf {
+    folder.join("front.toml")
+}
+
+fn write_config(folder: &Path, more: &str) {
+    let at = |name: &str| folder.join(name).display().to_string();
+    let text = format!(
+        "names = [\"kasse.local\"]\ntills = [\"kasse-2\", \"kasse-9\"]\nagent = {:?}\nstate = {:?}\ncontrol = {:?}\n\
+         [listen]\nhttps = [\"127.0.0.1:0\"]\nhttp = [\"127.0.0.1:0\"]\n[cors]\norigins = [\"https://till.example\"]\n{more}",
+        at("till.sock"),
+        at("state"),
+        at("control.sock")
+    );
+    std::fs::write(config(folder), text).unwrap();
+}
+
+/// The body as JSON.
+pub(crate) async fn json(answer: reqwest::Response) -> serde_json::Value {
+    let text = answer.text().await.unwrap();
+    serde_json::from_str(&text).unwrap_or_else(|_| panic!("no JSON: {text}"))
+}
+
+/// Status and code of a problem.
+pub(crate) async fn problem(answer: reqwest::Response) -> (u16, String) {
+    let status = answer.status().as_u16();
+    assert_eq!(answer.headers()["content-type"], "application/problem+json", "{status}");
+    (status, json(answer).await["code"].as_str().unwrap().to_owned())
+}

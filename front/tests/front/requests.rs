@@ -1,0 +1,245 @@
+//! What is passed on, and what browsers, proxies and slow peers are made to send.
+
+use std::time::Duration;
+
+use reqwest::StatusCode;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+use crate::process::{json, problem};
+use crate::stand_in::front;
+
+#[tokio::test]
+async fn the_page_comes_by_tls_with_a_policy_and_is_not_sent_twice() {
+    let (front, _agent) = front("").await;
+    let client = front.client();
+    let page = client.get(front.https_url("/")).send().await.unwrap();
+    assert_eq!(page.status(), StatusCode::OK);
+    let headers = page.headers().clone();
+    let policy = headers["content-security-policy"].to_str().unwrap();
+    for part in
+        ["default-src 'none'", "script-src 'self'", "connect-src 'self'", "frame-ancestors 'none'", "base-uri 'none'"]
+    {
+        assert!(policy.contains(part), "{policy}");
+    }
+    assert!(!policy.contains("unsafe"));
+    assert_eq!(headers["x-content-type-options"], "nosniff");
+    assert_eq!(headers["referrer-policy"], "no-referrer");
+    assert_eq!(headers["cache-control"], "no-cache");
+    assert_eq!(headers["content-type"], "text/html; charset=utf-8");
+    let text = page.text().await.unwrap();
+    let again = client.get(front.https_url("/")).header("if-none-match", &headers["etag"]).send().await.unwrap();
+    assert_eq!((again.status(), again.text().await.unwrap()), (StatusCode::NOT_MODIFIED, String::new()));
+    let settings = json(client.get(front.https_url("/front/settings")).send().await.unwrap()).await;
+    assert!(text.contains(settings["version"].as_str().unwrap()), "{text} {settings}");
+    let of_agent = ["terminal", "currency", "exponent", "operators"].map(|name| settings[name].to_string());
+    assert_eq!(of_agent, ["\"T-1\"", "\"EUR\"", "2", "false"]);
+}
+
+#[tokio::test]
+async fn what_browsers_ask_for_by_themselves_is_empty_and_what_is_written_for_people_is_not_there() {
+    let (front, agent) = front("").await;
+    let client = front.client();
+    let status = async |path: &str| client.get(front.https_url(path)).send().await.unwrap().status().as_u16();
+    assert_eq!(status("/favicon.ico").await, 204);
+    for path in ["/assets/README.md", "/assets/package.json", "/assets/state.test.js", "/README.md", "/robots.txt"] {
+        assert_eq!(status(path).await, 404, "{path}");
+    }
+    assert!(agent.heard().is_empty());
+}
+
+#[tokio::test]
+async fn no_other_ca_is_trusted_for_it_and_nothing_is_said_without_tls() {
+    let (front, _agent) = front("").await;
+    let strangers = crate::process::client().build().unwrap();
+    assert!(strangers.get(front.https_url("/")).send().await.is_err());
+    // Without TLS at the TLS port: nothing of the page comes.
+    let mut plain = tokio::net::TcpStream::connect(&front.https).await.unwrap();
+    plain.write_all(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n").await.unwrap();
+    let mut said = Vec::new();
+    let _ = plain.read_to_end(&mut said).await;
+    assert!(!String::from_utf8_lossy(&said).contains("HTTP/"));
+}
+
+#[tokio::test]
+async fn a_sale_is_passed_on_with_its_till_and_nothing_of_the_browser() {
+    let (front, agent) = front("").await;
+    let client = front.client();
+    let sale = client
+        .post(front.https_url("/v1/sales"))
+        .header("origin", front.https_url(""))
+        .header("content-type", "application/json")
+        .header("x-forwarded-for", "192.0.2.1")
+        .body("{\"reference\":\"R-1\",\"amount\":\"1.00\"}")
+        .send()
+        .await
+        .unwrap();
+    assert_eq!(sale.status(), StatusCode::CREATED);
+    assert!(sale.headers().get("x-inside").is_none());
+    assert_eq!(sale.headers()["cache-control"], "no-store");
+    assert_eq!(json(sale).await["reference"], "R-1");
+    let heard = agent.heard().pop().unwrap();
+    assert_eq!((heard.method.as_str(), heard.target.as_str()), ("POST", "/v1/sales?till=local"));
+    assert_eq!(heard.body, "{\"reference\":\"R-1\",\"amount\":\"1.00\"}");
+    let mut names: Vec<&str> = heard.headers.keys().map(reqwest::header::HeaderName::as_str).collect();
+    names.sort_unstable();
+    assert_eq!(names, ["accept", "content-length", "content-type", "host"]);
+}
+
+#[tokio::test]
+async fn a_till_that_the_agent_does_not_give_is_refused_in_the_agents_words() {
+    let (front, _agent) = front("[page]\ntill = \"bar\"").await;
+    let answer = front.client().get(front.https_url("/v1/latest")).send().await.unwrap();
+    assert_eq!(problem(answer).await, (403, "forbidden".to_owned()));
+}
+
+#[tokio::test]
+async fn what_is_in_no_table_never_reaches_the_agent() {
+    let (front, agent) = front("").await;
+    let host = front.http.clone();
+    for target in [
+        "/v1/settle/7",
+        "/v1/metrics",
+        "/v1/query",
+        "/v1/payments/x",
+        "/v1/log-level",
+        "/v1/sessions",
+        "/v1/operators/Anna",
+        "/v1/../v1/metrics",
+        "/v1/sales/../metrics",
+        "/v1/%2e%2e/metrics",
+        "/v1/sales/%2e%2e",
+        "/v1//sales",
+        "//v1/sales",
+        "/v1/sales/%2e%2e%2fmetrics/x",
+        "/%76%31/sales",
+        "/v1/sales/a%00",
+        "/assets/../../etc/passwd",
+        "/assets/%2e%2e/x",
+    ] {
+        let (status, answer) = front.raw(&format!("GET {target} HTTP/1.1\r\nHost: {host}\r\n\r\n")).await;
+        assert!(matches!(status, 400 | 404), "{target}: {answer}");
+    }
+    for head in [
+        format!("GET http://{host}/v1/sales HTTP/1.1\r\nHost: {host}\r\n\r\n"),
+        format!("GET http://evil.example/v1/sales HTTP/1.1\r\nHost: {host}\r\n\r\n"),
+        format!("CONNECT {host} HTTP/1.1\r\nHost: {host}\r\n\r\n"),
+        format!("TRACE /v1/sales HTTP/1.1\r\nHost: {host}\r\n\r\n"),
+        format!("GET /v1/sales?till=local&till=bar HTTP/1.1\r\nHost: {host}\r\n\r\n"),
+        format!("GET /v1/sales?x=1 HTTP/1.1\r\nHost: {host}\r\n\r\n"),
+        format!("PUT /v1/sales HTTP/1.1\r\nHost: {host}\r\nOrigin: http://{host}\r\nContent-Length: 0\r\n\r\n"),
+    ] {
+        let (status, answer) = front.raw(&head).await;
+        assert!((400..500).contains(&status), "{head}: {answer}");
+    }
+    assert!(agent.heard().is_empty(), "{:?}", agent.heard());
+    // The same way, what is in the table does.
+    assert_eq!(front.raw(&format!("GET /v1/sales HTTP/1.1\r\nHost: {host}\r\n\r\n")).await.0, 200);
+    assert_eq!(agent.heard().len(), 1);
+}
+
+#[tokio::test]
+async fn a_page_that_renamed_itself_and_a_foreign_page_are_refused() {
+    let (front, agent) = front("").await;
+    let host = front.http.clone();
+    let body = "Content-Type: application/json\r\nContent-Length: 2\r\n\r\n{}";
+    for (head, wanted) in [
+        (format!("POST /v1/sales HTTP/1.1\r\nHost: evil.example\r\nOrigin: http://evil.example\r\n{body}"), 421),
+        (format!("GET /v1/sales HTTP/1.1\r\nHost: evil.example:{}\r\n\r\n", host.rsplit_once(':').unwrap().1), 421),
+        ("GET /v1/sales HTTP/1.1\r\n\r\n".to_owned(), 421),
+        (format!("POST /v1/sales HTTP/1.1\r\nHost: {host}\r\nOrigin: http://evil.example\r\n{body}"), 403),
+        (format!("POST /v1/sales HTTP/1.1\r\nHost: {host}\r\nOrigin: null\r\n{body}"), 403),
+        (format!("POST /v1/sales HTTP/1.1\r\nHost: {host}\r\nOrigin: https://{host}\r\n{body}"), 403),
+        (format!("POST /v1/sales HTTP/1.1\r\nHost: {host}\r\n{body}"), 403),
+        (format!("GET /v1/events HTTP/1.1\r\nHost: {host}\r\nOrigin: http://evil.example\r\n\r\n"), 403),
+        (format!("GET /v1/sales HTTP/1.1\r\nHost: {host}\r\nSec-Fetch-Site: cross-site\r\n\r\n"), 403),
+        (format!("DELETE /front/session HTTP/1.1\r\nHost: {host}\r\n\r\n"), 403),
+        (format!("POST /v1/sales HTTP/1.1\r\nHost: {host}\r\nOrigin: https://till.example\r\n{body}"), 401),
+        (format!("OPTIONS /v1/sales HTTP/1.1\r\nHost: {host}\r\nOrigin: http://evil.example\r\n\r\n"), 403),
+        (
+            format!(
+                "POST /v1/sales HTTP/1.1\r\nHost: {host}\r\nOrigin: http://{host}\r\nContent-Type: text/plain\r\nContent-Length: 2\r\n\r\n{{}}"
+            ),
+            415,
+        ),
+    ] {
+        let (status, answer) = front.raw(&head).await;
+        assert_eq!(status, wanted, "{head}{answer}");
+        if !head.contains("till.example") {
+            assert!(!answer.to_ascii_lowercase().contains("access-control-allow-origin"), "{answer}");
+        }
+    }
+    assert!(agent.heard().is_empty());
+    let (status, answer) =
+        front.raw(&format!("OPTIONS /v1/sales HTTP/1.1\r\nHost: {host}\r\nOrigin: https://till.example\r\n\r\n")).await;
+    let answer = answer.to_ascii_lowercase();
+    assert_eq!(status, 204);
+    assert!(answer.contains("access-control-allow-origin: https://till.example\r\n"), "{answer}");
+    assert!(answer.contains("authorization") && !answer.contains("allow-credentials"), "{answer}");
+}
+
+#[tokio::test]
+async fn ten_megabytes_are_refused_before_they_are_sent_and_while_they_are() {
+    let (front, agent) = front("").await;
+    let host = &front.http;
+    let head = format!(
+        "POST /v1/sales HTTP/1.1\r\nHost: {host}\r\nOrigin: http://{host}\r\nContent-Type: application/json\r\n"
+    );
+    // Announced: nothing of it is waited for.
+    let (status, _) = front.raw(&format!("{head}Content-Length: 10485760\r\n\r\n")).await;
+    assert_eq!(status, 413);
+    // Not announced: it ends with the first piece too many.
+    let piece = "a".repeat(40_000);
+    let chunk = format!("{:x}\r\n{piece}\r\n", piece.len());
+    let (status, _) = front.raw(&format!("{head}Transfer-Encoding: chunked\r\n\r\n{chunk}{chunk}")).await;
+    assert_eq!(status, 413);
+    // Both said at once is the way to make two readers of one request see two.
+    let both = format!("{head}Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n");
+    let mut stream = front.connect().await;
+    stream.write_all(both.as_bytes()).await.unwrap();
+    let _ = stream.read(&mut [0; 64]).await.unwrap();
+    let heard = agent.heard();
+    assert!(heard.len() <= 1 && heard.iter().all(|it| it.headers.get("transfer-encoding").is_none()), "{heard:?}");
+}
+
+#[tokio::test]
+async fn whoever_sends_slowly_is_given_up_and_takes_no_place_from_others() {
+    let (front, _agent) = front("").await;
+    let mut slow = Vec::new();
+    for _ in 0..200 {
+        let mut stream = front.connect().await;
+        stream.write_all(b"GET /v1/sales HTTP/1.1\r\nHost: 127").await.unwrap();
+        slow.push(stream);
+    }
+    assert_eq!(front.raw(&format!("GET /front/health HTTP/1.1\r\nHost: {}\r\n\r\n", front.http)).await.0, 200);
+    let last = slow.pop().unwrap();
+    for mut stream in slow {
+        // Closed for the newer ones, or by its deadline; whatever comes, it ends.
+        let mut said = Vec::new();
+        let ended = tokio::time::timeout(Duration::from_secs(60), stream.read_to_end(&mut said)).await;
+        assert!(ended.is_ok());
+    }
+    drop(last);
+}
+
+#[tokio::test]
+async fn events_come_as_they_happen_through_tls() {
+    let (front, agent) = front("").await;
+    let mut stream = front.client().get(front.https_url("/v1/events")).send().await.unwrap();
+    assert_eq!(stream.headers()["content-type"], "text/event-stream");
+    let first = stream.chunk().await.unwrap().unwrap();
+    assert_eq!(first, ": listening\n\n");
+    for step in ["present-card", "ended"] {
+        agent.event("local", step);
+        let event = stream.chunk().await.unwrap().unwrap();
+        let text = String::from_utf8(event.to_vec()).unwrap();
+        assert!(text.contains(&format!("event: {step}\n")) && text.ends_with("\n\n"), "{text}");
+    }
+    // It goes on where it was told to.
+    let again = front.client().get(front.https_url("/v1/events")).header("last-event-id", "e-1").send();
+    let mut again = again.await.unwrap();
+    let mut text = String::new();
+    while !text.contains("event: ended") {
+        text.push_str(std::str::from_utf8(&again.chunk().await.unwrap().unwrap()).unwrap());
+    }
+    assert!(!text.contains("present-card"), "{text}");
+}

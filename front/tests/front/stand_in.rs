@@ -1,0 +1,250 @@
+//! A stand-in for the agent: its interface on a Unix socket as far as the front uses it, by the words of the manual
+//! ("The till's HTTP interface"). It keeps what it hears.
+
+use std::convert::Infallible;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use bytes::Bytes;
+use http_body_util::combinators::UnsyncBoxBody;
+use http_body_util::{BodyExt, Full};
+use hyper::body::{Frame, Incoming};
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::{HeaderMap, Method, Request, Response};
+use hyper_util::rt::TokioIo;
+use serde_json::{Value, json};
+use tokio::net::UnixListener;
+use tokio::sync::{mpsc, watch};
+use tokio::task::JoinSet;
+
+use crate::process::Running;
+
+/// The session of the operator with the right PIN.
+pub(crate) const SESSION: &str = "5e5510n";
+/// The tills that it lets the front stand for.
+const TILLS: [&str; 2] = ["local", "kasse-2"];
+
+/// The front before an agent that has just begun.
+pub(crate) async fn front(more: &str) -> (Running, StandIn) {
+    let folder = tempfile::tempdir().unwrap();
+    let agent = StandIn::begin(folder.path());
+    (Running::begin(folder, more).await, agent)
+}
+
+/// One request as it came.
+#[derive(Clone, Debug)]
+pub(crate) struct HeardRequest {
+    pub(crate) method: Method,
+    pub(crate) target: String,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Bytes,
+}
+
+/// The agent, until it is dropped or stopped.
+pub(crate) struct StandIn {
+    pub(crate) socket: PathBuf,
+    state: Arc<State>,
+    served: tokio::task::JoinHandle<()>,
+}
+
+#[derive(Default)]
+struct State {
+    heard: Mutex<Vec<HeardRequest>>,
+    /// Events with their ids, from 1.
+    events: watch::Sender<Vec<String>>,
+    operators: Mutex<bool>,
+}
+
+type Body = UnsyncBoxBody<Bytes, Infallible>;
+
+impl StandIn {
+    pub(crate) fn begin(folder: &Path) -> Self {
+        Self::begin_again(folder, Arc::default())
+    }
+
+    fn begin_again(folder: &Path, state: Arc<State>) -> Self {
+        let socket = folder.join("till.sock");
+        let _ = std::fs::remove_file(&socket);
+        let listener = UnixListener::bind(&socket).unwrap();
+        let kept = Arc::clone(&state);
+        let served = tokio::spawn(async move {
+            // Connections end with this task.
+            let mut connections = JoinSet::new();
+            loop {
+                let (stream, _) = listener.accept().await.unwrap();
+                let state = Arc::clone(&kept);
+                let service = service_fn(move |request| {
+                    let state = Arc::clone(&state);
+                    async move { Ok::<_, Infallible>(answer(state, request).await) }
+                });
+                connections.spawn(http1::Builder::new().serve_connection(TokioIo::new(stream), service));
+            }
+        });
+        Self { socket, state, served }
+    }
+
+    /// As after `kill -9`: connections break off, and nobody listens.
+    pub(crate) fn stop(self) -> Stopped {
+        self.served.abort();
+        std::fs::remove_file(&self.socket).unwrap();
+        Stopped { folder: self.socket.parent().unwrap().to_owned(), state: Arc::clone(&self.state) }
+    }
+
+    pub(crate) fn has_operators(&self) {
+        *self.state.operators.lock().unwrap() = true;
+    }
+
+    /// What was heard of these methods and paths, without what the front asks for itself.
+    pub(crate) fn heard(&self) -> Vec<HeardRequest> {
+        let own = ["/v1/events", "/v1/operators", "/v1/sessions/current"];
+        let heard = self.state.heard.lock().unwrap();
+        heard.iter().filter(|it| !own.contains(&it.target.as_str())).cloned().collect()
+    }
+
+    /// Something happens at a till.
+    pub(crate) fn event(&self, till: &str, step: &str) {
+        self.state.events.send_modify(|events| {
+            let number = events.len() + 1;
+            let data = json!({ "till": till, "reference": number.to_string(), "step": step, "sale": { "till": till } });
+            events.push(format!("id: e-{number}\nevent: {step}\ndata: {data}\n\n"));
+        });
+    }
+
+    /// Returns when somebody listens to the events.
+    pub(crate) async fn is_listened_to(&self, times: usize) {
+        while self.state.events.receiver_count() < times {
+            tokio::task::yield_now().await;
+        }
+    }
+}
+
+/// An agent that was stopped.
+pub(crate) struct Stopped {
+    folder: PathBuf,
+    state: Arc<State>,
+}
+
+impl Stopped {
+    pub(crate) fn begin(self) -> StandIn {
+        StandIn::begin_again(&self.folder, self.state)
+    }
+}
+
+impl Drop for StandIn {
+    fn drop(&mut self) {
+        self.served.abort();
+    }
+}
+
+async fn answer(state: Arc<State>, request: Request<Incoming>) -> Response<Body> {
+    let (head, body) = request.into_parts();
+    let body = body.collect().await.unwrap().to_bytes();
+    let target = head.uri.to_string();
+    let heard = HeardRequest { method: head.method.clone(), target, headers: head.headers.clone(), body: body.clone() };
+    state.heard.lock().unwrap().push(heard);
+    let session = head.headers.get("pos-session");
+    let path = head.uri.path();
+    if session.is_some_and(|session| session != SESSION) {
+        return problem(401, "session-ended");
+    }
+    let till = form_urlencoded::parse(head.uri.query().unwrap_or_default().as_bytes()).find(|(name, _)| name == "till");
+    if till.is_some_and(|(_, till)| !TILLS.contains(&till.as_ref())) {
+        return problem(403, "forbidden");
+    }
+    match (head.method.as_str(), path) {
+        ("GET", "/v1/events") => events(&state, &head.headers),
+        ("GET", "/v1/operators") if *state.operators.lock().unwrap() => json_of(
+            200,
+            &json!({ "required": true, "operators": [{ "name": "Anna", "role": "cashier", "lockedS": 0 }] }),
+        ),
+        ("POST", "/v1/sessions") => {
+            let asked: Value = serde_json::from_slice(&body).unwrap_or_default();
+            match asked["pin"].as_str() {
+                Some("1234") => {
+                    let said = json!({ "session": SESSION, "operator": "Anna", "role": "cashier", "idleLockS": 300 });
+                    json_of(201, &said)
+                }
+                _ => problem(401, "wrong-pin"),
+            }
+        }
+        ("GET", "/v1/sessions/current") if session.is_some() => {
+            json_of(200, &json!({ "operator": "Anna", "role": "cashier" }))
+        }
+        ("DELETE", "/v1/sessions/current") => Response::builder().status(204).body(whole("")).unwrap(),
+        ("GET", "/v1/status") => {
+            let of = |till: &str| json!({ "till": till });
+            json_of(
+                200,
+                &json!({ "terminalId": "T-1", "currency": "EUR", "current": of("local"), "unconfirmed": [of("local"), of("kasse-2")],
+                         "attention": [] }),
+            )
+        }
+        ("POST", "/v1/sales") => {
+            let asked: Value = serde_json::from_slice(&body).unwrap_or_default();
+            json_of(201, &json!({ "reference": asked["reference"], "state": "waiting-for-card" }))
+        }
+        ("POST", path) if path.ends_with("/cancel") => {
+            // It takes the request, and ends before it has answered.
+            std::future::pending().await
+        }
+        (_, path) if path.starts_with("/v1/sales") || path == "/v1/latest" => json_of(200, &json!({ "sales": [] })),
+        _ => problem(404, "not-found"),
+    }
+}
+
+fn whole(text: impl Into<Bytes>) -> Body {
+    Full::new(text.into()).boxed_unsync()
+}
+
+fn json_of(status: u16, value: &Value) -> Response<Body> {
+    let head = Response::builder().status(status).header("content-type", "application/json").header("x-inside", "1");
+    head.body(whole(value.to_string())).unwrap()
+}
+
+fn problem(status: u16, code: &str) -> Response<Body> {
+    let head = Response::builder().status(status).header("content-type", "application/problem+json");
+    head.body(whole(json!({ "code": code, "status": status, "detail": code }).to_string())).unwrap()
+}
+
+/// From `Last-Event-ID` on, or from now.
+fn events(state: &Arc<State>, headers: &HeaderMap) -> Response<Body> {
+    let mut all = state.events.subscribe();
+    let after = headers.get("last-event-id").and_then(|id| id.to_str().ok()?.strip_prefix("e-")?.parse().ok());
+    let mut next: usize = after.unwrap_or_else(|| all.borrow().len());
+    let (sender, receiver) = mpsc::channel::<Bytes>(1);
+    tokio::spawn(async move {
+        if sender.send(Bytes::from_static(b": listening\n\n")).await.is_err() {
+            return;
+        }
+        loop {
+            let waiting: Vec<String> = all.borrow_and_update().iter().skip(next).cloned().collect();
+            for event in waiting {
+                next += 1;
+                if sender.send(Bytes::from(event)).await.is_err() {
+                    return;
+                }
+            }
+            tokio::select! {
+                changed = all.changed() => if changed.is_err() { return },
+                () = sender.closed() => return,
+            }
+        }
+    });
+    let body = BodyExt::boxed_unsync(Stream(receiver));
+    Response::builder().header("content-type", "text/event-stream").body(body).unwrap()
+}
+
+struct Stream(mpsc::Receiver<Bytes>);
+
+impl hyper::body::Body for Stream {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: std::pin::Pin<&mut Self>,
+        cx: &mut std::task::Context<'_>,
+    ) -> std::task::Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        self.0.poll_recv(cx).map(|piece| piece.map(|piece| Ok(Frame::data(piece))))
+    }
+}

@@ -1,0 +1,206 @@
+//! Receivers that hang, redirect and fail: order, signature, nothing twice.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use http_body_util::{BodyExt, Empty};
+use hyper::body::{Bytes, Incoming};
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::{HeaderMap, Request, Response};
+use hyper_util::rt::TokioIo;
+use ring::hmac;
+use serde_json::Value;
+use tokio::net::TcpListener;
+use tokio::sync::watch;
+
+use crate::process::{Running, json};
+use crate::stand_in::StandIn;
+
+const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
+
+/// How the receiver answers.
+#[derive(Clone, Copy)]
+enum Mood {
+    Takes,
+    Fails,
+    Redirects,
+    Hangs,
+}
+
+#[derive(Clone)]
+struct Delivery {
+    headers: HeaderMap,
+    body: Bytes,
+    taken: bool,
+}
+
+struct Receiver {
+    address: String,
+    mood: Arc<Mutex<Mood>>,
+    deliveries: watch::Receiver<Vec<Delivery>>,
+}
+
+impl Receiver {
+    async fn begin(mood: Mood) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap().to_string();
+        let (sender, deliveries) = watch::channel(Vec::new());
+        let (mood, sender) = (Arc::new(Mutex::new(mood)), Arc::new(sender));
+        let of_server = Arc::clone(&mood);
+        tokio::spawn(async move {
+            loop {
+                let (stream, _) = listener.accept().await.unwrap();
+                let (mood, sender) = (Arc::clone(&of_server), Arc::clone(&sender));
+                let service = service_fn(move |request| take(request, Arc::clone(&mood), Arc::clone(&sender)));
+                tokio::spawn(http1::Builder::new().serve_connection(TokioIo::new(stream), service));
+            }
+        });
+        Self { address, mood, deliveries }
+    }
+
+    fn becomes(&self, mood: Mood) {
+        *self.mood.lock().unwrap() = mood;
+    }
+
+    /// Waits until so many attempts have been made.
+    async fn attempts(&mut self, most: usize) -> Vec<Delivery> {
+        let waited = self.deliveries.wait_for(|all| all.len() >= most);
+        tokio::time::timeout(Duration::from_secs(120), waited).await.expect("deliveries").unwrap().clone()
+    }
+
+    /// Waits until so many events were taken, and says which, in their order.
+    async fn taken(&mut self, most: usize) -> Vec<String> {
+        let count = |all: &Vec<Delivery>| all.iter().filter(|it| it.taken).count();
+        let waited = self.deliveries.wait_for(|all| count(all) >= most);
+        let all = tokio::time::timeout(Duration::from_secs(120), waited).await.expect("deliveries").unwrap().clone();
+        all.iter().filter(|it| it.taken).map(|it| it.headers["webhook-id"].to_str().unwrap().to_owned()).collect()
+    }
+}
+
+async fn take(
+    request: Request<Incoming>,
+    mood: Arc<Mutex<Mood>>,
+    sender: Arc<watch::Sender<Vec<Delivery>>>,
+) -> Result<Response<Empty<Bytes>>, hyper::Error> {
+    let (head, body) = request.into_parts();
+    let body = body.collect().await?.to_bytes();
+    let mood = *mood.lock().unwrap();
+    assert_eq!(head.uri.path(), "/hook", "a redirect was followed");
+    let taken = matches!(mood, Mood::Takes);
+    sender.send_modify(|all| all.push(Delivery { headers: head.headers, body, taken }));
+    let answer = match mood {
+        Mood::Takes => Response::builder().status(204),
+        Mood::Fails => Response::builder().status(500),
+        Mood::Redirects => Response::builder().status(307).header("location", "/elsewhere"),
+        Mood::Hangs => std::future::pending().await,
+    };
+    Ok(answer.body(Empty::new()).unwrap())
+}
+
+fn hook(folder: &Path, receiver: &Receiver, more: &str) -> String {
+    let secret = folder.join("secret");
+    std::fs::write(&secret, SECRET).unwrap();
+    std::fs::set_permissions(&secret, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
+    format!(
+        "[[webhook]]\nname = \"books\"\nurl = \"http://{}/hook\"\nsecret-file = {secret:?}\n{more}",
+        receiver.address
+    )
+}
+
+async fn front(receiver: &Receiver, more: &str) -> (Running, StandIn, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let agent = StandIn::begin(folder.path());
+    let config = hook(folder.path(), receiver, more);
+    let front = Running::begin(folder, &config).await;
+    agent.is_listened_to(2).await;
+    (front, agent, config)
+}
+
+#[tokio::test]
+async fn an_event_is_signed_and_what_it_says_is_the_agents() {
+    let mut receiver = Receiver::begin(Mood::Takes).await;
+    let (_front, agent, _) = front(&receiver, "tills = [\"kasse-2\"]\nsteps = [\"ended\"]").await;
+    agent.event("local", "ended");
+    agent.event("kasse-2", "present-card");
+    agent.event("kasse-2", "ended");
+    let Delivery { headers, body, .. } = receiver.attempts(1).await.remove(0);
+    let of = |name: &str| headers[name].to_str().unwrap();
+    assert_eq!(of("webhook-id"), "evt_e-3", "another till's and another step are not sent");
+    let key = STANDARD.decode(&SECRET["whsec_".len()..]).unwrap();
+    let signed = format!("{}.{}.{}", of("webhook-id"), of("webhook-timestamp"), std::str::from_utf8(&body).unwrap());
+    let signature = STANDARD.decode(of("webhook-signature").strip_prefix("v1,").unwrap()).unwrap();
+    hmac::verify(&hmac::Key::new(hmac::HMAC_SHA256, &key), signed.as_bytes(), &signature).unwrap();
+    let said: Value = serde_json::from_slice(&body).unwrap();
+    assert_eq!((&said["type"], &said["data"]["till"]), (&"ended".into(), &"kasse-2".into()));
+}
+
+#[tokio::test]
+async fn a_receiver_that_fails_and_redirects_hears_everything_once_and_in_order() {
+    let mut receiver = Receiver::begin(Mood::Fails).await;
+    let (front, agent, _) = front(&receiver, "").await;
+    for _ in 0..5 {
+        agent.event("kasse-2", "ended");
+    }
+    receiver.attempts(1).await;
+    receiver.becomes(Mood::Redirects);
+    let all = receiver.attempts(2).await;
+    assert_eq!(all[0].body, all[1].body, "the same at each attempt");
+    let client = front.client();
+    let failing = async || json(client.get(front.https_url("/front/health")).send().await.unwrap()).await;
+    while !failing().await["webhooks"][0]["error"].as_str().unwrap_or_default().contains("redirects are not followed") {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(failing().await["webhooks"][0]["state"], "failing");
+    let status = String::from_utf8(front.verb(&["status"]).stdout).unwrap();
+    assert!(status.contains("\"failing\"") && !status.contains(&receiver.address), "{status}");
+    receiver.becomes(Mood::Takes);
+    let expected: Vec<String> = (1..=5).map(|n| format!("evt_e-{n}")).collect();
+    assert_eq!(receiver.taken(5).await, expected);
+    while failing().await["webhooks"][0]["delivered"] != 5 {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(failing().await["webhooks"][0]["state"], "good");
+}
+
+#[tokio::test]
+async fn a_receiver_that_hangs_holds_up_nobody_else_and_is_asked_again() {
+    let mut receiver = Receiver::begin(Mood::Hangs).await;
+    let (front, agent, _) = front(&receiver, "").await;
+    agent.event("kasse-2", "ended");
+    receiver.attempts(1).await;
+    let answer = front.client().get(front.https_url("/v1/latest")).send().await.unwrap();
+    assert_eq!(answer.status(), 200);
+    receiver.becomes(Mood::Takes);
+    assert_eq!(receiver.taken(1).await, ["evt_e-1"]);
+}
+
+#[tokio::test]
+async fn what_happened_while_the_front_was_killed_or_the_agent_was_away_comes_later_and_once() {
+    let mut receiver = Receiver::begin(Mood::Takes).await;
+    let (front, agent, config) = front(&receiver, "").await;
+    for number in 1..=2 {
+        agent.event("kasse-2", "ended");
+        receiver.taken(number).await;
+    }
+    // The receiver has it before its place is on disk; killed between the two it would come again with the same id.
+    let position = front.folder.path().join("state/webhook-books.json");
+    while std::fs::read_to_string(&position).unwrap_or_default() != "\"e-2\"" {
+        tokio::task::yield_now().await;
+    }
+    let killed = front.kill().await;
+    for _ in 3..=4 {
+        agent.event("kasse-2", "ended");
+    }
+    let front = killed.begin(&config).await;
+    receiver.taken(4).await;
+    let stopped = agent.stop();
+    let agent = stopped.begin();
+    agent.event("kasse-2", "ended");
+    let ids = receiver.taken(5).await;
+    drop(front);
+    assert_eq!(ids, (1..=5).map(|n| format!("evt_e-{n}")).collect::<Vec<_>>());
+}
