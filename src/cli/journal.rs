@@ -52,6 +52,10 @@ struct List {
     /// Only the sales of this till
     #[arg(long, value_name = "NAME")]
     till: Option<String>,
+    /// The transactions of training, and no others
+    #[arg(long)]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    training: bool,
     /// Which come first
     #[arg(long, value_name = "ORDER", value_parser = ["oldest", "newest"], default_value = "oldest")]
     order: String,

@@ -206,8 +206,8 @@ mod tests {
     use super::*;
 
     fn step(number: u64) -> Progress {
-        let (till, step, text, sale) = Default::default();
-        Progress { till, reference: number.to_string(), step, text, sale }
+        let (till, step, text, training, sale) = Default::default();
+        Progress { till, reference: number.to_string(), step, text, training, sale }
     }
 
     fn all(listener: &mut ProgressListener) -> Vec<String> {

@@ -82,6 +82,7 @@ fn step(till: &str, reference: &str) -> Progress {
         reference: reference.into(),
         step: "present-card".into(),
         text: "Card".into(),
+        training: false,
         sale: None,
     }
 }

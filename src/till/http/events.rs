@@ -142,7 +142,7 @@ fn event(id: ProgressId, step: &Progress) -> String {
 
 fn missed(id: ProgressId) -> String {
     let (till, reference, sale) = Default::default();
-    event(id, &Progress { till, reference, step: "reset".to_owned(), text: RESET.to_owned(), sale })
+    event(id, &Progress { till, reference, step: "reset".to_owned(), text: RESET.to_owned(), training: false, sale })
 }
 
 struct Events(mpsc::Receiver<Bytes>);

@@ -81,6 +81,9 @@ struct ListQuery {
     limit: Option<u32>,
     /// The till that is meant: for a program that stands for several, and for whoever has the right `any-till`.
     till: Option<String>,
+    /// The transactions of training, and no others.
+    #[serde(default)]
+    training: bool,
     /// Which come first.
     #[serde(default)]
     order: ListOrder,
@@ -124,8 +127,22 @@ async fn list(
     Extension(allowance): Extension<Arc<Allowance>>,
     Parameters(asked): Parameters<ListQuery>,
 ) -> Result<Response, Failure> {
-    let ListQuery { since, limit, till, order, cursor, amount, from, to, last4, reference, kind, state, outcome } =
-        asked;
+    let ListQuery {
+        since,
+        limit,
+        till,
+        training,
+        order,
+        cursor,
+        amount,
+        from,
+        to,
+        last4,
+        reference,
+        kind,
+        state,
+        outcome,
+    } = asked;
     let (usual, most) = LIST_LIMIT;
     let limit = limit.unwrap_or(usual);
     if !(1..=most).contains(&limit) {
@@ -144,7 +161,7 @@ async fn list(
         ListOrder::Newest => (since, Some(cursor.unwrap_or(SaleNumber::AFTER_ALL))),
     };
     let turn = allowance.turn_to_read().await?;
-    let wanted = ListWanted { till, above, below, filter, limit, looks_at: LOOKED_AT, next: None };
+    let wanted = ListWanted { training, till, above, below, filter, limit, looks_at: LOOKED_AT, next: None };
     answer(app, permit, wanted, turn).await
 }
 
@@ -187,6 +204,8 @@ async fn totals(
 
 /// What is asked for, and how far it is answered.
 struct ListWanted {
+    /// Of training.
+    training: bool,
     /// Whose; `None` is every till's.
     till: Option<String>,
     /// Number to stay above.
@@ -268,8 +287,13 @@ impl ListWanted {
         let size = if self.filter.is_for_all() { size } else { PAGE.min(self.looks_at) };
         let (till, above, limit) = (self.till.clone(), self.above, size);
         let page = match self.below {
-            None => app.ask(permit, |reply| Command::List { till, since: above, limit, reply }).await??,
-            Some(below) => app.ask(permit, |reply| Command::ListNewest { till, above, below, limit, reply }).await??,
+            None => {
+                app.ask_of(self.training, permit, |reply| Command::List { till, since: above, limit, reply }).await??
+            }
+            Some(below) => {
+                app.ask_of(self.training, permit, |reply| Command::ListNewest { till, above, below, limit, reply })
+                    .await??
+            }
         };
         let mut whole = u32::try_from(page.len()).is_ok_and(|read| read == size);
         let mut found = Vec::new();

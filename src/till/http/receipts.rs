@@ -58,6 +58,9 @@ struct ReceiptQuery {
     width: Option<u8>,
     /// The till that is meant: for a program that stands for several, and for whoever has the right `any-till`.
     till: Option<String>,
+    /// The transaction is one of training; those have references of their own.
+    #[serde(default)]
+    training: bool,
 }
 
 #[derive(Deserialize)]
@@ -69,6 +72,9 @@ struct CopyQuery {
     copy: ReceiptCopy,
     /// The till that is meant: for a program that stands for several, and for whoever has the right `any-till`.
     till: Option<String>,
+    /// The transaction is one of training; those have references of their own.
+    #[serde(default)]
+    training: bool,
 }
 
 /// In which form a receipt is answered.
@@ -87,7 +93,7 @@ async fn receipt(
     State(app): State<Arc<App>>,
     Extension(caller): Extension<Caller>,
     ReferenceInPath(reference): ReferenceInPath,
-    Parameters(ReceiptQuery { copy, width, till }): Parameters<ReceiptQuery>,
+    Parameters(ReceiptQuery { copy, width, till, training }): Parameters<ReceiptQuery>,
     headers: HeaderMap,
 ) -> Result<Response, Failure> {
     let permit = caller.may(Verb::Receipt)?;
@@ -97,7 +103,8 @@ async fn receipt(
         let detail = format!("width: {} to {} characters", WIDTHS.start(), WIDTHS.end());
         return Err(Failure::malformed(detail).field("width"));
     }
-    let shown = app.ask(&permit, |reply| Command::Receipt { till, reference, copy, width, reply }).await??;
+    let shown =
+        app.ask_of(training, &permit, |reply| Command::Receipt { till, reference, copy, width, reply }).await??;
     let of = |media| [(header::CONTENT_TYPE, media)];
     Ok(match form {
         ReceiptForm::Text => (of("text/plain; charset=utf-8"), shown.text).into_response(),
@@ -113,11 +120,11 @@ async fn print(
     State(app): State<Arc<App>>,
     Extension(caller): Extension<Caller>,
     ReferenceInPath(reference): ReferenceInPath,
-    Parameters(CopyQuery { copy, till }): Parameters<CopyQuery>,
+    Parameters(CopyQuery { copy, till, training }): Parameters<CopyQuery>,
     JsonBody(Nothing {}): JsonBody<Nothing>,
 ) -> Result<Response, Failure> {
     let permit = caller.may(Verb::Receipt)?;
     let till = permit.one(till)?;
-    let printing = app.ask(&permit, |reply| Command::Print { till, reference, copy, reply }).await??;
+    let printing = app.ask_of(training, &permit, |reply| Command::Print { till, reference, copy, reply }).await??;
     Ok((StatusCode::ACCEPTED, Json(printing)).into_response())
 }
