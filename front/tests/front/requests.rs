@@ -247,7 +247,8 @@ async fn whoever_sends_slowly_is_given_up_and_takes_no_place_from_others() {
     drop(last);
 }
 
-/// Six pages of one address hear the events; the seventh is told to come back, and gets the place of one that was closed.
+/// Six pages of one address hear the events; the seventh is told to come back, and gets the place of one that was
+/// closed.
 #[tokio::test]
 async fn one_page_too_many_is_told_so_and_takes_the_place_of_one_that_was_closed() {
     let (front, agent) = front("").await;
