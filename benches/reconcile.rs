@@ -152,6 +152,8 @@ fn steps(number: u64, amount: Amount, card: &CardFacts) -> [[Record; 1]; 4] {
         accept_partial: false,
         till_confirms: None,
         gives_rest: false,
+        tip: None,
+        training: None,
         terminal_id: "12345678".to_owned(),
         merchant_transaction_id: reference(number),
         started_unix_ms: 1_795_000_000_000,

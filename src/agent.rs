@@ -39,6 +39,7 @@ mod status;
 mod surroundings;
 mod task_results;
 mod tills;
+mod training;
 mod turns;
 mod typing;
 
@@ -74,6 +75,7 @@ use sale_desk::{OpenSale, SaleDesk};
 use start::Ends;
 pub use surroundings::{BoardClock, Random, Surroundings};
 use task_results::TaskResult;
+use training::Ground;
 use turns::{Round, Source};
 
 /// Why the agent does not start. Each tells what to do.
@@ -138,7 +140,7 @@ pub async fn run(config: Config, shutdown: impl Future<Output = ()>) -> Result<(
     if let Some(address) = served.address() {
         tracing::info!(%address, "tills are served");
     }
-    work(agent, ends, Some(served), shutdown).await;
+    work(agent, ends, Some(served), systemd::Notify::from_env(), shutdown).await;
     Ok(())
 }
 
@@ -153,15 +155,20 @@ pub async fn run_in(
     shutdown: impl Future<Output = ()>,
 ) -> Result<(), Error> {
     let (agent, ends) = Agent::start(config, surroundings, tills)?;
-    work(agent, ends, None, shutdown).await;
+    work(agent, ends, None, systemd::Notify::from_env(), shutdown).await;
     Ok(())
 }
 
 /// The loop.
-async fn work(mut agent: Agent, mut ends: Ends, tills: Option<Served>, shutdown: impl Future<Output = ()>) {
+async fn work(
+    mut agent: Agent,
+    mut ends: Ends,
+    tills: Option<Served>,
+    notify: systemd::Notify,
+    shutdown: impl Future<Output = ()>,
+) {
     let mut shutdown = std::pin::pin!(shutdown);
     let mut stopping = None;
-    let notify = systemd::Notify::from_env();
     notify.ready();
     let mut watchdog = tokio::time::interval(systemd::watchdog_interval().unwrap_or(NOBODY_WATCHES));
     watchdog.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
@@ -240,6 +247,8 @@ struct Agent {
     printers: PrinterDesk,
     sales: SaleDesk,
     closing: ClosingDesk,
+    /// Whether it works for the shop, or trains.
+    ground: Ground,
     operators: OperatorDesk,
     /// What tasks bring back.
     tasks: mpsc::Sender<TaskResult>,
@@ -255,12 +264,9 @@ struct Agent {
 impl Agent {
     /// Hands on what actions left behind, until nothing is left; then forgets what is settled.
     fn settle(&mut self) {
-        self.look_at_the_clocks();
-        self.warn_of_expiry();
-        self.look_for_old_copy();
-        self.probe_daily();
-        self.log_is_usual_again();
-        self.note_what_answers();
+        if !self.trains() {
+            self.look_outside();
+        }
         if self.journal.fault.as_ref().is_some_and(|fault| fault.retry_at <= self.clock.monotonic()) {
             self.retry_journal();
         }
@@ -271,10 +277,20 @@ impl Agent {
         self.journal.book.keep_small(self.reader.in_use_by.is_some());
     }
 
+    /// What is looked at beside the sales. Training has nothing outside.
+    fn look_outside(&mut self) {
+        self.look_at_the_clocks();
+        self.warn_of_expiry();
+        self.look_for_old_copy();
+        self.probe_daily();
+        self.log_is_usual_again();
+        self.note_what_answers();
+    }
+
     fn next_deadline(&self) -> Instant {
         let retry = self.journal.fault.as_ref().map(|fault| fault.retry_at);
         let far = self.clock.monotonic() + Duration::from_secs(3600);
-        let probe = self.reader.in_use_by.is_none().then_some(self.gateway.probing.at);
+        let probe = (self.reader.in_use_by.is_none() && !self.trains()).then_some(self.gateway.probing.at);
         let due = [self.sales.due(), retry, self.old_copy_due(), probe, self.log_changes_at()];
         self.clock.instant(due.into_iter().flatten().fold(far, Duration::min))
     }

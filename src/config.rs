@@ -13,6 +13,7 @@ use serde::Deserialize;
 mod assumptions;
 mod check;
 mod close;
+mod counter;
 mod files;
 mod form;
 mod load;
@@ -26,6 +27,7 @@ mod socket;
 pub use assumptions::{Assumptions, ID, NotFound, QueryMethod, Zone};
 pub use check::ConfigFault;
 pub use close::CloseOfDay;
+pub use counter::{Tips, Training};
 pub use load::{Error, load, parse, read};
 pub use logo::{Logo, LogoError, logo_file};
 pub use operators::{Amounts, Operators};
@@ -60,6 +62,12 @@ pub struct Config {
     /// Closes of day.
     #[serde(default)]
     pub close: CloseOfDay,
+    /// Tips that are offered with a sale. Without the section a till's screen offers none; where a till asks for one,
+    /// the reader offers `tip-percentages` of `[reader]`, and a customer who types none in time has not paid.
+    pub tips: Option<Tips>,
+    /// Training: transactions that read no card and move no money.
+    #[serde(default)]
+    pub training: Training,
     /// The people at the counter.
     #[serde(default)]
     pub operators: Operators,
@@ -150,8 +158,8 @@ pub struct Reader {
     /// What the reader asks for when a tip is wanted: `tip`, or `total` for the bill with the tip.
     #[serde(default)]
     pub tip_entry: TipEntry,
-    /// Tips that the reader offers, in percent: one to four of 1 to 100; with less than four the customer may type
-    /// another.
+    /// Tips that the reader offers where there is no section `[tips]`, in percent: one to four of 1 to 100; with less
+    /// than four the customer may type another.
     #[serde(default = "defaults::tip_percentages")]
     pub tip_percentages: Vec<u8>,
     /// Name of the capability by which a reader says that it takes commands of more than one packet. It is not

@@ -33,6 +33,7 @@
 //! | the power fails, or the disk is full | `agent/recovery.rs` `resume`, then `sale/decide.rs` again |
 //! | why it ended so, as data; the sentences made of it | `sale/reason.rs`, `agent/reasons.rs`, `words/mod.rs` |
 //! | how the terminal stands, in closed words | `till/status.rs`, `agent/status.rs`; of the gateway, `gateway/contact.rs` |
+//! | somebody trains: the same path without reader and gateway | `training/mod.rs`, `agent/training.rs` |
 //! | the receipts, and the words on them | `printer/receipt.rs` `compose`, `words/paper.rs`, `printer/layout.rs`, `printer/escpos.rs`, `printer/port.rs` |
 //!
 //! Who may use whom is a table in `tests/rules/layers.rs`.
@@ -73,6 +74,8 @@ pub mod follow_up;
 pub mod totals;
 // A cashier's day beside its transactions: closes of day, who stands at the counter, and what each may do.
 pub mod counter;
+// Plays reader and bank in a transaction of training: it has neither.
+pub mod training;
 // What survives the power: SQLite, written before anything is done.
 pub mod journal;
 // The gateway's settlement file against the journal.

@@ -223,6 +223,14 @@ impl Amount {
         Self::from_minor(minor, self.currency)
     }
 
+    /// So many per cent of it, rounded to the nearest minor unit, half of one up; `None` when that is nothing, or too
+    /// much.
+    #[must_use]
+    pub fn percent(self, percent: u8) -> Option<Self> {
+        let minor = u128::from(self.minor).saturating_mul(percent.into()).saturating_add(50) / 100;
+        Self::from_minor(u64::try_from(minor).ok()?, self.currency).ok()
+    }
+
     /// What is left without `other`; `None` when nothing is, or in another currency.
     #[must_use]
     pub fn less(self, other: Self) -> Option<Self> {

@@ -100,6 +100,12 @@ impl Notify {
         })
     }
 
+    /// To nobody.
+    #[must_use]
+    pub fn nobody() -> Self {
+        Self(None)
+    }
+
     /// To the socket called `name`: a path, or `@name` in the abstract namespace.
     ///
     /// # Errors

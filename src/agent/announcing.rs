@@ -32,6 +32,7 @@ impl Agent {
             reference: view.reference.to_string(),
             step: step.to_owned(),
             text: view.text.clone(),
+            training: view.training,
             sale: Some(Box::new(view)),
         };
         // Nobody listening is no fault.
@@ -67,6 +68,7 @@ impl Agent {
             reference: order.reference.to_string(),
             step: word.to_owned(),
             text,
+            training: self.trains(),
             sale: None,
         };
         let _ = self.progress.send(progress);
@@ -94,6 +96,7 @@ impl Agent {
             reference: order.reference.to_string(),
             step: "alarm".to_owned(),
             text: self.printers.letterhead.words.alarm(why),
+            training: self.trains(),
             sale: None,
         };
         let _ = self.progress.send(progress);
@@ -107,16 +110,21 @@ impl Agent {
             return;
         };
         let (reference, step, text) = (reference.to_string(), step.to_owned(), text.to_owned());
-        let _ = self.progress.send(Progress { till, reference, step, text, sale: None });
+        let _ = self.progress.send(Progress { till, reference, step, text, training: self.trains(), sale: None });
     }
 
     /// Something about the terminal itself: every till hears it, so it names no sale.
     pub(super) fn announce(&self, step: &str, text: &str) {
+        if self.trains() {
+            // What becomes of training's journal is nothing that a till must know of its terminal.
+            return;
+        }
         let progress = Progress {
             till: String::new(),
             reference: String::new(),
             step: step.to_owned(),
             text: text.to_owned(),
+            training: false,
             sale: None,
         };
         let _ = self.progress.send(progress);

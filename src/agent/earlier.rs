@@ -11,7 +11,7 @@ use crate::follow_up::{CannotFollow, History, Left};
 use crate::gateway::till_parameters;
 use crate::money::Amount;
 use crate::sale::{Order, Sale, Standing};
-use crate::till::{EarlierName, LaterView, Refused, RequestFields, SaleView, Wanted, WantedTransaction};
+use crate::till::{EarlierName, LaterView, Refused, RequestFields, SaleView, Wanted, WantedTip, WantedTransaction};
 use crate::transaction::{Earlier, Kind, PaymentId, Transaction};
 
 use super::Agent;
@@ -73,6 +73,7 @@ impl Agent {
             EarlierName::Number(number) => *number,
             EarlierName::Payment(payment) => {
                 let payment = PaymentId::new(checked_id("payment", payment.as_str())?);
+                self.is_of_its_ground(&payment)?;
                 match self.journal.book.of_payment(&payment).map_err(refused_by_journal)? {
                     Some(number) => number,
                     None => return self.not_a_reversal_of_ours(payment).map(Err),
@@ -229,13 +230,20 @@ impl Agent {
         let amount = fields.amount.is_none_or(|amount| amount == order.amount);
         let terms =
             of && registration && amount && till_parameters::are_the_same(&wanted.parameters, &order.parameters);
-        Ok(fields.kind == view.kind && terms && has_its_particulars(&fields, order))
+        Ok(fields.kind == view.kind
+            && order.training == wanted.training
+            && terms
+            && has_its_particulars(&fields, order))
     }
 }
 
 /// Whether a wish says how the card is read, and what is asked for beside the amount, as the stored transaction does.
 fn has_its_particulars(fields: &RequestFields, order: &Order) -> bool {
-    fields.ask_tip == order.ask_tip
+    let tip = match fields.tip {
+        Some(WantedTip::Given(tip)) => (false, Some(tip)),
+        asked => (asked.is_some(), None),
+    };
+    tip == (order.ask_tip, order.tip)
         && fields.manual == order.manual
         && fields.accept_partial.unwrap_or(false) == order.accept_partial
         && fields.till_confirms == order.till_confirms

@@ -47,6 +47,20 @@ impl Limits {
         }
     }
 
+    /// The tip that a till named, when amount and tip can be charged. One above the bill is a typing error, as at the
+    /// reader.
+    pub(super) fn may_tip(&self, amount: Amount, tip: Amount) -> Result<Amount, Refused> {
+        let refused = |why: String| Refused::Tip { why };
+        let total = amount.plus(tip).map_err(|error| refused(error.to_string()))?;
+        if tip.minor() > amount.minor() {
+            return Err(refused(format!(
+                "a tip of {tip} is more than the amount itself, {amount}; see what was typed"
+            )));
+        }
+        self.may_charge(total).map_err(|why| refused(format!("amount and tip together: {why}")))?;
+        Ok(tip)
+    }
+
     /// Whether money may be given without an earlier payment that this journal knows; `given` was given for the same
     /// one.
     pub(super) fn may_give(&self, amount: Amount, given: u64) -> Result<(), Refused> {

@@ -24,7 +24,9 @@ impl Agent {
         {
             self.metrics.ended(active.sale.order().kind(), outcome);
             active.counted = true;
-            self.warn_of_end(number);
+            if !self.trains() {
+                self.warn_of_end(number);
+            }
         }
     }
 

@@ -75,6 +75,11 @@ impl Agent {
     /// Prints a receipt again, with the mark that says so, on the printer that prints this copy by itself, or else the
     /// first.
     pub(super) fn print_again(&self, sale: &Sale, copy: ReceiptCopy) -> Result<PrintView, Refused> {
+        if self.trains() {
+            // On the shop's paper it could pass for one that was paid.
+            let why = "it is training, whose receipts are shown and never printed".to_owned();
+            return Err(Refused::Printer { why });
+        }
         let (receipt, page) = self.page_of(sale, copy);
         self.on_the_usual_printer(copy, |printer| printer.print(receipt, page, copy, true))
     }

@@ -49,6 +49,7 @@ impl Agent {
             reference: order.reference.clone(),
             by: order.by.clone(),
             number: order.number,
+            training: order.training.is_some(),
             kind: order.kind(),
             of,
             left: None,

@@ -1,10 +1,12 @@
 //! The start: everything is opened but the tills' wires, and the sales that were found open are taken up.
 
+use std::sync::Arc;
+
 use tokio::sync::mpsc;
 
 use crate::config::{self, Assumptions, Config};
 use crate::gateway;
-use crate::journal::Journal;
+use crate::journal::{Journal, Opened};
 use crate::metrics::Metrics;
 use crate::printer;
 use crate::reader::{self, ReaderFamily, ReaderSettings};
@@ -25,7 +27,8 @@ use super::reader_settings::reader_settings;
 use super::receipts::{PrinterDesk, letterhead};
 use super::sale_desk::SaleDesk;
 use super::shop_time::ShopTime;
-use super::{Agent, Error, Surroundings, TaskResult};
+use super::training::{self, Ground, TrainingDesk};
+use super::{Agent, Error, Random, Surroundings, TaskResult};
 
 /// The receiving ends of the loop.
 pub(super) struct Ends {
@@ -45,29 +48,73 @@ impl Agent {
         let clock = Clock::new(surroundings.board, opened.last_unix_ms);
         let client = open_gateway(&config, surroundings.gateway, &clock)?;
         let limits = Limits::new(&config.terminal)?;
-        let operators = OperatorDesk::new(&config.operators, limits.currency(), &journal, &clock)?;
         let way = surroundings.reader;
         let settings = ReaderSettings { way, ..reader_settings(&config, &clock) };
         let (reader, from_reader) = reader::spawn(settings, ReaderFamily::of(&config.reader));
-        let (handles, from_printer) = open_printers(&config, surroundings.printer.as_ref());
+        let (printers, from_printer) = open_printers(&config, surroundings.printer.as_ref());
+        let old_copy = OldCopy::new(&opened, can_be_asked_by_date(&config.gateway.assumptions));
+        let devices = Devices { client, reader, from_reader, printers, from_printer };
+        let ground = Ground::Shop(None);
+        let from_before = FromBefore { journal, opened, old_copy };
+        Self::assemble(config, ground, limits, (clock, surroundings.random), from_before, devices, tills)
+    }
+
+    /// The agent that trains: with this one's clock and configuration, a journal of its own, and no device.
+    pub(super) fn start_training(&self, commands: mpsc::Receiver<Command>) -> Result<(Self, Ends), Error> {
+        let mut config = self.config.clone();
+        config.journal.path = config.journal.path.with_file_name(training::JOURNAL);
+        // Not even the shop's certificate is read.
+        (config.gateway.client_certificate_file, config.gateway.client_key_file) = (None, None);
+        config.gateway.client_key_credential = None;
+        let (mut journal, opened) = Journal::open(&config.journal.path)?;
+        journal.keep_days(Some(training::KEEP_DAYS));
+        let nowhere = || std::io::Error::new(std::io::ErrorKind::NotConnected, "training reaches no gateway");
+        let way: Connector = Arc::new(move || Box::pin(async move { Err(nowhere()) }));
+        let client = gateway::Client::over(
+            Some(way),
+            &config.gateway,
+            &config.terminal,
+            gateway::Token::none(),
+            std::time::SystemTime::UNIX_EPOCH,
+        )?;
+        let (reader, from_reader) = reader::nobody();
+        let devices = Devices { client, reader, from_reader, printers: Vec::new(), from_printer: mpsc::channel(1).1 };
+        let from_before = FromBefore { old_copy: OldCopy::new(&opened, false), journal, opened };
+        let tills = Wires { commands, progress: self.progress.clone() };
+        let ground = Ground::Training(TrainingDesk::default());
+        let times = (self.clock.clone(), Arc::clone(&self.random));
+        Self::assemble(config, ground, self.limits, times, from_before, devices, tills)
+    }
+
+    fn assemble(
+        config: Config,
+        ground: Ground,
+        limits: Limits,
+        (clock, random): (Clock, Random),
+        FromBefore { mut journal, opened, old_copy }: FromBefore,
+        Devices { client, reader, from_reader, printers, from_printer }: Devices,
+        Wires { commands, progress }: Wires,
+    ) -> Result<(Self, Ends), Error> {
         let (tasks, from_tasks) = mpsc::channel(64);
+        let operators = OperatorDesk::new(&config.operators, limits.currency(), &journal, &clock)?;
         let recorded = RecordedReader::new(journal.latest_reader()?);
         let answered = Answered::begin(&mut journal);
         let last_number = opened.last_number.max(opened.old_copy.above);
         let mut agent = Self {
             limits,
             clock,
-            random: surroundings.random,
+            random,
             journal: JournalDesk { book: journal, fault: None, last_number },
-            old_copy: OldCopy::new(&opened, can_be_asked_by_date(&config.gateway.assumptions)),
+            old_copy,
             gateway: GatewayDesk::new(client),
             reader: ReaderDesk::new(reader, recorded),
-            printers: PrinterDesk { handles, letterhead: letterhead(&config.terminal) },
+            printers: PrinterDesk { handles: printers, letterhead: letterhead(&config.terminal) },
             sales: SaleDesk::new(&config),
             closing: ClosingDesk::new(ShopTime::new(&config.close)),
+            ground,
             operators,
             tasks,
-            progress: tills.progress,
+            progress,
             metrics: Metrics::new(),
             log_changed: None,
             answered,
@@ -75,9 +122,24 @@ impl Agent {
             config,
         };
         agent.resume(opened.unsettled);
-        let commands = tills.commands;
         Ok((agent, Ends { reader: from_reader, tasks: from_tasks, commands, printer: from_printer }))
     }
+}
+
+/// The devices, opened.
+struct Devices {
+    client: gateway::Client,
+    reader: reader::ReaderHandle,
+    from_reader: mpsc::Receiver<reader::ReaderEvent>,
+    printers: Vec<printer::Handle>,
+    from_printer: mpsc::Receiver<printer::PrinterEvent>,
+}
+
+/// What is known of before.
+struct FromBefore {
+    journal: Journal,
+    opened: Opened,
+    old_copy: OldCopy,
 }
 
 /// The gateway's client, over a wire that is given or the system's.

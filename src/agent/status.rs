@@ -1,10 +1,11 @@
 //! How the terminal stands: what is ready, what needs attention, and the sales that are open, as tills see it.
 
+use crate::config::Tips;
 use crate::gateway::Contact;
 use crate::sale::Standing;
 use crate::till::{
     Attention, AttentionView, ClockState, ClockView, GatewayView, JournalState, JournalView, PrinterState, PrinterView,
-    ReaderState, ReaderView, StatusView, WaitsView,
+    ReaderState, ReaderView, StatusView, TipsView, WaitsView,
 };
 
 use super::Agent;
@@ -28,6 +29,11 @@ fn journal_view(trouble: Option<(JournalState, String)>, free_bytes: Option<u64>
         (None, _) => (JournalState::Ready, "written".to_owned()),
     };
     JournalView { state, text, free_bytes }
+}
+
+fn tips_view(tips: &Tips) -> TipsView {
+    let Tips { presets, custom, default, timeout_s } = tips.clone();
+    TipsView { presets, custom, default, timeout_s }
 }
 
 impl Agent {
@@ -82,6 +88,8 @@ impl Agent {
             terminal_id: self.config.terminal.id.clone(),
             merchant: self.config.terminal.merchant.clone(),
             currency: Some(self.config.terminal.currency.clone()),
+            tips: self.config.tips.as_ref().map(tips_view),
+            may_train: self.config.training.allowed,
             waits: Some(WaitsView {
                 card_s: self.config.terminal.card_timeout_s,
                 answer_s: self.config.gateway.answer_timeout_ms.div_ceil(1000),

@@ -9,6 +9,7 @@ use crate::gateway;
 use crate::journal;
 use crate::sale::{self, Answer, Inquiry, ReversalAnswer, Sale};
 use crate::till::{Refused, SaleView};
+use crate::training::Scene;
 use crate::transaction::{PaymentId, SaleNumber};
 use crate::words::Message;
 
@@ -56,6 +57,11 @@ pub(super) enum TaskResult {
     },
     CloseCounted {
         counted: Box<Result<Counted, journal::Error>>,
+    },
+    /// The trainer's scene.
+    Played {
+        sale: SaleNumber,
+        scene: Scene,
     },
     Pin(Box<PinReckoned>),
     Listed {
@@ -111,6 +117,7 @@ impl Agent {
             TaskResult::Pin(reckoned) => return self.pin_reckoned(*reckoned),
             TaskResult::Counted { page, counting } => return self.counted(page, *counting),
             TaskResult::CloseCounted { counted } => return self.close_counted(*counted),
+            TaskResult::Played { sale, scene } => return self.played(sale, scene),
             TaskResult::Listed { sales, reply } => {
                 let sales = sales.map_err(refused_by_journal);
                 let _ = reply.send(sales.map(|sales| sales.iter().map(|sale| self.view_of(sale)).collect()));

@@ -24,6 +24,7 @@ use crate::wire;
 mod later;
 mod operators;
 mod same_reference;
+mod training;
 
 const TERMINAL: &str = "12345678";
 /// A payment at the gateway that no journal here knows.
@@ -70,6 +71,8 @@ impl Terminal {
             accept_partial: false,
             till_confirms: None,
             gives_rest: false,
+            tip: None,
+            training: None,
             terminal_id: TERMINAL.to_owned(),
             merchant_transaction_id: reference(number),
             started_unix_ms: self.agent.now().unix_ms,
@@ -181,6 +184,7 @@ fn refund(till: &str, of: EarlierName, minor: u64, rights: &[Right]) -> Wanted {
         reference: Reference::parse("new").unwrap(),
         transaction: WantedTransaction::Refund { of, amount: Some(eur(minor)) },
         caller: Caller::token(&token),
+        training: None,
         parameters: serde_json::Map::new(),
     }
 }
@@ -539,6 +543,8 @@ async fn what_was_never_sent_ends_only_when_the_gateway_does_not_hold_it() {
         accept_partial: false,
         till_confirms: None,
         gives_rest: false,
+        tip: None,
+        training: None,
         terminal_id: TERMINAL.to_owned(),
         merchant_transaction_id: reference(number.get()),
         started_unix_ms: clock::built_unix_ms(),

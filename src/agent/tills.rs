@@ -7,7 +7,7 @@ use crate::emv::pan;
 use crate::gateway::till_parameters;
 use crate::money::{Amount, Currency};
 use crate::sale::{self, Now, Order, Sale};
-use crate::till::{self, Command, Refused, RequestFields, SaleView, Wanted};
+use crate::till::{self, Command, Refused, RequestFields, SaleView, Wanted, WantedTip};
 use crate::transaction::{Kind, Reference, SaleNumber, Who};
 
 use super::journal_desk::refused_by_journal;
@@ -25,6 +25,7 @@ impl Agent {
                     let _ = reply.send(answer);
                 }
             }
+            Command::InTraining(command) => self.train(*command),
             Command::TypeAmount { currency, reply } => match self.takes(currency) {
                 Ok(()) => self.type_amount(currency, reply),
                 Err(refused) => drop(reply.send(Err(refused))),
@@ -87,6 +88,7 @@ impl Agent {
 
     /// A new sale, or the stored one under the same till and reference (design: path of a sale, 1).
     fn begin_sale(&mut self, wanted: Wanted) -> Result<SaleView, Refused> {
+        self.is_on_its_ground(&wanted)?;
         match self.find(&wanted.till, &wanted.reference) {
             Ok((sale, mut view)) => {
                 view.replayed = true;
@@ -110,9 +112,14 @@ impl Agent {
             return Err(Refused::Parameter { name: "reference".to_owned(), why: why.to_owned() });
         }
         let (transaction, amount) = self.transaction_and_amount(&wanted)?;
-        let (by, approval) = (self.author(&wanted, &transaction, amount)?, wanted.caller.present().approval);
+        let RequestFields { tip, manual, accept_partial, till_confirms, .. } = wanted.transaction.fields();
+        let given = match tip {
+            Some(WantedTip::Given(tip)) => Some(self.limits.may_tip(amount, tip)?),
+            Some(WantedTip::Ask) | None => None,
+        };
+        let total = given.and_then(|tip| amount.plus(tip).ok()).unwrap_or(amount);
+        let (by, approval) = (self.author(&wanted, &transaction, total)?, wanted.caller.present().approval);
         self.may_begin(transaction.kind(), amount)?;
-        let RequestFields { ask_tip, manual, accept_partial, till_confirms, .. } = wanted.transaction.fields();
         let Some(local) = self.clock.local() else {
             return Err(Refused::NotReady { why: self.clock.untrusted() });
         };
@@ -128,11 +135,13 @@ impl Agent {
             reference: wanted.reference,
             by: Some(by),
             amount,
-            ask_tip,
+            ask_tip: tip == Some(WantedTip::Ask),
+            tip: given,
             manual,
             accept_partial: accept_partial.unwrap_or(false),
             till_confirms,
             gives_rest: false,
+            training: wanted.training,
             terminal_id: self.config.terminal.id.clone(),
             merchant_transaction_id: merchant_transaction_id(&self.random, &self.config.terminal.id, number)?,
             started_unix_ms: now.unix_ms,
@@ -184,7 +193,7 @@ impl Agent {
         if self.stopping {
             return Err(Refused::NotReady { why: "the terminal is being stopped".to_owned() });
         }
-        if let Some(why) = self.reader.state.trouble().filter(|_| kind.needs_card()) {
+        if let Some(why) = self.reader.state.trouble().filter(|_| kind.needs_card() && !self.trains()) {
             return Err(Refused::NotReady { why });
         }
         // What refers to an earlier transaction is in the currency of that.

@@ -23,11 +23,13 @@ impl Agent {
     /// Lets the reader ask for a tip on top of a sale's amount.
     pub(super) fn ask_tip(&mut self, number: SaleNumber) {
         let Some(active) = self.sales.open.get(&number) else { return };
-        let what = AmountToType::Tip {
-            base: active.sale.amount(),
-            percentages: heapless::Vec::from_slice(&self.config.reader.tip_percentages).unwrap_or_default(),
+        let (percentages, other, timeout) = match &self.config.tips {
+            Some(tips) => (&tips.presets, tips.custom, Duration::from_secs(tips.timeout_s)),
+            None => (&self.config.reader.tip_percentages, true, self.patience()),
         };
-        self.order_reader(number, ReaderOrder::TypeAmount(TypeAmount { sale: number, what, timeout: self.patience() }));
+        let percentages = heapless::Vec::from_slice(percentages).unwrap_or_default();
+        let what = AmountToType::Tip { base: active.sale.amount(), percentages, other };
+        self.order_reader(number, ReaderOrder::TypeAmount(TypeAmount { sale: number, what, timeout }));
     }
 
     /// Lets the reader ask for an amount, when nobody else has it.
@@ -67,6 +69,11 @@ impl Agent {
         }
         let Some(active) = self.sales.open.get(&number) else { return };
         let base = active.sale.amount();
+        // Who walks off at the question has not refused to pay.
+        let typed = match (typed, &self.config.tips) {
+            (Err(NoAmount::TimedOut), Some(tips)) => Ok(base.percent(tips.default)),
+            (typed, _) => typed,
+        };
         let event = typed.map_err(|why| reasons::no_tip(&why)).and_then(|tip| {
             let total =
                 tip.map_or(Ok(base), |tip| base.plus(tip)).map_err(|error| Reason::TipNotPossible.with(error))?;

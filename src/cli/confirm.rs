@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::daemon::{in_path, of_till};
+use super::daemon::{in_path, of_sale};
 use super::exit::{Exit, Stop};
 use super::{Where, out, reference};
 use crate::till::{SaleState, SaleView};
@@ -30,6 +30,9 @@ pub(super) struct Confirm {
     /// The till that began the sale [default: this user's own, local as a rule]
     #[arg(long, value_name = "NAME")]
     till: Option<String>,
+    /// The transaction is one of training
+    #[arg(long)]
+    training: bool,
     /// The sale as one JSON object, as tills get it
     #[arg(long)]
     json: bool,
@@ -51,7 +54,7 @@ enum HowMuchTaken {
 impl Confirm {
     pub(super) async fn run(self) -> Result<Exit, Stop> {
         let daemon = self.daemon.daemon()?;
-        let reference = reference::meant(&daemon, &self.reference, self.till.as_deref()).await?;
+        let reference = reference::meant(&daemon, &self.reference, self.till.as_deref(), self.training).await?;
         let taken = match self.taken {
             HowMuchTaken::All => "all",
             HowMuchTaken::Part => "part",
@@ -61,7 +64,7 @@ impl Confirm {
         if let Some(amount) = &self.amount {
             said["amount"] = amount.as_str().into();
         }
-        let till = of_till('?', self.till.as_deref());
+        let till = of_sale('?', self.till.as_deref(), self.training);
         let sale: SaleView = daemon.post(&format!("/v1/sales/{}/confirm{till}", in_path(&reference)), &said).await?;
         if self.json {
             out::say_json(&sale);

@@ -331,6 +331,13 @@ pub(super) fn of_till(before: char, till: Option<&str>) -> String {
     till.map_or_else(String::new, |till| format!("{before}till={}", in_query(till)))
 }
 
+/// As [`of_till`], of a transaction that may be one of training.
+pub(super) fn of_sale(before: char, till: Option<&str>, training: bool) -> String {
+    let till = of_till(before, till);
+    let before = if till.is_empty() { before } else { '&' };
+    if training { format!("{till}{before}training=true") } else { till }
+}
+
 /// A value inside a query.
 pub(super) fn in_query(value: &str) -> String {
     form_urlencoded::byte_serialize(value.as_bytes()).collect()

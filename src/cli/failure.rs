@@ -115,6 +115,7 @@ fn exit_of(problem: ProblemType) -> Exit {
         | ProblemType::NoPlace => Exit::NotSent,
         ProblemType::Journal => Exit::Io,
         ProblemType::Forbidden
+        | ProblemType::TrainingOff
         | ProblemType::OperatorRequired
         | ProblemType::OperatorRole
         | ProblemType::WrongPin

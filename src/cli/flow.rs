@@ -14,11 +14,12 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep, sleep_until};
 
-use super::daemon::{Daemon, Error, Events, Heard, in_path};
+use super::daemon::{Daemon, Error, Events, Heard, in_path, of_sale};
 use super::exit::{Exit, Stop};
 use super::{Where, out, reference};
 use crate::money::{Currency, MoneyError, Typed};
 use crate::till::{CancelView, ProblemType, Progress, SaleState, SaleView, StatusView};
+use crate::transaction::Lesson;
 
 /// Arguments that every transaction has.
 #[derive(Debug, Args)]
@@ -32,6 +33,9 @@ pub(super) struct Flow {
     /// A JSON file of parameters for the gateway, flat or nested
     #[arg(long = "params", value_name = "FILE")]
     parameters_file: Option<PathBuf>,
+    /// Train: no card is read and no money moves, and this comes out of it
+    #[arg(long, value_enum, value_name = "OUTCOME")]
+    training: Option<Outcome>,
     /// What to say of the customer's signature, when the card wants one
     #[arg(long, value_enum, value_name = "ANSWER", default_value_t = SignatureAnswer::Ask)]
     signature: SignatureAnswer,
@@ -47,6 +51,32 @@ pub(super) struct Flow {
     #[command(flatten)]
     daemon: Where,
 }
+
+/// What is to come out of training.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Outcome(Lesson);
+
+impl clap::ValueEnum for Outcome {
+    fn value_variants<'a>() -> &'a [Self] {
+        const ALL: [Outcome; Lesson::ALL.len()] = {
+            let mut all = [Outcome(Lesson::Approved); Lesson::ALL.len()];
+            let mut nth = 0;
+            while nth < all.len() {
+                all[nth] = Outcome(Lesson::ALL[nth]);
+                nth += 1;
+            }
+            all
+        };
+        &ALL
+    }
+
+    fn to_possible_value(&self) -> Option<clap::builder::PossibleValue> {
+        Some(clap::builder::PossibleValue::new(self.0.as_str()))
+    }
+}
+
+/// What stands above and below all that is said of training.
+const TRAINING: &str = "*** TRAINING: no card is read, and no money moves ***";
 
 /// Who compares the signature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -72,18 +102,24 @@ impl Flow {
     pub(super) async fn run(self, mut wanted: Value) -> Result<Exit, Stop> {
         let reference = self.reference.clone().map_or_else(made_reference, Ok)?;
         wanted["reference"] = reference.as_str().into();
+        if let Some(Outcome(lesson)) = self.training {
+            wanted["training"] = lesson.as_str().into();
+        }
         let parameters = self.parameters()?;
         if !parameters.is_empty() {
             wanted["parameters"] = parameters.into();
         }
         let daemon = self.daemon()?;
-        if let Some(typed) = wanted["amount"].as_str() {
-            wanted["amount"] = amount(&daemon, typed, wanted["currency"].as_str()).await?.into();
+        for name in ["amount", "tip"] {
+            if let Some(typed) = wanted[name].as_str().filter(|typed| *typed != "ask") {
+                wanted[name] = amount(&daemon, typed, wanted["currency"].as_str()).await?.into();
+            }
         }
         let mut interrupt = signal(SignalKind::interrupt())
             .map_err(|error| Stop::new(Exit::Software, format!("no signals: {error}")))?;
         let (recorded, cancel) = (Cell::new(false), Cell::new(false));
         let till = Till { flow: &self, wanted, daemon, reference, recorded, cancel };
+        till.tell_training();
         till.tell(&format!("reference {}", till.reference));
         let mut sale = std::pin::pin!(till.sale());
         loop {
@@ -112,6 +148,11 @@ impl Flow {
         let Typed { amount, currency } = self.daemon.daemon()?.post_patiently("/v1/reader/amount", &body).await?;
         tell(&format!("{amount} {currency}"));
         Ok(amount)
+    }
+
+    /// Whether it is training.
+    pub(super) fn trains(&self) -> bool {
+        self.training.is_some()
     }
 
     /// The daemon that this is for.
@@ -253,7 +294,8 @@ impl Till<'_> {
     }
 
     fn hear(&self, step: Progress, sale: &mut SaleView) {
-        let ours = step.till == sale.till && step.reference == sale.reference.as_str();
+        let ours =
+            step.till == sale.till && step.reference == sale.reference.as_str() && step.training == sale.training;
         // The terminal's own steps concern everyone: a reader that is gone ends every sale.
         if !ours && !step.till.is_empty() {
             return;
@@ -269,10 +311,22 @@ impl Till<'_> {
         }
     }
 
+    fn tell_training(&self) {
+        if self.flow.training.is_some() {
+            self.tell(TRAINING);
+        }
+    }
+
+    /// The path of the sale, or of what is asked of it.
+    fn path(&self, what: &str) -> String {
+        let reference = in_path(&self.reference);
+        format!("/v1/sales/{reference}{what}{}", of_sale('?', None, self.flow.training.is_some()))
+    }
+
     /// A new stream of events, and the sale as it stands after it began.
     async fn look_up(&self) -> Result<(Events, SaleView), Error> {
         let events = self.daemon.events().await?;
-        let sale = self.daemon.get(&format!("/v1/sales/{}", in_path(&self.reference))).await?;
+        let sale = self.daemon.get(&self.path("")).await?;
         Ok((events, sale))
     }
 
@@ -338,8 +392,8 @@ impl Till<'_> {
     }
 
     async fn check_signature(&self, accepted: bool) {
-        let path = format!("/v1/sales/{}/signature", in_path(&self.reference));
-        let told: Result<SaleView, _> = self.daemon.post(&path, &serde_json::json!({ "accepted": accepted })).await;
+        let told: Result<SaleView, _> =
+            self.daemon.post(&self.path("/signature"), &serde_json::json!({ "accepted": accepted })).await;
         if let Err(error) = told {
             self.tell(&format!(
                 "the terminal was not told yet ({error}): pos-agent signature '{}' --{}",
@@ -351,8 +405,7 @@ impl Till<'_> {
 
     async fn cancel(&self) {
         self.tell("cancelling; waiting for the end");
-        let path = format!("/v1/sales/{}/cancel", in_path(&self.reference));
-        let asked: Result<CancelView, _> = self.daemon.post(&path, &serde_json::json!({})).await;
+        let asked: Result<CancelView, _> = self.daemon.post(&self.path("/cancel"), &serde_json::json!({})).await;
         match asked {
             // That it is cancelled, or how else it had ended, is said at the end.
             Ok(CancelView { sale, .. }) if sale.state == SaleState::Ended => {}
@@ -370,6 +423,7 @@ impl Till<'_> {
             out::say(&sale.text);
             out::say_lines(sale.status_text.as_deref().unwrap_or_default());
         }
+        self.tell_training();
         if sale.state != SaleState::Ended {
             out::complain(&self.what_to_do(sale));
         }

@@ -86,7 +86,7 @@ impl Earlier {
         match (&self.of, self.number, &self.payment) {
             (Some(of), ..) => {
                 let daemon = self.flow.daemon()?;
-                wanted["of"] = reference::meant(&daemon, of, self.till.as_deref()).await?.into();
+                wanted["of"] = reference::meant(&daemon, of, self.till.as_deref(), self.flow.trains()).await?.into();
                 if let Some(till) = &self.till {
                     wanted["till"] = till.as_str().into();
                 }

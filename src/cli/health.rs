@@ -201,6 +201,8 @@ mod tests {
             terminal_id: "1".to_owned(),
             merchant: Vec::new(),
             currency: None,
+            tips: None,
+            may_train: false,
             waits: None,
             ready: false,
             busy: false,

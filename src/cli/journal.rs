@@ -10,6 +10,7 @@ use self::adopt::Adopt;
 use self::export::Export;
 use self::set_clock_back::SetClockBack;
 use self::verify::Verify;
+use super::daemon::of_sale;
 use super::exit::{Exit, Stop};
 use super::{Where, out};
 use crate::config::{self, DEFAULT_PATH};
@@ -31,6 +32,9 @@ pub(super) struct Journal {
     /// Only sales with a number above this
     #[arg(long, value_name = "NUMBER", default_value_t = SaleNumber::BEFORE_ALL)]
     since: SaleNumber,
+    /// The transactions of training, and no others
+    #[arg(long)]
+    training: bool,
     /// One JSON object per line, as tills get it
     #[arg(long)]
     json: bool,
@@ -107,7 +111,8 @@ impl Journal {
         let daemon = self.daemon.daemon()?;
         let mut since = self.since;
         loop {
-            let Sales { sales } = daemon.get(&format!("/v1/sales?since={since}&limit={PAGE}")).await?;
+            let training = of_sale('&', None, self.training);
+            let Sales { sales } = daemon.get(&format!("/v1/sales?since={since}&limit={PAGE}{training}")).await?;
             for sale in &sales {
                 if self.json { out::say_json(sale) } else { out::say(&line(sale)) }
             }

@@ -52,7 +52,8 @@ pub(super) fn signed(kind: Kind, amount: &str) -> String {
 
 /// A sale in one line.
 pub(super) fn sale_line(sale: &SaleView) -> String {
-    let mut line = format!("{} {}", signed(sale.kind, &sale.amount), sale.currency);
+    let training = if sale.training { "TRAINING " } else { "" };
+    let mut line = format!("{training}{} {}", signed(sale.kind, &sale.amount), sale.currency);
     if let Some(tip) = &sale.tip {
         let _ = write!(line, " and {tip} tip");
     }

@@ -3,7 +3,7 @@
 use clap::{Args, ValueEnum};
 use serde_json::json;
 
-use super::daemon::{in_path, of_till};
+use super::daemon::{in_path, of_sale};
 use super::exit::{Exit, Stop};
 use super::{Where, out, reference};
 use crate::till::PrintView;
@@ -16,6 +16,9 @@ pub(super) struct Receipt {
     /// The till that began it [default: this user's own, local as a rule]
     #[arg(long, value_name = "NAME")]
     till: Option<String>,
+    /// The transaction is one of training
+    #[arg(long)]
+    training: bool,
     /// Whose copy
     #[arg(long, value_enum, default_value_t = Copy::Customer)]
     copy: Copy,
@@ -43,8 +46,9 @@ impl Receipt {
         };
         let daemon = self.daemon.daemon()?;
         let till = self.till.as_deref();
-        let reference = reference::meant(&daemon, &self.reference, till).await?;
-        let path = format!("/v1/sales/{}/receipt?copy={copy}{}", in_path(&reference), of_till('&', till));
+        let reference = reference::meant(&daemon, &self.reference, till, self.training).await?;
+        let path =
+            format!("/v1/sales/{}/receipt?copy={copy}{}", in_path(&reference), of_sale('&', till, self.training));
         match (self.print, self.json) {
             (true, true) => out::say_json(&daemon.post::<PrintView>(&path, &json!({})).await?),
             (true, false) => {

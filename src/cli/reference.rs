@@ -1,6 +1,6 @@
 //! The word `last` in the place of a reference: the latest transaction of a till.
 
-use super::daemon::{Daemon, of_till};
+use super::daemon::{Daemon, of_sale};
 use super::exit::Stop;
 use super::out;
 use crate::till::SaleView;
@@ -10,11 +10,16 @@ const LAST: &str = "last";
 
 /// The reference that is meant. Which one `last` is, is said on standard error; what follows is about that one,
 /// whatever begins meanwhile.
-pub(super) async fn meant(daemon: &Daemon, reference: &str, till: Option<&str>) -> Result<String, Stop> {
+pub(super) async fn meant(
+    daemon: &Daemon,
+    reference: &str,
+    till: Option<&str>,
+    training: bool,
+) -> Result<String, Stop> {
     if reference != LAST {
         return Ok(reference.to_owned());
     }
-    let sale: SaleView = daemon.get(&format!("/v1/latest{}", of_till('?', till))).await?;
+    let sale: SaleView = daemon.get(&format!("/v1/latest{}", of_sale('?', till, training))).await?;
     let (kind, standing, sold) = (sale.kind.as_str(), out::standing(&sale), out::sale_line(&sale));
     out::aside(&format!("last is {} of till {}: {kind}, {standing}, {sold}", sale.reference, sale.till));
     Ok(sale.reference.to_string())

@@ -31,9 +31,9 @@ pub(super) struct Sale {
     /// The card number is typed on the reader, where the terminal allows it
     #[arg(long)]
     manual: bool,
-    /// Let the customer type a tip at the reader; it is charged on top of the amount
-    #[arg(long)]
-    tip: bool,
+    /// A tip on top of the amount, as 1.50; without an amount the customer types one at the reader
+    #[arg(long, value_name = "TIP", num_args = 0..=1, require_equals = true, default_missing_value = "ask")]
+    tip: Option<String>,
     #[command(flatten)]
     partial: Partial,
     #[command(flatten)]
@@ -135,7 +135,9 @@ Ctrl-C cancels the sale and waits for its end; a second one stops waiting.
 Examples:
   pos-agent sale 12.34
   pos-agent sale 3,5 --reference order-4711               one comma is as good as a point, and 3.5 is 3.50
-  pos-agent sale 48.50 --tip
+  pos-agent sale 48.50 --tip                              the customer types a tip at the reader
+  pos-agent sale 48.50 --tip=5.00
+  pos-agent sale 12.34 --training declined                learn: no card is read, and no money moves
   pos-agent sale 48.50 --accept-partial                   what the card cannot pay is paid in cash
   pos-agent sale                                          the amount is typed at the reader
   pos-agent sale 20.00 --param createRegistration=true    keep the card for later payments
@@ -147,11 +149,14 @@ impl Sale {
     pub(super) async fn run(self) -> Result<Exit, Stop> {
         let amount = match self.amount {
             Some(amount) => amount,
+            None if self.flow.trains() => {
+                return Err(Stop::new(Exit::Usage, "give an amount: nothing is typed at the reader in training"));
+            }
             None => self.flow.typed_amount(self.currency.as_deref()).await?,
         };
         let mut wanted = HowMuch { amount, currency: self.currency }.wanted(Kind::Sale);
-        if self.tip {
-            wanted["tip"] = "ask".into();
+        if let Some(tip) = self.tip {
+            wanted["tip"] = tip.into();
         }
         if self.manual {
             wanted["entry"] = "manual".into();

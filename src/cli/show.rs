@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::daemon::{in_path, of_till};
+use super::daemon::{in_path, of_sale};
 use super::exit::{Exit, Stop};
 use super::{Where, out, reference};
 use crate::till::{LaterView, SaleState, SaleView};
@@ -18,6 +18,9 @@ pub(super) struct Show {
     /// The till that began it [default: this user's own, local as a rule]
     #[arg(long, value_name = "NAME")]
     till: Option<String>,
+    /// The transaction is one of training
+    #[arg(long)]
+    training: bool,
     /// One JSON object, as tills get it
     #[arg(long)]
     json: bool,
@@ -29,8 +32,8 @@ impl Show {
     pub(super) async fn run(self) -> Result<Exit, Stop> {
         let daemon = self.daemon.daemon()?;
         let till = self.till.as_deref();
-        let reference = reference::meant(&daemon, &self.reference, till).await?;
-        let path = format!("/v1/sales/{}{}", in_path(&reference), of_till('?', till));
+        let reference = reference::meant(&daemon, &self.reference, till, self.training).await?;
+        let path = format!("/v1/sales/{}{}", in_path(&reference), of_sale('?', till, self.training));
         let sale: SaleView = daemon.get(&path).await?;
         if self.json {
             out::say_json(&sale);

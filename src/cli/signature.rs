@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::daemon::{in_path, of_till};
+use super::daemon::{in_path, of_sale};
 use super::exit::{Exit, Stop};
 use super::{Where, out, reference};
 use crate::till::{SaleState, SaleView};
@@ -23,6 +23,9 @@ pub(super) struct Signature {
     /// The till that began the sale [default: this user's own, local as a rule]
     #[arg(long, value_name = "NAME")]
     till: Option<String>,
+    /// The transaction is one of training
+    #[arg(long)]
+    training: bool,
     /// The sale as one JSON object, as tills get it
     #[arg(long)]
     json: bool,
@@ -33,9 +36,9 @@ pub(super) struct Signature {
 impl Signature {
     pub(super) async fn run(self) -> Result<Exit, Stop> {
         let daemon = self.daemon.daemon()?;
-        let reference = reference::meant(&daemon, &self.reference, self.till.as_deref()).await?;
+        let reference = reference::meant(&daemon, &self.reference, self.till.as_deref(), self.training).await?;
         let sale = format!("/v1/sales/{}", in_path(&reference));
-        let till = of_till('?', self.till.as_deref());
+        let till = of_sale('?', self.till.as_deref(), self.training);
         let tell = |sale: &SaleView| match self.json {
             true => out::say_json(sale),
             false => out::say(&format!("{}: {}", out::standing(sale), sale.text)),

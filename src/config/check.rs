@@ -16,7 +16,7 @@ use super::{
     CodePage, Config, Gateway, Journal, LOCAL, Location, ManualEntryCommand, Part, Printer, Reader, Right, Terminal,
     Till, TillPeer, is_nameless, qr_parts,
 };
-use super::{assumptions, close, files, operators};
+use super::{assumptions, close, counter, files, operators};
 use crate::money::{Amount, Currency};
 use crate::words::Language;
 
@@ -100,6 +100,7 @@ impl Config {
         till(&mut found, &self.till);
         journal(&mut found, &self.journal);
         close::check(&mut found, &self.close);
+        counter::check(&mut found, self.tips.as_ref());
         operators::check(&mut found, &self.operators, Currency::from_code(&self.terminal.currency).ok());
         found.0
     }

@@ -42,6 +42,12 @@ impl Token {
         Ok(Self::new(&read(&path)?))
     }
 
+    /// One that no gateway takes, for a client that reaches none.
+    #[must_use]
+    pub fn none() -> Self {
+        Self::new("none")
+    }
+
     pub(super) fn header(&self) -> HeaderValue {
         self.0.clone()
     }

@@ -46,6 +46,9 @@ enum SaleFacts<'a> {
 struct Facts<'a> {
     /// `sale`, `refund`, …, as the gateway calls it beside.
     kind: &'static str,
+    /// It is training, of which no money moves.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    training: bool,
     payment_type: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     earlier_payment: Option<&'a str>,
@@ -279,6 +282,7 @@ fn facts(sale: &Sale) -> Facts<'_> {
     };
     Facts {
         kind: order.kind().as_str(),
+        training: order.training.is_some(),
         payment_type: order.kind().payment_type(),
         earlier_payment: order.transaction.of().map(|of| of.payment.as_str()),
         earlier_number: order.transaction.of().and_then(|of| of.number),

@@ -54,6 +54,7 @@ mod tests {
         let mut receipt = Receipt {
             kind: Kind::Sale,
             tip: None,
+            training: false,
             terminal_id: "12345678".to_owned(),
             local_time: "2026-11-20 12:34:56".to_owned(),
             number: SaleNumber::new(17),

@@ -4,6 +4,7 @@
 //! | part | on which copy |
 //! |---|---|
 //! | shop, terminal, merchant id, date, number, reference | both |
+//! | that it is training, where it is: at both ends | both |
 //! | kind, amounts, outcome with its reason, what has not happened | both |
 //! | brand, application, AID, last four digits, entry, how the cardholder was verified, authorisation code | both |
 //! | operator, supervisor | the merchant's |
@@ -37,6 +38,7 @@ pub struct Letterhead {
 pub fn compose(receipt: &Receipt, letterhead: &Letterhead, copy: ReceiptCopy) -> Page {
     let words = &letterhead.words;
     let mut page = Composing { page: Page::new(words.label(Message::Duplicate)), receipt, copy, words };
+    page.training();
     page.head(&letterhead.merchant);
     page.what_happened();
     page.card();
@@ -44,6 +46,7 @@ pub fn compose(receipt: &Receipt, letterhead: &Letterhead, copy: ReceiptCopy) ->
     page.host();
     page.last_lines(&letterhead.footer);
     page.foot();
+    page.training();
     page.page
 }
 
@@ -70,6 +73,14 @@ impl Composing<'_> {
         if self.copy == ReceiptCopy::Merchant {
             self.pair_if(Message::Operator, receipt.operator.as_deref());
             self.pair_if(Message::Supervisor, receipt.supervisor.as_deref());
+        }
+    }
+
+    /// At both ends, so that no half of it passes for a receipt.
+    fn training(&mut self) {
+        if self.receipt.training {
+            self.page.push(ReceiptRow::Large(self.words.label(Message::Training).to_owned()));
+            self.bold(self.words.label(Message::TrainingNoPayment));
         }
     }
 

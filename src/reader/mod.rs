@@ -45,7 +45,7 @@ mod settings;
 
 pub use driver::ReaderFamily;
 pub use local_time::LocalTime;
-pub use port::{ReaderGone, ReaderHandle, spawn};
+pub use port::{ReaderGone, ReaderHandle, nobody, spawn};
 pub use reasons::{NoAmount, NoCard, NotEncrypting, Unready};
 pub use settings::{ClockSource, ReaderLanguage, ReaderSettings};
 
@@ -129,8 +129,10 @@ pub enum AmountToType {
     Tip {
         /// The bill without the tip.
         base: Amount,
-        /// Up to four percentages to choose from, 1 to 100; with less than four the customer may type another.
+        /// Up to four percentages to choose from, 1 to 100.
         percentages: heapless::Vec<u8, 4>,
+        /// The customer may type another; offered where the percentages leave room.
+        other: bool,
     },
 }
 

@@ -64,6 +64,12 @@ impl ReaderHandle {
     }
 }
 
+/// A reader that is nobody: it takes no order and says nothing.
+#[must_use]
+pub fn nobody() -> (ReaderHandle, mpsc::Receiver<ReaderEvent>) {
+    (ReaderHandle(mpsc::channel(1).0), mpsc::channel(1).1)
+}
+
 /// Starts the task that owns the reader. It ends when every [`ReaderHandle`] or the events' receiver is dropped.
 ///
 /// # Panics

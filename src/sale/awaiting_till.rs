@@ -165,6 +165,7 @@ impl Sale {
             amount,
             gives_rest: true,
             ask_tip: false,
+            tip: None,
             manual: false,
             accept_partial: false,
             till_confirms: None,

@@ -70,7 +70,7 @@ use state::{State, Volatile, VolatileWaiting, Waiting};
 #[derive(Clone, Debug)]
 pub struct Sale {
     order: Order,
-    /// What is charged: the order's amount, and the tip once it was typed.
+    /// What is charged: the order's amount and its tip, and a tip once it was typed.
     amount: Amount,
     tip: Option<Amount>,
     state: State,
@@ -150,9 +150,11 @@ impl Sale {
     }
 
     fn waiting(order: Order) -> Self {
+        // A sum that is too large was refused before it was ordered.
+        let total = order.tip.and_then(|tip| order.amount.plus(tip).ok()).unwrap_or(order.amount);
         Self {
-            amount: order.amount,
-            tip: None,
+            amount: total,
+            tip: order.tip,
             begun_unix_ms: order.started_unix_ms,
             order,
             state: State::Waiting(Waiting::default()),
@@ -184,7 +186,7 @@ impl Sale {
         self.amount
     }
 
-    /// The tip that was typed at the reader.
+    /// The tip: of the order, or typed at the reader.
     #[must_use]
     pub fn tip(&self) -> Option<Amount> {
         self.tip

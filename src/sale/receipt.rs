@@ -17,6 +17,8 @@ pub struct Receipt {
     pub local_time: String,
     /// Sequence number of the sale in the journal.
     pub number: SaleNumber,
+    /// It is training: no card was read and no money moves.
+    pub training: bool,
     /// The till's reference.
     pub reference: Reference,
     /// What was asked for, the tip included.

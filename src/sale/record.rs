@@ -5,7 +5,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::card::CardFacts;
 use crate::money::Amount;
-use crate::transaction::{Kind, OnSilence, OutcomeWord, PaymentId, Reference, SaleNumber, Taken, Transaction, Who};
+use crate::transaction::{
+    Kind, Lesson, OnSilence, OutcomeWord, PaymentId, Reference, SaleNumber, Taken, Transaction, Who,
+};
 
 use super::{HostFacts, ReceiptOutcome, Why};
 
@@ -33,6 +35,9 @@ pub struct Order {
     /// The cardholder is asked for a tip at the reader, before the card.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub ask_tip: bool,
+    /// The tip that the till named with the amount; it is charged on top of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tip: Option<Amount>,
     /// The card number is typed on the reader instead of presenting the card.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub manual: bool,
@@ -47,6 +52,9 @@ pub struct Order {
     /// itself until the gateway has decided.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub gives_rest: bool,
+    /// It is training, and so is to come out: no card is read for it, and nothing of it leaves the board.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub training: Option<Lesson>,
     /// Acquirer-assigned terminal id.
     pub terminal_id: String,
     /// Our reference at the gateway: terminal id, number and 128 random bits (design: Decisions).

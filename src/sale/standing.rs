@@ -156,6 +156,7 @@ impl Sale {
             terminal_id: self.order.terminal_id.clone(),
             local_time: self.order.local_time.clone(),
             number: self.order.number,
+            training: self.order.training.is_some(),
             reference: self.order.reference.clone(),
             amount: self.amount,
             tip: self.tip,

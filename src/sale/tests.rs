@@ -40,6 +40,8 @@ fn order() -> Order {
         accept_partial: false,
         till_confirms: None,
         gives_rest: false,
+        tip: None,
+        training: None,
         terminal_id: "12345678".to_owned(),
         merchant_transaction_id: "12345678-7-00112233445566778899aabbccddeeff".to_owned(),
         started_unix_ms: STARTED_MS,

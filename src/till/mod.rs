@@ -37,10 +37,10 @@ pub use serve::{Error, Served, serve};
 pub use service_view::{Health, HealthView, LogLevel, LogView, PortView, PrintView};
 pub use status::{
     Attention, AttentionView, ClockState, ClockView, ConfigFileView, GatewayState, GatewayView, JournalState,
-    JournalView, KeysView, PrinterState, PrinterView, ReaderState, ReaderView, StatusView, WaitsView,
+    JournalView, KeysView, PrinterState, PrinterView, ReaderState, ReaderView, StatusView, TipsView, WaitsView,
 };
 pub use totals::TotalsView;
-pub use wanted::{EarlierName, Field, FieldMisfit, RequestFields, Wanted, WantedTransaction};
+pub use wanted::{EarlierName, Field, FieldMisfit, RequestFields, Wanted, WantedTip, WantedTransaction};
 
 /// What a till asks, with the place for the answer.
 #[derive(Debug)]
@@ -52,6 +52,8 @@ pub enum Command {
         /// The sale as it stands once it is recorded.
         reply: oneshot::Sender<Result<SaleView, Refused>>,
     },
+    /// The same of training: of what is in its journal, to the trainer instead of reader and gateway.
+    InTraining(Box<Self>),
     /// The sale of one reference.
     Show {
         /// The till's name.
@@ -240,6 +242,25 @@ pub enum Command {
     },
 }
 
+impl Command {
+    /// Answers that it is not carried out; of what has no such answer the till hears that nobody answers.
+    pub fn refuse(self, refused: Refused) {
+        match self {
+            Self::InTraining(command) => command.refuse(refused),
+            Self::Begin { reply, .. }
+            | Self::Show { reply, .. }
+            | Self::Latest { reply, .. }
+            | Self::Cancel { reply, .. }
+            | Self::Signature { reply, .. }
+            | Self::Confirm { reply, .. } => drop(reply.send(Err(refused))),
+            Self::List { reply, .. } => drop(reply.send(Err(refused))),
+            Self::Receipt { reply, .. } => drop(reply.send(Err(refused))),
+            Self::Print { reply, .. } => drop(reply.send(Err(refused))),
+            _ => {}
+        }
+    }
+}
+
 /// The ends of the till's wires that the agent holds.
 #[derive(Debug)]
 pub struct Wires {
@@ -263,6 +284,9 @@ pub struct Progress {
     pub step: String,
     /// The step as a sentence for people, without control bytes.
     pub text: String,
+    /// The sale is one of training.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub training: bool,
     /// The sale as it now stands, with steps that change it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sale: Option<Box<SaleView>>,

@@ -67,6 +67,7 @@ problems! {
     NoSignatureAwaited = "no-signature-awaited", 409, "Nobody waits for this signature to be compared";
     NoConfirmationAwaited = "no-confirmation-awaited", 409, "Nobody waits for the till to confirm it, or it has said something else";
     NoReceiptYet = "no-receipt-yet", 409, "The sale has no receipt yet";
+    TrainingOff = "training-off", 409, "Training is switched off at this terminal";
     OperatorExists = "operator-exists", 409, "An operator has this name already";
     TooManyOperators = "too-many-operators", 409, "No more operators can be added";
     TooLarge = "too-large", 413, "The request is too large";

@@ -85,6 +85,17 @@ pub enum Refused {
         /// Why, with the remedy.
         why: String,
     },
+    /// The tip cannot be charged.
+    #[error("{why}")]
+    Tip {
+        /// Why, with the remedy.
+        why: String,
+    },
+    /// Nobody may train here.
+    #[error(
+        "training is switched off at this terminal; to allow it, set allowed = true in [training] of the configuration"
+    )]
+    TrainingOff,
     /// The terminal has another currency.
     #[error(
         "{wanted} cannot be charged here: this terminal takes {terminal} and no other currency; leave the currency out, or \

@@ -65,6 +65,9 @@ pub struct SaleView {
     pub by: Option<Who>,
     /// Sequence number in the journal.
     pub number: SaleNumber,
+    /// It is training: no card was read for it and no money moves. Absent otherwise.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub training: bool,
     /// What kind of transaction.
     #[serde(default)]
     pub kind: Kind,
@@ -79,7 +82,7 @@ pub struct SaleView {
     pub later: Vec<LaterView>,
     /// What was asked for, as `12.34`.
     pub amount: String,
-    /// The tip that the cardholder typed at the reader; it is charged on top of `amount`.
+    /// The tip, named by the till or typed at the reader; it is charged on top of `amount`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tip: Option<String>,
     /// ISO 4217.

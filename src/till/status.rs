@@ -48,6 +48,12 @@ pub struct StatusView {
     /// Its currency, ISO 4217; absent when the agent is an earlier one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub currency: Option<String>,
+    /// The tips that a screen is to offer; absent when it is to offer none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tips: Option<TipsView>,
+    /// Whether transactions of training may be begun here (`"training"` in `POST /v1/sales`).
+    #[serde(default)]
+    pub may_train: bool,
     /// How long it waits at most; absent when the agent is an earlier one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waits: Option<WaitsView>,
@@ -83,6 +89,21 @@ pub struct StatusView {
     pub current: Option<SaleView>,
     /// Sales whose outcome is not known yet.
     pub unconfirmed: Vec<SaleView>,
+}
+
+/// The tips of `[tips]`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct TipsView {
+    /// To choose from, in percent.
+    pub presets: Vec<u8>,
+    /// The customer may type another one at the reader (`"tip":"ask"`).
+    pub custom: bool,
+    /// The tip of a customer who chooses none in time, in percent; 0 is none.
+    pub default: u8,
+    /// How long a customer may take to choose, in seconds.
+    pub timeout_s: u64,
 }
 
 impl StatusView {

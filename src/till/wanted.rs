@@ -5,7 +5,7 @@
 
 use super::Caller;
 use crate::money::Amount;
-use crate::transaction::{Kind, OnSilence, PaymentId, Reference, SaleNumber};
+use crate::transaction::{Kind, Lesson, OnSilence, PaymentId, Reference, SaleNumber};
 
 /// A transaction that a till wants. The word sale stands for every kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,6 +18,8 @@ pub struct Wanted {
     pub transaction: WantedTransaction,
     /// Who wants it, with its rights: what the transaction that it refers to asks for is known when that is found.
     pub caller: Caller,
+    /// It is training, and so is to come out.
+    pub training: Option<Lesson>,
     /// Parameters for the gateway, by their flat names or nested.
     pub parameters: serde_json::Map<String, serde_json::Value>,
 }
@@ -45,8 +47,8 @@ pub enum WantedTransaction {
     Sale {
         /// How much, before a tip.
         amount: Amount,
-        /// Let the cardholder type a tip at the reader, before the card.
-        ask_tip: bool,
+        /// The tip on top of it, when there is to be one.
+        tip: Option<WantedTip>,
         /// The card number is typed on the reader instead of presenting the card.
         manual: bool,
         /// An approval of less than the amount can be taken; otherwise it is reversed.
@@ -140,9 +142,9 @@ impl WantedTransaction {
     pub fn fields(&self) -> RequestFields {
         let fields = RequestFields::new(self.kind());
         match self.clone() {
-            Self::Sale { amount, ask_tip, manual, accept_partial, till_confirms } => RequestFields {
+            Self::Sale { amount, tip, manual, accept_partial, till_confirms } => RequestFields {
                 amount: Some(amount),
-                ask_tip,
+                tip,
                 manual,
                 accept_partial: Some(accept_partial),
                 till_confirms,
@@ -171,6 +173,15 @@ impl WantedTransaction {
     }
 }
 
+/// A tip that is charged on top of the amount.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WantedTip {
+    /// The cardholder types one at the reader, before the card.
+    Ask,
+    /// The till knows it already: this much.
+    Given(Amount),
+}
+
 /// What a till said of a transaction, field by field.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RequestFields {
@@ -182,8 +193,8 @@ pub struct RequestFields {
     pub registration: Option<String>,
     /// How much.
     pub amount: Option<Amount>,
-    /// The cardholder is to be asked for a tip.
-    pub ask_tip: bool,
+    /// The tip.
+    pub tip: Option<WantedTip>,
     /// The card number is to be typed.
     pub manual: bool,
     /// Whether a part can be taken, when anything was said of it.
@@ -257,7 +268,7 @@ impl RequestFields {
             of: None,
             registration: None,
             amount: None,
-            ask_tip: false,
+            tip: None,
             manual: false,
             accept_partial: None,
             till_confirms: None,
@@ -286,7 +297,7 @@ impl RequestFields {
         Ok(match self.kind {
             Kind::Sale => WantedTransaction::Sale {
                 amount: self.amount()?,
-                ask_tip: take(&mut self.ask_tip),
+                tip: self.tip.take(),
                 manual: take(&mut self.manual),
                 accept_partial: self.accepts_part(),
                 till_confirms: self.till_confirms.take(),
@@ -328,7 +339,7 @@ impl RequestFields {
         let said = [
             (self.of.is_some(), Field::Of),
             (self.registration.is_some(), Field::Registration),
-            (self.ask_tip, Field::Tip),
+            (self.tip.is_some(), Field::Tip),
             (self.manual, Field::Entry),
             (self.accept_partial.is_some(), Field::AcceptPartial),
             (self.till_confirms.is_some(), Field::Confirm),
@@ -370,7 +381,7 @@ mod tests {
                     of: is_said(0).then_some(EarlierName::Number(SaleNumber::new(1))),
                     registration: is_said(1).then(|| "r".to_owned()),
                     amount: is_said(2).then_some(amount),
-                    ask_tip: is_said(3),
+                    tip: is_said(3).then_some(WantedTip::Ask),
                     manual: is_said(4),
                     accept_partial: is_said(5).then_some(true),
                     till_confirms: is_said(6).then_some(OnSilence::Keep),
@@ -398,7 +409,7 @@ mod tests {
     fn a_till_reads_which_field_it_is() {
         let texts = [
             (RequestFields::new(Kind::Capture), "of: a capture needs it"),
-            (RequestFields { ask_tip: true, ..RequestFields::new(Kind::Refund) }, "of: a refund needs it"),
+            (RequestFields { tip: Some(WantedTip::Ask), ..RequestFields::new(Kind::Refund) }, "of: a refund needs it"),
             (
                 RequestFields { registration: Some("r".to_owned()), ..RequestFields::new(Kind::Sale) },
                 "registration: a sale has none",

@@ -5,6 +5,7 @@
 
 mod ids;
 mod kind;
+mod lesson;
 mod taken;
 
 use std::fmt;
@@ -13,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 pub use ids::{OperatorName, OperatorNameError, PaymentId, Reference, ReferenceError, SaleNumber};
 pub use kind::Kind;
+pub use lesson::Lesson;
 pub use taken::{OnSilence, Taken};
 
 /// A kind of transaction with what it is about, as it is kept: the stored card data, or the earlier transaction.

@@ -143,6 +143,8 @@ merchant-copy = HÄNDLERBELEG
 customer-copy = KUNDENBELEG
 keep-receipt = BELEG BITTE AUFBEWAHREN
 duplicate = KOPIE
+training = SCHULUNG
+training-no-payment = KEINE ZAHLUNG, KEIN GELD BEWEGT
 
 ## Der Beleg eines Tagesabschlusses
 

@@ -144,6 +144,8 @@ merchant-copy = MERCHANT COPY
 customer-copy = CUSTOMER COPY
 keep-receipt = PLEASE KEEP THIS RECEIPT
 duplicate = DUPLICATE
+training = TRAINING
+training-no-payment = NOT A PAYMENT, NO MONEY MOVES
 
 ## The slip of a close of day
 

@@ -288,6 +288,10 @@ messages! {
     KeepReceipt = "keep-receipt",
     /// At both ends of a receipt that may have been printed before.
     Duplicate = "duplicate",
+    /// At both ends of a receipt of training.
+    Training = "training",
+    /// Below that.
+    TrainingNoPayment = "training-no-payment",
 
     // ---- The slip of a close of day
 

@@ -58,6 +58,13 @@ impl Counter {
         (answer.status().as_u16(), answer.json_of().await)
     }
 
+    /// Any command: the status code and the answer.
+    pub async fn post_json(&self, path: &str, body: Value) -> (u16, Value) {
+        let request = self.http.post(format!("http://till{path}")).header("content-type", "application/json");
+        let answer = request.body(body.to_string()).send().await.unwrap();
+        (answer.status().as_u16(), answer.json_of().await)
+    }
+
     /// Any question: the status code and the answer.
     pub async fn get(&self, path: &str) -> (u16, Value) {
         let answer = self.http.get(format!("http://till{path}")).send().await.unwrap();

@@ -154,6 +154,7 @@ async fn play(
             else => return,
         };
         match command {
+            Command::InTraining(command) => command.refuse(Refused::TrainingOff),
             Command::Begin { wanted, reply } => {
                 wants.send_replace(Some(*wanted.clone()));
                 let Wanted { till, reference, transaction, .. } = *wanted;
@@ -256,6 +257,8 @@ async fn play(
                     terminal_id: "4711".into(),
                     merchant: vec!["Corner Shop".into()],
                     currency: Some("EUR".into()),
+                    tips: None,
+                    may_train: false,
                     waits: Some(WaitsView { card_s: 60, answer_s: 10, signature_s: 120 }),
                     ready: true,
                     busy: false,
@@ -315,6 +318,7 @@ fn sale(sales: &Sales, till: &str, reference: &str, amount: (String, String)) ->
             reference: Reference::parse(reference).unwrap(),
             by: None,
             number: SaleNumber::new(sales.len() as u64 + 1),
+            training: false,
             amount: amount.0,
             kind: Kind::Sale,
             of: None,
@@ -356,6 +360,7 @@ async fn act(sales: &mut Sales, server: &mut Server, mut sale: SaleView) {
                     reference: sale.reference.to_string(),
                     step: (*step).into(),
                     text: (*text).into(),
+                    training: false,
                     sale: None,
                 });
             }
@@ -398,6 +403,7 @@ fn announce(server: &Server, sale: &SaleView, step: &str, text: &str) {
         reference: sale.reference.to_string(),
         step: step.into(),
         text: text.into(),
+        training: false,
         sale: Some(Box::new(sale.clone())),
     });
 }

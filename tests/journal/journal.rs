@@ -37,6 +37,8 @@ fn order(number: u64, reference: &str) -> Order {
         accept_partial: false,
         till_confirms: None,
         gives_rest: false,
+        tip: None,
+        training: None,
         terminal_id: "12345678".to_owned(),
         merchant_transaction_id: format!("12345678-{number}-00112233445566778899aabbccddeeff"),
         started_unix_ms: 1_800_000_000_000,

@@ -566,6 +566,7 @@ fn print(handle: &Handle, receipt: Receipt, copy: ReceiptCopy, duplicate: bool) 
 
 fn receipt(number: u64) -> Receipt {
     Receipt {
+        training: false,
         kind: Kind::Sale,
         terminal_id: "12345678".to_owned(),
         local_time: "2026-11-20 12:34:56".to_owned(),

@@ -649,6 +649,7 @@ fn who_stood_at_the_counter_is_on_the_merchants_copy_alone() {
 fn approved() -> Receipt {
     let some = |text: &str| Some(text.to_owned());
     Receipt {
+        training: false,
         kind: Kind::Sale,
         terminal_id: "12345678".to_owned(),
         local_time: "2026-11-20 12:34:56".to_owned(),
@@ -695,6 +696,7 @@ fn receipt_of(texts: &[String], outcome: i32, minor: u64) -> Receipt {
     let why = Reason::BankDeclined.with(&texts[0]);
     let amount = Amount::from_minor(minor, Currency::from_code("EUR").unwrap()).unwrap();
     Receipt {
+        training: false,
         kind: Kind::Sale,
         terminal_id: texts[1].clone(),
         local_time: texts[2].clone(),

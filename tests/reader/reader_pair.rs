@@ -304,8 +304,8 @@ fn eur(text: &str) -> Amount {
 async fn amounts_and_tips_are_typed() {
     let mut pair = Pair::ready(Options::default()).await;
     let amount = || AmountToType::Amount { currency: eur("1.00").currency() };
-    let tip =
-        || AmountToType::Tip { base: eur("20.00"), percentages: heapless::Vec::from_slice(&[10, 15, 20]).unwrap() };
+    let percentages = heapless::Vec::from_slice(&[10, 15, 20]).unwrap();
+    let tip = || AmountToType::Tip { base: eur("20.00"), percentages: percentages.clone(), other: true };
     assert_eq!(pair.type_in(amount(), "1234").await, Ok(Some(eur("12.34"))));
     assert_eq!(pair.type_in(tip(), "300").await, Ok(Some(eur("3.00"))));
     assert_eq!(pair.type_in(tip(), "0").await, Ok(None));

@@ -314,7 +314,9 @@ pub(crate) fn typing(text: &str) -> TypeAmount {
         _ => {
             let bill = words.next().unwrap();
             let base = Amount::parse(bill, Currency::from_code(words.next().unwrap()).unwrap()).unwrap();
-            AmountToType::Tip { base, percentages: words.map(|word| word.parse().unwrap()).collect() }
+            let (only, percentages): (Vec<&str>, Vec<&str>) = words.partition(|word| *word == "only");
+            let percentages = percentages.iter().map(|word| word.parse().unwrap()).collect();
+            AmountToType::Tip { base, percentages, other: only.is_empty() }
         }
     };
     TypeAmount { sale, what, timeout: Duration::from_secs(30) }

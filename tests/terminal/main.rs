@@ -16,6 +16,8 @@
 //! | `clock_ahead` | a clock that was a year ahead for one sale |
 //! | `close_of_day` | closes of day against the bank's ledger |
 //! | `housekeeping` | the journal stays small |
+//! | `training` | no byte of what is trained reaches reader or gateway, and nothing counts it |
+//! | `tips` | tips that the till names, and those that the customer types or does not |
 //! | `probing` | when the gateway is asked whether it answers |
 
 #![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]
@@ -39,3 +41,5 @@ mod probing;
 mod reader_trust;
 mod recovery;
 mod sale;
+mod tips;
+mod training;

@@ -260,6 +260,8 @@ fn much_in_doubt(path: &std::path::Path) {
             accept_partial: false,
             till_confirms: None,
             gives_rest: false,
+            tip: None,
+            training: None,
             terminal_id: "12345678".to_owned(),
             merchant_transaction_id: format!("12345678-{number}-00112233445566778899aabbccddeeff"),
             started_unix_ms: now.unix_ms,

@@ -171,6 +171,7 @@ async fn a_listener_that_reads_nothing_is_given_up() {
         reference: String::new(),
         step: "present-card".into(),
         text: "Card ".repeat(2000),
+        training: false,
         sale: None,
     };
     let began = Instant::now();

@@ -167,6 +167,7 @@ impl Wish {
             reference: Reference::parse(self.reference.clone()).unwrap(),
             transaction: fields.transaction().unwrap(),
             caller: Caller::root(0),
+            training: None,
             parameters: [("merchantMemo".to_owned(), format!("wish number {}", self.number).into())]
                 .into_iter()
                 .collect(),

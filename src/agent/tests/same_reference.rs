@@ -5,6 +5,7 @@ use serde_json::json;
 use tokio::sync::oneshot;
 
 use super::*;
+use crate::till::WantedTip;
 use crate::transaction::OnSilence;
 
 impl Terminal {
@@ -105,7 +106,8 @@ fn by_registration(registration: char, amount: Amount, accept_partial: bool) -> 
 }
 
 fn by_card(ask_tip: bool, manual: bool, accept_partial: bool, till_confirms: Option<OnSilence>) -> WantedTransaction {
-    WantedTransaction::Sale { amount: eur(1000), ask_tip, manual, accept_partial, till_confirms }
+    let tip = ask_tip.then_some(WantedTip::Ask);
+    WantedTransaction::Sale { amount: eur(1000), tip, manual, accept_partial, till_confirms }
 }
 
 #[tokio::test(start_paused = true)]

@@ -45,7 +45,7 @@ impl AmountEntry {
                 }),
                 timeout: Some(u16::try_from(timeout.as_secs()).unwrap_or(u16::MAX)),
             }),
-            AmountToType::Tip { base, percentages } => match offered(percentages) {
+            AmountToType::Tip { base, percentages, other } => match offered(percentages, *other) {
                 Some(percentages) => MpiCommand::GetTip(GetDynamicTip {
                     total: line.miura.tip_entry == TipEntry::Total,
                     percentages,
@@ -157,11 +157,13 @@ fn typed(line: &mut ReaderLine, sale: SaleNumber, amount: Result<Option<Amount>,
     Next::Idle
 }
 
-/// The four places of GET DYNAMIC TIP: what the order offers, "other" where there is room, blanks.
-fn offered(percentages: &[u8]) -> Option<[u8; 4]> {
+/// The four places of GET DYNAMIC TIP: what the order offers, "other" where it is wanted and there is room, blanks.
+fn offered(percentages: &[u8], other: bool) -> Option<[u8; 4]> {
     let right = percentages.iter().all(|percentage| (1..=100).contains(percentage));
     let mut places = [GetDynamicTip::BLANK; 4];
-    for (place, percentage) in places.iter_mut().zip(percentages.iter().copied().chain([GetDynamicTip::OTHER])) {
+    for (place, percentage) in
+        places.iter_mut().zip(percentages.iter().copied().chain(other.then_some(GetDynamicTip::OTHER)))
+    {
         *place = percentage;
     }
     right.then_some(places)

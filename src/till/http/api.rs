@@ -138,6 +138,20 @@ impl App {
         self.ask_within(permit, ANSWER_DEADLINE, command).await
     }
 
+    /// As [`Self::ask`], of what may be training.
+    pub(super) async fn ask_of<T>(
+        &self,
+        training: bool,
+        permit: &Permit,
+        command: impl FnOnce(oneshot::Sender<T>) -> Command,
+    ) -> Result<T, Failure> {
+        let command = |reply| match training {
+            true => Command::InTraining(Box::new(command(reply))),
+            false => command(reply),
+        };
+        self.ask(permit, command).await
+    }
+
     /// As [`Self::ask`], where the answer takes its time.
     pub(super) async fn ask_within<T>(
         &self,

@@ -41,6 +41,18 @@ pub(super) struct TillQuery {
     pub(super) till: Option<String>,
 }
 
+/// Which transaction's till is meant, and whether the transaction is one of training.
+#[derive(Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub(super) struct SaleQuery {
+    /// The till that is meant: for a program that stands for several, and for whoever has the right `any-till`.
+    pub(super) till: Option<String>,
+    /// The transaction is one of training; those have references of their own.
+    #[serde(default)]
+    pub(super) training: bool,
+}
+
 /// The part of the path that is not written down there.
 pub(super) struct InPath<T>(pub(super) T);
 

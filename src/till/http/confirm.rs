@@ -16,7 +16,7 @@ use axum::extract::{Extension, State};
 use serde::Deserialize;
 
 use super::api::{App, Route, routes};
-use super::asked::{JsonBody, Parameters, ReferenceInPath, TillQuery};
+use super::asked::{JsonBody, Parameters, ReferenceInPath, SaleQuery};
 use super::failure::Failure;
 use super::sales::{amount_text, see_to};
 use crate::money::{Amount, Currency};
@@ -28,7 +28,7 @@ pub(super) const ROUTES: &[Route] = routes! {
     post "/v1/sales/{reference}/confirm" => confirm,
         Operation::new("confirmSale", "Say what the till takes of a sale that waits for its confirmation")
             .text("The same answer once more changes nothing. Needs the right of its kind.")
-            .query::<TillQuery>()
+            .query::<SaleQuery>()
             .body::<TakenRequest>(json!({ "taken": "all" }))
             .answers::<SaleView>(
                 200,
@@ -84,12 +84,13 @@ async fn confirm(
     State(app): State<Arc<App>>,
     Extension(caller): Extension<Caller>,
     ReferenceInPath(reference): ReferenceInPath,
-    Parameters(TillQuery { till }): Parameters<TillQuery>,
+    Parameters(query): Parameters<SaleQuery>,
     JsonBody(said): JsonBody<TakenRequest>,
 ) -> Result<Json<SaleView>, Failure> {
-    let (permit, till) = see_to(&app, &caller, till, &reference).await?;
+    let training = query.training;
+    let (permit, till) = see_to(&app, &caller, query, &reference).await?;
     // What takes a card is in the terminal's currency.
     let taken = said.taken(app.currency)?;
     let by = caller.who().clone();
-    Ok(Json(app.ask(&permit, |reply| Command::Confirm { till, reference, taken, by, reply }).await??))
+    Ok(Json(app.ask_of(training, &permit, |reply| Command::Confirm { till, reference, taken, by, reply }).await??))
 }

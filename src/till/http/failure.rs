@@ -92,6 +92,8 @@ impl From<Refused> for Failure {
             Refused::NotPossible { .. } => of(ProblemType::NotPossible),
             Refused::Parameter { name, .. } => of(ProblemType::Parameter).field(&name),
             Refused::Amount { .. } => of(ProblemType::Amount).field("amount"),
+            Refused::Tip { .. } => of(ProblemType::Amount).field("tip"),
+            Refused::TrainingOff => of(ProblemType::TrainingOff),
             Refused::Currency { .. } => of(ProblemType::Currency).field("currency"),
             Refused::NoneYet { till } => of(ProblemType::NoSuchSale).about(Some(till), None),
             Refused::NoSuchSale { till, reference } => {

@@ -70,13 +70,16 @@ struct ListQuery {
     limit: Option<u32>,
     /// The till that is meant: for a program that stands for several, and for whoever has the right `any-till`.
     till: Option<String>,
+    /// The transactions of training, and no others.
+    #[serde(default)]
+    training: bool,
 }
 
 async fn list(
     State(app): State<Arc<App>>,
     Extension(caller): Extension<Caller>,
     Extension(allowance): Extension<Arc<Allowance>>,
-    Parameters(ListQuery { since, limit, till }): Parameters<ListQuery>,
+    Parameters(ListQuery { since, limit, till, training }): Parameters<ListQuery>,
 ) -> Result<Response, Failure> {
     let (usual, most) = LIST_LIMIT;
     let limit = limit.unwrap_or(usual);
@@ -86,7 +89,7 @@ async fn list(
     let permit = caller.may(Verb::List)?;
     let till = permit.one_or_all(till)?;
     let turn = allowance.turn_to_read().await?;
-    answer(app, permit, ListWanted { till, since, limit }, turn).await
+    answer(app, permit, ListWanted { training, till, since, limit }, turn).await
 }
 
 #[derive(Deserialize)]
@@ -128,6 +131,8 @@ async fn totals(
 
 /// What is asked for.
 struct ListWanted {
+    /// Of training.
+    training: bool,
     /// Whose; `None` is every till's.
     till: Option<String>,
     /// Number to start after.
@@ -191,7 +196,7 @@ impl ListWanted {
     /// The next page. Afterwards `limit` is what is still wanted behind it: zero when there is nothing more.
     async fn page(&mut self, app: &App, permit: &Permit) -> Result<Vec<SaleView>, Failure> {
         let (till, since, limit) = (self.till.clone(), self.since, self.limit.min(PAGE));
-        let page = app.ask(permit, |reply| Command::List { till, since, limit, reply }).await??;
+        let page = app.ask_of(self.training, permit, |reply| Command::List { till, since, limit, reply }).await??;
         let whole = u32::try_from(page.len()).is_ok_and(|read| read == limit);
         self.limit = if whole { self.limit - limit } else { 0 };
         self.since = page.last().map_or(since, |sale| sale.number);

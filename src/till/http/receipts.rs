@@ -46,17 +46,20 @@ struct ReceiptQuery {
     copy: ReceiptCopy,
     /// The till that is meant: for a program that stands for several, and for whoever has the right `any-till`.
     till: Option<String>,
+    /// The transaction is one of training; those have references of their own.
+    #[serde(default)]
+    training: bool,
 }
 
 async fn receipt(
     State(app): State<Arc<App>>,
     Extension(caller): Extension<Caller>,
     ReferenceInPath(reference): ReferenceInPath,
-    Parameters(ReceiptQuery { copy, till }): Parameters<ReceiptQuery>,
+    Parameters(ReceiptQuery { copy, till, training }): Parameters<ReceiptQuery>,
 ) -> Result<Response, Failure> {
     let permit = caller.may(Verb::Receipt)?;
     let till = permit.one(till)?;
-    let text = app.ask(&permit, |reply| Command::Receipt { till, reference, copy, reply }).await??;
+    let text = app.ask_of(training, &permit, |reply| Command::Receipt { till, reference, copy, reply }).await??;
     Ok(([(header::CONTENT_TYPE, "text/plain; charset=utf-8")], text).into_response())
 }
 
@@ -64,11 +67,11 @@ async fn print(
     State(app): State<Arc<App>>,
     Extension(caller): Extension<Caller>,
     ReferenceInPath(reference): ReferenceInPath,
-    Parameters(ReceiptQuery { copy, till }): Parameters<ReceiptQuery>,
+    Parameters(ReceiptQuery { copy, till, training }): Parameters<ReceiptQuery>,
     JsonBody(Nothing {}): JsonBody<Nothing>,
 ) -> Result<Response, Failure> {
     let permit = caller.may(Verb::Receipt)?;
     let till = permit.one(till)?;
-    let printing = app.ask(&permit, |reply| Command::Print { till, reference, copy, reply }).await??;
+    let printing = app.ask_of(training, &permit, |reply| Command::Print { till, reference, copy, reply }).await??;
     Ok((StatusCode::ACCEPTED, Json(printing)).into_response())
 }

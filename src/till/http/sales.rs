@@ -8,7 +8,8 @@
 //! `unknown-payment`). Without an `amount` all that is left is meant. `by-registration` charges stored card data:
 //! `"registration":"its id"`. `"parameters":{…}` are the gateway's, flat (`"cart.items[0].name"`) or nested.
 //!
-//! `"tip":"ask"` lets the cardholder type a tip at the reader, which is charged on top of the amount.
+//! `"tip":"ask"` lets the cardholder type a tip at the reader, `"tip":"1.50"` is one that the till knows already; both
+//! are charged on top of the amount.
 //! `"entry":"manual"` lets the card number be typed there, where the terminal allows it. `"acceptPartial":true` says
 //! that the till can take an approval of less than the amount and have the rest paid another way (a sale, a
 //! pre-authorisation, `by-registration`); without it such an approval is reversed. A sale in the state
@@ -18,6 +19,9 @@
 //! A till that has cashiers of its own may say who it is: `"operator":"12"`, which is kept as the till's word.
 //! `settle` is for the sales of before that wait for a person because the journal was found to be an old copy of
 //! itself.
+//!
+//! `"training":"approved"` (or another outcome) begins a transaction of training, which reads no card and reaches no
+//! gateway. What is of training is asked for with `?training=true`, and never shown without it.
 
 use std::fmt;
 use std::sync::Arc;
@@ -33,15 +37,15 @@ use tokio::sync::broadcast;
 use tokio::time::{Instant, timeout_at};
 
 use super::api::{App, Route, routes};
-use super::asked::{InPath, JsonBody, Nothing, Parameters, ReferenceInPath, TillQuery, checked_reference};
+use super::asked::{InPath, JsonBody, Nothing, Parameters, ReferenceInPath, SaleQuery, TillQuery, checked_reference};
 use super::credentials;
 use super::failure::Failure;
 use crate::money::{Amount, Currency};
 use crate::till::{
     Caller, CancelView, Command, EarlierName, Permit, ProblemType, Progress, Refused, RequestFields, SaleState,
-    SaleView, Verb, Wanted,
+    SaleView, Verb, Wanted, WantedTip,
 };
-use crate::transaction::{Kind, OnSilence, PaymentId, Reference, SaleNumber};
+use crate::transaction::{Kind, Lesson, OnSilence, PaymentId, Reference, SaleNumber};
 
 /// Longest `wait-s`: some proxies and libraries give up at two minutes.
 const MAX_WAIT_S: u32 = 120;
@@ -56,7 +60,7 @@ pub(super) const ROUTES: &[Route] = routes! {
             .body::<SaleRequest>(json!({ "reference": "order-4711", "amount": "12.34" }))
             .answers::<SaleView>(201, "The transaction, which begins.", examples::begun())
             .answers::<SaleView>(200, "The transaction that the reference is known for (`replayed`).", examples::replayed())
-            .refuses(&[ProblemType::AmountDiffers, ProblemType::Busy, ProblemType::NotReady])
+            .refuses(&[ProblemType::AmountDiffers, ProblemType::Busy, ProblemType::NotReady, ProblemType::TrainingOff])
             .refuses(&[ProblemType::Amount, ProblemType::Currency, ProblemType::Reference])
             .refuses(&[ProblemType::NotPossible, ProblemType::Parameter, ProblemType::NoSuchSale, ProblemType::Journal]);
     get "/v1/sales/{reference}" => show,
@@ -68,20 +72,20 @@ pub(super) const ROUTES: &[Route] = routes! {
     get "/v1/latest" => latest,
         Operation::new("latestSale", "The latest transaction of the till")
             .needs(Verb::Show)
-            .query::<TillQuery>()
+            .query::<SaleQuery>()
             .answers::<SaleView>(200, "The transaction.", examples::sale())
             .refuses(&[ProblemType::NoSuchSale, ProblemType::Journal]);
     post "/v1/sales/{reference}/cancel" => cancel,
         Operation::new("cancelSale", "Stop a transaction")
             .text("Nothing is charged when `cancel` is `in-time`. Needs the right of its kind.")
-            .query::<TillQuery>()
+            .query::<SaleQuery>()
             .body::<Nothing>(json!({}))
             .answers::<CancelView>(200, "Whether it came in time, and the transaction.", examples::cancelled())
             .refuses(&[ProblemType::NoSuchSale, ProblemType::Journal]);
     post "/v1/sales/{reference}/signature" => signature,
         Operation::new("judgeSignature", "Say whether the signature on the slip is the card's")
             .text("The same answer once more changes nothing. Needs the right of its kind.")
-            .query::<TillQuery>()
+            .query::<SaleQuery>()
             .body::<SignatureCheck>(json!({ "accepted": true }))
             .answers::<SaleView>(200, "The transaction: ended, or being reversed.", examples::sale())
             .refuses(&[ProblemType::NoSignatureAwaited, ProblemType::NoSuchSale, ProblemType::Journal]);
@@ -112,8 +116,11 @@ struct SaleRequest {
     amount: Option<String>,
     /// The terminal's, ISO 4217, and may be left out.
     currency: Option<String>,
-    /// The cardholder types one at the reader; it is charged on top of the amount.
+    /// On top of the amount: `ask`, and the cardholder types one at the reader; or as `1.50`, what the till knows
+    /// already, at most the amount.
     tip: Option<Tip>,
+    /// It is training, and this is to come out: no card is read, and nothing leaves the terminal.
+    training: Option<Lesson>,
     /// The card number is typed at the reader, where the terminal allows it.
     entry: Option<Entry>,
     /// The till can take an approval of less than the amount, and have the rest paid another way.
@@ -142,12 +149,22 @@ struct SaleRequest {
     parameters: serde_json::Map<String, serde_json::Value>,
 }
 
-/// The one thing that can be said about a tip.
+/// What can be said about a tip: the word `ask`, or an amount.
 #[derive(Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
-#[serde(rename_all = "kebab-case")]
-enum Tip {
-    Ask,
+#[serde(transparent)]
+struct Tip(#[cfg_attr(feature = "docs", schemars(regex(pattern = "^(ask|[0-9]+([.][0-9]+)?)$")))] String);
+
+impl Tip {
+    fn wanted(&self, currency: Currency) -> Result<WantedTip, Failure> {
+        let wrong = |why: String| Failure::new(ProblemType::Amount, why).field("tip");
+        match self.0.as_str() {
+            "ask" => Ok(WantedTip::Ask),
+            amount => Amount::parse(amount, currency).map(WantedTip::Given).map_err(|error| {
+                wrong(format!("tip: {error}; write \"ask\", or an amount such as \"1.50\", or leave it out for none"))
+            }),
+        }
+    }
 }
 
 /// Who confirms that an approval is taken, when anybody does.
@@ -177,8 +194,18 @@ async fn begin(
         None => caller,
     };
     let permit = caller.may(Verb::Begin(asked.kind))?;
+    let (training, named) = (asked.training.is_some(), asked.of.is_some());
     let wanted = wanted(&app, &permit, permit.own(till)?, asked)?;
-    let sale = app.ask(&permit, |reply| Command::Begin { wanted: Box::new(wanted), reply }).await?;
+    let sale = app.ask_of(training, &permit, |reply| Command::Begin { wanted: Box::new(wanted), reply }).await?;
+    if let (Err(Refused::NoSuchSale { till, reference }), true) = (&sale, named)
+        && app.show(!training, &permit, till, reference).await.is_ok()
+    {
+        let (is, wants) =
+            if training { ("a real sale", "leave \"training\" out") } else { ("training", "say \"training\"") };
+        let detail =
+            format!("{reference} is {is}; what is real and what is training never refer to each other: {wants}");
+        return Err(Failure::new(ProblemType::NotPossible, detail).field("of"));
+    }
     let sale = sale.map_err(|refused| refused.told_to(|till| permit.hears(till)))?;
     let status = if sale.replayed { StatusCode::OK } else { StatusCode::CREATED };
     Ok((status, Json(sale)).into_response())
@@ -192,6 +219,7 @@ fn wanted(app: &App, permit: &Permit, own: String, asked: SaleRequest) -> Result
         amount,
         currency,
         tip,
+        training,
         entry,
         accept_partial,
         confirm,
@@ -227,15 +255,16 @@ fn wanted(app: &App, permit: &Permit, own: String, asked: SaleRequest) -> Result
         (None, None, None) => None,
         _ => return Err(Failure::malformed("of, number and payment: give one of them")),
     };
-    let (ask_tip, manual) = (tip.is_some(), entry.is_some());
+    let tip = tip.map(|tip| tip.wanted(currency)).transpose()?;
+    let manual = entry.is_some();
     let till_confirms = match (confirm, on_silence) {
         (Some(Confirms::Till), on_silence) => Some(on_silence.unwrap_or_default()),
         (None, None) => None,
         (None, Some(_)) => return Err(Failure::malformed("onSilence: goes with \"confirm\":\"till\"")),
     };
-    let fields = RequestFields { kind, of, registration, amount, ask_tip, manual, accept_partial, till_confirms };
+    let fields = RequestFields { kind, of, registration, amount, tip, manual, accept_partial, till_confirms };
     let transaction = fields.transaction().map_err(|misfit| Failure::malformed(misfit.to_string()))?;
-    Ok(Wanted { till: own, reference, transaction, caller: permit.caller().clone(), parameters })
+    Ok(Wanted { till: own, reference, transaction, caller: permit.caller().clone(), training, parameters })
 }
 
 #[derive(Deserialize)]
@@ -248,13 +277,16 @@ struct ShowQuery {
     wait_s: u32,
     /// The till that is meant: for a program that stands for several, and for whoever has the right `any-till`.
     till: Option<String>,
+    /// The transaction is one of training; those have references of their own.
+    #[serde(default)]
+    training: bool,
 }
 
 async fn show(
     State(app): State<Arc<App>>,
     Extension(caller): Extension<Caller>,
     ReferenceInPath(reference): ReferenceInPath,
-    Parameters(ShowQuery { wait_s, till }): Parameters<ShowQuery>,
+    Parameters(ShowQuery { wait_s, till, training }): Parameters<ShowQuery>,
 ) -> Result<Json<SaleView>, Failure> {
     let permit = caller.may(Verb::Show)?;
     let till = permit.one(till)?;
@@ -266,7 +298,7 @@ async fn show(
     let mut progress = app.progress.subscribe();
     let mut stopped = app.stopped.clone();
     loop {
-        let sale = app.show(&permit, &till, &reference).await?;
+        let sale = app.show(training, &permit, &till, &reference).await?;
         if wants_the_till(&sale) || wait_s == 0 {
             return Ok(Json(sale));
         }
@@ -278,7 +310,7 @@ async fn show(
         };
         match timeout_at(deadline, changed).await {
             Ok(true) => {}
-            Ok(false) | Err(_) => return app.show(&permit, &till, &reference).await.map(Json),
+            Ok(false) | Err(_) => return app.show(training, &permit, &till, &reference).await.map(Json),
         }
     }
 }
@@ -286,11 +318,11 @@ async fn show(
 async fn latest(
     State(app): State<Arc<App>>,
     Extension(caller): Extension<Caller>,
-    Parameters(TillQuery { till }): Parameters<TillQuery>,
+    Parameters(SaleQuery { till, training }): Parameters<SaleQuery>,
 ) -> Result<Json<SaleView>, Failure> {
     let permit = caller.may(Verb::Show)?;
     let till = permit.one(till)?;
-    Ok(Json(app.ask(&permit, |reply| Command::Latest { till, reply }).await??))
+    Ok(Json(app.ask_of(training, &permit, |reply| Command::Latest { till, reply }).await??))
 }
 
 /// It has ended, or cannot go on without somebody at the counter, or the till itself.
@@ -316,12 +348,12 @@ async fn news_of(progress: &mut broadcast::Receiver<Progress>, till: &str, refer
 pub(super) async fn see_to(
     app: &App,
     caller: &Caller,
-    till: Option<String>,
+    SaleQuery { till, training }: SaleQuery,
     reference: &Reference,
 ) -> Result<(Permit, String), Failure> {
     let permit = caller.may(Verb::Attend)?;
     let till = permit.one(till)?;
-    let kind = app.show(&permit, &till, reference).await?.kind;
+    let kind = app.show(training, &permit, &till, reference).await?.kind;
     Ok((caller.may(Verb::SeeTo(kind))?, till))
 }
 
@@ -329,12 +361,13 @@ async fn cancel(
     State(app): State<Arc<App>>,
     Extension(caller): Extension<Caller>,
     ReferenceInPath(reference): ReferenceInPath,
-    Parameters(TillQuery { till }): Parameters<TillQuery>,
+    Parameters(query): Parameters<SaleQuery>,
     JsonBody(Nothing {}): JsonBody<Nothing>,
 ) -> Result<Json<CancelView>, Failure> {
-    let (permit, till) = see_to(&app, &caller, till, &reference).await?;
+    let training = query.training;
+    let (permit, till) = see_to(&app, &caller, query, &reference).await?;
     let by = caller.who().clone();
-    let sale = app.ask(&permit, |reply| Command::Cancel { till, reference, by, reply }).await??;
+    let sale = app.ask_of(training, &permit, |reply| Command::Cancel { till, reference, by, reply }).await??;
     Ok(Json(sale.into()))
 }
 
@@ -351,12 +384,13 @@ async fn signature(
     State(app): State<Arc<App>>,
     Extension(caller): Extension<Caller>,
     ReferenceInPath(reference): ReferenceInPath,
-    Parameters(TillQuery { till }): Parameters<TillQuery>,
+    Parameters(query): Parameters<SaleQuery>,
     JsonBody(SignatureCheck { accepted }): JsonBody<SignatureCheck>,
 ) -> Result<Json<SaleView>, Failure> {
-    let (permit, till) = see_to(&app, &caller, till, &reference).await?;
+    let training = query.training;
+    let (permit, till) = see_to(&app, &caller, query, &reference).await?;
     let by = caller.who().clone();
-    Ok(Json(app.ask(&permit, |reply| Command::Signature { till, reference, accepted, by, reply }).await??))
+    Ok(Json(app.ask_of(training, &permit, |reply| Command::Signature { till, reference, accepted, by, reply }).await??))
 }
 
 /// What a person found out about a sale that waits for one.
@@ -380,10 +414,16 @@ async fn settle(
 }
 
 impl App {
-    async fn show(&self, permit: &Permit, till: &str, reference: &Reference) -> Result<SaleView, Failure> {
+    async fn show(
+        &self,
+        training: bool,
+        permit: &Permit,
+        till: &str,
+        reference: &Reference,
+    ) -> Result<SaleView, Failure> {
         let (till, reference) = (till.to_owned(), reference.clone());
         let shown: Result<SaleView, Refused> =
-            self.ask(permit, |reply| Command::Show { till, reference, reply }).await?;
+            self.ask_of(training, permit, |reply| Command::Show { till, reference, reply }).await?;
         Ok(shown?)
     }
 }

@@ -9,10 +9,11 @@ use super::source::members;
 use super::{cell, without_citations};
 
 /// Where the types are written; what describes them at run time forgets the order of their fields.
-const SOURCES: [&str; 6] = [
+const SOURCES: [&str; 7] = [
     include_str!("../../../config.rs"),
     include_str!("../../../config/assumptions.rs"),
     include_str!("../../../config/close.rs"),
+    include_str!("../../../config/counter.rs"),
     include_str!("../../../config/operators.rs"),
     include_str!("../../../config/printer.rs"),
     include_str!("../../../config/socket.rs"),

@@ -1,0 +1,55 @@
+//! What the counter offers: tips, and training.
+
+use serde::Deserialize;
+
+use super::ConfigFault;
+use super::check::FaultList;
+
+/// Tips that are offered with a sale, on a till's screen and on the reader.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct Tips {
+    /// Tips to choose from, in percent: one to four of 1 to 100.
+    pub presets: Vec<u8>,
+    /// The customer may type another one at the reader. With four presets the reader has no room to offer it.
+    pub custom: bool,
+    /// The tip of a customer who chooses none in time, in percent; 0 is none.
+    pub default: u8,
+    /// How long a customer may take to choose at the reader, in seconds.
+    pub timeout_s: u64,
+}
+
+impl Default for Tips {
+    fn default() -> Self {
+        // What customers are used to; whoever walks off has given none, and pays all the same.
+        Self { presets: vec![5, 10, 15], custom: true, default: 0, timeout_s: 30 }
+    }
+}
+
+/// Training: transactions that read no card and move no money.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct Training {
+    /// Whoever may begin a kind of transaction may train it too.
+    pub allowed: bool,
+}
+
+/// What is wrong with the sections.
+pub(super) fn check(found: &mut FaultList, tips: Option<&Tips>) {
+    let Some(tips) = tips else { return };
+    let fault = |key: &str, wrong: &str, remedy: &str| ConfigFault {
+        line: None,
+        key: format!("tips.{key}"),
+        wrong: wrong.to_owned(),
+        remedy: remedy.to_owned(),
+    };
+    let of =
+        |fits: bool, key: &str, wrong: &str, remedy: &str| if fits { Ok(()) } else { Err(fault(key, wrong, remedy)) };
+    let fits = (1..=4).contains(&tips.presets.len()) && tips.presets.iter().all(|percent| (1..=100).contains(percent));
+    found.add(of(fits, "presets", "must be one to four numbers from 1 to 100", "write [5, 10, 15]"));
+    found.add(of(tips.default <= 100, "default", "must be a number from 0 to 100", "write 0 for none"));
+    let fits = (5..=300).contains(&tips.timeout_s);
+    found.add(of(fits, "timeout-s", "must be 5 to 300", "leave it out for 30"));
+}
