@@ -49,13 +49,13 @@ type Row = (&'static str, &'static str, &'static [&'static str], Duration);
 pub(crate) const TABLE: &[Row] = &[
     ("POST", "/v1/sales", &["till"], PATIENCE),
     ("GET", "/v1/sales", LIST, COUNTING),
-    ("GET", "/v1/sales/{reference}", &["till", "wait-s"], LONG),
-    ("POST", "/v1/sales/{reference}/cancel", &["till"], PATIENCE),
-    ("POST", "/v1/sales/{reference}/signature", &["till"], PATIENCE),
-    ("POST", "/v1/sales/{reference}/confirm", &["till"], PATIENCE),
-    ("GET", "/v1/sales/{reference}/receipt", &["till", "copy", "width"], PATIENCE),
-    ("POST", "/v1/sales/{reference}/receipt", &["till", "copy"], PATIENCE),
-    ("GET", "/v1/latest", &["till"], PATIENCE),
+    ("GET", "/v1/sales/{reference}", &["till", "training", "wait-s"], LONG),
+    ("POST", "/v1/sales/{reference}/cancel", &["till", "training"], PATIENCE),
+    ("POST", "/v1/sales/{reference}/signature", &["till", "training"], PATIENCE),
+    ("POST", "/v1/sales/{reference}/confirm", &["till", "training"], PATIENCE),
+    ("GET", "/v1/sales/{reference}/receipt", &["till", "training", "copy", "width"], PATIENCE),
+    ("POST", "/v1/sales/{reference}/receipt", &["till", "training", "copy"], PATIENCE),
+    ("GET", "/v1/latest", &["till", "training"], PATIENCE),
     ("GET", "/v1/totals", &["till", "since", "carried"], COUNTING),
     ("GET", "/v1/closes", &["limit", "cursor"], COUNTING),
     ("POST", "/v1/closes", &["till"], COUNTING),
@@ -69,7 +69,7 @@ pub(crate) const TABLE: &[Row] = &[
     ("GET", "/v1/openapi.json", &[], PATIENCE),
 ];
 
-const LIST: &[&str] = &["till", "since", "limit", "cursor", "amount", "last4", "reference", "from", "to"];
+const LIST: &[&str] = &["till", "training", "since", "limit", "cursor", "amount", "last4", "reference", "from", "to"];
 
 /// What a till that is paired may not ask: it is about all tills.
 const NOT_FOR_TILLS: &[&str] =
