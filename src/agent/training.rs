@@ -141,7 +141,7 @@ impl Agent {
     /// In training the trainer takes what is for a device; what is left over is carried out as always.
     pub(super) fn left_by_the_trainer(&mut self, number: SaleNumber, action: Action) -> Option<Action> {
         let Ground::Training(desk) = &mut self.ground else { return Some(action) };
-        let Some(active) = self.sales.open.get(&number) else { return None };
+        let active = self.sales.open.get(&number)?;
         let Some(scenes) = desk.trainer.plays(&active.sale, &action) else { return Some(action) };
         let at_reader = matches!(action, Action::AskTip | Action::Arm | Action::StopReader | Action::AnswerCard(_));
         let playing = tokio::spawn(play(number, scenes, self.tasks.clone())).abort_handle();

@@ -53,7 +53,7 @@ pub enum Command {
         reply: oneshot::Sender<Result<SaleView, Refused>>,
     },
     /// The same of training: of what is in its journal, to the trainer instead of reader and gateway.
-    InTraining(Box<Command>),
+    InTraining(Box<Self>),
     /// The sale of one reference.
     Show {
         /// The till's name.
