@@ -18,8 +18,6 @@ use self::section::Section;
 
 mod section;
 
-/// Where it is unless the command line says otherwise.
-pub(crate) const DEFAULT_PATH: &str = "/etc/pos-agent/front.toml";
 /// Each listens to the agent once, and the agent lets one user listen sixteen times.
 const MOST_WEBHOOKS: usize = 4;
 /// Sockets to listen on, of each kind.

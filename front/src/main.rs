@@ -15,6 +15,7 @@
 //!
 //! | file | what it is |
 //! |---|---|
+//! | `arguments` | the command line |
 //! | `run` | the rooms put together |
 //! | `config` | `front.toml`, and all that is wrong with it |
 //! | `listen`, `places`, `writing` | connections: accepted, counted, given up |
@@ -28,6 +29,7 @@
 //! | `notify` | what systemd is told |
 
 mod agent;
+mod arguments;
 mod attempts;
 mod certificate;
 mod config;
@@ -48,101 +50,19 @@ mod webhooks;
 mod writing;
 
 use std::io::{self, Write as _};
-use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::SystemTime;
 
-use clap::{Args, Parser, Subcommand};
+use clap::Parser;
 use hyper::Method;
 use serde_json::{Value, json};
 use tracing_subscriber::EnvFilter;
 
+use crate::arguments::{Arguments, CertificateVerb, Pair, PairVerb, Run, Verb, Where};
 use crate::certificate::{HostCertificate, host_names};
-use crate::config::{ConfigError, DEFAULT_PATH, FrontConfig};
+use crate::config::{ConfigError, FrontConfig};
 use crate::control::{ControlError, rfc3339};
 use crate::state::StateFolder;
-
-/// What of a payment terminal faces the shop's network: the cashier's page, HTTPS, pairing of tills, webhooks.
-#[derive(Debug, Parser)]
-#[command(version, about, max_term_width = 120)]
-struct Arguments {
-    #[command(subcommand)]
-    verb: Verb,
-}
-
-#[derive(Debug, Subcommand)]
-enum Verb {
-    /// Serve until SIGTERM or SIGINT
-    Run(Run),
-    /// Check a configuration and the files it names
-    Check(Where),
-    /// Tills in the network: list them, approve one that shows its code, refuse or revoke one
-    Pair(Pair),
-    /// Show the certificate: fingerprints, names, end; with --pem the CA, to be given to tills and browsers
-    Certificate(CertificateVerb),
-    /// Show how the running front stands: agent, webhooks, paired tills
-    Status(Where),
-    /// Print a new secret for a webhook
-    WebhookSecret,
-}
-
-/// Which front.
-#[derive(Debug, Args)]
-struct Where {
-    /// The configuration
-    #[arg(long, value_name = "FILE", default_value = DEFAULT_PATH)]
-    config: PathBuf,
-}
-
-#[derive(Debug, Args)]
-struct Run {
-    #[command(flatten)]
-    at: Where,
-    /// What to log to standard error: error, warn, info, debug, trace, or as in RUST_LOG [default: RUST_LOG, else info]
-    #[arg(long, value_name = "LEVEL")]
-    log: Option<String>,
-}
-
-#[derive(Debug, Args)]
-struct Pair {
-    #[command(flatten)]
-    at: Where,
-    #[command(subcommand)]
-    verb: PairVerb,
-}
-
-#[derive(Debug, Subcommand)]
-enum PairVerb {
-    /// Show the tills that wait, with their codes, and those that are paired
-    List,
-    /// Let the till with this code have a token
-    Approve {
-        /// The six digits that `list` shows
-        code: String,
-        /// For which till of `tills` in front.toml [default: what it calls itself]
-        #[arg(long, value_name = "NAME")]
-        till: Option<String>,
-    },
-    /// Do not let the till with this code have a token
-    Refuse {
-        /// The six digits that `list` shows
-        code: String,
-    },
-    /// End the token of a till
-    Revoke {
-        /// The till
-        till: String,
-    },
-}
-
-#[derive(Debug, Args)]
-struct CertificateVerb {
-    #[command(flatten)]
-    at: Where,
-    /// Print the CA in PEM form
-    #[arg(long)]
-    pem: bool,
-}
 
 /// Why a verb stopped, and its exit code (sysexits.h).
 enum Stop {
@@ -346,23 +266,4 @@ fn cleaned(text: &str) -> String {
             || matches!(c, '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2066}'..='\u{2069}' | '\u{FEFF}')
     };
     text.chars().map(|c| if harmful(c) { '\u{FFFD}' } else { c }).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use clap::CommandFactory as _;
-
-    use super::*;
-
-    #[test]
-    fn the_man_page_names_every_verb() {
-        let page = include_str!("../pos-front.1").replace('\\', "");
-        let command = Arguments::command();
-        let pair = command.find_subcommand("pair").unwrap();
-        let all = command.get_subcommands().map(|verb| (verb.get_name().to_owned(), verb.has_subcommands()));
-        let plain = all.filter(|(_, has_verbs)| !has_verbs).map(|(name, _)| name);
-        for verb in plain.chain(pair.get_subcommands().map(|verb| format!("pair {}", verb.get_name()))) {
-            assert!(page.contains(&format!("fB{verb}fR")), "{verb}");
-        }
-    }
 }

@@ -35,6 +35,8 @@ const SECRET_BYTES: std::ops::RangeInclusive<usize> = 24..=64;
 /// To connect, and for the whole answer (Standard Webhooks advises 15 to 30 s).
 const CONNECT: Duration = Duration::from_secs(5);
 const ANSWER: Duration = Duration::from_secs(15);
+/// Words by which the agent says that events were missed.
+const MISSED: [&str; 2] = ["reset", "lagged"];
 /// Between the first two attempts, and at most.
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
 const LONGEST_PAUSE: Duration = Duration::from_secs(300);
@@ -146,7 +148,7 @@ impl Webhook {
     /// Its tills' steps that change a sale, or those that it names; always that something was missed.
     fn wants(&self, event: &AgentEvent) -> bool {
         let Some(step) = &event.step else { return false };
-        if step == "lagged" {
+        if MISSED.contains(&step.as_str()) {
             return true;
         }
         let data: Value = serde_json::from_str(&event.data).unwrap_or_default();

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Puts the agent and what belongs to it where a system looks for it:
+# Puts the agent, the front and what belongs to them where a system looks for it:
 #
 #   ./install.sh [--prefix DIR] [--systemd | --no-systemd]
 #
@@ -53,9 +53,11 @@ papers() {
   done
   for file in docs/src/*.md; do put 644 "$file" "$prefix/share/doc/pos-agent/$file"; done
   for file in man/*.1; do put 644 "$file" "$prefix/share/man/man1/${file#man/}"; done
-  put 644 completions/pos-agent.bash "$prefix/share/bash-completion/completions/pos-agent"
-  put 644 completions/_pos-agent "$prefix/share/zsh/site-functions/_pos-agent"
-  put 644 completions/pos-agent.fish "$prefix/share/fish/vendor_completions.d/pos-agent.fish"
+  for program in pos-agent pos-front; do
+    put 644 "completions/$program.bash" "$prefix/share/bash-completion/completions/$program"
+    put 644 "completions/_$program" "$prefix/share/zsh/site-functions/_$program"
+    put 644 "completions/$program.fish" "$prefix/share/fish/vendor_completions.d/$program.fish"
+  done
 }
 
 units() {

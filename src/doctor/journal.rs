@@ -3,10 +3,12 @@
 use std::path::Path;
 
 use super::{Agent, Past, Report, on_a_thread};
-use crate::journal::{self, Inspection, Sales};
+use crate::journal::{self, Inspection, LastClose, Sales};
 
 /// References that are named; the rest is counted.
 const NAMED: usize = 5;
+/// Days with sales that a shop which closes each week has not closed yet.
+const MOST_UNCLOSED: u64 = 10;
 
 pub(super) async fn look(report: &mut Report<'_>, path: &Path, agent: &Agent) -> Past {
     if let Err(error) = path.try_exists() {
@@ -87,7 +89,7 @@ fn book(report: &mut Report<'_>, found: &Inspection) {
 }
 
 fn waiting(report: &mut Report<'_>, sales: Sales, agent: &Agent) -> Past {
-    let Sales { count, open, quarantined, set_aside, latest, set_back, approved } = sales;
+    let Sales { count, open, quarantined, set_aside, latest, set_back, approved, closed } = sales;
     report.ok(format!("sales: {count}, unconfirmed: {}", open.len()));
     for aside in &set_aside {
         let seen = format!("the open sale {} of till {} cannot be read by this program", aside.reference, aside.till);
@@ -101,7 +103,21 @@ fn waiting(report: &mut Report<'_>, sales: Sales, agent: &Agent) -> Past {
         let seen = format!("sales that wait for the agent, which does not run: {}", named(&open));
         report.warning(seen, "start it: it settles them by itself; do not charge these customers again");
     }
+    if let Some(closed) = closed {
+        last_close(report, &closed);
+    }
     Past { latest, set_back, approved, reader: None }
+}
+
+/// What no close has counted stays in the journal: a shop that has stopped closing fills the disk.
+fn last_close(report: &mut Report<'_>, closed: &LastClose) {
+    let LastClose { number, at, days_since } = closed;
+    let seen = format!("the latest close of day is number {number} of {at}; days with sales since then: {days_since}");
+    if *days_since > MOST_UNCLOSED {
+        let remedy = "close the day (pos-agent close), by a timer best: until then nothing that ended after it leaves the journal";
+        return report.warning(seen, remedy);
+    }
+    report.ok(seen);
 }
 
 fn named(references: &[String]) -> String {

@@ -5,6 +5,7 @@
 
 use std::path::Path;
 
+use chrono::DateTime;
 use rusqlite::{Connection, OpenFlags};
 
 use crate::sale::{Outcome, Sale, Standing};
@@ -60,6 +61,19 @@ pub struct Sales {
     pub set_back: Option<SetBack>,
     /// The latest one that the gateway approved.
     pub approved: Option<Sale>,
+    /// The latest close of day, when there is one.
+    pub closed: Option<LastClose>,
+}
+
+/// The latest close of day, and how long it is past.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LastClose {
+    /// Its number.
+    pub number: u64,
+    /// When it was made, local with its offset (RFC 3339).
+    pub at: String,
+    /// Dates after it on which transactions began.
+    pub days_since: u64,
 }
 
 /// Looks into the file; nothing of it is changed.
@@ -118,7 +132,9 @@ fn sales(connection: Connection) -> Result<Sales, Error> {
     let mut db = Db::reading(connection);
     let (unsettled, set_aside) = db.open_sales()?;
     let (open, quarantined) = (Vec::new(), Vec::new());
-    let mut sales = Sales { count, open, quarantined, set_aside, latest: last, set_back, approved: None };
+    let mut sales = Sales { count, open, quarantined, set_aside, latest: last, set_back, approved: None, closed: None };
+    // A journal of an earlier program has none, and no table for them.
+    sales.closed = last_close(&db).unwrap_or_default();
     for sale in unsettled {
         let reference = format!("{} of till {}", sale.order().reference, sale.order().till);
         if matches!(sale.standing(), Standing::Unconfirmed { quarantined: Some(_), .. }) {
@@ -144,4 +160,14 @@ fn latest(connection: &Connection) -> Result<Vec<i64>, Error> {
     let mut select = connection.prepare("SELECT number FROM sale ORDER BY number DESC LIMIT ?1").map_err(failed)?;
     let rows = select.query_map([LATEST], |row| row.get(0)).map_err(failed)?;
     rows.collect::<Result<_, _>>().map_err(failed)
+}
+
+fn last_close(db: &Db) -> Result<Option<LastClose>, Error> {
+    let Some(close) = db.last_close()? else { return Ok(None) };
+    let at = close.period.to;
+    let days_since = match DateTime::parse_from_rfc3339(&at) {
+        Ok(time) => db.days_after(time.timestamp_millis())?,
+        Err(_) => 0,
+    };
+    Ok(Some(LastClose { number: close.number, at, days_since }))
 }

@@ -68,6 +68,13 @@ struct Leaving {
 }
 
 impl Db {
+    /// How many dates after this time transactions began on.
+    pub(super) fn days_after(&self, unix_ms: i64) -> Result<u64, Error> {
+        let date = unix_ms.div_euclid(MILLISECONDS_OF_A_DAY);
+        let days = self.connection.query_row("SELECT count(*) FROM day WHERE date > ?1", [date], |row| row.get(0));
+        days.map(i64::unsigned_abs).map_err(failed)
+    }
+
     /// From now on only the latest days are kept; `None` keeps all.
     pub fn keep_days(&mut self, days: Option<u32>) {
         self.retention = Retention { keep_days: days, ..Retention::default() };

@@ -24,6 +24,9 @@ readonly LIBRARIES=$TOOLS/usr/lib/x86_64-linux-gnu:$TOOLS/lib/x86_64-linux-gnu
 QEMU_PID=
 JOBS=0
 SAID=
+# Where this machine reaches the board's port 8443, which is the front's.
+FRONT_PORT=$((20000 + RANDOM % 20000))
+readonly FRONT_PORT
 
 # The disks as on a new board.
 new_disks() {
@@ -63,7 +66,7 @@ power_on() {
     -append "console=ttyAMA0 quiet net.ifnames=0 systemd.show_status=1 board_root=$root" -serial "file:$RUN/console" \
     -drive "if=none,id=root,format=qcow2,file=$RUN/root.qcow2" -device virtio-blk-pci,drive=root \
     -drive "if=none,id=data,format=qcow2,file=$RUN/data.qcow2" -device virtio-blk-pci,drive=data -device virtio-rng-pci \
-    -netdev user,id=net -device virtio-net-pci,netdev=net,romfile= \
+    -netdev "user,id=net,hostfwd=tcp:127.0.0.1:$FRONT_PORT-:8443" -device virtio-net-pci,netdev=net,romfile= \
     -fsdev "local,id=hand,path=$RUN/hand,security_model=none" -device virtio-9p-pci,fsdev=hand,mount_tag=hand \
     -device virtio-serial-pci -chardev "pipe,id=order,path=$RUN/order" -device virtserialport,chardev=order,name=order \
     -device qemu-xhci,id=usb -chardev "$(cable reader)" -device "$(usb_device reader)" \

@@ -98,9 +98,14 @@ begin_sale() {
   [[ -e $RUN/hand/$JOBS.code ]] || hand reader "$entry $card"
 }
 
-# Since it had shown so many lines. A sale that is refused asks for no card.
+# A sale that is refused asks for no card.
 reader_asks_or_sale_ended() {
-  tail -n "+$(($1 + 1))" "$RUN/reader" | grep -q 'INSERT, TAP OR SWIPE' || [[ -e $RUN/hand/$JOBS.code ]]
+  reader_asks "$1" || [[ -e $RUN/hand/$JOBS.code ]]
+}
+
+# Since it had shown so many lines.
+reader_asks() {
+  tail -n "+$(($1 + 1))" "$RUN/reader" | grep -q 'INSERT, TAP OR SWIPE'
 }
 
 ledger() {

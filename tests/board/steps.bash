@@ -15,6 +15,7 @@ readonly STEPS="\
 install      | the package is installed with dpkg, its unit is ready, the doctor finds no fault, what runs is the package's program
 sales        | insert, tap and swipe; a decline; a reversal; an answer that is lost
 figures      | memory when idle and in a sale, time to READY, processor time of a sale
+front        | the page comes over HTTPS with the board's own certificate; a till is paired; its sale outlives the front's kill -9
 replug       | the reader's cable is pulled and put back; the service is not restarted
 watchdog     | an agent that hangs (SIGSTOP) is restarted by systemd
 stop         | SIGTERM in the middle of a sale; the next start takes the payment back
@@ -95,6 +96,62 @@ ticks() {
   local user system
   read -r user system <<<"$1"
   echo $((user + system))
+}
+
+# From this machine, as from the shop's network. The agent gives the front's user two tills, the page's and one that may be paired.
+step_front() {
+  local request code token sale=11.21 seen
+  printf '%s\n' 'names = ["kasse.local"]' 'tills = ["kasse-2"]' '[listen]' 'https = ["0.0.0.0:8443"]' '[page]' 'till = "counter"' \
+    >"$RUN/hand/front.toml"
+  # shellcheck disable=SC2016 # it is the guest that asks
+  must 'printf "\n[[till.peer]]\nuid = %s\ntills = [\"counter\", \"kasse-2\"]\n" "$(id -u pos-front)" >>/etc/pos-agent/config.toml
+    install -m 644 /hand/front.toml /etc/pos-agent/
+    pos-front check
+    systemctl start pos-front'
+  restart
+  is_ready
+  front_is_up
+  must "pos-front certificate --pem"
+  echo "$SAID" >"$RUN/front-ca.pem"
+  grep -q '<!DOCTYPE html>' <<<"$(ask_front /)" || fail "the front serves no page"
+  ask_front /front/health --cacert /dev/null 2>/dev/null && fail "the front's certificate is believed without its CA"
+  request=$(ask_front /front/pair -d '{"name":"kasse-2"}' | sed -n 's/.*"request":"\([^"]*\)".*/\1/p')
+  must "pos-front pair list"
+  code=$(head -n 1 <<<"$SAID" | cut -d ' ' -f 1)
+  must "pos-front pair approve $code"
+  token=$(ask_front "/front/pair/$request" -d "{\"code\":\"$code\"}" | sed -n 's/.*"token":"\([^"]*\)".*/\1/p')
+  [[ -n $token ]] || fail "the till with the code $code is given no token"
+  seen=$(wc -l <"$RUN/reader")
+  sell_by_front "$token" "$sale" | grep -q '"state":"waiting-for-card"' || fail "the front begins no sale"
+  until_true "$PATIENCE" "the reader asks for a card" reader_asks "$seen"
+  # shellcheck disable=SC2016 # it is the guest that asks
+  must 'kill -KILL $(systemctl show pos-front -P MainPID)'
+  hand reader tap tap
+  in_ledger -t "$PATIENCE" "$sale" "DB approved"
+  printed "$sale" APPROVED
+  front_is_up
+  sell_by_front "$token" "$sale" | grep -q '"outcome":"approved".*"replayed":true' || fail "the front that was killed has another sale"
+  in_ledger "$sale" "DB approved"
+  # shellcheck disable=SC2016 # it is the guest that asks
+  must 'cd /proc/$(systemctl show pos-front -P MainPID); grep VmRSS status; stat -c %U .'
+  [[ $(tail -n 1 <<<"$SAID") == pos-front ]] || fail "the front runs as $(tail -n 1 <<<"$SAID")"
+  echo "   memory of the front: $(head -n 1 <<<"$SAID")"
+  # The other steps are the agent's: without a configuration of its own the front stays away.
+  must "systemctl stop pos-front; rm /etc/pos-agent/front.toml"
+}
+
+front_is_up() {
+  until_guest "the front has found the agent" "pos-front status | grep '\"state\": \"up\"'"
+}
+
+# ask_front PATH [ARGUMENTS of curl ...]
+ask_front() {
+  curl --silent --show-error --max-time 60 --cacert "$RUN/front-ca.pem" --resolve "kasse.local:$FRONT_PORT:127.0.0.1" \
+    -H 'Content-Type: application/json' "https://kasse.local:$FRONT_PORT$1" "${@:2}"
+}
+
+sell_by_front() {
+  ask_front /v1/sales -H "Authorization: Bearer $1" -d "{\"reference\":\"sale-$2\",\"amount\":\"$2\"}"
 }
 
 step_replug() {

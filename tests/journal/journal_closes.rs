@@ -4,8 +4,9 @@
 use std::path::Path;
 
 use crate::book::{DAY, NOON, file, leave_open, number, open, open_journal, sell, sql, verify, well};
+use chrono::DateTime;
 use pos_agent::counter::{Close, ClosePeriod};
-use pos_agent::journal::{Db, adopt};
+use pos_agent::journal::{Db, LastClose, adopt, inspect};
 use pos_agent::transaction::{Reference, SaleNumber};
 use tempfile::TempDir;
 
@@ -160,4 +161,20 @@ fn a_journal_of_before_is_brought_up_to_closes() {
     );
     drop(db);
     well(&file(&dir));
+}
+
+/// `doctor` tells of a shop that has stopped closing.
+#[test]
+fn how_many_days_were_sold_on_since_the_latest_close_is_seen() {
+    let dir = TempDir::new().unwrap();
+    let mut db = open(&file(&dir));
+    sell(&mut db, 1, "R1", NOON);
+    let seen = || inspect(&file(&dir)).unwrap().sales.unwrap().closed;
+    assert_eq!(seen(), None);
+    let first = closed(&mut db, 1);
+    let at = DateTime::parse_from_rfc3339(&first.period.to).unwrap().timestamp_millis();
+    for (n, later) in [(2, 0), (3, DAY), (4, DAY), (5, 3 * DAY)] {
+        sell(&mut db, n, &format!("R{n}"), at + later);
+    }
+    assert_eq!(seen(), Some(LastClose { number: 1, at: first.period.to, days_since: 2 }));
 }

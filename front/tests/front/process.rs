@@ -24,8 +24,24 @@ pub(crate) struct Running {
 impl Running {
     /// Returns when it listens, and knows how the agent stands.
     pub(crate) async fn begin(folder: TempDir, more: &str) -> Self {
+        Self::begin_by(Command::new(PROGRAM), folder, more).await
+    }
+
+    /// The same as another user, who gets the folder; only root can do that.
+    #[allow(dead_code, reason = "for the tests before the real agent")]
+    pub(crate) async fn begin_as(uid: u32, folder: TempDir, more: &str) -> Self {
+        let program = folder.path().join("pos-front");
+        std::fs::copy(PROGRAM, &program).unwrap();
+        std::os::unix::fs::chown(folder.path(), Some(uid), None).unwrap();
+        let mut command = Command::new(program);
+        command.uid(uid);
+        Self::begin_by(command, folder, more).await
+    }
+
+    /// The same by another program, or as somebody else.
+    pub(crate) async fn begin_by(mut command: Command, folder: TempDir, more: &str) -> Self {
         write_config(folder.path(), more);
-        let mut child = Command::new(PROGRAM)
+        let mut child = command
             .args(["run", "--config", config(folder.path()).to_str().unwrap()])
             .env("RUST_LOG", "info")
             .stderr(Stdio::piped())
@@ -50,6 +66,11 @@ impl Running {
         // Nobody else reads what it says; it must not wait for that.
         tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
         Self { folder, child, https: https.unwrap(), http: http.unwrap() }
+    }
+
+    #[allow(dead_code, reason = "for the tests before the real agent")]
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id().expect("it runs")
     }
 
     /// `kill -9`.

@@ -86,6 +86,32 @@ async fn a_sale_is_passed_on_with_its_till_and_nothing_of_the_browser() {
 }
 
 #[tokio::test]
+async fn a_receipt_is_asked_for_in_the_form_and_width_that_the_page_wants() {
+    let (front, agent) = front("").await;
+    let receipt = front.client().get(front.https_url("/v1/sales/R%2F1/receipt?copy=customer&width=32"));
+    receipt.header("accept", "text/html").send().await.unwrap();
+    let heard = agent.heard().pop().unwrap();
+    assert_eq!(heard.target, "/v1/sales/R%2F1/receipt?copy=customer&width=32&till=local");
+    assert_eq!(heard.headers["accept"], "text/html");
+}
+
+/// A browser that holds the page of an earlier program hears from the settings that there is another one, and gets it.
+#[tokio::test]
+async fn a_page_of_an_earlier_version_is_told_so_and_gets_this_one() {
+    let (front, _agent) = front("").await;
+    let client = front.client();
+    let settings = json(client.get(front.https_url("/front/settings")).send().await.unwrap()).await;
+    let version = settings["version"].as_str().unwrap().to_owned();
+    assert_ne!(version, "0123456789abcdef");
+    for path in ["/", "/assets/main.js"] {
+        let kept = client.get(front.https_url(path)).header("if-none-match", "\"0123456789abcdef\"");
+        let page = kept.send().await.unwrap();
+        assert_eq!((page.status(), &page.headers()["cache-control"]), (StatusCode::OK, &"no-cache".parse().unwrap()));
+        assert!(path != "/" || page.text().await.unwrap().contains(&version));
+    }
+}
+
+#[tokio::test]
 async fn a_till_that_the_agent_does_not_give_is_refused_in_the_agents_words() {
     let (front, _agent) = front("[page]\ntill = \"bar\"").await;
     let answer = front.client().get(front.https_url("/v1/latest")).send().await.unwrap();
@@ -221,13 +247,46 @@ async fn whoever_sends_slowly_is_given_up_and_takes_no_place_from_others() {
     drop(last);
 }
 
+/// Six pages of one address hear the events; the seventh is told to come back, and gets the place of one that was
+/// closed.
+#[tokio::test]
+async fn one_page_too_many_is_told_so_and_takes_the_place_of_one_that_was_closed() {
+    let (front, agent) = front("").await;
+    let client = front.client();
+    let listen = async || client.get(front.https_url("/v1/events")).send().await.unwrap();
+    let mut pages = Vec::new();
+    for _ in 0..6 {
+        let mut page = listen().await;
+        assert_eq!(page.status(), StatusCode::OK);
+        assert_eq!(page.chunk().await.unwrap().unwrap(), ": listening\nid: e-0\n\n");
+        pages.push(page);
+    }
+    let refused = listen().await;
+    assert!(refused.headers().contains_key("retry-after"));
+    assert_eq!(problem(refused).await, (429, "too-many-requests".to_owned()));
+    // Nobody else is held up by them, and those that have a place go on.
+    assert_eq!(client.get(front.https_url("/v1/latest")).send().await.unwrap().status(), StatusCode::OK);
+    agent.event("local", "ended");
+    for page in &mut pages {
+        let event = page.chunk().await.unwrap().unwrap();
+        assert!(std::str::from_utf8(&event).unwrap().contains("event: ended"));
+    }
+    pages.pop();
+    let again = async {
+        while listen().await.status() != StatusCode::OK {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(60), again).await.expect("the place of the page that was closed");
+}
+
 #[tokio::test]
 async fn events_come_as_they_happen_through_tls() {
     let (front, agent) = front("").await;
     let mut stream = front.client().get(front.https_url("/v1/events")).send().await.unwrap();
     assert_eq!(stream.headers()["content-type"], "text/event-stream");
     let first = stream.chunk().await.unwrap().unwrap();
-    assert_eq!(first, ": listening\n\n");
+    assert_eq!(first, ": listening\nid: e-0\n\n");
     for step in ["present-card", "ended"] {
         agent.event("local", step);
         let event = stream.chunk().await.unwrap().unwrap();

@@ -207,14 +207,14 @@ fn problem(status: u16, code: &str) -> Response<Body> {
     head.body(whole(json!({ "code": code, "status": status, "detail": code }).to_string())).unwrap()
 }
 
-/// From `Last-Event-ID` on, or from now.
+/// From `Last-Event-ID` on, or from now; where that is, is said at once.
 fn events(state: &Arc<State>, headers: &HeaderMap) -> Response<Body> {
     let mut all = state.events.subscribe();
     let after = headers.get("last-event-id").and_then(|id| id.to_str().ok()?.strip_prefix("e-")?.parse().ok());
     let mut next: usize = after.unwrap_or_else(|| all.borrow().len());
     let (sender, receiver) = mpsc::channel::<Bytes>(1);
     tokio::spawn(async move {
-        if sender.send(Bytes::from_static(b": listening\n\n")).await.is_err() {
+        if sender.send(Bytes::from(format!(": listening\nid: e-{next}\n\n"))).await.is_err() {
             return;
         }
         loop {

@@ -166,6 +166,46 @@ async fn a_receiver_that_fails_and_redirects_hears_everything_once_and_in_order(
     assert_eq!(failing().await["webhooks"][0]["state"], "good");
 }
 
+/// Without TLS, and with a certificate of nobody whom the terminal trusts: nothing of the event leaves, and it is kept.
+#[tokio::test]
+async fn a_receiver_that_does_not_prove_who_it_is_hears_nothing_and_the_event_is_kept() {
+    let mut receiver = Receiver::begin(Mood::Takes).await;
+    let folder = tempfile::tempdir().unwrap();
+    let agent = StandIn::begin(folder.path());
+    let plain = hook(folder.path(), &receiver, "").replace("http://", "https://");
+    let front = Running::begin(folder, &plain).await;
+    agent.is_listened_to(2).await;
+    agent.event("kasse-2", "ended");
+    let failing = async |front: &Running| {
+        let client = front.client();
+        let asked = async {
+            loop {
+                let health = json(client.get(front.https_url("/front/health")).send().await.unwrap()).await;
+                if health["webhooks"][0]["state"] == "failing" {
+                    return health["webhooks"][0]["error"].as_str().unwrap().to_owned();
+                }
+                tokio::task::yield_now().await;
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(60), asked).await.expect("the webhook fails")
+    };
+    let said = failing(&front).await;
+    assert!(!said.contains(&receiver.address), "{said}");
+    // The front's own HTTPS is of a CA that is not the system's.
+    let other = Running::begin(tempfile::tempdir().unwrap(), "").await;
+    let killed = front.kill().await;
+    let front = killed.begin(&plain.replace(&receiver.address, &other.https)).await;
+    agent.is_listened_to(2).await;
+    agent.event("kasse-2", "ended");
+    let said = failing(&front).await;
+    assert!(said.contains("certificate") || said.contains("UnknownIssuer"), "{said}");
+    // Where it is what it was said to be, both come, in their order.
+    let killed = front.kill().await;
+    let _front = killed.begin(&plain.replace("https://", "http://")).await;
+    assert_eq!(receiver.taken(2).await, ["evt_e-1", "evt_e-2"]);
+    assert_eq!(receiver.attempts(2).await.len(), 2, "nothing was understood before");
+}
+
 #[tokio::test]
 async fn a_receiver_that_hangs_holds_up_nobody_else_and_is_asked_again() {
     let mut receiver = Receiver::begin(Mood::Hangs).await;

@@ -4,9 +4,13 @@
 #![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]
 #![allow(dead_code, reason = "the process's helpers are for the other test program too")]
 
+mod memory;
 #[path = "../front/process.rs"]
 mod process;
 
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 use std::time::Duration;
 
 use pos_agent::sim::reader::{CardEntry, WaitsFor, card};
@@ -23,8 +27,14 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A shop with the agent at work.
 async fn shop() -> (Shop, oneshot::Sender<()>) {
+    shop_with("").await
+}
+
+/// The same, with more in the agent's configuration.
+async fn shop_with(more: &str) -> (Shop, oneshot::Sender<()>) {
     process::provider();
-    let shop = Shop::open(Options::default()).await.unwrap();
+    let config = vec![("[journal]".to_owned(), format!("{more}\n[journal]"))];
+    let shop = Shop::open(Options { config, ..Options::default() }).await.unwrap();
     let config = pos_agent::config::load(&shop.config()).unwrap();
     let (stop, stopped) = oneshot::channel::<()>();
     tokio::spawn(pos_agent::agent::run(config, async move { drop(stopped.await) }));
@@ -107,6 +117,118 @@ async fn a_sale_goes_on_when_the_front_is_killed_and_is_the_same_afterwards() {
     assert_eq!(again.status(), 200, "the same reference is the same sale");
     assert_eq!(json_of(again).await["replayed"], true);
     assert_eq!(shop.gateway.ledger().all_charged().count(), 1);
+}
+
+/// What the agent's own socket answers, without the front.
+async fn agent_adds(shop: &Shop, operator: (&str, &str, &str)) {
+    let agent = Client::builder().unix_socket(shop.socket()).no_proxy().build().unwrap();
+    let body = json!({ "name": operator.0, "pin": operator.1, "role": operator.2 }).to_string();
+    let request = agent.post("http://agent/v1/operators").header("content-type", "application/json").body(body);
+    assert_eq!(request.send().await.unwrap().status(), 201);
+}
+
+async fn signs_in(front: &Running, client: &Client, pin: &str) -> Response {
+    let request = client.post(front.https_url("/front/session")).header("origin", front.https_url(""));
+    let body = json!({ "operator": "Anna", "pin": pin }).to_string();
+    request.header("content-type", "application/json").body(body).send().await.unwrap()
+}
+
+/// A request that changes something, as the page sends it.
+async fn changes(front: &Running, client: &Client, cookie: &str, (path, body): (&str, Value)) -> Response {
+    let request = client.post(front.https_url(path)).header("origin", front.https_url("")).header("cookie", cookie);
+    request.header("content-type", "application/json").body(body.to_string()).send().await.unwrap()
+}
+
+#[tokio::test]
+async fn an_operator_signs_in_sells_and_signs_out_and_the_session_is_nothing_afterwards() {
+    let (shop, _stop) = shop_with("[operators]\nrequired = true\n").await;
+    let front = front(&shop).await;
+    let client = front.client();
+    agent_adds(&shop, ("Anna", "862435", "supervisor")).await;
+    let settings = json_of(client.get(front.https_url("/front/settings")).send().await.unwrap()).await;
+    let of_shop = (&settings["operators"], &settings["merchant"][0], &settings["waits"]["cardS"]);
+    assert_eq!(of_shop, (&true.into(), &"Corner Shop".into(), &60.into()), "{settings}");
+    let nobody = client.get(front.https_url("/front/session")).send().await.unwrap();
+    assert_eq!(nobody.status(), 401);
+    assert_eq!(json_of(nobody).await["operators"], json!([{ "name": "Anna", "role": "supervisor" }]));
+    let sale = |reference: &str| ("/v1/sales", json!({ "reference": reference, "amount": "12.34" }));
+    let refused = changes(&front, &client, "", sale("R-1")).await;
+    assert_eq!(problem(refused).await, (401, "operator-required".to_owned()));
+    assert_eq!(problem(signs_in(&front, &client, "000000").await).await, (401, "wrong-pin".to_owned()));
+    let signed_in = signs_in(&front, &client, "862435").await;
+    assert_eq!(signed_in.status(), 200);
+    let cookie = signed_in.headers()["set-cookie"].to_str().unwrap().split(';').next().unwrap().to_owned();
+    let said = json_of(signed_in).await;
+    assert_eq!(
+        (&said["operator"], &said["role"], &said["idleLockS"]),
+        (&"Anna".into(), &"supervisor".into(), &300.into())
+    );
+    assert_eq!(changes(&front, &client, &cookie, sale("R-1")).await.status(), 201);
+    tap(&shop).await;
+    let ended = ended(&front, &client, "R-1").await;
+    assert_eq!((&ended["outcome"], &ended["by"]["operator"]), (&"approved".into(), &"Anna".into()), "{ended}");
+    // The day is closed by the page's till, and in Anna's name.
+    let close = changes(&front, &client, &cookie, ("/v1/closes", json!({}))).await;
+    assert_eq!(close.status(), 201);
+    let close = json_of(close).await;
+    assert_eq!((&close["till"], &close["by"]["operator"]), (&"local".into(), &"Anna".into()), "{close}");
+    let out = client.delete(front.https_url("/front/session")).header("origin", front.https_url(""));
+    assert_eq!(out.header("cookie", &cookie).send().await.unwrap().status(), 204);
+    let refused = changes(&front, &client, &cookie, sale("R-2")).await;
+    assert_eq!(problem(refused).await, (401, "session-ended".to_owned()));
+    assert_eq!(shop.gateway.ledger().all_charged().count(), 1);
+}
+
+#[tokio::test]
+async fn ten_wrong_pins_lock_the_operator_and_the_page_is_told_for_how_long() {
+    let (shop, _stop) = shop_with("[operators]\nrequired = true\n").await;
+    let front = front(&shop).await;
+    let client = front.client();
+    agent_adds(&shop, ("Anna", "862435", "cashier")).await;
+    let mut said = Vec::new();
+    for _ in 0..10 {
+        let answer = signs_in(&front, &client, "000000").await;
+        let wait = answer.headers().get("retry-after").map(|wait| wait.to_str().unwrap().parse::<u64>().unwrap());
+        said.push((problem(answer).await, wait));
+    }
+    let (last, wait) = said.pop().unwrap();
+    assert_eq!(last, (429, "operator-locked".to_owned()), "{said:?}");
+    assert!(wait.is_some_and(|seconds| seconds > 0), "{said:?}");
+    // The right one is not even tried.
+    assert_eq!(problem(signs_in(&front, &client, "862435").await).await, (429, "operator-locked".to_owned()));
+}
+
+/// The agent's configuration gives this user one till, and the front asks for another one.
+#[tokio::test]
+async fn a_till_that_the_agents_configuration_does_not_give_the_front_is_refused_and_nothing_begins() {
+    // The agent confines nobody who is root; where these tests are run by root, the front is somebody else.
+    let (own, other) = (rustix::process::getuid().as_raw(), 60_001);
+    let uid = if own == 0 { other } else { own };
+    let (shop, _stop) = shop_with(&format!("[[till.peer]]\nuid = {uid}\ntills = [\"counter\"]\n")).await;
+    let folder = tempfile::tempdir().unwrap();
+    std::os::unix::fs::symlink(shop.socket(), folder.path().join("till.sock")).unwrap();
+    while !shop.socket().exists() {
+        tokio::task::yield_now().await;
+    }
+    let may = |path: &Path, mode| std::fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
+    let front = if own == 0 {
+        may(shop.folder(), 0o711);
+        may(&shop.socket(), 0o666);
+        Running::begin_as(uid, folder, "[page]\ntill = \"bar\"").await
+    } else {
+        Running::begin(folder, "[page]\ntill = \"bar\"").await
+    };
+    let client = front.client();
+    let refused = begin(&front, &client, "R-1").await;
+    let status = refused.status();
+    let said = json_of(refused).await;
+    assert_eq!((status.as_u16(), &said["code"]), (403, &"forbidden".into()), "{said}");
+    assert!(said["detail"].as_str().unwrap().contains("bar"), "{said}");
+    for path in ["/v1/latest", "/v1/sales", "/v1/sales/R-1", "/v1/totals", "/v1/sales?till=local"] {
+        assert_eq!(client.get(front.https_url(path)).send().await.unwrap().status(), 403, "{path}");
+    }
+    let own = client.get(front.https_url("/v1/sales?till=counter")).send().await.unwrap();
+    assert_eq!(json_of(own).await["sales"], json!([]));
 }
 
 #[tokio::test]

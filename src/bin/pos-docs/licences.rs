@@ -1,6 +1,6 @@
-//! The licences of what is built into the agent: every package with its licence and its source, and every text once.
+//! The licences of what is built into the programs: every package with its licence and its source, and every text once.
 //!
-//! Cargo is asked twice: `cargo tree` knows what is built in (with the agent's own features, without build scripts,
+//! Cargo is asked twice: `cargo tree` knows what is built in (into each program of a board, without build scripts,
 //! macros and tests), `cargo metadata` where the packages lie. A package that brings no licence text is an error and
 //! not a gap: the text then has to be put into `packages/licences/NAME`.
 
@@ -20,8 +20,8 @@ const BY_HAND: &str = "packages/licences";
 
 /// What Cargo does not list.
 const BESIDE_THE_PACKAGES: &str = "\
-Beside these packages the program holds:
-  SQLite (in libsqlite3-sys): in the public domain, https://sqlite.org/copyright.html
+Beside these packages the programs hold:
+  SQLite (in libsqlite3-sys, in pos-agent alone): in the public domain, https://sqlite.org/copyright.html
   Rust's standard library: MIT OR Apache-2.0; it and what it is made of are listed in the file rust-std.html beside this one
 ";
 
@@ -113,7 +113,7 @@ fn list(target: &str, packages: &[Package], by_hand: &Path) -> Result<String, Er
         return Err(Error::Missing(missing));
     }
     let mut all = format!(
-        "What is built into pos-agent {} for {target}, its licences, and where its source is.\n\n{rows}\n{BESIDE_THE_PACKAGES}",
+        "What is built into pos-agent and pos-front {} for {target}, its licences, and where its source is.\n\n{rows}\n{BESIDE_THE_PACKAGES}",
         env!("CARGO_PKG_VERSION")
     );
     for (at, text) in texts.iter().enumerate() {

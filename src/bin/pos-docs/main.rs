@@ -1,6 +1,6 @@
-//! `pos-docs`: writes what the packages bring beside the agent. Man pages and shell completions come from the very
-//! command line that the agent reads; the licences are those of everything that is built into it, and the manual's
-//! tables are the program's own. `packages/build` runs it; it is never on a board.
+//! `pos-docs`: writes what the packages bring beside the programs. Man pages and shell completions come from the very
+//! command lines that agent and front read; the licences are those of everything that is built into them, and the
+//! manual's tables are the agent's own. `packages/build` runs it; it is never on a board.
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -9,14 +9,17 @@ use std::{fs, io};
 
 use clap::{CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
-use pos_agent::cli::Arguments;
 use pos_agent::till::http::description;
 use serde_json::Value;
 
+/// The front is a program without a library: its command line is read here from its own file.
+#[path = "../../../front/src/arguments.rs"]
+#[allow(dead_code, reason = "what is typed there is read by the front alone")]
+mod front_arguments;
 mod licences;
 mod manual;
 
-/// Man pages, shell completions and licences of pos-agent, for its packages.
+/// Man pages, shell completions and licences of pos-agent and pos-front, for their packages.
 #[derive(Parser)]
 #[command(version)]
 struct Cli {
@@ -26,7 +29,7 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Work {
-    /// One page for the agent and one for each of its verbs
+    /// One page for each program and one for each of its verbs
     Man {
         /// Where to
         folder: PathBuf,
@@ -36,7 +39,7 @@ enum Work {
         /// Where to
         folder: PathBuf,
     },
-    /// The licences of all packages that are built into the agent
+    /// The licences of all packages that are built into the programs
     Licences {
         /// For which target, as `armv7-unknown-linux-gnueabihf`
         target: String,
@@ -114,17 +117,23 @@ fn write_open(text: &mut String, value: &Value, depth: usize) {
     text.push_str("\n}");
 }
 
+/// The command lines of the programs that a board gets.
+fn programs() -> [clap::Command; 2] {
+    [pos_agent::cli::Arguments::command(), front_arguments::Arguments::command()]
+}
+
 fn man(folder: &PathBuf) -> io::Result<()> {
     fs::create_dir_all(folder)?;
-    clap_mangen::generate_to(Arguments::command(), folder)
+    programs().into_iter().try_for_each(|command| clap_mangen::generate_to(command, folder))
 }
 
 fn completions(folder: &PathBuf) -> io::Result<()> {
     fs::create_dir_all(folder)?;
-    let mut command = Arguments::command();
-    let name = command.get_name().to_owned();
-    for shell in [Shell::Bash, Shell::Zsh, Shell::Fish] {
-        clap_complete::generate_to(shell, &mut command, &name, folder)?;
+    for mut command in programs() {
+        let name = command.get_name().to_owned();
+        for shell in [Shell::Bash, Shell::Zsh, Shell::Fish] {
+            clap_complete::generate_to(shell, &mut command, &name, folder)?;
+        }
     }
     Ok(())
 }

@@ -23,9 +23,9 @@ use super::failure::Failure;
 use super::sales::amount_text;
 use crate::counter::{Approved, Role, TokenDigest};
 use crate::money::{Amount, Currency};
-use crate::till::{
-    ApprovalView, Caller, Command, OperatorCommand, OperatorRefused, Presence, ProblemType, SessionView, SignedIn, Verb,
-};
+#[cfg(feature = "docs")]
+use crate::till::{ApprovalView, SessionView};
+use crate::till::{Caller, Command, OperatorCommand, OperatorRefused, Presence, ProblemType, SignedIn, Verb};
 use crate::transaction::{Kind, OperatorName};
 
 /// The header with a session.

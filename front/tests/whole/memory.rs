@@ -1,0 +1,132 @@
+//! How much memory the programs take that a board gets: alone, and with five pages open at the front. It measures what
+//! `POS_PROGRAMS` holds, a folder with both as `packages/build` leaves them: those of `cargo test` are not what runs on
+//! a board.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use pos_agent::sim::shop::{Options, Shop};
+use reqwest::{Client, Response};
+use tempfile::TempDir;
+use tokio::process::{Child, Command};
+use tokio::time::timeout;
+
+use crate::process::{self, Running, json as json_of};
+
+/// Of each program when nothing is asked of it.
+const MOST_IDLE_KB: u64 = 10 * 1024;
+/// Of the front while five pages are open.
+const MOST_WITH_PAGES_KB: u64 = 16 * 1024;
+const PAGES: usize = 5;
+/// What a browser loads first.
+const INDEX: &str = "/";
+
+/// The kernel's own count.
+fn resident_kb(pid: u32) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+    line.trim().trim_end_matches(" kB").parse().unwrap()
+}
+
+/// What a page keeps open: its stream of events, and the connections that its files came by.
+struct OpenPage {
+    client: Client,
+    events: Response,
+}
+
+/// Loads the page with all that it names, as a browser does: several files at a time.
+async fn open_page(front: &Running) -> OpenPage {
+    let client = front.client();
+    let index = client.get(front.https_url(INDEX)).send().await.unwrap().text().await.unwrap();
+    let mut wanted: Vec<String> = named(&index);
+    let mut loaded: Vec<String> = Vec::new();
+    while let Some(path) = wanted.pop() {
+        if loaded.contains(&path) {
+            continue;
+        }
+        let file = client.get(front.https_url(&path)).send().await.unwrap();
+        assert_eq!(file.status(), 200, "{path}");
+        let text = file.text().await.unwrap();
+        if path.ends_with(".js") {
+            wanted.extend(imported(&text));
+        }
+        loaded.push(path);
+    }
+    assert!(loaded.len() > 10, "{loaded:?}");
+    let asked = ["/front/settings", "/front/session", "/v1/status", "/front/health", "/v1/latest", "/v1/sales"];
+    let asked = asked.map(|path| {
+        let request = client.get(front.https_url(path));
+        tokio::spawn(async move { request.send().await.unwrap().bytes().await.unwrap() })
+    });
+    for answer in asked {
+        answer.await.unwrap();
+    }
+    let events = client.get(front.https_url("/v1/events")).send().await.unwrap();
+    assert_eq!(events.status(), 200);
+    OpenPage { client, events }
+}
+
+/// The files that `index.html` names.
+fn named(index: &str) -> Vec<String> {
+    index.split('"').filter(|text| text.starts_with("/assets/")).map(str::to_owned).collect()
+}
+
+/// The modules that a module names.
+fn imported(module: &str) -> Vec<String> {
+    let names = module.split('"').filter_map(|text| text.strip_prefix("./").filter(|name| name.ends_with(".js")));
+    names.map(|name| format!("/assets/{name}")).collect()
+}
+
+async fn agent_is_ready(front: &Running, client: &Client) {
+    let ready = async {
+        loop {
+            let status = client.get(front.https_url("/v1/status")).send().await.unwrap();
+            if status.status() == 200 && json_of(status).await["reader"]["state"] == "ready" {
+                return;
+            }
+            tokio::task::yield_now().await;
+        }
+    };
+    timeout(Duration::from_secs(60), ready).await.expect("the agent is ready");
+}
+
+fn start_agent(program: PathBuf, shop: &Shop) -> Child {
+    let mut agent = Command::new(program);
+    agent.arg("run").arg("--config").arg(shop.config()).kill_on_drop(true);
+    agent.stderr(std::process::Stdio::null()).spawn().unwrap()
+}
+
+fn begun_in(shop: &Shop) -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    std::os::unix::fs::symlink(shop.socket(), folder.path().join("till.sock")).unwrap();
+    folder
+}
+
+#[tokio::test]
+#[ignore = "measures the programs of a board: POS_PROGRAMS=target/…/release"]
+async fn both_programs_are_small_and_the_front_stays_so_with_five_pages() {
+    process::provider();
+    let programs = PathBuf::from(std::env::var_os("POS_PROGRAMS").expect("POS_PROGRAMS names the folder"));
+    // A test runs in the folder of its package.
+    let programs = std::path::absolute(std::path::Path::new("..").join(programs)).unwrap();
+    let shop = Shop::open(Options::default()).await.unwrap();
+    let agent = start_agent(programs.join("pos-agent"), &shop);
+    let front = Running::begin_by(Command::new(programs.join("pos-front")), begun_in(&shop), "").await;
+    let idle = resident_kb(front.pid());
+    agent_is_ready(&front, &front.client()).await;
+    let agent_idle = resident_kb(agent.id().unwrap());
+    let mut pages = Vec::new();
+    for _ in 0..PAGES {
+        pages.push(open_page(&front).await);
+    }
+    for page in &mut pages {
+        assert!(page.events.chunk().await.unwrap().is_some());
+        assert_eq!(page.client.get(front.https_url("/front/health")).send().await.unwrap().status(), 200);
+    }
+    let with_pages = resident_kb(front.pid());
+    #[allow(clippy::print_stdout, reason = "the figures are what it is run for")]
+    {
+        println!("agent, idle {agent_idle} kB; front, idle {idle} kB, with {PAGES} pages {with_pages} kB");
+    }
+    assert!(agent_idle < MOST_IDLE_KB && idle < MOST_IDLE_KB && with_pages < MOST_WITH_PAGES_KB);
+}
