@@ -371,7 +371,7 @@ fn of_status(status: &Value, operators: bool) -> Value {
         "exponent": exponent(currency),
         "operators": operators,
         "tips": status.get("tips").cloned().unwrap_or_default(),
-        "training": status.get("training").cloned().unwrap_or(json!(false)),
+        "mayTrain": status.get("mayTrain").cloned().unwrap_or(json!(false)),
         "waits": status.get("waits").cloned().unwrap_or_default(),
     })
 }
