@@ -115,7 +115,7 @@ fn names_of_verb(verb: &str) -> Vec<String> {
             Some(argument) => argument.split(['>', ']']).next()?,
             None => {
                 let long = line.strip_prefix("-h, ").unwrap_or(line).strip_prefix("--")?;
-                long.split([' ', '.', '[']).next()?
+                long.split([' ', '.', '[', '=']).next()?
             }
         };
         Some(word.to_lowercase().replace('=', "-"))
