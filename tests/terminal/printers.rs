@@ -37,6 +37,27 @@ async fn a_printer_without_paper_delays_no_sale_and_prints_when_it_has_some() {
 }
 
 #[tokio::test]
+async fn a_day_is_closed_without_paper_and_its_slip_comes_when_there_is_some() {
+    let mut counter = Counter::open().await;
+    counter.shop.printer.set_sensors(Sensors { paper_out: true, ..Sensors::default() });
+    for _ in 0..2 {
+        // The same close: a person at a silent printer asks again.
+        let closed = counter.verb(&["close", "--reference", "Z1", "--print"]).await.unwrap();
+        assert_eq!(closed.status.code(), Some(0), "{closed:?}");
+    }
+    counter.until_status("out of paper", |status| status.printers[0].state == PrinterState::NoPaper).await;
+    let (code, body) = counter.post("/v1/closes/1/print").await;
+    assert_eq!((code, body["state"].as_str()), (202, Some("no-paper")), "{body}");
+    counter.shop.printer.set_sensors(Sensors::default());
+    let first = counter.paper().await;
+    assert!(first.contains("CLOSE OF DAY") && !first.contains("DUPLICATE"), "{first}");
+    let again = counter.paper().await;
+    assert!(again.contains("CLOSE OF DAY") && again.contains("DUPLICATE"), "{again}");
+    counter.until_status("ready", |status| status.printers[0].state == PrinterState::Ready).await;
+    assert_eq!(counter.shop.printer.receipts().len(), 2, "one for the close, one for who asked again by hand");
+}
+
+#[tokio::test]
 async fn a_receipt_is_printed_again_with_the_mark_by_till_and_by_hand() {
     let mut counter = Counter::open().await;
     let (code, body) = counter.post("/v1/sales/R1/receipt").await;
