@@ -18,7 +18,9 @@ use crate::within;
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 /// Keys without a letter, as the protocol writes them.
-pub(crate) const ENTER: char = '\u{e007}';
+pub(crate) const ENTER: char = '\u{e006}';
+/// The one beside the digits.
+pub(crate) const NUMPAD_ENTER: char = '\u{e007}';
 pub(crate) const TAB: char = '\u{e004}';
 pub(crate) const ESCAPE: char = '\u{e00c}';
 

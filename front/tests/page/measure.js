@@ -11,6 +11,15 @@ for (const e of document.querySelectorAll("button, input, h1, h2, p, span, stron
   const o = getComputedStyle(e).overflowX;
   if (e.scrollWidth > e.clientWidth + 1 && e.clientWidth > 0 && o !== "auto" && getComputedStyle(e).display !== "inline") faults.push(`clipped ${name(e)} ${e.scrollWidth}>${e.clientWidth}`);
 }
+// A line of text that is longer than its box, to whichever side.
+for (const e of document.querySelectorAll("output, .sum, button > span, h1, dd, td")) {
+  const box = e.closest(".display, button, .panel, .act, aside, dl, td, header");
+  if (!visible(e) || !box) continue;
+  const all = document.createRange();
+  all.selectNodeContents(e);
+  const r = all.getBoundingClientRect(), b = box.getBoundingClientRect();
+  if (r.left < b.left - 1 || r.right > b.right + 1) faults.push(`spills out ${name(e)} ${Math.round(r.width)}>${Math.round(b.width)}`);
+}
 for (const sel of ["#main", ".running .act", ".end .panel", "dialog"]) {
   const e = document.querySelector(sel);
   if (e && (sel !== "#main" || document.querySelector(".pay, .sale")) && e.scrollHeight > e.clientHeight + 1) faults.push(`scrolls ${sel} ${e.scrollHeight}>${e.clientHeight}`);

@@ -1,5 +1,5 @@
-//! Few rows that hold each pair of values of each two factors: what goes wrong by two things at once is met, without all
-//! combinations being played.
+//! Few rows that hold each pair of values of each two factors: what goes wrong by two things at once is met, and not
+//! all combinations are played.
 
 use std::collections::BTreeSet;
 

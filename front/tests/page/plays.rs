@@ -1,6 +1,6 @@
-//! Transactions from the page, each with one thing that disturbs it: which kind and end with which disturbance, by which
-//! hands, at which size and in which language, pairwise. At the end the page's last word, the agent's and the gateway's
-//! ledger are the same, and nobody has paid twice.
+//! Transactions from the page, each with one thing that disturbs it: which kind and end with which disturbance, by
+//! which hands, at which size and in which language, pairwise. At the end the page's last word, the agent's and the
+//! gateway's ledger are the same, and nobody has paid twice.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use pos_agent::sim::reader::{CardEntry, WaitsFor, card};
 use pos_agent::sim::shop::Options;
 use serde_json::Value;
 
-use crate::browser::{Browser, By, Driver, ENTER, ESCAPE};
+use crate::browser::{Browser, By, Driver, ESCAPE, NUMPAD_ENTER};
 use crate::counter::Counter;
 use crate::pairs::all_pairs;
 use crate::within;
@@ -199,7 +199,7 @@ impl Round {
             "#charge"
         };
         match (self.by, do_it) {
-            (By::Keyboard, "#charge") => page.keys(&ENTER.to_string()).await,
+            (By::Keyboard, "#charge") => page.keys(&NUMPAD_ENTER.to_string()).await,
             _ => page.press(do_it, self.by).await,
         }
     }

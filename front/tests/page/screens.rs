@@ -1,5 +1,6 @@
 //! Each main screen in each language, at three sizes, in light and dark: nothing is clipped, nothing lies over anything
-//! else, everything can be hit by a finger, and axe-core finds nothing against WCAG 2.2 AA. The pictures are for people.
+//! else, everything can be hit by a finger, and axe-core finds nothing against WCAG 2.2 AA. The pictures are for
+//! people.
 
 use std::path::PathBuf;
 
@@ -123,6 +124,8 @@ async fn walk(eye: &mut Eye<'_>) {
     page.until_screen("pay").await;
     page.keys("123456").await;
     eye.look("pay").await;
+    page.keys("78").await;
+    eye.look("pay-long").await;
     page.press("#kind", By::Pointer).await;
     eye.look("kind").await;
     page.keys(&ESCAPE.to_string()).await;
