@@ -42,11 +42,12 @@ mod tills;
 mod training;
 mod turns;
 mod typing;
+mod waiting;
 
 use std::future::Future;
 use std::time::Duration;
 
-use tokio::sync::{broadcast, mpsc};
+use tokio::sync::mpsc;
 use tokio::time::Instant;
 
 use crate::config::Config;
@@ -56,7 +57,7 @@ use crate::metrics::Metrics;
 use crate::money::{Currency, MoneyError};
 use crate::sale;
 use crate::systemd;
-use crate::till::{self, Progress, Served, Wires};
+use crate::till::{self, ProgressLog, Served, Wires};
 use crate::transaction::SaleNumber;
 
 use answered::Answered;
@@ -111,7 +112,7 @@ pub enum Error {
     Sockets(#[from] systemd::SocketsError),
 }
 
-/// Progress lines kept for a listener that is slow; a sale has about ten.
+/// Steps kept for a listener that is slow or was away for a moment; a sale has about ten, and a step some 2 KiB.
 const PROGRESS_KEPT: usize = 256;
 /// Commands of tills that wait while one is carried out.
 const COMMANDS_WAITING: usize = 32;
@@ -133,7 +134,7 @@ pub async fn run(config: Config, shutdown: impl Future<Output = ()>) -> Result<(
     let currency = currency.map_err(|cause| Error::Money { key: "currency", cause })?;
     let given = systemd::Sockets::from_env()?;
     let (sender, commands) = mpsc::channel(COMMANDS_WAITING);
-    let (progress, _) = broadcast::channel(PROGRESS_KEPT);
+    let progress = ProgressLog::new(PROGRESS_KEPT);
     let (till, settings, operators) = (progress.clone(), config.till.clone(), config.operators.required);
     let (agent, ends) = Agent::start(config, Surroundings::default(), Wires { commands, progress })?;
     let served = till::serve(&settings, operators, given, currency, sender, till).await?;
@@ -252,7 +253,7 @@ struct Agent {
     operators: OperatorDesk,
     /// What tasks bring back.
     tasks: mpsc::Sender<TaskResult>,
-    progress: broadcast::Sender<Progress>,
+    progress: ProgressLog,
     metrics: Metrics,
     /// What is logged is not as the program was started.
     log_changed: Option<LogChange>,

@@ -10,9 +10,10 @@ mod journald;
 use std::path::Path;
 use std::sync::OnceLock;
 
+use tracing_subscriber::filter::{ParseError, Targets};
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::{SubscriberInitExt, TryInitError};
-use tracing_subscriber::{EnvFilter, Registry, fmt, reload};
+use tracing_subscriber::{Registry, fmt, reload};
 
 pub use journald::{Journald, SOCKET, is_stderr};
 
@@ -20,7 +21,7 @@ pub use journald::{Journald, SOCKET, is_stderr};
 static FILTER: OnceLock<Filter> = OnceLock::new();
 
 struct Filter {
-    handle: reload::Handle<EnvFilter, Registry>,
+    handle: reload::Handle<Targets, Registry>,
     /// As the program was started.
     usual: String,
 }
@@ -69,6 +70,6 @@ pub fn set(level: Option<&str>) -> Result<(), Error> {
     handle.reload(filter(level.unwrap_or(usual))?).map_err(|_| Error::NotOurs)
 }
 
-fn filter(level: &str) -> Result<EnvFilter, Error> {
-    EnvFilter::try_new(level).map_err(|error| Error::Level { level: level.to_owned(), cause: error.to_string() })
+fn filter(level: &str) -> Result<Targets, Error> {
+    level.parse().map_err(|error: ParseError| Error::Level { level: level.to_owned(), cause: error.to_string() })
 }

@@ -378,6 +378,26 @@ mod tests {
         Currency::from_code(code).unwrap()
     }
 
+    /// A tip in percent, as a till's screen reckons it too.
+    #[test]
+    fn percentages_are_rounded_to_the_nearest_unit_and_half_of_one_up() {
+        for (amount, code, percent, wanted) in [
+            ("12.34", "EUR", 10, Some("1.23")),
+            ("12.35", "EUR", 10, Some("1.24")),
+            ("0.09", "EUR", 5, None),
+            ("0.10", "EUR", 5, Some("0.01")),
+            ("12.34", "EUR", 100, Some("12.34")),
+            ("12.34", "EUR", 0, None),
+            ("1250", "JPY", 15, Some("188")),
+            ("1249", "JPY", 10, Some("125")),
+            ("1.230", "KWD", 5, Some("0.062")),
+            ("9999999999.99", "EUR", 100, Some("9999999999.99")),
+        ] {
+            let tip = Amount::parse(amount, currency(code)).unwrap().percent(percent);
+            assert_eq!(tip.map(Amount::decimal).as_deref(), wanted, "{percent} % of {amount} {code}");
+        }
+    }
+
     #[test]
     fn amounts_are_read_with_the_decimals_of_their_currency() {
         for (text, code, minor, gateway, bcd) in [

@@ -150,7 +150,7 @@ async function listen() {
   }
 }
 function heard(data) {
-  if (data.step === "lagged") return dispatch({ type: "look" });
+  if (data.step === "reset") return dispatch({ type: "look" });
   dispatch({ type: "step", data });
 }
 const sleep = (ms) => new Promise((done) => { setTimeout(done, ms); });

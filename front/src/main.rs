@@ -56,7 +56,9 @@ use std::time::SystemTime;
 use clap::Parser;
 use hyper::Method;
 use serde_json::{Value, json};
-use tracing_subscriber::EnvFilter;
+use tracing_subscriber::filter::{ParseError, Targets};
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
 
 use crate::arguments::{Arguments, CertificateVerb, Pair, PairVerb, Run, Verb, Where};
 use crate::certificate::{HostCertificate, host_names};
@@ -232,13 +234,14 @@ fn wait_for<T>(future: impl Future<Output = T>) -> Result<T, Stop> {
 
 fn begin_log(level: Option<String>) -> Result<(), Stop> {
     let level = level.or_else(|| std::env::var("RUST_LOG").ok()).unwrap_or_else(|| "info".to_owned());
-    let filter = EnvFilter::try_new(&level)
-        .map_err(|error| Stop::Config(format!("--log {level}: {error}; use error, warn, info, debug or trace")))?;
+    let filter: Targets = level.parse().map_err(|error: ParseError| {
+        Stop::Config(format!("--log {level}: {error}; use error, warn, info, debug or trace"))
+    })?;
     let journal = std::env::var_os("JOURNAL_STREAM").is_some();
-    let log =
-        tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr).with_target(false).with_ansi(false);
+    let lines = tracing_subscriber::fmt::layer().with_writer(io::stderr).with_target(false).with_ansi(false);
+    let log = tracing_subscriber::registry().with(filter);
     // The journal has times of its own.
-    let begun = if journal { log.without_time().try_init() } else { log.try_init() };
+    let begun = if journal { log.with(lines.without_time()).try_init() } else { log.with(lines).try_init() };
     begun.map_err(|error| Stop::Failed(error.to_string()))
 }
 

@@ -69,7 +69,22 @@ pub(crate) const TABLE: &[Row] = &[
     ("GET", "/v1/openapi.json", &[], PATIENCE),
 ];
 
-const LIST: &[&str] = &["till", "since", "limit", "cursor", "amount", "last4", "reference", "from", "to", "training"];
+const LIST: &[&str] = &[
+    "till",
+    "since",
+    "limit",
+    "cursor",
+    "amount",
+    "last4",
+    "reference",
+    "from",
+    "to",
+    "order",
+    "kind",
+    "state",
+    "outcome",
+    "training",
+];
 
 /// What a till that is paired may not ask: it is about all tills.
 const NOT_FOR_TILLS: &[&str] =

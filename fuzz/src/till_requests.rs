@@ -15,10 +15,10 @@ use pos_agent::config::{Rights, Socket, Till, TillToken};
 use pos_agent::money::Currency;
 use pos_agent::systemd::Sockets;
 use pos_agent::till::http::serve;
-use pos_agent::till::{Command, Refused};
+use pos_agent::till::{Command, ProgressLog, Refused};
 use serde_json::Value;
 use tempfile::TempDir;
-use tokio::sync::{broadcast, mpsc};
+use tokio::sync::mpsc;
 
 /// As seeds name it.
 const TOKEN: &str = "0123456789abcdef-1";
@@ -48,7 +48,7 @@ fn open() -> Doors {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         runtime.expect("a runtime of one thread").block_on(async move {
             let (commands, mut heard) = mpsc::channel(8);
-            let (progress, _) = broadcast::channel(8);
+            let progress = ProgressLog::new(8);
             let eur = Currency::from_code("EUR").expect("a currency");
             let bound = serve(&config, false, Sockets::default(), eur, commands, progress, std::future::pending());
             let bound = bound.await.expect("a fresh folder and any port");

@@ -24,6 +24,13 @@ impl Agent {
             SaleState::AwaitingTill => "confirm-needed",
             state => state.as_str(),
         };
+        if let Some(active) = self.sales.open.get_mut(&number) {
+            active.step = Some(step);
+        }
+        let view = match self.sales.open.get(&number) {
+            Some(active) => self.with_its_wait(&active.sale, view),
+            None => view,
+        };
         let outcome = view.outcome.map(OutcomeWord::as_str);
         tracing::info!(sale = number.get(), step, outcome, reason = view.reason, "sale");
         self.answer_cancels(number);
@@ -35,8 +42,7 @@ impl Agent {
             training: view.training,
             sale: Some(Box::new(view)),
         };
-        // Nobody listening is no fault.
-        let _ = self.progress.send(progress);
+        self.progress.send(progress);
     }
 
     /// A sale ended because of a fault of the terminal's side, that of the gateway and of the way to it included: once,
@@ -57,11 +63,15 @@ impl Agent {
     }
 
     /// A step of the reader, for the cashier.
-    pub(super) fn announce_step(&self, number: SaleNumber, step: &ReaderProgress) {
-        let Some(active) = self.sales.open.get(&number) else {
+    pub(super) fn announce_step(&mut self, number: SaleNumber, step: &ReaderProgress) {
+        let Some(active) = self.sales.open.get_mut(&number) else {
             return;
         };
         let (word, text) = step_words(&self.printers.letterhead.words, step);
+        active.step = Some(word);
+        if step.has_a_card() {
+            active.card_until = None;
+        }
         let order = active.sale.order();
         let progress = Progress {
             till: order.till.clone(),
@@ -71,7 +81,7 @@ impl Agent {
             training: self.trains(),
             sale: None,
         };
-        let _ = self.progress.send(progress);
+        self.progress.send(progress);
     }
 
     /// Something that a person must hear of: in the log as an error, and as a step `alarm` for whoever listens. As long
@@ -99,7 +109,7 @@ impl Agent {
             training: self.trains(),
             sale: None,
         };
-        let _ = self.progress.send(progress);
+        self.progress.send(progress);
     }
 
     /// A word about a sale that may be over, to its till alone.
@@ -110,7 +120,7 @@ impl Agent {
             return;
         };
         let (reference, step, text) = (reference.to_string(), step.to_owned(), text.to_owned());
-        let _ = self.progress.send(Progress { till, reference, step, text, training: self.trains(), sale: None });
+        self.progress.send(Progress { till, reference, step, text, training: self.trains(), sale: None });
     }
 
     /// Something about the terminal itself: every till hears it, so it names no sale.
@@ -127,7 +137,7 @@ impl Agent {
             training: false,
             sale: None,
         };
-        let _ = self.progress.send(progress);
+        self.progress.send(progress);
     }
 
     /// What the printer reports is shown, and changes no sale.

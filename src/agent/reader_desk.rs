@@ -196,7 +196,12 @@ impl Agent {
             card_timeout: Duration::from_secs(self.config.terminal.card_timeout_s),
             entry: if active.sale.order().manual { reader::EntryRequest::Manual } else { reader::EntryRequest::Card },
         };
+        let until = self.clock.monotonic() + arm.card_timeout;
+        let is_typed = arm.entry == reader::EntryRequest::Manual;
         self.order_reader(number, ReaderOrder::Arm(arm));
+        if let Some(active) = self.sales.open.get_mut(&number) {
+            active.card_until = (!is_typed).then_some(until);
+        }
         let (gateway, done) = (self.gateway.client.clone(), self.tasks.clone());
         tokio::spawn(async move {
             // What came of it the client keeps.

@@ -2,9 +2,10 @@
 
 use crate::config::{self, Copies, Terminal};
 use crate::counter::Close;
+use crate::printer::layout::ReceiptRow;
 use crate::printer::{self, Letterhead, Page};
 use crate::sale::{Original, Paper, Receipt, Sale, Standing};
-use crate::till::{PrintView, Refused};
+use crate::till::{PrintView, ReceiptRowIs, ReceiptRowView, ReceiptView, Refused};
 use crate::transaction::{ReceiptCopy, SaleNumber};
 use crate::words::{Language, Words};
 
@@ -111,11 +112,22 @@ impl Agent {
         })
     }
 
-    /// A receipt as text, for the screen or a till's own printer.
-    pub(super) fn receipt_text(&self, sale: &Sale, copy: ReceiptCopy) -> String {
-        let columns = self.config.printer.first().map_or(42, |printer| printer.columns);
+    /// A receipt to be read, for the screen or a till's own printer.
+    pub(super) fn receipt_view(&self, sale: &Sale, copy: ReceiptCopy, width: Option<u8>) -> ReceiptView {
+        let usual = self.config.printer.first().map_or(42, |printer| printer.columns);
+        let width = width.unwrap_or(usual).max(printer::layout::MIN_COLUMNS);
         let (_, page) = self.page_of(sale, copy);
-        printer::plain(&page.lines(columns), columns)
+        let order = sale.order();
+        ReceiptView {
+            till: order.till.clone(),
+            reference: order.reference.clone(),
+            number: order.number,
+            copy,
+            language: self.config.terminal.language.clone(),
+            width,
+            text: printer::plain(&page.lines(width), width),
+            rows: page.rows().into_iter().map(row_view).collect(),
+        }
     }
 
     /// At the end of the program: what is kept with the next sale's beginning is written now.
@@ -161,6 +173,22 @@ impl Agent {
         let original = Original::of(self.receipt_of(&earlier));
         let is_theirs = earlier.order().till == order.till;
         Some(Original { reference: original.reference.filter(|_| is_theirs), ..original })
+    }
+}
+
+/// A row as tills and pages are shown it.
+fn row_view(row: ReceiptRow) -> ReceiptRowView {
+    let of = |is, text| ReceiptRowView { is, text, value: String::new() };
+    match row {
+        ReceiptRow::Rule => of(ReceiptRowIs::Rule, String::new()),
+        ReceiptRow::Left(text) => of(ReceiptRowIs::Left, text),
+        ReceiptRow::Centred(text) => of(ReceiptRowIs::Centred, text),
+        ReceiptRow::Bold(text) => of(ReceiptRowIs::Bold, text),
+        ReceiptRow::Large(text) => of(ReceiptRowIs::Large, text),
+        ReceiptRow::Amount(text) => of(ReceiptRowIs::Amount, text),
+        ReceiptRow::Pair(label, value) => ReceiptRowView { is: ReceiptRowIs::Pair, text: label, value },
+        ReceiptRow::Status(text) => of(ReceiptRowIs::Status, text),
+        ReceiptRow::SignatureLine(word) => of(ReceiptRowIs::SignatureLine, word),
     }
 }
 

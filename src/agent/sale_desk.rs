@@ -52,6 +52,10 @@ pub(super) struct OpenSale {
     /// What was given back of it by its payment's id when its reversal was last held against that, in minor units.
     pub(super) given_by_id: Option<u64>,
     pub(super) times: SaleTimes,
+    /// The last step that was announced of it.
+    pub(super) step: Option<&'static str>,
+    /// Until when the reader waits for a card; `None` when it does not, or when a card is at work.
+    pub(super) card_until: Option<Duration>,
 }
 
 impl SaleDesk {
@@ -68,8 +72,8 @@ impl SaleDesk {
 
 impl OpenSale {
     pub(super) fn new(sale: Sale, now: Duration) -> Self {
-        let (cancels, times) = (Vec::new(), SaleTimes::begin(now));
-        Self { sale, prepared: None, stuck: false, cancels, counted: false, given_by_id: None, times }
+        let (cancels, times, step, card_until) = (Vec::new(), SaleTimes::begin(now), None, None);
+        Self { sale, prepared: None, stuck: false, cancels, counted: false, given_by_id: None, times, step, card_until }
     }
 
     /// When it wants to be woken; what waits for the disk does not.

@@ -14,6 +14,8 @@ pub(super) struct SaleTimes {
     card: Option<Duration>,
     /// The agent's own time began here, with the disk's time so far.
     own_since: Option<(Duration, Duration)>,
+    /// When the request, or the card's answer, was handed on last.
+    handed_on: Option<Duration>,
     /// The agent's own time: between the card and the request, and between the answer and CONTINUE, without the disk.
     pub(super) own: Duration,
     /// Time the disk took, all steps together.
@@ -25,7 +27,7 @@ pub(super) struct SaleTimes {
 impl SaleTimes {
     pub(super) fn begin(now: Duration) -> Self {
         let (gateway, journal, own) = Default::default();
-        Self { begun: now, card: None, own_since: None, own, journal, gateway }
+        Self { begun: now, card: None, own_since: None, handed_on: None, own, journal, gateway }
     }
 
     pub(super) fn card_read(&mut self, now: Duration) {
@@ -37,6 +39,11 @@ impl SaleTimes {
         self.own_since = Some((now, self.journal));
     }
 
+    /// When the request, or the card's answer, was handed on last.
+    pub(super) fn handed_on_at(&self) -> Option<Duration> {
+        self.handed_on
+    }
+
     /// From the beginning until the card was read; `None` as long as it was not.
     pub(super) fn until_card(&self) -> Option<Duration> {
         self.card.map(|card| card.saturating_sub(self.begun))
@@ -44,6 +51,7 @@ impl SaleTimes {
 
     /// The request or the card's answer is on its way.
     pub(super) fn handed_on(&mut self, now: Duration) {
+        self.handed_on = Some(now);
         if let Some((since, journal)) = self.own_since.take() {
             self.own += now.saturating_sub(since).saturating_sub(self.journal - journal);
         }

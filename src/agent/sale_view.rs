@@ -44,7 +44,7 @@ impl Agent {
             Standing::Unconfirmed { why, trouble, quarantined } => (Some(why), quarantined.or(trouble)),
             _ => (None, None),
         };
-        SaleView {
+        let view = SaleView {
             till: order.till.clone(),
             reference: order.reference.clone(),
             by: order.by.clone(),
@@ -85,7 +85,12 @@ impl Agent {
             status_text: host.status_text.clone().filter(|_| state != SaleState::AwaitingTill),
             registration: host.more.get("registrationId").or_else(|| host.more.get("registration.id")).cloned(),
             answer: BTreeMap::new(),
-        }
+            step: None,
+            until: None,
+            left_s: None,
+            wait_s: None,
+        };
+        self.with_its_wait(sale, view)
     }
 }
 

@@ -5,6 +5,7 @@ use tokio::sync::oneshot;
 
 use crate::emv::pan;
 use crate::gateway::till_parameters;
+use crate::journal;
 use crate::money::{Amount, Currency};
 use crate::sale::{self, Now, Order, Sale};
 use crate::till::{self, Command, Refused, RequestFields, SaleView, Wanted, WantedTip};
@@ -36,11 +37,10 @@ impl Agent {
                 let _ = reply.send(answer);
             }
             Command::List { till, since, limit, reply } => {
-                let (list, done) = (self.journal.book.list(till, since, limit), self.tasks.clone());
-                tokio::spawn(async move {
-                    let sales = list.await;
-                    let _ = done.send(TaskResult::Listed { sales, reply }).await;
-                });
+                self.hand_on(self.journal.book.list(till, since, limit), reply);
+            }
+            Command::ListNewest { till, above, below, limit, reply } => {
+                self.hand_on(self.journal.book.list_newest(till, above, below, limit), reply);
             }
             Command::Totals { till, since, carried, reply } => self.begin_count(till, since, carried, reply),
             Command::Close { wish, reply } => self.begin_close(wish, reply),
@@ -66,9 +66,9 @@ impl Agent {
                 let settled = self.settle_sale(number, keep, &by);
                 let _ = reply.send(settled);
             }
-            Command::Receipt { till, reference, copy, reply } => {
+            Command::Receipt { till, reference, copy, width, reply } => {
                 let found = self.find_with_receipt(&till, &reference);
-                drop(reply.send(found.map(|sale| self.receipt_text(&sale, copy))));
+                drop(reply.send(found.map(|sale| Box::new(self.receipt_view(&sale, copy, width)))));
             }
             Command::Print { till, reference, copy, reply } => {
                 let found = self.find_with_receipt(&till, &reference);
@@ -84,6 +84,19 @@ impl Agent {
             Command::Metrics { reply } => drop(reply.send(self.figures())),
             Command::Status { permit, reply } => drop(reply.send(self.status(|till| permit.hears(till)))),
         }
+    }
+
+    /// What the journal lists, shown as things stand when it has been read.
+    fn hand_on(
+        &self,
+        list: impl Future<Output = Result<Vec<Sale>, journal::Error>> + Send + 'static,
+        reply: oneshot::Sender<Result<Vec<SaleView>, Refused>>,
+    ) {
+        let done = self.tasks.clone();
+        tokio::spawn(async move {
+            let sales = list.await;
+            let _ = done.send(TaskResult::Listed { sales, reply }).await;
+        });
     }
 
     /// A new sale, or the stored one under the same till and reference (design: path of a sale, 1).

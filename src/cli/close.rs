@@ -71,7 +71,7 @@ struct List {
 #[derive(Debug, Args)]
 struct Show {
     /// Its number, or `last`
-    #[arg(value_name = "NUMBER", default_value_t = WhichClose::Last, value_parser = which)]
+    #[arg(value_name = "CLOSE", default_value_t = WhichClose::Last, value_parser = which)]
     close: WhichClose,
     /// One JSON object
     #[arg(long)]
@@ -83,7 +83,7 @@ struct Show {
 #[derive(Debug, Args)]
 struct Export {
     /// Its number, or `last`
-    #[arg(value_name = "NUMBER", default_value_t = WhichClose::Last, value_parser = which)]
+    #[arg(value_name = "CLOSE", default_value_t = WhichClose::Last, value_parser = which)]
     close: WhichClose,
     /// In which form
     #[arg(long, value_enum, default_value_t = ExportForm::Csv)]

@@ -31,7 +31,7 @@ const ANSWER_DEADLINE: Duration = Duration::from_secs(15);
 const PIN_DEADLINE: Duration = Duration::from_secs(35);
 /// Longer than the daemon lets somebody type at the reader.
 const TYPING_DEADLINE: Duration = Duration::from_secs(700);
-/// The daemon sends a comment each 10 s; three missed ones mean that it hangs.
+/// The daemon sends a comment each second; a slow disk holds it up for some.
 const SILENCE_DEADLINE: Duration = Duration::from_secs(35);
 /// A list of 1000 sales is below 1 MiB.
 const MAX_ANSWER: usize = 8 * 1024 * 1024;
@@ -175,12 +175,6 @@ impl Daemon {
         within(ANSWER_DEADLINE, self.body(Method::DELETE, path, String::new())).await.map(drop)
     }
 
-    pub(super) async fn get_text(&self, path: &str) -> Result<String, Error> {
-        self.session().await?;
-        let bytes = within(ANSWER_DEADLINE, self.body(Method::GET, path, String::new())).await?;
-        String::from_utf8(bytes).map_err(lost)
-    }
-
     /// What the path shows in the form of this media type.
     pub(super) async fn get_as(&self, path: &str, media: &str) -> Result<String, Error> {
         let session = self.session().await?;
@@ -276,7 +270,7 @@ pub(super) enum Heard {
     /// A step.
     Step(Box<Progress>),
     /// Steps were missed.
-    Lagged,
+    Missed,
 }
 
 impl Events {
@@ -306,8 +300,8 @@ impl Events {
 /// Comments, and words of a newer daemon, are nothing.
 fn heard(block: &str) -> Option<Heard> {
     let field = |name: &str| block.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": "));
-    if field("event")? == "lagged" {
-        return Some(Heard::Lagged);
+    if field("event")? == "reset" {
+        return Some(Heard::Missed);
     }
     serde_json::from_str(field("data")?).ok().map(Heard::Step)
 }
@@ -316,7 +310,7 @@ async fn within<T>(deadline: Duration, asked: impl Future<Output = Result<T, Err
     timeout(deadline, asked).await.unwrap_or_else(|_| Err(lost("it does not answer")))
 }
 
-fn lost(why: impl ToString) -> Error {
+pub(super) fn lost(why: impl ToString) -> Error {
     Error::Lost { why: why.to_string() }
 }
 
@@ -356,8 +350,8 @@ mod tests {
     fn events_are_read_and_comments_are_not() {
         let step = "event: pin-entry\ndata: {\"till\":\"local\",\"reference\":\"r\",\"step\":\"pin-entry\",\"text\":\"PIN *\"}\n\n";
         assert!(matches!(heard(step), Some(Heard::Step(step)) if step.text == "PIN *" && step.sale.is_none()));
-        assert!(matches!(heard("event: lagged\ndata: {\"missed\":6}\n\n"), Some(Heard::Lagged)));
-        for nothing in [": listening\n\n", ":\n\n", "event: new\ndata: 7\n\n", "data: {}\n\n"] {
+        assert!(matches!(heard("id: 7-1\nevent: reset\ndata: {}\n\n"), Some(Heard::Missed)));
+        for nothing in [": listening\nid: 7-1\n\n", ":\n\n", "event: new\ndata: 7\n\n", "data: {}\n\n"] {
             assert!(heard(nothing).is_none());
         }
     }

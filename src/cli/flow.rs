@@ -280,7 +280,7 @@ impl Till<'_> {
                         self.hear(*step, &mut sale);
                         continue;
                     }
-                    Ok(Heard::Lagged) => self.look_up().await,
+                    Ok(Heard::Missed) => self.look_up().await,
                     Err(error) => Err(error),
                 },
                 () = settled => return Ok(sale),

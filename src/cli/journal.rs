@@ -4,13 +4,13 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use self::adopt::Adopt;
 use self::export::Export;
 use self::set_clock_back::SetClockBack;
 use self::verify::Verify;
-use super::daemon::of_sale;
+use super::daemon::in_query;
 use super::exit::{Exit, Stop};
 use super::{Where, out};
 use crate::config::{self, DEFAULT_PATH};
@@ -29,17 +29,60 @@ mod verify;
 pub(super) struct Journal {
     #[command(subcommand)]
     verb: Option<Verb>,
-    /// Only sales with a number above this
-    #[arg(long, value_name = "NUMBER", default_value_t = SaleNumber::BEFORE_ALL)]
-    since: SaleNumber,
-    /// The transactions of training, and no others
-    #[arg(long)]
-    training: bool,
+    #[command(flatten)]
+    list: List,
     /// One JSON object per line, as tills get it
     #[arg(long)]
     json: bool,
     #[command(flatten)]
     daemon: Where,
+}
+
+/// Which sales are listed, and in which order; each option is the parameter of the same name of `GET /v1/sales`.
+#[derive(Debug, Args, Serialize)]
+#[serde(rename_all = "kebab-case")]
+struct List {
+    /// Only sales with a number above this
+    #[arg(long, value_name = "NUMBER", default_value_t = SaleNumber::BEFORE_ALL)]
+    since: SaleNumber,
+    /// At most so many [default: all]
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..))]
+    #[serde(skip)]
+    limit: Option<u32>,
+    /// Only the sales of this till
+    #[arg(long, value_name = "NAME")]
+    till: Option<String>,
+    /// The transactions of training, and no others
+    #[arg(long)]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    training: bool,
+    /// Which come first
+    #[arg(long, value_name = "ORDER", value_parser = ["oldest", "newest"], default_value = "oldest")]
+    order: String,
+    /// Only sales of which so much was asked for or approved, as 12.34
+    #[arg(long)]
+    amount: Option<String>,
+    /// Only sales that began at this time or later, as 2026-11-20T12:00:00+01:00
+    #[arg(long, value_name = "TIME")]
+    from: Option<String>,
+    /// Only sales that began before this time
+    #[arg(long, value_name = "TIME")]
+    to: Option<String>,
+    /// Only sales of a card with these last four digits
+    #[arg(long, value_name = "DIGITS")]
+    last4: Option<String>,
+    /// Only sales whose reference has this in it
+    #[arg(long, value_name = "PART")]
+    reference: Option<String>,
+    /// Only transactions of this kind, as refund
+    #[arg(long)]
+    kind: Option<String>,
+    /// Only transactions that stand so, as unconfirmed
+    #[arg(long)]
+    state: Option<String>,
+    /// Only transactions that ended so, as declined
+    #[arg(long)]
+    outcome: Option<String>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -89,11 +132,12 @@ fn stop(error: &Error) -> Stop {
 }
 
 /// Sales of one request.
-const PAGE: usize = 500;
+const PAGE: u32 = 500;
 
 #[derive(Deserialize)]
 struct Sales {
     sales: Vec<SaleView>,
+    next: Option<String>,
 }
 
 impl Journal {
@@ -109,19 +153,32 @@ impl Journal {
 
     async fn list(self) -> Result<Exit, Stop> {
         let daemon = self.daemon.daemon()?;
-        let mut since = self.since;
+        let query = self.list.query();
+        let (mut left, mut cursor) = (self.list.limit.unwrap_or(u32::MAX), String::new());
         loop {
-            let training = of_sale('&', None, self.training);
-            let Sales { sales } = daemon.get(&format!("/v1/sales?since={since}&limit={PAGE}{training}")).await?;
+            let limit = left.min(PAGE);
+            let Sales { sales, next } = daemon.get(&format!("/v1/sales?{query}&limit={limit}{cursor}")).await?;
             for sale in &sales {
                 if self.json { out::say_json(sale) } else { out::say(&line(sale)) }
             }
-            match sales.last() {
-                // A number that does not grow would be asked for for ever.
-                Some(last) if sales.len() == PAGE && last.number > since => since = last.number,
+            left = left.saturating_sub(u32::try_from(sales.len()).unwrap_or(left));
+            // A place that stays the same would be asked for for ever.
+            match next.map(|next| format!("&cursor={}", in_query(&next))) {
+                Some(next) if left > 0 && next != cursor => cursor = next,
                 _ => return Ok(Exit::Success),
             }
         }
+    }
+}
+
+impl List {
+    /// The parameters that were given, in the form of a query.
+    fn query(&self) -> String {
+        let fields = serde_json::to_value(self).expect("options are text and numbers");
+        let text = |value: &serde_json::Value| value.as_str().map_or_else(|| value.to_string(), ToOwned::to_owned);
+        let given = fields.as_object().into_iter().flatten().filter(|(_, value)| !value.is_null());
+        let given = given.map(|(name, value)| format!("{name}={}", in_query(&text(value))));
+        given.collect::<Vec<_>>().join("&")
     }
 }
 

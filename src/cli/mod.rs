@@ -122,7 +122,7 @@ enum Verb {
     Settle(settle::Settle),
     /// Show the receipt of a sale
     Receipt(receipt::Receipt),
-    /// List the sales of all tills, oldest first; verify, export or adopt the journal
+    /// List the sales of all tills, or look for some; verify, export or adopt the journal
     Journal(journal::Journal),
     /// Count and add up what was taken since a number: the report for the closing of a day
     Totals(totals::Totals),

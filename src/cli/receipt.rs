@@ -3,10 +3,10 @@
 use clap::{Args, ValueEnum};
 use serde_json::json;
 
-use super::daemon::{in_path, of_sale};
+use super::daemon::{in_path, lost, of_sale};
 use super::exit::{Exit, Stop};
 use super::{Where, out, reference};
-use crate::till::PrintView;
+use crate::till::{PrintView, ReceiptView};
 
 /// Arguments.
 #[derive(Debug, Args)]
@@ -22,10 +22,13 @@ pub(super) struct Receipt {
     /// Whose copy
     #[arg(long, value_enum, default_value_t = Copy::Customer)]
     copy: Copy,
+    /// Characters of a line, 24 to 64 [default: as on the terminal's paper]
+    #[arg(long, value_name = "COLUMNS", conflicts_with = "print")]
+    width: Option<u8>,
     /// Print it again, marked as a duplicate, instead of showing it
     #[arg(long)]
     print: bool,
-    /// One JSON object: the text, or the printer that prints it
+    /// One JSON object, as tills get it: the receipt, or the printer that prints it
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -49,6 +52,7 @@ impl Receipt {
         let reference = reference::meant(&daemon, &self.reference, till, self.training).await?;
         let path =
             format!("/v1/sales/{}/receipt?copy={copy}{}", in_path(&reference), of_sale('&', till, self.training));
+        let width = self.width.map_or_else(String::new, |width| format!("&width={width}"));
         match (self.print, self.json) {
             (true, true) => out::say_json(&daemon.post::<PrintView>(&path, &json!({})).await?),
             (true, false) => {
@@ -56,10 +60,11 @@ impl Receipt {
                 out::say(&format!("the {copy}'s copy goes to {printer}, marked as a duplicate; the printer: {text}"));
             }
             (false, true) => {
-                let text = daemon.get_text(&path).await?;
-                out::say_json(&json!({ "reference": reference, "copy": copy, "text": text }));
+                let shown = daemon.get_as(&format!("{path}{width}"), "application/json").await?;
+                let shown: ReceiptView = serde_json::from_str(&shown).map_err(lost)?;
+                out::say_json(&shown);
             }
-            (false, false) => out::say_lines(&daemon.get_text(&path).await?),
+            (false, false) => out::say_lines(&daemon.get_as(&format!("{path}{width}"), "text/plain").await?),
         }
         Ok(Exit::Success)
     }

@@ -20,7 +20,6 @@ Which sales wait: pos-agent status.
 Exit codes: 0 done: kept, or being reversed; 65 there is no such sale, or it does not wait for a person.")]
 pub(super) struct Settle {
     /// The sale's number
-    #[arg(value_name = "N")]
     number: SaleNumber,
     /// What was paid stays paid
     #[arg(long, conflicts_with = "reverse", required_unless_present = "reverse")]

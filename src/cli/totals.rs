@@ -15,13 +15,13 @@ Each report ends with the arguments of the next one. Nothing is counted twice or
 is in no sum, and is counted by the report after its end. Order is by number, never by the clock.
 
 Example:
-  pos-agent totals --since-number 118 --carried 97,112
+  pos-agent totals --since 118 --carried 97,112
 
 Exit codes: 0 everything has its end; 3 something is unconfirmed, or waits for a signature or its till.")]
 pub(super) struct Totals {
     /// Count only transactions with a number above this: the `next` of the last report
-    #[arg(long, value_name = "NUMBER", default_value_t = SaleNumber::BEFORE_ALL)]
-    since_number: SaleNumber,
+    #[arg(long, alias = "since-number", value_name = "NUMBER", default_value_t = SaleNumber::BEFORE_ALL)]
+    since: SaleNumber,
     /// Numbers that had no end in the last report: counted if they have one now
     #[arg(long, value_name = "NUMBERS", value_delimiter = ',')]
     carried: Vec<SaleNumber>,
@@ -34,7 +34,7 @@ pub(super) struct Totals {
 
 impl Totals {
     pub(super) async fn run(self) -> Result<Exit, Stop> {
-        let path = format!("/v1/totals?since={}&carried={}", self.since_number, joined(&self.carried));
+        let path = format!("/v1/totals?since={}&carried={}", self.since, joined(&self.carried));
         let totals: TotalsView = self.daemon.daemon()?.get_patiently(&path).await?;
         if self.json {
             out::say_json(&totals)
@@ -84,7 +84,7 @@ fn report(totals: &TotalsView) {
         out::say(&format!("{what:<24}{count:>6}"));
     }
     let carried = if carried.is_empty() { String::new() } else { format!(" --carried {}", joined(carried)) };
-    out::say(&format!("next: pos-agent totals --since-number {next}{carried}"));
+    out::say(&format!("next: pos-agent totals --since {next}{carried}"));
 }
 
 fn joined(numbers: &[SaleNumber]) -> String {

@@ -304,6 +304,26 @@ impl Db {
         numbers.into_iter().map(|number| self.replay(number)).collect()
     }
 
+    /// The sales with a number above `above` and below `below`, newest first.
+    ///
+    /// # Errors
+    /// When they cannot be read.
+    pub fn list_newest(
+        &self,
+        till: Option<&str>,
+        above: SaleNumber,
+        below: SaleNumber,
+        limit: u32,
+    ) -> Result<Vec<Sale>, Error> {
+        let [above, below] = [above, below].map(|number| i64::try_from(number).unwrap_or(i64::MAX));
+        let numbers = self.numbers(
+            "SELECT number FROM sale WHERE number > ?1 AND number < ?2 AND (?3 IS NULL OR till = ?3) \
+             ORDER BY number DESC LIMIT ?4",
+            params![above, below, till, limit],
+        )?;
+        numbers.into_iter().map(|number| self.replay(number)).collect()
+    }
+
     /// The reference of a till's latest transaction.
     ///
     /// # Errors

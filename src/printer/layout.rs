@@ -100,6 +100,12 @@ impl Page {
         setter.lines
     }
 
+    /// Its parts, without what may not be shown, and without those that say nothing.
+    #[must_use]
+    pub fn rows(&self) -> Vec<ReceiptRow> {
+        self.rows.iter().filter_map(ReceiptRow::cleaned).collect()
+    }
+
     /// The same as one that was, or may have been, printed before: it says so at both ends, so that neither can be torn
     /// off unseen and nobody takes it for a second sale.
     #[must_use]
@@ -109,6 +115,24 @@ impl Page {
         lines.insert(0, mark.clone());
         lines.push(mark);
         lines
+    }
+}
+
+impl ReceiptRow {
+    /// The same as it becomes lines; `None` when it becomes none.
+    fn cleaned(&self) -> Option<Self> {
+        let line = |text: &str| Some(clean::line(text)).filter(|text| !text.is_empty());
+        Some(match self {
+            Self::Rule => Self::Rule,
+            Self::Left(text) => Self::Left(line(text)?),
+            Self::Centred(text) => Self::Centred(line(text)?),
+            Self::Bold(text) => Self::Bold(line(text)?),
+            Self::Large(text) => Self::Large(line(text)?),
+            Self::Amount(text) => Self::Amount(line(text)?),
+            Self::Pair(label, value) => Self::Pair(clean::line(label), clean::line(value)),
+            Self::Status(text) => Self::Status(Some(clean::text(text)).filter(|text| !text.trim().is_empty())?),
+            Self::SignatureLine(word) => Self::SignatureLine(clean::line(word)),
+        })
     }
 }
 

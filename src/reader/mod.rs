@@ -269,6 +269,23 @@ pub enum ReaderProgress {
     RemoveCard,
 }
 
+impl ReaderProgress {
+    /// A card, or its number, has come: the reader no longer waits for one.
+    #[must_use]
+    pub fn has_a_card(&self) -> bool {
+        match self {
+            Self::PresentCard | Self::InsertCard | Self::SwipeCard | Self::TryAgain | Self::ReaderText(_) => false,
+            Self::TypeCard
+            | Self::ChoosingApplication
+            | Self::ReadingCard
+            | Self::PinEntry { .. }
+            | Self::PinWrong { .. }
+            | Self::PinDone
+            | Self::RemoveCard => true,
+        }
+    }
+}
+
 /// What the card said after the host's answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CardVerdict {

@@ -35,7 +35,7 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpListener;
-use tokio::sync::{broadcast, mpsc, watch};
+use tokio::sync::{mpsc, watch};
 use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::timeout;
 
@@ -43,11 +43,12 @@ use self::api::App;
 use self::guard::{Door, HasPeer, Peer};
 use self::places::{ConnectionPlace, ConnectionPlaces};
 use self::writing::Prompt;
-use super::{Command, PortView, Progress};
+use super::{Command, PortView, ProgressLog};
 use crate::config::{self, SecretError};
 use crate::money::Currency;
 use crate::systemd::Sockets;
 
+mod accept;
 mod api;
 mod asked;
 mod bind;
@@ -65,8 +66,10 @@ mod lists;
 mod operators;
 mod payments;
 mod places;
+mod receipt_page;
 mod receipts;
 mod sales;
+mod searching;
 mod sessions;
 mod terminal;
 mod writing;
@@ -174,7 +177,7 @@ pub async fn serve(
     given: Sockets,
     currency: Currency,
     commands: mpsc::Sender<Command>,
-    progress: broadcast::Sender<Progress>,
+    progress: ProgressLog,
     shutdown: impl Future<Output = ()> + Send + 'static,
 ) -> Result<Bound, Error> {
     let door = Door::loopback(&config.token)?;

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use tokio::sync::{broadcast, mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot};
 
 use crate::counter::Close;
 use crate::money::{Amount, Currency};
@@ -18,6 +18,8 @@ mod closes;
 pub mod http;
 mod operators;
 mod problem;
+mod progress_log;
+mod receipt_view;
 mod refused;
 mod rights;
 mod sale_view;
@@ -30,6 +32,8 @@ mod wanted;
 pub use closes::{CloseAsked, CloseView, ShownClose, WhichClose};
 pub use operators::{ApprovalView, OperatorCommand, OperatorRefused, OperatorView, OperatorsView, SessionView};
 pub use problem::{ProblemType, ProblemView};
+pub use progress_log::{Announced, Missed, NoProgressId, ProgressId, ProgressListener, ProgressLog};
+pub use receipt_view::{ReceiptRowIs, ReceiptRowView, ReceiptView};
 pub use refused::Refused;
 pub use rights::{Caller, Denied, Permit, Presence, SignedIn, Verb};
 pub use sale_view::{CancelView, Cancelled, CardView, LaterView, SaleState, SaleView, ToConfirm};
@@ -76,6 +80,19 @@ pub enum Command {
         till: Option<String>,
         /// Sequence number to start after.
         since: SaleNumber,
+        /// At most so many.
+        limit: u32,
+        /// The sales.
+        reply: oneshot::Sender<Result<Vec<SaleView>, Refused>>,
+    },
+    /// The sales with a number above `above` and below `below`, newest first, at most `limit`.
+    ListNewest {
+        /// The till's name; `None` is every till's.
+        till: Option<String>,
+        /// Sequence number to end before.
+        above: SaleNumber,
+        /// Sequence number to begin under.
+        below: SaleNumber,
         /// At most so many.
         limit: u32,
         /// The sales.
@@ -179,7 +196,7 @@ pub enum Command {
         /// The sale as it stands.
         reply: oneshot::Sender<Result<SaleView, Refused>>,
     },
-    /// A receipt as text.
+    /// A receipt, to be read.
     Receipt {
         /// The till's name.
         till: String,
@@ -187,8 +204,10 @@ pub enum Command {
         reference: Reference,
         /// Whose copy.
         copy: ReceiptCopy,
-        /// Lines separated by line feeds.
-        reply: oneshot::Sender<Result<String, Refused>>,
+        /// Characters of a line; `None`: as on the terminal's paper.
+        width: Option<u8>,
+        /// The receipt.
+        reply: oneshot::Sender<Result<Box<ReceiptView>, Refused>>,
     },
     /// Print a receipt again, marked as a duplicate.
     Print {
@@ -253,7 +272,7 @@ impl Command {
             | Self::Cancel { reply, .. }
             | Self::Signature { reply, .. }
             | Self::Confirm { reply, .. } => drop(reply.send(Err(refused))),
-            Self::List { reply, .. } => drop(reply.send(Err(refused))),
+            Self::List { reply, .. } | Self::ListNewest { reply, .. } => drop(reply.send(Err(refused))),
             Self::Receipt { reply, .. } => drop(reply.send(Err(refused))),
             Self::Print { reply, .. } => drop(reply.send(Err(refused))),
             _ => {}
@@ -267,7 +286,7 @@ pub struct Wires {
     /// What the tills ask, in their order.
     pub commands: mpsc::Receiver<Command>,
     /// Where every step is announced.
-    pub progress: broadcast::Sender<Progress>,
+    pub progress: ProgressLog,
 }
 
 /// One step that a cashier should see.

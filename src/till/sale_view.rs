@@ -106,6 +106,19 @@ pub struct SaleView {
     pub unsettled: Option<String>,
     /// One sentence for the cashier.
     pub text: String,
+    /// The last step that was announced of it, in the word of the events; while it is under way.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub step: Option<String>,
+    /// Until when it waits for a card, an answer, a signature or its till: UTC, RFC 3339. Absent when there is no such
+    /// limit, as while a PIN is entered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<String>,
+    /// How many seconds of that were left when this was told, for a clock that is not the terminal's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub left_s: Option<u64>,
+    /// How many seconds it waits in all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wait_s: Option<u64>,
     /// Unconfirmed, and nothing goes on by itself: what a person must see to. It is tried again once a day.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub needs_person: Option<String>,

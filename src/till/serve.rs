@@ -4,9 +4,9 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use tokio::sync::{broadcast, mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot};
 
-use super::{Command, Progress, http};
+use super::{Command, ProgressLog, http};
 use crate::config;
 use crate::money::Currency;
 use crate::systemd::Sockets;
@@ -42,7 +42,7 @@ pub async fn serve(
     gives: Sockets,
     currency: Currency,
     commands: mpsc::Sender<Command>,
-    progress: broadcast::Sender<Progress>,
+    progress: ProgressLog,
 ) -> Result<Served, Error> {
     let (stop, stopped) = oneshot::channel::<()>();
     let shutdown = async move { drop(stopped.await) };

@@ -16,6 +16,8 @@ pub struct SaleNumber(u64);
 impl SaleNumber {
     /// Before the first, which is 1; no sale has it.
     pub const BEFORE_ALL: Self = Self(0);
+    /// After the last; no sale has it.
+    pub const AFTER_ALL: Self = Self(u64::MAX);
 
     /// From a counter.
     #[must_use]

@@ -14,6 +14,9 @@ use pos_agent::transaction::OutcomeWord;
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
+use tracing_subscriber::filter::Targets;
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
 
 pub mod audit;
 pub mod till;
@@ -49,8 +52,9 @@ impl Counter {
     /// The shop alone.
     pub async fn closed(options: Options) -> Self {
         // With RUST_LOG set a failing test shows what the agent did.
-        let filter = tracing_subscriber::EnvFilter::from_default_env();
-        let _ = tracing_subscriber::fmt().with_env_filter(filter).with_test_writer().try_init();
+        let filter = std::env::var("RUST_LOG").ok().and_then(|level| level.parse::<Targets>().ok()).unwrap_or_default();
+        let lines = tracing_subscriber::fmt::layer().with_test_writer();
+        let _ = tracing_subscriber::registry().with(filter).with(lines).try_init();
         // Installed already by another test of this program: as good.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let shop = Shop::open(options).await.unwrap();

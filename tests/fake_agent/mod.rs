@@ -13,11 +13,11 @@ use pos_agent::systemd::Sockets;
 use pos_agent::till::http::{self, Bound};
 use pos_agent::till::{
     Attention, AttentionView, ClockState, ClockView, Command, GatewayState, GatewayView, JournalState, JournalView,
-    LogView, PrintView, PrinterState, PrinterView, Progress, ReaderState, ReaderView, Refused, RequestFields,
-    SaleState, SaleView, StatusView, WaitsView, Wanted,
+    LogView, PrintView, PrinterState, PrinterView, Progress, ProgressLog, ReaderState, ReaderView, ReceiptRowIs,
+    ReceiptRowView, ReceiptView, Refused, RequestFields, SaleState, SaleView, StatusView, WaitsView, Wanted,
 };
 use pos_agent::transaction::{Kind, OutcomeWord, Reference, SaleNumber};
-use tokio::sync::{broadcast, mpsc, oneshot, watch};
+use tokio::sync::{mpsc, oneshot, watch};
 
 /// The tokens of the tills `till-1`, which has the usual rights, and `till-2`, which has `any-till` too.
 pub(crate) const TOKENS: [&str; 2] = ["0123456789abcdef-1", "0123456789abcdef-2"];
@@ -60,7 +60,7 @@ pub(crate) struct Shop {
     pub(crate) folder: tempfile::TempDir,
     pub(crate) socket: PathBuf,
     pub(crate) http: std::net::SocketAddr,
-    pub(crate) progress: broadcast::Sender<Progress>,
+    pub(crate) progress: ProgressLog,
     pub(crate) stop: mpsc::Sender<oneshot::Sender<()>>,
     /// What a till wanted last.
     pub(crate) wanted: watch::Receiver<Option<Wanted>>,
@@ -71,7 +71,7 @@ pub(crate) fn usual_and(more: &[Right]) -> Rights {
     Right::ALL.into_iter().filter(|right| Rights::till().has(*right) || more.contains(right)).collect()
 }
 
-/// Opens a shop; `ring` is the capacity of the broadcast.
+/// Opens a shop; `ring` is how many steps are kept.
 pub(crate) async fn open(ring: usize) -> Shop {
     open_with(ring, |_| {}).await
 }
@@ -91,7 +91,7 @@ pub(crate) async fn open_with(ring: usize, change: impl FnOnce(&mut Till)) -> Sh
     let mut config = Till { socket: Socket::at(&socket), http, token, ..Till::default() };
     change(&mut config);
     let (commands, heard) = mpsc::channel(8);
-    let (progress, _) = broadcast::channel(ring);
+    let progress = ProgressLog::new(ring);
     let mut wires = Server { config, commands, progress: progress.clone(), running: None };
     let http = wires.start().await;
     let (stop, stopped) = mpsc::channel(1);
@@ -103,7 +103,7 @@ pub(crate) async fn open_with(ring: usize, change: impl FnOnce(&mut Till)) -> Sh
 struct Server {
     config: Till,
     commands: mpsc::Sender<Command>,
-    progress: broadcast::Sender<Progress>,
+    progress: ProgressLog,
     running: Option<(oneshot::Sender<()>, Bound)>,
 }
 
@@ -204,6 +204,14 @@ async fn play(
                 list.truncate(limit as usize);
                 let _ = reply.send(Ok(list));
             }
+            Command::ListNewest { till, above, below, limit, reply } => {
+                let is_between = |sale: &&SaleView| sale.number > above && sale.number < below;
+                let is_theirs = |sale: &&SaleView| till.as_ref().is_none_or(|till| *till == sale.till);
+                let mut list: Vec<SaleView> = sales.values().filter(is_between).filter(is_theirs).cloned().collect();
+                list.sort_by_key(|sale: &SaleView| std::cmp::Reverse(sale.number));
+                list.truncate(limit as usize);
+                let _ = reply.send(Ok(list));
+            }
             Command::Cancel { till, reference, reply, .. } => {
                 let mut known = sales.get(&(till.clone(), reference.to_string())).cloned();
                 if let Some(sale) = known.as_mut().filter(|sale| sale.state == SaleState::WaitingForCard) {
@@ -232,8 +240,13 @@ async fn play(
                 let why = format!("sale {number} does not wait for a person's decision");
                 let _ = reply.send(known.ok_or(Refused::NotPossible { why }));
             }
-            Command::Receipt { reference, copy, reply, .. } => {
-                let _ = reply.send(Ok(format!("{copy:?} copy of {reference}\nGrüße\n")));
+            Command::Receipt { till, reference, copy, width, reply } => {
+                let text = format!("{copy:?} copy of {reference}\nGrüße\n");
+                let row = ReceiptRowView { is: ReceiptRowIs::Bold, text: "<script>".into(), value: String::new() };
+                let (number, language, width) = (SaleNumber::new(1), "de".into(), width.unwrap_or(42));
+                let rows = vec![row];
+                let view = ReceiptView { till, reference, number, copy, language, width, text, rows };
+                let _ = reply.send(Ok(Box::new(view)));
             }
             Command::Print { reference, copy, reply, .. } => {
                 let printer = format!("{copy:?} of {reference}");
@@ -343,6 +356,10 @@ fn sale(sales: &Sales, till: &str, reference: &str, amount: (String, String)) ->
             card: None,
             status_text: None,
             registration: None,
+            step: None,
+            until: None,
+            left_s: None,
+            wait_s: None,
             answer: Default::default(),
         }),
     }
@@ -355,7 +372,7 @@ async fn act(sales: &mut Sales, server: &mut Server, mut sale: SaleView) {
     for beat in beats {
         match beat {
             Beat::Say(step, text) => {
-                let _ = server.progress.send(Progress {
+                server.progress.send(Progress {
                     till: sale.till.clone(),
                     reference: sale.reference.to_string(),
                     step: (*step).into(),
@@ -398,7 +415,7 @@ fn end(sales: &mut Sales, sale: &mut SaleView, outcome: OutcomeWord) {
 }
 
 fn announce(server: &Server, sale: &SaleView, step: &str, text: &str) {
-    let _ = server.progress.send(Progress {
+    server.progress.send(Progress {
         till: sale.till.clone(),
         reference: sale.reference.to_string(),
         step: step.into(),

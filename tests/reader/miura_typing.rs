@@ -157,7 +157,13 @@ mod tip {
 
     #[test]
     fn the_four_places() {
-        for (percentages, places) in [("", "FFFEFEFE"), ("5", "05FFFEFE"), ("5 10 15 100", "050A0F64")] {
+        for (percentages, places) in [
+            ("", "FFFEFEFE"),
+            ("5", "05FFFEFE"),
+            ("5 10 15 100", "050A0F64"),
+            // No other is to be typed.
+            ("5 10 only", "050AFEFE"),
+        ] {
             let command = TIP.replace("0A0F14FF", places);
             play(&format!("type 5 tip 20.00 EUR {percentages}\n {command}"));
         }

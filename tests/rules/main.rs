@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `layers` | who may use whom, heads, maps |
 //! | `manual` | every citation, link and table of `docs/` leads somewhere and is true |
+//! | `names` | the same names on the command line and in HTTP |
 //! | `packages` | what may be built in: licences and sources |
 //! | `boards` | every file of every board is read by what will read it |
 
@@ -12,4 +13,5 @@
 mod boards;
 mod layers;
 mod manual;
+mod names;
 mod packages;

@@ -3,13 +3,18 @@
 use std::io::{self, Write};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
-use tracing_subscriber::EnvFilter;
+use tracing_subscriber::filter::{LevelFilter, Targets};
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
 
 /// To be named before anything is started: what is logged before it goes elsewhere.
 pub(crate) static LOG: LazyLock<Log> = LazyLock::new(|| {
     let log = Log::default();
-    let (writer, filter) = (log.clone(), EnvFilter::new("trace,pos_agent::sim=off,hyper_util::client=off"));
-    tracing_subscriber::fmt().with_env_filter(filter).with_ansi(false).with_writer(move || writer.clone()).init();
+    let others = ["pos_agent::sim", "hyper_util::client"].map(|others| (others, LevelFilter::OFF));
+    let filter = Targets::new().with_default(LevelFilter::TRACE).with_targets(others);
+    let writer = log.clone();
+    let lines = tracing_subscriber::fmt::layer().with_ansi(false).with_writer(move || writer.clone());
+    tracing_subscriber::registry().with(filter).with(lines).init();
     log
 });
 

@@ -436,7 +436,7 @@ async fn a_report_counts_by_number_and_carries_what_has_no_end() {
     assert_eq!(next["carried"], json!([]));
     let output = counter::within("the program", counter.verb(&["totals"])).await.unwrap();
     let said = String::from_utf8(output.stdout).unwrap();
-    assert!(said.contains("20.34 EUR") && said.contains("next: pos-agent totals --since-number 4"), "{said}");
+    assert!(said.contains("20.34 EUR") && said.contains("next: pos-agent totals --since 4"), "{said}");
 }
 
 /// What a cashier sees of it on the command line: kind and sign in the list, and below a payment what became of it.

@@ -9,6 +9,10 @@
 //! | `closes` | closes of day: made, listed, shown in three forms, printed again |
 //! | `confirmation` | a sale that its till confirms: every answer, silence, and a power cut before it |
 //! | `listing` | long lists, many at once |
+//! | `events` | server-sent events: whose they are, and going on after the last one |
+//! | `searching` | lists that are looked through, page by page |
+//! | `receipts` | receipts as text, as data and as a page |
+//! | `waits` | what a sale waits for, and how long |
 //! | `doors` | hostile neighbours at the tills' doors, and sockets that systemd hands over |
 //! | `operators` | who is signed in, what that allows, and what becomes of whoever tries PINs |
 //! | `metrics` | the figures for machines |
@@ -27,9 +31,13 @@ mod program;
 mod closes;
 mod confirmation;
 mod doors;
+mod events;
 mod listing;
 mod metrics;
 mod operators;
+mod receipts;
 mod rights;
+mod searching;
 mod status;
 mod till_http;
+mod waits;

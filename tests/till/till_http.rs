@@ -9,25 +9,26 @@ use pos_agent::config::{Right, Rights, Socket, Till, TillToken};
 use pos_agent::money::Currency;
 use pos_agent::systemd::Sockets;
 use pos_agent::till::http::{self, Error};
-use pos_agent::till::{Caller, EarlierName, ProblemType, ProblemView, Progress};
+use pos_agent::till::{Caller, EarlierName, ProblemType, ProblemView, ProgressLog};
 use pos_agent::transaction::{PaymentId, ReceiptCopy, Reference, SaleNumber};
 use serde_json::Value;
-use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpStream, UnixStream};
-use tokio::sync::{broadcast, mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot};
 
+use crate::events::Listener;
 use crate::fake_agent::{self, Shop, TOKENS};
 
 /// Status, head and body of an answer.
-struct Answer(u16, String, String);
+pub(super) struct Answer(pub(super) u16, String, String);
 
 impl Answer {
-    fn json(&self) -> Value {
+    pub(super) fn json(&self) -> Value {
         serde_json::from_str(&self.2).unwrap_or_else(|error| panic!("{error}: {}", self.2))
     }
 
     /// The code of a problem that is told as RFC 9457 says.
-    fn code(&self) -> String {
+    pub(super) fn code(&self) -> String {
         assert!(self.1.contains("content-type: application/problem+json"), "{}", self.1);
         let view: ProblemView = serde_json::from_str(&self.2).unwrap_or_else(|error| panic!("{error}: {}", self.2));
         let problem = ProblemType::ALL.iter().find(|problem| problem.code() == view.code).unwrap();
@@ -51,7 +52,7 @@ async fn exchange(mut stream: impl AsyncRead + AsyncWrite + Unpin, request: &[u8
     Answer(head[9..12].parse().unwrap(), head.to_ascii_lowercase(), body.to_owned())
 }
 
-fn get_request(path: &str, headers: &str) -> Vec<u8> {
+pub(super) fn get_request(path: &str, headers: &str) -> Vec<u8> {
     format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n{headers}\r\n").into_bytes()
 }
 
@@ -65,16 +66,16 @@ fn post_request(path: &str, headers: &str, body: &[u8]) -> Vec<u8> {
 
 const JSON: &str = "Content-Type: application/json\r\n";
 
-fn token(n: usize) -> String {
+pub(super) fn token(n: usize) -> String {
     format!("Authorization: Bearer {}\r\n", TOKENS[n - 1])
 }
 
 impl Shop {
-    async fn get(&self, path: &str) -> Answer {
+    pub(super) async fn get(&self, path: &str) -> Answer {
         exchange(UnixStream::connect(&self.socket).await.unwrap(), &get_request(path, "")).await
     }
 
-    async fn post(&self, path: &str, body: &str) -> Answer {
+    pub(super) async fn post(&self, path: &str, body: &str) -> Answer {
         exchange(UnixStream::connect(&self.socket).await.unwrap(), &post_request(path, JSON, body.as_bytes())).await
     }
 
@@ -83,7 +84,7 @@ impl Shop {
     }
 }
 
-fn sale(reference: &str, amount: &str) -> String {
+pub(super) fn sale(reference: &str, amount: &str) -> String {
     format!(r#"{{"reference":"{reference}","amount":"{amount}"}}"#)
 }
 
@@ -532,7 +533,7 @@ async fn waiting_ends_with_the_sale_or_with_the_time() {
         shop.post("/v1/sales", &sale(reference, "1.00")).await;
         let mut waiting = UnixStream::connect(&shop.socket).await.unwrap();
         waiting.write_all(&get_request(&format!("/v1/sales/{reference}?wait-s=120"), "")).await.unwrap();
-        while shop.progress.receiver_count() == 0 {
+        while shop.progress.listeners() == 0 {
             tokio::task::yield_now().await;
         }
         let before = tokio::time::Instant::now();
@@ -544,83 +545,6 @@ async fn waiting_ends_with_the_sale_or_with_the_time() {
     }
     // What has ended is answered at once.
     assert_eq!(shop.get("/v1/sales/r?wait-s=120").await.json()["state"], "ended");
-}
-
-fn step(till: &str, reference: &str) -> Progress {
-    Progress {
-        till: till.into(),
-        reference: reference.into(),
-        step: "present-card".into(),
-        text: "Card".into(),
-        training: false,
-        sale: None,
-    }
-}
-
-/// Lines of an event stream, after its head.
-async fn events<S: AsyncRead + AsyncWrite + Unpin>(mut stream: S, headers: &str) -> BufReader<S> {
-    stream.write_all(&get_request("/v1/events", headers)).await.unwrap();
-    let mut lines = BufReader::new(stream);
-    let mut head = String::new();
-    while !head.ends_with(": listening\n\n\r\n") {
-        assert_ne!(lines.read_line(&mut head).await.unwrap(), 0, "{head}");
-    }
-    assert!(head.starts_with("HTTP/1.1 200") && head.contains("text/event-stream"), "{head}");
-    lines
-}
-
-/// The next event's name and data; keep-alives and chunk sizes are passed over.
-async fn event(lines: &mut (impl AsyncBufReadExt + Unpin)) -> (String, Value) {
-    let mut name = String::new();
-    loop {
-        let mut line = String::new();
-        assert_ne!(lines.read_line(&mut line).await.unwrap(), 0, "the stream ended");
-        if let Some(word) = line.strip_prefix("event: ") {
-            name = word.trim_end().to_owned();
-        }
-        if let Some(data) = line.strip_prefix("data: ") {
-            return (name, serde_json::from_str(data).unwrap());
-        }
-    }
-}
-
-#[tokio::test]
-async fn events_reach_those_they_concern() {
-    let shop = fake_agent::open(16).await;
-    let mut till = events(TcpStream::connect(shop.http).await.unwrap(), &token(1)).await;
-    let mut local = events(UnixStream::connect(&shop.socket).await.unwrap(), "").await;
-    for (name, reference) in [("till-2", "b"), ("", ""), ("till-1", "a")] {
-        shop.progress.send(step(name, reference)).unwrap();
-    }
-    for expected in ["", "till-1"] {
-        let (name, data) = event(&mut till).await;
-        assert_eq!((name.as_str(), &data["till"], &data["text"]), ("present-card", &expected.into(), &"Card".into()));
-    }
-    for expected in ["till-2", "", "till-1"] {
-        assert_eq!(event(&mut local).await.1["till"], expected);
-    }
-    shop.post("/v1/sales", &sale("approved", "1.00")).await;
-    let mut heard = Vec::new();
-    while heard.last().is_none_or(|(name, _): &(String, Value)| name != "ended") {
-        heard.push(event(&mut local).await);
-    }
-    let names: Vec<_> = heard.iter().map(|(name, _)| name.as_str()).collect();
-    assert_eq!(names, ["present-card", "pin-entry", "authorising", "ended"]);
-    assert_eq!(heard[3].1["sale"]["outcome"], "approved");
-}
-
-#[tokio::test]
-async fn a_listener_that_lags_is_told_and_goes_on() {
-    let shop = fake_agent::open(4).await;
-    let mut slow = events(UnixStream::connect(&shop.socket).await.unwrap(), "").await;
-    // Without a pause the listener's task cannot run between these.
-    for n in 0..10 {
-        shop.progress.send(step("local", &n.to_string())).unwrap();
-    }
-    assert_eq!(event(&mut slow).await, ("lagged".into(), serde_json::json!({ "missed": 6 })));
-    for n in 6..10 {
-        assert_eq!(event(&mut slow).await.1["reference"], n.to_string());
-    }
 }
 
 #[tokio::test(start_paused = true)]
@@ -645,28 +569,10 @@ async fn a_request_held_open_is_dropped_and_holds_up_nobody() {
 }
 
 #[tokio::test]
-async fn a_user_at_the_socket_has_so_many_listeners() {
-    let shop = fake_agent::open(4).await;
-    let mut held = Vec::new();
-    for _ in 0..16 {
-        held.push(events(UnixStream::connect(&shop.socket).await.unwrap(), "").await);
-    }
-    let refused = tokio::time::timeout(std::time::Duration::from_secs(60), shop.get("/v1/events")).await;
-    let answer = refused.expect("it is listened for once more");
-    assert_eq!((answer.0, answer.code().as_str()), (429, "too-many-listeners"));
-    assert_eq!(shop.get("/v1/status").await.0, 200, "other questions are answered");
-    held.pop();
-    while shop.progress.receiver_count() == 16 {
-        tokio::task::yield_now().await;
-    }
-    events(UnixStream::connect(&shop.socket).await.unwrap(), "").await;
-}
-
-#[tokio::test]
 async fn the_shutdown_ends_everything_and_takes_the_socket_away() {
     let shop = fake_agent::open(4).await;
     assert_eq!(mode(&shop.socket), 0o660);
-    let mut listener = events(UnixStream::connect(&shop.socket).await.unwrap(), "").await;
+    let mut listener = Listener::at_socket(&shop, "").await.lines;
     let (done, stopped) = oneshot::channel();
     shop.stop.send(done).await.unwrap();
     stopped.await.unwrap();
@@ -688,7 +594,7 @@ async fn serve(socket: PathBuf) -> Result<http::Bound, Error> {
         Sockets::default(),
         eur,
         mpsc::channel(1).0,
-        broadcast::channel(1).0,
+        ProgressLog::new(1),
         std::future::pending(),
     )
     .await
@@ -726,7 +632,7 @@ async fn an_address_in_use_is_named_with_its_remedy_and_tried_again() {
     let eur = Currency::from_code("EUR").unwrap();
     let (commands, mut heard) = mpsc::channel(1);
     let bound =
-        http::serve(&config, false, Sockets::default(), eur, commands, broadcast::channel(1).0, std::future::pending())
+        http::serve(&config, false, Sockets::default(), eur, commands, ProgressLog::new(1), std::future::pending())
             .await
             .unwrap();
     assert_eq!(bound.http, None);

@@ -11,8 +11,8 @@ use chrono::{DateTime, Datelike, TimeDelta};
 use pos_agent::agent::{self, Surroundings};
 use pos_agent::config;
 use pos_agent::journal::{self, Moment, Watch};
-use pos_agent::till::Wires;
-use tokio::sync::{broadcast, mpsc};
+use pos_agent::till::{ProgressLog, Wires};
+use tokio::sync::mpsc;
 use tokio::time::Instant;
 
 use super::bank_server;
@@ -46,7 +46,7 @@ impl World {
                 state.booted = Some(Instant::now());
             }
             let (sender, commands) = mpsc::channel(32);
-            let (progress, _) = broadcast::channel(256);
+            let progress = ProgressLog::new(256);
             let till = Till::new(self.clone(), sender, &progress);
             let config = config::load(&write_config(self)).unwrap();
             let agent = agent::run_in(self.surroundings(), Wires { commands, progress }, config, std::future::pending());

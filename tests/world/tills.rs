@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use pos_agent::money::{Amount, Currency};
 use pos_agent::till::{
-    Caller, Command, EarlierName, LaterView, Progress, Refused, RequestFields, SaleState as Standing, SaleView,
-    StatusView, Verb, Wanted,
+    Caller, Command, EarlierName, LaterView, ProgressListener, ProgressLog, Refused, RequestFields,
+    SaleState as Standing, SaleView, StatusView, Verb, Wanted,
 };
 use pos_agent::transaction::{Kind, OnSilence, OutcomeWord, PaymentId, Reference, SaleNumber, Taken, Who};
-use tokio::sync::{broadcast, mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot};
 use tokio::time::sleep;
 
 use super::cut_points::{Fate, Place};
@@ -179,16 +179,17 @@ impl Wish {
 pub(crate) struct Till {
     pub(super) world: World,
     pub(super) commands: mpsc::Sender<Command>,
-    progress: broadcast::Receiver<Progress>,
+    progress: ProgressLog,
+    listener: ProgressListener,
 }
 
 impl Till {
-    pub(super) fn new(world: World, commands: mpsc::Sender<Command>, progress: &broadcast::Sender<Progress>) -> Self {
-        Self { world, commands, progress: progress.subscribe() }
+    pub(super) fn new(world: World, commands: mpsc::Sender<Command>, progress: &ProgressLog) -> Self {
+        Self { world, commands, progress: progress.clone(), listener: progress.listen() }
     }
 
     pub(crate) fn another(&self) -> Self {
-        Self { world: self.world.clone(), commands: self.commands.clone(), progress: self.progress.resubscribe() }
+        Self::new(self.world.clone(), self.commands.clone(), &self.progress)
     }
 
     /// Waits until the terminal can take a sale, at most some minutes.
@@ -358,8 +359,8 @@ impl Till {
             }
             tokio::select! {
                 biased;
-                heard = self.progress.recv() => {
-                    let Ok(Progress { sale: Some(view), .. }) = heard else { continue };
+                heard = self.listener.next() => {
+                    let Some(view) = heard.ok().and_then(|step| step.sale.clone()) else { continue };
                     let number = self.world.lock().wishes.iter().position(|one| view.reference == one.reference.as_str());
                     if let Some(number) = number {
                         self.hear(number, &Ok(*view));

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `sales` | one transaction: begin, show, cancel, judge a signature, settle |
 //! | `confirm` | what a till takes of a sale that it confirms |
-//! | `lists` | many: the list, the sums |
+//! | `lists` | many: the list and its search, the sums |
 //! | `receipts` | a receipt, read or printed again |
 //! | `closes` | closes of day |
 //! | `events` | every step as it happens |
@@ -23,7 +23,7 @@ use std::time::Duration;
 use axum::extract::DefaultBodyLimit;
 use axum::routing::MethodRouter;
 use axum::{Router, middleware};
-use tokio::sync::{broadcast, mpsc, oneshot, watch};
+use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::timeout;
 
 use super::asked::MAX_BODY;
@@ -32,7 +32,7 @@ use super::guard::{Door, guard, in_json};
 use super::places::count;
 use super::{Stopped, closes, confirm, events, lists, operators, payments, receipts, sales, sessions, terminal};
 use crate::money::Currency;
-use crate::till::{Command, Permit, PortView, ProblemType, Progress};
+use crate::till::{Command, Permit, PortView, ProblemType, ProgressLog};
 
 /// The agent answers within one write of the journal; a slow SD card needs a second.
 const ANSWER_DEADLINE: Duration = Duration::from_secs(10);
@@ -40,7 +40,7 @@ const ANSWER_DEADLINE: Duration = Duration::from_secs(10);
 /// What every verb needs.
 pub(super) struct App {
     pub(super) commands: mpsc::Sender<Command>,
-    pub(super) progress: broadcast::Sender<Progress>,
+    pub(super) progress: ProgressLog,
     pub(super) currency: Currency,
     pub(super) stopped: Stopped,
     /// How the port stands; `None` when no till has a token.

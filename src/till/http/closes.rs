@@ -12,12 +12,13 @@ use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
 
+use super::accept;
 use super::api::{App, Route, routes};
 use super::asked::{InPath, JsonBody, Nothing, Parameters, TillQuery, checked_reference};
 use super::failure::Failure;
 use super::places::Allowance;
 use crate::counter::{Close, csv};
-use crate::till::{Caller, CloseAsked, CloseView, Command, PrintView, ProblemType, Verb, WhichClose};
+use crate::till::{Caller, CloseAsked, CloseView, Command, PrintView, Verb, WhichClose};
 
 /// A journal of a hundred thousand transactions on a slow card, and another close before this one.
 const CLOSE_DEADLINE: Duration = Duration::from_secs(120);
@@ -142,7 +143,7 @@ async fn show(
     headers: HeaderMap,
 ) -> Result<Response, Failure> {
     let permit = caller.may(Verb::Close)?;
-    let (which, form) = (which_close(&which)?, CloseForm::wanted(&headers)?);
+    let (which, form) = (which_close(&which)?, accept::wanted(&headers, FORMS)?);
     let asked = permit.clone();
     let shown = app.ask(&permit, |reply| Command::ShowClose { which, permit: asked, reply }).await??;
     Ok(match form {
@@ -182,75 +183,6 @@ enum CloseForm {
     Text,
 }
 
-impl CloseForm {
-    /// The one that `Accept` weighs most, of several the first; JSON when it names none.
-    fn wanted(headers: &HeaderMap) -> Result<Self, Failure> {
-        let accept = headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok());
-        let mut wanted: Option<(u32, Self)> = None;
-        let mut is_named = false;
-        for range in accept.flat_map(|value| value.split(',')).map(str::trim).filter(|range| !range.is_empty()) {
-            is_named = true;
-            let (media, parameters) = range.split_once(';').unwrap_or((range, ""));
-            let weight = parameters.split(';').find_map(|parameter| parameter.trim().strip_prefix("q="));
-            let weight = weight.map_or(1000, thousandths);
-            let form = match media.trim().to_ascii_lowercase().as_str() {
-                "application/json" | "application/*" | "*/*" => Self::Json,
-                "text/csv" => Self::Csv,
-                "text/plain" | "text/*" => Self::Text,
-                _ => continue,
-            };
-            if weight > wanted.map_or(0, |(weight, _)| weight) {
-                wanted = Some((weight, form));
-            }
-        }
-        match wanted {
-            Some((_, form)) => Ok(form),
-            None if !is_named => Ok(Self::Json),
-            None => {
-                let detail = "a close is to be had as application/json, text/csv or text/plain";
-                Err(Failure::new(ProblemType::NotAcceptable, detail))
-            }
-        }
-    }
-}
-
-/// A weight of RFC 9110, 12.4.2: 0 to 1 with up to three decimals. What is none counts as nothing.
-fn thousandths(weight: &str) -> u32 {
-    let (whole, decimals) = weight.trim().split_once('.').unwrap_or((weight.trim(), ""));
-    let digits = format!("{whole}{decimals:0<3}");
-    if decimals.len() > 3 || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
-        return 0;
-    }
-    digits.parse().unwrap_or(0).min(1000)
-}
-
-#[cfg(test)]
-mod tests {
-    use axum::http::HeaderValue;
-
-    use super::*;
-
-    #[test]
-    fn the_form_is_the_one_that_is_wanted_most() {
-        for (accept, form) in [
-            ("", Some(CloseForm::Json)),
-            ("*/*", Some(CloseForm::Json)),
-            ("application/json", Some(CloseForm::Json)),
-            ("text/csv", Some(CloseForm::Csv)),
-            ("TEXT/CSV; header=present", Some(CloseForm::Csv)),
-            ("text/plain;q=0.5, text/csv;q=0.9", Some(CloseForm::Csv)),
-            ("text/html, text/plain;q=0.8, */*;q=0.1", Some(CloseForm::Text)),
-            ("text/csv;q=0, application/json;q=0.001", Some(CloseForm::Json)),
-            ("text/csv, text/plain", Some(CloseForm::Csv)),
-            ("image/png", None),
-            ("text/csv;q=0", None),
-            ("text/csv;q=x", None),
-        ] {
-            let mut headers = HeaderMap::new();
-            if !accept.is_empty() {
-                headers.insert(header::ACCEPT, HeaderValue::from_static(accept));
-            }
-            assert_eq!(CloseForm::wanted(&headers).ok(), form, "{accept}");
-        }
-    }
-}
+/// The forms of a close; JSON for whoever says nothing.
+const FORMS: &[(&str, CloseForm)] =
+    &[("application/json", CloseForm::Json), ("text/plain", CloseForm::Text), ("text/csv", CloseForm::Csv)];

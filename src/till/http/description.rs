@@ -118,7 +118,13 @@ impl Operation {
             schemas.of_answer::<T>();
             json!({ "type": "string" })
         };
-        self.content(status, text, "text/event-stream", schema, "event: idle\ndata: {…}\n\n".into())
+        self.content(
+            status,
+            text,
+            "text/event-stream",
+            schema,
+            "id: 5f0c2a9d1e7b3a44-17\nevent: idle\ndata: {…}\n\n".into(),
+        )
     }
 
     fn content(mut self, status: u16, text: &'static str, media: &'static str, schema: Schema, example: Value) -> Self {

@@ -1,7 +1,11 @@
 //! Server-sent events: every step of the caller's sales and of the terminal, as it happens.
 //!
-//! A slow listener holds up nobody and costs a fixed amount: one event waits for it here, the others in the broadcast's
-//! ring. When the ring has gone past it, it is told (`event: lagged`) and goes on with the newest. One that takes
+//! Each event has an `id`. Whoever comes back with the last one (`Last-Event-ID`) hears what it missed, as long as that
+//! is kept; otherwise it hears one `reset` first, and asks anew how things stand. The id moves on with what other tills
+//! do, which is not told.
+//!
+//! A slow listener holds up nobody and costs a fixed amount: one event waits for it here, the others in the log, which
+//! is the same for all. When the log has gone past it, it hears `reset` too and goes on with the newest. One that takes
 //! nothing any more is closed with its connection (`writing.rs`). How many a caller may have is in `places.rs`.
 
 use std::convert::Infallible;
@@ -12,26 +16,31 @@ use std::time::Duration;
 
 use axum::body::{Body, Bytes};
 use axum::extract::{Extension, State};
-use axum::http::header;
+use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
 use hyper::body::Frame;
-use tokio::sync::{OwnedSemaphorePermit, broadcast, mpsc};
+use tokio::sync::{OwnedSemaphorePermit, mpsc};
 use tokio::time::{Instant, MissedTickBehavior, interval_at};
 
 use super::Stopped;
 use super::api::{App, Route, routes};
 use super::failure::Failure;
 use super::places::Allowance;
-use crate::till::{Caller, Permit, Progress, Verb};
+use crate::till::{Caller, Missed, Permit, Progress, ProgressId, ProgressListener, ProgressLog, Verb};
 
-/// A comment this often shows both ends that the other one lives; the command line gives up after three of them.
-const KEEP_ALIVE: Duration = Duration::from_secs(10);
+/// A comment this often shows both ends that the other one lives: a page that hears none of two knows within three
+/// seconds that its line is cut.
+const KEEP_ALIVE: Duration = Duration::from_secs(1);
+/// What `reset` says to people.
+const RESET: &str = "steps were missed: how the sales and the terminal stand is to be asked anew";
 
 /// Every step as it happens.
 pub(super) const ROUTES: &[Route] = routes! {
     get "/v1/events" => listen,
         Operation::new("events", "Every step of the caller's transactions and of the terminal, as it happens")
             .text("Server-sent events: `event` is the step's word, `data` one object of the schema `Progress`.")
+            .text("With the header `Last-Event-ID` it goes on after that event; when that is not possible, the first")
+            .text("event is `reset`, which names no sale: how things stand is to be asked anew.")
             .needs(Verb::Listen)
             .streams::<Progress>(200, "The events, without end.")
             .refuses(&[ProblemType::TooManyListeners]);
@@ -41,24 +50,41 @@ async fn listen(
     State(app): State<Arc<App>>,
     Extension(caller): Extension<Caller>,
     Extension(allowance): Extension<Arc<Allowance>>,
+    headers: HeaderMap,
 ) -> Result<Response, Failure> {
     let permit = caller.may(Verb::Listen)?;
     let place = allowance.listener()?;
-    Ok(stream(permit, app.progress.subscribe(), app.stopped.clone(), place))
+    Ok(stream(permit, Place::wanted(&app.progress, &headers), app.stopped.clone(), place))
 }
 
-/// The stream for whoever has this permit, from now on; `place` is one of those that it may have, and free when the
-/// stream ends.
-fn stream(
-    permit: Permit,
-    progress: broadcast::Receiver<Progress>,
-    stopped: Stopped,
-    place: OwnedSemaphorePermit,
-) -> Response {
+/// From where on somebody listens.
+struct Place {
+    progress: ProgressListener,
+    /// What it has heard last was not to be gone on from.
+    reset: bool,
+}
+
+impl Place {
+    /// Where `Last-Event-ID` says, else from now on.
+    fn wanted(log: &ProgressLog, headers: &HeaderMap) -> Self {
+        let from_now = |reset| Self { progress: log.listen(), reset };
+        let Some(last) = headers.get("last-event-id").filter(|last| !last.is_empty()) else {
+            return from_now(false);
+        };
+        match last.to_str().ok().and_then(|last| last.parse::<ProgressId>().ok()).map(|id| log.listen_after(id)) {
+            Some(Ok(progress)) => Self { progress, reset: false },
+            Some(Err(progress)) => Self { progress, reset: true },
+            None => from_now(true),
+        }
+    }
+}
+
+/// The stream for whoever has this permit; `turn` is one of those that it may have, and free when the stream ends.
+fn stream(permit: Permit, place: Place, stopped: Stopped, turn: OwnedSemaphorePermit) -> Response {
     let (sender, events) = mpsc::channel(1);
     tokio::spawn(async move {
-        let _place = place;
-        forward(permit, progress, stopped, sender).await;
+        let _turn = turn;
+        forward(permit, place, stopped, sender).await;
     });
     let body = Body::new(Events(events));
     ([(header::CONTENT_TYPE, "text/event-stream")], body).into_response()
@@ -67,14 +93,16 @@ fn stream(
 /// Ends when the listener, the agent or the program does.
 async fn forward(
     permit: Permit,
-    mut progress: broadcast::Receiver<Progress>,
+    Place { mut progress, reset }: Place,
     mut stopped: Stopped,
     listener: mpsc::Sender<Bytes>,
 ) {
     let mut keep_alive = interval_at(Instant::now() + KEEP_ALIVE, KEEP_ALIVE);
     keep_alive.set_missed_tick_behavior(MissedTickBehavior::Delay);
     // At once, so that the listener knows that nothing will be missed from here on.
-    let mut next = Some(Bytes::from_static(b": listening\n\n"));
+    let mut told = progress.heard();
+    let first = if reset { missed(told) } else { format!("id: {told}\n\n") };
+    let mut next = Some(Bytes::from(format!(": listening\n{first}")));
     loop {
         if let Some(event) = next.take() {
             tokio::select! {
@@ -83,26 +111,38 @@ async fn forward(
             }
         }
         next = tokio::select! {
-            heard = progress.recv() => match heard {
-                Ok(step) if step.till.is_empty() || permit.hears(&step.till) => Some(event(&step)),
-                Ok(_) => None,
-                Err(broadcast::error::RecvError::Lagged(missed)) => {
-                    Some(Bytes::from(format!("event: lagged\ndata: {{\"missed\":{missed}}}\n\n")))
+            heard = progress.next() => match heard {
+                Ok(step) if step.till.is_empty() || permit.hears(&step.till) => {
+                    told = progress.heard();
+                    Some(event(told, &step.now()).into())
                 }
-                Err(broadcast::error::RecvError::Closed) => return,
+                Ok(_) => None,
+                Err(Missed) => {
+                    told = progress.heard();
+                    Some(missed(told).into())
+                }
             },
-            _ = keep_alive.tick() => Some(Bytes::from_static(b":\n\n")),
+            _ = keep_alive.tick() => {
+                let is_new = told != progress.heard();
+                told = progress.heard();
+                Some(if is_new { format!(":\nid: {told}\n\n").into() } else { Bytes::from_static(b":\n\n") })
+            }
             () = listener.closed() => return,
             () = stopped.wait() => return,
         };
     }
 }
 
-fn event(step: &Progress) -> Bytes {
+fn event(id: ProgressId, step: &Progress) -> String {
     // A line feed in the word would begin another field; JSON holds none.
     let word: String = step.step.chars().filter(char::is_ascii_graphic).collect();
     let data = serde_json::to_string(step).expect("a step holds only text and numbers");
-    Bytes::from(format!("event: {word}\ndata: {data}\n\n"))
+    format!("id: {id}\nevent: {word}\ndata: {data}\n\n")
+}
+
+fn missed(id: ProgressId) -> String {
+    let (till, reference, sale) = Default::default();
+    event(id, &Progress { till, reference, step: "reset".to_owned(), text: RESET.to_owned(), training: false, sale })
 }
 
 struct Events(mpsc::Receiver<Bytes>);

@@ -18,7 +18,7 @@ pub(super) fn sale() -> Value {
 pub(super) fn begun() -> Value {
     json!({
         "till": "till-1", "reference": "order-4711", "by": { "token": "till-1" }, "number": 17, "kind": "sale",
-        "amount": "12.34", "currency": "EUR", "state": "waiting-for-card", "text": "waiting for a card",
+        "amount": "12.34", "currency": "EUR", "state": "waiting-for-card", "text": "waiting for a card", "step": "present-card", "until": "2026-11-20T12:35:56Z", "leftS": 60, "waitS": 60,
         "startedAt": "2026-11-20T12:34:56Z", "replayed": false,
     })
 }
@@ -33,6 +33,9 @@ pub(super) fn replayed() -> Value {
 /// The same when it was cancelled before the card.
 pub(super) fn cancelled() -> Value {
     let mut sale = begun();
+    for gone in ["step", "until", "leftS", "waitS"] {
+        sale.as_object_mut().and_then(|sale| sale.remove(gone));
+    }
     let cancelled = json!({
         "cancel": "in-time", "cancelText": "cancelled in time: nothing is charged", "state": "ended",
         "outcome": "cancelled", "reason": "till-cancelled", "text": "CANCELLED", "endedAt": "2026-11-20T12:35:01Z",
@@ -122,3 +125,18 @@ pub(super) const RECEIPT: &str = "\
 TOTAL                  12.34 EUR
             APPROVED
 ";
+
+/// The same as data.
+pub(super) fn receipt() -> Value {
+    json!({
+        "till": "till-1", "reference": "order-4711", "number": 17, "copy": "customer", "language": "en", "width": 32,
+        "text": RECEIPT,
+        "rows": [
+            { "is": "large", "text": "CORNER SHOP" }, { "is": "rule" },
+            { "is": "pair", "text": "TOTAL", "value": "12.34 EUR" }, { "is": "bold", "text": "APPROVED" },
+        ],
+    })
+}
+
+/// The same as a page.
+pub(super) const RECEIPT_AS_PAGE: &str = "<!DOCTYPE html>\n<html lang=\"en\">…</html>\n";

@@ -1,6 +1,9 @@
 //! Several transactions at once: the list of sales, page by page, and the sums for the closing of a day.
 //!
-//! However long a list is, two or three pages of it are in memory, and none is read before there is room for it.
+//! However long a list is, two or three pages of it are in memory, and none is read before there is room for it. One
+//! request looks at so many transactions and no more: a search that has not found enough by then tells where it goes on
+//! (`next`). Places are numbers of transactions, so what is begun meanwhile moves nothing: the newest first it is not
+//! in the list, the oldest first it comes at its end.
 
 use std::collections::BTreeSet;
 use std::pin::Pin;
@@ -21,8 +24,9 @@ use super::api::{App, Route, routes};
 use super::asked::Parameters;
 use super::failure::Failure;
 use super::places::Allowance;
-use crate::till::{Caller, Command, Permit, SaleView, TotalsView, Verb};
-use crate::transaction::SaleNumber;
+use super::searching::{SalesFilter, WantedSales};
+use crate::till::{Caller, Command, Permit, SaleState, SaleView, TotalsView, Verb};
+use crate::transaction::{Kind, OutcomeWord, SaleNumber};
 
 /// A journal of a hundred thousand transactions on a slow card.
 const COUNT_DEADLINE: Duration = Duration::from_secs(60);
@@ -32,14 +36,18 @@ const MAX_CARRIED: usize = 1000;
 const LIST_LIMIT: (u32, u32) = (100, 1000);
 /// Sales of one page; as JSON some 40 KiB.
 const PAGE: u32 = 50;
+/// Sales that one request looks at: a second on a slow board.
+const LOOKED_AT: u32 = 1000;
 
 /// Many transactions.
 pub(super) const ROUTES: &[Route] = routes! {
     get "/v1/sales" => list,
-        Operation::new("listSales", "Transactions by their numbers, oldest first")
+        Operation::new("listSales", "Transactions by their numbers, oldest first or newest first, all or those that are looked for")
+            .text("`next` is the next question's `cursor`, with the same other parameters; without it there are no more.")
+            .text("A search over many transactions answers with what it has found until then, be it none, and `next`.")
             .needs(Verb::List)
             .query::<ListQuery>()
-            .answers::<SalesView>(200, "The transactions.", json!({ "sales": [examples::sale()] }))
+            .answers::<SalesView>(200, "The transactions.", json!({ "sales": [examples::sale()], "next": "17" }))
             .refuses(&[ProblemType::ListUnderWay, ProblemType::Journal]);
     get "/v1/totals" => totals,
         Operation::new("totals", "Counts and sums after a number, for the closing of a day")
@@ -56,6 +64,9 @@ pub(super) const ROUTES: &[Route] = routes! {
 struct SalesView {
     /// One after the other.
     sales: Vec<SaleView>,
+    /// Where it goes on; absent when there are no more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -73,23 +84,85 @@ struct ListQuery {
     /// The transactions of training, and no others.
     #[serde(default)]
     training: bool,
+    /// Which come first.
+    #[serde(default)]
+    order: ListOrder,
+    /// The `next` of an earlier answer: what comes after it.
+    #[cfg_attr(feature = "docs", schemars(regex(pattern = "^[0-9]{1,19}$")))]
+    cursor: Option<String>,
+    /// Only those of which so much was asked for or approved, as `12.34`.
+    amount: Option<String>,
+    /// Only those that began at this time or later, RFC 3339.
+    from: Option<String>,
+    /// Only those that began before this time, RFC 3339.
+    to: Option<String>,
+    /// Only those of a card with these last four digits.
+    #[cfg_attr(feature = "docs", schemars(regex(pattern = "^[0-9]{4}$")))]
+    last4: Option<String>,
+    /// Only those whose reference has this in it; small and capital letters are the same.
+    reference: Option<String>,
+    /// Only those of this kind.
+    kind: Option<Kind>,
+    /// Only those that stand so.
+    state: Option<SaleState>,
+    /// Only those that ended so.
+    outcome: Option<OutcomeWord>,
+}
+
+/// In which order transactions are listed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+enum ListOrder {
+    /// The smallest number first.
+    #[default]
+    Oldest,
+    /// The greatest number first.
+    Newest,
 }
 
 async fn list(
     State(app): State<Arc<App>>,
     Extension(caller): Extension<Caller>,
     Extension(allowance): Extension<Arc<Allowance>>,
-    Parameters(ListQuery { since, limit, till, training }): Parameters<ListQuery>,
+    Parameters(asked): Parameters<ListQuery>,
 ) -> Result<Response, Failure> {
+    let ListQuery {
+        since,
+        limit,
+        till,
+        training,
+        order,
+        cursor,
+        amount,
+        from,
+        to,
+        last4,
+        reference,
+        kind,
+        state,
+        outcome,
+    } = asked;
     let (usual, most) = LIST_LIMIT;
     let limit = limit.unwrap_or(usual);
     if !(1..=most).contains(&limit) {
-        return Err(Failure::malformed(format!("limit is 1 to {most}; ask for the rest with since")));
+        let detail = format!("limit is 1 to {most}; ask for the rest with since or cursor");
+        return Err(Failure::malformed(detail).field("limit"));
     }
+    let cursor: Option<SaleNumber> = cursor
+        .map(|cursor| cursor.parse())
+        .transpose()
+        .map_err(|_| Failure::malformed("cursor: the next of an earlier answer, or leave it out").field("cursor"))?;
+    let filter = SalesFilter { amount, from, to, last4, reference, kind, state, outcome }.read(app.currency)?;
     let permit = caller.may(Verb::List)?;
     let till = permit.one_or_all(till)?;
+    let (above, below) = match order {
+        ListOrder::Oldest => (cursor.map_or(since, |cursor| since.max(cursor)), None),
+        ListOrder::Newest => (since, Some(cursor.unwrap_or(SaleNumber::AFTER_ALL))),
+    };
     let turn = allowance.turn_to_read().await?;
-    answer(app, permit, ListWanted { training, till, since, limit }, turn).await
+    let wanted = ListWanted { training, till, above, below, filter, limit, looks_at: LOOKED_AT, next: None };
+    answer(app, permit, wanted, turn).await
 }
 
 #[derive(Deserialize)]
@@ -129,19 +202,27 @@ async fn totals(
     Ok(Json(counted.await??))
 }
 
-/// What is asked for.
+/// What is asked for, and how far it is answered.
 struct ListWanted {
     /// Of training.
     training: bool,
     /// Whose; `None` is every till's.
     till: Option<String>,
-    /// Number to start after.
-    since: SaleNumber,
-    /// At most so many.
+    /// Number to stay above.
+    above: SaleNumber,
+    /// Number to stay below, the newest first; `None`: the oldest first.
+    below: Option<SaleNumber>,
+    filter: WantedSales,
+    /// At most so many. Zero: the list ends.
     limit: u32,
+    /// So many may still be looked at.
+    looks_at: u32,
+    /// Where it goes on behind what was looked at; `None` when that was all.
+    next: Option<SaleNumber>,
 }
 
-/// `{"sales":[…]}`, of which the first page is read before anything is answered. `turn` is held as long as it takes.
+/// `{"sales":[…],"next":"…"}`, of which the first page is read before anything is answered. `turn` is held as long as
+/// it takes.
 async fn answer(
     app: Arc<App>,
     permit: Permit,
@@ -150,16 +231,16 @@ async fn answer(
 ) -> Result<Response, Failure> {
     let first = wanted.page(&app, &permit).await?;
     let mut text = br#"{"sales":["#.to_vec();
-    write(&mut text, &first, true);
+    let mut is_first = write(&mut text, &first, true);
     let json = [(header::CONTENT_TYPE, "application/json")];
     if wanted.limit == 0 {
-        text.extend_from_slice(b"]}");
+        wanted.end(&mut text);
         return Ok((json, text).into_response());
     }
     let (taker, pages) = mpsc::channel(1);
     tokio::spawn(async move {
         let _turn = turn;
-        feed(&app, &permit, wanted, text, taker).await;
+        feed(&app, &permit, wanted, (text, &mut is_first), taker).await;
     });
     Ok((json, Body::new(Pages(pages))).into_response())
 }
@@ -169,19 +250,22 @@ async fn feed(
     app: &App,
     permit: &Permit,
     mut wanted: ListWanted,
-    mut text: Vec<u8>,
+    (mut text, is_first): (Vec<u8>, &mut bool),
     taker: mpsc::Sender<Result<Bytes, BrokenOff>>,
 ) {
     loop {
         if wanted.limit == 0 {
-            text.extend_from_slice(b"]}");
+            wanted.end(&mut text);
         }
-        let taken = taker.send(Ok(std::mem::take(&mut text).into())).await;
-        if taken.is_err() || wanted.limit == 0 {
-            return;
+        // A page without anything that is looked for is not handed on: it would end nothing.
+        if !text.is_empty() {
+            let taken = taker.send(Ok(std::mem::take(&mut text).into())).await;
+            if taken.is_err() || wanted.limit == 0 {
+                return;
+            }
         }
         match wanted.page(app, permit).await {
-            Ok(page) => write(&mut text, &page, false),
+            Ok(page) => *is_first = write(&mut text, &page, *is_first),
             Err(failure) => {
                 // An end that is missing is seen; a list that ends too early is not.
                 tracing::warn!(code = failure.code(), why = failure.detail(), "a list of sales broke off");
@@ -189,28 +273,72 @@ async fn feed(
                 return;
             }
         }
+        if taker.is_closed() {
+            return;
+        }
     }
 }
 
 impl ListWanted {
-    /// The next page. Afterwards `limit` is what is still wanted behind it: zero when there is nothing more.
+    /// What is wanted of the next page. Afterwards `limit` is what is still wanted behind it: zero at the end.
     async fn page(&mut self, app: &App, permit: &Permit) -> Result<Vec<SaleView>, Failure> {
-        let (till, since, limit) = (self.till.clone(), self.since, self.limit.min(PAGE));
-        let page = app.ask_of(self.training, permit, |reply| Command::List { till, since, limit, reply }).await??;
-        let whole = u32::try_from(page.len()).is_ok_and(|read| read == limit);
-        self.limit = if whole { self.limit - limit } else { 0 };
-        self.since = page.last().map_or(since, |sale| sale.number);
-        Ok(page)
+        let size = self.limit.min(PAGE).min(self.looks_at);
+        // A search reads whole pages, whatever is left to find.
+        let size = if self.filter.is_for_all() { size } else { PAGE.min(self.looks_at) };
+        let (till, above, limit) = (self.till.clone(), self.above, size);
+        let page = match self.below {
+            None => {
+                app.ask_of(self.training, permit, |reply| Command::List { till, since: above, limit, reply }).await??
+            }
+            Some(below) => {
+                app.ask_of(self.training, permit, |reply| Command::ListNewest { till, above, below, limit, reply })
+                    .await??
+            }
+        };
+        let mut whole = u32::try_from(page.len()).is_ok_and(|read| read == size);
+        let mut found = Vec::new();
+        for sale in page {
+            if self.limit == 0 {
+                whole = true;
+                break;
+            }
+            self.looks_at = self.looks_at.saturating_sub(1);
+            self.next = Some(sale.number);
+            if self.filter.wants(&sale) {
+                self.limit -= 1;
+                found.push(sale);
+            }
+        }
+        match (self.below.is_some(), self.next) {
+            (true, next) => self.below = next.or(self.below),
+            (false, next) => self.above = next.unwrap_or(self.above),
+        }
+        if !whole {
+            (self.limit, self.next) = (0, None);
+        } else if self.looks_at == 0 {
+            self.limit = 0;
+        }
+        Ok(found)
+    }
+
+    /// The end of the answer.
+    fn end(&self, text: &mut Vec<u8>) {
+        match self.next {
+            Some(next) => text.extend_from_slice(format!(r#"],"next":"{next}"}}"#).as_bytes()),
+            None => text.extend_from_slice(b"]}"),
+        }
     }
 }
 
-fn write(text: &mut Vec<u8>, page: &[SaleView], first: bool) {
+/// Answers whether the next one is still the first.
+fn write(text: &mut Vec<u8>, page: &[SaleView], first: bool) -> bool {
     for (n, sale) in page.iter().enumerate() {
         if n > 0 || !first {
             text.push(b',');
         }
         serde_json::to_writer(&mut *text, sale).expect("a sale's view holds only text and numbers");
     }
+    first && page.is_empty()
 }
 
 /// The rest of a list could not be read.

@@ -1,33 +1,39 @@
-//! Receipts: one copy of them to be read, or printed again.
+//! Receipts: one copy of them to be read, as text, as data or as a page, or printed again.
 
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::{Extension, State};
-use axum::http::{StatusCode, header};
+use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 
+use super::accept;
 use super::api::{App, Route, routes};
 use super::asked::{JsonBody, Nothing, Parameters, ReferenceInPath};
 use super::failure::Failure;
-#[cfg(feature = "docs")]
-use crate::till::PrintView;
+use super::receipt_page::{POLICY, receipt_page};
 use crate::till::{Caller, Command, Verb};
+#[cfg(feature = "docs")]
+use crate::till::{PrintView, ReceiptView};
 use crate::transaction::ReceiptCopy;
 
 /// The receipts of a transaction.
 pub(super) const ROUTES: &[Route] = routes! {
     get "/v1/sales/{reference}/receipt" => receipt,
-        Operation::new("receipt", "A receipt, to be read")
+        Operation::new("receipt", "A receipt, to be read: as text, as data or as a page")
             .needs(Verb::Receipt)
             .query::<ReceiptQuery>()
-            .answers_text(200, "Lines of text.", "text/plain", examples::RECEIPT)
-            .refuses(&[ProblemType::NoSuchSale, ProblemType::NoReceiptYet, ProblemType::Journal]);
+            .answers_text(200, "The receipt, in the form that `Accept` asks for.", "text/plain", examples::RECEIPT)
+            .answers::<ReceiptView>(200, "", examples::receipt())
+            .answers_text(200, "", "text/html", examples::RECEIPT_AS_PAGE)
+            .refuses(&[ProblemType::NoSuchSale, ProblemType::NoReceiptYet, ProblemType::NotAcceptable])
+            .refuses(&[ProblemType::Journal]);
     post "/v1/sales/{reference}/receipt" => print,
         Operation::new("printReceipt", "Print a receipt again, marked as a duplicate")
             .needs(Verb::Receipt)
-            .query::<ReceiptQuery>()
+            .query::<CopyQuery>()
             .body::<Nothing>(json!({}))
             .answers::<PrintView>(
                 202,
@@ -37,10 +43,30 @@ pub(super) const ROUTES: &[Route] = routes! {
             .refuses(&[ProblemType::NoSuchSale, ProblemType::NoReceiptYet, ProblemType::Printer, ProblemType::Journal]);
 };
 
+/// Characters of a line that may be asked for: the narrowest paper that is laid out, and more than any.
+const WIDTHS: RangeInclusive<u8> = 24..=64;
+
 #[derive(Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 struct ReceiptQuery {
+    /// Whose copy.
+    #[serde(default)]
+    copy: ReceiptCopy,
+    /// Characters of a line; as on the terminal's paper when nothing is said.
+    #[cfg_attr(feature = "docs", schemars(range(min = 24, max = 64)))]
+    width: Option<u8>,
+    /// The till that is meant: for a program that stands for several, and for whoever has the right `any-till`.
+    till: Option<String>,
+    /// The transaction is one of training; those have references of their own.
+    #[serde(default)]
+    training: bool,
+}
+
+#[derive(Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+struct CopyQuery {
     /// Whose copy.
     #[serde(default)]
     copy: ReceiptCopy,
@@ -51,23 +77,50 @@ struct ReceiptQuery {
     training: bool,
 }
 
+/// In which form a receipt is answered.
+#[derive(Clone, Copy)]
+enum ReceiptForm {
+    Text,
+    Json,
+    Page,
+}
+
+/// The forms of a receipt; text for whoever says nothing.
+const FORMS: &[(&str, ReceiptForm)] =
+    &[("text/plain", ReceiptForm::Text), ("application/json", ReceiptForm::Json), ("text/html", ReceiptForm::Page)];
+
 async fn receipt(
     State(app): State<Arc<App>>,
     Extension(caller): Extension<Caller>,
     ReferenceInPath(reference): ReferenceInPath,
-    Parameters(ReceiptQuery { copy, till, training }): Parameters<ReceiptQuery>,
+    Parameters(ReceiptQuery { copy, width, till, training }): Parameters<ReceiptQuery>,
+    headers: HeaderMap,
 ) -> Result<Response, Failure> {
     let permit = caller.may(Verb::Receipt)?;
     let till = permit.one(till)?;
-    let text = app.ask_of(training, &permit, |reply| Command::Receipt { till, reference, copy, reply }).await??;
-    Ok(([(header::CONTENT_TYPE, "text/plain; charset=utf-8")], text).into_response())
+    let form = accept::wanted(&headers, FORMS)?;
+    if width.is_some_and(|width| !WIDTHS.contains(&width)) {
+        let detail = format!("width: {} to {} characters", WIDTHS.start(), WIDTHS.end());
+        return Err(Failure::malformed(detail).field("width"));
+    }
+    let shown =
+        app.ask_of(training, &permit, |reply| Command::Receipt { till, reference, copy, width, reply }).await??;
+    let of = |media| [(header::CONTENT_TYPE, media)];
+    Ok(match form {
+        ReceiptForm::Text => (of("text/plain; charset=utf-8"), shown.text).into_response(),
+        ReceiptForm::Json => Json(shown).into_response(),
+        ReceiptForm::Page => {
+            let policy = [(header::CONTENT_SECURITY_POLICY, POLICY), (header::X_CONTENT_TYPE_OPTIONS, "nosniff")];
+            (of("text/html; charset=utf-8"), policy, receipt_page(&shown)).into_response()
+        }
+    })
 }
 
 async fn print(
     State(app): State<Arc<App>>,
     Extension(caller): Extension<Caller>,
     ReferenceInPath(reference): ReferenceInPath,
-    Parameters(ReceiptQuery { copy, till, training }): Parameters<ReceiptQuery>,
+    Parameters(CopyQuery { copy, till, training }): Parameters<CopyQuery>,
     JsonBody(Nothing {}): JsonBody<Nothing>,
 ) -> Result<Response, Failure> {
     let permit = caller.may(Verb::Receipt)?;

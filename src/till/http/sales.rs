@@ -33,7 +33,6 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use serde::de::{Deserializer, Visitor};
-use tokio::sync::broadcast;
 use tokio::time::{Instant, timeout_at};
 
 use super::api::{App, Route, routes};
@@ -42,8 +41,8 @@ use super::credentials;
 use super::failure::Failure;
 use crate::money::{Amount, Currency};
 use crate::till::{
-    Caller, CancelView, Command, EarlierName, Permit, ProblemType, Progress, Refused, RequestFields, SaleState,
-    SaleView, Verb, Wanted, WantedTip,
+    Caller, CancelView, Command, EarlierName, Missed, Permit, ProblemType, ProgressListener, Refused, RequestFields,
+    SaleState, SaleView, Verb, Wanted, WantedTip,
 };
 use crate::transaction::{Kind, Lesson, OnSilence, PaymentId, Reference, SaleNumber};
 
@@ -295,7 +294,7 @@ async fn show(
     }
     let deadline = Instant::now() + Duration::from_secs(wait_s.into());
     // Listening begins before asking: an end between the two is not missed.
-    let mut progress = app.progress.subscribe();
+    let mut progress = app.progress.listen();
     let mut stopped = app.stopped.clone();
     loop {
         let sale = app.show(training, &permit, &till, &reference).await?;
@@ -330,15 +329,13 @@ fn wants_the_till(sale: &SaleView) -> bool {
     matches!(sale.state, SaleState::Ended | SaleState::AwaitingSignature | SaleState::AwaitingTill)
 }
 
-/// Returns when the sale may want the till; never, when the agent will say nothing more.
-async fn news_of(progress: &mut broadcast::Receiver<Progress>, till: &str, reference: &Reference) {
+/// Returns when the sale may want the till.
+async fn news_of(progress: &mut ProgressListener, till: &str, reference: &Reference) {
     loop {
-        match progress.recv().await {
+        match progress.next().await {
             Ok(step) if step.till != till || step.reference != reference.as_str() => {}
-            Ok(Progress { sale: Some(sale), .. }) if wants_the_till(&sale) => return,
-            Ok(_) => {}
-            Err(broadcast::error::RecvError::Lagged(_)) => return,
-            Err(broadcast::error::RecvError::Closed) => std::future::pending().await,
+            Ok(step) if !step.sale.as_ref().is_some_and(|sale| wants_the_till(sale)) => {}
+            Ok(_) | Err(Missed) => return,
         }
     }
 }

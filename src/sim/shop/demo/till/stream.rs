@@ -58,7 +58,7 @@ mod tests {
         let block = "event: pin-entry\ndata: {\"till\":\"local\",\"reference\":\"r\",\"step\":\"pin-entry\",\"text\":\"PIN *\"}\n\n";
         let read = step(block).unwrap();
         assert_eq!((read.reference.as_str(), read.text.as_str(), read.sale), ("r", "PIN *", None));
-        for nothing in [": listening\n\n", ":\n\n", "event: lagged\ndata: {\"missed\":6}\n\n"] {
+        for nothing in [": listening\n\n", ":\n\n", "id: 7-1\n\n"] {
             assert_eq!(step(nothing), None);
         }
     }

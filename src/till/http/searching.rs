@@ -1,0 +1,98 @@
+//! Which transactions of a list are wanted: by amount, time, card, reference, kind and how they stand. It is judged by
+//! what a till is shown of a transaction, so that nothing else can be found out by asking.
+
+use chrono::{DateTime, FixedOffset};
+
+use super::failure::Failure;
+use crate::money::{Amount, Currency};
+use crate::till::{SaleState, SaleView};
+use crate::transaction::{Kind, OutcomeWord};
+
+/// What is said of the transactions that are wanted; all of it is to be so.
+#[derive(Debug, Default)]
+pub(super) struct SalesFilter {
+    pub(super) amount: Option<String>,
+    pub(super) from: Option<String>,
+    pub(super) to: Option<String>,
+    pub(super) last4: Option<String>,
+    pub(super) reference: Option<String>,
+    pub(super) kind: Option<Kind>,
+    pub(super) state: Option<SaleState>,
+    pub(super) outcome: Option<OutcomeWord>,
+}
+
+/// The same, read.
+#[derive(Debug)]
+pub(super) struct WantedSales {
+    amount: Option<String>,
+    from: Option<DateTime<FixedOffset>>,
+    to: Option<DateTime<FixedOffset>>,
+    last4: Option<String>,
+    reference: Option<String>,
+    kind: Option<Kind>,
+    state: Option<SaleState>,
+    outcome: Option<OutcomeWord>,
+}
+
+impl SalesFilter {
+    /// What it means, where the terminal has this currency.
+    pub(super) fn read(self, currency: Currency) -> Result<WantedSales, Failure> {
+        let Self { amount, from, to, last4, reference, kind, state, outcome } = self;
+        if let Some(amount) = &amount {
+            Amount::parse(amount, currency)
+                .map_err(|error| Failure::malformed(format!("amount: {error}")).field("amount"))?;
+        }
+        if last4.as_ref().is_some_and(|last4| last4.len() != 4 || !last4.bytes().all(|b| b.is_ascii_digit())) {
+            return Err(Failure::malformed("last4: the four last digits of the card").field("last4"));
+        }
+        let (from, to) = (time("from", from)?, time("to", to)?);
+        let reference = reference.map(|part| part.to_ascii_lowercase());
+        Ok(WantedSales { amount, from, to, last4, reference, kind, state, outcome })
+    }
+}
+
+fn time(field: &str, text: Option<String>) -> Result<Option<DateTime<FixedOffset>>, Failure> {
+    let read = text.map(|text| DateTime::parse_from_rfc3339(&text)).transpose();
+    read.map_err(|_| {
+        let detail = format!("{field}: a time as 2026-11-20T12:00:00Z; a + in it is written %2B");
+        Failure::malformed(detail).field(field)
+    })
+}
+
+impl WantedSales {
+    /// Nothing is left out.
+    pub(super) fn is_for_all(&self) -> bool {
+        let Self { amount, from, to, last4, reference, kind, state, outcome } = self;
+        let of_text = amount.is_none() && last4.is_none() && reference.is_none();
+        of_text && from.is_none() && to.is_none() && kind.is_none() && state.is_none() && outcome.is_none()
+    }
+
+    pub(super) fn wants(&self, sale: &SaleView) -> bool {
+        let card = sale.card.as_ref().and_then(|card| card.last4.as_ref());
+        self.amount.as_ref().is_none_or(|amount| is_of(sale, amount))
+            && self.began(sale)
+            && self.last4.as_ref().is_none_or(|last4| card == Some(last4))
+            && self.reference.as_ref().is_none_or(|part| sale.reference.as_str().to_ascii_lowercase().contains(part))
+            && self.kind.is_none_or(|kind| kind == sale.kind)
+            && self.state.is_none_or(|state| state == sale.state)
+            && self.outcome.is_none_or(|outcome| Some(outcome) == sale.outcome)
+    }
+
+    /// From the one time on, and before the other.
+    fn began(&self, sale: &SaleView) -> bool {
+        if self.from.is_none() && self.to.is_none() {
+            return true;
+        }
+        DateTime::parse_from_rfc3339(&sale.started_at)
+            .is_ok_and(|began| self.from.is_none_or(|from| from <= began) && self.to.is_none_or(|to| began < to))
+    }
+}
+
+/// This much was asked for, or approved.
+fn is_of(sale: &SaleView, amount: &str) -> bool {
+    let in_its_currency = Currency::from_code(&sale.currency).and_then(|currency| Amount::parse(amount, currency));
+    in_its_currency.is_ok_and(|amount| {
+        let amount = amount.decimal();
+        sale.amount == amount || sale.approved_amount.as_ref() == Some(&amount)
+    })
+}
