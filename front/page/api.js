@@ -49,6 +49,8 @@ export const confirm = (reference, taken) => post(`${one(reference)}/confirm`, {
 export const receipt = (reference, copy) => get(`${one(reference)}/receipt?copy=${copy}`, { text: true, headers: { Accept: "text/plain" } });
 export const print = (reference, copy) => post(`${one(reference)}/receipt?copy=${copy}`, {});
 
+/** The last event that was heard: the next stream goes on after it. */
+let lastId = "";
 /**
  * Listens to the events until `signal`. `on.open()` when everything from here on is heard, `on.event(data)` for each,
  * whatever its word. Ends by throwing `Lost` or `Problem`. Not EventSource: that passes over words it was not told of.
@@ -56,7 +58,8 @@ export const print = (reference, copy) => post(`${one(reference)}/receipt?copy=$
 export async function listen(on, signal) {
   let answer;
   try {
-    answer = await fetch("/v1/events", { cache: "no-store", signal, headers: { Accept: "text/event-stream" } });
+    const headers = { Accept: "text/event-stream", ...(lastId && { "Last-Event-ID": lastId }) };
+    answer = await fetch("/v1/events", { cache: "no-store", signal, headers });
   } catch (error) {
     throw new Lost(String(error));
   }
@@ -79,6 +82,7 @@ export function read(block) {
   const lines = block.split(/\r?\n/);
   const field = (name) => lines.filter((line) => line.startsWith(`${name}:`)).map((line) => line.slice(name.length + 1).replace(/^ /, ""));
   const data = field("data").join("\n");
+  lastId = field("id")[0] ?? lastId;
   if (!data) return null;
   try {
     return { step: field("event")[0], ...JSON.parse(data) };

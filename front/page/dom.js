@@ -23,9 +23,18 @@ function set(element, props) {
     else element.setAttribute(name, value === true ? "" : value);
   }
 }
+/** The page's pictures become a part of it: a new screen has them also when the connection is lost. */
+export async function loadIcons() {
+  const file = await (await fetch("/assets/icons.svg")).text();
+  const pictures = new DOMParser().parseFromString(file, "image/svg+xml").documentElement;
+  pictures.querySelectorAll("symbol").forEach((one) => { one.id = `icon-${one.id}`; });
+  pictures.setAttribute("class", "unseen");
+  pictures.setAttribute("aria-hidden", "true");
+  document.body.append(document.importNode(pictures, true));
+}
 /** A picture of the sprite; it says nothing to a screen reader, for a word stands beside it. */
 export const icon = (name, extra = "") =>
-  s("svg", { class: `icon ${extra}`.trim(), "aria-hidden": "true", focusable: "false" }, s("use", { href: `/assets/icons.svg#${name}` }));
+  s("svg", { class: `icon ${extra}`.trim(), "aria-hidden": "true", focusable: "false" }, s("use", { href: `#icon-${name}` }));
 
 /** Changes a text only when it is another one, so that screen readers do not say it twice. */
 export function text(element, value) {

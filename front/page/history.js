@@ -12,24 +12,16 @@ const PAGE = 100;
 /** A search looks back through so many pages before it asks whether to go on. */
 const PAGES_AT_ONCE = 5;
 
-/** Reads the list backwards, newest first, by the sales' numbers: `next()` gives an older page. */
+/** Reads the list newest first: `next()` gives an older page. */
 export function backwards() {
-  let before = null;
+  let cursor = "";
   return {
-    done: () => before === 0,
+    done: () => cursor === null,
     async next() {
-      if (before === null) {
-        try { before = (await api.get("/v1/latest")).number; } catch (error) {
-          if (error.code !== "no-such-sale") throw error;
-          before = 0;
-        }
-      }
-      if (before === 0) return [];
-      const since = Math.max(0, before - PAGE);
-      const { sales } = await api.get(`/v1/sales?since=${since}&limit=${PAGE}`);
-      const found = sales.filter((sale) => sale.number <= before && sale.number > since).sort((a, b) => b.number - a.number);
-      before = since;
-      return found;
+      const from = cursor && `&cursor=${encodeURIComponent(cursor)}`;
+      const { sales, next } = await api.get(`/v1/sales?order=newest&limit=${PAGE}${from}`);
+      cursor = next ?? null;
+      return sales;
     },
   };
 }

@@ -2,7 +2,7 @@
 // screen that fits. What may follow from what is decided in `state.js`.
 
 import * as api from "./api.js";
-import { closeDialogs, button, fill, h, icon, text } from "./dom.js";
+import { closeDialogs, button, fill, h, icon, loadIcons, text } from "./dom.js";
 import { dayScreen } from "./day.js";
 import { historyScreen } from "./history.js";
 import { payScreen } from "./pay.js";
@@ -386,8 +386,8 @@ async function boot() {
   let saved = null;
   try { saved = localStorage.getItem(LANGUAGE); } catch { /* none */ }
   const guess = (saved ?? navigator.language).startsWith("de") ? "de" : "en";
-  const [, , who] = await Promise.all([
-    load(guess), readSettingsAtStart(),
+  const [, , , who] = await Promise.all([
+    load(guess), readSettingsAtStart(), loadIcons(),
     api.get("/front/session", { ms: 4000 }).catch((error) => (error.status === 401 ? "nobody" : null)),
   ]);
   if (!settings.languages.includes(guess)) await load(settings.languages[0]);

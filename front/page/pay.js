@@ -46,7 +46,7 @@ export function payScreen(page, prepared) {
   let saying = null;
   function draw(spoken) {
     text(figure, money(asText(), currency));
-    figure.dataset.long = String(figure.textContent.length > 10);
+    figure.dataset.long = String(figure.textContent.length > 9);
     text(charge.querySelector("span"), units > 0n ? t(`do.${kind}`, { amount: money(total(), currency) }) : t("pay.enter-amount"));
     charge.dataset.empty = String(units === 0n);
     text(kindButton.querySelector("span"), t(`kind.${kind}`));

@@ -245,7 +245,8 @@ function learn(state, sale, now, first) {
   const stands = job.sale?.state === sale.state && job.phase === "known";
   const next = withJob(state, {
     phase: "known", posting: false, sale, fresh: true, seenAt: now, problem: null,
-    step: stands ? job.step : null,
+    // A page that has heard no step yet takes the last one that was announced.
+    step: stands && job.step ? job.step : sale.step && isRunning(sale) ? { word: sale.step, text: "", at: now } : null,
     judged: sale.state === "awaiting-signature" || sale.state === "awaiting-till" ? job.judged : null,
   });
   const screen = screenOf(next.job);

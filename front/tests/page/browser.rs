@@ -1,0 +1,208 @@
+//! A browser as a cashier has one: Debian's Chromium without a window, driven by its own driver.
+
+use std::process::Stdio;
+use std::time::Duration;
+
+use fantoccini::actions::{InputSource, KeyAction, KeyActions};
+use fantoccini::wd::{Capabilities, WebDriverCompatibleCommand};
+use fantoccini::{Client, ClientBuilder, Locator};
+use hyper::Method;
+use hyper_util::client::legacy::connect::HttpConnector;
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt, BufReader};
+use tokio::process::{Child, Command};
+
+use crate::within;
+
+/// How often a condition is looked at.
+const LOOK_EVERY: Duration = Duration::from_millis(20);
+
+/// Keys without a letter, as the protocol writes them.
+pub(crate) const ENTER: char = '\u{e006}';
+/// The one beside the digits.
+pub(crate) const NUMPAD_ENTER: char = '\u{e007}';
+pub(crate) const TAB: char = '\u{e004}';
+pub(crate) const ESCAPE: char = '\u{e00c}';
+
+/// The driver's process. It ends with this, and its browsers with it.
+pub(crate) struct Driver {
+    _child: Child,
+    url: String,
+}
+
+impl Driver {
+    pub(crate) async fn start() -> Self {
+        let mut child = Command::new("chromedriver")
+            .arg("--port=0")
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .kill_on_drop(true)
+            .spawn()
+            .expect("chromedriver starts: Debian's packages chromium and chromium-driver are needed");
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let port = loop {
+            let line = lines.next_line().await.unwrap().expect("chromedriver says its port");
+            if let Some((_, port)) = line.split_once("successfully on port ") {
+                break port.trim_end_matches('.').to_owned();
+            }
+        };
+        tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
+        Self { _child: child, url: format!("http://127.0.0.1:{port}") }
+    }
+
+    /// A browser with a memory of its own, which is empty.
+    pub(crate) async fn browser(&self) -> Browser {
+        let arguments = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"];
+        let wanted = json!({
+            "pageLoadStrategy": "eager",
+            "goog:loggingPrefs": { "browser": "ALL" },
+            "goog:chromeOptions": { "args": arguments },
+        });
+        let wanted: Capabilities = serde_json::from_value(wanted).unwrap();
+        let client = ClientBuilder::new(HttpConnector::new()).capabilities(wanted).connect(&self.url).await;
+        Browser { client: client.expect("Chromium starts") }
+    }
+}
+
+/// One browser with one page.
+pub(crate) struct Browser {
+    client: Client,
+}
+
+/// A command of Chromium's own, which the protocol's list does not have.
+#[derive(Debug)]
+struct Chromium {
+    path: &'static str,
+    body: Value,
+}
+
+impl WebDriverCompatibleCommand for Chromium {
+    fn endpoint(&self, base: &reqwest::Url, session: Option<&str>) -> Result<reqwest::Url, url::ParseError> {
+        base.join(&format!("session/{}/{}", session.unwrap_or_default(), self.path))
+    }
+
+    fn method_and_body(&self, _: &reqwest::Url) -> (Method, Option<String>) {
+        (Method::POST, Some(self.body.to_string()))
+    }
+}
+
+impl Browser {
+    /// Opens the page in this language and size.
+    pub(crate) async fn open(&self, url: &str, language: &str, size: (u32, u32)) {
+        self.resize(size).await;
+        self.client.goto(&format!("{url}/assets/icons.svg")).await.unwrap();
+        self.run(&format!("localStorage.setItem('pos.language', {language:?})")).await;
+        self.client.goto(url).await.unwrap();
+    }
+
+    pub(crate) async fn resize(&self, (width, height): (u32, u32)) {
+        let metrics = json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": false });
+        self.chromium("Emulation.setDeviceMetricsOverride", metrics).await;
+    }
+
+    /// `light` or `dark`.
+    pub(crate) async fn scheme(&self, scheme: &str) {
+        let features = json!({ "features": [{ "name": "prefers-color-scheme", "value": scheme }] });
+        self.chromium("Emulation.setEmulatedMedia", features).await;
+    }
+
+    async fn chromium(&self, command: &str, parameters: Value) {
+        let body = json!({ "cmd": command, "params": parameters });
+        self.client.issue_cmd(Chromium { path: "goog/cdp/execute", body }).await.unwrap();
+    }
+
+    /// What the page has complained of since this was asked last; requests that failed are not among it.
+    pub(crate) async fn complaints(&self) -> Vec<String> {
+        let log = self.client.issue_cmd(Chromium { path: "se/log", body: json!({ "type": "browser" }) }).await.unwrap();
+        let all = log.as_array().cloned().unwrap_or_default();
+        let serious = all.iter().filter(|entry| entry["level"] == "SEVERE" && entry["source"] != "network");
+        serious.map(|entry| entry["message"].to_string()).collect()
+    }
+
+    pub(crate) async fn reload(&self) {
+        self.client.refresh().await.unwrap();
+    }
+
+    /// The value of a script that ends in `return …`, or nothing.
+    pub(crate) async fn run(&self, script: &str) -> Value {
+        self.client.execute(script, Vec::new()).await.unwrap_or_else(|error| panic!("{error}: {script:.200}"))
+    }
+
+    /// The value of a promise.
+    pub(crate) async fn promised(&self, script: &str) -> Value {
+        let script =
+            format!("const done = arguments[arguments.length - 1]; ({script}).then(done, (e) => done(String(e)));");
+        self.client.execute_async(&script, Vec::new()).await.unwrap()
+    }
+
+    /// Until this expression is true; when it never is, the screen is told.
+    pub(crate) async fn until(&self, what: &str) {
+        let asked = async {
+            // Between two documents there is none to ask.
+            while !self.client.execute(&format!("return !!({what})"), Vec::new()).await.is_ok_and(|is| is == true) {
+                tokio::time::sleep(LOOK_EVERY).await;
+            }
+        };
+        if tokio::time::timeout(crate::PATIENCE, asked).await.is_err() {
+            let shown = self.run("return document.body.dataset.screen + ': ' + document.body.innerText").await;
+            panic!("never came: {what}; shown is {shown}");
+        }
+    }
+
+    pub(crate) async fn until_screen(&self, name: &str) {
+        self.until(&format!("document.body.dataset.screen === {name:?}")).await;
+    }
+
+    /// `up`, `lost` or `agent-down`: what the page says of its connection.
+    pub(crate) async fn until_link(&self, word: &str) {
+        self.until(&format!("document.body.dataset.link === {word:?}")).await;
+    }
+
+    pub(crate) async fn screen(&self) -> String {
+        self.run("return document.body.dataset.screen ?? ''").await.as_str().unwrap_or_default().to_owned()
+    }
+
+    /// One key after the other.
+    pub(crate) async fn keys(&self, keys: &str) {
+        let one =
+            |actions: KeyActions, key| actions.then(KeyAction::Down { value: key }).then(KeyAction::Up { value: key });
+        self.client.perform_actions(keys.chars().fold(KeyActions::new("keyboard".to_owned()), one)).await.unwrap();
+    }
+
+    /// Presses what is there to be pressed, as soon as it may be: by the pointer, or by Tab and Enter.
+    pub(crate) async fn press(&self, selector: &str, by: By) {
+        let there = format!(
+            "(() => {{ const e = document.querySelector({selector:?}); \
+             return e && e.offsetParent && e.getAttribute('aria-disabled') !== 'true'; }})()"
+        );
+        self.until(&there).await;
+        match by {
+            By::Pointer => self.client.find(Locator::Css(selector)).await.unwrap().click().await.unwrap(),
+            By::Keyboard => {
+                let reached = async {
+                    while self.run(&format!("return !!document.activeElement?.matches({selector:?})")).await != true {
+                        self.keys(&TAB.to_string()).await;
+                    }
+                };
+                within(&format!("the focus on {selector}"), reached).await;
+                self.keys(&ENTER.to_string()).await;
+            }
+        }
+    }
+
+    /// The picture of what is shown.
+    pub(crate) async fn picture(&self) -> Vec<u8> {
+        self.client.screenshot().await.unwrap()
+    }
+
+    pub(crate) async fn close(self) {
+        self.client.close().await.unwrap();
+    }
+}
+
+/// What a cashier works with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum By {
+    Pointer,
+    Keyboard,
+}

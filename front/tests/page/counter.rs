@@ -1,0 +1,186 @@
+//! A counter: the programs `pos-agent` and `pos-front` as processes, and reader, gateway and printer simulated on real
+//! wires.
+
+use std::net::Ipv4Addr;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::sync::Once;
+use std::sync::atomic::{AtomicU8, Ordering};
+
+use pos_agent::sim::gateway::{Kind, State};
+use pos_agent::sim::reader::{CardEntry, WaitsFor, card};
+use pos_agent::sim::shop::{Options, Shop};
+use reqwest::Client;
+use rustix::process::{Pid, Signal};
+use serde_json::{Value, json};
+use tokio::net::{TcpStream, UnixStream};
+use tokio::process::{Child, Command};
+
+use crate::within;
+
+/// The front's program; cargo builds it for this test.
+const FRONT: &str = env!("CARGO_BIN_EXE_pos-front");
+
+/// Everything on the counter but the browser.
+pub(crate) struct Counter {
+    pub(crate) shop: Shop,
+    agent: Option<Child>,
+    front: Option<Child>,
+    /// Where the page is.
+    pub(crate) url: String,
+    address: String,
+    client: Client,
+}
+
+impl Counter {
+    /// Returns when a sale can begin.
+    pub(crate) async fn open(mut options: Options) -> Self {
+        static PROVIDER: Once = Once::new();
+        PROVIDER.call_once(|| rustls::crypto::ring::default_provider().install_default().unwrap());
+        options.reader.removes_card = true;
+        let shop = Shop::open(options).await.unwrap();
+        let address = own_address();
+        let folder = shop.folder();
+        let at = |name: &str| folder.join(name).display().to_string();
+        let config = format!(
+            "agent = {:?}\nstate = {:?}\ncontrol = {:?}\n[listen]\nhttp = [{address:?}]\n",
+            shop.socket().display().to_string(),
+            at("front-state"),
+            at("front.sock"),
+        );
+        std::fs::write(folder.join("front.toml"), config).unwrap();
+        let client = Client::builder().no_proxy().build().unwrap();
+        let url = format!("http://{address}");
+        let mut counter = Self { shop, agent: None, front: None, url, address, client };
+        counter.start_agent().await;
+        counter.start_front().await;
+        counter.until_ready().await;
+        counter
+    }
+
+    fn program(&self, program: &Path, config: &str) -> Child {
+        let log = std::fs::File::options().create(true).append(true).open(self.shop.folder().join("log")).unwrap();
+        Command::new(program)
+            .args(["run", "--config"])
+            .arg(self.shop.folder().join(config))
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(log)
+            .env_remove("CREDENTIALS_DIRECTORY")
+            .env_remove("NOTIFY_SOCKET")
+            .env_remove("RUST_LOG")
+            .kill_on_drop(true)
+            .spawn()
+            .unwrap_or_else(|error| panic!("{}: {error}; `cargo build` makes it", program.display()))
+    }
+
+    pub(crate) async fn start_agent(&mut self) {
+        // It lies beside the front's, where `cargo build` of the whole workspace leaves both.
+        self.agent = Some(self.program(&PathBuf::from(FRONT).with_file_name("pos-agent"), "config.toml"));
+        let socket = self.shop.socket();
+        let answers = async {
+            while UnixStream::connect(&socket).await.is_err() {
+                tokio::task::yield_now().await;
+            }
+        };
+        within("the agent's socket", answers).await;
+    }
+
+    pub(crate) async fn start_front(&mut self) {
+        self.front = Some(self.program(Path::new(FRONT), "front.toml"));
+        let answers = async {
+            while TcpStream::connect(&self.address).await.is_err() {
+                tokio::task::yield_now().await;
+            }
+        };
+        within("the front's address", answers).await;
+    }
+
+    /// `kill -9`.
+    pub(crate) async fn kill_agent(&mut self) {
+        self.agent.take().expect("it runs").kill().await.unwrap();
+    }
+
+    /// `kill -9`.
+    pub(crate) async fn kill_front(&mut self) {
+        self.front.take().expect("it runs").kill().await.unwrap();
+    }
+
+    /// The front stands still, and closes no connection.
+    pub(crate) fn stop_front(&self) {
+        self.signal_front(Signal::STOP);
+    }
+
+    /// It goes on where it stood.
+    pub(crate) fn continue_front(&self) {
+        self.signal_front(Signal::CONT);
+    }
+
+    fn signal_front(&self, signal: Signal) {
+        let id = self.front.as_ref().and_then(Child::id).expect("it runs");
+        let pid = Pid::from_raw(i32::try_from(id).unwrap()).unwrap();
+        rustix::process::kill_process(pid, signal).unwrap();
+    }
+
+    pub(crate) async fn until_ready(&self) {
+        let ready = async {
+            while self.get("/v1/status").await["ready"] != true {
+                tokio::task::yield_now().await;
+            }
+        };
+        within("a terminal that is ready", ready).await;
+    }
+
+    /// The agent's answer, as the front passes it on; nothing when one of them is not there.
+    pub(crate) async fn get(&self, path: &str) -> Value {
+        let answer = async { self.client.get(format!("{}{path}", self.url)).send().await?.text().await };
+        answer.await.ok().and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default()
+    }
+
+    /// A transaction of a till beside the page; answers when it has ended.
+    pub(crate) async fn beside(&self, body: Value, with_card: Option<(&str, CardEntry)>) -> Value {
+        let reference = body["reference"].as_str().unwrap().to_owned();
+        let request = self.client.post(format!("{}/v1/sales", self.url)).header("origin", &self.url);
+        let answer = request.header("content-type", "application/json").body(body.to_string()).send().await.unwrap();
+        assert_eq!(answer.status(), 201, "{body}");
+        if let Some((name, entry)) = with_card {
+            self.present(name, entry).await;
+        }
+        self.get(&format!("/v1/sales/{reference}?wait-s=60")).await
+    }
+
+    /// As soon as the reader asks for a card.
+    pub(crate) async fn present(&self, name: &str, entry: CardEntry) {
+        within("the reader asks for a card", self.shop.reader.waits_for(WaitsFor::Card)).await;
+        self.shop.reader.present(card(name).unwrap(), entry);
+    }
+
+    /// A sale over twenty, which the tests act upon.
+    pub(crate) async fn sold(&self, kind: &str) -> String {
+        let body = json!({ "reference": "before", "kind": kind, "amount": "50.00" });
+        let sale = self.beside(body, Some(("tap", CardEntry::Tap))).await;
+        assert_eq!(sale["outcome"], "approved", "{sale}");
+        "before".to_owned()
+    }
+
+    /// How often money stands moved at the gateway by transactions of this kind.
+    pub(crate) fn moved(&self, kind: Kind) -> usize {
+        let ledger = self.shop.gateway.ledger();
+        match kind {
+            Kind::Debit | Kind::Capture => ledger.all_charged().filter(|entry| entry.kind == kind).count(),
+            _ => ledger.entries().iter().filter(|entry| entry.kind == kind && entry.state == State::Approved).count(),
+        }
+    }
+
+    pub(crate) fn log(&self) -> String {
+        std::fs::read_to_string(self.shop.folder().join("log")).unwrap_or_default()
+    }
+}
+
+/// An address that nothing else takes: a front that is started anew has the same one.
+fn own_address() -> String {
+    static NEXT: AtomicU8 = AtomicU8::new(1);
+    let [.., high, low] = std::process::id().to_be_bytes();
+    let ip = Ipv4Addr::new(127, 1 + high % 254, low, NEXT.fetch_add(1, Ordering::Relaxed));
+    format!("{ip}:8651")
+}

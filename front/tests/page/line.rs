@@ -1,0 +1,113 @@
+//! The connection between page and front is cut: the page says so within three seconds, marks what it shows as old, and
+//! is right again by itself.
+
+use pos_agent::sim::reader::CardEntry;
+use pos_agent::sim::shop::Options;
+
+use crate::browser::{Browser, Driver};
+use crate::counter::Counter;
+
+const LARGE: (u32, u32) = (1024, 600);
+
+/// Keeps, by the page's own clock, when its server was reached last and when it said that the line is lost.
+const WATCH: &str = "
+  window.reached = performance.now();
+  const ask = window.fetch;
+  window.fetch = async (...what) => {
+    const answer = await ask(...what);
+    window.reached = performance.now();
+    return answer;
+  };
+  new MutationObserver(() => { if (document.body.dataset.link === 'lost') window.said ??= performance.now(); })
+    .observe(document.body, { attributes: true });";
+
+async fn charged(page: &Browser, counter: &Counter) {
+    page.open(&counter.url, "en", LARGE).await;
+    page.until_link("up").await;
+    page.until_screen("pay").await;
+    page.keys("1234\u{e007}").await;
+    page.until_screen("sale-card").await;
+}
+
+#[tokio::test]
+#[ignore = "needs Chromium: front/tests/page/run installs it"]
+async fn a_cut_connection_is_said_and_nothing_is_guessed() {
+    let driver = Driver::start().await;
+    let page = driver.browser().await;
+    let mut counter = Counter::open(Options::default()).await;
+    charged(&page, &counter).await;
+    page.run(WATCH).await;
+
+    // Nothing closes the line: it is as with a cable that was pulled out.
+    counter.stop_front();
+    page.until_link("lost").await;
+    page.until("document.querySelector('.sale').dataset.stale === 'true'").await;
+    let took = page.run("return window.said - window.reached").await.as_f64().unwrap();
+    println!("said {took:.0} ms after the last answer");
+    assert!(took < 3000.0, "{took} ms");
+    // The sale goes on without the page, which does not know.
+    counter.present("tap", CardEntry::Tap).await;
+    let ledger = async {
+        while counter.shop.gateway.ledger().entries().is_empty() {
+            tokio::task::yield_now().await;
+        }
+    };
+    crate::within("the payment at the gateway", ledger).await;
+    assert_eq!(page.screen().await, "sale-card", "nothing is guessed");
+    counter.continue_front();
+    page.until_screen("sale-approved").await;
+    page.until("document.querySelector('.end').dataset.stale === 'false'").await;
+
+    // The end that stands there is marked too, with the time of the last answer.
+    counter.kill_front().await;
+    page.until("document.querySelector('.end').dataset.stale === 'true'").await;
+    page.until("/As of/.test(document.querySelector('.end').innerText)").await;
+    counter.start_front().await;
+    page.until("document.querySelector('.end').dataset.stale === 'false'").await;
+    assert_eq!(page.complaints().await, Vec::<String>::new());
+    page.close().await;
+}
+
+#[tokio::test]
+#[ignore = "needs Chromium: front/tests/page/run installs it"]
+async fn two_pages_that_begin_at_once_begin_one_sale() {
+    let driver = Driver::start().await;
+    let (page, other) = (driver.browser().await, driver.browser().await);
+    let counter = Counter::open(Options::default()).await;
+    for (page, amount) in [(&page, "800"), (&other, "900")] {
+        page.open(&counter.url, "en", LARGE).await;
+        page.until_link("up").await;
+        page.keys(amount).await;
+    }
+    tokio::join!(page.keys("\u{e007}"), other.keys("\u{e007}"));
+    let shown = "/^sale-(card|refused)$/.test(document.body.dataset.screen)";
+    tokio::join!(page.until(shown), other.until(shown));
+    let sales = counter.get("/v1/sales").await;
+    assert_eq!(sales["sales"].as_array().unwrap().len(), 1, "{sales}");
+    counter.present("tap", CardEntry::Tap).await;
+    let ended = counter.get(&format!("/v1/sales/{}?wait-s=60", sales["sales"][0]["reference"].as_str().unwrap())).await;
+    assert_eq!(ended["outcome"], "approved", "{ended}");
+    assert_eq!(counter.shop.gateway.ledger().all_charged().count(), 1);
+    page.close().await;
+    other.close().await;
+}
+
+/// Printed for whoever wants to know: what a test's machine is busy with would decide it.
+#[tokio::test]
+#[ignore = "needs Chromium: front/tests/page/run installs it"]
+async fn the_first_paint_is_measured() {
+    let driver = Driver::start().await;
+    let page = driver.browser().await;
+    let counter = Counter::open(Options::default()).await;
+    let mut times = Vec::new();
+    for _ in 0..7 {
+        page.open(&counter.url, "en", LARGE).await;
+        let painted = "performance.getEntriesByName('first-contentful-paint')[0]";
+        page.until(painted).await;
+        times.push(page.run(&format!("return {painted}.startTime")).await.as_f64().unwrap());
+    }
+    times.sort_by(f64::total_cmp);
+    println!("first contentful paint, middle of seven: {:.0} ms", times[3]);
+    assert!(times.iter().all(|time| *time > 0.0), "{times:?}");
+    page.close().await;
+}

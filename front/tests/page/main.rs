@@ -1,0 +1,35 @@
+//! The cashier's page in a real Chromium, before the real programs with simulated devices.
+//!
+//! | | what it shows |
+//! |---|---|
+//! | `pairs` | each pair of values of several factors in few rows |
+//! | `plays` | each kind and each outcome, disturbed pairwise: the page's last word is the gateway's |
+//! | `line` | a connection that is cut is said, and nothing old is shown as if it were new |
+//! | `screens` | each main screen in each language and size, measured and by axe-core; pictures to look at |
+//! | `words` | the page's words are the same in each language, and there are some for each reason of the agent |
+//! | `browser`, `counter` | Chromium by its driver; the programs and the simulators |
+//!
+//! What needs Chromium is left out by a plain `cargo test`, which says so. `bash front/tests/page/run` installs what is
+//! missing and runs it.
+
+#![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]
+
+use std::time::Duration;
+
+mod browser;
+mod counter;
+mod line;
+mod pairs;
+mod plays;
+mod screens;
+mod words;
+
+/// Longer than anything here takes; a test that hangs fails by name.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+async fn within<T>(what: &str, future: impl Future<Output = T>) -> T {
+    match tokio::time::timeout(PATIENCE, future).await {
+        Ok(value) => value,
+        Err(_) => panic!("{what} did not come within {} s", PATIENCE.as_secs()),
+    }
+}

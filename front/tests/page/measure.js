@@ -1,0 +1,33 @@
+// What is clipped, too small, overlapping or needs scrolling on the screen; runs in the page as the body of a function.
+const faults = [];
+const dialog = document.querySelector("dialog[open]");
+const visible = (e) => { const r = e.getBoundingClientRect(); return r.width > 2 && r.height > 2 && getComputedStyle(e).visibility !== "hidden" && !e.closest(".unseen, .skip, [hidden]") && (!dialog || dialog.contains(e)) && (!e.closest("details:not([open])") || e.tagName === "SUMMARY"); };
+const name = (e) => `${e.tagName.toLowerCase()}${e.id ? "#" + e.id : ""}.${e.className?.baseVal ?? e.className} "${(e.innerText ?? "").slice(0, 30)}"`;
+for (const e of document.querySelectorAll("button, input, h1, h2, p, span, strong, dd, td, th, output, pre")) {
+  if (!visible(e)) continue;
+  const r = e.getBoundingClientRect();
+  if (/^(button|input)$/i.test(e.tagName) && (r.height < 43.5 || r.width < 43.5)) faults.push(`small target ${Math.round(r.width)}x${Math.round(r.height)} ${name(e)}`);
+  if (r.right > innerWidth + 1 || r.left < -1) faults.push(`out of the screen ${name(e)}`);
+  const o = getComputedStyle(e).overflowX;
+  if (e.scrollWidth > e.clientWidth + 1 && e.clientWidth > 0 && o !== "auto" && getComputedStyle(e).display !== "inline") faults.push(`clipped ${name(e)} ${e.scrollWidth}>${e.clientWidth}`);
+}
+// A line of text that is longer than its box, to whichever side.
+for (const e of document.querySelectorAll("output, .sum, button > span, h1, dd, td")) {
+  const box = e.closest(".display, button, .panel, .act, aside, dl, td, header");
+  if (!visible(e) || !box) continue;
+  const all = document.createRange();
+  all.selectNodeContents(e);
+  const r = all.getBoundingClientRect(), b = box.getBoundingClientRect();
+  if (r.left < b.left - 1 || r.right > b.right + 1) faults.push(`spills out ${name(e)} ${Math.round(r.width)}>${Math.round(b.width)}`);
+}
+for (const sel of ["#main", ".running .act", ".end .panel", "dialog"]) {
+  const e = document.querySelector(sel);
+  if (e && (sel !== "#main" || document.querySelector(".pay, .sale")) && e.scrollHeight > e.clientHeight + 1) faults.push(`scrolls ${sel} ${e.scrollHeight}>${e.clientHeight}`);
+}
+const parts = [...document.querySelectorAll("#main button, #main h1, #main .figure, #main .lines p, #main .ring, .stages, #main .sum")].filter(visible);
+for (const a of parts) for (const c of parts) {
+  if (a === c || a.contains(c) || c.contains(a) || a.compareDocumentPosition(c) & 2) continue;
+  const x = a.getBoundingClientRect(), y = c.getBoundingClientRect();
+  if (Math.min(x.right, y.right) - Math.max(x.left, y.left) > 2 && Math.min(x.bottom, y.bottom) - Math.max(x.top, y.top) > 2 && !a.closest("header")) faults.push(`overlap ${name(a)} and ${name(c)}`);
+}
+return faults;

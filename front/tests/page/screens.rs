@@ -1,0 +1,197 @@
+//! Each main screen in each language, at three sizes, in light and dark: nothing is clipped, nothing lies over anything
+//! else, everything can be hit by a finger, and axe-core finds nothing against WCAG 2.2 AA. The pictures are for
+//! people.
+
+use std::path::PathBuf;
+
+use pos_agent::sim::reader::{CardEntry, WaitsFor};
+use pos_agent::sim::shop::Options;
+
+use crate::browser::{Browser, By, Driver, ESCAPE};
+use crate::counter::Counter;
+
+/// A folder with npm's package axe-core; `front/tests/page/run` makes it.
+const NPM: &str = "POS_FRONT_PAGE_NPM";
+/// Where the pictures are written; below `target/` when it is not set.
+const PICTURES: &str = "POS_FRONT_PAGE_PICTURES";
+
+const SIZES: [(u32, u32); 3] = [(480, 320), (1024, 600), (1280, 800)];
+const MEASURE: &str = include_str!("measure.js");
+const RULES: &str = "axe.run(document, {
+    runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
+  }).then((result) => result.violations.map((one) => {
+    const where = one.nodes.slice(0, 3).map((node) => node.target.join(' ') + ' ' + (node.any[0]?.message ?? ''));
+    return one.id + ': ' + where.join(' | ');
+  }))";
+/// A promise until nothing moves any more, and what moved is drawn.
+const SETTLED: &str = "(async () => {
+    const frame = () => new Promise((done) => requestAnimationFrame(done));
+    await frame();
+    await frame();
+    const ends = (one) => one.effect?.getComputedTiming().endTime !== Infinity;
+    await Promise.all(document.getAnimations().filter(ends).map((one) => one.finished.catch(() => 0)));
+    await frame();
+  })()";
+
+/// Looks at one screen after the other, and keeps what it finds wrong.
+struct Eye<'a> {
+    page: &'a Browser,
+    language: &'static str,
+    axe: String,
+    pictures: PathBuf,
+    faults: Vec<String>,
+}
+
+impl Eye<'_> {
+    async fn look(&mut self, name: &str) {
+        // What comes under a finger by a change of screen is not to be pressed at first, and looks like it.
+        self.page.until("!document.querySelector('main [aria-disabled=true]')").await;
+        for size in SIZES {
+            self.page.resize(size).await;
+            self.page.until(&format!("innerWidth === {} && innerHeight === {}", size.0, size.1)).await;
+            self.page.promised(SETTLED).await;
+            self.keep(&format!("{name}-{}", size.0)).await;
+            let found = self.page.run(MEASURE).await;
+            self.note(&format!("{name} {}x{}", size.0, size.1), &found);
+        }
+        for scheme in ["light", "dark"] {
+            self.page.scheme(scheme).await;
+            self.page.promised(SETTLED).await;
+            if scheme == "dark" {
+                self.keep(&format!("{name}-dark")).await;
+            }
+            self.page.run(&format!("if (!window.axe) {{ {} }}", self.axe)).await;
+            let found = self.page.promised(RULES).await;
+            assert!(found.is_array(), "axe-core did not run: {found}");
+            self.note(&format!("{name} {scheme}"), &found);
+        }
+        self.page.scheme("light").await;
+    }
+
+    async fn keep(&self, name: &str) {
+        let path = self.pictures.join(format!("{}-{name}.png", self.language));
+        std::fs::write(path, self.page.picture().await).unwrap();
+    }
+
+    fn note(&mut self, place: &str, found: &serde_json::Value) {
+        let all = found.as_array().unwrap();
+        self.faults.extend(all.iter().map(|fault| format!("{} {place}: {}", self.language, fault.as_str().unwrap())));
+    }
+}
+
+async fn again(page: &Browser) {
+    if page.screen().await != "pay" {
+        page.press("#new, #done", By::Pointer).await;
+    }
+    page.until_screen("pay").await;
+    page.keys(&ESCAPE.to_string()).await;
+}
+
+async fn charge(page: &Browser, digits: &str) {
+    again(page).await;
+    page.keys(&format!("{digits}\u{e007}")).await;
+    page.until_screen("sale-card").await;
+}
+
+#[tokio::test]
+#[ignore = "needs Chromium and axe-core: front/tests/page/run installs them"]
+async fn each_screen_in_each_language_and_size() {
+    let npm = std::env::var(NPM).unwrap_or_else(|_| panic!("{NPM} names no folder: see front/tests/page/run"));
+    let axe = std::fs::read_to_string(PathBuf::from(npm).join("node_modules/axe-core/axe.min.js")).unwrap();
+    let default = concat!(env!("CARGO_MANIFEST_DIR"), "/../target/page");
+    let pictures = PathBuf::from(std::env::var(PICTURES).unwrap_or_else(|_| default.to_owned()));
+    std::fs::create_dir_all(&pictures).unwrap();
+    let driver = Driver::start().await;
+    let mut faults = Vec::new();
+    for language in ["en", "de"] {
+        let page = driver.browser().await;
+        let mut eye = Eye { page: &page, language, axe: axe.clone(), pictures: pictures.clone(), faults: Vec::new() };
+        walk(&mut eye).await;
+        faults.append(&mut eye.faults);
+        faults.extend(page.complaints().await);
+        page.close().await;
+    }
+    println!("pictures are in {}", pictures.display());
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+/// A cashier's day in short.
+async fn walk(eye: &mut Eye<'_>) {
+    let page = eye.page;
+    let mut counter = Counter::open(Options::default()).await;
+    page.open(&counter.url, eye.language, SIZES[1]).await;
+    page.until_link("up").await;
+    page.until_screen("pay").await;
+    page.keys("123456").await;
+    eye.look("pay").await;
+    page.keys("78").await;
+    eye.look("pay-long").await;
+    page.press("#kind", By::Pointer).await;
+    eye.look("kind").await;
+    page.keys(&ESCAPE.to_string()).await;
+
+    charge(page, "1234").await;
+    eye.look("card").await;
+    counter.present("tap", CardEntry::Tap).await;
+    page.until_screen("sale-approved").await;
+    eye.look("approved").await;
+    page.press("#receipt", By::Pointer).await;
+    page.until("document.querySelector('dialog[open] pre')").await;
+    eye.look("receipt").await;
+    page.keys(&ESCAPE.to_string()).await;
+
+    for (digits, screen) in [("1260", "partial"), ("1251", "declined")] {
+        charge(page, digits).await;
+        counter.present("tap", CardEntry::Tap).await;
+        page.until_screen(&format!("sale-{screen}")).await;
+        eye.look(screen).await;
+    }
+    charge(page, "1200").await;
+    page.press("#cancel", By::Pointer).await;
+    page.until_screen("sale-cancelled").await;
+    eye.look("cancelled").await;
+
+    charge(page, "4500").await;
+    counter.present("chip-signature", CardEntry::Insert).await;
+    page.until_screen("sale-signature").await;
+    eye.look("signature").await;
+    page.press("#refuse", By::Pointer).await;
+    page.until_screen("sale-reversed").await;
+    eye.look("reversed").await;
+
+    charge(page, "1273").await;
+    let gateway = &counter.shop.gateway;
+    counter.present("tap", CardEntry::Tap).await;
+    crate::within("the payment at the gateway", async {
+        while !gateway.ledger().entries().iter().any(|entry| entry.amount == "12.73") {
+            tokio::task::yield_now().await;
+        }
+    })
+    .await;
+    gateway.set_offline(true).await.unwrap();
+    page.until("/^sale-(unconfirmed|reversed)$/.test(document.body.dataset.screen)").await;
+    eye.look("unconfirmed").await;
+    gateway.set_offline(false).await.unwrap();
+
+    page.press("[data-view=sales]", By::Pointer).await;
+    page.until("document.querySelector('.entry')").await;
+    eye.look("sales").await;
+    page.press(".entry[data-outcome=approved]", By::Pointer).await;
+    page.press("[data-act=refund]", By::Pointer).await;
+    page.until("document.activeElement?.id === 'how-much'").await;
+    eye.look("refund").await;
+    page.keys(&ESCAPE.to_string()).await;
+    eye.look("detail").await;
+    for view in ["day", "terminal"] {
+        page.press(&format!("[data-view={view}]"), By::Pointer).await;
+        page.until_screen(view).await;
+        eye.look(view).await;
+    }
+    assert_ne!(counter.shop.reader.watch().borrow().waits_for, WaitsFor::Card, "nothing waits for a card");
+    counter.kill_agent().await;
+    page.until_link("agent-down").await;
+    eye.look("agent-down").await;
+    counter.kill_front().await;
+    page.until_link("lost").await;
+    eye.look("lost").await;
+}
