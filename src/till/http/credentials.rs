@@ -28,9 +28,7 @@ pub(super) fn stated(name: &str) -> Result<String, Failure> {
 
 /// What stands in the place of a PIN or a name: a string, or something that is not repeated. A PIN that is sent as a
 /// number, or in the place of the name, must not stand in a refusal.
-#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "docs", schemars(transparent))]
-pub(super) struct Unrepeated(#[cfg_attr(feature = "docs", schemars(with = "String"))] Zeroizing<String>);
+pub(super) struct Unrepeated(Zeroizing<String>);
 
 impl<'de> Deserialize<'de> for Unrepeated {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

@@ -160,6 +160,9 @@ impl Operation {
         if let Some(query) = self.query {
             parameters.extend(in_query(&query(schemas)));
         }
+        if parameters.iter().any(|parameter| parameter["name"] == "training") {
+            self.problems.push(ProblemType::TrainingOff);
+        }
         let mut responses = Map::new();
         for Answer { status, text, content } in self.answers {
             let content: Map<String, Value> = content
@@ -368,12 +371,16 @@ pub fn document() -> Value {
 }
 
 /// Comments of the source become texts for readers of the description: no citations, no links into the source; a list
-/// of words is an enumeration, with what each means behind the text.
+/// of words is an enumeration, with what each means behind the text. What may be left out has no value then, `null`
+/// neither.
 fn for_readers(value: &mut Value) {
     match value {
         Value::Array(values) => values.iter_mut().for_each(for_readers),
         Value::Object(object) => {
             object.values_mut().for_each(for_readers);
+            if object.get("default").is_some_and(Value::is_null) {
+                object.remove("default");
+            }
             let most = object.get("format").and_then(|format| LARGEST.iter().find(|(name, _)| format == name));
             if let Some((_, most)) = most.filter(|_| !object.contains_key("maximum")) {
                 object.insert("maximum".to_owned(), (*most).into());

@@ -66,12 +66,12 @@ async fn list(
 #[serde(deny_unknown_fields)]
 struct NewOperator {
     /// The name: letters, digits, spaces.
-    #[cfg_attr(feature = "docs", schemars(length(min = 1, max = 32)))]
+    #[cfg_attr(feature = "docs", schemars(with = "String", length(min = 1, max = 32)))]
     name: Unrepeated,
     /// What it may.
     role: Role,
     /// The PIN.
-    #[cfg_attr(feature = "docs", schemars(regex(pattern = "^[0-9]{4,12}$")))]
+    #[cfg_attr(feature = "docs", schemars(with = "String", regex(pattern = "^[0-9]{4,12}$")))]
     pin: Unrepeated,
 }
 
@@ -92,7 +92,7 @@ async fn add(
 #[serde(deny_unknown_fields)]
 struct NewPin {
     /// The new PIN.
-    #[cfg_attr(feature = "docs", schemars(regex(pattern = "^[0-9]{4,12}$")))]
+    #[cfg_attr(feature = "docs", schemars(with = "String", regex(pattern = "^[0-9]{4,12}$")))]
     pin: Unrepeated,
 }
 

@@ -60,7 +60,8 @@ pub(super) const ROUTES: &[Route] = routes! {
             .answers::<SaleView>(201, "The transaction, which begins.", examples::begun())
             .answers::<SaleView>(200, "The transaction that the reference is known for (`replayed`).", examples::replayed())
             .refuses(&[ProblemType::AmountDiffers, ProblemType::Busy, ProblemType::NotReady, ProblemType::TrainingOff])
-            .refuses(&[ProblemType::Amount, ProblemType::Currency, ProblemType::Reference])
+            .refuses(&[ProblemType::Amount, ProblemType::Currency, ProblemType::Reference, ProblemType::Operator])
+            .refuses(&[ProblemType::SupervisorNeeded, ProblemType::NotApproved])
             .refuses(&[ProblemType::NotPossible, ProblemType::Parameter, ProblemType::NoSuchSale, ProblemType::Journal]);
     get "/v1/sales/{reference}" => show,
         Operation::new("showSale", "One transaction as it stands, or as it ends")

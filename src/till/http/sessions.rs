@@ -109,10 +109,10 @@ impl App {
 #[serde(deny_unknown_fields)]
 struct Credentials {
     /// The operator's name.
-    #[cfg_attr(feature = "docs", schemars(length(min = 1, max = 32)))]
+    #[cfg_attr(feature = "docs", schemars(with = "String", length(min = 1, max = 32)))]
     operator: Unrepeated,
     /// Its PIN.
-    #[cfg_attr(feature = "docs", schemars(regex(pattern = "^[0-9]{4,12}$")))]
+    #[cfg_attr(feature = "docs", schemars(with = "String", regex(pattern = "^[0-9]{4,12}$")))]
     pin: Unrepeated,
 }
 
@@ -186,10 +186,10 @@ struct Confirmed {
 #[serde(deny_unknown_fields)]
 struct ApprovalRequest {
     /// The supervisor's name.
-    #[cfg_attr(feature = "docs", schemars(length(min = 1, max = 32)))]
+    #[cfg_attr(feature = "docs", schemars(with = "String", length(min = 1, max = 32)))]
     operator: Unrepeated,
     /// Its PIN.
-    #[cfg_attr(feature = "docs", schemars(regex(pattern = "^[0-9]{4,12}$")))]
+    #[cfg_attr(feature = "docs", schemars(with = "String", regex(pattern = "^[0-9]{4,12}$")))]
     pin: Unrepeated,
     /// The command, as it will be sent.
     #[serde(rename = "for")]
