@@ -1,5 +1,6 @@
 //! Writes the list of the page's files, so that a file that is put into `page/` is served without a line of code. Its
-//! tests, and what is written about it for people, are no part of it.
+//! tests, and what is written about it for people, are no part of it; nor are the lines of scripts and styles that are
+//! comment alone, and what lines are indented by: a browser is sent what it runs.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -12,14 +13,38 @@ fn main() -> io::Result<()> {
     let mut files = Vec::new();
     find(&page, &mut files)?;
     files.sort();
+    let out = PathBuf::from(env::var("OUT_DIR").expect("cargo sets it"));
     let mut list = String::from("&[\n");
-    for file in &files {
+    for (number, file) in files.iter().enumerate() {
         let name = file.strip_prefix(&page).expect("it was found there").display().to_string();
-        let path = file.display().to_string();
+        let mut path = file.display().to_string();
+        if file.extension().is_some_and(|ending| ending == "js" || ending == "css") {
+            let lean = out.join(format!("page_file_{number}"));
+            fs::write(&lean, without_comments(&fs::read_to_string(file)?))?;
+            path = lean.display().to_string();
+        }
         writeln!(list, "    ({name:?}, include_bytes!({path:?})),").expect("text takes all of it");
     }
     list.push(']');
-    fs::write(PathBuf::from(env::var("OUT_DIR").expect("cargo sets it")).join("page_files.rs"), list)
+    fs::write(out.join("page_files.rs"), list)
+}
+
+/// Without lines that are comment alone, empty lines and indentation. No text of the page goes over two lines.
+fn without_comments(source: &str) -> String {
+    let mut lean = String::with_capacity(source.len());
+    let mut in_comment = false;
+    for line in source.lines().map(str::trim) {
+        let begins = in_comment || line.starts_with("/*");
+        if begins {
+            in_comment = !line.contains("*/");
+        }
+        if line.is_empty() || line.starts_with("//") || (begins && (in_comment || line.ends_with("*/"))) {
+            continue;
+        }
+        lean.push_str(line);
+        lean.push('\n');
+    }
+    lean
 }
 
 fn find(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {

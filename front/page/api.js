@@ -41,13 +41,18 @@ export async function ask(method, path, { body, ms = ANSWER_MS, signal, headers,
 export const get = (path, how) => ask("GET", path, how);
 export const post = (path, body, how) => ask("POST", path, { ...how, body });
 
-const one = (reference) => `/v1/sales/${encodeURIComponent(reference)}`;
+/** Whether the page trains: then what it asks about is training's, whose references are its own. */
+let trains = false;
+export const train = (on) => { trains = on; };
+/** A path about transactions, in the list that the page works with. */
+export const ofSales = (rest) => `/v1/sales${rest}${trains ? `${rest.includes("?") ? "&" : "?"}training=true` : ""}`;
+const one = (reference, rest = "") => ofSales(`/${encodeURIComponent(reference)}${rest}`);
 export const sale = (reference) => get(one(reference));
-export const cancel = (reference) => post(`${one(reference)}/cancel`, {});
-export const sign = (reference, accepted) => post(`${one(reference)}/signature`, { accepted });
-export const confirm = (reference, taken) => post(`${one(reference)}/confirm`, { taken });
-export const receipt = (reference, copy) => get(`${one(reference)}/receipt?copy=${copy}`, { text: true, headers: { Accept: "text/plain" } });
-export const print = (reference, copy) => post(`${one(reference)}/receipt?copy=${copy}`, {});
+export const cancel = (reference) => post(one(reference, "/cancel"), {});
+export const sign = (reference, accepted) => post(one(reference, "/signature"), { accepted });
+export const confirm = (reference, taken) => post(one(reference, "/confirm"), { taken });
+export const receipt = (reference, copy) => get(one(reference, `/receipt?copy=${copy}`), { text: true, headers: { Accept: "text/plain" } });
+export const print = (reference, copy) => post(one(reference, `/receipt?copy=${copy}`), {});
 
 /** The last event that was heard: the next stream goes on after it. */
 let lastId = "";

@@ -111,7 +111,7 @@ export function dayScreen(page) {
 
   function drawCloses(closes) {
     if (!closes) return fill(closing, h("p", { class: "hint" }, t("day.no-close")));
-    fill(closing, button("journal", t("day.close"), closeDay, { class: "primary", id: "close-day" }),
+    fill(closing, !page.training() && button("journal", t("day.close"), closeDay, { class: "primary", id: "close-day" }),
       closes.length ? [h("h2", {}, t("day.closes")), h("ul", { class: "list" }, closes.map((one) => h("li", { class: "line" }, h("span", {}, `${one.number} · ${dayAndTime(one.period?.to)}`), h("strong", { class: "sum" }, (one.net ?? []).map((line) => money(line.net, line.currency)).join(" · ")),
         button("printer", t("day.print"), () => print(one.number), { class: "quiet" }))))] : null);
   }

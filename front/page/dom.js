@@ -59,7 +59,7 @@ export function dialog(title, build, kind = "") {
     const heading = h("h2", { id: "dialog-title", tabindex: "-1" }, title);
     const box = h("dialog", { "aria-labelledby": "dialog-title", class: kind });
     const close = (value) => { box.dataset.done = "1"; box.close(); box.remove(); resolve(value ?? null); };
-    box.append(heading, ...[build(close)].flat());
+    box.append(heading, ...[build(close)].flat().filter(Boolean));
     box.addEventListener("cancel", (event) => { event.preventDefault(); close(null); });
     box.addEventListener("leave", () => close(null));
     document.body.append(box);

@@ -19,7 +19,7 @@ export function backwards() {
     done: () => cursor === null,
     async next() {
       const from = cursor && `&cursor=${encodeURIComponent(cursor)}`;
-      const { sales, next } = await api.get(`/v1/sales?order=newest&limit=${PAGE}${from}`);
+      const { sales, next } = await api.get(api.ofSales(`?order=newest&limit=${PAGE}${from}`));
       cursor = next ?? null;
       return sales;
     },

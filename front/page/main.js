@@ -15,6 +15,7 @@ import { clock, language, load, money, setExponent, t } from "./words.js";
 
 const MEMORY = "pos.sale";
 const LANGUAGE = "pos.language";
+const TRAINING = "pos.training";
 const LOADED = "pos.loaded";
 const HEALTH_EVERY_MS = 1000;
 /** A health question that takes longer counts as lost: with the second between two of them below three seconds. */
@@ -26,7 +27,9 @@ const UNSEEN_MS = 30000;
 
 const at = (id) => document.getElementById(id);
 let state = begin(recall());
-let settings = { languages: ["en"], currency: "EUR", exponent: 2, merchant: [], tips: null, training: false };
+let settings = { languages: ["en"], currency: "EUR", exponent: 2, merchant: [], tips: null, mayTrain: false };
+/** The outcome that is trained; null when the page takes money. It stays for this page alone, over a reload. */
+let training = null;
 let session = null;
 let signedOut = false;
 let view = "pay";
@@ -44,12 +47,26 @@ function recall() {
 }
 const keep = (name, value) => { try { localStorage.setItem(name, value); } catch { /* private mode: the agent knows it */ } };
 
+/** Whether what is on the screen is training: a sale that is in hand says so itself. */
+const trains = () => Boolean(state.job?.sale ? state.job.sale.training : state.job?.request ? state.job.request.training : training);
+function train(outcome) {
+  if (isUnderWay(state.job)) return;
+  training = outcome;
+  try { sessionStorage.setItem(TRAINING, outcome ?? ""); } catch { /* until it is loaded anew */ }
+  view = "pay";
+  screen.key = null;
+  dispatch({ type: "leave" });
+  render();
+  readStatus();
+}
+
 /* ---- what happens, and what is done about it ---- */
 
 function dispatch(event) {
   const was = state;
   let effects;
-  [state, effects] = reduce(state, { now: Date.now(), ...event });
+  [state, effects] = reduce(state, { now: Date.now(), training: trains(), ...event });
+  api.train(trains());
   effects.forEach(carryOut);
   if (state !== was) render();
 }
@@ -109,7 +126,7 @@ function start(request, typedReference) {
   if (isUnderWay(state.job)) return;
   const reference = typedReference ? `${typedReference}-${random(5)}` : `${new Date().toISOString().slice(5, 10).replace("-", "")}-${random(8)}`;
   view = "pay";
-  dispatch({ type: "start", reference, request });
+  dispatch({ type: "start", reference, request: training ? { ...request, training } : request });
 }
 function random(length) {
   const letters = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
@@ -225,7 +242,7 @@ async function lock() {
 /* ---- what is shown ---- */
 
 const context = {
-  dispatch, start, again, signIn, lock,
+  dispatch, start, again, signIn, lock, train, training: () => training,
   state: () => state, settings: () => settings, session: () => session, skew: () => skew,
   go,
   say, showOutcome: () => { view = "pay"; render(); },
@@ -294,8 +311,9 @@ function shell() {
 function strip() {
   text(at("shop"), settings.merchant[0] ?? "");
   text(at("operator"), session?.operator ?? "");
-  at("training").hidden = !settings.training;
-  text(at("training"), settings.training ? t("training") : "");
+  at("training").hidden = !trains();
+  text(at("training"), trains() ? t("training") : "");
+  document.body.dataset.training = String(trains());
   at("nav").hidden = signedOut;
   at("nav").querySelectorAll("button").forEach((one) => {
     if (one.dataset.view === view) one.setAttribute("aria-current", "page"); else one.removeAttribute("aria-current");
@@ -384,7 +402,11 @@ at("skip").addEventListener("click", (event) => { event.preventDefault(); at("ma
 
 async function boot() {
   let saved = null;
-  try { saved = localStorage.getItem(LANGUAGE); } catch { /* none */ }
+  try {
+    saved = localStorage.getItem(LANGUAGE);
+    training = sessionStorage.getItem(TRAINING) || null;
+  } catch { /* none */ }
+  api.train(trains());
   const guess = (saved ?? navigator.language).startsWith("de") ? "de" : "en";
   const [, , , who] = await Promise.all([
     load(guess), readSettingsAtStart(), loadIcons(),

@@ -5,6 +5,8 @@ import { percent, shift, unshift, wire } from "./money.js";
 import { money, t } from "./words.js";
 
 const KINDS = ["sale", "pre-authorisation", "credit"];
+/** Outcomes that can be trained by name; the cents of the amount choose these and others. */
+const LESSONS = ["by-amount", "approved", "declined", "partial", "signature", "unconfirmed"];
 const KEYS = ["1", "2", "3", "4", "5", "6", "7", "8", "9", "00", "0", "erase"];
 
 /** `prepared`: `{units}` that another screen wants to be charged, as the rest of a partial payment. */
@@ -78,10 +80,23 @@ export function payScreen(page, prepared) {
       h("div", { class: "choices" }, KINDS.map((one) => h("button", {
         "data-kind": one, "data-first": one === kind, "aria-pressed": String(one === kind), onclick: () => close(one),
       }, h("strong", {}, t(`kind.${one}`)), h("span", {}, t(`about.${one}`))))),
-      button("close", t("no"), () => close(null), { class: "quiet" }),
+      h("div", { class: "answers" },
+        page.settings().mayTrain && button("person", t(page.training() ? "train.end" : "train.title"), () => close("train"), { class: "quiet", id: "train" }),
+        button("close", t("no"), () => close(null), { class: "quiet" })),
     ]);
+    if (chosen === "train") return page.training() ? page.train(null) : chooseOutcome();
     if (chosen) { kind = chosen; tip = null; }
     settle();
+  }
+  /** What the bank says in training. */
+  async function chooseOutcome() {
+    const word = (one) => t(one === "by-amount" ? "train.by-amount" : `outcome.${one}`);
+    const chosen = await dialog(t("train.title"), (close) => [
+      h("p", {}, t("train.about")),
+      h("div", { class: "choices lessons" }, LESSONS.map((one, n) => h("button", { "data-lesson": one, "data-first": !n, onclick: () => close(one) }, h("strong", {}, word(one))))),
+      button("close", t("no"), () => close(null), { class: "quiet" }),
+    ]);
+    if (chosen) page.train(chosen); else settle();
   }
   async function typeReference() {
     const wrong = h("p", { class: "wrong", id: "reference-wrong", role: "alert" });

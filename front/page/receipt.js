@@ -33,6 +33,6 @@ export function showReceipt(page, sale) {
     }
     show(copy);
     return [h("div", { class: "tabs", role: "group" }, copies), paper, said,
-      h("div", { class: "answers" }, button("printer", t("receipt.print"), print, { class: "primary", id: "print" }), button("close", t("close"), () => close(null), { class: "quiet", id: "close" }))];
+      h("div", { class: "answers" }, !sale.training && button("printer", t("receipt.print"), print, { class: "primary", id: "print" }), button("close", t("close"), () => close(null), { class: "quiet", id: "close" }))];
   }, "receipt");
 }

@@ -145,8 +145,10 @@ const HANDLERS = {
     if (!same(state, event) || state.job.phase === "refused") return [state, []];
     return [state, [again(state.job)]];
   },
-  step(state, { data, now }) {
+  step(state, { data, now, training = false }) {
     if (!data?.reference) return [state, [{ do: "status" }]];
+    // Training and payments have references of their own, which may be the same: neither is ever shown as the other.
+    if (Boolean(data.training) !== training) return [state, []];
     if (!same(state, data)) return other(state, data, now);
     const { job } = state;
     const heard = job.heard + 1;
@@ -159,10 +161,10 @@ const HANDLERS = {
     next = withStep(withJob(next, { fresh: state.link === "up" || job.fresh, seenAt: now }), data, now);
     return [next, SOUND_OF_STEP[data.step] ? [{ do: "sound", name: SOUND_OF_STEP[data.step] }] : []];
   },
-  status(state, { status, now }) {
+  status(state, { status, now, training }) {
     const open = status.unconfirmed ?? [];
     const next = { ...state, status, open };
-    const running = status.current;
+    const running = !training && status.current;
     if (!running || isUnderWay(state.job) || state.job?.phase === "not-begun") return [next, []];
     if (state.job?.reference === running.reference) return [next, []];
     return adopt(next, running, now);

@@ -140,6 +140,31 @@ mod tests {
         assert_eq!(Page::embedded().files.len(), FILES.len());
     }
 
+    /// On a slow line each page costs what it weighs.
+    #[test]
+    fn the_page_weighs_less_than_150_kb_in_each_language() {
+        for language in Page::embedded().languages() {
+            let words = format!("words/{language}.json");
+            let loaded = FILES.iter().filter(|(name, _)| !name.starts_with("words/") || *name == words);
+            let bytes: usize = loaded.map(|(_, content)| content.len()).sum();
+            assert!((100_000..150_000).contains(&bytes), "{language}: {bytes} bytes");
+        }
+    }
+
+    #[test]
+    fn scripts_and_styles_are_served_without_lines_of_comment() {
+        let content =
+            |wanted: &str| FILES.iter().find(|(name, _)| *name == wanted).map(|(_, content)| *content).unwrap();
+        for name in ["main.js", "state.js", "style.css"] {
+            let text = std::str::from_utf8(content(name)).unwrap();
+            let odd =
+                text.lines().find(|line| line.is_empty() || line.starts_with([' ', '/']) && !line.starts_with("/^"));
+            assert_eq!(odd, None, "{name}");
+        }
+        let main = std::str::from_utf8(content("main.js")).unwrap();
+        assert!(main.starts_with("import ") && main.ends_with("boot();\n"), "{main:.60}");
+    }
+
     #[test]
     fn what_is_written_about_the_page_and_its_tests_are_not_served() {
         let names: Vec<&str> = FILES.iter().map(|(name, _)| *name).collect();

@@ -322,3 +322,16 @@ test("nothing that happens in any order starts a second sale or forgets one that
     }
   }
 });
+
+test("what is trained is never shown as a payment, and no payment as training", () => {
+  const sale = ended("approved", { training: true });
+  const [still] = play(running(), step({ step: "ended", training: true, sale }));
+  assert.equal(screenOf(still.job), "card", "training has references of its own");
+  const [trained] = play(running(view({ training: true })), { ...step({ step: "ended", training: true, sale }), training: true });
+  assert.equal(screenOf(trained.job), "approved");
+  const real = { ...step({ step: "ended", sale: ended("declined") }), training: true };
+  assert.equal(screenOf(play(running(view({ training: true })), real)[0].job), "card");
+  const status = { type: "status", status: { current: view({ reference: "till" }) } };
+  assert.equal(play(up(), { ...status, training: true })[0].job, null, "who trains is shown no sale of the till beside it");
+  assert.equal(play(up(), status)[0].job.reference, "till");
+});

@@ -9,6 +9,7 @@ use pos_agent::sim::shop::Options;
 
 use crate::browser::{Browser, By, Driver, ESCAPE};
 use crate::counter::Counter;
+use crate::training::{taught, train};
 
 /// A folder with npm's package axe-core; `front/tests/page/run` makes it.
 const NPM: &str = "POS_FRONT_PAGE_NPM";
@@ -194,4 +195,23 @@ async fn walk(eye: &mut Eye<'_>) {
     counter.kill_front().await;
     page.until_link("lost").await;
     eye.look("lost").await;
+    drop(counter);
+
+    let counter = Counter::open(taught()).await;
+    page.open(&counter.url, eye.language, SIZES[1]).await;
+    page.until_link("up").await;
+    page.until_screen("pay").await;
+    page.press("[data-tip='10']", By::Pointer).await;
+    page.keys("1234").await;
+    eye.look("tips").await;
+    page.press("#kind", By::Pointer).await;
+    eye.look("training-begin").await;
+    page.press("#train", By::Pointer).await;
+    eye.look("training-outcome").await;
+    page.keys(&ESCAPE.to_string()).await;
+    train(page, "approved").await;
+    eye.look("training-pay").await;
+    page.keys("1234\u{e007}").await;
+    page.until_screen("sale-approved").await;
+    eye.look("training-approved").await;
 }
