@@ -316,6 +316,8 @@ function strip() {
   document.body.dataset.training = String(trains());
   at("nav").hidden = signedOut;
   at("nav").querySelectorAll("button").forEach((one) => {
+    // The day is the shop's: what is trained is in no sum.
+    one.hidden = trains() && one.dataset.view === "day";
     if (one.dataset.view === view) one.setAttribute("aria-current", "page"); else one.removeAttribute("aria-current");
   });
   const { status } = state;

@@ -236,7 +236,7 @@ const again = (job) => ({ do: "later", ms: RETRY_MS, event: { type: "ask-again",
 function leave(state) {
   const sale = state.job?.sale;
   const next = { ...state, job: null };
-  const isNew = isUnconfirmed(sale) && !state.open.some((one) => one.reference === sale.reference);
+  const isNew = isUnconfirmed(sale) && !sale.training && !state.open.some((one) => one.reference === sale.reference);
   return isNew ? { ...next, open: [...state.open, sale] } : next;
 }
 
@@ -287,6 +287,8 @@ function adopt(state, sale, now) {
 
 /** The list of what is unconfirmed, and a notice when one of them has ended. */
 function rememberOpen(state, sale) {
+  // What is trained owes nobody anything, and its references are its own.
+  if (sale.training) return [state, []];
   const known = state.open.find((one) => one.reference === sale.reference && one.till === sale.till);
   const rest = state.open.filter((one) => one !== known);
   if (isUnconfirmed(sale)) return [{ ...state, open: [...rest, sale] }, []];

@@ -334,4 +334,7 @@ test("what is trained is never shown as a payment, and no payment as training", 
   const status = { type: "status", status: { current: view({ reference: "till" }) } };
   assert.equal(play(up(), { ...status, training: true })[0].job, null, "who trains is shown no sale of the till beside it");
   assert.equal(play(up(), status)[0].job.reference, "till");
+  const doubtful = view({ state: "unconfirmed", training: true });
+  assert.deepEqual(play(running(doubtful), { type: "leave" })[0].open, [], "nothing that is trained is open in the shop");
+  assert.deepEqual(play(up(), { type: "fetched", reference: "r-2", sale: doubtful, heard: 0 })[0].open, []);
 });
