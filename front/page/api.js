@@ -3,10 +3,9 @@
 /** The request was answered, and refused. Nothing was charged by it. */
 export class Problem extends Error {
   constructor(status, body, retryAfterS) {
-    const old = body?.error ?? {};
-    super(String(body?.detail ?? old.message ?? ""));
+    super(String(body?.detail ?? ""));
     this.status = status;
-    this.code = String(body?.code ?? old.code ?? (status === 404 ? "not-found" : `http-${status}`));
+    this.code = String(body?.code ?? (status === 404 ? "not-found" : `http-${status}`));
     this.retryAfterS = Number(body?.retryAfterS ?? retryAfterS) || null;
     this.body = body;
   }

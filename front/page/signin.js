@@ -2,6 +2,7 @@
 
 import * as api from "./api.js";
 import { button, dialog, fill, h, icon, text } from "./dom.js";
+import { minor, wire } from "./money.js";
 import { failure } from "./receipt.js";
 import { language, t } from "./words.js";
 
@@ -115,7 +116,10 @@ export async function askSupervisor(page, command) {
     const said = h("p", { class: "wrong", role: "alert" });
     const name = h("input", { id: "supervisor-name", type: "text", autocomplete: "off", "data-first": true, value: found[0]?.name });
     const pad = pinPad(t("supervisor.confirm"), async (pin) => {
-      const { reference, kind = "sale", amount } = command;
+      const { reference, kind = "sale", tip } = command;
+      const { exponent } = page.settings();
+      // What is confirmed is all that is charged.
+      const amount = tip && tip !== "ask" ? wire(minor(command.amount, exponent) + minor(tip, exponent), exponent) : command.amount;
       const made = await api.post("/v1/approvals", { operator: name.value.trim(), pin, for: { reference, kind, amount } });
       close(made.approval);
     }, said);

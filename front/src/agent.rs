@@ -9,7 +9,7 @@
 //! | the connection | `CONNECT` |
 //! | the head of an answer | as the passage's table says |
 //! | the rest of an answer | `REST`, and `MOST_ANSWER` bytes |
-//! | the next event, or a comment that shows life | `SILENCE`; the agent sends one every 10 s |
+//! | the next event, or a comment that shows life | `SILENCE`; the agent sends one each second |
 
 use std::io;
 use std::path::PathBuf;

@@ -291,7 +291,9 @@ impl Agent {
         let keys = self.operators.keys(name, door);
         let tries = self.operators.attempts.tries(&keys[0]);
         let Some(operator) = self.operators.find(name).filter(|_| right).cloned() else {
-            tracing::warn!(%name, %door, tries, "a wrong name or PIN");
+            // A name that nobody has may be a PIN that was typed in its place.
+            let name = self.operators.find(name).map_or("nobody's", |operator| operator.name.as_str());
+            tracing::warn!(name, %door, tries, "a wrong name or PIN");
             return Err(OperatorRefused::WrongPin.into());
         };
         let forgiven = keys.map(|key| (key, 0)).to_vec();
@@ -396,7 +398,7 @@ impl Agent {
     }
 
     /// Who is the author of a transaction that is about to begin: with the supervisor who confirmed it, where a cashier
-    /// needs one.
+    /// needs one. `amount` is all that is charged: what a supervisor confirms has the till's tip in it.
     pub(super) fn author(&self, wanted: &Wanted, transaction: &Transaction, amount: Amount) -> Result<Who, Refused> {
         let who = wanted.caller.who().clone();
         if who.stated_operator.as_deref().is_some_and(pan::is_in) {
@@ -420,7 +422,7 @@ impl Agent {
             return Err(OperatorRefused::SupervisorNeeded { what }.into());
         };
         let (till, reference) = (wanted.till.clone(), wanted.reference.clone());
-        let command = Approved { till, reference, kind, amount: wanted.transaction.fields().amount };
+        let command = Approved { till, reference, kind, amount: wanted.transaction.fields().amount.map(|_| amount) };
         let confirmed = self.operators.approvals.find(token, &command, &who.door(), self.clock.monotonic());
         let supervisor = confirmed.ok_or(OperatorRefused::NotApproved)?.clone();
         Ok(Who { supervisor: Some(supervisor), ..who })

@@ -63,6 +63,7 @@ async fn a_pin_and_what_is_kept_of_it_are_said_nowhere() {
         json!({ "operator": "Anna", "pin": WRONG }),
         json!({ "operator": "Anna", "pin": format!("x{WRONG}") }),
         json!({ "operator": WRONG, "pin": "Anna" }),
+        json!({ "operator": WRONG, "pin": RIGHT }),
         json!({ "operator": number, "pin": number }),
         json!({ "operator": "Anna", "pin": [WRONG] }),
         json!({ "operator": "Anna", "pin": { WRONG: WRONG } }),

@@ -10,7 +10,8 @@
 //! | `events` | every step as it happens |
 //! | `terminal` | status, figures, log, an amount that is typed |
 //! | `payments` | what the gateway holds |
-//! | `operators` | who stands at the counter: sessions, approvals, the operators; its head has their table |
+//! | `operators` | the operators: listed, added, removed, given a PIN |
+//! | `sessions` | who stands at the counter: to sign in and out, and a supervisor's word |
 //!
 //! What each verb needs is the table in `till/rights.rs`; who lacks it hears 403 with the right, whose it is, and the
 //! key to change. `?till=NAME` names the till that is meant: a program that stands for several names one with each

@@ -173,7 +173,7 @@ struct Confirmed {
     /// Its reference.
     #[cfg_attr(feature = "docs", schemars(length(min = 1, max = 64), regex(pattern = REFERENCE)))]
     reference: String,
-    /// Its amount, as `12.34`; left out where the command leaves it out.
+    /// Its amount, as `12.34`, with the tip that the command names; left out where the command leaves it out.
     #[serde(default, deserialize_with = "amount_text")]
     #[cfg_attr(feature = "docs", schemars(with = "String"))]
     amount: Option<String>,
