@@ -281,6 +281,26 @@ async fn a_token_stands_for_a_card() {
 }
 
 #[tokio::test]
+async fn the_test_provider_answers_over_the_wire() {
+    let mut page = PageShop::open().await;
+    let asked = async |page: &PageShop, path: &str| {
+        let response = page.shop.client.get(format!("{}{path}", page.shop.gateway.base_url())).send().await.unwrap();
+        let status = response.status().as_u16();
+        (status, serde_json::from_slice::<serde_json::Value>(&response.bytes().await.unwrap()).unwrap())
+    };
+    let (_, token) = asked(&page, "provider/account-token?type=NETWORK&number=4111111111111111").await;
+    let (number, proof) = (text(&token, "/number"), text(&token, "/cryptogram"));
+    let network = [("tokenAccount.number", number.as_str()), ("tokenAccount.type", "NETWORK")];
+    page.paid("10.00", &[&network, &[("tokenAccount.cryptogram", proof.as_str())]]).await;
+    let wallet =
+        "provider/wallet-token?wallet=%3Cwallet_c%3E&number=5555555555554444&expiry=3412&amount=10.00&currency=EUR";
+    let token = text(&asked(&page, wallet).await.1, "/paymentToken");
+    page.paid("10.00", &[&[("<wallet_c>.paymentToken", token.as_str())]]).await;
+    assert_eq!(asked(&page, "provider/account-token?number=4539578763621486").await.0, 400);
+    assert_eq!(asked(&page, "provider/nothing").await.0, 404);
+}
+
+#[tokio::test]
 async fn each_wallet_pays_by_its_token_and_decrypted() {
     let mut page = PageShop::open().await;
     for wallet in ["<wallet_a>", "<wallet_b>", "<wallet_c>"] {
