@@ -123,6 +123,7 @@ async fn a_payment_has_one_means() {
         ("standingInstruction.industryPractice", "INCREMENTAL_AUTH"),
     ];
     page.refused(&[CARD, &more], INVALID, "card.number").await;
+    page.refused(&[&more, &[("createRegistration", "true")]], INVALID, "createRegistration").await;
     page.paid("5.00", &[&more]).await;
     // A capture or refund brings no card either.
     let path = format!("v1/payments/{}", text(&held, "/id"));

@@ -33,10 +33,13 @@ async fn each_means_is_stored_with_a_payment_and_pays_again() {
     let mut page = PageShop::open().await;
     let outside = provider::account_token(TokenType::External, "4111111111111111").unwrap();
     let token = [("tokenAccount.number", outside.as_str()), ("tokenAccount.type", "EXTERNAL")];
+    let wallet = provider::wallet_token("<wallet_a>", "5555555555554444", "3412", "10.00", "EUR").unwrap();
+    let wallet = [("<wallet_a>.paymentToken", wallet.as_str())];
     for (means, method, brand) in [
         (CARD, Method::Card, "VISA"),
         (SEPA, Method::DirectDebit, "DIRECTDEBIT_SEPA"),
         (&token[..], Method::ExternalToken, "VISA"),
+        (&wallet[..], Method::Wallet, "MASTER"),
     ] {
         let answer = page.paid("10.00", &[means, &[STORES]]).await;
         let stored = text(&answer, "/registrationId");
