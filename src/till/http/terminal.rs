@@ -53,8 +53,8 @@ pub(super) const ROUTES: &[Route] = routes! {
 };
 
 /// The interface as a file describes it (OpenAPI 3.1). It is made from the verbs and their types, and a test holds it
-/// against them; nothing of that is in the agent.
-const DESCRIPTION: &str = include_str!("openapi.json");
+/// against them; nothing of that is in the agent. Packed by the build (zlib, RFC 1950).
+const DESCRIPTION: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/openapi.json.z"));
 
 #[derive(Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
@@ -103,7 +103,8 @@ async fn status(
 
 async fn description(Extension(caller): Extension<Caller>) -> Result<Response, Failure> {
     caller.may(Verb::Status)?;
-    Ok(([(header::CONTENT_TYPE, "application/json")], DESCRIPTION).into_response())
+    let text = miniz_oxide::inflate::decompress_to_vec_zlib(DESCRIPTION).expect("the build has packed it");
+    Ok(([(header::CONTENT_TYPE, "application/json")], text).into_response())
 }
 
 /// One text of bounded length, made between two turns of the agent's loop; what a caller may ask at a time is bounded
