@@ -8,6 +8,8 @@
 //! | `sim_gateway` | the simulated gateway, asked by clients that know nothing of it |
 //! | `gateway_life` | what follows a payment, and what its state allows |
 //! | `gateway_cards` | cards that are stored, paid with, typed |
+//! | `gateway_groups` | every group of the data model: taken, kept, given back, refused by name |
+//! | `gateway_means` | what is paid with away from the counter, one means at a time |
 //! | `gateway_manners` | the simulated gateway as a server: throttling, delay, its ledger's file |
 //! | `gateway_meets_sim` | client and simulated gateway: two readings of the same documents |
 
@@ -23,13 +25,17 @@ mod data_model;
 mod gateway_counter;
 #[path = "../support/https.rs"]
 mod https;
+#[path = "../support/page_shop.rs"]
+mod page_shop;
 #[path = "../support/shop_client.rs"]
 mod shop_client;
 
 mod gateway_cards;
 mod gateway_client;
+mod gateway_groups;
 mod gateway_life;
 mod gateway_manners;
+mod gateway_means;
 mod gateway_meets_sim;
 mod parameters;
 mod sim_gateway;

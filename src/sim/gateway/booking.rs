@@ -9,6 +9,7 @@ use super::form::{Form, Invalid};
 use super::host::{Delivery, Host};
 use super::issuer::Declined;
 use super::ledger::{Kind, LedgerEntry, State};
+use super::means::Method;
 use super::outcomes::Outcome;
 use super::refusal::Refusal;
 use crate::money::Amount;
@@ -32,6 +33,17 @@ pub(super) struct Draft<'a> {
     /// Whether the card is stored now.
     pub stores: bool,
     pub instruction: Option<Value>,
+    pub method: Method,
+    /// What may be shown of what is paid with, beside a card's digits.
+    pub shown: Option<Value>,
+    /// Whether a terminal asks.
+    pub at_the_counter: bool,
+}
+
+/// What was booked: its id, and what goes out on the line.
+pub(super) struct Booked {
+    pub id: String,
+    pub delivery: Delivery,
 }
 
 impl<'a> Draft<'a> {
@@ -50,6 +62,9 @@ impl<'a> Draft<'a> {
             registration: None,
             stores: false,
             instruction: None,
+            method: Method::Card,
+            shown: None,
+            at_the_counter: true,
         }
     }
 
@@ -70,6 +85,11 @@ pub(super) fn chosen(outcome: Outcome) -> Option<Declined> {
 impl Host {
     /// Books it and gives what goes out on the line.
     pub(super) fn book(&mut self, draft: Draft<'_>, outcome: Outcome) -> Result<Delivery, Refusal> {
+        self.enter(draft, outcome).map(|booked| booked.delivery)
+    }
+
+    /// Books it and gives its id too.
+    pub(super) fn enter(&mut self, draft: Draft<'_>, outcome: Outcome) -> Result<Booked, Refusal> {
         let form = draft.form;
         let declined = draft.declined.or(chosen(outcome));
         let (code, description, state) = match (declined, outcome) {
@@ -93,6 +113,8 @@ impl Host {
             refers_to: draft.refers_to.map(str::to_owned),
             entry_mode: form.get("pos.entryMode").map(str::to_owned),
             parameters: form.names(),
+            method: draft.of.map_or(draft.method, |of| of.entry.method),
+            details: details(form),
             practice: form.get("standingInstruction.industryPractice").map(str::to_owned),
             is_last: form.get("sequence") == Some("FINAL"),
             captures: form.get("numberOfCaptures").and_then(|most| most.parse().ok()),
@@ -111,6 +133,8 @@ impl Host {
             acquirer: &arc,
             checks: draft.checks,
             instruction: draft.instruction.as_ref(),
+            shown: draft.shown.as_ref(),
+            at_the_counter: draft.of.map_or(draft.at_the_counter, |of| of.answer.get("pos").is_some()),
             short_id: &short_id,
             at,
             host_rules: self.host_rules(),
@@ -152,8 +176,9 @@ impl Host {
             entry,
         };
         self.books.enter(&booking, stored.as_ref())?;
-        let answer = booking.answer;
-        Ok(if declined.is_some() { Delivery::Answer(400, answer) } else { after(outcome, answer) })
+        let Booking { answer, entry, .. } = booking;
+        let delivery = if declined.is_some() { Delivery::Answer(400, answer) } else { after(outcome, answer) };
+        Ok(Booked { id: entry.id, delivery })
     }
 
     /// What is known about an entry now. Each question counts: some entries show themselves or are decided later.
@@ -178,9 +203,16 @@ impl Host {
     }
 }
 
+/// What the books keep of a form, beside what has a column of its own.
+fn details(form: &Form) -> Vec<(String, String)> {
+    const COLUMNS: [&str; 5] = ["entityId", "amount", "currency", "paymentType", "merchantTransactionId"];
+    let kept = |(name, _): &(&str, &str)| !COLUMNS.contains(name) && !name.starts_with("pos.");
+    form.open_pairs().filter(kept).map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
+}
+
 /// What is pending has no word for the chip yet, and nothing to be cleared.
 fn without_approval(mut answer: Value) -> Value {
-    if let Some(pos) = answer["pos"].as_object_mut() {
+    if let Some(pos) = answer.get_mut("pos").and_then(Value::as_object_mut) {
         pos.remove("iccDataResponse");
         pos.remove("clearing");
     }

@@ -11,6 +11,7 @@ use serde_json::Value;
 use super::answer::text;
 use super::balance::Balance;
 use super::ledger::{Kind, Ledger, LedgerEntry, State};
+use super::means::Method;
 
 const SCHEMA: &str = "
     CREATE TABLE IF NOT EXISTS payment (
@@ -36,7 +37,9 @@ const SCHEMA: &str = "
         later TEXT,
         first_reversal INTEGER,
         registration TEXT,
-        instruction TEXT
+        instruction TEXT,
+        method TEXT NOT NULL,
+        details TEXT NOT NULL
     ) STRICT;
     CREATE INDEX IF NOT EXISTS payment_reference ON payment (reference) WHERE reference IS NOT NULL;
     CREATE INDEX IF NOT EXISTS payment_refers_to ON payment (refers_to) WHERE refers_to IS NOT NULL;
@@ -52,6 +55,10 @@ const SCHEMA: &str = "
     CREATE TABLE IF NOT EXISTS registered (reference TEXT PRIMARY KEY) STRICT;
     CREATE TABLE IF NOT EXISTS refusal (n INTEGER PRIMARY KEY, why TEXT NOT NULL) STRICT;
 ";
+
+/// Columns that files of earlier versions lack, with what stands there in their rows.
+const ADDED: &[(&str, &str, &str)] =
+    &[("payment", "method", "TEXT NOT NULL DEFAULT 'CC'"), ("payment", "details", "TEXT NOT NULL DEFAULT '[]'")];
 
 /// The books.
 pub(super) struct Books(Connection);
@@ -101,6 +108,8 @@ pub(super) struct SearchFilter<'a> {
     pub frame: Option<(i64, i64)>,
     /// With commas around each.
     pub kinds: Option<String>,
+    /// With commas around each.
+    pub methods: Option<String>,
     pub short_id: Option<&'a str>,
     pub with_linked: bool,
     pub limit: u32,
@@ -115,6 +124,12 @@ impl Books {
         };
         db.execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;")?;
         db.execute_batch(SCHEMA)?;
+        for (table, column, what) in ADDED {
+            let known = "SELECT EXISTS (SELECT 1 FROM pragma_table_info(?1) WHERE name = ?2)";
+            if !db.query_row(known, [table, column], |row| row.get::<_, bool>(0))? {
+                db.execute_batch(&format!("ALTER TABLE {table} ADD COLUMN {column} {what}"))?;
+            }
+        }
         Ok(Self(db))
     }
 
@@ -182,7 +197,8 @@ impl Books {
     pub(super) fn search(&self, wanted: &SearchFilter<'_>) -> rusqlite::Result<Vec<Booking>> {
         const MATCHES: &str =
             "(:reference IS NULL OR reference = :reference) AND (:from IS NULL OR at BETWEEN :from AND :to)
-            AND (:kinds IS NULL OR instr(:kinds, ',' || kind || ',')) AND (:short_id IS NULL OR short_id = :short_id)";
+            AND (:kinds IS NULL OR instr(:kinds, ',' || kind || ','))
+            AND (:methods IS NULL OR instr(:methods, ',' || method || ',')) AND (:short_id IS NULL OR short_id = :short_id)";
         let (from, to) = wanted.frame.unzip();
         // By reference it is an index that finds; the optimizer cannot see it behind the OR.
         let index = if wanted.reference.is_some() { "reference = :reference AND " } else { "" };
@@ -196,6 +212,7 @@ impl Books {
         );
         let parameters = named_params! {
             ":reference": wanted.reference, ":from": from, ":to": to, ":kinds": wanted.kinds,
+            ":methods": wanted.methods,
             ":short_id": wanted.short_id, ":limit": wanted.limit,
         };
         self.0.prepare_cached(&sql)?.query_map(parameters, booking)?.collect()
@@ -268,8 +285,8 @@ fn insert(db: &Connection, new: &Booking) -> rusqlite::Result<()> {
         .prepare_cached(
             "INSERT INTO payment (id, kind, reference, amount, currency, state, code, refers_to, entry_mode, parameters,
                 practice, is_last, captures, at, short_id, answer, hidden, later_in, later, first_reversal, registration,
-                instruction)
-             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                instruction, method, details)
+             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         )?
         .execute(params![
             entry.id,
@@ -294,6 +311,8 @@ fn insert(db: &Connection, new: &Booking) -> rusqlite::Result<()> {
             new.first_reversal,
             new.registration,
             new.instruction.as_ref().map(Value::to_string),
+            entry.method.as_str(),
+            serde_json::to_string(&entry.details).unwrap_or_default(),
         ])?;
     Ok(())
 }
@@ -327,7 +346,8 @@ fn take_back(db: &Connection, reversal: &LedgerEntry) -> rusqlite::Result<()> {
 
 fn entry(row: &Row<'_>) -> rusqlite::Result<LedgerEntry> {
     let (kind, state): (String, String) = (row.get("kind")?, row.get("state")?);
-    let parameters: String = row.get("parameters")?;
+    let (parameters, method, details): (String, String, String) =
+        (row.get("parameters")?, row.get("method")?, row.get("details")?);
     let strange = |what: &str| rusqlite::Error::InvalidColumnName(what.to_owned());
     Ok(LedgerEntry {
         id: row.get("id")?,
@@ -340,6 +360,8 @@ fn entry(row: &Row<'_>) -> rusqlite::Result<LedgerEntry> {
         refers_to: row.get("refers_to")?,
         entry_mode: row.get("entry_mode")?,
         parameters: parameters.split('&').filter(|name| !name.is_empty()).map(str::to_owned).collect(),
+        method: Method::ALL.into_iter().find(|known| known.as_str() == method).ok_or_else(|| strange("method"))?,
+        details: serde_json::from_str(&details).map_err(|_| strange("details"))?,
         practice: row.get("practice")?,
         is_last: row.get("is_last")?,
         captures: row.get("captures")?,

@@ -18,6 +18,7 @@ use super::issuer::{self, ChipData, Declined, Issuer};
 use super::ledger::Kind;
 use super::outcomes::{self, Outcome};
 use super::refusal::Refusal;
+use super::remote_payment::{self, Origin};
 use super::standing_instruction;
 use super::throttle::Throttle;
 use super::{Mode, Options};
@@ -90,13 +91,16 @@ impl Host {
         if form.get("referenceUuid").is_some() || standing_instruction::renews_or_adds(&form) {
             return self.increment(&form);
         }
+        if remote_payment::is_remote(&form)? {
+            return self.pay_remotely(&form, &Origin { path: "/v1/payments" }).map(|paid| paid.delivery);
+        }
         let request = check_payment(form)?;
         let PaymentRequest { form, kind, amount, .. } = &request;
         if self.options.mode == Mode::Fast {
             let draft = Draft { icc: Some("8A023030".to_owned()), ..Draft::new(form, *kind, *amount) };
             return self.book(draft, Outcome::Approve);
         }
-        let stores = form.get("createRegistration") == Some("true");
+        let stores = form.is_true("createRegistration");
         let instruction = standing_instruction::at_the_counter(form)?;
         let chip = check_reader(&request)?;
         let sealed = EncryptedData::from_form(form)?;

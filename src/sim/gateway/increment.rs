@@ -9,6 +9,7 @@ use super::booking::Draft;
 use super::form::{Form, Invalid};
 use super::host::{Delivery, Host, money};
 use super::ledger::{Kind, LedgerEntry, State};
+use super::means::Means;
 use super::refusal::{Refusal, rule};
 use crate::money::Amount;
 
@@ -29,9 +30,8 @@ impl Host {
             }
         };
         let reference = form.required(REFERENCE)?;
-        if let Some((name, _)) =
-            form.iter().find(|(name, _)| name.starts_with("pos.encrypted") || *name == "pos.iccDataRequest")
-        {
+        let read = form.first_under("pos.encrypted").or_else(|| form.first_under("pos.iccDataRequest"));
+        if let Some(name) = read.or_else(|| Means::first_field(form)) {
             return Err(Invalid::new(name, "a payment by reference has no card").into());
         }
         form.required("merchantTransactionId")?;

@@ -10,21 +10,24 @@
 //! its state does not allow is refused by a result code and the parameter's name, and changes nothing. That is one
 //! reading of the interface; [`HostRules`] has two more: a bank without rules, and the interface's letter.
 //!
-//! What it is not: a model of settlement, 3-D Secure, wallets or the hosted widget; what belongs to those is refused by
-//! name.
+//! What nobody pays at a counter comes with its payment data in the form (`remote_payment`), in clear, and only as test
+//! data. Every group of the data model is taken, kept and given back.
+//!
+//! What it is not: a model of settlement or the hosted widget; what belongs to those is refused by name.
 //!
 //! ```text
 //!  server ─▶ route ─▶ form (encoding, names, formats) ─▶ host ─▶ encrypted_data, clear_card_data (DUKPT)
 //!  (TLS)     (token,         ▲                             │        ─▶ issuer (PIN, ARQC, ARPC), address_and_code
 //!            path,           │ parameter table             │ follow_up, increment, registration, standing_instruction,
 //!            throttle)                                     │ query; balance: what is left of a payment
+//!                                                          │ remote_payment ─▶ means, card_not_present, included
 //!                                                          ▼
 //!  delivery ◀── answer (JSON), or a fault of outcomes ◀─ booking ─▶ books (SQLite) ─▶ ledger (a copy, for tests)
 //! ```
 //!
 //! | request | what it does |
 //! |---|---|
-//! | `POST /v1/payments` | DB, PA or CD with a card at the counter; PA with `referenceUuid`: more, or again |
+//! | `POST /v1/payments` | DB, PA or CD with a card at the counter, or with what is typed; PA with `referenceUuid`: more, or again |
 //! | `POST /v1/payments/{id}` | CP, RV or RF |
 //! | `GET /v1/payments/{id}`, `GET` or `POST /v1/query` | what became of it |
 //! | `POST /v1/registrations` | stores a card that was read |
@@ -48,27 +51,33 @@ pub mod args;
 mod balance;
 mod booking;
 mod books;
+mod card_not_present;
 mod certificate;
 mod clear_card_data;
 mod clock;
 mod counters;
 mod delivery;
+mod echo;
 mod encrypted_data;
 mod follow_up;
 mod form;
 mod host;
 mod host_rules;
+mod included;
 mod increment;
 mod issuer;
 mod ledger;
+mod means;
 mod measured_stream;
 pub mod outcomes;
 mod query;
 mod refusal;
 mod registration;
+mod remote_payment;
 mod route;
 mod server;
 mod standing_instruction;
+mod test_card;
 mod throttle;
 
 use std::io;
@@ -88,6 +97,7 @@ pub use certificate::{Certificate, Demand};
 pub use counters::{GatewayCounters, PaymentTimes, WireEvent};
 pub use host_rules::HostRules;
 pub use ledger::{Kind, Ledger, LedgerEntry, State};
+pub use means::Method;
 pub use outcomes::Outcome;
 
 /// How to start a gateway.

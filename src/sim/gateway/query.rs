@@ -1,7 +1,7 @@
 //! Asking what became of payments: by id, or by the query with its filters.
 //!
 //! Checked: the form, the entity, and that both dates come together and in order; unless the host is the literal one
-//! (`host_rules`), also that a reference or the dates are there, and not both. Every payment here is one by card.
+//! (`host_rules`), also that a reference or the dates are there, and not both.
 
 use chrono::NaiveDateTime;
 
@@ -41,14 +41,11 @@ impl Host {
         if !self.host_rules().is_literal() && reference.is_some() == frame.is_some() {
             return Err(Invalid::new("merchantTransactionId", "either it or date.from and date.to").into());
         }
-        // Every payment here is one by card (CC).
-        if form.get("paymentMethods").is_some_and(|list| list.split(',').all(|method| method != "CC")) {
-            return Ok(answer::list(Vec::new()));
-        }
         let found = self.books.search(&SearchFilter {
             reference,
             frame,
             kinds: form.get("paymentTypes").map(|list| format!(",{list},")),
+            methods: form.get("paymentMethods").map(|list| format!(",{list},")),
             short_id: form.get("shortId"),
             with_linked: form.get("includeLinkedTransactions") == Some("true"),
             limit: form.get("limit").and_then(|limit| limit.parse().ok()).unwrap_or(LIMIT),

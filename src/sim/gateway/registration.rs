@@ -14,7 +14,9 @@ use super::form::{self, Form, Invalid};
 use super::host::{Delivery, Host, money, not_in_clear};
 use super::issuer::Issuer;
 use super::ledger::{Kind, State};
+use super::means::Means;
 use super::refusal::{Refusal, rule};
+use super::remote_payment;
 use super::standing_instruction;
 
 const DELETED: Refusal = rule("id", "100.150.202", "registration is already deregistered");
@@ -23,6 +25,10 @@ impl Host {
     /// `POST /v1/registrations`: the card was read, and nothing is paid.
     pub(super) fn register(&mut self, body: &[u8]) -> Result<Delivery, Refusal> {
         let form = self.form(body, form::REGISTRATION)?;
+        if remote_payment::is_remote(&form)? {
+            let field = Means::first_field(&form).unwrap_or_default();
+            return Err(Invalid::new(field, "nothing but a card that was read is stored alone").into());
+        }
         form.required("pos.terminalId")?;
         let entry_mode = form.required("pos.entryMode")?;
         let sealed = EncryptedData::from_form(&form)?;
@@ -50,6 +56,9 @@ impl Host {
         };
         if kind != Kind::PreAuthorisation && form.get("numberOfCaptures").is_some() {
             return Err(Invalid::new("numberOfCaptures", "belongs to a pre-authorisation (PA)").into());
+        }
+        if let Some(field) = Means::first_field(&form) {
+            return Err(Invalid::new(field, "the stored card pays").into());
         }
         let amount = money(&form)?;
         let reference = form.required("merchantTransactionId")?;

@@ -23,9 +23,10 @@ use super::host::{Delivery, Host};
 use super::measured_stream::{self, MeasuredStream, StreamTimes};
 use super::route::{self, RouteRequest};
 use super::{GatewayCounters, Mode, Options, PaymentTimes, WireEvent};
+use crate::gateway::parameter::form;
 
-/// Longest body of a request; the largest that the interface allows at the counter, without a cart, is about 12 kB.
-const MAX_BODY: usize = 256 << 10;
+/// Longest body of a request: a cart with as many items as there can be.
+const MAX_BODY: usize = form::LONGEST;
 /// What is read of a body that is too long before the line is cut.
 const MAX_READ: usize = 64 << 20;
 /// What [`Mode::Constant`] answers: as long as an answer to a sale.

@@ -18,6 +18,7 @@ const TYPE: &str = "standingInstruction.type";
 const MODE: &str = "standingInstruction.mode";
 const SOURCE: &str = "standingInstruction.source";
 const REFERENCE: &str = "standingInstruction.initialTransactionId";
+const AGREEMENT: &str = "standingInstruction.agreementId";
 
 /// Whether a payment is to raise or replace another one.
 pub(super) fn renews_or_adds(form: &Form) -> bool {
@@ -32,6 +33,23 @@ pub(super) fn at_the_counter(form: &Form) -> Result<Option<Value>, Invalid> {
         (Some("INITIAL"), _) => {
             fields.insert("initialTransactionId".to_owned(), json!(scheme_reference()));
             Ok(Some(Value::Object(fields)))
+        }
+        _ => Ok(Some(Value::Object(fields))),
+    }
+}
+
+/// The agreement of a payment whose data are in the form. What the merchant starts (MIT) names the customer's own
+/// payment: a card in a form is not held to what was paid with it before.
+pub(super) fn typed(form: &Form) -> Result<Option<Value>, Invalid> {
+    let Some(mut fields) = agreement_fields(form)? else { return Ok(None) };
+    match (form.get(MODE), form.get(SOURCE)) {
+        (Some("INITIAL"), Some("MIT")) => Err(Invalid::new(SOURCE, "the first payment is the customer's own (CIT)")),
+        (Some("INITIAL"), _) => {
+            fields.insert("initialTransactionId".to_owned(), json!(scheme_reference()));
+            Ok(Some(Value::Object(fields)))
+        }
+        (_, Some("MIT")) if form.get(REFERENCE).or(form.get(AGREEMENT)).is_none() => {
+            Err(Invalid::new(REFERENCE, "what the merchant starts names the customer's first payment, or agreementId"))
         }
         _ => Ok(Some(Value::Object(fields))),
     }
