@@ -241,6 +241,13 @@ pub(super) const QUERY: &AcceptedParameters = &AcceptedParameters {
     groups: &[],
 };
 
+/// What the reports take (data-model: Reporting parameters).
+pub(super) const REPORT: &AcceptedParameters = &AcceptedParameters {
+    call: Call::Report,
+    names: &["entityId", "date.from", "date.to", "sortValue", "sortOrder"],
+    groups: &[],
+};
+
 /// What retrieval and the warm path take.
 pub(super) const RETRIEVAL: &AcceptedParameters =
     &AcceptedParameters { call: Call::Query, names: &["entityId"], groups: &[] };
