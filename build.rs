@@ -16,6 +16,7 @@ fn main() {
     let text = std::fs::read(DESCRIPTION).expect("the description stands beside the code that serves it");
     let folder = std::env::var_os("OUT_DIR").expect("cargo names the folder");
     let packed = miniz_oxide::deflate::compress_to_vec_zlib(&text, 9);
-    std::fs::write(std::path::Path::new(&folder).join("openapi.json.z"), packed).expect("cargo's folder can be written");
+    std::fs::write(std::path::Path::new(&folder).join("openapi.json.z"), packed)
+        .expect("cargo's folder can be written");
     println!("cargo::rerun-if-changed={DESCRIPTION}");
 }

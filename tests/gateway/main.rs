@@ -11,6 +11,7 @@
 //! | `gateway_groups` | every group of the data model: taken, kept, given back, refused by name |
 //! | `gateway_means` | what is paid with away from the counter, one means at a time |
 //! | `gateway_manners` | the simulated gateway as a server: throttling, delay, its ledger's file |
+//! | `gateway_settlement` | reports, settlement files, chargebacks, and a clock that is put forward |
 //! | `gateway_meets_sim` | client and simulated gateway: two readings of the same documents |
 
 #![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]
@@ -37,6 +38,7 @@ mod gateway_life;
 mod gateway_manners;
 mod gateway_means;
 mod gateway_meets_sim;
+mod gateway_settlement;
 mod parameters;
 mod sim_gateway;
 mod tls;

@@ -414,7 +414,11 @@ async fn a_supervisors_word_covers_the_tip_that_the_till_names() {
     let (counter, _, till) = staffed("supervisor-above = { sale = \"10.00\" }\n").await;
     let anna = till.signed_in(ANNA).await;
     let sale = |reference: &str, tip: &str| json!({ "reference": reference, "amount": "9.50", "tip": tip });
-    assert_eq!(anna.post("/v1/sales", sale("s-1", "0.50")).await.status, 201, "with its tip it is what she may do alone");
+    assert_eq!(
+        anna.post("/v1/sales", sale("s-1", "0.50")).await.status,
+        201,
+        "with its tip it is what she may do alone"
+    );
     anna.cancelled("s-1").await;
     let refused = anna.post("/v1/sales", sale("s-2", "0.51")).await;
     assert_eq!((refused.status, refused.code()), (403, "supervisor-needed"), "{}", refused.body);
@@ -424,7 +428,11 @@ async fn a_supervisors_word_covers_the_tip_that_the_till_names() {
         Door { approval: given.body["approval"].as_str().map(str::to_owned), ..anna.clone() }
     };
     let without_tip = confirmed_for("9.50").await;
-    assert_eq!(without_tip.post("/v1/sales", sale("s-2", "0.51")).await.code(), "not-approved", "the tip was not confirmed");
+    assert_eq!(
+        without_tip.post("/v1/sales", sale("s-2", "0.51")).await.code(),
+        "not-approved",
+        "the tip was not confirmed"
+    );
     let whole = confirmed_for("10.01").await;
     assert_eq!(whole.post("/v1/sales", sale("s-2", "0.60")).await.code(), "not-approved", "another tip");
     let begun = whole.post("/v1/sales", sale("s-2", "0.51")).await;

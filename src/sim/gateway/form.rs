@@ -237,6 +237,13 @@ pub(super) const DEREGISTRATION: &AcceptedParameters = RETRIEVAL;
 pub(super) const QUERY: &AcceptedParameters =
     &AcceptedParameters { call: Call::Query, only: &[], taken: &[], refused: &[] };
 
+/// What the reports take (data-model: Reporting parameters).
+pub(super) const REPORT: &AcceptedParameters = &AcceptedParameters {
+    call: Call::Report,
+    names: &["entityId", "date.from", "date.to", "sortValue", "sortOrder"],
+    groups: &[],
+};
+
 /// What retrieval and the warm path take.
 pub(super) const RETRIEVAL: &AcceptedParameters =
     &AcceptedParameters { call: Call::Query, only: &["entityId"], taken: &[], refused: &[] };
