@@ -240,8 +240,9 @@ pub(super) const QUERY: &AcceptedParameters =
 /// What the reports take (data-model: Reporting parameters).
 pub(super) const REPORT: &AcceptedParameters = &AcceptedParameters {
     call: Call::Report,
-    names: &["entityId", "date.from", "date.to", "sortValue", "sortOrder"],
-    groups: &[],
+    only: &["entityId", "date.from", "date.to", "sortValue", "sortOrder"],
+    taken: &[],
+    refused: &[],
 };
 
 /// What retrieval and the warm path take.
@@ -259,7 +260,10 @@ static ROWS: LazyLock<HashMap<&str, HashMap<String, Parameter>>> = LazyLock::new
         });
         (call.as_str(), known.collect())
     };
-    [PAYMENT, FOLLOW_UP, REGISTRATION, WITH_REGISTRATION, QUERY].into_iter().map(|taken| rows(taken.call)).collect()
+    [PAYMENT, FOLLOW_UP, REGISTRATION, WITH_REGISTRATION, QUERY, REPORT]
+        .into_iter()
+        .map(|taken| rows(taken.call))
+        .collect()
 });
 
 /// Whether the value of a parameter that may be sent must be kept secret.
