@@ -87,6 +87,14 @@ pub(super) fn payments(record: &Record) -> [Option<&PaymentId>; 2] {
     }
 }
 
+/// The reference under which a record of a transaction sends something else than the transaction.
+pub(super) fn own_reference(record: &Record) -> Option<&str> {
+    match record {
+        Record::ReversalAsked { reference, .. } => reference.as_deref(),
+        _ => None,
+    }
+}
+
 /// The sale's local date.
 pub(super) fn day(sale: &Sale) -> NaiveDate {
     let order = sale.order();
