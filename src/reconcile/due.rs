@@ -149,7 +149,13 @@ mod tests {
             }
         }
         // A reservation is settled by its captures, a reversal as less of what it took back.
-        for kind in [Kind::PreAuthorisation, Kind::Increment, Kind::Reauthorisation, Kind::Reversal] {
+        for kind in [
+            Kind::PreAuthorisation,
+            Kind::PreAuthorisationByRegistration,
+            Kind::Increment,
+            Kind::Reauthorisation,
+            Kind::Reversal,
+        ] {
             for outcome in [Outcome::Approved, part()] {
                 assert_eq!(due(&ended(kind, Some(outcome))), (Charged::No, eur(1000)), "{kind:?}");
             }
