@@ -52,7 +52,9 @@ export function payScreen(page, prepared) {
     figure.dataset.long = String(figure.textContent.length > 9);
     text(charge.querySelector("span"), units > 0n ? t(`do.${kind}`, { amount: money(total(), currency) }) : t("pay.enter-amount"));
     charge.dataset.empty = String(units === 0n);
-    text(kindButton.querySelector("span"), kind === "by-registration" ? `${t(`kind.${kind}`)} ${registration.slice(-4)}` : t(`kind.${kind}`));
+    const stored = kind === "by-registration" && `·· ${registration.slice(-4)}`;
+    text(kindButton.querySelector("span"), stored || t(`kind.${kind}`));
+    if (stored) kindButton.setAttribute("aria-label", `${t(`kind.${kind}`)} ${stored}`); else kindButton.removeAttribute("aria-label");
     text(referenceButton.querySelector("span"), reference || t("pay.reference"));
     drawTips();
     if (!spoken) return;
