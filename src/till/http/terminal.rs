@@ -14,6 +14,7 @@ use super::asked::JsonBody;
 use super::failure::Failure;
 use crate::money::Currency;
 use crate::till::{Attention, AttentionView, Caller, Command, LogLevel, LogView, ProblemType, StatusView, Verb};
+use crate::transaction::Kind;
 
 /// Longer than any `card-timeout-s`, which ends the typing.
 const TYPING_DEADLINE: Duration = Duration::from_secs(660);
@@ -95,6 +96,7 @@ async fn status(
 ) -> Result<Json<StatusView>, Failure> {
     let permit = caller.may(Verb::Status)?;
     let mut status = app.ask(&permit, |reply| Command::Status { permit: permit.clone(), reply }).await?;
+    status.may_begin = Kind::ALL.into_iter().filter(|kind| caller.may(Verb::Begin(*kind)).is_ok()).collect();
     status.http.clone_from(&app.port.borrow());
     let trouble = status.http.as_ref().and_then(|port| port.trouble.clone());
     status.attention.extend(trouble.map(|text| AttentionView::new(Attention::TillPortClosed, text)));
