@@ -143,7 +143,7 @@ impl Counter {
 
     pub(crate) async fn until_ready(&self) {
         let ready = async {
-            // Where it takes an operator, the status is not for strangers: that it is refused says that the agent is there.
+            // Where it takes an operator, strangers are refused the status: then the agent is there.
             loop {
                 let said = self.get("/v1/status").await;
                 if said["ready"] == true || said["code"] == "sign-in" {
