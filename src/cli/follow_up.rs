@@ -1,5 +1,6 @@
 //! `pos-agent capture`, `refund`, `reverse`, `increment`, `reauthorise`: transactions that refer to an earlier one and
-//! need no card; and `pos-agent registration`, which charges a card that was kept.
+//! need no card; and `pos-agent registration`, which charges a card that was kept,
+//! or reserves of it.
 
 use clap::{Args, Subcommand};
 use serde_json::json;
@@ -56,6 +57,8 @@ pub(super) struct Registration {
 enum Verb {
     /// Charge the card that was kept under this id
     Pay(Pay),
+    /// Reserve an amount on the card that was kept under this id; `capture` takes it later
+    Preauthorise(Pay),
 }
 
 #[derive(Debug, Args)]
@@ -110,8 +113,11 @@ impl Capture {
 
 impl Registration {
     pub(super) async fn run(self) -> Result<Exit, Stop> {
-        let Verb::Pay(mut pay) = self.verb;
-        let mut wanted = pay.how_much.wanted(Kind::ByRegistration);
+        let (kind, mut pay) = match self.verb {
+            Verb::Pay(pay) => (Kind::ByRegistration, pay),
+            Verb::Preauthorise(pay) => (Kind::PreAuthorisationByRegistration, pay),
+        };
+        let mut wanted = pay.how_much.wanted(kind);
         wanted["registration"] = pay.id.into();
         pay.partial.add_to(&mut wanted);
         if let Some(kind) = &pay.repeated {

@@ -187,7 +187,9 @@ mod tests {
     fn ended_by(by: serde_json::Value, kind: Kind, till: &str, minor: u64, outcome: Outcome) -> Sale {
         let of = json!({ "payment": "8ac7a4a1845f7e19018461a00b366a74", "number": 1 });
         let kind = match kind {
-            Kind::ByRegistration => json!({ "is": kind, "registration": "8ac7a4a1845f7e19018461a00b366a74" }),
+            Kind::ByRegistration | Kind::PreAuthorisationByRegistration => {
+                json!({ "is": kind, "registration": "8ac7a4a1845f7e19018461a00b366a74" })
+            }
             kind if kind.has_earlier() => json!({ "is": kind, "of": of }),
             kind => json!({ "is": kind }),
         };
@@ -223,6 +225,7 @@ mod tests {
         }
         for (kind, of) in [
             (Kind::PreAuthorisation, None),
+            (Kind::PreAuthorisationByRegistration, None),
             (Kind::Increment, None),
             (Kind::Reauthorisation, None),
             (Kind::Reversal, Some(Kind::PreAuthorisation)),

@@ -133,7 +133,9 @@ impl SupervisorAbove {
     pub fn needs_supervisor(&self, kind: Kind, amount: Amount, of_today: bool) -> bool {
         let needs = match kind {
             Kind::Sale | Kind::ByRegistration => self.sale,
-            Kind::PreAuthorisation | Kind::Increment | Kind::Reauthorisation => self.pre_authorisation,
+            Kind::PreAuthorisation | Kind::PreAuthorisationByRegistration | Kind::Increment | Kind::Reauthorisation => {
+                self.pre_authorisation
+            }
             Kind::Capture => self.capture,
             Kind::Refund => self.refund,
             Kind::Credit => self.credit,

@@ -156,7 +156,11 @@ impl History {
             Kind::Capture | Kind::Increment | Kind::Reauthorisation => self.kind.is_reservation(),
             Kind::Refund => self.kind.takes_money(),
             Kind::Reversal => !self.kind.gives_back(),
-            Kind::Sale | Kind::PreAuthorisation | Kind::Credit | Kind::ByRegistration => false,
+            Kind::Sale
+            | Kind::PreAuthorisation
+            | Kind::Credit
+            | Kind::ByRegistration
+            | Kind::PreAuthorisationByRegistration => false,
         };
         match follow {
             _ if !may_follow => Err(CannotFollow::NeverFollows),

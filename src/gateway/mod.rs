@@ -127,7 +127,8 @@ impl<'a> RequestTarget<'a> {
             Transaction::Reauthorisation { of } => {
                 Some(Self::Reference { payment: &of.payment, practice: "REAUTHORIZATION" })
             }
-            Transaction::ByRegistration { registration } => Some(Self::Registration(registration)),
+            Transaction::ByRegistration { registration }
+            | Transaction::PreAuthorisationByRegistration { registration } => Some(Self::Registration(registration)),
         }
     }
 }

@@ -104,7 +104,7 @@ pub fn parameters(
 fn call_of(kind: Kind) -> Call {
     match kind {
         Kind::Sale | Kind::PreAuthorisation | Kind::Credit => Call::Payment,
-        Kind::ByRegistration => Call::ByRegistration,
+        Kind::ByRegistration | Kind::PreAuthorisationByRegistration => Call::ByRegistration,
         Kind::Capture | Kind::Refund | Kind::Reversal => Call::FollowUp,
         Kind::Increment | Kind::Reauthorisation => Call::Increment,
     }

@@ -87,6 +87,14 @@ pub(super) fn payments(record: &Record) -> [Option<&PaymentId>; 2] {
     }
 }
 
+/// The reference under which a record of a transaction sends something else than the transaction.
+pub(super) fn own_reference(record: &Record) -> Option<&str> {
+    match record {
+        Record::ReversalAsked { reference, .. } => reference.as_deref(),
+        _ => None,
+    }
+}
+
 /// The sale's local date.
 pub(super) fn day(sale: &Sale) -> NaiveDate {
     let order = sale.order();
@@ -141,7 +149,13 @@ mod tests {
             }
         }
         // A reservation is settled by its captures, a reversal as less of what it took back.
-        for kind in [Kind::PreAuthorisation, Kind::Increment, Kind::Reauthorisation, Kind::Reversal] {
+        for kind in [
+            Kind::PreAuthorisation,
+            Kind::PreAuthorisationByRegistration,
+            Kind::Increment,
+            Kind::Reauthorisation,
+            Kind::Reversal,
+        ] {
             for outcome in [Outcome::Approved, part()] {
                 assert_eq!(due(&ended(kind, Some(outcome))), (Charged::No, eur(1000)), "{kind:?}");
             }

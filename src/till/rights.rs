@@ -307,7 +307,10 @@ impl Verb {
         match self {
             Self::Begin(kind) | Self::SeeTo(kind) => Needs::All(match kind {
                 Kind::Sale | Kind::ByRegistration => &[Sale],
-                Kind::PreAuthorisation | Kind::Increment | Kind::Reauthorisation => &[PreAuthorise],
+                Kind::PreAuthorisation
+                | Kind::PreAuthorisationByRegistration
+                | Kind::Increment
+                | Kind::Reauthorisation => &[PreAuthorise],
                 Kind::Capture => &[Capture],
                 Kind::Refund => &[Refund],
                 Kind::Reversal => &[Reverse],
@@ -561,7 +564,13 @@ mod tests {
                     (Verb::Begin(kind) | Verb::SeeTo(kind), right) => match right {
                         Right::Sale => matches!(kind, Kind::Sale | Kind::ByRegistration),
                         Right::PreAuthorise => {
-                            matches!(kind, Kind::PreAuthorisation | Kind::Increment | Kind::Reauthorisation)
+                            matches!(
+                                kind,
+                                Kind::PreAuthorisation
+                                    | Kind::PreAuthorisationByRegistration
+                                    | Kind::Increment
+                                    | Kind::Reauthorisation
+                            )
                         }
                         Right::Capture => kind == Kind::Capture,
                         Right::Refund => kind == Kind::Refund,

@@ -83,6 +83,15 @@ pub enum WantedTransaction {
         /// As of a sale.
         accept_partial: bool,
     },
+    /// See [`Kind::PreAuthorisationByRegistration`].
+    PreAuthorisationByRegistration {
+        /// The stored card data to reserve of.
+        registration: String,
+        /// How much.
+        amount: Amount,
+        /// As of a sale.
+        accept_partial: bool,
+    },
     /// See [`Kind::Capture`].
     Capture {
         /// The pre-authorisation.
@@ -129,6 +138,7 @@ impl WantedTransaction {
             Self::PreAuthorisation { .. } => Kind::PreAuthorisation,
             Self::Credit { .. } => Kind::Credit,
             Self::ByRegistration { .. } => Kind::ByRegistration,
+            Self::PreAuthorisationByRegistration { .. } => Kind::PreAuthorisationByRegistration,
             Self::Capture { .. } => Kind::Capture,
             Self::Refund { .. } => Kind::Refund,
             Self::Reversal { .. } => Kind::Reversal,
@@ -158,7 +168,8 @@ impl WantedTransaction {
                 ..fields
             },
             Self::Credit { amount, manual } => RequestFields { amount: Some(amount), manual, ..fields },
-            Self::ByRegistration { registration, amount, accept_partial } => RequestFields {
+            Self::ByRegistration { registration, amount, accept_partial }
+            | Self::PreAuthorisationByRegistration { registration, amount, accept_partial } => RequestFields {
                 registration: Some(registration),
                 amount: Some(amount),
                 accept_partial: Some(accept_partial),
@@ -314,6 +325,11 @@ impl RequestFields {
                 amount: self.amount()?,
                 accept_partial: self.accepts_part(),
             },
+            Kind::PreAuthorisationByRegistration => WantedTransaction::PreAuthorisationByRegistration {
+                registration: self.registration.take().ok_or(Field::Registration)?,
+                amount: self.amount()?,
+                accept_partial: self.accepts_part(),
+            },
             Kind::Capture => WantedTransaction::Capture { of: self.of()?, amount: self.amount.take() },
             Kind::Refund => WantedTransaction::Refund { of: self.of()?, amount: self.amount.take() },
             Kind::Reversal => WantedTransaction::Reversal { of: self.of()?, amount: self.amount.take() },
@@ -355,11 +371,12 @@ mod tests {
 
     /// Which fields a kind has: `!` needs it, `?` may have it, `-` has none; of, registration, amount, tip, entry,
     /// acceptPartial, confirm.
-    const TABLE: [(Kind, &str); 9] = [
+    const TABLE: [(Kind, &str); 10] = [
         (Kind::Sale, "--!????"),
         (Kind::PreAuthorisation, "--!-???"),
         (Kind::Credit, "--!-?--"),
         (Kind::ByRegistration, "-!!--?-"),
+        (Kind::PreAuthorisationByRegistration, "-!!--?-"),
         (Kind::Capture, "!-?----"),
         (Kind::Refund, "!-?----"),
         (Kind::Reversal, "!-?----"),

@@ -17,6 +17,8 @@ pub enum Kind {
     Credit,
     /// Stored card data pay.
     ByRegistration,
+    /// Money of stored card data is reserved; captures take it.
+    PreAuthorisationByRegistration,
     /// What was reserved is taken, in whole or in part.
     Capture,
     /// What was paid goes back, in whole or in part.
@@ -71,11 +73,12 @@ enum WithoutAnswer {
 
 impl Kind {
     /// Every kind.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Sale,
         Self::PreAuthorisation,
         Self::Credit,
         Self::ByRegistration,
+        Self::PreAuthorisationByRegistration,
         Self::Capture,
         Self::Refund,
         Self::Reversal,
@@ -99,6 +102,9 @@ impl Kind {
             Self::PreAuthorisation => facts("pre-authorisation", "PA", Card, Reserved, Undone),
             Self::Credit => facts("credit", "CD", Card, Given, Finished),
             Self::ByRegistration => facts("by-registration", "DB", StoredCard, Taken, Undone),
+            Self::PreAuthorisationByRegistration => {
+                facts("pre-authorisation-by-registration", "PA", StoredCard, Reserved, Undone)
+            }
             Self::Capture => facts("capture", "CP", Earlier, Taken, Finished),
             Self::Refund => facts("refund", "RF", Earlier, Given, Finished),
             Self::Reversal => facts("reversal", "RV", Earlier, Given, Finished),
@@ -205,11 +211,15 @@ mod tests {
             (
                 "undone",
                 Kind::is_undone_when_unknown,
-                &[Sale, PreAuthorisation, ByRegistration, Increment, Reauthorisation],
+                &[Sale, PreAuthorisation, ByRegistration, PreAuthorisationByRegistration, Increment, Reauthorisation],
             ),
             ("a say", Kind::card_has_a_say, &[Sale, PreAuthorisation]),
             ("takes", Kind::takes_money, &[Sale, ByRegistration, Capture]),
-            ("reserves", Kind::reserves_money, &[PreAuthorisation, Increment, Reauthorisation]),
+            (
+                "reserves",
+                Kind::reserves_money,
+                &[PreAuthorisation, PreAuthorisationByRegistration, Increment, Reauthorisation],
+            ),
             ("gives", Kind::gives_money, &[Credit, Refund, Reversal]),
             ("gives back", Kind::gives_back, &[Refund, Reversal]),
         ];

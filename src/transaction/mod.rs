@@ -33,6 +33,11 @@ pub enum Transaction {
         /// The registration's id.
         registration: String,
     },
+    /// See [`Kind::PreAuthorisationByRegistration`].
+    PreAuthorisationByRegistration {
+        /// The registration's id.
+        registration: String,
+    },
     /// See [`Kind::Capture`].
     Capture {
         /// The pre-authorisation.
@@ -69,6 +74,7 @@ impl Transaction {
             Self::PreAuthorisation => Kind::PreAuthorisation,
             Self::Credit => Kind::Credit,
             Self::ByRegistration { .. } => Kind::ByRegistration,
+            Self::PreAuthorisationByRegistration { .. } => Kind::PreAuthorisationByRegistration,
             Self::Capture { .. } => Kind::Capture,
             Self::Refund { .. } => Kind::Refund,
             Self::Reversal { .. } => Kind::Reversal,
@@ -81,12 +87,27 @@ impl Transaction {
     #[must_use]
     pub fn of(&self) -> Option<&Earlier> {
         match self {
-            Self::Sale | Self::PreAuthorisation | Self::Credit | Self::ByRegistration { .. } => None,
+            Self::Sale
+            | Self::PreAuthorisation
+            | Self::Credit
+            | Self::ByRegistration { .. }
+            | Self::PreAuthorisationByRegistration { .. } => None,
             Self::Capture { of }
             | Self::Refund { of }
             | Self::Reversal { of }
             | Self::Increment { of }
             | Self::Reauthorisation { of } => Some(of),
+        }
+    }
+
+    /// The id of the stored card data, for the kinds that are about some.
+    #[must_use]
+    pub fn registration(&self) -> Option<&str> {
+        match self {
+            Self::ByRegistration { registration } | Self::PreAuthorisationByRegistration { registration } => {
+                Some(registration)
+            }
+            _ => None,
         }
     }
 

@@ -17,7 +17,9 @@ pub(super) fn messages(kind: Kind) -> KindMessages {
     use Message as M;
     let (title, called, nothing) = match kind {
         Kind::Sale | Kind::ByRegistration => (M::TitleSale, None, M::NotCharged),
-        Kind::PreAuthorisation => (M::TitlePreAuthorisation, Some(M::CalledPreAuthorisation), M::NothingReserved),
+        Kind::PreAuthorisation | Kind::PreAuthorisationByRegistration => {
+            (M::TitlePreAuthorisation, Some(M::CalledPreAuthorisation), M::NothingReserved)
+        }
         Kind::Credit => (M::TitleCredit, Some(M::CalledCredit), M::NothingPaidOut),
         Kind::Capture => (M::TitleCapture, Some(M::CalledCapture), M::NothingCaptured),
         Kind::Refund => (M::TitleRefund, Some(M::CalledRefund), M::NothingRefunded),

@@ -20,10 +20,11 @@ fn languages() -> impl Iterator<Item = (Language, Words)> {
 }
 
 /// Those that are alike beside each other, as they were read through.
-const KINDS: [Kind; 9] = [
+const KINDS: [Kind; 10] = [
     Kind::Sale,
     Kind::ByRegistration,
     Kind::PreAuthorisation,
+    Kind::PreAuthorisationByRegistration,
     Kind::Increment,
     Kind::Reauthorisation,
     Kind::Credit,

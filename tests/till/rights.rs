@@ -154,7 +154,7 @@ fn begin(kind: Kind, reference: &str) -> Request {
     if kind.has_earlier() {
         body["of"] = "earlier".into();
     }
-    if kind == Kind::ByRegistration {
+    if matches!(kind, Kind::ByRegistration | Kind::PreAuthorisationByRegistration) {
         body["registration"] = "f".repeat(32).into();
     }
     post("/v1/sales", body)
@@ -164,7 +164,9 @@ fn begin(kind: Kind, reference: &str) -> Request {
 fn right_of(kind: Kind) -> Right {
     match kind {
         Kind::Sale | Kind::ByRegistration => Right::Sale,
-        Kind::PreAuthorisation | Kind::Increment | Kind::Reauthorisation => Right::PreAuthorise,
+        Kind::PreAuthorisation | Kind::PreAuthorisationByRegistration | Kind::Increment | Kind::Reauthorisation => {
+            Right::PreAuthorise
+        }
         Kind::Capture => Right::Capture,
         Kind::Refund => Right::Refund,
         Kind::Reversal => Right::Reverse,

@@ -143,7 +143,9 @@ impl Wish {
     pub(crate) fn payment_type(&self) -> &'static str {
         match self.kind {
             Kind::Sale | Kind::ByRegistration => "DB",
-            Kind::PreAuthorisation | Kind::Increment | Kind::Reauthorisation => "PA",
+            Kind::PreAuthorisation | Kind::PreAuthorisationByRegistration | Kind::Increment | Kind::Reauthorisation => {
+                "PA"
+            }
             Kind::Credit => "CD",
             Kind::Capture => "CP",
             Kind::Refund => "RF",
@@ -151,12 +153,17 @@ impl Wish {
         }
     }
 
+    /// Whether stored card data stand for the card.
+    fn is_by_registration(&self) -> bool {
+        matches!(self.kind, Kind::ByRegistration | Kind::PreAuthorisationByRegistration)
+    }
+
     fn wanted(&self, of: Option<EarlierName>) -> Wanted {
         let currency = Currency::from_code("EUR").unwrap();
         let amount = Amount::parse(&format!("{}.{:02}", self.minor / 100, self.minor % 100), currency).unwrap();
         let fields = RequestFields {
             of,
-            registration: (self.kind == Kind::ByRegistration).then(|| "f".repeat(32)),
+            registration: self.is_by_registration().then(|| "f".repeat(32)),
             amount: Some(amount),
             accept_partial: self.accepts_part.then_some(true),
             till_confirms: self.confirms.map(|confirms| confirms.on_silence),

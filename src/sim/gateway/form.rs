@@ -251,6 +251,14 @@ pub(super) const DEREGISTRATION: &AcceptedParameters = RETRIEVAL;
 pub(super) const QUERY: &AcceptedParameters =
     &AcceptedParameters { call: Call::Query, only: &[], taken: &[], refused: &[] };
 
+/// What the reports take (data-model: Reporting parameters).
+pub(super) const REPORT: &AcceptedParameters = &AcceptedParameters {
+    call: Call::Report,
+    only: &["entityId", "date.from", "date.to", "sortValue", "sortOrder"],
+    taken: &[],
+    refused: &[],
+};
+
 /// What retrieval and the warm path take.
 pub(super) const RETRIEVAL: &AcceptedParameters =
     &AcceptedParameters { call: Call::Query, only: &["entityId"], taken: &[], refused: &[] };
@@ -266,7 +274,10 @@ static ROWS: LazyLock<HashMap<&str, HashMap<String, Parameter>>> = LazyLock::new
         });
         (call.as_str(), known.collect())
     };
-    [PAYMENT, FOLLOW_UP, REGISTRATION, WITH_REGISTRATION, QUERY].into_iter().map(|taken| rows(taken.call)).collect()
+    [PAYMENT, FOLLOW_UP, REGISTRATION, WITH_REGISTRATION, QUERY, REPORT]
+        .into_iter()
+        .map(|taken| rows(taken.call))
+        .collect()
 });
 
 /// Whether the value of a parameter that may be sent must be kept secret.

@@ -15,10 +15,10 @@
 //! Where its customer has to act first, it waits for them on a page (`redirect`, `page`), as 3-D Secure does
 //! (`secure`). Every group of the data model is taken, kept and given back.
 //!
-//! Where the interface is silent, each module's head says what is assumed there; the whole list is in
-//! `docs/src/simulate.md`, "What the gateway assumes".
+//! What it is not: the hosted widget; what belongs to that is refused by name.
 //!
-//! What it is not: a model of settlement or the hosted widget; what belongs to those is refused by name.
+//! What happens by itself as its clock goes on is in `clockwork`. Where the interface is silent, what is assumed stands
+//! in the heads of the modules and, all together, in the manual ("Simulate: What the gateway assumes").
 //!
 //! ```text
 //!  server ─▶ route ─▶ form (encoding, names, formats) ─▶ host ─▶ encrypted_data, clear_card_data (DUKPT)
@@ -42,6 +42,8 @@
 //! | `DELETE /v1/registrations/{id}` | forgets them |
 //! | `GET` or `POST /redirect/{id}` | the page on which a customer acts (`page`) |
 //! | `GET /provider/…` | tokens of test cards (`provider`) |
+//! | `GET /v1/reports/transactions`, `…/reconciliations` | what was booked, and what is settled of it (`reports`, `settlement`) |
+//! | `POST /simulator/clock` | puts its clock forward; of the simulator alone |
 //!
 //! ```no_run
 //! # async fn test() -> std::io::Result<()> {
@@ -65,6 +67,7 @@ mod card_not_present;
 mod certificate;
 mod clear_card_data;
 mod clock;
+mod clockwork;
 mod counters;
 mod delivery;
 mod echo;
@@ -90,9 +93,11 @@ mod refusal;
 mod registration;
 mod registration_book;
 mod remote_payment;
+mod reports;
 mod route;
 mod secure;
 mod server;
+mod settlement;
 mod standing_instruction;
 mod test_card;
 mod throttle;
@@ -106,7 +111,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, NaiveDate, Utc};
 use tokio::net::TcpListener;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
@@ -119,6 +124,8 @@ pub use host_rules::HostRules;
 pub use ledger::{Kind, Ledger, LedgerEntry, State};
 pub use means::Method;
 pub use outcomes::Outcome;
+
+use crate::money::Currency;
 
 /// How to start a gateway.
 #[derive(Clone, Debug)]
@@ -147,6 +154,10 @@ pub struct Options {
     pub clock: Option<DateTime<Utc>>,
     /// How long it waits before each answer.
     pub delay: Duration,
+    /// The currency of the merchant's account, in which it settles.
+    pub settlement_currency: Currency,
+    /// Where the file of each settlement date is written at the end of the day before; it must be there.
+    pub settlement_folder: Option<PathBuf>,
 }
 
 impl Default for Options {
@@ -164,6 +175,8 @@ impl Default for Options {
             throttle: None,
             clock: None,
             delay: Duration::ZERO,
+            settlement_currency: Currency::from_code("EUR").expect("ISO 4217 has it"),
+            settlement_folder: None,
         }
     }
 }
@@ -188,6 +201,7 @@ pub struct Gateway {
     shared: Arc<server::Shared>,
     control: mpsc::Sender<server::Control>,
     task: JoinHandle<()>,
+    clockwork: JoinHandle<()>,
 }
 
 /// Starts a gateway on the current tokio runtime.
@@ -203,7 +217,8 @@ pub async fn start(options: Options) -> io::Result<Gateway> {
     let shared = Arc::new(server::Shared::new(Arc::clone(&options), base_url).map_err(|why| unusable(&options, &why))?);
     let (control, orders) = mpsc::channel(1);
     let serve = server::serve(listener, address, TlsAcceptor::from(tls), Arc::clone(&shared), orders);
-    Ok(Gateway { address, ca_pem, options, shared, control, task: tokio::spawn(serve) })
+    let clockwork = tokio::spawn(clockwork::run(Arc::clone(&shared)));
+    Ok(Gateway { address, ca_pem, options, shared, control, task: tokio::spawn(serve), clockwork })
 }
 
 /// What to do about a ledger that cannot be opened.
@@ -264,9 +279,19 @@ impl Gateway {
         self.shared.host().throttle.next(requests);
     }
 
-    /// Stops its clock at this time.
+    /// Stops its clock at this time. What has become due by it is done when this returns.
     pub fn set_clock(&self, at: DateTime<Utc>) {
-        self.shared.host().clock.stop_at(at);
+        self.shared.host().stand_at(at);
+    }
+
+    /// The settlement file of a date, as far as the ledger goes.
+    ///
+    /// # Panics
+    /// When the ledger's file cannot be read any more.
+    #[must_use]
+    pub fn settlement_file(&self, date: NaiveDate) -> String {
+        let records = self.shared.host().settled_on(date).expect("the books were opened and nobody else writes them");
+        settlement::csv(&records)
     }
 
     /// How long it waits before each answer from now on.
@@ -319,7 +344,9 @@ impl Gateway {
     /// Ends it: the port is free and every connection cut when this returns.
     pub async fn stop(mut self) {
         self.task.abort();
+        self.clockwork.abort();
         let _ = (&mut self.task).await;
+        let _ = (&mut self.clockwork).await;
     }
 }
 
@@ -332,5 +359,6 @@ impl std::fmt::Debug for Gateway {
 impl Drop for Gateway {
     fn drop(&mut self) {
         self.task.abort();
+        self.clockwork.abort();
     }
 }

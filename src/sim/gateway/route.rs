@@ -4,13 +4,14 @@
 //! other header is looked at; whether the entity belongs to the token is checked with the form.
 
 use hyper::Method;
-use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap};
+use hyper::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap};
 
 use super::answer;
 use super::form::Invalid;
 use super::host::{Delivery, Host};
 use super::host_rules::ArrivedRequest;
 use super::refusal::Refusal;
+use super::reports::Report;
 
 /// A request whose token is right.
 pub(super) struct RouteRequest<'a> {
@@ -29,13 +30,19 @@ enum Operation<'a> {
     /// With its parameters in the query string, or in the body.
     Query,
     QueryByBody,
+    Report(Report),
+    /// Of the simulator alone: its clock is put forward.
+    SetClock,
     Register,
     Deregister(&'a str),
     PayStored(&'a str),
 }
 
 /// A method that a path does not take is an endpoint that does not exist.
-fn operation<'a>(method: &Method, path: &'a str) -> Option<Operation<'a>> {
+fn operation<'a>(method: &Method, path: &'a str, literal: bool) -> Option<Operation<'a>> {
+    if !literal && (method.as_str(), path) == ("POST", "/simulator/clock") {
+        return Some(Operation::SetClock);
+    }
     let parts: Vec<&str> = path.strip_prefix("/v1/")?.split('/').collect();
     Some(match (method.as_str(), parts.as_slice()) {
         ("POST", ["payments"]) => Operation::Pay,
@@ -43,6 +50,8 @@ fn operation<'a>(method: &Method, path: &'a str) -> Option<Operation<'a>> {
         ("GET", ["payments", id]) if is_id(id) => Operation::Retrieve(id),
         ("GET", ["query"]) => Operation::Query,
         ("POST", ["query"]) => Operation::QueryByBody,
+        ("GET", ["reports", "transactions"]) => Operation::Report(Report::Transactions),
+        ("GET", ["reports", "reconciliations"]) => Operation::Report(Report::Reconciliations),
         ("POST", ["registrations"]) => Operation::Register,
         ("DELETE", ["registrations", id]) if is_id(id) => Operation::Deregister(id),
         ("POST", ["registrations", id, "payments"]) if is_id(id) => Operation::PayStored(id),
@@ -58,6 +67,8 @@ impl Operation<'_> {
             Self::FollowUp(_) => "follow-up",
             Self::Retrieve(_) => "retrieval",
             Self::Query | Self::QueryByBody => "query",
+            Self::Report(_) => "report",
+            Self::SetClock => "clock",
             Self::Register => "registration",
             Self::Deregister(_) => "deregistration",
             Self::PayStored(_) => "stored card",
@@ -67,8 +78,8 @@ impl Operation<'_> {
 
 /// Does what is asked.
 pub(super) fn route(host: &mut Host, asked: &RouteRequest<'_>) -> Delivery {
-    let operation = operation(asked.method, asked.arrived.path);
     let literal = host.host_rules().is_literal();
+    let operation = operation(asked.method, asked.arrived.path, literal);
     if literal && operation.is_some() {
         host.again = asked.arrived.again;
         if let Some(redirect_target) = host.redirects.next(asked.method, asked.arrived, asked.headers) {
@@ -86,12 +97,20 @@ pub(super) fn route(host: &mut Host, asked: &RouteRequest<'_>) -> Delivery {
         Some(Operation::Retrieve(id)) => host.retrieve(id, query),
         Some(Operation::Query) => host.query(query),
         Some(Operation::QueryByBody) => form(asked).and_then(|body| host.query(body)),
+        Some(Operation::Report(report)) => host.report(report, query, accepts_csv(asked.headers)),
+        Some(Operation::SetClock) => form(asked).and_then(|body| host.set_clock(body)),
         Some(Operation::Register) => form(asked).and_then(|body| host.register(body)),
         Some(Operation::Deregister(id)) => host.deregister(id, query),
         Some(Operation::PayStored(id)) => form(asked).and_then(|body| host.pay_with_registration(id, body)),
         None => Err(Refusal::NotFound),
     };
     done.unwrap_or_else(|refusal| host.refuse(&refusal))
+}
+
+/// Whether a report is wanted as a file.
+fn accepts_csv(headers: &HeaderMap) -> bool {
+    let said = headers.get(ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    said.split(',').any(|kind| kind.split(';').next().is_some_and(|kind| kind.trim() == "text/csv"))
 }
 
 /// The body of a request that may have one.

@@ -13,7 +13,7 @@ use hyper::service::service_fn;
 use hyper::{Method, Request, Response};
 use hyper_util::rt::TokioIo;
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{Notify, mpsc, oneshot};
 use tokio::task::JoinSet;
 use tokio_rustls::TlsAcceptor;
 
@@ -46,6 +46,8 @@ pub(super) struct Shared {
     /// The latest payment as it was sent; kept in [`Mode::Fast`] only.
     last_request: Mutex<Vec<u8>>,
     watcher: OnceLock<Watcher>,
+    /// Wakes the clockwork.
+    pub(super) called: Arc<Notify>,
 }
 
 /// Who is told what the wire sees, in the moment it does.
@@ -59,8 +61,10 @@ pub(super) enum Control {
 
 impl Shared {
     pub(super) fn new(options: Arc<Options>, base_url: String) -> rusqlite::Result<Self> {
+        let host = Host::new(Arc::clone(&options), base_url)?;
         Ok(Self {
-            host: Mutex::new(Host::new(Arc::clone(&options), base_url)?),
+            called: Arc::clone(&host.called),
+            host: Mutex::new(host),
             options,
             bytes: Arc::default(),
             connections: AtomicU64::new(0),

@@ -78,7 +78,9 @@ fn carried_out(entry: &LedgerEntry) -> bool {
 
 fn kind_of(wish: &Wish) -> gateway::Kind {
     match wish.kind {
-        Kind::PreAuthorisation | Kind::Increment | Kind::Reauthorisation => gateway::Kind::PreAuthorisation,
+        Kind::PreAuthorisation | Kind::PreAuthorisationByRegistration | Kind::Increment | Kind::Reauthorisation => {
+            gateway::Kind::PreAuthorisation
+        }
         Kind::Capture => gateway::Kind::Capture,
         Kind::Refund => gateway::Kind::Refund,
         Kind::Reversal => gateway::Kind::Reversal,
