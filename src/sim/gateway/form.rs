@@ -69,16 +69,17 @@ impl Form {
         taken: &AcceptedParameters,
         host_rules: HostRules,
     ) -> Result<Self, Invalid> {
-        let mut form = Self { host_rules, pairs: Vec::with_capacity(pairs.len()) };
+        let mut secrets = Vec::with_capacity(pairs.len());
         let mut seen = HashSet::with_capacity(pairs.len());
         for (name, value) in &pairs {
             if !seen.insert(name.as_str()) {
                 return Err(Invalid::new(shown(name), "sent twice"));
             }
-            let secret = check(name, value, taken, host_rules)?;
-            form.pairs.push(Pair { name: name.clone(), value: value.clone(), secret });
+            secrets.push(check(name, value, taken, host_rules)?);
         }
-        first(form::broken(&pairs, &taken.context())).map(|()| form)
+        first(form::broken(&pairs, &taken.context()))?;
+        let pairs = pairs.into_iter().zip(secrets).map(|((name, value), secret)| Pair { name, value, secret });
+        Ok(Self { host_rules, pairs: pairs.collect() })
     }
 
     /// Whether everything is there that the table requires of the groups that are used.
