@@ -17,6 +17,7 @@
 //! | `close_of_day` | closes of day against the bank's ledger |
 //! | `housekeeping` | the journal stays small |
 //! | `training` | no byte of what is trained reaches reader or gateway, and nothing counts it |
+//! | `stored_card` | a card that is stored without a payment, reserved on, charged and forgotten |
 //! | `tips` | tips that the till names, and those that the customer types or does not |
 //! | `probing` | when the gateway is asked whether it answers |
 
@@ -41,5 +42,6 @@ mod probing;
 mod reader_trust;
 mod recovery;
 mod sale;
+mod stored_card;
 mod tips;
 mod training;
