@@ -49,8 +49,8 @@ pub struct Assumptions {
     pub registration_payment_path: String,
     /// Path where a card is stored without a payment; with its id behind it, where it is deleted.
     pub registration_path: String,
-    /// The query shows stored cards too (its type RG). Where it does not, a card that was to be stored and had no answer
-    /// waits for a person: that it is absent from the list proves nothing.
+    /// The query shows stored cards too (its type RG). Where it does not, a card that was to be stored and had no
+    /// answer waits for a person: that it is absent from the list proves nothing.
     pub query_lists_registrations: bool,
     /// Result codes that mean "too many requests": not processed. The lists are tried in this order: throttled,
     /// uncertain, approved, pending, declined. An entry of one digit, or that begins like `000.`, is the beginning of

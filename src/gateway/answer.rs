@@ -28,7 +28,7 @@ use crate::transaction::PaymentId;
 
 /// "Registration does not exist", "registration is already deregistered".
 const GONE: [&str; 2] = ["100.150.200", "100.150.202"];
-/// Longest address for a customer (interface: `redirect.url`).
+/// Longest address for a customer (interface: Asynchronous payments).
 const MAX_REDIRECT: usize = 2048;
 
 /// A whole HTTP answer.

@@ -148,7 +148,8 @@ pub(super) fn without_card(gateway: &config::Gateway, asked: &WithoutCard<'_>) -
         payment_type: asked.payment_type.to_owned(),
     };
     if let RequestTarget::Forget(id) = asked.on {
-        // Its id alone says all (design: registration endpoint); the entity goes into the query string.
+        // Its id alone says all (interface: Tokenization and registration parameters). The entity goes into the query
+        // string.
         let path = with_id(&format!("{}/{ID}", gateway.assumptions.registration_path), id)?;
         return Ok(PreparedPayment { path, body: Bytes::new(), asked: expected, forgets: Some(PaymentId::new(id)) });
     }

@@ -1,5 +1,5 @@
-//! What follows a capture, refund, reversal, credit, or a stored card's request without an answer: look up, and carry it out if it was not, for
-//! as long as it takes (design: path of a sale, 9).
+//! What follows a capture, refund, reversal, credit, or a stored card's request without an answer: look up, and carry
+//! it out if it was not, for as long as it takes (design: path of a sale, 9).
 //!
 //! Undoing it would be no safer than finishing it, so it is finished: found approved, it is done; found declined, it is
 //! declined. Not found, it is sent again under the same reference, written down before; and each is carried out **at

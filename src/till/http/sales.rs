@@ -7,7 +7,8 @@
 //! `any-till`), or `"payment":"its id"` at the gateway (one that the journal does not know: for callers with the right
 //! `unknown-payment`). Without an `amount` all that is left is meant. `by-registration` charges stored card data,
 //! and `pre-authorisation-by-registration` reserves of them: `"registration":"its id"`. `store-card` reads a card and
-//! keeps it, `forget-card` deletes it; neither has an amount. `"parameters":{…}` are the gateway's, flat (`"cart.items[0].name"`) or nested.
+//! keeps it, `forget-card` deletes it; neither has an amount. `"parameters":{…}` are the gateway's, flat
+//! (`"cart.items[0].name"`) or nested.
 //!
 //! `"tip":"ask"` lets the cardholder type a tip at the reader, `"tip":"1.50"` is one that the till knows already; both
 //! are charged on top of the amount.
