@@ -36,6 +36,11 @@ impl Agent {
                 let registration = checked_id("registration", registration)?;
                 (Transaction::PreAuthorisationByRegistration { registration }, *amount)
             }
+            WantedTransaction::StoreCard { .. } => (Transaction::StoreCard, Amount::nothing(self.limits.currency())),
+            WantedTransaction::ForgetCard { registration } => {
+                let registration = checked_id("registration", registration)?;
+                (Transaction::ForgetCard { registration }, Amount::nothing(self.limits.currency()))
+            }
             WantedTransaction::Capture { of, amount } => {
                 later(of, *amount).map(|(of, amount)| (Transaction::Capture { of }, amount))?
             }

@@ -26,7 +26,7 @@ pub(super) enum Charged {
 /// reversal takes from the one it refers to: [`takes_back`].
 pub(super) fn due(sale: &Sale) -> (Charged, Amount) {
     let kind = sale.order().kind();
-    let settles = !kind.reserves_money() && kind != Kind::Reversal;
+    let settles = kind.moves_money() && !kind.reserves_money() && kind != Kind::Reversal;
     match sale.standing() {
         Standing::Ended(Outcome::Approved | Outcome::PartiallyApproved { .. }) if !settles => {
             (Charged::No, sale.amount())

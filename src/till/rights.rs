@@ -306,7 +306,7 @@ impl Verb {
         };
         match self {
             Self::Begin(kind) | Self::SeeTo(kind) => Needs::All(match kind {
-                Kind::Sale | Kind::ByRegistration => &[Sale],
+                Kind::Sale | Kind::ByRegistration | Kind::StoreCard | Kind::ForgetCard => &[Sale],
                 Kind::PreAuthorisation
                 | Kind::PreAuthorisationByRegistration
                 | Kind::Increment
@@ -562,7 +562,9 @@ mod tests {
             for verb in verbs() {
                 let opens = match (verb, right) {
                     (Verb::Begin(kind) | Verb::SeeTo(kind), right) => match right {
-                        Right::Sale => matches!(kind, Kind::Sale | Kind::ByRegistration),
+                        Right::Sale => {
+                            matches!(kind, Kind::Sale | Kind::ByRegistration | Kind::StoreCard | Kind::ForgetCard)
+                        }
                         Right::PreAuthorise => {
                             matches!(
                                 kind,

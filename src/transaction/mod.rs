@@ -38,6 +38,13 @@ pub enum Transaction {
         /// The registration's id.
         registration: String,
     },
+    /// See [`Kind::StoreCard`].
+    StoreCard,
+    /// See [`Kind::ForgetCard`].
+    ForgetCard {
+        /// The registration's id.
+        registration: String,
+    },
     /// See [`Kind::Capture`].
     Capture {
         /// The pre-authorisation.
@@ -75,6 +82,8 @@ impl Transaction {
             Self::Credit => Kind::Credit,
             Self::ByRegistration { .. } => Kind::ByRegistration,
             Self::PreAuthorisationByRegistration { .. } => Kind::PreAuthorisationByRegistration,
+            Self::StoreCard => Kind::StoreCard,
+            Self::ForgetCard { .. } => Kind::ForgetCard,
             Self::Capture { .. } => Kind::Capture,
             Self::Refund { .. } => Kind::Refund,
             Self::Reversal { .. } => Kind::Reversal,
@@ -91,7 +100,9 @@ impl Transaction {
             | Self::PreAuthorisation
             | Self::Credit
             | Self::ByRegistration { .. }
-            | Self::PreAuthorisationByRegistration { .. } => None,
+            | Self::PreAuthorisationByRegistration { .. }
+            | Self::StoreCard
+            | Self::ForgetCard { .. } => None,
             Self::Capture { of }
             | Self::Refund { of }
             | Self::Reversal { of }
@@ -104,9 +115,9 @@ impl Transaction {
     #[must_use]
     pub fn registration(&self) -> Option<&str> {
         match self {
-            Self::ByRegistration { registration } | Self::PreAuthorisationByRegistration { registration } => {
-                Some(registration)
-            }
+            Self::ByRegistration { registration }
+            | Self::PreAuthorisationByRegistration { registration }
+            | Self::ForgetCard { registration } => Some(registration),
             _ => None,
         }
     }

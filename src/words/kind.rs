@@ -21,6 +21,8 @@ pub(super) fn messages(kind: Kind) -> KindMessages {
             (M::TitlePreAuthorisation, Some(M::CalledPreAuthorisation), M::NothingReserved)
         }
         Kind::Credit => (M::TitleCredit, Some(M::CalledCredit), M::NothingPaidOut),
+        Kind::StoreCard => (M::TitleStoreCard, Some(M::CalledStoreCard), M::NothingStored),
+        Kind::ForgetCard => (M::TitleForgetCard, Some(M::CalledForgetCard), M::NothingForgotten),
         Kind::Capture => (M::TitleCapture, Some(M::CalledCapture), M::NothingCaptured),
         Kind::Refund => (M::TitleRefund, Some(M::CalledRefund), M::NothingRefunded),
         Kind::Reversal => (M::TitleReversal, Some(M::CalledReversal), M::NothingReversed),

@@ -361,6 +361,7 @@ fn sale(sales: &Sales, till: &str, reference: &str, amount: (String, String)) ->
             until: None,
             left_s: None,
             wait_s: None,
+            redirect_url: None,
             answer: Default::default(),
         }),
     }

@@ -69,7 +69,7 @@ const CHIP: &str = "on waiting: insert chip-no-cvm";
 
 type OneKind = (&'static str, Kind, &'static str, Option<(Kind, By)>);
 
-const KINDS: [OneKind; 18] = [
+const KINDS: [OneKind; 21] = [
     ("sale, chip", Kind::Sale, CHIP, None),
     ("sale, tap", Kind::Sale, "on waiting: tap tap", None),
     ("sale, swipe", Kind::Sale, "on waiting: swipe swipe", None),
@@ -78,6 +78,9 @@ const KINDS: [OneKind; 18] = [
     ("credit", Kind::Credit, CHIP, None),
     ("by registration", Kind::ByRegistration, "", None),
     ("pre-authorisation, by registration", Kind::PreAuthorisationByRegistration, "", None),
+    ("card to store, chip", Kind::StoreCard, CHIP, None),
+    ("card to store, swipe", Kind::StoreCard, "on waiting: swipe swipe", None),
+    ("card to forget", Kind::ForgetCard, "", None),
     ("capture", Kind::Capture, "", None),
     ("refund", Kind::Refund, "", None),
     ("reversal", Kind::Reversal, "", None),

@@ -115,6 +115,8 @@ pub(crate) fn wishes(world: &World, dice: &mut Dice) {
         Kind::Credit,
         Kind::ByRegistration,
         Kind::PreAuthorisationByRegistration,
+        Kind::StoreCard,
+        Kind::ForgetCard,
         Kind::Capture,
         Kind::Refund,
         Kind::Reversal,

@@ -86,6 +86,7 @@ fn kind_of(wish: &Wish) -> gateway::Kind {
         Kind::Reversal => gateway::Kind::Reversal,
         Kind::Credit => gateway::Kind::Credit,
         Kind::Sale | Kind::ByRegistration => gateway::Kind::Debit,
+        Kind::StoreCard | Kind::ForgetCard => unreachable!("no wish of the plan: it books nothing"),
     }
 }
 
