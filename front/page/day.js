@@ -10,7 +10,7 @@ import { dayAndTime, clock, money, t } from "./words.js";
 /** Kinds by which money comes in, and goes out. What is only reserved is neither. */
 const IN = ["sale", "capture", "by-registration"];
 const OUT = ["refund", "credit", "reversal"];
-const RESERVES = ["pre-authorisation", "increment", "reauthorisation"];
+const RESERVES = ["pre-authorisation", "pre-authorisation-by-registration", "increment", "reauthorisation"];
 
 /** In minor units, what came in and went out in each hour of the day (0 to 23), of sales that are all of one day. */
 export function byHour(sales, exponent, hourOf = (time) => new Date(time).getHours()) {

@@ -5,7 +5,7 @@ import { button, dialog, fill, h, icon, text } from "./dom.js";
 import { minor, typed, wire } from "./money.js";
 import { failure, showReceipt } from "./receipt.js";
 import { iconOf, whyOf, wordOf } from "./sale.js";
-import { isUnderWay } from "./state.js";
+import { isUnderWay, movesMoney } from "./state.js";
 import { clock, day, dayAndTime, first, money, t } from "./words.js";
 
 const PAGE = 100;
@@ -127,7 +127,7 @@ export function historyScreen(page, argument) {
     }, h("span", { class: "badge" }, icon(iconOf(sale)), h("span", {}, wordOf(sale))),
     h("span", { class: "when" }, new Date(sale.startedAt).toDateString() === today ? clock(sale.startedAt) : `${day(sale.startedAt)} ${clock(sale.startedAt)}`),
     h("span", { class: "what" }, `${t(`kind.${sale.kind}`)}${sale.card?.last4 ? ` ·· ${sale.card.last4}` : ""}`),
-    h("strong", { class: "sum" }, money(sale.approvedAmount ?? sale.amount, sale.currency ?? currency))))));
+    h("strong", { class: "sum" }, movesMoney(sale.kind) && money(sale.approvedAmount ?? sale.amount, sale.currency ?? currency))))));
   }
   if (argument?.reference) showOne(argument.reference); else look(true);
 
@@ -173,10 +173,12 @@ function allowed(sale, exponent) {
   const some = left === null || left > 0n;
   const untouched = !(sale.later ?? []).some((one) => one.kind !== "increment" && (one.state !== "ended" || one.outcome === "approved"));
   const stored = sale.registration && "by-registration";
+  const forget = sale.registration && "forget-card";
   switch (sale.kind) {
-    case "sale": case "by-registration": case "capture": return [some && "refund", some && untouched && "reversal", stored];
-    case "pre-authorisation": case "reauthorisation":
-      return [some && "capture", some && untouched && "increment", some && "reauthorisation", some && untouched && "reversal", stored];
+    case "sale": case "by-registration": case "capture": return [some && "refund", some && untouched && "reversal", stored, forget];
+    case "pre-authorisation": case "pre-authorisation-by-registration": case "reauthorisation":
+      return [some && "capture", some && untouched && "increment", some && "reauthorisation", some && untouched && "reversal", stored, forget];
+    case "store-card": return [stored, stored && "pre-authorisation-by-registration", forget];
     case "credit": return [untouched && "reversal"];
     default: return [];
   }
@@ -188,7 +190,7 @@ function detail(page, sale, back, reload) {
   const { exponent } = page.settings();
   const amount = (value) => money(value, sale.currency);
   const by = sale.by?.operator ?? sale.operator;
-  const facts = [["why", whyOf(sale)], ["approved", sale.approvedAmount && sale.approvedAmount !== sale.amount && amount(sale.approvedAmount)], ["amount", amount(sale.amount)], ["tip", sale.tip && amount(sale.tip)],
+  const facts = [["why", whyOf(sale)], ["approved", sale.approvedAmount && sale.approvedAmount !== sale.amount && amount(sale.approvedAmount)], ["amount", movesMoney(sale.kind) && amount(sale.amount)], ["tip", sale.tip && amount(sale.tip)],
     ["left", sale.left !== undefined && amount(sale.left)], ["started", dayAndTime(sale.startedAt)], ["ended", sale.endedAt && dayAndTime(sale.endedAt)],
     ["card", sale.card?.last4 && t("card.line", { brand: sale.card.brand ?? "", last4: sale.card.last4 })], ["entry", sale.card && entryWord(sale.card.entryMode)],
     ["reference", sale.reference], ["number", String(sale.number)], ["of", sale.of], ["by", by], ["approval", sale.approvalCode], ["payment", sale.paymentId], ["registration", sale.registration], ["code", sale.code]];
@@ -205,7 +207,7 @@ function detail(page, sale, back, reload) {
       }, h("span", { class: "badge" }, icon(iconOf(one)), h("span", {}, wordOf(one))), h("span", { class: "what" }, t(`kind.${one.kind}`)), h("strong", { class: "sum" }, money(one.amount, one.currency))))))] : null),
   ];
 }
-const ICON_OF_ACT = { refund: "reversed", reversal: "cancelled", capture: "approved", increment: "more", reauthorisation: "clock", "by-registration": "card" };
+const ICON_OF_ACT = { refund: "reversed", reversal: "cancelled", capture: "approved", increment: "more", reauthorisation: "clock", "by-registration": "card", "pre-authorisation-by-registration": "clock", "forget-card": "cancelled" };
 
 /** Asks how much, and begins it. */
 async function follow(page, sale, kind) {
@@ -213,13 +215,14 @@ async function follow(page, sale, kind) {
   const left = sale.left ?? sale.approvedAmount ?? sale.amount;
   const shownLeft = money(left, sale.currency ?? currency);
   if (isUnderWay(page.state().job)) return page.showOutcome();
-  if (kind === "reversal") {
-    const sure = await dialog(t("kind.reversal"), (close) => [h("p", {}, t("act.sure", { amount: money(sale.approvedAmount ?? sale.amount, sale.currency) })),
-      h("div", { class: "answers" }, button("cancelled", t("do.reversal", { amount: shownLeft }), () => close(true), { class: "primary no", id: "do" }), button("close", t("no"), () => close(null), { class: "quiet", "data-first": true }))]);
-    return sure && page.start({ kind, of: sale.reference });
+  if (kind === "reversal" || kind === "forget-card") {
+    const sure = await dialog(t(`kind.${kind}`), (close) => [h("p", {}, t(kind === "reversal" ? "act.sure" : "about.forget-card", { amount: money(sale.approvedAmount ?? sale.amount, sale.currency) })),
+      h("div", { class: "answers" }, button("cancelled", t(`do.${kind}`, { amount: shownLeft }), () => close(true), { class: "primary no", id: "do" }), button("close", t("no"), () => close(null), { class: "quiet", "data-first": true }))]);
+    return sure && page.start(kind === "reversal" ? { kind, of: sale.reference } : { kind, registration: sale.registration });
   }
   // What is left of the payment is no bound for these: how much is typed.
-  const more = kind === "increment" || kind === "by-registration";
+  const stored = kind.endsWith("by-registration");
+  const more = kind === "increment" || stored;
   const value = await dialog(t(`kind.${kind}`), (close) => {
     const field = h("input", { id: "how-much", type: "text", inputmode: "decimal", autocomplete: "off", "data-first": true, "aria-describedby": "how-much-hint how-much-wrong", value: more ? "" : plain(left) });
     const wrong = h("p", { class: "wrong", id: "how-much-wrong", role: "alert" });
@@ -241,7 +244,7 @@ async function follow(page, sale, kind) {
       h("div", { class: "answers" }, act, button("close", t("no"), () => close(null), { class: "quiet" }))];
   });
   if (!value) return;
-  const by = kind === "by-registration" ? { registration: sale.registration, acceptPartial: true } : { of: sale.reference };
+  const by = stored ? { registration: sale.registration, acceptPartial: true } : { of: sale.reference };
   page.start({ kind, ...by, amount: value.amount });
 }
 /** An amount as it is typed here: with the language's decimal sign. */

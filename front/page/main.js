@@ -9,7 +9,7 @@ import { payScreen } from "./pay.js";
 import { saleScreen, wordOf } from "./sale.js";
 import { askSupervisor, signInScreen } from "./signin.js";
 import * as sound from "./sound.js";
-import { begin, isUnderWay, reduce, screenOf } from "./state.js";
+import { begin, isUnderWay, movesMoney, reduce, screenOf } from "./state.js";
 import { terminalScreen } from "./terminal.js";
 import { clock, language, load, money, setExponent, t } from "./words.js";
 
@@ -245,7 +245,7 @@ async function lock() {
 const context = {
   dispatch, start, again, signIn, lock, train, training: trains,
   /** Whether the terminal lets this page begin such a transaction; what is rare is not offered before that is known. */
-  may: (kind) => state.status?.mayBegin?.includes(kind) ?? kind !== "by-registration",
+  may: (kind) => state.status?.mayBegin?.includes(kind) ?? (!kind.endsWith("by-registration") && movesMoney(kind)),
   state: () => state, settings: () => settings, session: () => session,
   go,
   say, showOutcome: () => { view = "pay"; render(); },
@@ -362,7 +362,7 @@ function bars() {
   fill(at("bars"), list.map(([kind, words, act]) => h("div", { class: `bar ${kind}` },
     icon(kind === "alarm" ? "not-sent" : kind === "warn" ? "question" : "journal"), h("p", {}, words), act && button(null, act[0], act[1]))));
 }
-const saleAmount = (job) => money(job.sale?.amount ?? job.request?.amount, job.sale?.currency ?? settings.currency);
+const saleAmount = (job) => (movesMoney(job.sale?.kind ?? job.request?.kind) ? money(job.sale?.amount ?? job.request?.amount, job.sale?.currency ?? settings.currency) : t(`kind.${job.sale?.kind ?? job.request.kind}`));
 const noticeOf = (sale) => ({ amount: money(sale.amount, sale.currency ?? settings.currency), time: clock(sale.startedAt), word: wordOf(sale) });
 
 /** What needs no event: countdowns, the lock, an outcome that has stood for long. */

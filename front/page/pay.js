@@ -4,7 +4,9 @@ import { button, dialog, h, icon, text } from "./dom.js";
 import { percent, shift, unshift, wire } from "./money.js";
 import { money, t } from "./words.js";
 
-const KINDS = ["sale", "pre-authorisation", "credit", "by-registration"];
+const KINDS = ["sale", "pre-authorisation", "credit", "by-registration", "pre-authorisation-by-registration", "store-card"];
+/** Kinds that name a card which the bank keeps. */
+const STORED = ["by-registration", "pre-authorisation-by-registration"];
 /** Outcomes that can be trained by name; the cents of the amount choose these and others. */
 const LESSONS = ["by-amount", "approved", "declined", "partial", "signature", "unconfirmed"];
 const KEYS = ["1", "2", "3", "4", "5", "6", "7", "8", "9", "00", "0", "erase"];
@@ -52,7 +54,7 @@ export function payScreen(page, prepared) {
     figure.dataset.long = String(figure.textContent.length > 9);
     text(charge.querySelector("span"), units > 0n ? t(`do.${kind}`, { amount: money(total(), currency) }) : t("pay.enter-amount"));
     charge.dataset.empty = String(units === 0n);
-    const stored = kind === "by-registration" && `·· ${registration.slice(-4)}`;
+    const stored = STORED.includes(kind) && `·· ${registration.slice(-4)}`;
     text(kindButton.querySelector("span"), stored || t(`kind.${kind}`));
     if (stored) kindButton.setAttribute("aria-label", `${t(`kind.${kind}`)} ${stored}`); else kindButton.removeAttribute("aria-label");
     text(referenceButton.querySelector("span"), reference || t("pay.reference"));
@@ -88,7 +90,9 @@ export function payScreen(page, prepared) {
         button("close", t("no"), () => close(null), { class: "quiet" })),
     ]);
     if (chosen === "train") return chooseOutcome();
-    if (chosen === "by-registration") {
+    // It has no amount: the customer's card is all that it needs.
+    if (chosen === "store-card") return void page.start({ kind: chosen });
+    if (STORED.includes(chosen)) {
       const value = await typeText("registration", registration, /^[\x21-\x7e]+$/, 48);
       if (value === null) return settle();
       registration = value;
@@ -139,7 +143,7 @@ export function payScreen(page, prepared) {
     if (page.state().link !== "up") return void page.say(t("link.lost"), true);
     const request = { kind, amount: asText() };
     if (kind !== "credit") request.acceptPartial = true;
-    if (kind === "by-registration") request.registration = registration;
+    if (STORED.includes(kind)) request.registration = registration;
     if (tip === "ask") request.tip = "ask";
     else if (tip !== null) request.tip = wire(fixedTip(), exponent);
     page.start(request, reference);

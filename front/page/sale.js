@@ -3,7 +3,7 @@
 import { armLater, button, fill, h, icon, s, text } from "./dom.js";
 import { minor, wire } from "./money.js";
 import { showReceipt } from "./receipt.js";
-import { isUnderWay, mayCancel, screenOf, waitOf } from "./state.js";
+import { isUnderWay, mayCancel, movesMoney, screenOf, waitOf } from "./state.js";
 import { clockSeconds, first, has, money, reason, t } from "./words.js";
 
 /** What the outcome or the state of a sale is called. */
@@ -27,7 +27,7 @@ export function whyOf(sale) {
 
 const RUNNING = ["asking", "card", "bank"];
 const STEP_ICON = { "remove-card": "remove", "pin-entry": "pin", "pin-wrong": "pin", "pin-done": "bank", "type-card": "pin", "choosing-application": "pin", authorising: "bank", throttled: "bank" };
-const NEEDS_CARD = ["sale", "pre-authorisation", "credit"];
+const NEEDS_CARD = ["sale", "pre-authorisation", "credit", "store-card"];
 
 export function saleScreen(page, state) {
   const name = screenOf(state.job);
@@ -52,7 +52,7 @@ function runningScreen(page, name) {
   const el = h("section", { class: "sale running", "data-screen": name },
     h("div", { class: "act" }, picture, h("div", {}, who, title, hint, old)),
     h("aside", {},
-      h("p", { class: "kind" }, t(`kind.${kind}`)), h("p", { class: "sum" }, money(job.sale?.amount ?? job.request?.amount, job.sale?.currency ?? page.settings().currency)),
+      h("p", { class: "kind" }, t(`kind.${kind}`)), h("p", { class: "sum" }, movesMoney(kind) && money(job.sale?.amount ?? job.request?.amount, job.sale?.currency ?? page.settings().currency)),
       ring.el, !sent && h("ol", { class: "stages", "aria-label": t("stage.label") }, stages), answer, stop));
   armLater([stop]);
   let shownIcon = null;
@@ -94,6 +94,7 @@ function runningScreen(page, name) {
     const wait = waitOf(now);
     if (wait?.until && performance.now() > wait.until + 500) return t("hint.long");
     if (word === "remove-card") return t("hint.remove-card");
+    if (word === "customer-acts" && now.sale?.redirectUrl) return t("hint.customer-acts", { url: now.sale.redirectUrl });
     return sent ? t("hint.sent") : t(screen === "bank" ? "hint.bank" : "hint.card");
   }
   return {
@@ -181,11 +182,11 @@ function endScreen(page, name, job) {
         const rest = restOf(sale, exponent);
         return [button(null, t("partial.rest", { rest: amount(rest) }), () => prepared(rest), { class: "primary", id: "rest" }), fresh(t("partial.done"), "done", "quiet"), receipt];
       }
-      case "unconfirmed": return [button(null, t("unconfirmed.new", { amount: amount(sale.amount) }), () => prepared(sale.amount), { class: "primary", id: "rest" }), fresh(t("outcome.new"), "new", "quiet")];
+      case "unconfirmed": return [movesMoney(sale.kind) && button(null, t("unconfirmed.new", { amount: amount(sale.amount) }), () => prepared(sale.amount), { class: "primary", id: "rest" }), fresh(t("outcome.new"), "new", "quiet")];
       case "finishing": return [fresh(t("finishing.leave"))];
       case "needs-person": return [fresh(t("needs-person.leave"))];
       case "not-begun": return [
-        button(null, t("not-begun.again", { amount: amount(now.request?.amount) }), () => page.dispatch({ type: "start-again" }), { class: "primary", id: "start-again" }),
+        button(null, movesMoney(now.request?.kind) ? t("not-begun.again", { amount: amount(now.request?.amount) }) : t("again"), () => page.dispatch({ type: "start-again" }), { class: "primary", id: "start-again" }),
         fresh(t("not-begun.leave"), "leave", "quiet")];
       case "refused": {
         const code = now.problem?.code;
@@ -194,7 +195,7 @@ function endScreen(page, name, job) {
         return [more, button(null, t("refused.leave"), () => (now.request?.amount ? prepared(now.request.amount) : leave()), { class: "primary", id: "new" })];
       }
       case "declined": case "cancelled": case "not-sent": case "reversed":
-        return [fresh(t("outcome.new")), NEEDS_CARD.includes(sale.kind) && button(null, t("outcome.retry", { amount: amount(sale.amount) }), () => prepared(sale.amount), { class: "quiet", id: "retry" }), receipt];
+        return [fresh(t("outcome.new")), NEEDS_CARD.includes(sale.kind) && movesMoney(sale.kind) && button(null, t("outcome.retry", { amount: amount(sale.amount) }), () => prepared(sale.amount), { class: "quiet", id: "retry" }), receipt];
       default: return [fresh(t("outcome.new")), receipt];
     }
   }
@@ -210,7 +211,7 @@ function endScreen(page, name, job) {
       if (now.judged) made.forEach((one) => one.setAttribute("aria-disabled", "true")); else armLater(made, name === "signature" || name === "confirm" ? 700 : 450);
       fill(answers, made);
     }
-    text(sum, amount(name === "partial" ? sale.approvedAmount : sale ? totalOf(sale, exponent) : now.request?.amount));
+    text(sum, !movesMoney(sale?.kind ?? now.request?.kind) ? "" : amount(name === "partial" ? sale.approvedAmount : sale ? totalOf(sale, exponent) : now.request?.amount));
     const said = linesFor(name, now, amount, exponent, state.status);
     if (lines.dataset.said !== said.join("\n")) { lines.dataset.said = said.join("\n"); fill(lines, said.map((line, n) => h("p", { class: n ? "more" : "main" }, line))); }
     const stale = !now.fresh && !!sale && state.link !== "connecting";

@@ -6,6 +6,8 @@ export const REPEAT_MS = 10000;
 export const RETRY_MS = 700;
 
 const RUNNING = ["waiting-for-card", "in-progress", "awaiting-signature", "awaiting-till"];
+/** Kinds by which no money moves: they have no amount. */
+export const movesMoney = (kind) => kind !== "store-card" && kind !== "forget-card";
 /** Problems after which the request may have been carried out, or could not be asked. */
 const UNKNOWN = ["no-answer", "agent-down", "no-place", "timeout", "too-many-requests"];
 

@@ -73,7 +73,10 @@ test("only what the sale allows is offered", () => {
   assert.deepEqual(possible(sale({ kind: "pre-authorisation", left: "50.00", later: [{ kind: "increment", state: "ended", outcome: "approved" }] })), ["capture", "increment", "reauthorisation", "reversal"]);
   assert.deepEqual(possible(sale({ kind: "pre-authorisation", left: "20.00", later: [{ kind: "capture", state: "ended", outcome: "approved" }] })), ["capture", "reauthorisation"]);
   assert.deepEqual(possible(sale({ kind: "reauthorisation", left: "50.00" })), ["capture", "increment", "reauthorisation", "reversal"]);
-  assert.deepEqual(possible(sale({ left: "0.00", registration: "8ac7" })), ["by-registration"], "the card is kept, whatever becomes of the payment");
+  assert.deepEqual(possible(sale({ left: "0.00", registration: "8ac7" })), ["by-registration", "forget-card"], "the card is kept, whatever becomes of the payment");
+  assert.deepEqual(possible(sale({ kind: "pre-authorisation-by-registration", left: "5.00" })), ["capture", "increment", "reauthorisation", "reversal"]);
+  assert.deepEqual(possible(sale({ kind: "store-card", amount: "0.00", registration: "8ac7" })), ["by-registration", "pre-authorisation-by-registration", "forget-card"]);
+  assert.deepEqual(possible(sale({ kind: "forget-card", amount: "0.00", registration: "8ac7" })), []);
   assert.deepEqual(possible(sale({ left: "1.00", registration: "8ac7" }), 2, (kind) => kind === "refund"), ["refund"], "what the caller may");
   for (const outcome of ["declined", "cancelled", "not-sent", "reversed"]) assert.deepEqual(possible(sale({ outcome })), []);
   for (const state of ["unconfirmed", "in-progress", "awaiting-signature"]) assert.deepEqual(possible(sale({ state, outcome: undefined })), []);

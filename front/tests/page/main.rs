@@ -6,6 +6,7 @@
 //! | `plays` | each kind and each outcome, disturbed pairwise: the page's last word is the gateway's |
 //! | `line` | a connection that is cut is said, and nothing old is shown as if it were new |
 //! | `screens` | each main screen in each language and size, measured and by axe-core; pictures to look at |
+//! | `search` | a payment is found by amount, card or reference; older ones come page by page |
 //! | `training` | what is trained is marked and reaches nobody; a tip that is chosen is charged |
 //! | `words` | the page's words are the same in each language, and there are some for each reason of the agent |
 //! | `browser`, `counter` | Chromium by its driver; the programs and the simulators |
@@ -23,6 +24,7 @@ mod line;
 mod pairs;
 mod plays;
 mod screens;
+mod search;
 mod training;
 mod words;
 
