@@ -9,6 +9,7 @@
 //! | `gateway_life` | what follows a payment, and what its state allows |
 //! | `gateway_cards` | cards that are stored, paid with, typed |
 //! | `gateway_manners` | the simulated gateway as a server: throttling, delay, its ledger's file |
+//! | `gateway_schedules` | subscriptions: payments by the gateway's clock |
 //! | `gateway_settlement` | reports, settlement files, chargebacks, and a clock that is put forward |
 //! | `gateway_meets_sim` | client and simulated gateway: two readings of the same documents |
 
@@ -32,6 +33,7 @@ mod gateway_client;
 mod gateway_life;
 mod gateway_manners;
 mod gateway_meets_sim;
+mod gateway_schedules;
 mod gateway_settlement;
 mod parameters;
 mod sim_gateway;

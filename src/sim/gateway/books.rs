@@ -116,7 +116,13 @@ impl Books {
         };
         db.execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;")?;
         db.execute_batch(SCHEMA)?;
+        db.execute_batch(super::schedule::SCHEMA)?;
         Ok(Self(db))
+    }
+
+    /// For a room with a table of its own.
+    pub(super) fn connection(&self) -> &Connection {
+        &self.0
     }
 
     /// The entry with this id.

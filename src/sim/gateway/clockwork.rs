@@ -1,4 +1,5 @@
-//! What happens by itself as the gateway's clock goes on: settlement files at the end of the day. One task waits for
+//! What happens by itself as the gateway's clock goes on: payments of schedules, and settlement files at the end
+//! of the day. One task waits for
 //! the next moment at which there is something to do; without such a moment it only waits to be called.
 
 use std::sync::Arc;
@@ -20,28 +21,62 @@ const LONGEST_SLEEP: Duration = Duration::from_secs(60);
 /// After something that failed, before it is tried again.
 const AFTER_FAILURE: Duration = Duration::from_secs(5);
 
+/// Turns when the clock was put forward, before whoever has done that hears of it: ten thousand payments.
+const MOST_TURNS: usize = 20;
+
+/// What a turn has done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Turn {
+    /// All that is due.
+    Done,
+    /// As much as one turn does.
+    More,
+    /// Nothing, or less than all: it is to be tried again.
+    Failed,
+}
+
 impl Host {
-    /// Does what is due; whether all of it is done.
-    pub(super) fn turn(&mut self) -> bool {
-        let Some(folder) = self.options().settlement_folder.clone() else { return true };
+    /// Does what is due: first what schedules pay, then the files in which that stands.
+    pub(super) fn turn(&mut self) -> Turn {
+        match self.pay_schedules() {
+            Ok(true) => return Turn::More,
+            Ok(false) => {}
+            Err(why) => {
+                tracing::warn!("gateway: no schedule can be paid: {why}");
+                return Turn::Failed;
+            }
+        }
+        let Some(folder) = self.options().settlement_folder.clone() else { return Turn::Done };
         match self.write_settlements(&folder) {
-            Ok(0) => true,
+            Ok(0) => Turn::Done,
             Ok(written) => {
                 tracing::info!("gateway: {written} settlement files written to {}", folder.display());
-                true
+                Turn::Done
             }
             Err(why) => {
                 tracing::warn!("gateway: {why}");
-                false
+                Turn::Failed
             }
+        }
+    }
+
+    /// Does what is due at once, as far as that is bearable; the rest is done by and by.
+    fn turns(&mut self) {
+        let more = (0..MOST_TURNS).all(|_| self.turn() == Turn::More);
+        if more {
+            self.called.notify_one();
         }
     }
 
     /// When there is something to do next.
     fn next_turn(&self) -> Option<DateTime<Utc>> {
-        self.options().settlement_folder.as_ref()?;
-        let tomorrow = self.clock.now().date_naive().checked_add_days(Days::new(1))?;
-        Some(tomorrow.and_time(NaiveTime::MIN).and_utc())
+        let tomorrow = || {
+            self.options().settlement_folder.as_ref()?;
+            let tomorrow = self.clock.now().date_naive().checked_add_days(Days::new(1))?;
+            Some(tomorrow.and_time(NaiveTime::MIN).and_utc())
+        };
+        let payment = self.next_payment().ok().flatten();
+        payment.into_iter().chain(tomorrow()).min()
     }
 
     /// `POST /simulator/clock`, of the simulator alone: `at` is a time as 2026-11-20T12:34:56Z. It does not go back:
@@ -60,7 +95,7 @@ impl Host {
             return Err(Invalid::new("at", "before what the clock shows: it goes forward alone").into());
         }
         self.clock.go_on_from(at);
-        self.turn();
+        self.turns();
         self.called.notify_one();
         let result = answer::result("000.000.100", "successful request");
         Ok(Delivery::Answer(200, json!({ "result": result })))
@@ -69,7 +104,7 @@ impl Host {
     /// Puts the clock to this time, where it stands, and does what has become due.
     pub(super) fn stand_at(&mut self, at: DateTime<Utc>) {
         self.clock.stop_at(at);
-        self.turn();
+        self.turns();
     }
 }
 
@@ -78,9 +113,10 @@ pub(super) async fn run(shared: Arc<Shared>) {
     loop {
         let wait = {
             let mut host = shared.host();
-            let done = host.turn();
+            let turn = host.turn();
             match host.next_turn() {
-                _ if !done => Some(AFTER_FAILURE),
+                _ if turn == Turn::Failed => Some(AFTER_FAILURE),
+                _ if turn == Turn::More => Some(Duration::ZERO),
                 // A clock that stands is put forward by somebody, who does what is due.
                 Some(at) if !host.clock.stands() => {
                     Some((at - host.clock.now()).to_std().unwrap_or_default().min(LONGEST_SLEEP))

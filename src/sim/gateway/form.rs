@@ -67,6 +67,11 @@ impl Form {
         }
     }
 
+    /// What was parsed before, without looking at it again.
+    pub(super) fn of(pairs: Vec<(String, String)>, host_rules: HostRules) -> Self {
+        Self { pairs, host_rules }
+    }
+
     /// The value of a parameter.
     pub(super) fn get(&self, name: &str) -> Option<&str> {
         self.pairs.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
@@ -146,7 +151,7 @@ pub(super) const PAYMENT: &AcceptedParameters = &AcceptedParameters {
         "referenceUuid",
         "createRegistration",
     ],
-    groups: &["billing", "cart", "corporate", "customer", "merchant", "risk", "standing-instruction"],
+    groups: &["billing", "cart", "corporate", "customer", "job", "merchant", "risk", "standing-instruction"],
 };
 
 /// What `POST /v1/payments/{id}` takes.
@@ -218,7 +223,7 @@ pub(super) const WITH_REGISTRATION: &AcceptedParameters = &AcceptedParameters {
         "pos.transactionSequenceNumber",
         "pos.transactionSource",
     ],
-    groups: &["billing", "cart", "corporate", "customer", "merchant", "risk", "standing-instruction"],
+    groups: &["billing", "cart", "corporate", "customer", "job", "merchant", "risk", "standing-instruction"],
 };
 
 /// What `DELETE /v1/registrations/{id}` takes.
@@ -240,6 +245,10 @@ pub(super) const QUERY: &AcceptedParameters = &AcceptedParameters {
     ],
     groups: &[],
 };
+
+/// What `POST /v1/schedules/{id}` takes.
+pub(super) const RESCHEDULE: &AcceptedParameters =
+    &AcceptedParameters { call: Call::Schedule, names: &["entityId"], groups: &["job"] };
 
 /// What the reports take (data-model: Reporting parameters).
 pub(super) const REPORT: &AcceptedParameters = &AcceptedParameters {

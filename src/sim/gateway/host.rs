@@ -10,7 +10,7 @@ use tokio::sync::Notify;
 use super::address_and_code;
 use super::answer::{self, CheckLetters};
 use super::booking::{Draft, chosen};
-use super::books::{Books, MaskedCard};
+use super::books::{Books, MaskedCard, Registration};
 use super::clear_card_data::ClearCard;
 use super::clock::Clock;
 use super::encrypted_data::{EncryptedData, KeySets};
@@ -19,7 +19,8 @@ use super::host_rules::{self, ArrivedRequest, HostRules, Redirects};
 use super::issuer::{self, ChipData, Declined, Issuer};
 use super::ledger::Kind;
 use super::outcomes::{self, Outcome};
-use super::refusal::Refusal;
+use super::refusal::{Refusal, rule};
+use super::schedule;
 use super::standing_instruction;
 use super::throttle::Throttle;
 use super::{Mode, Options};
@@ -114,6 +115,9 @@ impl Host {
             )
             .into());
         }
+        if schedule::is_asked(form) {
+            return self.schedule_with_card(&request, &sealed);
+        }
         let outcome = self.outcome(form.get("amount"));
         let reference = form.required("merchantTransactionId")?;
         if let Some(instead) = self.instead_of_processing(outcome, reference, "/v1/payments") {
@@ -134,6 +138,20 @@ impl Host {
             ..Draft::new(form, *kind, *amount)
         };
         self.book(draft, outcome)
+    }
+
+    /// A schedule with the card that was read, which is stored for it.
+    fn schedule_with_card(&mut self, request: &PaymentRequest, sealed: &EncryptedData) -> Result<Delivery, Refusal> {
+        let card = self.key_sets.open(sealed, &request.entry_mode)?;
+        check_card(&card, request, sealed.has_pin())?;
+        if let Err(declined) = self.issuer.decide(&card.pan, sealed.pin(&card.pan), None) {
+            return Err(rule("pos.encryptedSred.data", declined.code, declined.description));
+        }
+        let new =
+            Registration { id: answer::new_id(), masked_card: MaskedCard::of(&card), payment: None, is_deleted: false };
+        let answer = self.schedule(&new.id, &request.form)?;
+        self.books.store(&new, None)?;
+        Ok(answer)
     }
 
     /// How it was started.

@@ -33,6 +33,7 @@
 //! | `POST /v1/registrations` | stores a card that was read |
 //! | `POST /v1/registrations/{id}/payments` | DB or PA with it |
 //! | `DELETE /v1/registrations/{id}` | forgets it |
+//! | `GET`, `POST`, `DELETE /v1/schedules/{id}` | a subscription, which a payment with `job.*` has set up (`schedule`) |
 //! | `GET /v1/reports/transactions`, `…/reconciliations` | what was booked, and what is settled of it (`reports`, `settlement`) |
 //! | `POST /simulator/clock` | puts its clock forward; of the simulator alone |
 //!
@@ -74,6 +75,7 @@ mod refusal;
 mod registration;
 mod reports;
 mod route;
+mod schedule;
 mod server;
 mod settlement;
 mod standing_instruction;

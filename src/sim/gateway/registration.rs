@@ -15,6 +15,7 @@ use super::host::{Delivery, Host, money, not_in_clear};
 use super::issuer::Issuer;
 use super::ledger::{Kind, State};
 use super::refusal::{Refusal, rule};
+use super::schedule;
 use super::standing_instruction;
 
 const DELETED: Refusal = rule("id", "100.150.202", "registration is already deregistered");
@@ -57,6 +58,9 @@ impl Host {
         if form.get("paymentBrand").is_some_and(|brand| Some(brand) != answer::brand(&stored.masked_card.bin)) {
             return Err(Invalid::new("paymentBrand", "does not belong to the stored card").into());
         }
+        if schedule::is_asked(&form) {
+            return self.schedule(id, &form);
+        }
         let outcome = self.outcome(form.get("amount"));
         if let Some(instead) =
             self.instead_of_processing(outcome, reference, &format!("/v1/registrations/{id}/payments"))
@@ -91,7 +95,7 @@ impl Host {
     }
 
     /// A stored card that may be used: not deleted, and the payment that stored it was approved.
-    fn usable(&self, id: &str) -> Result<Registration, Refusal> {
+    pub(super) fn usable(&self, id: &str) -> Result<Registration, Refusal> {
         let stored = self.books.registration(id)?.ok_or(Refusal::NotFound)?;
         if self.host_rules().books_all() {
             return Ok(stored);
