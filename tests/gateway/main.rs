@@ -11,6 +11,7 @@
 //! | `gateway_manners` | the simulated gateway as a server: throttling, delay, its ledger's file |
 //! | `gateway_schedules` | subscriptions: payments by the gateway's clock |
 //! | `gateway_settlement` | reports, settlement files, chargebacks, and a clock that is put forward |
+//! | `gateway_webhooks` | what a receiver is told, and one that hangs, fails or redirects |
 //! | `gateway_meets_sim` | client and simulated gateway: two readings of the same documents |
 
 #![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]
@@ -35,6 +36,7 @@ mod gateway_manners;
 mod gateway_meets_sim;
 mod gateway_schedules;
 mod gateway_settlement;
+mod gateway_webhooks;
 mod parameters;
 mod sim_gateway;
 mod tls;

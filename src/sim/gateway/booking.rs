@@ -11,6 +11,7 @@ use super::issuer::Declined;
 use super::ledger::{Kind, LedgerEntry, State};
 use super::outcomes::Outcome;
 use super::refusal::Refusal;
+use super::webhook::Action;
 use crate::money::Amount;
 
 /// What is to be booked.
@@ -152,6 +153,10 @@ impl Host {
             entry,
         };
         self.books.enter(&booking, stored.as_ref())?;
+        self.tell_of_payment(Action::Created, &booking);
+        if stored.is_some() {
+            self.tell_of_registration(Action::Created, &booking.answer);
+        }
         let answer = booking.answer;
         Ok(if declined.is_some() { Delivery::Answer(400, answer) } else { after(outcome, answer) })
     }
@@ -168,6 +173,7 @@ impl Host {
             Some((0, answer)) => {
                 booking.answer = answer;
                 self.books.asked(&booking, true)?;
+                self.tell_of_payment(Action::Updated, &booking);
             }
             Some((questions, answer)) => {
                 booking.later = Some((questions - 1, answer));

@@ -96,6 +96,7 @@ impl Host {
         }
         self.clock.go_on_from(at);
         self.turns();
+        self.posted.notify_one();
         self.called.notify_one();
         let result = answer::result("000.000.100", "successful request");
         Ok(Delivery::Answer(200, json!({ "result": result })))
@@ -105,6 +106,7 @@ impl Host {
     pub(super) fn stand_at(&mut self, at: DateTime<Utc>) {
         self.clock.stop_at(at);
         self.turns();
+        self.posted.notify_one();
     }
 }
 

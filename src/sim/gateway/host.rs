@@ -23,6 +23,7 @@ use super::refusal::{Refusal, rule};
 use super::schedule;
 use super::standing_instruction;
 use super::throttle::Throttle;
+use super::webhook::Webhooks;
 use super::{Mode, Options};
 use crate::emv::track2::PinRule;
 use crate::money::{Amount, Currency};
@@ -64,6 +65,9 @@ pub(super) struct Host {
     pub(super) forced: VecDeque<Outcome>,
     /// Wakes what happens by itself.
     pub(super) called: Arc<Notify>,
+    pub(super) webhooks: Webhooks,
+    /// Wakes who sends to them.
+    pub(super) posted: Arc<Notify>,
 }
 
 /// A payment request that is in order so far.
@@ -89,6 +93,8 @@ impl Host {
             again: false,
             forced: VecDeque::new(),
             called: Arc::default(),
+            webhooks: Webhooks::default(),
+            posted: Arc::default(),
         })
     }
 

@@ -21,7 +21,8 @@ impl Host {
         self.check_entity(&Form::parse(query, form::RETRIEVAL, self.host_rules())?, false)?;
         let booking = self.books.find(id)?.ok_or(Refusal::NotFound)?;
         let payment = self.ask(booking)?.ok_or(Refusal::NotFound)?;
-        Ok(Delivery::Answer(200, payment))
+        // Each request has a stamp of its own.
+        Ok(Delivery::Answer(200, answer::stamped(payment, self.clock.now())))
     }
 
     /// `GET /v1/query` by its query string, `POST /v1/query` by its body: which of them is not documented. What is

@@ -17,6 +17,7 @@ use super::ledger::{Kind, State};
 use super::refusal::{Refusal, rule};
 use super::schedule;
 use super::standing_instruction;
+use super::webhook::Action;
 
 const DELETED: Refusal = rule("id", "100.150.202", "registration is already deregistered");
 
@@ -38,6 +39,8 @@ impl Host {
         let (code, description, _) = answer::approved(form.get("testMode"));
         let mut answer = json!({ "id": new.id, "result": result(code, description) });
         answer::card(&mut answer, &new.masked_card, &form);
+        let answer = answer::stamped(answer, self.clock.now());
+        self.tell_of_registration(Action::Created, &answer);
         Ok(Delivery::Answer(200, answer))
     }
 
@@ -91,7 +94,10 @@ impl Host {
         }
         self.books.delete_registration(id)?;
         let (code, description, _) = answer::approved(None);
-        Ok(Delivery::Answer(200, json!({ "id": id, "result": result(code, description) })))
+        let answer = json!({ "id": id, "result": result(code, description) });
+        let answer = answer::stamped(answer, self.clock.now());
+        self.tell_of_registration(Action::Deleted, &answer);
+        Ok(Delivery::Answer(200, answer))
     }
 
     /// A stored card that may be used: not deleted, and the payment that stored it was approved.

@@ -45,6 +45,8 @@ pub(super) struct Shared {
     watcher: OnceLock<Watcher>,
     /// Wakes the clockwork.
     pub(super) called: Arc<Notify>,
+    /// Wakes who sends to webhooks.
+    pub(super) posted: Arc<Notify>,
 }
 
 /// Who is told what the wire sees, in the moment it does.
@@ -61,6 +63,7 @@ impl Shared {
         let host = Host::new(Arc::clone(&options))?;
         Ok(Self {
             called: Arc::clone(&host.called),
+            posted: Arc::clone(&host.posted),
             host: Mutex::new(host),
             options,
             bytes: Arc::default(),

@@ -207,7 +207,6 @@ impl Host {
 /// A schedule as it is answered: the request's own fields, and how it stands.
 fn shown(schedule: &Schedule) -> Value {
     let (code, description, _) = answer::approved(schedule.form.get("testMode"));
-    let time = |at: Option<DateTime<Utc>>| at.map(|at| at.format("%Y-%m-%d %H:%M:%S").to_string());
     let mut answer = json!({
         "id": schedule.id,
         "registrationId": schedule.registration,
@@ -215,10 +214,13 @@ fn shown(schedule: &Schedule) -> Value {
         "schedule": {
             "state": schedule.state.as_str(),
             "payments": schedule.paid.to_string(),
-            "next": time(schedule.next),
-            "last": time(schedule.last),
         },
     });
+    for (name, at) in [("next", schedule.next), ("last", schedule.last)] {
+        if let Some(at) = at {
+            answer["schedule"][name] = json!(at.format("%Y-%m-%d %H:%M:%S").to_string());
+        }
+    }
     for (name, value) in schedule.form.iter() {
         if let Some(name) = name.strip_prefix("job.") {
             answer["job"][name] = json!(value);
