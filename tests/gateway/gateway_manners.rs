@@ -168,7 +168,7 @@ async fn whatever_is_no_right_request_is_refused_by_name() {
         };
         let (said, answer) = read(request.send().await.unwrap_or_else(|why| panic!("{what}: {why}"))).await;
         assert_eq!((said, refusal(&answer)), (*status, (INVALID.to_owned(), (*name).to_owned())), "{what}");
-        assert!(!answer.to_string().contains("4111"), "{what}");
+        assert!(!answer.to_string().contains("41111111"), "{what}");
         assert_eq!(counter.shop.gateway.ledger().entries(), before, "{what}");
     }
     for path in ["v1/payments/short", "v1/registrations", "v1/registrations/short/payments", "v2/query", "v1/query/"] {

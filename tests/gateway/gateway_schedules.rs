@@ -322,3 +322,27 @@ async fn a_subscription_survives_a_restart() {
         ["2026-11-24 09", "2026-11-25 09", "2026-11-26 09"]
     );
 }
+
+#[tokio::test]
+async fn a_typed_card_is_stored_for_its_subscription_too() {
+    let (mut counter, _) = open().await;
+    let reference = counter.reference();
+    let form = [
+        ("paymentType", "DB"),
+        ("amount", "9.90"),
+        ("currency", "EUR"),
+        ("merchantTransactionId", reference.as_str()),
+        ("paymentBrand", "VISA"),
+        ("card.number", "4111111111111111"),
+        ("card.expiryMonth", "12"),
+        ("card.expiryYear", "2030"),
+        ("card.holder", "Jane Jones"),
+        ("job.expression", "0 0 9 * * ?"),
+    ];
+    let (status, answer) = counter.asked_for("POST", "v1/payments", Some(&form)).await;
+    assert_eq!(status, 200, "{answer}");
+    assert!(!answer.to_string().contains("4111111111111111"));
+    assert_eq!(counter.shop.gateway.ledger().entries().len(), 1, "nothing is paid yet");
+    counter.shop.gateway.set_clock(at("2026-11-25T12:00:00Z"));
+    assert_eq!(counter.paid_at("2026-11-23", "2026-11-30").await.len(), 2);
+}

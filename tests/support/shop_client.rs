@@ -129,6 +129,9 @@ pub(crate) async fn read(response: reqwest::Response) -> (u16, Value) {
 /// carries.
 const NOT_LISTED: &[&str] = &["referencedId", "result.parameterErrors", "payments", "padding"];
 
+/// Fields whose names stand in brackets.
+const PAIRS: &[&str] = &["customParameters", "merchant.data", "risk.parameters", "threeDSecure.schemeData"];
+
 /// Holds every field of an answer against the table of the interface (what it is not asked for here: `id`, which an
 /// answer that failed has not).
 fn is_as_documented(answer: &Value) {
@@ -159,10 +162,15 @@ fn flatten(name: &str, value: &Value, fields: &mut Vec<(String, String)>) {
             for (key, value) in object {
                 let name = match name {
                     "" => key.clone(),
-                    "customParameters" => format!("{name}[{key}]"),
+                    _ if PAIRS.contains(&name) => format!("{name}[{key}]"),
                     _ => format!("{name}.{key}"),
                 };
                 flatten(&name, value, fields);
+            }
+        }
+        Value::Array(list) => {
+            for (n, value) in list.iter().enumerate() {
+                flatten(&format!("{name}[{n}]"), value, fields);
             }
         }
         Value::String(text) => fields.push((name.to_owned(), text.clone())),

@@ -4,6 +4,7 @@ use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 
 use super::books::MaskedCard;
+use super::echo::echo;
 use super::form::{Form, Invalid};
 use super::host::Delivery;
 use super::host_rules::HostRules;
@@ -30,6 +31,10 @@ pub(super) struct AnswerParts<'a> {
     pub acquirer: &'a str,
     pub checks: CheckLetters,
     pub instruction: Option<&'a Value>,
+    /// What may be shown of what was paid with, beside a card's digits.
+    pub shown: Option<&'a Value>,
+    /// Whether a terminal asked.
+    pub at_the_counter: bool,
     pub short_id: &'a str,
     pub at: DateTime<Utc>,
     pub host_rules: HostRules,
@@ -48,6 +53,21 @@ pub(super) fn approved(test_mode: Option<&str>) -> (&'static str, &'static str, 
         Some("EXTERNAL") => ("000.000.000", "Transaction succeeded", State::Approved),
         // INTERNAL is the default (data-model: testMode).
         _ => ("000.100.110", "Request successfully processed in 'Merchant in Integrator Test Mode'", State::Approved),
+    }
+}
+
+/// What the answer about a follow-up says as the answer about its payment has said it.
+const AS_BEFORE: [&str; 6] = ["card", "paymentBrand", "bankAccount", "tokenAccount", "virtualAccount", "giftCard"];
+
+/// Puts one JSON object into another; what is in both comes from the second.
+pub(super) fn add(answer: &mut Value, more: &Value) {
+    match (answer, more) {
+        (Value::Object(answer), Value::Object(more)) => {
+            for (name, value) in more {
+                add(answer.entry(name.clone()).or_insert(Value::Null), value);
+            }
+        }
+        (place, value) => *place = value.clone(),
     }
 }
 
@@ -71,21 +91,14 @@ pub(super) fn payment(parts: &AnswerParts<'_>, code: &str, description: &str) ->
             answer[name] = json!(value);
         }
     }
-    for name in ["descriptor", "merchantInvoiceId"] {
-        if let Some(value) = form.get(name) {
-            answer[name] = json!(value);
-        }
-    }
-    for (name, value) in form.iter() {
-        if let Some(key) = name.strip_prefix("customParameters[").and_then(|rest| rest.strip_suffix(']')) {
-            answer["customParameters"][key] = json!(value);
-        }
-    }
     checks(&mut answer, parts);
     if let Some(masked_card) = parts.masked_card {
         card(&mut answer, masked_card, form);
     }
-    for name in ["card", "paymentBrand"] {
+    if let Some(shown) = parts.shown {
+        add(&mut answer, shown);
+    }
+    for name in AS_BEFORE {
         if let Some(value) = parts.as_before.and_then(|before| before.get(name)) {
             answer[name] = value.clone();
         }
@@ -97,7 +110,10 @@ pub(super) fn payment(parts: &AnswerParts<'_>, code: &str, description: &str) ->
             answer["resultDetails"]["CardholderInitiatedTransactionID"] = reference.clone();
         }
     }
-    answer["pos"] = pos(parts);
+    if parts.at_the_counter {
+        answer["pos"] = pos(parts);
+    }
+    echo(&mut answer, form, parts.at_the_counter);
     stamped(answer, parts.at)
 }
 
@@ -174,7 +190,7 @@ pub(super) fn brand(pan: &str) -> Option<&'static str> {
         (_, 51..=55, _) | (.., 2221..=2720) => Some("MASTER"),
         (_, 34 | 37, _) => Some("AMEX"),
         (_, 35, _) => Some("JCB"),
-        (_, 36 | 38, _) => Some("DINERS"),
+        (_, 30 | 36 | 38, _) => Some("DINERS"),
         (.., 6011) | (_, 65, _) => Some("DISCOVER"),
         (_, 50 | 56..=59 | 67, _) => Some("MAESTRO"),
         (_, 62, _) => Some("UNIONPAY"),

@@ -76,6 +76,8 @@ mod tests {
             refers_to: None,
             entry_mode: None,
             parameters: Vec::new(),
+            method: crate::sim::gateway::Method::Card,
+            details: Vec::new(),
             practice: None,
             is_last: false,
             captures: None,

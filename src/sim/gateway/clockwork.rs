@@ -1,6 +1,6 @@
-//! What happens by itself as the gateway's clock goes on: payments of schedules, and settlement files at the end
-//! of the day. One task waits for
-//! the next moment at which there is something to do; without such a moment it only waits to be called.
+//! What happens by itself as the gateway's clock goes on: payments of schedules, settlement files at the end of the
+//! day, pages that nobody came to (`redirect`). One task waits for the next moment at which there is something to do;
+//! without such a moment it only waits to be called.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -36,8 +36,12 @@ pub(super) enum Turn {
 }
 
 impl Host {
-    /// Does what is due: first what schedules pay, then the files in which that stands.
+    /// Does what is due: pages that nobody came to, then what schedules pay, then the files in which that stands.
     pub(super) fn turn(&mut self) -> Turn {
+        if let Err(error) = self.expire_due() {
+            tracing::error!("gateway: the ledger failed: {error}");
+            return Turn::Failed;
+        }
         match self.pay_schedules() {
             Ok(true) => return Turn::More,
             Ok(false) => {}
@@ -70,13 +74,13 @@ impl Host {
 
     /// When there is something to do next.
     fn next_turn(&self) -> Option<DateTime<Utc>> {
-        let tomorrow = || {
-            self.options().settlement_folder.as_ref()?;
-            let tomorrow = self.clock.now().date_naive().checked_add_days(Days::new(1))?;
-            Some(tomorrow.and_time(NaiveTime::MIN).and_utc())
-        };
+        let page = self.books.next_expiry().ok().flatten();
+        let page = page.and_then(|until| DateTime::from_timestamp(until.checked_add(1)?, 0));
         let payment = self.next_payment().ok().flatten();
-        payment.into_iter().chain(tomorrow()).min()
+        let tomorrow = self.clock.now().date_naive().checked_add_days(Days::new(1));
+        let midnight = tomorrow.filter(|_| self.options().settlement_folder.is_some());
+        let midnight = midnight.map(|day| day.and_time(NaiveTime::MIN).and_utc());
+        [page, payment, midnight].into_iter().flatten().min()
     }
 
     /// `POST /simulator/clock`, of the simulator alone: `at` is a time as 2026-11-20T12:34:56Z. It does not go back:

@@ -39,6 +39,15 @@ pub(super) async fn deliver(delivery: Delivery, at: DateTime<Utc>) -> Result<Res
             response.headers_mut().insert(LOCATION, location);
             return Ok(response);
         }
+        Delivery::Page(status, html) => return Ok(page(status, html)),
+        Delivery::SeeOther(location) => {
+            let mut response = Response::new(ResponseBody::whole(Vec::new()));
+            *response.status_mut() = StatusCode::SEE_OTHER;
+            // An address that no header can hold leads nowhere.
+            let location = HeaderValue::try_from(location).unwrap_or(HeaderValue::from_static("/"));
+            response.headers_mut().insert(LOCATION, location);
+            return Ok(response);
+        }
         Delivery::Silence => std::future::pending().await,
         Delivery::Cut => return Err(CutLine),
     };
@@ -46,6 +55,23 @@ pub(super) async fn deliver(delivery: Delivery, at: DateTime<Utc>) -> Result<Res
     *response.status_mut() = StatusCode::from_u16(status).expect("only documented statuses are used");
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(kind));
     Ok(response)
+}
+
+/// A page for a browser: it runs no script, is kept by nobody, and tells nobody where it came from.
+fn page(status: u16, html: String) -> Response<ResponseBody> {
+    const HEADERS: [(&str, &str); 5] = [
+        ("content-type", "text/html; charset=utf-8"),
+        ("content-security-policy", "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'"),
+        ("cache-control", "no-store"),
+        ("referrer-policy", "no-referrer"),
+        ("x-content-type-options", "nosniff"),
+    ];
+    let mut response = Response::new(ResponseBody::whole(html.into_bytes()));
+    *response.status_mut() = StatusCode::from_u16(status).expect("only known statuses are used");
+    for (name, value) in HEADERS {
+        response.headers_mut().insert(name, HeaderValue::from_static(value));
+    }
+    response
 }
 
 /// Announces the whole body, sends half of it and cuts the line.

@@ -9,6 +9,7 @@ use super::booking::Draft;
 use super::books::Booking;
 use super::form::{self, Invalid};
 use super::host::{Delivery, Host, money};
+use super::included;
 use super::ledger::{Kind, LedgerEntry, State};
 use super::outcomes;
 use super::refusal::{Refusal, rule};
@@ -55,6 +56,10 @@ impl Host {
             Some(of) if !self.host_rules().books_all() => self.allowed(kind, of, asked)?,
             _ => self.amount_without_rules(of.as_ref(), asked)?,
         };
+        let is_remote = of.as_ref().is_some_and(|of| of.answer.get("pos").is_none());
+        if is_remote && !self.host_rules().books_all() {
+            included::check(&form, amount)?;
+        }
         self.book(Draft { of: of.as_ref(), ..Draft::after(&form, kind, amount, id) }, outcome)
     }
 

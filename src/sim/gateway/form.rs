@@ -3,16 +3,18 @@
 //!
 //! The formats are those of the interface's table (`gateway::parameter`), which the agent is held to as well; that the
 //! table is the document's is proven by what people typed from the document, in `tests/gateway/parameters.rs`. Nothing
-//! of what the agent makes of it is used here: an agent that misreads the interface must fail. What is documented but
-//! has no place at the counter (other instruments, shipping, 3-D Secure, …) is refused by name.
+//! of what the agent makes of it is used here: an agent that misreads the interface must fail. A call takes whatever
+//! the table has for it; the few names that this gateway takes elsewhere are listed with the reason
+//! ([`AcceptedParameters`]). Values that may be kept and given back are told apart from card and account data by the
+//! table's own mark ([`Form::open_pairs`]).
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::sync::LazyLock;
 
 use super::host_rules::HostRules;
-use crate::gateway::parameter::form::{self, FormContext};
-use crate::gateway::parameter::{Call, Direction, Names, Parameter, named_in, shown};
+use crate::gateway::parameter::form::{self, FormContext, Violation};
+use crate::gateway::parameter::{Call, Direction, Names, Parameter, all, means, named_in, shown};
 
 /// A request that is not as documented; answered with HTTP 400.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,51 +37,89 @@ impl fmt::Display for Invalid {
     }
 }
 
+/// One parameter as it came.
+struct Pair {
+    name: String,
+    value: String,
+    /// Its value must not be kept or shown.
+    secret: bool,
+}
+
 /// The decoded parameters of a request, each name once, in their order.
 #[derive(Default)]
 pub(super) struct Form {
-    pairs: Vec<(String, String)>,
+    pairs: Vec<Pair>,
     host_rules: HostRules,
 }
 
 impl Form {
     /// Decodes `application/x-www-form-urlencoded`, checks every name and value against the table, and what fields
-    /// demand of each other. What must be there is asked for by [`Form::required`].
+    /// demand of each other. What must be there is asked for by [`Form::required`] and [`Form::complete`].
     pub(super) fn parse(encoded: &[u8], taken: &AcceptedParameters, host_rules: HostRules) -> Result<Self, Invalid> {
         let pairs = form::decode(encoded).map_err(|wrong| match wrong.name.as_str() {
             "form" => Invalid::new("body", wrong.problem),
             _ => Invalid::new(wrong.name, wrong.problem),
         })?;
-        let names = Names::default();
-        let asked =
-            FormContext { direction: Direction::Request, call: taken.call, from_client_side: false, names: &names };
-        let mut form = Self { host_rules, ..Self::default() };
-        for (name, value) in pairs {
-            if form.get(&name).is_some() {
-                return Err(Invalid::new(shown(&name), "sent twice"));
+        Self::from_pairs(pairs, taken, host_rules)
+    }
+
+    /// The same of pairs that are decoded already: those of several forms together, as of a checkout and its shopper.
+    pub(super) fn from_pairs(
+        pairs: Vec<(String, String)>,
+        taken: &AcceptedParameters,
+        host_rules: HostRules,
+    ) -> Result<Self, Invalid> {
+        let mut form = Self { host_rules, pairs: Vec::with_capacity(pairs.len()) };
+        let mut seen = HashSet::with_capacity(pairs.len());
+        for (name, value) in &pairs {
+            if !seen.insert(name.as_str()) {
+                return Err(Invalid::new(shown(name), "sent twice"));
             }
-            check(&name, &value, taken, &asked, host_rules)?;
-            form.pairs.push((name, value));
+            let secret = check(name, value, taken, host_rules)?;
+            form.pairs.push(Pair { name: name.clone(), value: value.clone(), secret });
         }
-        match form::broken(&form.pairs, &asked).into_iter().next() {
-            Some(broken) => Err(Invalid::new(broken.name, format!("{}; {}", broken.problem, broken.rule))),
-            None => Ok(form),
-        }
+        first(form::broken(&pairs, &taken.context())).map(|()| form)
+    }
+
+    /// Whether everything is there that the table requires of the groups that are used.
+    pub(super) fn complete(&self, taken: &AcceptedParameters) -> Result<(), Invalid> {
+        first(form::judge(&self.plain(), &taken.context()))
+    }
+
+    /// Whether a form that was taken as another call's keeps to the rules of this one as well.
+    pub(super) fn keeps_to(&self, taken: &AcceptedParameters) -> Result<(), Invalid> {
+        first(form::broken(&self.plain(), &taken.context()))
+    }
+
+    /// The pairs as the table judges them.
+    fn plain(&self) -> Vec<(String, String)> {
+        self.iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
     }
 
     /// What was parsed before, without looking at it again.
     pub(super) fn of(pairs: Vec<(String, String)>, host_rules: HostRules) -> Self {
+        let pairs = pairs.into_iter().map(|(name, value)| Pair { name, value, secret: false }).collect();
         Self { pairs, host_rules }
     }
 
     /// The value of a parameter.
     pub(super) fn get(&self, name: &str) -> Option<&str> {
-        self.pairs.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+        self.pairs.iter().find(|pair| pair.name == name).map(|pair| pair.value.as_str())
     }
 
     /// The value of a parameter that must be there.
     pub(super) fn required(&self, name: &str) -> Result<&str, Invalid> {
         self.get(name).ok_or_else(|| Invalid::new(name, "required and not sent"))
+    }
+
+    /// The first parameter whose name begins so.
+    pub(super) fn first_under(&self, beginning: &str) -> Option<&str> {
+        self.pairs.iter().find(|pair| pair.name.starts_with(beginning)).map(|pair| pair.name.as_str())
+    }
+
+    /// Whether it is there and `true`.
+    pub(super) fn is_true(&self, name: &str) -> bool {
+        self.get(name) == Some("true")
     }
 
     /// The bytes of a parameter in hex, whose letters must be upper case; the interface's letter is silent about that.
@@ -93,211 +133,194 @@ impl Form {
 
     /// The names, in their order.
     pub(super) fn names(&self) -> Vec<String> {
-        self.pairs.iter().map(|(name, _)| name.clone()).collect()
+        self.pairs.iter().map(|pair| pair.name.clone()).collect()
     }
 
     /// All pairs.
     pub(super) fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.pairs.iter().map(|(name, value)| (name.as_str(), value.as_str()))
+        self.pairs.iter().map(|pair| (pair.name.as_str(), pair.value.as_str()))
+    }
+
+    /// The pairs that may be kept and given back: no card data, account data or tokens.
+    pub(super) fn open_pairs(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.pairs.iter().filter(|pair| !pair.secret).map(|pair| (pair.name.as_str(), pair.value.as_str()))
     }
 }
 
-/// What a request of the counter may hold.
-pub(super) struct AcceptedParameters {
-    call: Call,
-    /// Names as the table writes them; besides these, custom parameters.
-    names: &'static [&'static str],
-    /// Groups of the table that are taken whole.
-    groups: &'static [&'static str],
+/// The first of what is wrong.
+fn first(violations: Vec<Violation>) -> Result<(), Invalid> {
+    violations
+        .into_iter()
+        .next()
+        .map_or(Ok(()), |broken| Err(Invalid::new(broken.name, format!("{}; {}", broken.problem, broken.rule))))
 }
 
-/// What `POST /v1/payments` takes at the counter (data-model: Basic payment parameters, Authentication parameters,
-/// Point of sale).
+/// What a request may hold: all that the table has for its call, less what this gateway takes elsewhere.
+pub(super) struct AcceptedParameters {
+    call: Call,
+    /// Nothing but these; empty when there is no such list.
+    only: &'static [&'static str],
+    /// Taken in spite of what follows.
+    taken: &'static [&'static str],
+    /// Not taken, and why: a name or, with a dot at its end, all that begin so.
+    refused: &'static [(&'static str, &'static str)],
+}
+
+impl AcceptedParameters {
+    fn context(&self) -> FormContext<'static> {
+        FormContext { direction: Direction::Request, call: self.call, from_client_side: false, names: &NAMES }
+    }
+
+    /// Why a name is not taken.
+    fn refuses(&self, name: &str) -> Option<&'static str> {
+        if !self.only.is_empty() {
+            return (!self.only.contains(&name)).then_some("this request has few parameters");
+        }
+        if self.taken.contains(&name) {
+            return None;
+        }
+        let refused = |(entry, _): &&(&str, &str)| means(entry, name);
+        EVERYWHERE.iter().chain(self.refused).find(refused).map(|(_, why)| *why)
+    }
+}
+
+/// What is known of the interface's settings: the document's own placeholders.
+static NAMES: LazyLock<Names> = LazyLock::new(Names::default);
+
+/// What no request of this gateway takes as a parameter.
+const EVERYWHERE: &[(&str, &str)] = &[("Authorization", "a header, not a parameter")];
+
+const OF_CHECKOUTS: &str = "it belongs to a checkout";
+const OF_SCHEDULES: &str = "a time table belongs to a schedule";
+const NO_READER: &str = "nothing is read by a reader here";
+const NO_SHOPPER: &str = "no customer is asked here";
+
+/// What `POST /v1/payments` takes.
 pub(super) const PAYMENT: &AcceptedParameters = &AcceptedParameters {
     call: Call::Payment,
-    names: &[
-        "entityId",
-        "amount",
-        "taxAmount",
-        "discountAmount",
-        "currency",
-        "paymentBrand",
-        "paymentType",
-        "descriptor",
-        "merchantTransactionId",
-        "merchantInvoiceId",
-        "merchantMemo",
-        "transactionCategory",
-        "locale",
-        "testMode",
-        "pos.deviceId",
-        "pos.deviceType",
-        "pos.encryptedPin.data",
-        "pos.encryptedPin.ksn",
-        "pos.encryptedSred.data",
-        "pos.encryptedSred.ksn",
-        "pos.entryMode",
-        "pos.iccDataRequest",
-        "pos.location.accuracy",
-        "pos.location.latitude",
-        "pos.location.longitude",
-        "pos.panSequenceNumber",
-        "pos.pinEntryCapability",
-        "pos.terminalId",
-        "pos.transactionSequenceNumber",
-        "pos.transactionSource",
-        "numberOfCaptures",
-        "lifecycleId",
-        "referenceUuid",
-        "createRegistration",
-    ],
-    groups: &["billing", "cart", "corporate", "customer", "job", "merchant", "risk", "standing-instruction"],
+    only: &[],
+    taken: &[],
+    refused: &[("integrity", OF_CHECKOUTS), ("overrideHolder", "the holder of a stored account")],
 };
+
+/// What `POST /v1/payments` takes with `referenceUuid`.
+pub(super) const INCREMENT: &AcceptedParameters =
+    &AcceptedParameters { call: Call::Increment, only: &[], taken: &[], refused: &[] };
+
+/// What of a terminal what refers to a payment may say.
+const TERMINAL: &[&str] = &["pos.terminalId", "pos.transactionSequenceNumber", "pos.transactionSource"];
 
 /// What `POST /v1/payments/{id}` takes.
 pub(super) const FOLLOW_UP: &AcceptedParameters = &AcceptedParameters {
     call: Call::FollowUp,
-    names: &[
-        "entityId",
-        "amount",
-        "currency",
-        "paymentType",
-        "merchantTransactionId",
-        "merchantInvoiceId",
-        "merchantMemo",
-        "descriptor",
-        "testMode",
-        "sequence",
-        "lifecycleId",
-        "pos.terminalId",
-        "pos.transactionSequenceNumber",
-        "pos.transactionSource",
+    only: &[],
+    taken: TERMINAL,
+    refused: &[
+        ("integrity", OF_CHECKOUTS),
+        ("pos.", NO_READER),
+        ("threeDSecure.", NO_SHOPPER),
+        ("shopperResultUrl", NO_SHOPPER),
     ],
-    groups: &[],
 };
 
-/// What `POST /v1/registrations` takes: a card that was read.
+/// What `POST /v1/registrations` takes: payment data, read or typed.
 pub(super) const REGISTRATION: &AcceptedParameters = &AcceptedParameters {
     call: Call::Registration,
-    names: &[
-        "entityId",
-        "paymentBrand",
-        "testMode",
-        "merchantTransactionId",
-        "pos.deviceId",
-        "pos.deviceType",
-        "pos.encryptedPin.data",
-        "pos.encryptedPin.ksn",
-        "pos.encryptedSred.data",
-        "pos.encryptedSred.ksn",
-        "pos.entryMode",
-        "pos.terminalId",
-        "pos.transactionSequenceNumber",
-        "pos.transactionSource",
+    only: &[],
+    taken: &[],
+    refused: &[
+        ("integrity", OF_CHECKOUTS),
+        ("amount", "nothing is paid"),
+        ("currency", "nothing is paid"),
+        ("createRegistration", "it is what this request is"),
+        ("pos.iccDataRequest", "nothing is paid"),
+        ("job.", OF_SCHEDULES),
     ],
-    groups: &["billing", "customer"],
 };
 
 /// What `POST /v1/registrations/{id}/payments` takes.
 pub(super) const WITH_REGISTRATION: &AcceptedParameters = &AcceptedParameters {
-    call: Call::Payment,
-    names: &[
-        "entityId",
-        "amount",
-        "taxAmount",
-        "discountAmount",
-        "currency",
-        "paymentBrand",
-        "paymentType",
-        "descriptor",
-        "merchantTransactionId",
-        "merchantInvoiceId",
-        "merchantMemo",
-        "transactionCategory",
-        "locale",
-        "testMode",
-        "numberOfCaptures",
-        "lifecycleId",
-        "overrideHolder",
-        "pos.terminalId",
-        "pos.transactionSequenceNumber",
-        "pos.transactionSource",
-    ],
-    groups: &["billing", "cart", "corporate", "customer", "job", "merchant", "risk", "standing-instruction"],
+    call: Call::ByRegistration,
+    only: &[],
+    taken: TERMINAL,
+    refused: &[("integrity", OF_CHECKOUTS), ("pos.", NO_READER)],
 };
 
 /// What `DELETE /v1/registrations/{id}` takes.
 pub(super) const DEREGISTRATION: &AcceptedParameters = RETRIEVAL;
 
 /// What the query takes (data-model: Query parameters).
-pub(super) const QUERY: &AcceptedParameters = &AcceptedParameters {
-    call: Call::Query,
-    names: &[
-        "entityId",
-        "merchantTransactionId",
-        "limit",
-        "date.from",
-        "date.to",
-        "paymentTypes",
-        "paymentMethods",
-        "includeLinkedTransactions",
-        "shortId",
-    ],
-    groups: &[],
-};
+pub(super) const QUERY: &AcceptedParameters =
+    &AcceptedParameters { call: Call::Query, only: &[], taken: &[], refused: &[] };
 
-/// What `POST /v1/schedules/{id}` takes.
+/// What `POST /v1/schedules/{id}` takes: `job.*`, and whose it is.
 pub(super) const RESCHEDULE: &AcceptedParameters =
-    &AcceptedParameters { call: Call::Schedule, names: &["entityId"], groups: &["job"] };
+    &AcceptedParameters { call: Call::Schedule, only: RESCHEDULED, taken: &[], refused: &[] };
+
+/// The names of the table's `job` group.
+const RESCHEDULED: &[&str] = &[
+    "entityId",
+    "job.name",
+    "job.year",
+    "job.month",
+    "job.dayOfMonth",
+    "job.dayOfWeek",
+    "job.hour",
+    "job.minute",
+    "job.second",
+    "job.startDate",
+    "job.endDate",
+    "job.noticeUnit",
+    "job.noticeNumber",
+    "job.noticeCallable",
+    "job.durationUnit",
+    "job.durationNumber",
+    "job.expression",
+];
 
 /// What the reports take (data-model: Reporting parameters).
 pub(super) const REPORT: &AcceptedParameters = &AcceptedParameters {
     call: Call::Report,
-    names: &["entityId", "date.from", "date.to", "sortValue", "sortOrder"],
-    groups: &[],
+    only: &["entityId", "date.from", "date.to", "sortValue", "sortOrder"],
+    taken: &[],
+    refused: &[],
 };
 
 /// What retrieval and the warm path take.
 pub(super) const RETRIEVAL: &AcceptedParameters =
-    &AcceptedParameters { call: Call::Query, names: &["entityId"], groups: &[] };
+    &AcceptedParameters { call: Call::Query, only: &["entityId"], taken: &[], refused: &[] };
 
-/// The name of custom parameters in the table.
-const CUSTOM: &str = "customParameters[name]";
-
-/// The rows that are taken by name, found once: a search of the whole table for each parameter would be most of a
-/// payment's time.
-static ROWS: LazyLock<HashMap<(&str, &str), Parameter>> = LazyLock::new(|| {
-    let names = Names::default();
-    let all = [PAYMENT, FOLLOW_UP, REGISTRATION, WITH_REGISTRATION, QUERY, RETRIEVAL];
-    let row = &|call: Call, name: &'static str| {
-        named_in(name, &names, Direction::Request, call).ok().map(|row| ((call.as_str(), name), row))
+/// The rows of each call whose names have no brackets, found once: a search of the whole table for each parameter would
+/// be most of a payment's time.
+static ROWS: LazyLock<HashMap<&str, HashMap<String, Parameter>>> = LazyLock::new(|| {
+    let rows = |call: Call| {
+        let plain = all().map(|row| row.name().into_owned()).filter(|name| !name.contains('['));
+        let known = plain.filter_map(|name| {
+            let row = named_in(&name, &NAMES, Direction::Request, call).ok()?;
+            Some((name, row))
+        });
+        (call.as_str(), known.collect())
     };
-    all.into_iter().flat_map(|taken| taken.names.iter().filter_map(move |name| row(taken.call, name))).collect()
+    [PAYMENT, FOLLOW_UP, REGISTRATION, WITH_REGISTRATION, QUERY, REPORT]
+        .into_iter()
+        .map(|taken| rows(taken.call))
+        .collect()
 });
 
-fn check(
-    name: &str,
-    value: &str,
-    taken: &AcceptedParameters,
-    asked: &FormContext<'_>,
-    host_rules: HostRules,
-) -> Result<(), Invalid> {
-    let known = match ROWS.get(&(asked.call.as_str(), name)) {
+/// Whether the value of a parameter that may be sent must be kept secret.
+fn check(name: &str, value: &str, taken: &AcceptedParameters, host_rules: HostRules) -> Result<bool, Invalid> {
+    let known = match ROWS.get(taken.call.as_str()).and_then(|rows| rows.get(name)) {
         Some(row) => Ok(*row),
-        None => named_in(name, asked.names, asked.direction, asked.call),
+        None => named_in(name, &NAMES, Direction::Request, taken.call),
     };
     let known =
         known.map_err(|unfit| Invalid::new(shown(name), format!("not a parameter of this request: {unfit}")))?;
-    let is_taken = taken.names.contains(&name) || {
-        let known = known.name();
-        taken.names.contains(&known.as_ref()) || known == CUSTOM
-    };
-    if !is_taken && !taken.groups.contains(&known.section.group) {
-        return Err(Invalid::new(shown(name), "not a parameter of this request: it has no place at the counter"));
+    if let Some(why) = taken.refuses(name) {
+        return Err(Invalid::new(shown(name), format!("not a parameter of this request: {why}")));
     }
     let format = known.format_of(name);
     if format.fits(value) && host_rules.takes(format, value) {
-        Ok(())
+        Ok(known.row.secret)
     } else {
         Err(Invalid::new(shown(name), format!("must be {format}")))
     }
@@ -364,10 +387,12 @@ mod tests {
     }
 
     #[test]
-    fn what_the_table_has_and_the_counter_has_not_is_refused_by_name() {
+    fn what_belongs_elsewhere_is_refused_by_name() {
         for (body, says) in [
-            ("shipping.city=Bonn", "shipping.city: not a parameter of this request: it has no place"),
-            ("card.number=4111111111111111", "card.number: not a parameter of this request"),
+            ("job.hour=8", "job.hour: not a parameter of this request: a time table belongs to a schedule"),
+            ("integrity=true", "integrity: not a parameter of this request: it belongs to a checkout"),
+            ("card.number=4111-1111", "card.number: must be 8 to 32 digits"),
+            ("overridePaymentType[VISA]=PA", "overridePaymentType[VISA]: not a parameter of this request: not a"),
             ("customParameters[ab]=1", "customParameters[ab]: not a parameter of this request: the key"),
             ("limit=100", "limit: not a parameter of this request: not a parameter of this call; of query"),
         ] {
@@ -375,6 +400,10 @@ mod tests {
             assert!(said.starts_with(says) && !said.contains("4111"), "{body}: {said}");
         }
         assert!(Form::parse(b"customParameters[a.b_c]=anything", PAYMENT, HostRules::Checked).is_ok());
+        let form = b"shipping.city=Bonn&card.number=4111111111111111&card.cvv=123";
+        let form = Form::parse(form, PAYMENT, HostRules::Checked).unwrap();
+        assert_eq!(form.open_pairs().collect::<Vec<_>>(), [("shipping.city", "Bonn")]);
+        assert!(form.complete(PAYMENT).unwrap_err().to_string().starts_with("amount: required and not sent"));
     }
 
     #[test]

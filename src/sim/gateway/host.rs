@@ -10,7 +10,7 @@ use tokio::sync::Notify;
 use super::address_and_code;
 use super::answer::{self, CheckLetters};
 use super::booking::{Draft, chosen};
-use super::books::{Books, MaskedCard, Registration};
+use super::books::{Books, MaskedCard};
 use super::clear_card_data::ClearCard;
 use super::clock::Clock;
 use super::encrypted_data::{EncryptedData, KeySets};
@@ -19,7 +19,9 @@ use super::host_rules::{self, ArrivedRequest, HostRules, Redirects};
 use super::issuer::{self, ChipData, Declined, Issuer};
 use super::ledger::Kind;
 use super::outcomes::{self, Outcome};
-use super::refusal::{Refusal, rule};
+use super::refusal::Refusal;
+use super::registration_book::Registration;
+use super::remote_payment::{self, Origin};
 use super::schedule;
 use super::standing_instruction;
 use super::throttle::Throttle;
@@ -41,6 +43,10 @@ pub(super) enum Delivery {
     Half(Vec<u8>),
     /// HTTP 307 to this address.
     Redirect(String),
+    /// A page: HTTP status and HTML.
+    Page(u16, String),
+    /// HTTP 303: the browser goes on to this address.
+    SeeOther(String),
     /// Nothing; the line stays open.
     Silence,
     /// Nothing; the line is cut.
@@ -54,6 +60,8 @@ pub(super) struct Host {
     pub(super) clock: Clock,
     pub(super) throttle: Throttle,
     pub(super) key_sets: KeySets,
+    /// Its own address, with a slash at its end.
+    pub(super) base_url: String,
     pub(super) issuer: Issuer,
     redirected: HashSet<String>,
     pub(super) redirects: Redirects,
@@ -79,13 +87,14 @@ struct PaymentRequest {
 }
 
 impl Host {
-    pub(super) fn new(options: Arc<Options>) -> rusqlite::Result<Self> {
+    pub(super) fn new(options: Arc<Options>, base_url: String) -> rusqlite::Result<Self> {
         Ok(Self {
             books: Books::open(options.ledger.as_deref())?,
             clock: Clock::new(options.clock),
             throttle: Throttle::new(options.throttle),
             delay: options.delay,
             options,
+            base_url,
             key_sets: KeySets::default(),
             issuer: Issuer::new(),
             redirected: HashSet::new(),
@@ -104,13 +113,22 @@ impl Host {
         if form.get("referenceUuid").is_some() || standing_instruction::renews_or_adds(&form) {
             return self.increment(&form);
         }
+        if remote_payment::is_remote(&form)? && schedule::is_asked(&form) {
+            let new = self.typed(&form)?;
+            return self.schedule_with(&new, &form);
+        }
+        if remote_payment::is_remote(&form)? {
+            return self
+                .pay_remotely(&form, &Origin { path: "/v1/payments", resource: None })
+                .map(|paid| paid.delivery);
+        }
         let request = check_payment(form)?;
         let PaymentRequest { form, kind, amount, .. } = &request;
         if self.options.mode == Mode::Fast {
             let draft = Draft { icc: Some("8A023030".to_owned()), ..Draft::new(form, *kind, *amount) };
             return self.book(draft, Outcome::Approve);
         }
-        let stores = form.get("createRegistration") == Some("true");
+        let stores = form.is_true("createRegistration");
         let instruction = standing_instruction::at_the_counter(form)?;
         let chip = check_reader(&request)?;
         let sealed = EncryptedData::from_form(form)?;
@@ -122,7 +140,8 @@ impl Host {
             .into());
         }
         if schedule::is_asked(form) {
-            return self.schedule_with_card(&request, &sealed);
+            let new = self.read(form)?;
+            return self.schedule_with(&new, form);
         }
         let outcome = self.outcome(form.get("amount"));
         let reference = form.required("merchantTransactionId")?;
@@ -146,17 +165,10 @@ impl Host {
         self.book(draft, outcome)
     }
 
-    /// A schedule with the card that was read, which is stored for it.
-    fn schedule_with_card(&mut self, request: &PaymentRequest, sealed: &EncryptedData) -> Result<Delivery, Refusal> {
-        let card = self.key_sets.open(sealed, &request.entry_mode)?;
-        check_card(&card, request, sealed.has_pin())?;
-        if let Err(declined) = self.issuer.decide(&card.pan, sealed.pin(&card.pan), None) {
-            return Err(rule("pos.encryptedSred.data", declined.code, declined.description));
-        }
-        let new =
-            Registration { id: answer::new_id(), masked_card: MaskedCard::of(&card), payment: None, is_deleted: false };
-        let answer = self.schedule(&new.id, &request.form)?;
-        self.books.store(&new, None)?;
+    /// A schedule with what was read or typed, which is stored for it.
+    fn schedule_with(&mut self, new: &Registration, form: &Form) -> Result<Delivery, Refusal> {
+        let answer = self.schedule(&new.id, form)?;
+        self.books.store(new, None)?;
         Ok(answer)
     }
 
@@ -269,6 +281,12 @@ impl Host {
 }
 
 impl MaskedCard {
+    /// Of a number in clear, with its expiry as YYMM.
+    pub(super) fn of_number(number: &str, expiry: Option<&str>) -> Self {
+        let (bin, last4) = (number[..6].to_owned(), number[number.len() - 4..].to_owned());
+        Self { bin, last4, expiry: expiry.map(str::to_owned) }
+    }
+
     pub(super) fn of(card: &ClearCard) -> Self {
         Self {
             bin: card.pan[..6].to_owned(),

@@ -6,9 +6,10 @@
 
 use super::balance::Balance;
 use super::booking::Draft;
-use super::form::{Form, Invalid};
+use super::form::{self, Form, Invalid};
 use super::host::{Delivery, Host, money};
 use super::ledger::{Kind, LedgerEntry, State};
+use super::means::Means;
 use super::refusal::{Refusal, rule};
 use crate::money::Amount;
 
@@ -29,11 +30,11 @@ impl Host {
             }
         };
         let reference = form.required(REFERENCE)?;
-        if let Some((name, _)) =
-            form.iter().find(|(name, _)| name.starts_with("pos.encrypted") || *name == "pos.iccDataRequest")
-        {
+        let read = form.first_under("pos.encrypted").or_else(|| form.first_under("pos.iccDataRequest"));
+        if let Some(name) = read.or_else(|| Means::first_field(form)) {
             return Err(Invalid::new(name, "a payment by reference has no card").into());
         }
+        form.keeps_to(form::INCREMENT)?;
         form.required("merchantTransactionId")?;
         let amount = money(form)?;
         let of = self.books.find(reference)?;

@@ -1,5 +1,5 @@
-//! The banks behind the gateway: which cards exist, their PINs, their cryptograms (Visa CVN 18 and CVN 10), and the
-//! scripts that one of them sends its cards.
+//! The banks behind the gateway: their cards' PINs, their cryptograms (Visa CVN 18 and CVN 10), and the scripts that
+//! one of them sends its cards. Which cards exist is in `test_card`.
 //!
 //! Checked: that the card is known and in order, its cryptogram and that it is new, its PIN. Not checked: an account;
 //! which payments are declined for want of money say the cents (`outcomes`).
@@ -7,64 +7,12 @@
 use std::collections::HashSet;
 
 use super::form::Invalid;
+use super::test_card::{self, CardStatus};
 use crate::emv::{Tag, tag, tlv};
 use crate::sim::keys::cryptogram::{self, CSU_APPROVED, CSU_DECLINED};
 use crate::sim::keys::issuer_script::{PIN_UNBLOCK, ScriptKey};
 use crate::sim::keys::pin_block::{Malformed, Pin};
 use crate::sim::keys::{TEST_IMK_AC, TEST_IMK_SMI};
-
-/// A card as its issuer knows it. Public test numbers only.
-struct CardRecord {
-    pan: &'static str,
-    pin: &'static str,
-    status: CardStatus,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum CardStatus {
-    Active,
-    /// In order, and its issuer has something to change on the card.
-    Scripts,
-    Expired,
-    Lost,
-}
-
-/// The cards. The simulated reader's deck holds the same numbers.
-const CARDS: &[CardRecord] = &[
-    active("4761739001010119", "1234"),
-    active("4761739001010010", "1234"),
-    active("4761739001010127", "1234"),
-    active("4761739001010135", "1234"),
-    active("4761739001010143", "1234"),
-    active("4012888888881881", "1234"),
-    active("4012001037141112", "1234"),
-    active("4111111111111111", "1234"),
-    active("4012000033330026", "1234"),
-    active("4005519200000004", "1234"),
-    active("4009348888881881", "1234"),
-    active("4012000077777777", "1234"),
-    active("4217651111111119", "1234"),
-    active("4500600000000061", "1234"),
-    active("4000111111111115", "1234"),
-    CardRecord { pan: "4761739001010168", pin: "1234", status: CardStatus::Scripts },
-    active("4761739001010176", "1234"),
-    CardRecord { pan: "4761739001010184", pin: "1234", status: CardStatus::Expired },
-    active("4761739001010192", "1234"),
-    active("4761739001010200", "1234"),
-    active("4761739001010218", "1234"),
-    active("4761739001010226", "1234"),
-    active("6799998900000074316", "1234"),
-    active("4761739001010234", "1234"),
-    active("2223003122003222", "1234"),
-    active("5555555555554444", "1234"),
-    active("5413330089099023", "4315"),
-    active("374245001751006", "1234"),
-    CardRecord { pan: "4761739001010036", pin: "1234", status: CardStatus::Lost },
-];
-
-const fn active(pan: &'static str, pin: &'static str) -> CardRecord {
-    CardRecord { pan, pin, status: CardStatus::Active }
-}
 
 /// Why an issuer declines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -204,7 +152,7 @@ impl Issuer {
         pin: Option<Result<Pin, Malformed>>,
         chip: Option<&ChipData>,
     ) -> Result<(), Declined> {
-        let record = CARDS.iter().find(|record| record.pan == pan).ok_or(UNKNOWN_CARD)?;
+        let record = test_card::find(pan).ok_or(UNKNOWN_CARD)?;
         if let Some(chip) = chip {
             self.check_cryptogram(pan, chip)?;
         }
@@ -227,8 +175,7 @@ impl Issuer {
 
     /// Decides about a stored card, of which only the first six and last four digits are known.
     pub(super) fn decide_stored(bin: &str, last4: &str) -> Result<(), Declined> {
-        let is_it = |record: &&CardRecord| record.pan.starts_with(bin) && record.pan.ends_with(last4);
-        match CARDS.iter().find(is_it).ok_or(UNKNOWN_CARD)?.status {
+        match test_card::find_stored(bin, last4).ok_or(UNKNOWN_CARD)?.status {
             CardStatus::Lost => Err(LOST_CARD),
             CardStatus::Expired => Err(EXPIRED_CARD),
             CardStatus::Active | CardStatus::Scripts => Ok(()),
@@ -278,7 +225,7 @@ fn scripts(pan: &str, chip: &ChipData) -> Option<Vec<u8>> {
 
 /// The key of the scripts for this card and transaction, when the card has to change.
 fn script_key(pan: &str, chip: &ChipData) -> Option<ScriptKey> {
-    CARDS.iter().find(|record| record.pan == pan && record.status == CardStatus::Scripts)?;
+    test_card::find(pan).filter(|record| record.status == CardStatus::Scripts)?;
     let arqc = tlv::find(&chip.tlvs, tag::APPLICATION_CRYPTOGRAM).ok()??.try_into().ok()?;
     ScriptKey::new(&cryptogram::Issuer::new(TEST_IMK_SMI), pan, chip.psn, chip.atc, arqc).ok()
 }
@@ -341,11 +288,6 @@ mod tests {
 
     #[test]
     fn a_stored_card_is_one_card() {
-        for (n, one) in CARDS.iter().enumerate() {
-            let ends =
-                |record: &CardRecord| (record.pan[..6].to_owned(), record.pan[record.pan.len() - 4..].to_owned());
-            assert!(CARDS[..n].iter().all(|other| ends(other) != ends(one)), "{}", one.pan);
-        }
         assert_eq!(Issuer::decide_stored("476173", "0119"), Ok(()));
         assert_eq!(Issuer::decide_stored("476173", "0036"), Err(LOST_CARD));
         assert_eq!(Issuer::decide_stored("444433", "1111"), Err(UNKNOWN_CARD));

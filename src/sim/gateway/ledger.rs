@@ -3,6 +3,7 @@
 use crate::money::{Amount, Currency};
 
 use super::balance::Balance;
+use super::means::Method;
 
 /// Everything that was charged, declined, left pending or reversed, in its order.
 #[derive(Clone, Debug, Default)]
@@ -82,6 +83,10 @@ pub struct LedgerEntry {
     pub entry_mode: Option<String>,
     /// Names of the parameters of the request, in their order.
     pub parameters: Vec<String>,
+    /// What was paid with; of what follows a payment, what that was paid with.
+    pub method: Method,
+    /// What else was sent, in its order: neither card nor account data.
+    pub details: Vec<(String, String)>,
     /// `standingInstruction.industryPractice`.
     pub practice: Option<String>,
     /// `sequence=FINAL`: nothing of its kind follows.

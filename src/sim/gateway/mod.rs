@@ -10,8 +10,12 @@
 //! its state does not allow is refused by a result code and the parameter's name, and changes nothing. That is one
 //! reading of the interface; [`HostRules`] has two more: a bank without rules, and the interface's letter.
 //!
-//! What it is not: a model of 3-D Secure, wallets or the hosted widget; what belongs to those is refused by
-//! name.
+//! What nobody pays at a counter comes with its payment data in the form (`remote_payment`), in clear, and only as test
+//! data: of a card, a bank account, a token, an account at a provider, a wallet or a gift card, one of them (`means`).
+//! Where its customer has to act first, it waits for them on a page (`redirect`, `page`), as 3-D Secure does
+//! (`secure`). Every group of the data model is taken, kept and given back.
+//!
+//! What it is not: the hosted widget; what belongs to that is refused by name.
 //!
 //! What happens by itself as its clock goes on is in `clockwork`. Where the interface is silent, what is assumed stands
 //! in the heads of the modules and, all together, in the manual ("Simulate: What the gateway assumes").
@@ -21,19 +25,24 @@
 //!  (TLS)     (token,         ▲                             │        ─▶ issuer (PIN, ARQC, ARPC), address_and_code
 //!            path,           │ parameter table             │ follow_up, increment, registration, standing_instruction,
 //!            throttle)                                     │ query; balance: what is left of a payment
+//!                                                          │ remote_payment ─▶ means: card_not_present,
+//!                                                          │   bank_account, token_account, virtual_account, wallet,
+//!                                                          │   gift_card; included, secure ─▶ redirect ◀─ page
 //!                                                          ▼
 //!  delivery ◀── answer (JSON), or a fault of outcomes ◀─ booking ─▶ books (SQLite) ─▶ ledger (a copy, for tests)
 //! ```
 //!
 //! | request | what it does |
 //! |---|---|
-//! | `POST /v1/payments` | DB, PA or CD with a card at the counter; PA with `referenceUuid`: more, or again |
+//! | `POST /v1/payments` | DB, PA or CD with a card at the counter, or with what is typed; PA with `referenceUuid`: more, or again |
 //! | `POST /v1/payments/{id}` | CP, RV or RF |
 //! | `GET /v1/payments/{id}`, `GET` or `POST /v1/query` | what became of it |
-//! | `POST /v1/registrations` | stores a card that was read |
-//! | `POST /v1/registrations/{id}/payments` | DB or PA with it |
-//! | `DELETE /v1/registrations/{id}` | forgets it |
+//! | `POST /v1/registrations` | stores a card that was read, or payment data that were typed |
+//! | `POST /v1/registrations/{id}/payments` | DB or PA with them |
+//! | `DELETE /v1/registrations/{id}` | forgets them |
 //! | `GET`, `POST`, `DELETE /v1/schedules/{id}` | a subscription, which a payment with `job.*` has set up (`schedule`) |
+//! | `GET` or `POST /redirect/{id}` | the page on which a customer acts (`page`) |
+//! | `GET /provider/…` | tokens of test cards (`provider`) |
 //! | `GET /v1/reports/transactions`, `…/reconciliations` | what was booked, and what is settled of it (`reports`, `settlement`) |
 //! | `POST`, `GET /v1/webhooks`, `DELETE /v1/webhooks/{id}` | who is told what happens, and how that goes (`webhook`) |
 //! | `POST /simulator/clock` | puts its clock forward; of the simulator alone |
@@ -53,34 +62,51 @@ mod address_and_code;
 mod answer;
 pub mod args;
 mod balance;
+mod bank_account;
 mod booking;
 mod books;
+mod card_not_present;
 mod certificate;
 mod clear_card_data;
 mod clock;
 mod clockwork;
 mod counters;
 mod delivery;
+mod echo;
 mod encrypted_data;
 mod follow_up;
 mod form;
+mod gift_card;
 mod host;
 mod host_rules;
+mod included;
 mod increment;
 mod issuer;
 mod ledger;
+mod means;
 mod measured_stream;
 pub mod outcomes;
+mod page;
+pub mod provider;
 mod query;
+mod redirect;
+mod redirect_book;
 mod refusal;
 mod registration;
+mod registration_book;
+mod remote_payment;
 mod reports;
 mod route;
 mod schedule;
+mod secure;
 mod server;
 mod settlement;
 mod standing_instruction;
+mod test_card;
 mod throttle;
+mod token_account;
+mod virtual_account;
+mod wallet;
 mod webhook;
 
 use std::io;
@@ -100,6 +126,7 @@ pub use certificate::{Certificate, Demand};
 pub use counters::{GatewayCounters, PaymentTimes, WireEvent};
 pub use host_rules::HostRules;
 pub use ledger::{Kind, Ledger, LedgerEntry, State};
+pub use means::Method;
 pub use outcomes::Outcome;
 
 use crate::money::Currency;
@@ -202,8 +229,9 @@ pub async fn start(options: Options) -> io::Result<Gateway> {
     let (ca_pem, tls) = certificate::make(options.certificate, options.name.as_deref(), &options.demand)?;
     let listener = TcpListener::bind(options.listen).await?;
     let address = listener.local_addr()?;
+    let base_url = format!("https://{}:{}/", options.name.as_deref().unwrap_or("localhost"), address.port());
     let options = Arc::new(options);
-    let shared = Arc::new(server::Shared::new(Arc::clone(&options)).map_err(|why| unusable(&options, &why))?);
+    let shared = Arc::new(server::Shared::new(Arc::clone(&options), base_url).map_err(|why| unusable(&options, &why))?);
     let (control, orders) = mpsc::channel(1);
     let serve = server::serve(listener, address, TlsAcceptor::from(tls), Arc::clone(&shared), orders);
     shared.host().register_options().map_err(|why| io::Error::new(io::ErrorKind::InvalidInput, why))?;

@@ -5,7 +5,9 @@
 
 use std::fmt::Write as _;
 
+use super::gift_card;
 use super::host_rules::HostRules;
+use super::test_card;
 
 /// What happens to one request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -197,8 +199,10 @@ pub fn help() -> String {
         "The same of captures, refunds and payments with a stored card. A reversal is of the whole payment: what it meets is\n\
          chosen by the payment's cents, .81, .82, .84 to .92, .95 and .96.\n\
          Billing address of every test card: billing.street1=1 Test Street, billing.postcode=12345; security code 123, of an\n\
-         American-express-type card 1234.\n",
+         American-express-type card 1234.\n\n",
     );
+    text.push_str(&test_card::help());
+    text.push_str(&gift_card::help());
     text
 }
 

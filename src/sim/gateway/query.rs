@@ -1,8 +1,7 @@
 //! Asking what became of payments: by id, or by the query with its filters.
 //!
 //! Checked: the form, the entity, that both dates come together and in order, that a reference and dates do not, and,
-//! unless the host is the literal one (`host_rules`), that there is at least one filter. Every payment here is one by
-//! card.
+//! unless the host is the literal one (`host_rules`), that there is at least one filter.
 
 use chrono::NaiveDateTime;
 
@@ -47,14 +46,11 @@ impl Host {
                 "a query has at least one filter: it, date.from and date.to, paymentTypes, paymentMethods or shortId";
             return Err(Invalid::new("merchantTransactionId", why).into());
         }
-        // Every payment here is one by card (CC).
-        if form.get("paymentMethods").is_some_and(|list| list.split(',').all(|method| method != "CC")) {
-            return Ok(answer::list(Vec::new()));
-        }
         let found = self.books.search(&SearchFilter {
             reference,
             frame,
             kinds: form.get("paymentTypes").map(|list| format!(",{list},")),
+            methods: form.get("paymentMethods").map(|list| format!(",{list},")),
             short_id: form.get("shortId"),
             with_linked: form.get("includeLinkedTransactions") == Some("true"),
             limit: form.get("limit").and_then(|limit| limit.parse().ok()).unwrap_or(LIMIT),
@@ -62,6 +58,13 @@ impl Host {
         let mut payments = Vec::with_capacity(found.len());
         for booking in found {
             payments.extend(self.ask(booking)?);
+        }
+        // A stored card is of the query's type RG.
+        let wants_them = form.get("paymentTypes").is_none_or(|list| list.split(',').any(|kind| kind == "RG"));
+        for id in self.books.registered_as(reference.filter(|_| wants_them).unwrap_or_default())? {
+            let (code, description, _) = answer::approved(None);
+            payments.push(serde_json::json!({ "id": id, "paymentType": "RG",
+                "merchantTransactionId": reference, "result": answer::result(code, description) }));
         }
         Ok(answer::list(payments))
     }

@@ -21,11 +21,14 @@ use super::answer;
 use super::delivery::{CutLine, ResponseBody, deliver};
 use super::host::{Delivery, Host};
 use super::measured_stream::{self, MeasuredStream, StreamTimes};
+use super::page;
+use super::provider;
 use super::route::{self, RouteRequest};
 use super::{GatewayCounters, Mode, Options, PaymentTimes, WireEvent};
+use crate::gateway::parameter::form;
 
-/// Longest body of a request; the largest that the interface allows at the counter, without a cart, is about 12 kB.
-const MAX_BODY: usize = 256 << 10;
+/// Longest body of a request: a cart with as many items as there can be.
+const MAX_BODY: usize = form::LONGEST;
 /// What is read of a body that is too long before the line is cut.
 const MAX_READ: usize = 64 << 20;
 /// What [`Mode::Constant`] answers: as long as an answer to a sale.
@@ -59,8 +62,8 @@ pub(super) enum Control {
 }
 
 impl Shared {
-    pub(super) fn new(options: Arc<Options>) -> rusqlite::Result<Self> {
-        let host = Host::new(Arc::clone(&options))?;
+    pub(super) fn new(options: Arc<Options>, base_url: String) -> rusqlite::Result<Self> {
+        let host = Host::new(Arc::clone(&options), base_url)?;
         Ok(Self {
             called: Arc::clone(&host.called),
             posted: Arc::clone(&host.posted),
@@ -218,16 +221,20 @@ async fn handle(
         shared.keep_request(&head, body.as_deref().unwrap_or_default());
     }
     let (delivery, now, delay) = {
-        let delivery = if head.method == Method::GET && path == "/" {
-            Some(if host_rules.is_literal() { answer::not_found() } else { Delivery::Raw(200, b"{}".to_vec()) })
-        } else if shared.options.mode == Mode::Constant {
-            Some(Delivery::Raw(200, CONSTANT.to_vec()))
-        } else {
-            route::authorized(&head.headers, &shared.options.token).err()
-        };
         let mut host = shared.host();
         let asked = RouteRequest { method: &head.method, arrived, headers: &head.headers, body: body.as_deref() };
-        let delivery = delivery.unwrap_or_else(|| route::route(&mut host, &asked));
+        let delivery = if head.method == Method::GET && path == "/" {
+            if host_rules.is_literal() { answer::not_found() } else { Delivery::Raw(200, b"{}".to_vec()) }
+        } else if shared.options.mode == Mode::Constant {
+            Delivery::Raw(200, CONSTANT.to_vec())
+        } else if page::is_page(path) {
+            page::serve(&mut host, &asked)
+        } else if head.method == Method::GET && path.starts_with(provider::PATH) {
+            provider::serve(path, arrived.query)
+        } else {
+            let refused = route::authorized(&head.headers, &shared.options.token).err();
+            refused.unwrap_or_else(|| route::route(&mut host, &asked))
+        };
         (delivery, host.clock.now(), host.delay)
     };
     shared.sees(WireEvent::Answer { method: head.method.as_str(), path });

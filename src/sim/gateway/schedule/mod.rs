@@ -1,8 +1,8 @@
 //! Subscriptions: a payment with `job.*` is not paid but paid again and again, by the gateway's clock, with a stored
 //! card (data-model: Scheduling). When one is due is in `timetable`, how long it lasts in `job`.
 //!
-//! Assumed, as the interface is silent: `job.*` comes with a payment by registration or with a card at the counter,
-//! which is stored then; the request itself pays nothing, and is answered with the schedule's id; each payment has the
+//! Assumed, as the interface is silent: `job.*` comes with a payment by registration or with payment data,
+//! which are stored then; the request itself pays nothing, and is answered with the schedule's id; each payment has the
 //! request's reference with `-0001`, `-0002`, … behind it, and is the merchant's own (MIT, REPEATED); a declined one
 //! changes nothing for the next; a stored card that is deleted stops its schedules.
 //!
@@ -23,10 +23,11 @@ use super::answer::{self, result};
 use super::booking::Draft;
 use super::form::{self, Form, Invalid};
 use super::host::{Delivery, Host, money};
-use super::issuer::Issuer;
 use super::ledger::Kind;
 use super::outcomes::Outcome;
 use super::refusal::{Refusal, rule};
+use super::registration;
+use super::remote_payment::Origin;
 use job::Job;
 use rows::{Schedule, State};
 
@@ -185,17 +186,18 @@ impl Host {
             Outcome::Throttle | Outcome::RedirectElsewhere | Outcome::RedirectOnce => Outcome::Approve,
             outcome => outcome,
         };
-        let declined = Issuer::decide_stored(&stored.masked_card.bin, &stored.masked_card.last4).err();
+        let paying = registration::with(&stored, &form, kind)?;
         let instruction =
             json!({ "type": "RECURRING", "recurringType": "SUBSCRIPTION", "mode": "REPEATED", "source": "MIT" });
         let draft = Draft {
-            masked_card: Some(stored.masked_card),
-            declined,
             registration: Some(schedule.registration.clone()),
             instruction: Some(instruction),
+            at_the_counter: stored.shown == json!({}),
             ..Draft::new(&form, kind, amount)
         };
-        self.book(draft, outcome)
+        let path = format!("/v1/registrations/{}/payments", schedule.registration);
+        let paid = self.settle_or_ask(draft, paying, outcome, &Origin { path: &path, resource: None })?;
+        Ok(paid.delivery)
     }
 
     /// When the next payment of any schedule is due.

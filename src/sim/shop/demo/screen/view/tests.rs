@@ -12,7 +12,7 @@ use super::super::amount::{Purpose, ready_made};
 use super::super::keys::Intent;
 use super::super::text::wrap;
 use super::*;
-use crate::sim::gateway::{Kind, LedgerEntry, State};
+use crate::sim::gateway::{Kind, LedgerEntry, Method, State};
 use crate::sim::reader::{Key, Screen, WaitsFor, deck};
 
 fn drawn(model: &Model, width: u16, height: u16) -> Buffer {
@@ -45,6 +45,8 @@ fn booking(id: &str, kind: Kind, state: State) -> LedgerEntry {
         refers_to: (kind == Kind::Reversal).then(|| "2".to_owned()),
         entry_mode: (kind == Kind::Debit).then(|| "ICC".to_owned()),
         parameters: Vec::new(),
+        method: Method::Card,
+        details: Vec::new(),
         practice: None,
         is_last: false,
         captures: None,

@@ -1,0 +1,174 @@
+//! What an answer gives back of its request (data-model: Payment response fields, "any of the request data structures
+//! above"): names with dots and indexes become nested JSON again.
+//!
+//! Card data, account data and tokens never come here: `Form::open_pairs` has none. At the counter the answer stays
+//! small: a terminal has no use for the rest.
+
+use serde_json::{Value, json};
+
+use super::form::Form;
+
+/// What is not given back: what the answer says in its own way, and what was for the gateway alone.
+const NOT_GIVEN_BACK: [&str; 12] = [
+    "entityId",
+    "amount",
+    "currency",
+    "paymentType",
+    "paymentBrand",
+    "createRegistration",
+    "referenceUuid",
+    "testMode",
+    "sequence",
+    "overrideHolder",
+    "notificationUrl",
+    "shopperResultUrl",
+];
+/// The same by their beginnings.
+const GROUPS_NOT_GIVEN_BACK: [&str; 5] = ["pos.", "card.", "threeDSecure.", "standingInstruction.", "job."];
+/// What an answer at the counter gives back.
+const AT_THE_COUNTER: [&str; 2] = ["descriptor", "merchantInvoiceId"];
+
+/// Adds to an answer what it gives back of its request. What the answer says already stays.
+pub(super) fn echo(answer: &mut Value, form: &Form, at_the_counter: bool) {
+    for (name, value) in form.open_pairs() {
+        let back = if at_the_counter {
+            AT_THE_COUNTER.contains(&name) || name.starts_with("customParameters[")
+        } else {
+            !NOT_GIVEN_BACK.contains(&name) && !GROUPS_NOT_GIVEN_BACK.iter().any(|group| name.starts_with(group))
+        };
+        if back {
+            put(answer, name, value);
+        }
+    }
+}
+
+/// The cart's list, which has an end (behaviour: Limits), and where the others end here: what is above is kept in the
+/// books and not given back, so that one pair cannot make a list of any length.
+const CART: &str = "cart.items";
+const LONGEST_CART: usize = 1001;
+const LONGEST_LIST: usize = 100;
+
+/// Puts a value where its name says: `cart.items[0].name` into a list, `customParameters[a.b]` under a key. A place
+/// that is taken stays as it is, and so does the answer when there is no such place.
+fn put(answer: &mut Value, name: &str, value: &str) {
+    let mut place = answer;
+    let last = name.len();
+    let parts = name.split_inclusive(']').scan(0, |end, part| {
+        *end += part.len();
+        Some((part, *end == last))
+    });
+    for word in parts.flat_map(|(part, is_last)| words(part, is_last)) {
+        place = match word {
+            Word::Index(index) => {
+                let most = if name.starts_with(CART) { LONGEST_CART } else { LONGEST_LIST };
+                if place.is_null() {
+                    *place = json!([]);
+                }
+                if index >= most {
+                    return;
+                }
+                let Some(list) = place.as_array_mut() else { return };
+                // Holes become empty objects, and a list is as long as its largest index.
+                while list.len() <= index {
+                    list.push(json!({}));
+                }
+                &mut list[index]
+            }
+            Word::Key(key) => {
+                if place.is_null() {
+                    *place = json!({});
+                }
+                let Some(object) = place.as_object_mut() else { return };
+                object.entry(key.to_owned()).or_insert(Value::Null)
+            }
+        };
+    }
+    if place.is_null() {
+        *place = json!(value);
+    }
+}
+
+enum Word<'a> {
+    Key(&'a str),
+    Index(usize),
+}
+
+/// The words of a name up to and with its next bracket. What stands in brackets is an index where the name goes on
+/// behind it, else the key of a pair.
+fn words(part: &str, is_last: bool) -> Vec<Word<'_>> {
+    let (path, inside) = match part.strip_suffix(']').and_then(|part| part.split_once('[')) {
+        Some((path, inside)) => (path, Some(inside)),
+        None => (part, None),
+    };
+    let mut words: Vec<Word<'_>> = path.split('.').filter(|word| !word.is_empty()).map(Word::Key).collect();
+    words.extend(inside.map(|inside| match inside.parse() {
+        Ok(index) if !is_last => Word::Index(index),
+        _ => Word::Key(inside),
+    }));
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::form::PAYMENT;
+    use super::super::host_rules::HostRules;
+    use super::*;
+
+    /// The name of a field of the airline's, and where its value stands in the answer.
+    fn place(passenger: usize, leg: Option<usize>) -> (String, String) {
+        match leg {
+            Some(leg) => (
+                format!("airline.passengers[{passenger}].legs[{leg}].flightNumber"),
+                format!("/airline/passengers/{passenger}/legs/{leg}/flightNumber"),
+            ),
+            None => (format!("airline.passengers[{passenger}].name"), format!("/airline/passengers/{passenger}/name")),
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn every_value_stands_where_its_name_says(
+            places in prop::collection::vec((0..120_usize, prop::option::of(0..120_usize), "[a-z]{1,8}"), 0..20),
+        ) {
+            let (mut answer, mut first) = (json!({}), std::collections::BTreeMap::new());
+            for (passenger, leg, value) in &places {
+                let (name, pointer) = place(*passenger, *leg);
+                put(&mut answer, &name, value);
+                let is_given_back = *passenger < LONGEST_LIST && leg.is_none_or(|leg| leg < LONGEST_LIST);
+                first.entry(pointer).or_insert((value.clone(), is_given_back));
+            }
+            for (pointer, (value, is_given_back)) in first {
+                let stands = answer.pointer(&pointer).and_then(Value::as_str);
+                prop_assert_eq!(stands, is_given_back.then_some(value.as_str()), "{}", pointer);
+            }
+        }
+    }
+
+    #[test]
+    fn names_become_nested_again_and_no_card_is_given_back() {
+        let body = "amount=1.00&card.number=4111111111111111&card.holder=Jane+Jones&shipping.city=Bonn\
+            &cart.items[1].name=Tea&cart.items[1].recipient.city=Ulm&merchant.data[a.b]=x&customParameters[123]=1\
+            &airline.passengers[0].legs[0].flightNumber=LH1&descriptor=Shop&shopperResultUrl=https://shop.test/r\
+            &giftCard.message=Hello";
+        let form = Form::parse(body.as_bytes(), PAYMENT, HostRules::Checked).unwrap();
+        let mut answer = json!({ "descriptor": "as it was" });
+        echo(&mut answer, &form, false);
+        assert_eq!(
+            answer,
+            json!({
+                "descriptor": "as it was",
+                "shipping": { "city": "Bonn" },
+                "cart": { "items": [{}, { "name": "Tea", "recipient": { "city": "Ulm" } }] },
+                "merchant": { "data": { "a.b": "x" } },
+                "customParameters": { "123": "1" },
+                "airline": { "passengers": [{ "legs": [{ "flightNumber": "LH1" }] }] },
+                "giftCard": { "message": "Hello" },
+            })
+        );
+        let mut answer = json!({});
+        echo(&mut answer, &form, true);
+        assert_eq!(answer, json!({ "customParameters": { "123": "1" }, "descriptor": "Shop" }));
+    }
+}

@@ -1,0 +1,192 @@
+//! What a payment is paid with: exactly one means (data-model: Card account to Token account; Gift card).
+//!
+//! | means | sent as | `paymentMethods` of the query |
+//! |---|---|---|
+//! | card, read or typed or stored | `pos.*`, `card.*` | CC |
+//! | bank account, direct debit | `bankAccount.*` | DD |
+//! | bank account that gets money | `bankAccount.*`, `paymentType` CD | CT |
+//! | bank account, online transfer | `bankAccount.*`, `paymentBrand` ONLINETRANSFER | OT |
+//! | token of a card, from outside or of the network | `tokenAccount.*` | ET, NT |
+//! | account at a provider | `virtualAccount.accountId` | VA |
+//! | wallet, encrypted or decrypted | `<wallet_x>.*` | WA |
+//! | gift card | `giftCard.number` | PP |
+//!
+//! Assumed, as the interface is silent: which code of `paymentMethods` is which means; gift card data without a number
+//! are the words on one that is bought, and no means; what a wallet has decrypted is the wallet's, although it comes as
+//! `card.*`.
+
+use super::form::{Form, Invalid};
+
+/// A means of payment, as it stands in the query's `paymentMethods`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Method {
+    /// A card.
+    #[default]
+    Card,
+    /// A bank account that is debited.
+    DirectDebit,
+    /// A bank account that gets money.
+    CreditTransfer,
+    /// The customer transfers money at the bank's page.
+    OnlineTransfer,
+    /// A card's token from outside.
+    ExternalToken,
+    /// A card's token of its network.
+    NetworkToken,
+    /// An account at a provider.
+    VirtualAccount,
+    /// A mobile wallet.
+    Wallet,
+    /// A gift card.
+    GiftCard,
+}
+
+impl Method {
+    /// All of them.
+    pub const ALL: [Self; 9] = [
+        Self::Card,
+        Self::DirectDebit,
+        Self::CreditTransfer,
+        Self::OnlineTransfer,
+        Self::ExternalToken,
+        Self::NetworkToken,
+        Self::VirtualAccount,
+        Self::Wallet,
+        Self::GiftCard,
+    ];
+
+    /// Its code in `paymentMethods`.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Card => "CC",
+            Self::DirectDebit => "DD",
+            Self::CreditTransfer => "CT",
+            Self::OnlineTransfer => "OT",
+            Self::ExternalToken => "ET",
+            Self::NetworkToken => "NT",
+            Self::VirtualAccount => "VA",
+            Self::Wallet => "WA",
+            Self::GiftCard => "PP",
+        }
+    }
+}
+
+/// Which data a form holds to pay with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Means {
+    Card,
+    Bank,
+    Token,
+    Virtual,
+    /// The wallet's prefix, and whether its data came decrypted.
+    Wallet {
+        prefix: &'static str,
+        decrypted: bool,
+    },
+    Gift,
+}
+
+/// The prefixes of the wallets: the document's own placeholders.
+pub(super) const WALLETS: [&str; 3] = ["<wallet_a>", "<wallet_b>", "<wallet_c>"];
+
+/// What makes a form pay with a means, by the beginning of a name.
+const BEGINNINGS: [(&str, Means); 5] = [
+    ("card.", Means::Card),
+    ("bankAccount.", Means::Bank),
+    ("tokenAccount.", Means::Token),
+    ("virtualAccount.", Means::Virtual),
+    ("giftCard.number", Means::Gift),
+];
+
+impl Means {
+    /// The one means that a form holds, if any.
+    ///
+    /// # Errors
+    /// Two, named by the second.
+    pub(super) fn of(form: &Form) -> Result<Option<Self>, Invalid> {
+        let mut found: Option<(Self, String)> = None;
+        let mut add = |means: Self, name: &str| match &found {
+            // A wallet's decrypted data are a card's.
+            Some((Self::Wallet { decrypted: true, .. }, _)) if means == Self::Card => Ok(()),
+            Some((_, first)) => {
+                Err(Invalid::new(name, format!("a payment has one means, and {first} has begun another")))
+            }
+            None => {
+                found = Some((means, name.to_owned()));
+                Ok(())
+            }
+        };
+        for prefix in WALLETS {
+            if let Some(name) = form.first_under(&format!("{prefix}.")) {
+                add(Self::Wallet { prefix, decrypted: form.get(&format!("{prefix}.source")).is_some() }, name)?;
+            }
+        }
+        for (beginning, means) in BEGINNINGS {
+            if let Some(name) = form.first_under(beginning) {
+                add(means, name)?;
+            }
+        }
+        Ok(found.map(|(means, _)| means))
+    }
+
+    /// The field that names the account.
+    pub(super) fn number_field(&self) -> &'static str {
+        match self {
+            Self::Card | Self::Wallet { .. } => "card.number",
+            Self::Bank => "bankAccount.iban",
+            Self::Token => "tokenAccount.number",
+            Self::Virtual => "virtualAccount.accountId",
+            Self::Gift => "giftCard.number",
+        }
+    }
+
+    /// Whether a name is of a means.
+    pub(super) fn is_field(name: &str) -> bool {
+        let beginnings = BEGINNINGS.iter().map(|(beginning, _)| *beginning).chain(WALLETS);
+        beginnings.into_iter().any(|beginning| name.starts_with(beginning))
+    }
+
+    /// The first field of a means, for a request that may have none.
+    pub(super) fn first_field(form: &Form) -> Option<&str> {
+        let beginnings = BEGINNINGS.iter().map(|(beginning, _)| *beginning).chain(WALLETS);
+        beginnings.into_iter().find_map(|beginning| form.first_under(beginning))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::form::PAYMENT;
+    use super::super::host_rules::HostRules;
+    use super::*;
+
+    fn means(body: &str) -> Result<Option<Means>, String> {
+        let form = Form::parse(body.as_bytes(), PAYMENT, HostRules::Checked).map_err(|why| why.to_string())?;
+        Means::of(&form).map_err(|why| why.to_string())
+    }
+
+    #[test]
+    fn a_form_has_one_means() {
+        let token = "%3Cwallet_b%3E.paymentToken=abc";
+        let decrypted = "%3Cwallet_a%3E.source=web&card.number=4111111111111111&card.expiryMonth=12&card.expiryYear=2030\
+            &threeDSecure.eci=05&threeDSecure.verificationId=AAAAAAAAAAAAAAAAAAAAAAAAAAA%3D";
+        assert_eq!(means("amount=1.00"), Ok(None));
+        assert_eq!(means("card.number=4111111111111111"), Ok(Some(Means::Card)));
+        assert_eq!(means(token), Ok(Some(Means::Wallet { prefix: "<wallet_b>", decrypted: false })));
+        assert_eq!(means(decrypted), Ok(Some(Means::Wallet { prefix: "<wallet_a>", decrypted: true })));
+        assert_eq!(means("giftCard.message=Happy+birthday&card.number=4111111111111111"), Ok(Some(Means::Card)));
+        for (body, second, first) in [
+            (format!("{token}&card.number=4111111111111111"), "card.number", "<wallet_b>.paymentToken"),
+            (format!("{token}&%3Cwallet_c%3E.paymentToken=x"), "<wallet_c>.paymentToken", "<wallet_b>.paymentToken"),
+            ("giftCard.number=12345&card.number=4111111111111111".to_owned(), "giftCard.number", "card.number"),
+            (
+                "virtualAccount.accountId=a&paymentBrand=X&tokenAccount.type=NETWORK".to_owned(),
+                "virtualAccount.accountId",
+                "tokenAccount.type",
+            ),
+        ] {
+            let said = means(&body).unwrap_err();
+            assert_eq!(said, format!("{second}: a payment has one means, and {first} has begun another"), "{body}");
+        }
+    }
+}
