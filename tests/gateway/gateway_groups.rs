@@ -285,7 +285,7 @@ async fn what_breaks_a_rule_of_its_group_is_refused_by_name() {
         (&[("standingInstruction.mode", "INITIAL")], "standingInstruction.type"),
         (&[("threeDSecure.challengeIndicator", "04")], "threeDSecure.exemptionFlag"),
         (&[("recurringMigration.paymentType", "DB")], "recurringMigration.paymentType"),
-        (&[("job.hour", "8")], "job.hour"),
+        (&[("job.hour", "24")], "job.hour"),
         (&[("Authorization", "Bearer abcdef")], "Authorization"),
     ] {
         page.refused(&[CARD, sent], INVALID, name).await;

@@ -300,6 +300,41 @@ async fn reports_have_a_range_and_an_order_and_refuse_by_name() {
 }
 
 #[tokio::test]
+async fn a_query_has_any_one_filter() {
+    let mut counter = open(Options::default()).await;
+    let sale = counter.paid("DB", "10.00", &[]).await;
+    let held = counter.paid("PA", "20.00", &[]).await;
+    let capture = counter.followed(&held, "CP", Some("5.00")).await;
+    let short = rows(&file(&counter, "2026-11-21", "2026-11-21").await)[0]["ShortId"].clone();
+    for (query, found) in [
+        ("merchantTransactionId=life-0001", vec![&sale]),
+        ("date.from=2026-11-20+00:00:00&date.to=2026-11-20+23:59:59", vec![&sale, &held, &capture]),
+        ("paymentTypes=PA,CP", vec![&held, &capture]),
+        ("paymentTypes=RF", vec![]),
+        ("paymentMethods=CC", vec![&sale, &held, &capture]),
+        ("paymentMethods=DD,WA", vec![]),
+        (&format!("shortId={short}"), vec![&sale]),
+        ("merchantTransactionId=life-0002&includeLinkedTransactions=true&limit=500", vec![&held, &capture]),
+    ] {
+        assert_eq!(counter.found(query).await.iter().collect::<Vec<_>>(), found, "{query}");
+    }
+    for (query, name) in [
+        ("limit=100", "merchantTransactionId"),
+        ("includeLinkedTransactions=true", "merchantTransactionId"),
+        ("paymentTypes=PA&limit=99", "limit"),
+        ("paymentTypes=PA&limit=501", "limit"),
+        ("paymentTypes=PA,XX", "paymentTypes"),
+        ("paymentMethods=XX", "paymentMethods"),
+        ("date.from=2026-11-21+00:00:00&date.to=2026-11-20+00:00:00", "date.from"),
+        ("date.from=2026-11-20+00:00:00", "date.to"),
+    ] {
+        let path = format!("v1/query?entityId={}&{query}", counter.shop.gateway.entity_id());
+        let (status, answer) = counter.shop.get(&path).await;
+        assert_eq!((status, refusal(&answer)), (400, (INVALID.to_owned(), name.to_owned())), "{query}: {answer}");
+    }
+}
+
+#[tokio::test]
 async fn the_folder_gets_the_file_of_each_day_that_is_over() {
     let folder = tempfile::tempdir().unwrap();
     let options = Options { settlement_folder: Some(folder.path().to_owned()), ..Options::default() };

@@ -11,7 +11,9 @@
 //! | `gateway_groups` | every group of the data model: taken, kept, given back, refused by name |
 //! | `gateway_means` | what is paid with away from the counter, one means at a time |
 //! | `gateway_manners` | the simulated gateway as a server: throttling, delay, its ledger's file |
+//! | `gateway_schedules` | subscriptions: payments by the gateway's clock |
 //! | `gateway_settlement` | reports, settlement files, chargebacks, and a clock that is put forward |
+//! | `gateway_webhooks` | what a receiver is told, and one that hangs, fails or redirects |
 //! | `gateway_redirect` | what waits for its customer on a page |
 //! | `gateway_secure` | 3-D Secure: frictionless, challenge, exemptions, proofs from elsewhere |
 //! | `gateway_stored` | stored accounts of every means, and what binds them |
@@ -42,9 +44,11 @@ mod gateway_manners;
 mod gateway_means;
 mod gateway_meets_sim;
 mod gateway_redirect;
+mod gateway_schedules;
 mod gateway_secure;
 mod gateway_settlement;
 mod gateway_stored;
+mod gateway_webhooks;
 mod parameters;
 mod sim_gateway;
 mod tls;

@@ -61,6 +61,15 @@ pub struct Args {
     /// The currency of the merchant's account, in which it settles
     #[arg(long, value_name = "CODE", default_value = "EUR", value_parser = currency)]
     pub settlement_currency: Currency,
+    /// Tell this URL what happens, as the interface's webhooks do; several may be named
+    #[arg(long, value_name = "URL")]
+    pub webhook: Vec<String>,
+    /// Encrypt the notifications by this AES-256 key, 64 hex digits (a test key: others may see it)
+    #[arg(long, value_name = "HEX")]
+    pub webhook_key: Option<String>,
+    /// Trust the authorities in this file (PEM) for the webhooks' servers, and no others
+    #[arg(long, value_name = "FILE")]
+    pub webhook_ca: Option<PathBuf>,
     #[command(flatten)]
     host_rules: HostRulesArgs,
 }
@@ -125,6 +134,9 @@ impl Args {
             delay: Duration::from_millis(self.delay_ms),
             settlement_folder: self.settlement_folder.clone(),
             settlement_currency: self.settlement_currency,
+            webhooks: self.webhook.clone(),
+            webhook_key: self.webhook_key.clone(),
+            webhook_ca: self.webhook_ca.as_ref().map(std::fs::read_to_string).transpose()?,
             ..default
         })
     }

@@ -15,6 +15,7 @@ use super::outcomes::Outcome;
 use super::redirect::{PENDING, RedirectPlan, Settlement};
 use super::refusal::Refusal;
 use super::registration_book::Registration;
+use super::webhook::Action;
 use crate::money::Amount;
 
 /// What is to be booked.
@@ -149,6 +150,10 @@ impl Host {
             entry,
         };
         self.books.enter(&booking, stored.as_ref())?;
+        self.tell_of_payment(Action::Created, &booking);
+        if stored.is_some() {
+            self.tell_of_registration(Action::Created, &booking.answer);
+        }
         let Booking { answer, entry, .. } = booking;
         let delivery =
             if entry.state == State::Declined { Delivery::Answer(400, answer) } else { after(outcome, answer) };
@@ -220,6 +225,7 @@ impl Host {
             Some((0, answer)) => {
                 booking.answer = answer;
                 self.books.asked(&booking, true)?;
+                self.tell_of_payment(Action::Updated, &booking);
             }
             Some((questions, answer)) => {
                 booking.later = Some((questions - 1, answer));

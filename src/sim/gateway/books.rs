@@ -114,6 +114,7 @@ impl Books {
         };
         db.execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;")?;
         db.execute_batch(SCHEMA)?;
+        db.execute_batch(super::schedule::SCHEMA)?;
         db.execute_batch(redirect_book::SCHEMA)?;
         db.execute_batch(registration_book::SCHEMA)?;
         for (table, column, what) in ADDED {
@@ -123,6 +124,11 @@ impl Books {
             }
         }
         Ok(Self(db))
+    }
+
+    /// For a room with a table of its own.
+    pub(super) fn connection(&self) -> &Connection {
+        &self.0
     }
 
     /// The entry with this id.

@@ -8,21 +8,28 @@ use chrono::{DateTime, TimeDelta, Utc};
 pub(super) struct Clock {
     ahead: TimeDelta,
     stands_at: Option<DateTime<Utc>>,
+    /// The moment that is made up for, while it is.
+    lives_through: Option<DateTime<Utc>>,
 }
 
 impl Clock {
     /// A clock that shows `at` now and goes on; without it the system's.
     pub(super) fn new(at: Option<DateTime<Utc>>) -> Self {
-        Self { ahead: at.map_or_else(TimeDelta::zero, |at| at - Utc::now()), stands_at: None }
+        Self { ahead: at.map_or_else(TimeDelta::zero, |at| at - Utc::now()), ..Self::default() }
     }
 
     pub(super) fn now(&self) -> DateTime<Utc> {
-        self.stands_at.unwrap_or_else(|| Utc::now() + self.ahead)
+        self.lives_through.or(self.stands_at).unwrap_or_else(|| Utc::now() + self.ahead)
     }
 
     /// Whether somebody has stopped it.
     pub(super) fn stands(&self) -> bool {
         self.stands_at.is_some()
+    }
+
+    /// Shows this moment, which was missed, until it is told `None`.
+    pub(super) fn lives_through(&mut self, at: Option<DateTime<Utc>>) {
+        self.lives_through = at;
     }
 
     /// Lets it go on from this time.

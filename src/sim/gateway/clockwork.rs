@@ -1,6 +1,6 @@
-//! What happens by itself as the gateway's clock goes on: settlement files at the end of the day, pages that nobody
-//! came to (`redirect`). One task waits for the next moment at which there is something to do; without such a moment it
-//! only waits to be called.
+//! What happens by itself as the gateway's clock goes on: payments of schedules, settlement files at the end of the
+//! day, pages that nobody came to (`redirect`). One task waits for the next moment at which there is something to do;
+//! without such a moment it only waits to be called.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,24 +21,54 @@ const LONGEST_SLEEP: Duration = Duration::from_secs(60);
 /// After something that failed, before it is tried again.
 const AFTER_FAILURE: Duration = Duration::from_secs(5);
 
+/// Turns when the clock was put forward, before whoever has done that hears of it: ten thousand payments.
+const MOST_TURNS: usize = 20;
+
+/// What a turn has done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Turn {
+    /// All that is due.
+    Done,
+    /// As much as one turn does.
+    More,
+    /// Nothing, or less than all: it is to be tried again.
+    Failed,
+}
+
 impl Host {
-    /// Does what is due; whether all of it is done.
-    pub(super) fn turn(&mut self) -> bool {
+    /// Does what is due: pages that nobody came to, then what schedules pay, then the files in which that stands.
+    pub(super) fn turn(&mut self) -> Turn {
         if let Err(error) = self.expire_due() {
             tracing::error!("gateway: the ledger failed: {error}");
-            return false;
+            return Turn::Failed;
         }
-        let Some(folder) = self.options().settlement_folder.clone() else { return true };
+        match self.pay_schedules() {
+            Ok(true) => return Turn::More,
+            Ok(false) => {}
+            Err(why) => {
+                tracing::warn!("gateway: no schedule can be paid: {why}");
+                return Turn::Failed;
+            }
+        }
+        let Some(folder) = self.options().settlement_folder.clone() else { return Turn::Done };
         match self.write_settlements(&folder) {
-            Ok(0) => true,
+            Ok(0) => Turn::Done,
             Ok(written) => {
                 tracing::info!("gateway: {written} settlement files written to {}", folder.display());
-                true
+                Turn::Done
             }
             Err(why) => {
                 tracing::warn!("gateway: {why}");
-                false
+                Turn::Failed
             }
+        }
+    }
+
+    /// Does what is due at once, as far as that is bearable; the rest is done by and by.
+    fn turns(&mut self) {
+        let more = (0..MOST_TURNS).all(|_| self.turn() == Turn::More);
+        if more {
+            self.called.notify_one();
         }
     }
 
@@ -46,10 +76,11 @@ impl Host {
     fn next_turn(&self) -> Option<DateTime<Utc>> {
         let page = self.books.next_expiry().ok().flatten();
         let page = page.and_then(|until| DateTime::from_timestamp(until.checked_add(1)?, 0));
+        let payment = self.next_payment().ok().flatten();
         let tomorrow = self.clock.now().date_naive().checked_add_days(Days::new(1));
         let midnight = tomorrow.filter(|_| self.options().settlement_folder.is_some());
         let midnight = midnight.map(|day| day.and_time(NaiveTime::MIN).and_utc());
-        [page, midnight].into_iter().flatten().min()
+        [page, payment, midnight].into_iter().flatten().min()
     }
 
     /// `POST /simulator/clock`, of the simulator alone: `at` is a time as 2026-11-20T12:34:56Z. It does not go back:
@@ -68,7 +99,8 @@ impl Host {
             return Err(Invalid::new("at", "before what the clock shows: it goes forward alone").into());
         }
         self.clock.go_on_from(at);
-        self.turn();
+        self.turns();
+        self.posted.notify_one();
         self.called.notify_one();
         let result = answer::result("000.000.100", "successful request");
         Ok(Delivery::Answer(200, json!({ "result": result })))
@@ -77,7 +109,8 @@ impl Host {
     /// Puts the clock to this time, where it stands, and does what has become due.
     pub(super) fn stand_at(&mut self, at: DateTime<Utc>) {
         self.clock.stop_at(at);
-        self.turn();
+        self.turns();
+        self.posted.notify_one();
     }
 }
 
@@ -86,9 +119,10 @@ pub(super) async fn run(shared: Arc<Shared>) {
     loop {
         let wait = {
             let mut host = shared.host();
-            let done = host.turn();
+            let turn = host.turn();
             match host.next_turn() {
-                _ if !done => Some(AFTER_FAILURE),
+                _ if turn == Turn::Failed => Some(AFTER_FAILURE),
+                _ if turn == Turn::More => Some(Duration::ZERO),
                 // A clock that stands is put forward by somebody, who does what is due.
                 Some(at) if !host.clock.stands() => {
                     Some((at - host.clock.now()).to_std().unwrap_or_default().min(LONGEST_SLEEP))

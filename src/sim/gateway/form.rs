@@ -97,6 +97,12 @@ impl Form {
         self.iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
     }
 
+    /// What was parsed before, without looking at it again.
+    pub(super) fn of(pairs: Vec<(String, String)>, host_rules: HostRules) -> Self {
+        let pairs = pairs.into_iter().map(|(name, value)| Pair { name, value, secret: false }).collect();
+        Self { pairs, host_rules }
+    }
+
     /// The value of a parameter.
     pub(super) fn get(&self, name: &str) -> Option<&str> {
         self.pairs.iter().find(|pair| pair.name == name).map(|pair| pair.value.as_str())
@@ -195,11 +201,7 @@ pub(super) const PAYMENT: &AcceptedParameters = &AcceptedParameters {
     call: Call::Payment,
     only: &[],
     taken: &[],
-    refused: &[
-        ("integrity", OF_CHECKOUTS),
-        ("overrideHolder", "the holder of a stored account"),
-        ("job.", OF_SCHEDULES),
-    ],
+    refused: &[("integrity", OF_CHECKOUTS), ("overrideHolder", "the holder of a stored account")],
 };
 
 /// What `POST /v1/payments` takes with `referenceUuid`.
@@ -242,7 +244,7 @@ pub(super) const WITH_REGISTRATION: &AcceptedParameters = &AcceptedParameters {
     call: Call::ByRegistration,
     only: &[],
     taken: TERMINAL,
-    refused: &[("integrity", OF_CHECKOUTS), ("pos.", NO_READER), ("job.", OF_SCHEDULES)],
+    refused: &[("integrity", OF_CHECKOUTS), ("pos.", NO_READER)],
 };
 
 /// What `DELETE /v1/registrations/{id}` takes.
@@ -251,6 +253,31 @@ pub(super) const DEREGISTRATION: &AcceptedParameters = RETRIEVAL;
 /// What the query takes (data-model: Query parameters).
 pub(super) const QUERY: &AcceptedParameters =
     &AcceptedParameters { call: Call::Query, only: &[], taken: &[], refused: &[] };
+
+/// What `POST /v1/schedules/{id}` takes: `job.*`, and whose it is.
+pub(super) const RESCHEDULE: &AcceptedParameters =
+    &AcceptedParameters { call: Call::Schedule, only: RESCHEDULED, taken: &[], refused: &[] };
+
+/// The names of the table's `job` group.
+const RESCHEDULED: &[&str] = &[
+    "entityId",
+    "job.name",
+    "job.year",
+    "job.month",
+    "job.dayOfMonth",
+    "job.dayOfWeek",
+    "job.hour",
+    "job.minute",
+    "job.second",
+    "job.startDate",
+    "job.endDate",
+    "job.noticeUnit",
+    "job.noticeNumber",
+    "job.noticeCallable",
+    "job.durationUnit",
+    "job.durationNumber",
+    "job.expression",
+];
 
 /// What the reports take (data-model: Reporting parameters).
 pub(super) const REPORT: &AcceptedParameters = &AcceptedParameters {

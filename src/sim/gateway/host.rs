@@ -20,9 +20,12 @@ use super::issuer::{self, ChipData, Declined, Issuer};
 use super::ledger::Kind;
 use super::outcomes::{self, Outcome};
 use super::refusal::Refusal;
+use super::registration_book::Registration;
 use super::remote_payment::{self, Origin};
+use super::schedule;
 use super::standing_instruction;
 use super::throttle::Throttle;
+use super::webhook::Webhooks;
 use super::{Mode, Options};
 use crate::emv::track2::PinRule;
 use crate::money::{Amount, Currency};
@@ -70,6 +73,9 @@ pub(super) struct Host {
     pub(super) forced: VecDeque<Outcome>,
     /// Wakes what happens by itself.
     pub(super) called: Arc<Notify>,
+    pub(super) webhooks: Webhooks,
+    /// Wakes who sends to them.
+    pub(super) posted: Arc<Notify>,
 }
 
 /// A payment request that is in order so far.
@@ -96,6 +102,8 @@ impl Host {
             again: false,
             forced: VecDeque::new(),
             called: Arc::default(),
+            webhooks: Webhooks::default(),
+            posted: Arc::default(),
         })
     }
 
@@ -104,6 +112,10 @@ impl Host {
         let form = self.form(body, form::PAYMENT)?;
         if form.get("referenceUuid").is_some() || standing_instruction::renews_or_adds(&form) {
             return self.increment(&form);
+        }
+        if remote_payment::is_remote(&form)? && schedule::is_asked(&form) {
+            let new = self.typed(&form)?;
+            return self.schedule_with(&new, &form);
         }
         if remote_payment::is_remote(&form)? {
             return self
@@ -127,6 +139,10 @@ impl Host {
             )
             .into());
         }
+        if schedule::is_asked(form) {
+            let new = self.read(form)?;
+            return self.schedule_with(&new, form);
+        }
         let outcome = self.outcome(form.get("amount"));
         let reference = form.required("merchantTransactionId")?;
         if let Some(instead) = self.instead_of_processing(outcome, reference, "/v1/payments") {
@@ -147,6 +163,13 @@ impl Host {
             ..Draft::new(form, *kind, *amount)
         };
         self.book(draft, outcome)
+    }
+
+    /// A schedule with what was read or typed, which is stored for it.
+    fn schedule_with(&mut self, new: &Registration, form: &Form) -> Result<Delivery, Refusal> {
+        let answer = self.schedule(&new.id, form)?;
+        self.books.store(new, None)?;
+        Ok(answer)
     }
 
     /// How it was started.

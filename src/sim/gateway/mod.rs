@@ -40,9 +40,11 @@
 //! | `POST /v1/registrations` | stores a card that was read, or payment data that were typed |
 //! | `POST /v1/registrations/{id}/payments` | DB or PA with them |
 //! | `DELETE /v1/registrations/{id}` | forgets them |
+//! | `GET`, `POST`, `DELETE /v1/schedules/{id}` | a subscription, which a payment with `job.*` has set up (`schedule`) |
 //! | `GET` or `POST /redirect/{id}` | the page on which a customer acts (`page`) |
 //! | `GET /provider/…` | tokens of test cards (`provider`) |
 //! | `GET /v1/reports/transactions`, `…/reconciliations` | what was booked, and what is settled of it (`reports`, `settlement`) |
+//! | `POST`, `GET /v1/webhooks`, `DELETE /v1/webhooks/{id}` | who is told what happens, and how that goes (`webhook`) |
 //! | `POST /simulator/clock` | puts its clock forward; of the simulator alone |
 //!
 //! ```no_run
@@ -95,6 +97,7 @@ mod registration_book;
 mod remote_payment;
 mod reports;
 mod route;
+mod schedule;
 mod secure;
 mod server;
 mod settlement;
@@ -104,6 +107,7 @@ mod throttle;
 mod token_account;
 mod virtual_account;
 mod wallet;
+mod webhook;
 
 use std::io;
 use std::net::SocketAddr;
@@ -158,6 +162,14 @@ pub struct Options {
     pub settlement_currency: Currency,
     /// Where the file of each settlement date is written at the end of the day before; it must be there.
     pub settlement_folder: Option<PathBuf>,
+    /// URLs that are told what happens.
+    pub webhooks: Vec<String>,
+    /// The key by which the notifications to them are encrypted, 64 hex digits; without it they are plain JSON.
+    pub webhook_key: Option<String>,
+    /// The authorities that their servers' certificates must be of, PEM; without it the system's.
+    pub webhook_ca: Option<String>,
+    /// How long one of them may take to answer.
+    pub webhook_timeout: Duration,
 }
 
 impl Default for Options {
@@ -177,6 +189,10 @@ impl Default for Options {
             delay: Duration::ZERO,
             settlement_currency: Currency::from_code("EUR").expect("ISO 4217 has it"),
             settlement_folder: None,
+            webhooks: Vec::new(),
+            webhook_key: None,
+            webhook_ca: None,
+            webhook_timeout: Duration::from_secs(10),
         }
     }
 }
@@ -202,6 +218,7 @@ pub struct Gateway {
     control: mpsc::Sender<server::Control>,
     task: JoinHandle<()>,
     clockwork: JoinHandle<()>,
+    postman: JoinHandle<()>,
 }
 
 /// Starts a gateway on the current tokio runtime.
@@ -217,8 +234,12 @@ pub async fn start(options: Options) -> io::Result<Gateway> {
     let shared = Arc::new(server::Shared::new(Arc::clone(&options), base_url).map_err(|why| unusable(&options, &why))?);
     let (control, orders) = mpsc::channel(1);
     let serve = server::serve(listener, address, TlsAcceptor::from(tls), Arc::clone(&shared), orders);
+    shared.host().register_options().map_err(|why| io::Error::new(io::ErrorKind::InvalidInput, why))?;
+    // Most gateways tell nobody: then the system's authorities need not be read.
+    let client = if options.webhooks.is_empty() { None } else { Some(webhook::client(&options)?) };
+    let postman = tokio::spawn(webhook::run(Arc::clone(&shared), Arc::clone(&options), client));
     let clockwork = tokio::spawn(clockwork::run(Arc::clone(&shared)));
-    Ok(Gateway { address, ca_pem, options, shared, control, task: tokio::spawn(serve), clockwork })
+    Ok(Gateway { address, ca_pem, options, shared, control, task: tokio::spawn(serve), clockwork, postman })
 }
 
 /// What to do about a ledger that cannot be opened.
@@ -345,6 +366,7 @@ impl Gateway {
     pub async fn stop(mut self) {
         self.task.abort();
         self.clockwork.abort();
+        self.postman.abort();
         let _ = (&mut self.task).await;
         let _ = (&mut self.clockwork).await;
     }
@@ -360,5 +382,6 @@ impl Drop for Gateway {
     fn drop(&mut self) {
         self.task.abort();
         self.clockwork.abort();
+        self.postman.abort();
     }
 }

@@ -1,7 +1,7 @@
 //! Asking what became of payments: by id, or by the query with its filters.
 //!
-//! Checked: the form, the entity, and that both dates come together and in order; unless the host is the literal one
-//! (`host_rules`), also that a reference or the dates are there, and not both.
+//! Checked: the form, the entity, that both dates come together and in order, that a reference and dates do not, and,
+//! unless the host is the literal one (`host_rules`), that there is at least one filter.
 
 use chrono::NaiveDateTime;
 
@@ -20,7 +20,8 @@ impl Host {
         self.check_entity(&Form::parse(query, form::RETRIEVAL, self.host_rules())?, false)?;
         let booking = self.books.find(id)?.ok_or(Refusal::NotFound)?;
         let payment = self.ask(booking)?.ok_or(Refusal::NotFound)?;
-        Ok(Delivery::Answer(200, payment))
+        // Each request has a stamp of its own.
+        Ok(Delivery::Answer(200, answer::stamped(payment, self.clock.now())))
     }
 
     /// `GET /v1/query` by its query string, `POST /v1/query` by its body: which of them is not documented. What is
@@ -37,9 +38,13 @@ impl Host {
             _ => return Err(Invalid::new("date.from", "date.from and date.to come together, in this order").into()),
         };
         let reference = form.get("merchantTransactionId");
-        // Every filter is optional (data-model: Query parameters); that both do not go together is the form's.
-        if !self.host_rules().is_literal() && reference.is_some() == frame.is_some() {
-            return Err(Invalid::new("merchantTransactionId", "either it or date.from and date.to").into());
+        // Every filter is optional (data-model: Query parameters); that reference and dates do not go together is the
+        // form's. Without any it would be the whole ledger, which is the letter of it and hardly what is wanted.
+        let filters = ["merchantTransactionId", "date.from", "paymentTypes", "paymentMethods", "shortId"];
+        if !self.host_rules().is_literal() && filters.iter().all(|name| form.get(name).is_none()) {
+            let why =
+                "a query has at least one filter: it, date.from and date.to, paymentTypes, paymentMethods or shortId";
+            return Err(Invalid::new("merchantTransactionId", why).into());
         }
         let found = self.books.search(&SearchFilter {
             reference,

@@ -20,6 +20,7 @@ use super::answer::{self, new_id, result};
 use super::form::{Form, Invalid};
 use super::host::Host;
 use super::ledger::State;
+use super::webhook::Action;
 
 /// How long a page waits for its customer.
 const LIFE: TimeDelta = TimeDelta::minutes(30);
@@ -259,6 +260,9 @@ impl Host {
         self.books.settle(page, end, &settled)?;
         tracing::info!("gateway: page of {}: {}: {}", page.payment, end.as_str(), settled.code);
         page.end = Some(end);
+        if let Some(decided) = self.books.find(&page.payment)? {
+            self.tell_of_payment(Action::Updated, &decided);
+        }
         Ok(())
     }
 }

@@ -25,8 +25,10 @@ use super::redirect::PageKind;
 use super::refusal::{Refusal, Rule, rule};
 use super::registration_book::Registration;
 use super::remote_payment::{self, Origin, Paying};
+use super::schedule;
 use super::standing_instruction;
 use super::test_card;
+use super::webhook::Action;
 use crate::money::{Amount, Currency};
 
 const DELETED: Refusal = rule("id", "100.150.202", "registration is already deregistered");
@@ -51,11 +53,13 @@ impl Host {
             answer["standingInstruction"] = first.clone();
         }
         echo(&mut answer, &form, form.first_under("pos.").is_some());
+        let answer = answer::stamped(answer, self.clock.now());
+        self.tell_of_registration(Action::Created, &answer);
         Ok(Delivery::Answer(200, answer))
     }
 
     /// A card that a reader has read.
-    fn read(&mut self, form: &Form) -> Result<Registration, Refusal> {
+    pub(super) fn read(&mut self, form: &Form) -> Result<Registration, Refusal> {
         form.required("pos.terminalId")?;
         let entry_mode = form.required("pos.entryMode")?;
         let sealed = EncryptedData::from_form(form)?;
@@ -68,7 +72,7 @@ impl Host {
     }
 
     /// Payment data that were typed.
-    fn typed(&mut self, form: &Form) -> Result<Registration, Refusal> {
+    pub(super) fn typed(&mut self, form: &Form) -> Result<Registration, Refusal> {
         let Some(means) = Means::of(form)? else { return Err(Invalid::new("card.number", "required").into()) };
         let field = Means::first_field(form).unwrap_or_default();
         form.complete(form::REGISTRATION)?;
@@ -109,6 +113,9 @@ impl Host {
         let reference = form.required("merchantTransactionId")?;
         let stored = self.usable(id)?;
         let paying = with(&stored, &form, kind)?;
+        if schedule::is_asked(&form) {
+            return self.schedule(id, &form);
+        }
         let outcome = self.outcome(form.get("amount"));
         let path = format!("/v1/registrations/{id}/payments");
         if let Some(instead) = self.instead_of_processing(outcome, reference, &path) {
@@ -135,11 +142,14 @@ impl Host {
         }
         self.books.delete_registration(id)?;
         let (code, description, _) = answer::approved(None);
-        Ok(Delivery::Answer(200, json!({ "id": id, "result": result(code, description) })))
+        let answer = json!({ "id": id, "result": result(code, description) });
+        let answer = answer::stamped(answer, self.clock.now());
+        self.tell_of_registration(Action::Deleted, &answer);
+        Ok(Delivery::Answer(200, answer))
     }
 
     /// A stored account that may be used: not deleted, and the payment that stored it was approved.
-    fn usable(&self, id: &str) -> Result<Registration, Refusal> {
+    pub(super) fn usable(&self, id: &str) -> Result<Registration, Refusal> {
         let stored = self.books.registration(id)?.ok_or(Refusal::NotFound)?;
         if self.host_rules().books_all() {
             return Ok(stored);
@@ -161,7 +171,7 @@ fn stored(method: Method, masked_card: Option<MaskedCard>, shown: Value) -> Regi
 }
 
 /// What a stored account comes to in this payment.
-fn with(stored: &Registration, form: &Form, kind: Kind) -> Result<Paying, Invalid> {
+pub(super) fn with(stored: &Registration, form: &Form, kind: Kind) -> Result<Paying, Invalid> {
     let card = stored.masked_card.as_ref();
     let brand = card.and_then(|card| answer::brand(&card.bin)).or(stored.shown["paymentBrand"].as_str());
     if form.get("paymentBrand").is_some_and(|named| Some(named) != brand) {

@@ -48,6 +48,8 @@ pub(super) struct Shared {
     watcher: OnceLock<Watcher>,
     /// Wakes the clockwork.
     pub(super) called: Arc<Notify>,
+    /// Wakes who sends to webhooks.
+    pub(super) posted: Arc<Notify>,
 }
 
 /// Who is told what the wire sees, in the moment it does.
@@ -64,6 +66,7 @@ impl Shared {
         let host = Host::new(Arc::clone(&options), base_url)?;
         Ok(Self {
             called: Arc::clone(&host.called),
+            posted: Arc::clone(&host.posted),
             host: Mutex::new(host),
             options,
             bytes: Arc::default(),

@@ -1,0 +1,234 @@
+//! Subscriptions: a payment with `job.*` is not paid but paid again and again, by the gateway's clock, with a stored
+//! card (data-model: Scheduling). When one is due is in `timetable`, how long it lasts in `job`.
+//!
+//! Assumed, as the interface is silent: `job.*` comes with a payment by registration or with payment data,
+//! which are stored then; the request itself pays nothing, and is answered with the schedule's id; each payment has the
+//! request's reference with `-0001`, `-0002`, … behind it, and is the merchant's own (MIT, REPEATED); a declined one
+//! changes nothing for the next; a stored card that is deleted stops its schedules.
+//!
+//! | request | what it does |
+//! |---|---|
+//! | `GET /v1/schedules/{id}` | how it stands |
+//! | `POST /v1/schedules/{id}` with `job.*` | another timetable from now on |
+//! | `DELETE /v1/schedules/{id}` | gives notice |
+
+mod job;
+mod rows;
+mod timetable;
+
+use chrono::{DateTime, Utc};
+use serde_json::{Value, json};
+
+use super::answer::{self, result};
+use super::booking::Draft;
+use super::form::{self, Form, Invalid};
+use super::host::{Delivery, Host, money};
+use super::ledger::Kind;
+use super::outcomes::Outcome;
+use super::refusal::{Refusal, rule};
+use super::registration;
+use super::remote_payment::Origin;
+use job::Job;
+use rows::{Schedule, State};
+
+pub(super) use rows::SCHEMA;
+
+/// Payments in one turn of the clockwork, about a tenth of a second; what is due beyond them comes in the next turn.
+pub(super) const MOST_AT_ONCE: usize = 500;
+/// Schedules that may be active: each is looked at when the clock goes on.
+const MOST_SCHEDULES: u32 = 10_000;
+/// What a payment takes over from its schedule's request; nothing of a card or a reader is among it.
+const KEPT: &[&str] = &[
+    "entityId",
+    "amount",
+    "currency",
+    "paymentType",
+    "merchantTransactionId",
+    "merchantInvoiceId",
+    "merchantMemo",
+    "descriptor",
+    "transactionCategory",
+    "testMode",
+];
+
+/// Whether a payment's form asks for a schedule.
+pub(super) fn is_asked(form: &Form) -> bool {
+    form.iter().any(|(name, _)| name.starts_with("job."))
+}
+
+impl Host {
+    /// Sets a schedule up, which pays with a stored card that may be used.
+    pub(super) fn schedule(&mut self, registration: &str, form: &Form) -> Result<Delivery, Refusal> {
+        if !matches!(form.required("paymentType")?, "DB" | "PA") {
+            return Err(Invalid::new("paymentType", "must be DB or PA with job.*").into());
+        }
+        money(form)?;
+        form.required("merchantTransactionId")?;
+        let job = Job::read(form)?;
+        let now = self.clock.now();
+        let next = job.first(now)?;
+        if self.books.active_schedules()? >= MOST_SCHEDULES {
+            return Err(rule(
+                "job.name",
+                "800.110.100",
+                "too many schedules; cancel one with DELETE /v1/schedules/{id}",
+            ));
+        }
+        let kept =
+            |name: &str| KEPT.contains(&name) || name.starts_with("customParameters[") || name.starts_with("job.");
+        let kept: Vec<(String, String)> = form
+            .iter()
+            .filter(|(name, _)| kept(name))
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .collect();
+        let schedule = Schedule {
+            id: answer::new_id(),
+            registration: registration.to_owned(),
+            form: Form::of(kept, self.host_rules()),
+            set_up: now,
+            next: Some(next),
+            last: job.last(now)?,
+            paid: 0,
+            state: State::Active,
+        };
+        self.books.enter_schedule(&schedule)?;
+        self.called.notify_one();
+        Ok(Delivery::Answer(200, shown(&schedule)))
+    }
+
+    /// `GET /v1/schedules/{id}`.
+    pub(super) fn show_schedule(&mut self, id: &str, query: &[u8]) -> Result<Delivery, Refusal> {
+        self.check_entity(&Form::parse(query, form::RETRIEVAL, self.host_rules())?, true)?;
+        let schedule = self.books.schedule(id)?.ok_or(Refusal::NotFound)?;
+        Ok(Delivery::Answer(200, shown(&schedule)))
+    }
+
+    /// `POST /v1/schedules/{id}`: another timetable from now on.
+    pub(super) fn reschedule(&mut self, id: &str, body: &[u8]) -> Result<Delivery, Refusal> {
+        let form = self.form(body, form::RESCHEDULE)?;
+        let mut schedule = self.active(id)?;
+        let job = Job::read(&form)?;
+        let now = self.clock.now();
+        schedule.next = Some(job.first(now)?);
+        schedule.last = job.last(now)?;
+        schedule.set_up = now;
+        let kept = schedule.form.iter().filter(|(name, _)| !name.starts_with("job.")).chain(form.iter());
+        let kept = kept.filter(|(name, _)| name.starts_with("job.") || schedule.form.get(name).is_some());
+        let mut pairs: Vec<(String, String)> = Vec::new();
+        for (name, value) in kept {
+            if !pairs.iter().any(|(known, _)| known == name) {
+                pairs.push((name.to_owned(), value.to_owned()));
+            }
+        }
+        schedule.form = Form::of(pairs, self.host_rules());
+        self.books.change_schedule(&schedule)?;
+        self.called.notify_one();
+        Ok(Delivery::Answer(200, shown(&schedule)))
+    }
+
+    /// `DELETE /v1/schedules/{id}`: notice is given.
+    pub(super) fn cancel_schedule(&mut self, id: &str, query: &[u8]) -> Result<Delivery, Refusal> {
+        self.check_entity(&Form::parse(query, form::RETRIEVAL, self.host_rules())?, true)?;
+        let mut schedule = self.active(id)?;
+        let now = self.clock.now();
+        let last = Job::read(&schedule.form)?.last_after_notice(schedule.set_up, now)?;
+        schedule.last = Some(schedule.last.map_or(last, |known| known.min(last)));
+        schedule.end_if_over();
+        self.books.change_schedule(&schedule)?;
+        Ok(Delivery::Answer(200, shown(&schedule)))
+    }
+
+    fn active(&self, id: &str) -> Result<Schedule, Refusal> {
+        match self.books.schedule(id)?.ok_or(Refusal::NotFound)? {
+            schedule if schedule.state == State::Active => Ok(schedule),
+            _ => Err(rule("id", "700.400.100", "the schedule has ended")),
+        }
+    }
+
+    /// Pays what is due by now, in its order; whether there may be more.
+    pub(super) fn pay_schedules(&mut self) -> rusqlite::Result<bool> {
+        let now = self.clock.now();
+        for _ in 0..MOST_AT_ONCE {
+            let Some(mut schedule) = self.books.next_schedule()? else { return Ok(false) };
+            let Some(at) = schedule.next.filter(|at| *at <= now) else { return Ok(false) };
+            // What it has paid is written first: it never pays twice for one moment.
+            schedule.paid += 1;
+            let job = Job::read(&schedule.form).ok();
+            schedule.next = job.and_then(|job| job.after(at));
+            schedule.end_if_over();
+            self.books.change_schedule(&schedule)?;
+            self.clock.lives_through(Some(at));
+            let paid = self.pay_schedule(&schedule);
+            self.clock.lives_through(None);
+            match paid {
+                Ok(_) => {}
+                Err(Refusal::Books(error)) => return Err(error),
+                Err(refusal) => {
+                    let why = refusal.note().unwrap_or_else(|| "the stored card is unknown".to_owned());
+                    tracing::warn!("gateway: the schedule {} has stopped: {why}", schedule.id);
+                    schedule.state = State::Stopped;
+                    schedule.next = None;
+                    self.books.change_schedule(&schedule)?;
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    /// One payment of a schedule, at its time.
+    fn pay_schedule(&mut self, schedule: &Schedule) -> Result<Delivery, Refusal> {
+        let stored = self.usable(&schedule.registration)?;
+        let form = schedule.payment(self.host_rules());
+        let kind = if form.required("paymentType")? == "PA" { Kind::PreAuthorisation } else { Kind::Debit };
+        let amount = money(&form)?;
+        // Nobody waits for an answer: what goes wrong on a line cannot go wrong here.
+        let outcome = match self.outcome(form.get("amount")) {
+            Outcome::Throttle | Outcome::RedirectElsewhere | Outcome::RedirectOnce => Outcome::Approve,
+            outcome => outcome,
+        };
+        let paying = registration::with(&stored, &form, kind)?;
+        let instruction =
+            json!({ "type": "RECURRING", "recurringType": "SUBSCRIPTION", "mode": "REPEATED", "source": "MIT" });
+        let draft = Draft {
+            registration: Some(schedule.registration.clone()),
+            instruction: Some(instruction),
+            at_the_counter: stored.shown == json!({}),
+            ..Draft::new(&form, kind, amount)
+        };
+        let path = format!("/v1/registrations/{}/payments", schedule.registration);
+        let paid = self.settle_or_ask(draft, paying, outcome, &Origin { path: &path, resource: None })?;
+        Ok(paid.delivery)
+    }
+
+    /// When the next payment of any schedule is due.
+    pub(super) fn next_payment(&self) -> rusqlite::Result<Option<DateTime<Utc>>> {
+        Ok(self.books.next_schedule()?.and_then(|schedule| schedule.next))
+    }
+}
+
+/// A schedule as it is answered: the request's own fields, and how it stands.
+fn shown(schedule: &Schedule) -> Value {
+    let (code, description, _) = answer::approved(schedule.form.get("testMode"));
+    let mut answer = json!({
+        "id": schedule.id,
+        "registrationId": schedule.registration,
+        "result": result(code, description),
+        "schedule": {
+            "state": schedule.state.as_str(),
+            "payments": schedule.paid.to_string(),
+        },
+    });
+    for (name, at) in [("next", schedule.next), ("last", schedule.last)] {
+        if let Some(at) = at {
+            answer["schedule"][name] = json!(at.format("%Y-%m-%d %H:%M:%S").to_string());
+        }
+    }
+    for (name, value) in schedule.form.iter() {
+        if let Some(name) = name.strip_prefix("job.") {
+            answer["job"][name] = json!(value);
+        } else if matches!(name, "paymentType" | "amount" | "currency" | "merchantTransactionId") {
+            answer[name] = json!(value);
+        }
+    }
+    answer
+}
