@@ -9,6 +9,7 @@ use super::address_and_code;
 use super::answer::{self, CheckLetters};
 use super::booking::{Draft, chosen};
 use super::books::{Books, MaskedCard};
+use super::checkout::Checkouts;
 use super::clear_card_data::ClearCard;
 use super::clock::Clock;
 use super::encrypted_data::{EncryptedData, KeySets};
@@ -21,6 +22,7 @@ use super::refusal::Refusal;
 use super::remote_payment::{self, Origin};
 use super::standing_instruction;
 use super::throttle::Throttle;
+use super::widget::Asset;
 use super::{Mode, Options};
 use crate::emv::track2::PinRule;
 use crate::money::{Amount, Currency};
@@ -36,6 +38,8 @@ pub(super) enum Delivery {
     Half(Vec<u8>),
     /// HTTP 307 to this address.
     Redirect(String),
+    /// What the hosted widget is made of.
+    Asset(Asset),
     /// Nothing; the line stays open.
     Silence,
     /// Nothing; the line is cut.
@@ -48,6 +52,7 @@ pub(super) struct Host {
     pub(super) books: Books,
     pub(super) clock: Clock,
     pub(super) throttle: Throttle,
+    pub(super) checkouts: Checkouts,
     pub(super) key_sets: KeySets,
     pub(super) issuer: Issuer,
     redirected: HashSet<String>,
@@ -74,6 +79,7 @@ impl Host {
             books: Books::open(options.ledger.as_deref())?,
             clock: Clock::new(options.clock),
             throttle: Throttle::new(options.throttle),
+            checkouts: Checkouts::default(),
             delay: options.delay,
             options,
             key_sets: KeySets::default(),

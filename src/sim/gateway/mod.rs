@@ -53,6 +53,7 @@ mod booking;
 mod books;
 mod card_not_present;
 mod certificate;
+mod checkout;
 mod clear_card_data;
 mod clock;
 mod counters;
@@ -79,6 +80,7 @@ mod server;
 mod standing_instruction;
 mod test_card;
 mod throttle;
+mod widget;
 
 use std::io;
 use std::net::SocketAddr;
@@ -115,6 +117,8 @@ pub struct Options {
     pub name: Option<String>,
     /// What it asks of a client beyond the usual.
     pub demand: Demand,
+    /// The authority (PEM) that shops' certificates are signed by, for calls to them over HTTPS.
+    pub shop_ca: Option<String>,
     /// How much is checked.
     pub mode: Mode,
     /// How strictly it checks and answers.
@@ -138,6 +142,7 @@ impl Default for Options {
             certificate: Certificate::Good,
             name: None,
             demand: Demand::default(),
+            shop_ca: None,
             mode: Mode::Checked,
             host_rules: HostRules::Checked,
             ledger: None,
@@ -181,8 +186,15 @@ pub async fn start(options: Options) -> io::Result<Gateway> {
     let options = Arc::new(options);
     let shared = Arc::new(server::Shared::new(Arc::clone(&options)).map_err(|why| unusable(&options, &why))?);
     let (control, orders) = mpsc::channel(1);
+    let remind = checkout::remind_shops(Arc::clone(&shared), checkout::trust(options.shop_ca.as_deref())?);
     let serve = server::serve(listener, address, TlsAcceptor::from(tls), Arc::clone(&shared), orders);
-    Ok(Gateway { address, ca_pem, options, shared, control, task: tokio::spawn(serve) })
+    let both = async {
+        tokio::select! {
+            () = serve => {}
+            () = remind => {}
+        }
+    };
+    Ok(Gateway { address, ca_pem, options, shared, control, task: tokio::spawn(both) })
 }
 
 /// What to do about a ledger that cannot be opened.
@@ -246,6 +258,7 @@ impl Gateway {
     /// Stops its clock at this time.
     pub fn set_clock(&self, at: DateTime<Utc>) {
         self.shared.host().clock.stop_at(at);
+        self.shared.clock_or_checkouts_changed.notify_one();
     }
 
     /// How long it waits before each answer from now on.

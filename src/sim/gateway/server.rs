@@ -13,7 +13,7 @@ use hyper::service::service_fn;
 use hyper::{Method, Request, Response};
 use hyper_util::rt::TokioIo;
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{Notify, mpsc, oneshot};
 use tokio::task::JoinSet;
 use tokio_rustls::TlsAcceptor;
 
@@ -44,6 +44,8 @@ pub(super) struct Shared {
     /// The latest payment as it was sent; kept in [`Mode::Fast`] only.
     last_request: Mutex<Vec<u8>>,
     watcher: OnceLock<Watcher>,
+    /// Another call to a shop may be the next one.
+    pub(super) clock_or_checkouts_changed: Notify,
 }
 
 /// Who is told what the wire sees, in the moment it does.
@@ -67,6 +69,7 @@ impl Shared {
             last_payment: Mutex::new(None),
             last_request: Mutex::default(),
             watcher: OnceLock::new(),
+            clock_or_checkouts_changed: Notify::new(),
         })
     }
 
@@ -211,11 +214,14 @@ async fn handle(
     if payment && shared.options.mode == Mode::Fast {
         shared.keep_request(&head, body.as_deref().unwrap_or_default());
     }
+    let for_shoppers = route::is_for_shoppers(&head.method, path, &head.headers, host_rules.is_literal());
     let (delivery, now, delay) = {
         let delivery = if head.method == Method::GET && path == "/" {
             Some(if host_rules.is_literal() { answer::not_found() } else { Delivery::Raw(200, b"{}".to_vec()) })
         } else if shared.options.mode == Mode::Constant {
             Some(Delivery::Raw(200, CONSTANT.to_vec()))
+        } else if for_shoppers {
+            None
         } else {
             route::authorized(&head.headers, &shared.options.token).err()
         };
@@ -228,7 +234,13 @@ async fn handle(
     if !delay.is_zero() {
         tokio::time::sleep(delay).await;
     }
-    deliver(delivery, now).await
+    let mut response = deliver(delivery, now).await?;
+    if for_shoppers {
+        let (name, value) = route::FOR_ANY_PAGE;
+        response.headers_mut().insert(name, value);
+        shared.clock_or_checkouts_changed.notify_one();
+    }
+    Ok(response)
 }
 
 /// The body, unless it is too long. What is too long is read all the same, within reason: a client that is still
