@@ -1,5 +1,6 @@
 //! Payments away from the counter at the simulated gateway: each means alone, what is said of it, and what is refused.
 
+use pos_agent::sim::gateway::provider::{self, TokenType};
 use pos_agent::sim::gateway::{HostRules, Kind, Method, Options, State};
 
 use crate::card_reader::Reader;
@@ -168,4 +169,199 @@ async fn the_other_gateways_take_typed_cards_too() {
     let mut page = PageShop::with(Options { host_rules: HostRules::Permissive, ..Options::default() }).await;
     page.paid("10.00", &[CARD, &[("taxAmount", "99.00")]]).await;
     page.refused(&[CARD, &[("card.number", "4539578763621486")]], "100.100.101", "card.number").await;
+}
+
+const SEPA: &[(&str, &str)] = &[
+    ("bankAccount.holder", "Jane Jones"),
+    ("bankAccount.iban", "DE89370400440532013000"),
+    ("bankAccount.bic", "COBADEFF"),
+    ("bankAccount.country", "DE"),
+    ("paymentBrand", "DIRECTDEBIT_SEPA"),
+];
+
+#[tokio::test]
+async fn a_bank_account_is_debited_with_its_mandate() {
+    let mut page = PageShop::open().await;
+    page.shop.gateway.set_clock(at("2026-11-20T12:00:00Z"));
+    let answer = page.paid("10.00", &[SEPA]).await;
+    let mandate = text(&answer, "/bankAccount/mandate/id");
+    assert!(mandate.starts_with("SIM-") && text(&answer, "/bankAccount/mandate/dateOfSignature") == "2026-11-20");
+    assert_eq!(
+        (text(&answer, "/paymentBrand"), text(&answer, "/bankAccount/country")),
+        ("DIRECTDEBIT_SEPA".into(), "DE".into())
+    );
+    assert!(!answer.to_string().contains("0532013000") && !answer.to_string().contains("Jane"), "{answer}");
+    let entry = page.last_entry();
+    assert_eq!((entry.method, entry.state), (Method::DirectDebit, State::Approved));
+    assert!(!format!("{:?}", entry.details).contains("0532013000"));
+    let own = [
+        ("bankAccount.mandate.id", "MANDATE-ONE"),
+        ("bankAccount.mandate.dateOfSignature", "2026-11-20"),
+        ("transactionDueDate", "2026-12-01"),
+    ];
+    let answer = page.paid("10.00", &[SEPA, &own]).await;
+    assert_eq!(
+        (text(&answer, "/bankAccount/mandate/id"), text(&answer, "/transactionDueDate")),
+        ("MANDATE-ONE".into(), "2026-12-01".into())
+    );
+    // By number and bank code; money to an account; back again.
+    let by_number = [
+        ("bankAccount.iban", ""),
+        ("bankAccount.bic", ""),
+        ("bankAccount.number", "0532013000"),
+        ("bankAccount.bankCode", "37040044"),
+        ("paymentBrand", "DIRECTDEBIT"),
+    ];
+    let answer = page.paid("10.00", &[SEPA, &by_number]).await;
+    assert!(answer["bankAccount"].get("mandate").is_none());
+    assert_eq!(page.post(&format!("v1/payments/{}", text(&answer, "/id")), &[&[("paymentType", "RF")]]).await.0, 200);
+    page.paid("10.00", &[SEPA, &[("paymentType", "CD")]]).await;
+    assert_eq!(page.last_entry().method, Method::CreditTransfer);
+    for (change, code, name) in [
+        (("bankAccount.iban", "DE89370400440532013001"), "100.100.101", "bankAccount.iban"),
+        (("bankAccount.iban", ""), INVALID, "bankAccount.number"),
+        (("bankAccount.bic", ""), INVALID, "bankAccount.bankCode"),
+        (("bankAccount.holder", ""), INVALID, "bankAccount.holder"),
+        (("bankAccount.country", "AT"), INVALID, "bankAccount.country"),
+        (("bankAccount.mandate.id", "MANDATE-ONE"), INVALID, "bankAccount.mandate.dateOfSignature"),
+        (("bankAccount.mandate.dateOfSignature", "2026-11-01"), INVALID, "bankAccount.mandate.id"),
+        (("transactionDueDate", "2026-11-19"), INVALID, "transactionDueDate"),
+        (("paymentType", "PA"), INVALID, "paymentType"),
+        (("paymentBrand", "VISA"), INVALID, "paymentBrand"),
+        (("paymentBrand", ""), INVALID, "paymentBrand"),
+        (("currency", "USD"), INVALID, "currency"),
+    ] {
+        page.refused(&[SEPA, &[change]], code, name).await;
+    }
+    let later = [("bankAccount.mandate.id", "MANDATE-ONE"), ("bankAccount.mandate.dateOfSignature", "2026-11-21")];
+    page.refused(&[SEPA, &later], INVALID, "bankAccount.mandate.dateOfSignature").await;
+    page.refused(&[SEPA, &own, &[("paymentType", "CD")]], INVALID, "bankAccount.mandate.id").await;
+    let (status, answer) = page.pay("10.00", &[SEPA, &[("bankAccount.iban", "DE02100500000054540402")]]).await;
+    assert_eq!((status, text(&answer, "/result/code").as_str()), (400, "800.100.152"), "it is closed");
+}
+
+#[tokio::test]
+async fn a_token_stands_for_a_card() {
+    let mut page = PageShop::open().await;
+    let network = provider::account_token(TokenType::Network, "5555555555554444").unwrap();
+    let outside = provider::account_token(TokenType::External, "4111111111111111").unwrap();
+    let proof = provider::cryptogram(&network, 1);
+    let by_network = [("tokenAccount.number", network.as_str()), ("tokenAccount.type", "NETWORK")];
+    let proven = [&by_network[..], &[("tokenAccount.cryptogram", proof.as_str())]].concat();
+    let answer = page.paid("10.00", &[&proven]).await;
+    assert_eq!((text(&answer, "/paymentBrand"), text(&answer, "/card/last4Digits")), ("MASTER".into(), "4444".into()));
+    assert_eq!(
+        (page.last_entry().method, text(&answer, "/tokenAccount/type")),
+        (Method::NetworkToken, "NETWORK".into())
+    );
+    assert!(!answer.to_string().contains(&network));
+    let from_outside = [("tokenAccount.number", outside.as_str()), ("tokenAccount.type", "EXTERNAL")];
+    page.paid("10.00", &[&from_outside, &[("tokenAccount.expiryMonth", "12"), ("tokenAccount.expiryYear", "2034")]])
+        .await;
+    assert_eq!(page.last_entry().method, Method::ExternalToken);
+    page.paid("10.00", &[&by_network, &[("tokenAccount.dtvc", provider::verification_code(&network).as_str())]]).await;
+    page.paid("10.00", &[&by_network, &[("paymentType", "CD")]]).await;
+    // A proof is for one payment and one token.
+    for (proof, code) in [(proof.as_str(), "800.100.158"), (provider::cryptogram(&outside, 2).as_str(), "800.100.158")]
+    {
+        let (status, answer) = page.pay("10.00", &[&by_network, &[("tokenAccount.cryptogram", proof)]]).await;
+        assert_eq!((status, text(&answer, "/result/code").as_str()), (400, code));
+    }
+    page.refused(&[&by_network], INVALID, "tokenAccount.cryptogram").await;
+    page.refused(&[&by_network, &[("tokenAccount.type", "")]], INVALID, "tokenAccount.type").await;
+    page.refused(
+        &[&from_outside, &[("tokenAccount.number", "9901000000000000")]],
+        "100.100.101",
+        "tokenAccount.number",
+    )
+    .await;
+    page.refused(&[&from_outside, &[("tokenAccount.type", "NETWORK")]], "100.100.101", "tokenAccount.number").await;
+    page.refused(&[&from_outside, &[("tokenAccount.expiryMonth", "12")]], INVALID, "tokenAccount.expiryYear").await;
+    page.refused(&[&from_outside, &[("paymentBrand", "AMEX")]], INVALID, "paymentBrand").await;
+}
+
+#[tokio::test]
+async fn each_wallet_pays_by_its_token_and_decrypted() {
+    let mut page = PageShop::open().await;
+    for wallet in ["<wallet_a>", "<wallet_b>", "<wallet_c>"] {
+        let name = format!("{wallet}.paymentToken");
+        let token = provider::wallet_token(wallet, "4111111111111111", "3412", "10.00", "EUR").unwrap();
+        let answer = page.paid("10.00", &[&[(name.as_str(), token.as_str())]]).await;
+        assert_eq!((text(&answer, "/paymentBrand"), text(&answer, "/card/expiryYear")), ("VISA".into(), "2034".into()));
+        assert_eq!(text(&answer, "/threeDSecure/eci"), "05");
+        assert!(page.last_entry().method == Method::Wallet && !answer.to_string().contains(&token));
+        // Once, for this amount, by this wallet.
+        page.refused(&[&[(name.as_str(), token.as_str())]], INVALID, &name).await;
+        let dear = provider::wallet_token(wallet, "4111111111111111", "3412", "99.00", "EUR").unwrap();
+        page.refused(&[&[(name.as_str(), dear.as_str())]], INVALID, &name).await;
+        page.refused(&[&[(name.as_str(), "bm8gdG9rZW4=")]], INVALID, &name).await;
+        let other = if wallet == "<wallet_a>" { "<wallet_b>" } else { "<wallet_a>" };
+        let other = provider::wallet_token(other, "4111111111111111", "3412", "10.00", "EUR").unwrap();
+        page.refused(&[&[(name.as_str(), other.as_str())]], INVALID, &name).await;
+        // Decrypted: a card, the proof, and where it comes from.
+        let source = format!("{wallet}.source");
+        let decrypted = [
+            (source.as_str(), "app"),
+            ("threeDSecure.eci", "05"),
+            ("threeDSecure.verificationId", "AAECAwQFBgcICQoLDA0ODxAREhM="),
+        ];
+        let answer = page.paid("10.00", &[CARD, &decrypted]).await;
+        assert_eq!(text(&answer, "/threeDSecure/verificationId"), "AAECAwQFBgcICQoLDA0ODxAREhM=");
+        assert_eq!(page.last_entry().method, Method::Wallet);
+        page.refused(&[CARD, &decrypted[..2]], INVALID, "threeDSecure.verificationId").await;
+        page.refused(&[CARD, &decrypted, &[("threeDSecure.eci", "02")]], INVALID, "threeDSecure.eci").await;
+        page.refused(&[CARD, &decrypted, &[(name.as_str(), token.as_str())]], INVALID, &source).await;
+        page.refused(&[&decrypted], INVALID, "card.number").await;
+    }
+    let token = provider::wallet_token("<wallet_a>", "4111111111111111", "3412", "10.00", "EUR").unwrap();
+    let token = ("<wallet_a>.paymentToken", token.as_str());
+    page.refused(&[&[token, ("<wallet_a>.cardNetwork", "amex")]], INVALID, "<wallet_a>.cardNetwork").await;
+    page.paid("10.00", &[&[token, ("<wallet_a>.cardNetwork", "visa"), ("<wallet_a>.cardType", "credit")]]).await;
+}
+
+#[tokio::test]
+async fn a_gift_card_is_spent_until_nothing_is_left() {
+    let mut page = PageShop::open().await;
+    let card = [("giftCard.number", "GIFT-0010-0002"), ("giftCard.pin", "1234")];
+    let first = page.paid("6.00", &[&card]).await;
+    assert!(!first.to_string().contains("GIFT-0010") && page.last_entry().method == Method::GiftCard);
+    let (status, answer) = page.pay("4.01", &[&card]).await;
+    assert_eq!((status, text(&answer, "/result/code").as_str()), (400, "800.100.155"));
+    page.paid("4.00", &[&card]).await;
+    assert_eq!(page.pay("0.01", &[&card]).await.0, 400);
+    // What comes back can be spent again.
+    let (status, _) = page.post(&format!("v1/payments/{}", text(&first, "/id")), &[&[("paymentType", "RF")]]).await;
+    assert_eq!(status, 200);
+    page.paid("1.00", &[&card]).await;
+    assert_eq!(page.pay("1.00", &[&card, &[("giftCard.pin", "9999")]]).await.1["result"]["code"], "800.100.166");
+    page.refused(&[&card, &[("giftCard.number", "GIFT-9999-9999")]], "100.100.101", "giftCard.number").await;
+    page.refused(&[&card[..1]], INVALID, "giftCard.pin").await;
+    page.refused(&[&card, &[("paymentType", "PA")]], INVALID, "paymentType").await;
+    page.refused(&[&card, &[("createRegistration", "true")]], INVALID, "createRegistration").await;
+    // A bank without rules looks at no balance.
+    let mut bank = PageShop::with(Options { host_rules: HostRules::Permissive, ..Options::default() }).await;
+    bank.paid("99.00", &[&card]).await;
+}
+
+#[tokio::test]
+async fn the_query_tells_the_means_apart() {
+    let mut page = PageShop::open().await;
+    let token = provider::account_token(TokenType::External, "4111111111111111").unwrap();
+    let token = [("tokenAccount.number", token.as_str()), ("tokenAccount.type", "EXTERNAL")];
+    let gift = [("giftCard.number", "GIFT-0100-0001"), ("giftCard.pin", "1234")];
+    let mut ids = Vec::new();
+    for means in [CARD, SEPA, &token, &gift] {
+        ids.push(text(&page.paid("10.00", &[means]).await, "/id"));
+    }
+    let (status, refund) = page.post(&format!("v1/payments/{}", ids[1]), &[&[("paymentType", "RF")]]).await;
+    assert_eq!(status, 200);
+    let debits = [ids[1].clone(), text(&refund, "/id")];
+    let days = "date.from=2020-01-01+00:00:00&date.to=2099-01-01+00:00:00";
+    for (methods, found) in
+        [("CC", &ids[..1]), ("DD", &debits[..]), ("ET", &ids[2..3]), ("PP", &ids[3..]), ("OT,WA,NT,VA", &[])]
+    {
+        assert_eq!(page.found(&format!("{days}&paymentMethods={methods}")).await, found, "{methods}");
+    }
+    assert_eq!(page.found(&format!("{days}&paymentMethods=CC,PP")).await, [ids[0].clone(), ids[3].clone()]);
+    assert_eq!(page.found(&format!("{days}&paymentMethods=DD&paymentTypes=RF")).await, debits[1..]);
 }

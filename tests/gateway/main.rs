@@ -12,6 +12,7 @@
 //! | `gateway_means` | what is paid with away from the counter, one means at a time |
 //! | `checkouts` | what the hosted widget asks, and the shop's server after it |
 //! | `gateway_manners` | the simulated gateway as a server: throttling, delay, its ledger's file |
+//! | `gateway_redirect` | what waits for its customer on a page |
 //! | `gateway_meets_sim` | client and simulated gateway: two readings of the same documents |
 
 #![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]
@@ -39,6 +40,7 @@ mod gateway_life;
 mod gateway_manners;
 mod gateway_means;
 mod gateway_meets_sim;
+mod gateway_redirect;
 mod parameters;
 mod sim_gateway;
 mod tls;

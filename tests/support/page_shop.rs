@@ -99,3 +99,63 @@ impl PageShop {
         answer["payments"].as_array().unwrap().iter().map(|payment| text(payment, "/id")).collect()
     }
 }
+
+/// The customer's browser at a page of the gateway.
+pub(crate) struct Browser<'a> {
+    shop: &'a Shop,
+    url: String,
+    hidden: Vec<(String, String)>,
+}
+
+/// What the browser got.
+pub(crate) struct Shown {
+    pub(crate) status: u16,
+    pub(crate) html: String,
+    /// Where it goes next.
+    pub(crate) location: Option<String>,
+}
+
+impl<'a> Browser<'a> {
+    /// Where an answer sends the customer, with its parameters.
+    pub(crate) fn sent(page: &'a PageShop, answer: &Value) -> Self {
+        assert_eq!(text(answer, "/result/code"), "000.200.000", "{answer}");
+        let hidden = answer["redirect"]["parameters"].as_array().unwrap().iter();
+        let hidden = hidden.map(|pair| (text(pair, "/name"), text(pair, "/value"))).collect();
+        Self { shop: &page.shop, url: text(answer, "/redirect/url"), hidden }
+    }
+
+    /// Another browser, which has never been at the shop.
+    pub(crate) fn stranger(mut self) -> Self {
+        self.hidden = vec![("token".to_owned(), "0".repeat(32))];
+        self
+    }
+
+    /// Arrives, as a form that is posted does, and by a link.
+    pub(crate) async fn arrives(&self) -> Shown {
+        let by_link = form_urlencoded::Serializer::new(String::new()).extend_pairs(&self.hidden).finish();
+        let by_link = shown(self.shop.client.get(format!("{}?{by_link}", self.url)).send().await.unwrap()).await;
+        let posted = self.acts(&[]).await;
+        assert_eq!((by_link.status, &by_link.html), (posted.status, &posted.html));
+        posted
+    }
+
+    /// Posts the page's form with these of its fields.
+    pub(crate) async fn acts(&self, fields: &[(&str, &str)]) -> Shown {
+        let body =
+            form_urlencoded::Serializer::new(String::new()).extend_pairs(&self.hidden).extend_pairs(fields).finish();
+        let request = self.shop.client.post(&self.url).header("Content-Type", "application/x-www-form-urlencoded");
+        shown(request.body(body).send().await.unwrap()).await
+    }
+}
+
+async fn shown(response: reqwest::Response) -> Shown {
+    let status = response.status().as_u16();
+    let header = |name: &str| response.headers().get(name).map(|value| value.to_str().unwrap().to_owned());
+    let location = header("location");
+    if status != 303 {
+        assert_eq!(header("content-type").as_deref(), Some("text/html; charset=utf-8"));
+        assert_eq!(header("cache-control").as_deref(), Some("no-store"));
+        assert!(header("content-security-policy").unwrap().contains("default-src 'none'"));
+    }
+    Shown { status, location, html: response.text().await.unwrap() }
+}

@@ -1,17 +1,20 @@
 //! From a decision to the books and to an answer: the one way in which anything is booked. What the outcome says is
 //! done here, for payments and for what follows them.
 
+use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 
 use super::answer::{self, AnswerParts, CheckLetters};
-use super::books::{Booking, MaskedCard, Registration};
+use super::books::{Booking, MaskedCard};
 use super::form::{Form, Invalid};
 use super::host::{Delivery, Host};
 use super::issuer::Declined;
 use super::ledger::{Kind, LedgerEntry, State};
 use super::means::Method;
 use super::outcomes::Outcome;
+use super::redirect::{PENDING, RedirectPlan, Settlement};
 use super::refusal::Refusal;
+use super::registration_book::Registration;
 use crate::money::Amount;
 
 /// What is to be booked.
@@ -38,6 +41,8 @@ pub(super) struct Draft<'a> {
     pub shown: Option<Value>,
     /// Whether a terminal asks.
     pub at_the_counter: bool,
+    /// The page on which its customer has to act first.
+    pub redirect: Option<RedirectPlan>,
 }
 
 /// What was booked: its id, and what goes out on the line.
@@ -65,7 +70,24 @@ impl<'a> Draft<'a> {
             method: Method::Card,
             shown: None,
             at_the_counter: true,
+            redirect: None,
         }
+    }
+
+    /// What is stored with it.
+    fn stored(&self, payment: &str) -> Option<Registration> {
+        let mut shown = self.shown.clone().unwrap_or_else(|| json!({}));
+        // A proof is for one payment.
+        shown.as_object_mut().map(|fields| fields.remove("threeDSecure"));
+        self.stores.then(|| Registration {
+            id: answer::new_id(),
+            method: self.method,
+            masked_card: self.masked_card.clone(),
+            shown,
+            first: None,
+            payment: Some(payment.to_owned()),
+            is_deleted: false,
+        })
     }
 
     /// What follows the payment with this id.
@@ -88,44 +110,65 @@ impl Host {
         self.enter(draft, outcome).map(|booked| booked.delivery)
     }
 
-    /// Books it and gives its id too.
-    pub(super) fn enter(&mut self, draft: Draft<'_>, outcome: Outcome) -> Result<Booked, Refusal> {
-        let form = draft.form;
+    /// Books it and gives its id too. With a page that it waits for, what is decided now is kept for then.
+    pub(super) fn enter(&mut self, mut draft: Draft<'_>, outcome: Outcome) -> Result<Booked, Refusal> {
         let declined = draft.declined.or(chosen(outcome));
-        let (code, description, state) = match (declined, outcome) {
-            (Some(declined), _) => (declined.code, declined.description, State::Declined),
-            (None, Outcome::Pending | Outcome::PendingThenApproved) => {
-                ("000.200.000", "transaction pending", State::Pending)
-            }
-            (None, Outcome::StrangeCode) => ("999.999.999", "a code that no list knows", State::Approved),
-            (None, Outcome::ShortCode) => ("00", "approved", State::Approved),
-            (None, _) => answer::approved(form.get("testMode")),
-        };
-        let amount = if declined.is_some() { draft.amount } else { approved_amount(&draft, outcome)? };
-        let entry = LedgerEntry {
-            id: answer::new_id(),
-            kind: draft.kind,
-            merchant_transaction_id: form.get("merchantTransactionId").map(str::to_owned),
-            amount: in_two_decimals(amount)?,
-            currency: amount.currency().code().to_owned(),
-            state,
-            code: code.to_owned(),
-            refers_to: draft.refers_to.map(str::to_owned),
-            entry_mode: form.get("pos.entryMode").map(str::to_owned),
-            parameters: form.names(),
-            method: draft.of.map_or(draft.method, |of| of.entry.method),
-            details: details(form),
-            practice: form.get("standingInstruction.industryPractice").map(str::to_owned),
-            is_last: form.get("sequence") == Some("FINAL"),
-            captures: form.get("numberOfCaptures").and_then(|most| most.parse().ok()),
-        };
+        let mut entry = entry(&draft, declined, outcome)?;
         let at = self.clock.now();
         let n = self.books.count()? + 1;
         let short_id = format!("{:04}.{:04}.{:04}", n / 100_000_000 % 10_000, n / 10_000 % 10_000, n % 10_000);
+        let stored = draft.stored(&entry.id).filter(|_| declined.is_none());
+        let (answer, later) = self.answers(&draft, &entry, stored.as_ref(), (declined, outcome), &short_id, at);
+        let (answer, later) = match draft.redirect.take() {
+            Some(plan) => {
+                let (state, code) = (entry.state.as_str().to_owned(), entry.code.clone());
+                let page = plan.opened(&entry.id, at, Settlement { state, code, answer, later });
+                self.books.open_redirect(&page)?;
+                (entry.state, entry.code) = (State::Pending, PENDING.0.to_owned());
+                (page.pending_answer(&self.base_url), None)
+            }
+            None => (answer, later),
+        };
+        tracing::info!("gateway: {} {} {}: {}", entry.kind.as_str(), entry.amount, entry.currency, entry.code);
+        let booking = Booking {
+            at: at.timestamp(),
+            answer,
+            hidden: match (outcome, entry.kind) {
+                (Outcome::LateApproval, _) if entry.state != State::Approved => 0,
+                // So long that an agent may ask for it again.
+                (Outcome::LateApproval, Kind::Reversal) => 4,
+                (Outcome::LateApproval, _) => 2,
+                _ => 0,
+            },
+            later,
+            first_reversal: outcome.first_reversal().filter(|_| entry.state == State::Approved),
+            registration: stored.as_ref().map(|stored| stored.id.clone()).or(draft.registration),
+            instruction: draft.instruction,
+            short_id,
+            entry,
+        };
+        self.books.enter(&booking, stored.as_ref())?;
+        let Booking { answer, entry, .. } = booking;
+        let delivery =
+            if entry.state == State::Declined { Delivery::Answer(400, answer) } else { after(outcome, answer) };
+        Ok(Booked { id: entry.id, delivery })
+    }
+
+    /// What is answered about an entry, and what after more questions.
+    fn answers(
+        &self,
+        draft: &Draft<'_>,
+        entry: &LedgerEntry,
+        stored: Option<&Registration>,
+        (declined, outcome): (Option<Declined>, Outcome),
+        short_id: &str,
+        at: DateTime<Utc>,
+    ) -> (Value, Option<(u8, Value)>) {
         let arc = String::from_utf8_lossy(&declined.map_or(*b"00", |declined| declined.arc)).into_owned();
-        let mut parts = AnswerParts {
-            entry: &entry,
-            form,
+        let (code, description, _) = verdict(draft.form, declined, outcome);
+        let parts = AnswerParts {
+            entry,
+            form: draft.form,
             outcome,
             masked_card: draft.masked_card.as_ref(),
             as_before: draft.of.map(|of| &of.answer),
@@ -135,54 +178,37 @@ impl Host {
             instruction: draft.instruction.as_ref(),
             shown: draft.shown.as_ref(),
             at_the_counter: draft.of.map_or(draft.at_the_counter, |of| of.answer.get("pos").is_some()),
-            short_id: &short_id,
+            short_id,
             at,
             host_rules: self.host_rules(),
         };
-        let stored = draft.masked_card.clone().filter(|_| draft.stores && declined.is_none()).map(|masked_card| {
-            Registration { id: answer::new_id(), masked_card, payment: Some(entry.id.clone()), is_deleted: false }
-        });
-        let used = stored.as_ref().map(|stored| &stored.id).or(draft.registration.as_ref());
         let with_registration = |mut answer: Value| {
-            if let Some(stored) = &stored {
+            if let Some(stored) = stored {
                 answer["registrationId"] = json!(stored.id);
                 answer["registration"] = json!({ "id": stored.id });
             }
             answer
         };
         let answer = with_registration(answer::payment(&parts, code, description));
-        let answer = if state == State::Pending { without_approval(answer) } else { answer };
-        let later = (outcome == Outcome::PendingThenApproved && state == State::Pending).then(|| {
-            parts.outcome = Outcome::Approve;
-            let (code, description, _) = answer::approved(form.get("testMode"));
+        if entry.state != State::Pending {
+            return (answer, None);
+        }
+        let later = (outcome == Outcome::PendingThenApproved).then(|| {
+            let (code, description, _) = answer::approved(draft.form.get("testMode"));
+            let parts = AnswerParts { outcome: Outcome::Approve, ..parts };
             (1, with_registration(answer::payment(&parts, code, description)))
         });
-        tracing::info!("gateway: {} {} {}: {code} {description}", entry.kind.as_str(), entry.amount, entry.currency);
-        let booking = Booking {
-            at: at.timestamp(),
-            answer,
-            hidden: match (outcome, entry.kind) {
-                (Outcome::LateApproval, _) if state != State::Approved => 0,
-                // So long that an agent may ask for it again.
-                (Outcome::LateApproval, Kind::Reversal) => 4,
-                (Outcome::LateApproval, _) => 2,
-                _ => 0,
-            },
-            later,
-            first_reversal: outcome.first_reversal().filter(|_| state == State::Approved),
-            registration: used.cloned(),
-            instruction: draft.instruction,
-            short_id,
-            entry,
-        };
-        self.books.enter(&booking, stored.as_ref())?;
-        let Booking { answer, entry, .. } = booking;
-        let delivery = if declined.is_some() { Delivery::Answer(400, answer) } else { after(outcome, answer) };
-        Ok(Booked { id: entry.id, delivery })
+        (without_approval(answer), later)
     }
 
     /// What is known about an entry now. Each question counts: some entries show themselves or are decided later.
     pub(super) fn ask(&mut self, mut booking: Booking) -> rusqlite::Result<Option<Value>> {
+        if booking.entry.state == State::Pending
+            && let Some(mut page) = self.books.open_redirect_of(&booking.entry.id)?
+        {
+            self.expire(&mut page)?;
+            booking = self.books.find(&booking.entry.id)?.unwrap_or(booking);
+        }
         if booking.hidden > 0 {
             booking.hidden -= 1;
             self.books.asked(&booking, false)?;
@@ -201,6 +227,41 @@ impl Host {
         }
         Ok(Some(booking.answer))
     }
+}
+
+/// Code, description and state that come of it.
+fn verdict(form: &Form, declined: Option<Declined>, outcome: Outcome) -> (&'static str, &'static str, State) {
+    match (declined, outcome) {
+        (Some(declined), _) => (declined.code, declined.description, State::Declined),
+        (None, Outcome::Pending | Outcome::PendingThenApproved) => (PENDING.0, PENDING.1, State::Pending),
+        (None, Outcome::StrangeCode) => ("999.999.999", "a code that no list knows", State::Approved),
+        (None, Outcome::ShortCode) => ("00", "approved", State::Approved),
+        (None, _) => answer::approved(form.get("testMode")),
+    }
+}
+
+/// The line in the books.
+fn entry(draft: &Draft<'_>, declined: Option<Declined>, outcome: Outcome) -> Result<LedgerEntry, Invalid> {
+    let form = draft.form;
+    let (code, _, state) = verdict(form, declined, outcome);
+    let amount = if declined.is_some() { draft.amount } else { approved_amount(draft, outcome)? };
+    Ok(LedgerEntry {
+        id: answer::new_id(),
+        kind: draft.kind,
+        merchant_transaction_id: form.get("merchantTransactionId").map(str::to_owned),
+        amount: in_two_decimals(amount)?,
+        currency: amount.currency().code().to_owned(),
+        state,
+        code: code.to_owned(),
+        refers_to: draft.refers_to.map(str::to_owned),
+        entry_mode: form.get("pos.entryMode").map(str::to_owned),
+        parameters: form.names(),
+        method: draft.of.map_or(draft.method, |of| of.entry.method),
+        details: details(form),
+        practice: form.get("standingInstruction.industryPractice").map(str::to_owned),
+        is_last: form.get("sequence") == Some("FINAL"),
+        captures: form.get("numberOfCaptures").and_then(|most| most.parse().ok()),
+    })
 }
 
 /// What the books keep of a form, beside what has a column of its own.

@@ -1,17 +1,19 @@
-//! The gateway's books on SQLite, in memory or in a file that survives a restart: payments, stored cards, refusals.
+//! The gateway's books on SQLite, in memory or in a file that survives a restart: payments, stored accounts, refusals.
 //!
 //! What is booked is written in one transaction before it is answered. No card number is in it: of a card its first six
 //! and last four digits. Which keys and cryptograms were used is not kept: a simulated reader begins anew as well.
 
 use std::path::Path;
 
-use rusqlite::{Connection, OptionalExtension, Row, ToSql, named_params, params};
+use rusqlite::{Connection, OptionalExtension, Row, named_params, params};
 use serde_json::Value;
 
 use super::answer::text;
 use super::balance::Balance;
 use super::ledger::{Kind, Ledger, LedgerEntry, State};
 use super::means::Method;
+use super::redirect_book;
+use super::registration_book::{self, Registration, store};
 
 const SCHEMA: &str = "
     CREATE TABLE IF NOT EXISTS payment (
@@ -44,24 +46,20 @@ const SCHEMA: &str = "
     CREATE INDEX IF NOT EXISTS payment_reference ON payment (reference) WHERE reference IS NOT NULL;
     CREATE INDEX IF NOT EXISTS payment_refers_to ON payment (refers_to) WHERE refers_to IS NOT NULL;
     CREATE INDEX IF NOT EXISTS payment_registration ON payment (registration) WHERE registration IS NOT NULL;
-    CREATE TABLE IF NOT EXISTS registration (
-        id TEXT PRIMARY KEY,
-        bin TEXT NOT NULL,
-        last4 TEXT NOT NULL,
-        expiry TEXT,
-        payment TEXT,
-        is_deleted INTEGER NOT NULL DEFAULT 0
-    ) STRICT;
-    CREATE TABLE IF NOT EXISTS registered (reference TEXT PRIMARY KEY) STRICT;
     CREATE TABLE IF NOT EXISTS refusal (n INTEGER PRIMARY KEY, why TEXT NOT NULL) STRICT;
 ";
 
 /// Columns that files of earlier versions lack, with what stands there in their rows.
-const ADDED: &[(&str, &str, &str)] =
-    &[("payment", "method", "TEXT NOT NULL DEFAULT 'CC'"), ("payment", "details", "TEXT NOT NULL DEFAULT '[]'")];
+const ADDED: &[(&str, &str, &str)] = &[
+    ("payment", "method", "TEXT NOT NULL DEFAULT 'CC'"),
+    ("payment", "details", "TEXT NOT NULL DEFAULT '[]'"),
+    ("registration", "method", "TEXT NOT NULL DEFAULT 'CC'"),
+    ("registration", "shown", "TEXT NOT NULL DEFAULT '{}'"),
+    ("registration", "first", "TEXT"),
+];
 
 /// The books.
-pub(super) struct Books(Connection);
+pub(super) struct Books(pub(super) Connection);
 
 /// An entry with what is answered about it.
 #[derive(Clone)]
@@ -81,15 +79,6 @@ pub(super) struct Booking {
     pub registration: Option<String>,
     /// `standingInstruction.*`.
     pub instruction: Option<Value>,
-}
-
-/// A stored card.
-pub(super) struct Registration {
-    pub id: String,
-    pub masked_card: MaskedCard,
-    /// The payment that stored it.
-    pub payment: Option<String>,
-    pub is_deleted: bool,
 }
 
 /// What may be shown of a card.
@@ -124,6 +113,8 @@ impl Books {
         };
         db.execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;")?;
         db.execute_batch(SCHEMA)?;
+        db.execute_batch(redirect_book::SCHEMA)?;
+        db.execute_batch(registration_book::SCHEMA)?;
         for (table, column, what) in ADDED {
             let known = "SELECT EXISTS (SELECT 1 FROM pragma_table_info(?1) WHERE name = ?2)";
             if !db.query_row(known, [table, column], |row| row.get::<_, bool>(0))? {
@@ -229,16 +220,6 @@ impl Books {
         Ok(())
     }
 
-    /// Stores a card without a payment; its request may have had a reference.
-    pub(super) fn store(&mut self, new: &Registration, reference: Option<&str>) -> rusqlite::Result<()> {
-        let transaction = self.0.transaction()?;
-        store(&transaction, new)?;
-        transaction
-            .prepare_cached("INSERT OR IGNORE INTO registered (reference) SELECT ?1 WHERE ?1 IS NOT NULL")?
-            .execute([reference])?;
-        transaction.commit()
-    }
-
     /// Whether something was booked or stored with this reference.
     pub(super) fn knows(&self, reference: &str) -> rusqlite::Result<bool> {
         self.0
@@ -247,25 +228,6 @@ impl Books {
                     OR EXISTS (SELECT 1 FROM registered WHERE reference = ?1)",
             )?
             .query_row([reference], |row| row.get(0))
-    }
-
-    /// The stored card with this id.
-    pub(super) fn registration(&self, id: &str) -> rusqlite::Result<Option<Registration>> {
-        let read = |row: &Row<'_>| {
-            Ok(Registration {
-                id: row.get("id")?,
-                masked_card: MaskedCard { bin: row.get("bin")?, last4: row.get("last4")?, expiry: row.get("expiry")? },
-                payment: row.get("payment")?,
-                is_deleted: row.get("is_deleted")?,
-            })
-        };
-        self.0.prepare_cached("SELECT * FROM registration WHERE id = ?")?.query_row([id], read).optional()
-    }
-
-    /// Nothing can be paid with this stored card any more.
-    pub(super) fn delete_registration(&mut self, id: &str) -> rusqlite::Result<()> {
-        self.0.prepare_cached("UPDATE registration SET is_deleted = 1 WHERE id = ?")?.execute([id])?;
-        Ok(())
     }
 
     /// A copy of everything.
@@ -317,14 +279,19 @@ fn insert(db: &Connection, new: &Booking) -> rusqlite::Result<()> {
     Ok(())
 }
 
-fn store(db: &Connection, new: &Registration) -> rusqlite::Result<()> {
-    let Registration { id, masked_card, payment, is_deleted } = new;
-    let values: [&dyn ToSql; 6] = [id, &masked_card.bin, &masked_card.last4, &masked_card.expiry, payment, is_deleted];
-    db.prepare_cached(
-        "INSERT INTO registration (id, bin, last4, expiry, payment, is_deleted) VALUES (?, ?, ?, ?, ?, ?)",
-    )?
-    .execute(values)?;
-    Ok(())
+/// A column holds what nobody here has written.
+fn strange(column: &str) -> rusqlite::Error {
+    rusqlite::Error::InvalidColumnName(column.to_owned())
+}
+
+pub(super) fn method(row: &Row<'_>) -> rusqlite::Result<Method> {
+    let method: String = row.get("method")?;
+    Method::ALL.into_iter().find(|known| known.as_str() == method).ok_or_else(|| strange("method"))
+}
+
+pub(super) fn json(row: &Row<'_>, column: &str) -> rusqlite::Result<Option<Value>> {
+    let text: Option<String> = row.get(column)?;
+    text.map(|text| serde_json::from_str(&text).map_err(|_| strange(column))).transpose()
 }
 
 /// The payment of a reversal is reversed, and so is what added to it, when nothing is left of them.
@@ -346,9 +313,7 @@ fn take_back(db: &Connection, reversal: &LedgerEntry) -> rusqlite::Result<()> {
 
 fn entry(row: &Row<'_>) -> rusqlite::Result<LedgerEntry> {
     let (kind, state): (String, String) = (row.get("kind")?, row.get("state")?);
-    let (parameters, method, details): (String, String, String) =
-        (row.get("parameters")?, row.get("method")?, row.get("details")?);
-    let strange = |what: &str| rusqlite::Error::InvalidColumnName(what.to_owned());
+    let (parameters, details): (String, String) = (row.get("parameters")?, row.get("details")?);
     Ok(LedgerEntry {
         id: row.get("id")?,
         kind: Kind::ALL.into_iter().find(|known| known.as_str() == kind).ok_or_else(|| strange("kind"))?,
@@ -360,7 +325,7 @@ fn entry(row: &Row<'_>) -> rusqlite::Result<LedgerEntry> {
         refers_to: row.get("refers_to")?,
         entry_mode: row.get("entry_mode")?,
         parameters: parameters.split('&').filter(|name| !name.is_empty()).map(str::to_owned).collect(),
-        method: Method::ALL.into_iter().find(|known| known.as_str() == method).ok_or_else(|| strange("method"))?,
+        method: method(row)?,
         details: serde_json::from_str(&details).map_err(|_| strange("details"))?,
         practice: row.get("practice")?,
         is_last: row.get("is_last")?,
@@ -369,22 +334,16 @@ fn entry(row: &Row<'_>) -> rusqlite::Result<LedgerEntry> {
 }
 
 fn booking(row: &Row<'_>) -> rusqlite::Result<Booking> {
-    let json = |name: &str| -> rusqlite::Result<Option<Value>> {
-        let text: Option<String> = row.get(name)?;
-        let read =
-            |text: String| serde_json::from_str(&text).map_err(|_| rusqlite::Error::InvalidColumnName(name.into()));
-        text.map(read).transpose()
-    };
     let later_in: Option<u8> = row.get("later_in")?;
     Ok(Booking {
         entry: entry(row)?,
         at: row.get("at")?,
         short_id: row.get("short_id")?,
-        answer: json("answer")?.unwrap_or_default(),
+        answer: json(row, "answer")?.unwrap_or_default(),
         hidden: row.get("hidden")?,
-        later: later_in.zip(json("later")?),
+        later: later_in.zip(json(row, "later")?),
         first_reversal: row.get("first_reversal")?,
         registration: row.get("registration")?,
-        instruction: json("instruction")?,
+        instruction: json(row, "instruction")?,
     })
 }

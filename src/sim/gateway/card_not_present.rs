@@ -18,7 +18,7 @@ use super::test_card::{self, TestCard};
 use crate::emv::luhn;
 
 /// Which code says so is not documented.
-const FOREIGN_NUMBER: Refusal =
+pub(super) const FOREIGN_NUMBER: Refusal =
     rule("card.number", "100.100.101", "invalid card number: not one of the public test numbers of this gateway");
 
 impl Host {
@@ -43,17 +43,8 @@ impl Host {
         if let Some(holder) = form.get("card.holder") {
             shown["card"]["holder"] = serde_json::json!(holder);
         }
-        Ok(Paying {
-            method: Method::Card,
-            masked_card: Some(MaskedCard {
-                bin: number[..6].to_owned(),
-                last4: number[number.len() - 4..].to_owned(),
-                expiry: Some(expiry),
-            }),
-            shown,
-            checks,
-            declined,
-        })
+        let (masked_card, secure) = (Some(MaskedCard::of_number(number, Some(&expiry))), Some(card));
+        Ok(Paying { masked_card, declined, secure, ..Paying::new(Method::Card, shown, checks) })
     }
 }
 

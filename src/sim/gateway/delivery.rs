@@ -35,6 +35,15 @@ pub(super) async fn deliver(delivery: Delivery, at: DateTime<Utc>) -> Result<Res
             return Ok(response);
         }
         Delivery::Asset(asset) => return Ok(browser_answer(asset)),
+        Delivery::Page(status, html) => return Ok(page(status, html)),
+        Delivery::SeeOther(location) => {
+            let mut response = Response::new(ResponseBody::whole(Vec::new()));
+            *response.status_mut() = StatusCode::SEE_OTHER;
+            // An address that no header can hold leads nowhere.
+            let location = HeaderValue::try_from(location).unwrap_or(HeaderValue::from_static("/"));
+            response.headers_mut().insert(LOCATION, location);
+            return Ok(response);
+        }
         Delivery::Silence => std::future::pending().await,
         Delivery::Cut => return Err(CutLine),
     };
@@ -63,6 +72,23 @@ fn browser_answer(asset: Asset) -> Response<ResponseBody> {
     }
     if !asset.body.is_empty() {
         response.body_mut().steps.push_back(BodyStep::Data(asset.body));
+    }
+    response
+}
+
+/// A page for a browser: it runs no script, is kept by nobody, and tells nobody where it came from.
+fn page(status: u16, html: String) -> Response<ResponseBody> {
+    const HEADERS: [(&str, &str); 5] = [
+        ("content-type", "text/html; charset=utf-8"),
+        ("content-security-policy", "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'"),
+        ("cache-control", "no-store"),
+        ("referrer-policy", "no-referrer"),
+        ("x-content-type-options", "nosniff"),
+    ];
+    let mut response = Response::new(ResponseBody::whole(html.into_bytes()));
+    *response.status_mut() = StatusCode::from_u16(status).expect("only known statuses are used");
+    for (name, value) in HEADERS {
+        response.headers_mut().insert(name, HeaderValue::from_static(value));
     }
     response
 }

@@ -40,6 +40,10 @@ pub(super) enum Delivery {
     Redirect(String),
     /// What the hosted widget is made of.
     Asset(Asset),
+    /// A page: HTTP status and HTML.
+    Page(u16, String),
+    /// HTTP 303: the browser goes on to this address.
+    SeeOther(String),
     /// Nothing; the line stays open.
     Silence,
     /// Nothing; the line is cut.
@@ -54,6 +58,8 @@ pub(super) struct Host {
     pub(super) throttle: Throttle,
     pub(super) checkouts: Checkouts,
     pub(super) key_sets: KeySets,
+    /// Its own address, with a slash at its end.
+    pub(super) base_url: String,
     pub(super) issuer: Issuer,
     redirected: HashSet<String>,
     pub(super) redirects: Redirects,
@@ -74,7 +80,7 @@ struct PaymentRequest {
 }
 
 impl Host {
-    pub(super) fn new(options: Arc<Options>) -> rusqlite::Result<Self> {
+    pub(super) fn new(options: Arc<Options>, base_url: String) -> rusqlite::Result<Self> {
         Ok(Self {
             books: Books::open(options.ledger.as_deref())?,
             clock: Clock::new(options.clock),
@@ -82,6 +88,7 @@ impl Host {
             checkouts: Checkouts::default(),
             delay: options.delay,
             options,
+            base_url,
             key_sets: KeySets::default(),
             issuer: Issuer::new(),
             redirected: HashSet::new(),
@@ -98,7 +105,9 @@ impl Host {
             return self.increment(&form);
         }
         if remote_payment::is_remote(&form)? {
-            return self.pay_remotely(&form, &Origin { path: "/v1/payments" }).map(|paid| paid.delivery);
+            return self
+                .pay_remotely(&form, &Origin { path: "/v1/payments", resource: None })
+                .map(|paid| paid.delivery);
         }
         let request = check_payment(form)?;
         let PaymentRequest { form, kind, amount, .. } = &request;
@@ -243,6 +252,12 @@ impl Host {
 }
 
 impl MaskedCard {
+    /// Of a number in clear, with its expiry as YYMM.
+    pub(super) fn of_number(number: &str, expiry: Option<&str>) -> Self {
+        let (bin, last4) = (number[..6].to_owned(), number[number.len() - 4..].to_owned());
+        Self { bin, last4, expiry: expiry.map(str::to_owned) }
+    }
+
     pub(super) fn of(card: &ClearCard) -> Self {
         Self {
             bin: card.pan[..6].to_owned(),

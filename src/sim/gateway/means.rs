@@ -130,6 +130,23 @@ impl Means {
         Ok(found.map(|(means, _)| means))
     }
 
+    /// The field that names the account.
+    pub(super) fn number_field(&self) -> &'static str {
+        match self {
+            Self::Card | Self::Wallet { .. } => "card.number",
+            Self::Bank => "bankAccount.iban",
+            Self::Token => "tokenAccount.number",
+            Self::Virtual => "virtualAccount.accountId",
+            Self::Gift => "giftCard.number",
+        }
+    }
+
+    /// Whether a name is of a means.
+    pub(super) fn is_field(name: &str) -> bool {
+        let beginnings = BEGINNINGS.iter().map(|(beginning, _)| *beginning).chain(WALLETS);
+        beginnings.into_iter().any(|beginning| name.starts_with(beginning))
+    }
+
     /// The first field of a means, for a request that may have none.
     pub(super) fn first_field(form: &Form) -> Option<&str> {
         let beginnings = BEGINNINGS.iter().map(|(beginning, _)| *beginning).chain(WALLETS);

@@ -5,6 +5,7 @@
 
 use std::fmt::Write as _;
 
+use super::gift_card;
 use super::host_rules::HostRules;
 use super::test_card;
 
@@ -201,6 +202,7 @@ pub fn help() -> String {
          American-express-type card 1234.\n\n",
     );
     text.push_str(&test_card::help());
+    text.push_str(&gift_card::help());
     text
 }
 

@@ -15,14 +15,22 @@ use super::included;
 use super::issuer::Declined;
 use super::ledger::Kind;
 use super::means::{Means, Method};
+use super::outcomes::Outcome;
+use super::redirect::{PageKind, RedirectPlan};
 use super::refusal::Refusal;
+use super::secure::{self, Authentication};
 use super::standing_instruction;
+use super::test_card::TestCard;
+use super::virtual_account;
+use crate::money::Amount;
 
 /// Where a form comes from.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Origin<'a> {
     /// The path of the request, to be asked again when it is redirected.
     pub path: &'a str,
+    /// Id and path of what a customer's page asks for the result, when that is not the payment itself: a checkout's.
+    pub resource: Option<(&'a str, &'a str)>,
 }
 
 /// What became of it.
@@ -42,6 +50,19 @@ pub(super) struct Paying {
     pub shown: Value,
     pub checks: CheckLetters,
     pub declined: Option<Declined>,
+    /// The page on which the customer has to act.
+    pub page: Option<PageKind>,
+    /// The card whose holder may have to be authenticated.
+    pub secure: Option<&'static TestCard>,
+    /// By which the books find everything that was paid from it.
+    pub paid_from: Option<String>,
+}
+
+impl Paying {
+    /// What pays at once.
+    pub(super) fn new(method: Method, shown: Value, checks: CheckLetters) -> Self {
+        Self { method, masked_card: None, shown, checks, declined: None, page: None, secure: None, paid_from: None }
+    }
 }
 
 /// Whether a form is for [`Host::pay_remotely`]: it has payment data of its own, or nothing of a terminal.
@@ -73,29 +94,65 @@ impl Host {
         if let Some(delivery) = self.instead_of_processing(outcome, reference, origin.path) {
             return Ok(RemotePayment { id: None, delivery });
         }
-        let paying = self.paying(&means, form)?;
+        let paying = self.paying(&means, form, kind, amount)?;
+        let draft = Draft {
+            stores: form.is_true("createRegistration"),
+            instruction,
+            at_the_counter: false,
+            ..Draft::new(form, kind, amount)
+        };
+        self.settle_or_ask(draft, paying, outcome, origin)
+    }
+
+    /// Books what a means of payment comes to; first its holder is authenticated, and the customer asked, where that has
+    /// to be.
+    pub(super) fn settle_or_ask(
+        &mut self,
+        draft: Draft<'_>,
+        mut paying: Paying,
+        outcome: Outcome,
+        origin: &Origin<'_>,
+    ) -> Result<RemotePayment, Refusal> {
+        let form = draft.form;
+        if let Some(card) = paying.secure.filter(|_| paying.declined.is_none() && draft.kind != Kind::Credit) {
+            match secure::authenticate(form, card.number, card.secure, draft.amount)? {
+                Authentication::Without => {}
+                Authentication::Done(proof) => paying.shown["threeDSecure"] = proof,
+                Authentication::Refused(proof, declined) => {
+                    paying.shown["threeDSecure"] = proof;
+                    paying.declined = Some(declined);
+                }
+                Authentication::Challenge(proof) => {
+                    paying.shown["threeDSecure"] = proof;
+                    paying.page = Some(PageKind::Challenge);
+                }
+            }
+        }
+        let page = paying.page.filter(|_| paying.declined.is_none());
         let draft = Draft {
             masked_card: paying.masked_card,
             declined: paying.declined.or(chosen(outcome)),
             checks: paying.checks,
-            stores: form.is_true("createRegistration"),
-            instruction,
             method: paying.method,
             shown: Some(paying.shown),
-            at_the_counter: false,
-            ..Draft::new(form, kind, amount)
+            registration: paying.paid_from.or(draft.registration),
+            redirect: page.map(|kind| RedirectPlan::new(form, kind, origin.resource)).transpose()?,
+            ..draft
         };
         let Booked { id, delivery } = self.enter(draft, outcome)?;
         Ok(RemotePayment { id: Some(id), delivery })
     }
 
-    fn paying(&mut self, means: &Means, form: &Form) -> Result<Paying, Refusal> {
+    /// What the one means of a form comes to.
+    pub(super) fn paying(&mut self, means: &Means, form: &Form, kind: Kind, amount: Amount) -> Result<Paying, Refusal> {
         match means {
             Means::Card => self.typed_card(form),
-            Means::Bank | Means::Token | Means::Virtual | Means::Wallet { .. } | Means::Gift => {
-                let field = Means::first_field(form).unwrap_or_default();
-                Err(Invalid::new(field, "this gateway does not take this means").into())
-            }
+            Means::Bank => self.bank_account(form, kind),
+            Means::Token => self.token_account(form, kind),
+            Means::Virtual => Ok(virtual_account::virtual_account(form, kind)?),
+            Means::Wallet { decrypted: true, .. } => self.decrypted_wallet(form),
+            Means::Wallet { prefix, .. } => self.wallet_token(form, prefix),
+            Means::Gift => self.gift_card(form, kind, amount),
         }
     }
 }

@@ -42,6 +42,8 @@ enum Operation<'a> {
     Return(&'a str),
     Script,
     Integrity,
+    /// The amount and the token of a simulated wallet.
+    Sheet,
     /// What the script loads.
     Asset(&'a str),
     /// A browser asks whether it may ask.
@@ -69,6 +71,7 @@ fn operation<'a>(method: &Method, path: &'a str) -> Option<Operation<'a>> {
         ("OPTIONS", ["checkouts", _, what]) if purpose(what).is_some() => Operation::Preflight,
         ("GET", ["paymentWidgets.js"]) => Operation::Script,
         ("GET", ["fastcheckout", "integrity"]) => Operation::Integrity,
+        ("GET", ["widget", "wallet"]) => Operation::Sheet,
         ("GET", ["widget", name]) => Operation::Asset(name),
         _ => return None,
     })
@@ -86,6 +89,7 @@ pub(super) fn is_for_shoppers(method: &Method, path: &str, headers: &HeaderMap, 
             Operation::Submit(..)
             | Operation::Return(_)
             | Operation::Script
+            | Operation::Sheet
             | Operation::Asset(_)
             | Operation::Preflight,
         ) => true,
@@ -112,7 +116,9 @@ impl Operation<'_> {
             Self::CreateCheckout => "checkout",
             Self::Submit(..) => "checkout payment",
             Self::CheckoutResult(..) => "checkout result",
-            Self::Return(_) | Self::Script | Self::Integrity | Self::Asset(_) | Self::Preflight => "widget",
+            Self::Return(_) | Self::Script | Self::Sheet | Self::Integrity | Self::Asset(_) | Self::Preflight => {
+                "widget"
+            }
         }
     }
 }
@@ -153,6 +159,7 @@ pub(super) fn route(host: &mut Host, asked: &RouteRequest<'_>) -> Delivery {
         Some(Operation::CheckoutResult(id, purpose)) => host.checkout_result(id, purpose, query),
         Some(Operation::Return(id)) => host.shopper_returns(id, Sender { headers: asked.headers }),
         Some(Operation::Script) => host.script(query),
+        Some(Operation::Sheet) => host.wallet_sheet(query),
         Some(Operation::Integrity) => Ok(widget::integrity_answer()),
         Some(Operation::Asset(_) | Operation::Preflight) | None => Err(Refusal::NotFound),
     };

@@ -21,6 +21,7 @@ use super::answer;
 use super::delivery::{CutLine, ResponseBody, deliver};
 use super::host::{Delivery, Host};
 use super::measured_stream::{self, MeasuredStream, StreamTimes};
+use super::page;
 use super::route::{self, RouteRequest};
 use super::{GatewayCounters, Mode, Options, PaymentTimes, WireEvent};
 use crate::gateway::parameter::form;
@@ -58,9 +59,9 @@ pub(super) enum Control {
 }
 
 impl Shared {
-    pub(super) fn new(options: Arc<Options>) -> rusqlite::Result<Self> {
+    pub(super) fn new(options: Arc<Options>, base_url: String) -> rusqlite::Result<Self> {
         Ok(Self {
-            host: Mutex::new(Host::new(Arc::clone(&options))?),
+            host: Mutex::new(Host::new(Arc::clone(&options), base_url)?),
             options,
             bytes: Arc::default(),
             connections: AtomicU64::new(0),
@@ -216,18 +217,20 @@ async fn handle(
     }
     let for_shoppers = route::is_for_shoppers(&head.method, path, &head.headers, host_rules.is_literal());
     let (delivery, now, delay) = {
-        let delivery = if head.method == Method::GET && path == "/" {
-            Some(if host_rules.is_literal() { answer::not_found() } else { Delivery::Raw(200, b"{}".to_vec()) })
-        } else if shared.options.mode == Mode::Constant {
-            Some(Delivery::Raw(200, CONSTANT.to_vec()))
-        } else if for_shoppers {
-            None
-        } else {
-            route::authorized(&head.headers, &shared.options.token).err()
-        };
         let mut host = shared.host();
         let asked = RouteRequest { method: &head.method, arrived, headers: &head.headers, body: body.as_deref() };
-        let delivery = delivery.unwrap_or_else(|| route::route(&mut host, &asked));
+        let delivery = if head.method == Method::GET && path == "/" {
+            if host_rules.is_literal() { answer::not_found() } else { Delivery::Raw(200, b"{}".to_vec()) }
+        } else if shared.options.mode == Mode::Constant {
+            Delivery::Raw(200, CONSTANT.to_vec())
+        } else if page::is_page(path) {
+            page::serve(&mut host, &asked)
+        } else if for_shoppers {
+            route::route(&mut host, &asked)
+        } else {
+            let refused = route::authorized(&head.headers, &shared.options.token).err();
+            refused.unwrap_or_else(|| route::route(&mut host, &asked))
+        };
         (delivery, host.clock.now(), host.delay)
     };
     shared.sees(WireEvent::Answer { method: head.method.as_str(), path });

@@ -3,7 +3,9 @@
 //!
 //! Assumed, as the interface is silent: mode, source and type come together; INITIAL is the customer's own (CIT); the
 //! merchant's own (MIT) has no card at the counter; the terms (`expiry`, `frequency`, `numberOfInstallments`) are those
-//! of the first payment; the first payment counts among the installments.
+//! of the first payment; the first payment counts among the installments. A follow-up practice is the merchant's own: a
+//! RESUBMISSION is of what was declined, of the same amount; DELAYED_CHARGES and NO_SHOW follow something approved. What
+//! began elsewhere (`recurringMigration`) is a first payment of any type.
 
 use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
 use serde_json::{Map, Value, json};
@@ -19,6 +21,7 @@ const MODE: &str = "standingInstruction.mode";
 const SOURCE: &str = "standingInstruction.source";
 const REFERENCE: &str = "standingInstruction.initialTransactionId";
 const AGREEMENT: &str = "standingInstruction.agreementId";
+const PRACTICE: &str = "standingInstruction.industryPractice";
 
 /// Whether a payment is to raise or replace another one.
 pub(super) fn renews_or_adds(form: &Form) -> bool {
@@ -56,7 +59,12 @@ pub(super) fn typed(form: &Form) -> Result<Option<Value>, Invalid> {
 }
 
 /// The agreement of a payment with a stored card, with which `before` was paid.
-pub(super) fn with_stored(form: &Form, before: &[Booking], now: DateTime<Utc>) -> Result<Option<Value>, Refusal> {
+pub(super) fn with_stored(
+    form: &Form,
+    before: &[Booking],
+    migrated: Option<&Value>,
+    now: DateTime<Utc>,
+) -> Result<Option<Value>, Refusal> {
     let Some(mut fields) = agreement_fields(form)? else { return Ok(None) };
     if form.get(MODE) == Some("INITIAL") {
         if form.get(SOURCE) != Some("CIT") {
@@ -65,12 +73,17 @@ pub(super) fn with_stored(form: &Form, before: &[Booking], now: DateTime<Utc>) -
         fields.insert("initialTransactionId".to_owned(), json!(scheme_reference()));
         return Ok(Some(Value::Object(fields)));
     }
+    practice(form, before)?;
     let approved = |booking: &&Booking| booking.entry.state == State::Approved;
-    let first =
-        before.iter().filter(approved).rev().filter_map(|booking| booking.instruction.as_ref()).find(|fields| {
-            let named = form.get(REFERENCE).is_none_or(|reference| fields["initialTransactionId"] == reference);
-            fields["mode"] == "INITIAL" && fields["type"] == form.get(TYPE).unwrap_or_default() && named
-        });
+    let named = |fields: &&Value| {
+        let by_scheme = form.get(REFERENCE).is_none_or(|reference| fields["initialTransactionId"] == reference);
+        by_scheme && form.get(AGREEMENT).is_none_or(|id| fields["agreementId"].is_null() || fields["agreementId"] == id)
+    };
+    let here = before.iter().filter(approved).rev().filter_map(|booking| booking.instruction.as_ref()).find(|fields| {
+        fields["mode"] == "INITIAL" && fields["type"] == form.get(TYPE).unwrap_or_default() && named(fields)
+    });
+    // Of what was begun elsewhere the type is not told.
+    let first = here.or_else(|| migrated.filter(|first| named(first)));
     let Some(first) = first else {
         return Err(Invalid::new(REFERENCE, "no first payment (INITIAL) of this type with this stored card").into());
     };
@@ -88,6 +101,30 @@ pub(super) fn with_stored(form: &Form, before: &[Booking], now: DateTime<Utc>) -
         fields.insert("agreementId".to_owned(), id.clone());
     }
     Ok(Some(Value::Object(fields)))
+}
+
+/// Whether the practice that a payment names can follow what was paid with the stored account.
+fn practice(form: &Form, before: &[Booking]) -> Result<(), Invalid> {
+    let Some(practice) = form.get(PRACTICE) else { return Ok(()) };
+    let is = |state: State| move |booking: &&Booking| booking.entry.state == state;
+    let (amount, currency) = (form.get("amount").unwrap_or_default(), form.get("currency").unwrap_or_default());
+    let follows = match practice {
+        "RESUBMISSION" => {
+            let same = |booking: &&Booking| booking.entry.amount == amount && booking.entry.currency == currency;
+            before.iter().filter(is(State::Declined)).any(|booking| same(&booking))
+        }
+        "DELAYED_CHARGES" => before.iter().any(|booking| is(State::Approved)(&booking)),
+        "NO_SHOW" => before.iter().filter(is(State::Approved)).any(|booking| booking.entry.refers_to.is_none()),
+        _ => return Err(Invalid::new(PRACTICE, "goes by referenceUuid, not by a stored account")),
+    };
+    if form.get(SOURCE) != Some("MIT") {
+        return Err(Invalid::new(SOURCE, format!("{practice} is the merchant's own (MIT)")));
+    }
+    let why = match practice {
+        "RESUBMISSION" => "nothing of this amount was declined of this stored account",
+        _ => "nothing was approved of this stored account before",
+    };
+    if follows { Ok(()) } else { Err(Invalid::new(PRACTICE, why)) }
 }
 
 /// Whether one more payment keeps to the terms of the first.
@@ -126,6 +163,20 @@ fn agreement_fields(form: &Form) -> Result<Option<Map<String, Value>>, Invalid> 
         form.get(name).ok_or_else(|| Invalid::new(name, "mode, source and type come together"))?;
     }
     Ok(Some(fields))
+}
+
+/// The first payment of an agreement that began at another service (data-model: Recurring migration).
+pub(super) fn migrated(form: &Form, now: DateTime<Utc>) -> Result<Option<Value>, Invalid> {
+    const AT: &str = "recurringMigration.requestTimestamp";
+    if form.first_under("recurringMigration.").is_none() {
+        return Ok(None);
+    }
+    form.required("recurringMigration.paymentType")?;
+    if form.get(AT).is_some_and(|at| at > now.format("%Y-%m-%d %H:%M:%S").to_string().as_str()) {
+        return Err(Invalid::new(AT, "is in the future"));
+    }
+    let reference = form.get("recurringMigration.connectorTxId1").map_or_else(scheme_reference, str::to_owned);
+    Ok(Some(json!({ "mode": "INITIAL", "source": "CIT", "initialTransactionId": reference })))
 }
 
 /// What the scheme would give: fifteen digits.

@@ -97,6 +97,11 @@ const fn secure(number: &'static str, secure: Secure) -> TestCard {
     TestCard { number, pin: "1234", status: CardStatus::Active, secure }
 }
 
+/// All of them.
+pub(super) fn all() -> &'static [TestCard] {
+    CARDS
+}
+
 /// The card with this number.
 pub(super) fn find(number: &str) -> Option<&'static TestCard> {
     CARDS.iter().find(|card| card.number == number)

@@ -28,6 +28,7 @@
 mod create;
 mod origin;
 mod reminder;
+mod sheet;
 mod submit;
 
 use std::collections::{HashMap, VecDeque};

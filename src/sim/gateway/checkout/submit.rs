@@ -3,12 +3,10 @@
 use hyper::header::HeaderMap;
 use serde_json::{Value, json};
 
-use super::super::answer::{self, new_id, result};
-use super::super::books::Registration;
+use super::super::answer::result;
 use super::super::form::{self, Form, Invalid};
 use super::super::host::{Delivery, Host};
 use super::super::host_rules::{HostRules, USED};
-use super::super::means::Means;
 use super::super::refusal::{Refusal, rule};
 use super::super::remote_payment::Origin;
 use super::super::widget;
@@ -76,7 +74,7 @@ impl Host {
         let pairs = together(checkout, theirs, back)?;
         let path = checkout.path();
         let (done, delivery) = match purpose {
-            Purpose::Payment => self.pay_checkout(pairs, &path)?,
+            Purpose::Payment => self.pay_checkout(pairs, (id, &path))?,
             Purpose::Registration => self.store_by_checkout(pairs)?,
         };
         let Some(done) = done else { return Ok(delivery) };
@@ -92,7 +90,7 @@ impl Host {
     fn pay_checkout(
         &mut self,
         pairs: Vec<(String, String)>,
-        path: &str,
+        (id, path): (&str, &str),
     ) -> Result<(Option<Submission>, Delivery), Refusal> {
         let host_rules = self.host_rules();
         let form = Form::from_pairs(pairs, form::PAYMENT, host_rules)?;
@@ -102,32 +100,23 @@ impl Host {
         {
             return Err(USED);
         }
-        let paid = self.pay_remotely(&form, &Origin { path })?;
+        let paid = self.pay_remotely(&form, &Origin { path, resource: Some((id, path)) })?;
         Ok((paid.id.map(Submission::Payment), paid.delivery))
     }
 
-    /// Stores the card that was typed, and pays nothing.
+    /// Stores what was typed, and pays nothing.
     fn store_by_checkout(
         &mut self,
         mut pairs: Vec<(String, String)>,
     ) -> Result<(Option<Submission>, Delivery), Refusal> {
         pairs.retain(|(name, _)| name != "createRegistration");
         let form = Form::from_pairs(pairs, form::REGISTRATION, self.host_rules())?;
-        match Means::of(&form)? {
-            Some(Means::Card) => {}
-            _ => return Err(Invalid::new("card.number", "required: nothing but a card is stored here").into()),
-        }
-        let paying = self.typed_card(&form)?;
-        if let Some(declined) = paying.declined {
-            return Err(rule("card.number", declined.code, declined.description));
-        }
-        let masked_card = paying.masked_card.ok_or(Refusal::NotFound)?;
-        let new = Registration { id: new_id(), masked_card, payment: None, is_deleted: false };
-        self.books.store(&new, form.get("merchantTransactionId"))?;
-        let (code, description, _) = answer::approved(form.get("testMode"));
-        let mut answer = json!({ "id": new.id, "result": result(code, description) });
-        answer::card(&mut answer, &new.masked_card, &form);
-        Ok((Some(Submission::Registration(answer.clone())), Delivery::Answer(200, answer)))
+        Ok(match self.store(&form)? {
+            Delivery::Answer(200, answer) => {
+                (Some(Submission::Registration(answer.clone())), Delivery::Answer(200, answer))
+            }
+            other => (None, other),
+        })
     }
 
     /// `GET /checkouts/{id}/payment` or `/registration`.
@@ -160,11 +149,11 @@ impl Host {
         let back = submitted.back(checkout);
         let in_frame = sender.headers.get("sec-fetch-dest").is_some_and(|what| what == "iframe");
         let shop = origin::of(&submitted.shopper_result_url).unwrap_or_default();
-        Ok(if in_frame { widget::tell_the_page(id, &shop, &back) } else { widget::go_on(&back) })
+        Ok(if in_frame { widget::tell_the_page(id, &shop, &back) } else { Delivery::SeeOther(back) })
     }
 
     /// A checkout whose id is valid, at its own path.
-    fn checkout(&self, id: &str, purpose: Purpose) -> Result<&Checkout, Refusal> {
+    pub(super) fn checkout(&self, id: &str, purpose: Purpose) -> Result<&Checkout, Refusal> {
         let checkout = self.checkouts.find(id).ok_or(Refusal::NotFound)?;
         if checkout.is_expired(self.clock.now()) && !self.host_rules().books_all() {
             return Err(EXPIRED);

@@ -138,11 +138,6 @@ pub(super) fn preflight() -> Delivery {
     Delivery::Asset(Asset { status: 204, headers, body: Bytes::new() })
 }
 
-/// HTTP 303: the browser goes on to the shop.
-pub(super) fn go_on(to: &str) -> Delivery {
-    Delivery::Asset(Asset { status: 303, headers: vec![("location", to.to_owned())], body: Bytes::new() })
-}
-
 /// A page in a frame of the widget, that tells the page of the shop around it where to go on.
 pub(super) fn tell_the_page(checkout: &str, shop: &str, to: &str) -> Delivery {
     // In a script's address nothing has to be escaped for HTML: the encoding of a query has no quote and no bracket.

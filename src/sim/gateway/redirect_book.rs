@@ -1,0 +1,108 @@
+//! The books' part about pages that payments wait for (`redirect`), and about what is used once.
+
+use rusqlite::{OptionalExtension, Row, params};
+
+use super::answer::text;
+use super::books::Books;
+use super::redirect::{PageEnd, PageKind, Redirect, Settlement};
+
+pub(super) const SCHEMA: &str = "
+    CREATE TABLE IF NOT EXISTS redirect (
+        id TEXT PRIMARY KEY,
+        token TEXT NOT NULL,
+        payment TEXT NOT NULL UNIQUE,
+        kind TEXT NOT NULL,
+        until INTEGER NOT NULL,
+        end TEXT,
+        tries INTEGER NOT NULL,
+        back TEXT NOT NULL,
+        settlement TEXT NOT NULL
+    ) STRICT;
+    CREATE TABLE IF NOT EXISTS used_once (what TEXT PRIMARY KEY) STRICT;
+";
+
+impl Books {
+    /// Opens a page.
+    pub(super) fn open_redirect(&mut self, page: &Redirect) -> rusqlite::Result<()> {
+        let settlement = serde_json::to_string(&page.settlement).expect("text and JSON can be written");
+        self.0
+            .prepare_cached(
+                "INSERT INTO redirect (id, token, payment, kind, until, end, tries, back, settlement)
+                 VALUES (?, ?, ?, ?, ?, NULL, 0, ?, ?)",
+            )?
+            .execute(params![
+                page.id,
+                page.token,
+                page.payment,
+                page.kind.as_str(),
+                page.until,
+                page.back,
+                settlement
+            ])?;
+        Ok(())
+    }
+
+    /// The page with this id.
+    pub(super) fn redirect(&self, id: &str) -> rusqlite::Result<Option<Redirect>> {
+        self.0.prepare_cached("SELECT * FROM redirect WHERE id = ?")?.query_row([id], redirect).optional()
+    }
+
+    /// The page that a payment waits for, while it does.
+    pub(super) fn open_redirect_of(&self, payment: &str) -> rusqlite::Result<Option<Redirect>> {
+        let mut rows = self.0.prepare_cached("SELECT * FROM redirect WHERE payment = ? AND end IS NULL")?;
+        rows.query_row([payment], redirect).optional()
+    }
+
+    /// A wrong password came.
+    pub(super) fn tried(&mut self, id: &str, tries: u8) -> rusqlite::Result<()> {
+        self.0.prepare_cached("UPDATE redirect SET tries = ? WHERE id = ?")?.execute(params![tries, id])?;
+        Ok(())
+    }
+
+    /// A page has ended, and its payment with it: both in one transaction.
+    pub(super) fn settle(&mut self, page: &Redirect, end: PageEnd, settled: &Settlement) -> rusqlite::Result<()> {
+        let transaction = self.0.transaction()?;
+        transaction
+            .prepare_cached("UPDATE redirect SET end = ? WHERE id = ?")?
+            .execute([end.as_str(), page.id.as_str()])?;
+        let later = settled.later.as_ref();
+        transaction
+            .prepare_cached(
+                "UPDATE payment SET state = ?, code = ?, answer = ?, later_in = ?, later = ?
+                 WHERE id = ? AND state = 'pending'",
+            )?
+            .execute(params![
+                settled.state,
+                settled.code,
+                text(&settled.answer),
+                later.map(|(questions, _)| *questions),
+                later.map(|(_, answer)| text(answer)),
+                page.payment
+            ])?;
+        transaction.commit()
+    }
+
+    /// Whether something that may be used once was not used before; now it was.
+    pub(super) fn use_once(&mut self, what: &str) -> rusqlite::Result<bool> {
+        let new = self.0.prepare_cached("INSERT OR IGNORE INTO used_once (what) VALUES (?)")?.execute([what])?;
+        Ok(new == 1)
+    }
+}
+
+fn redirect(row: &Row<'_>) -> rusqlite::Result<Redirect> {
+    let strange = |what: &str| rusqlite::Error::InvalidColumnName(what.to_owned());
+    let (kind, end, settlement): (String, Option<String>, String) =
+        (row.get("kind")?, row.get("end")?, row.get("settlement")?);
+    let end = end.map(|end| PageEnd::ALL.into_iter().find(|known| known.as_str() == end).ok_or_else(|| strange("end")));
+    Ok(Redirect {
+        id: row.get("id")?,
+        token: row.get("token")?,
+        payment: row.get("payment")?,
+        kind: PageKind::ALL.into_iter().find(|known| known.as_str() == kind).ok_or_else(|| strange("kind"))?,
+        until: row.get("until")?,
+        end: end.transpose()?,
+        tries: row.get("tries")?,
+        back: row.get("back")?,
+        settlement: serde_json::from_str(&settlement).map_err(|_| strange("settlement"))?,
+    })
+}

@@ -1,0 +1,96 @@
+//! The books' part about stored accounts.
+
+use rusqlite::{Connection, OptionalExtension, Row, params};
+use serde_json::Value;
+
+use super::answer::text;
+use super::books::{Books, MaskedCard, json, method};
+use super::means::Method;
+
+pub(super) const SCHEMA: &str = "
+    CREATE TABLE IF NOT EXISTS registration (
+        id TEXT PRIMARY KEY,
+        bin TEXT NOT NULL,
+        last4 TEXT NOT NULL,
+        expiry TEXT,
+        payment TEXT,
+        is_deleted INTEGER NOT NULL DEFAULT 0,
+        method TEXT NOT NULL,
+        shown TEXT NOT NULL,
+        first TEXT
+    ) STRICT;
+    CREATE TABLE IF NOT EXISTS registered (reference TEXT PRIMARY KEY) STRICT;
+";
+
+/// A stored account: a card, a bank account, …
+pub(super) struct Registration {
+    pub id: String,
+    pub method: Method,
+    /// Of a card.
+    pub masked_card: Option<MaskedCard>,
+    /// What an answer shows of it beside that.
+    pub shown: Value,
+    /// The agreement that was begun elsewhere.
+    pub first: Option<Value>,
+    /// The payment that stored it.
+    pub payment: Option<String>,
+    pub is_deleted: bool,
+}
+
+impl Books {
+    /// Stores a card without a payment; its request may have had a reference.
+    pub(super) fn store(&mut self, new: &Registration, reference: Option<&str>) -> rusqlite::Result<()> {
+        let transaction = self.0.transaction()?;
+        store(&transaction, new)?;
+        transaction
+            .prepare_cached("INSERT OR IGNORE INTO registered (reference) SELECT ?1 WHERE ?1 IS NOT NULL")?
+            .execute([reference])?;
+        transaction.commit()
+    }
+
+    /// The stored card with this id.
+    pub(super) fn registration(&self, id: &str) -> rusqlite::Result<Option<Registration>> {
+        self.0.prepare_cached("SELECT * FROM registration WHERE id = ?")?.query_row([id], registration).optional()
+    }
+
+    /// Nothing can be paid with this stored card any more.
+    pub(super) fn delete_registration(&mut self, id: &str) -> rusqlite::Result<()> {
+        self.0.prepare_cached("UPDATE registration SET is_deleted = 1 WHERE id = ?")?.execute([id])?;
+        Ok(())
+    }
+}
+
+/// Writes a stored account.
+pub(super) fn store(db: &Connection, new: &Registration) -> rusqlite::Result<()> {
+    let card = new.masked_card.as_ref();
+    db.prepare_cached(
+        "INSERT INTO registration (id, bin, last4, expiry, payment, is_deleted, method, shown, first)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    )?
+    .execute(params![
+        new.id,
+        card.map_or("", |card| card.bin.as_str()),
+        card.map_or("", |card| card.last4.as_str()),
+        card.and_then(|card| card.expiry.as_deref()),
+        new.payment,
+        new.is_deleted,
+        new.method.as_str(),
+        text(&new.shown),
+        new.first.as_ref().map(text),
+    ])?;
+    Ok(())
+}
+
+fn registration(row: &Row<'_>) -> rusqlite::Result<Registration> {
+    let (bin, last4): (String, String) = (row.get("bin")?, row.get("last4")?);
+    let expiry = row.get("expiry")?;
+    Ok(Registration {
+        id: row.get("id")?,
+        method: method(row)?,
+        masked_card: (!bin.is_empty()).then_some(MaskedCard { bin, last4, expiry }),
+        shown: json(row, "shown")?.unwrap_or_default(),
+        first: json(row, "first")?,
+        payment: row.get("payment")?,
+        is_deleted: row.get("is_deleted")?,
+    })
+}

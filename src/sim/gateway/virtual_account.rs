@@ -1,0 +1,20 @@
+//! Accounts at a provider (data-model: Virtual account): the customer signs in there and pays. Any account exists; what
+//! becomes of it the customer says on the page, and the cents.
+
+use serde_json::json;
+
+use super::answer::CheckLetters;
+use super::form::{Form, Invalid};
+use super::ledger::Kind;
+use super::means::Method;
+use super::redirect::PageKind;
+use super::remote_payment::Paying;
+
+/// The account of a form. Money that goes to it asks nobody.
+pub(super) fn virtual_account(form: &Form, kind: Kind) -> Result<Paying, Invalid> {
+    let account = form.required("virtualAccount.accountId")?;
+    let brand = form.required("paymentBrand")?;
+    let shown = json!({ "paymentBrand": brand, "virtualAccount": { "accountId": account } });
+    let page = (kind != Kind::Credit).then_some(PageKind::Account);
+    Ok(Paying { page, ..Paying::new(Method::VirtualAccount, shown, CheckLetters::default()) })
+}

@@ -1,0 +1,63 @@
+//! Mobile wallets (data-model: Mobile-wallet payments): the token that a wallet has encrypted for one payment, opened
+//! here (`provider`), or the card that the merchant has decrypted.
+//!
+//! Assumed, as the interface is silent: a token is good for one payment, of the amount and in the currency that the
+//! customer has agreed to on the telephone; the telephone has authenticated its owner, so that nothing is asked again.
+
+use serde_json::{Value, json};
+
+use super::answer::{self, CheckLetters};
+use super::books::MaskedCard;
+use super::card_not_present::FOREIGN_NUMBER;
+use super::form::{Form, Invalid};
+use super::host::Host;
+use super::issuer::EXPIRED_CARD;
+use super::means::Method;
+use super::provider;
+use super::refusal::Refusal;
+use super::remote_payment::Paying;
+use super::secure;
+use super::test_card;
+
+impl Host {
+    /// What a wallet has encrypted.
+    pub(super) fn wallet_token(&mut self, form: &Form, prefix: &str) -> Result<Paying, Refusal> {
+        let name = format!("{prefix}.paymentToken");
+        let wrong = |why: &str| Err(Invalid::new(name.as_str(), why).into());
+        let Some(clear) = provider::open_wallet(prefix, form.required(&name)?) else {
+            return wrong("is no token of this wallet, or damaged");
+        };
+        let card = test_card::find(&clear.number).ok_or(FOREIGN_NUMBER)?;
+        if form.get("amount") != Some(&clear.amount) || form.get("currency") != Some(&clear.currency) {
+            return wrong("the customer has agreed to another amount or currency");
+        }
+        let brand = answer::brand(card.number);
+        for network in ["paymentBrand".to_owned(), format!("{prefix}.cardNetwork")] {
+            if form.get(&network).is_some_and(|named| !brand.is_some_and(|brand| brand.eq_ignore_ascii_case(named))) {
+                return Err(Invalid::new(network, "does not belong to the wallet's card").into());
+            }
+        }
+        if !self.books.use_once(&format!("wallet {}", clear.once))? {
+            return wrong("was used before");
+        }
+        let this_month = self.clock.now().format("%y%m").to_string();
+        let ended = (clear.expiry < this_month).then_some(EXPIRED_CARD);
+        let mut shown = json!({ "card": card.facts() });
+        shown["threeDSecure"] = secure::proof(card.number, 'Y');
+        Ok(Paying {
+            masked_card: Some(MaskedCard::of_number(card.number, Some(&clear.expiry))),
+            declined: self.issuer.decide(card.number, None, None).err().or(ended),
+            ..Paying::new(Method::Wallet, shown, CheckLetters::default())
+        })
+    }
+
+    /// What the merchant has decrypted: a card, with the proof of the wallet.
+    pub(super) fn decrypted_wallet(&mut self, form: &Form) -> Result<Paying, Refusal> {
+        let proof: Value = secure::external(form, answer::brand(form.required("card.number")?).unwrap_or_default())?;
+        let mut paying = self.typed_card(form)?;
+        paying.shown["threeDSecure"] = proof;
+        paying.method = Method::Wallet;
+        paying.secure = None;
+        Ok(paying)
+    }
+}
