@@ -13,7 +13,10 @@
 //! What nobody pays at a counter comes with its payment data in the form (`remote_payment`), in clear, and only as test
 //! data. Every group of the data model is taken, kept and given back.
 //!
-//! What it is not: a model of settlement or the hosted widget; what belongs to those is refused by name.
+//! A shop's page pays through a checkout (`checkout`) and the hosted widget (`widget`): both heads say what is assumed
+//! where the interface is silent.
+//!
+//! What it is not: a model of settlement; what belongs to that is refused by name.
 //!
 //! ```text
 //!  server ─▶ route ─▶ form (encoding, names, formats) ─▶ host ─▶ encrypted_data, clear_card_data (DUKPT)
@@ -33,6 +36,10 @@
 //! | `POST /v1/registrations` | stores a card that was read |
 //! | `POST /v1/registrations/{id}/payments` | DB or PA with it |
 //! | `DELETE /v1/registrations/{id}` | forgets it |
+//! | `POST /v1/checkouts` | a checkout for the hosted widget; what is below it is served without `/v1` too |
+//! | `POST /v1/checkouts/{id}/payment`, `…/registration` | from a shopper's browser: pays it, stores what was typed |
+//! | `GET /v1/checkouts/{id}/payment`, `…/registration` | what became of it |
+//! | `GET /v1/paymentWidgets.js`, `GET /v1/fastcheckout/integrity` | the widget's script, and its hash |
 //!
 //! ```no_run
 //! # async fn test() -> std::io::Result<()> {

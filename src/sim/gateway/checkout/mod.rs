@@ -18,6 +18,8 @@
 //!   that failed before) leaves it open.
 //! - What the browser sends must come from a page of the origin of `shopperResultUrl`: of the one that the checkout was
 //!   made with, else of the one that the widget sends (the action of the merchant's form). It carries no token.
+//! - What the browser is (`customer.browser.*`) counts when the server has said whose it is: any field of a customer
+//!   comes with a name. A card that takes part in 3-D Secure cannot do without.
 //! - Before anything was paid the server is told `000.200.100`; an expired checkout is `200.300.404`.
 //! - The 29 minutes begin with the checkout, as the id is dead one minute later ([`HostRules::Literal`]: with the
 //!   payment). The call to the shop is made once, its answer is not looked at, and no redirect is followed.
@@ -190,7 +192,7 @@ impl Checkouts {
             if due.len() == most {
                 break;
             }
-            if !checkout.reminded_at(host_rules).is_some_and(|at| at <= now) {
+            if checkout.reminded_at(host_rules).is_none_or(|at| at > now) {
                 continue;
             }
             let resource_path = checkout.path();

@@ -34,6 +34,7 @@ const OF_SHOPPER: &[&str] = &[
 ];
 const CUSTOM: &str = "customParameters[";
 const CUSTOM_OF_SHOPPER: &str = "customParameters[SHOPPER_";
+const BROWSER: &str = "customer.browser.";
 const SHOPPER_RESULT_URL: &str = "shopperResultUrl";
 
 // Which codes say so is not documented.
@@ -71,12 +72,14 @@ impl Host {
             check_origin(sender, &shopper_result_url)?;
         }
         let back = format!("{}/v1/checkouts/{id}/return", origin::own(sender.headers)?);
-        let pairs = together(checkout, theirs, back)?;
+        let mut pairs = together(checkout, theirs, back)?;
+        let nameless = leave_browser_out(&mut pairs);
         let path = checkout.path();
-        let (done, delivery) = match purpose {
-            Purpose::Payment => self.pay_checkout(pairs, (id, &path))?,
-            Purpose::Registration => self.store_by_checkout(pairs)?,
+        let done = match purpose {
+            Purpose::Payment => self.pay_checkout(pairs, (id, &path)),
+            Purpose::Registration => self.store_by_checkout(pairs),
         };
+        let (done, delivery) = done.map_err(|refusal| if nameless { name_wanted(refusal) } else { refusal })?;
         let Some(done) = done else { return Ok(delivery) };
         let at = self.clock.now();
         let Some(checkout) = self.checkouts.find_mut(id) else { return Err(Refusal::NotFound) };
@@ -225,7 +228,7 @@ fn together(
     for (name, value) in theirs {
         match checkout.get(&name) {
             // What a browser is, a server may have been told by it.
-            Some(_) if name.starts_with("customer.browser.") => {}
+            Some(_) if name.starts_with(BROWSER) => {}
             Some(known) if *known != value => {
                 return Err(Invalid::new(shown(&name), "the merchant's server has set it to another value"));
             }
@@ -236,6 +239,29 @@ fn together(
     }
     pairs.push((SHOPPER_RESULT_URL.to_owned(), back));
     Ok(pairs)
+}
+
+/// Takes what the browser is out of a form that does not say whose it is: any field of the customer comes with a name
+/// (data-model: Customer). Gives whether it had to.
+fn leave_browser_out(pairs: &mut Vec<(String, String)>) -> bool {
+    let has = |wanted: &str| pairs.iter().any(|(name, _)| name == wanted);
+    if has("customer.givenName") && has("customer.surname") {
+        return false;
+    }
+    let before = pairs.len();
+    pairs.retain(|(name, _)| !name.starts_with(BROWSER));
+    pairs.len() < before
+}
+
+/// What 3-D Secure misses then, by the name of what the merchant can mend.
+fn name_wanted(refusal: Refusal) -> Refusal {
+    match refusal {
+        Refusal::Invalid(invalid) if invalid.name.starts_with(BROWSER) => {
+            let why = "required for 3-D Secure, with the surname: the server says them when it makes the checkout";
+            Invalid::new("customer.givenName", why).into()
+        }
+        other => other,
+    }
 }
 
 /// What the widget needs to go on.

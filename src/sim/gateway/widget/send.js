@@ -70,10 +70,14 @@ function wayBack(action, id, purpose) {
   return url.href;
 }
 
+// A browser sends a request again by itself when a kept line is cut under it. The first one has paid then: the service
+// refuses the second, and the shop asks what became of it.
+const WAS_USED = '700.300.700';
+
 // Goes on after a payment: to the page that it waits for, or back to the shop. Refused, it says why.
 function goOn(done, { id, brand, action, purpose, say, container, words }) {
   const { lost, status, answer } = done;
-  if (lost || status >= 500) {
+  if (lost || status >= 500 || answer.result?.code === WAS_USED) {
     location.assign(wayBack(action, id, purpose));
   } else if (answer.redirect?.url) {
     sendTo(answer.redirect, { id, brand, container, words });
