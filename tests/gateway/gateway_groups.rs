@@ -192,6 +192,11 @@ async fn each_group_is_taken_kept_and_given_back() {
     let answer = page.paid("10.00", &[CARD, &items]).await;
     assert_eq!(answer["cart"]["items"].as_array().map(Vec::len), Some(1001));
     page.refused(&[CARD, &[("cart.items[1001].name", "Tea")]], INVALID, "cart.items[1001].name").await;
+    // A list without an end is kept as it came, and no longer in the answer than a list of this gateway may be.
+    let far = [("airline.passengers[99].name", "Jane"), ("airline.passengers[4000000000].name", "Jack")];
+    let answer = page.paid("10.00", &[CARD, &far]).await;
+    assert_eq!(answer["airline"]["passengers"].as_array().map(Vec::len), Some(100));
+    assert_eq!(page.last_entry().details.iter().filter(|(name, _)| name.starts_with("airline.")).count(), 2);
 }
 
 #[tokio::test]

@@ -123,6 +123,7 @@ async fn a_payment_has_one_means() {
         ("standingInstruction.industryPractice", "INCREMENTAL_AUTH"),
     ];
     page.refused(&[CARD, &more], INVALID, "card.number").await;
+    page.refused(&[&more, &[("createRegistration", "true")]], INVALID, "createRegistration").await;
     page.paid("5.00", &[&more]).await;
     // A capture or refund brings no card either.
     let path = format!("v1/payments/{}", text(&held, "/id"));
@@ -278,6 +279,26 @@ async fn a_token_stands_for_a_card() {
     page.refused(&[&from_outside, &[("tokenAccount.type", "NETWORK")]], "100.100.101", "tokenAccount.number").await;
     page.refused(&[&from_outside, &[("tokenAccount.expiryMonth", "12")]], INVALID, "tokenAccount.expiryYear").await;
     page.refused(&[&from_outside, &[("paymentBrand", "AMEX")]], INVALID, "paymentBrand").await;
+}
+
+#[tokio::test]
+async fn the_test_provider_answers_over_the_wire() {
+    let mut page = PageShop::open().await;
+    let asked = async |page: &PageShop, path: &str| {
+        let response = page.shop.client.get(format!("{}{path}", page.shop.gateway.base_url())).send().await.unwrap();
+        let status = response.status().as_u16();
+        (status, serde_json::from_slice::<serde_json::Value>(&response.bytes().await.unwrap()).unwrap())
+    };
+    let (_, token) = asked(&page, "provider/account-token?type=NETWORK&number=4111111111111111").await;
+    let (number, proof) = (text(&token, "/number"), text(&token, "/cryptogram"));
+    let network = [("tokenAccount.number", number.as_str()), ("tokenAccount.type", "NETWORK")];
+    page.paid("10.00", &[&network, &[("tokenAccount.cryptogram", proof.as_str())]]).await;
+    let wallet =
+        "provider/wallet-token?wallet=%3Cwallet_c%3E&number=5555555555554444&expiry=3412&amount=10.00&currency=EUR";
+    let token = text(&asked(&page, wallet).await.1, "/paymentToken");
+    page.paid("10.00", &[&[("<wallet_c>.paymentToken", token.as_str())]]).await;
+    assert_eq!(asked(&page, "provider/account-token?number=4539578763621486").await.0, 400);
+    assert_eq!(asked(&page, "provider/nothing").await.0, 404);
 }
 
 #[tokio::test]

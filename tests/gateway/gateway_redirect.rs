@@ -46,6 +46,9 @@ async fn a_customer_pays_on_the_page_and_comes_back() {
         }
         // Nobody has acted: looking is not paying.
         assert_eq!(code(&page, &id).await, "000.200.000");
+        // Where a transfer goes to is told before it is made.
+        let payee = answer.pointer("/merchant/bankAccount/holder").and_then(Value::as_str);
+        assert_eq!(payee, (method == Method::OnlineTransfer).then_some("Shop of Tests"));
         let shown = browser.acts(&[("action", "pay")]).await;
         let back = format!("https://shop.test/result?cart=7&id={id}&resourcePath=%2Fv1%2Fpayments%2F{id}");
         assert_eq!((shown.status, shown.location), (303, Some(back)));

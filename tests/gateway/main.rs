@@ -13,6 +13,8 @@
 //! | `checkouts` | what the hosted widget asks, and the shop's server after it |
 //! | `gateway_manners` | the simulated gateway as a server: throttling, delay, its ledger's file |
 //! | `gateway_redirect` | what waits for its customer on a page |
+//! | `gateway_secure` | 3-D Secure: frictionless, challenge, exemptions, proofs from elsewhere |
+//! | `gateway_stored` | stored accounts of every means, and what binds them |
 //! | `gateway_meets_sim` | client and simulated gateway: two readings of the same documents |
 
 #![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]
@@ -41,6 +43,8 @@ mod gateway_manners;
 mod gateway_means;
 mod gateway_meets_sim;
 mod gateway_redirect;
+mod gateway_secure;
+mod gateway_stored;
 mod parameters;
 mod sim_gateway;
 mod tls;

@@ -1,5 +1,5 @@
-//! The hosted widget of the simulated gateway in a real Chromium, on the page of a shop with a server of its own: all of
-//! it over real HTTPS, from three origins.
+//! The hosted widget of the simulated gateway in a real Chromium, on the page of a shop with a server of its own: all
+//! of it over real HTTPS.
 //!
 //! | | what it shows |
 //! |---|---|
@@ -8,8 +8,9 @@
 //! | `redirects` | 3-D Secure, wallets, pages in a frame: the shopper comes back with the result |
 //! | `options` | languages, labels, styles, and a content security policy with a nonce |
 //! | `shop` | the shop's server; the browser is `front/tests/page/browser.rs` |
+//! | `run` | installs what is missing and runs them |
 //!
-//! A plain `cargo test` leaves them out, which it says. `bash tests/widget/run` installs what is missing and runs them.
+//! A plain `cargo test` leaves them out, which it says: `bash tests/widget/run`.
 
 #![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]
 

@@ -29,8 +29,10 @@ async fn the_right_password_pays_and_the_wrong_one_does_not() {
         shop.types_card(ASKS).await;
         shop.presses_pay().await;
         for (n, password) in passwords.iter().enumerate() {
-            shop.browser.until(&format!("!!document.querySelector('#wrong') === {}", n > 0)).await;
+            // A page that says so, and is not the one before it.
+            shop.browser.until(&format!("!window.isOld && !!document.querySelector('#wrong') === {}", n > 0)).await;
             shop.browser.fill("#password", password).await;
+            shop.browser.run("window.isOld = true").await;
             shop.browser.press("#confirm", By::Pointer).await;
         }
         assert_eq!(shop.comes_back().await, code);

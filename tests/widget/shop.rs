@@ -1,5 +1,5 @@
-//! A shop on the internet: a server that makes checkouts with its token, serves a page with the widget, and asks for the
-//! result when its customer comes back. And the browser that trusts the two servers' keys and no others.
+//! A shop on the internet: a server that makes checkouts with its token, serves a page with the widget, and asks for
+//! the result when its customer comes back. And the browser that trusts the two servers' keys and no others.
 
 use std::convert::Infallible;
 use std::sync::{Arc, Mutex};

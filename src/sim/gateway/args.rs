@@ -34,8 +34,8 @@ pub struct Args {
     /// Ask clients for a certificate of the authority in this file (PEM)
     #[arg(long, value_name = "FILE")]
     pub client_ca: Option<PathBuf>,
-    /// Trust the authority in this file (PEM) when a shop is called over HTTPS: the result of a checkout that it has not
-    /// asked for
+    /// Trust the authority in this file (PEM) when a shop is called over HTTPS: the result of a checkout that it has
+    /// not asked for
     #[arg(long, value_name = "FILE")]
     pub shop_ca: Option<PathBuf>,
     /// Speak nothing but TLS 1.2

@@ -1,8 +1,8 @@
 //! Bank accounts (data-model: Bank account): direct debits, with or without SEPA, money to an account, and transfers
 //! that the customer makes at the bank's own page.
 //!
-//! Assumed, as the interface is silent: the brands below; a reservation (PA) of a bank account does not exist; the id of
-//! a mandate and the day of its signature come together, that day is not in the future, and a SEPA debit without one
+//! Assumed, as the interface is silent: the brands below; a reservation (PA) of a bank account does not exist; the id
+//! of a mandate and the day of its signature come together, that day is not in the future, and a SEPA debit without one
 //! gets a mandate here, which the answer carries; a due date is not in the past; SEPA is in euros and by IBAN. Of an
 //! account its last four characters are kept, and never shown.
 //!
@@ -29,6 +29,9 @@ const IBAN: &str = "bankAccount.iban";
 const NUMBER: &str = "bankAccount.number";
 const MANDATE: [&str; 2] = ["bankAccount.mandate.id", "bankAccount.mandate.dateOfSignature"];
 const DUE: &str = "transactionDueDate";
+
+/// The fewest digits of an account's number that tell which one is meant.
+const SHORTEST: usize = 6;
 
 /// The accounts; the last one is closed.
 pub(super) const IBANS: [&str; 12] = [
@@ -70,11 +73,14 @@ impl Host {
                 return Err(Invalid::new("paymentBrand", why).into());
             }
         };
-        if brand == SEPA && (form.get(IBAN).is_none() || form.get("currency") != Some("EUR")) {
-            let name = if form.get(IBAN).is_none() { IBAN } else { "currency" };
+        let foreign = form.get("currency").filter(|currency| *currency != "EUR").map(|_| "currency");
+        if let Some(name) = foreign.or(form.get(IBAN).is_none().then_some(IBAN)).filter(|_| brand == SEPA) {
             return Err(Invalid::new(name, "SEPA is by IBAN, in euros").into());
         }
         let mut shown = json!({ "paymentBrand": brand, "bankAccount": shown(form) });
+        if method == Method::OnlineTransfer {
+            shown["merchant"]["bankAccount"] = payee();
+        }
         self.debit_rules(form, method, brand, &mut shown)?;
         let declined = (account == CLOSED).then_some(ACCOUNT_CLOSED);
         Ok(Paying { page, declined, ..Paying::new(method, shown, CheckLetters::default()) })
@@ -119,11 +125,10 @@ fn account(form: &Form) -> Result<&'static str, Refusal> {
         return Ok(known);
     }
     let number = form.required(NUMBER)?;
-    let code = form.get("bankAccount.bankCode").or(form.get("bankAccount.bic")).unwrap_or_default();
+    let code = form.get("bankAccount.bankCode").unwrap_or_default();
     // A number of the country is the end of its IBAN.
-    let is_it = |known: &&str| {
-        known.strip_suffix(number).is_some_and(|rest| number.len() >= 6 && (rest.contains(code) || code.len() > 8))
-    };
+    let is_it =
+        |known: &&str| known.strip_suffix(number).is_some_and(|rest| number.len() >= SHORTEST && rest.contains(code));
     IBANS.into_iter().find(is_it).ok_or(rule(
         NUMBER,
         "100.100.101",
@@ -140,6 +145,11 @@ fn shown(form: &Form) -> Value {
         }
     }
     Value::Object(fields)
+}
+
+/// Whose account a transfer goes to (data-model: Payment response fields): the shop's.
+fn payee() -> Value {
+    json!({ "holder": "Shop of Tests", "number": "DE02120300000000202051", "bic": "BYLADEM1001", "country": "DE" })
 }
 
 /// Letters and a hyphen.

@@ -42,11 +42,14 @@ pub(super) fn echo(answer: &mut Value, form: &Form, at_the_counter: bool) {
     }
 }
 
-/// Longest list that an answer gives back: the cart's (behaviour: Limits). An index above it comes as a key.
-const LONGEST_LIST: usize = 1001;
+/// The cart's list, which has an end (behaviour: Limits), and where the others end here: what is above is kept in the
+/// books and not given back, so that one pair cannot make a list of any length.
+const CART: &str = "cart.items";
+const LONGEST_CART: usize = 1001;
+const LONGEST_LIST: usize = 100;
 
 /// Puts a value where its name says: `cart.items[0].name` into a list, `customParameters[a.b]` under a key. A place
-/// that is taken stays as it is.
+/// that is taken stays as it is, and so does the answer when there is no such place.
 fn put(answer: &mut Value, name: &str, value: &str) {
     let mut place = answer;
     let last = name.len();
@@ -57,8 +60,12 @@ fn put(answer: &mut Value, name: &str, value: &str) {
     for word in parts.flat_map(|(part, is_last)| words(part, is_last)) {
         place = match word {
             Word::Index(index) => {
+                let most = if name.starts_with(CART) { LONGEST_CART } else { LONGEST_LIST };
                 if place.is_null() {
                     *place = json!([]);
+                }
+                if index >= most {
+                    return;
                 }
                 let Some(list) = place.as_array_mut() else { return };
                 // Holes become empty objects, and a list is as long as its largest index.
@@ -95,7 +102,7 @@ fn words(part: &str, is_last: bool) -> Vec<Word<'_>> {
     };
     let mut words: Vec<Word<'_>> = path.split('.').filter(|word| !word.is_empty()).map(Word::Key).collect();
     words.extend(inside.map(|inside| match inside.parse() {
-        Ok(index) if !is_last && index < LONGEST_LIST => Word::Index(index),
+        Ok(index) if !is_last => Word::Index(index),
         _ => Word::Key(inside),
     }));
     words
@@ -103,9 +110,41 @@ fn words(part: &str, is_last: bool) -> Vec<Word<'_>> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::super::form::PAYMENT;
     use super::super::host_rules::HostRules;
     use super::*;
+
+    /// The name of a field of the airline's, and where its value stands in the answer.
+    fn place(passenger: usize, leg: Option<usize>) -> (String, String) {
+        match leg {
+            Some(leg) => (
+                format!("airline.passengers[{passenger}].legs[{leg}].flightNumber"),
+                format!("/airline/passengers/{passenger}/legs/{leg}/flightNumber"),
+            ),
+            None => (format!("airline.passengers[{passenger}].name"), format!("/airline/passengers/{passenger}/name")),
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn every_value_stands_where_its_name_says(
+            places in prop::collection::vec((0..120_usize, prop::option::of(0..120_usize), "[a-z]{1,8}"), 0..20),
+        ) {
+            let (mut answer, mut first) = (json!({}), std::collections::BTreeMap::new());
+            for (passenger, leg, value) in &places {
+                let (name, pointer) = place(*passenger, *leg);
+                put(&mut answer, &name, value);
+                let is_given_back = *passenger < LONGEST_LIST && leg.is_none_or(|leg| leg < LONGEST_LIST);
+                first.entry(pointer).or_insert((value.clone(), is_given_back));
+            }
+            for (pointer, (value, is_given_back)) in first {
+                let stands = answer.pointer(&pointer).and_then(Value::as_str);
+                prop_assert_eq!(stands, is_given_back.then_some(value.as_str()), "{}", pointer);
+            }
+        }
+    }
 
     #[test]
     fn names_become_nested_again_and_no_card_is_given_back() {

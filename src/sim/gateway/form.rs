@@ -13,7 +13,7 @@ use std::fmt;
 use std::sync::LazyLock;
 
 use super::host_rules::HostRules;
-use crate::gateway::parameter::form::{self, FormContext};
+use crate::gateway::parameter::form::{self, FormContext, Violation};
 use crate::gateway::parameter::{Call, Direction, Names, Parameter, all, means, named_in, shown};
 
 /// A request that is not as documented; answered with HTTP 400.
@@ -78,20 +78,22 @@ impl Form {
             let secret = check(name, value, taken, host_rules)?;
             form.pairs.push(Pair { name: name.clone(), value: value.clone(), secret });
         }
-        match form::broken(&pairs, &taken.context()).into_iter().next() {
-            Some(broken) => Err(Invalid::new(broken.name, format!("{}; {}", broken.problem, broken.rule))),
-            None => Ok(form),
-        }
+        first(form::broken(&pairs, &taken.context())).map(|()| form)
     }
 
     /// Whether everything is there that the table requires of the groups that are used.
     pub(super) fn complete(&self, taken: &AcceptedParameters) -> Result<(), Invalid> {
-        let pairs: Vec<(String, String)> =
-            self.iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
-        match form::judge(&pairs, &taken.context()).into_iter().next() {
-            Some(broken) => Err(Invalid::new(broken.name, format!("{}; {}", broken.problem, broken.rule))),
-            None => Ok(()),
-        }
+        first(form::judge(&self.plain(), &taken.context()))
+    }
+
+    /// Whether a form that was taken as another call's keeps to the rules of this one as well.
+    pub(super) fn keeps_to(&self, taken: &AcceptedParameters) -> Result<(), Invalid> {
+        first(form::broken(&self.plain(), &taken.context()))
+    }
+
+    /// The pairs as the table judges them.
+    fn plain(&self) -> Vec<(String, String)> {
+        self.iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
     }
 
     /// The value of a parameter.
@@ -137,6 +139,14 @@ impl Form {
     pub(super) fn open_pairs(&self) -> impl Iterator<Item = (&str, &str)> {
         self.pairs.iter().filter(|pair| !pair.secret).map(|pair| (pair.name.as_str(), pair.value.as_str()))
     }
+}
+
+/// The first of what is wrong.
+fn first(violations: Vec<Violation>) -> Result<(), Invalid> {
+    violations
+        .into_iter()
+        .next()
+        .map_or(Ok(()), |broken| Err(Invalid::new(broken.name, format!("{}; {}", broken.problem, broken.rule))))
 }
 
 /// What a request may hold: all that the table has for its call, less what this gateway takes elsewhere.
@@ -191,6 +201,10 @@ pub(super) const PAYMENT: &AcceptedParameters = &AcceptedParameters {
         ("job.", OF_SCHEDULES),
     ],
 };
+
+/// What `POST /v1/payments` takes with `referenceUuid`.
+pub(super) const INCREMENT: &AcceptedParameters =
+    &AcceptedParameters { call: Call::Increment, only: &[], taken: &[], refused: &[] };
 
 /// What of a terminal what refers to a payment may say.
 const TERMINAL: &[&str] = &["pos.terminalId", "pos.transactionSequenceNumber", "pos.transactionSource"];

@@ -1,8 +1,8 @@
 //! Gift cards (data-model: Gift card): an amount in euros that is spent until nothing is left.
 //!
 //! Assumed, as the interface is silent: a gift card that pays has a number, and its PIN is asked for; it pays (DB) and
-//! gets back, and reserves nothing; what is more than is left is declined, as a card without money. A bank without rules
-//! looks at no balance.
+//! gets back, and reserves nothing; what is more than is left is declined, as a card without money. A bank without
+//! rules looks at no balance.
 
 use serde_json::json;
 

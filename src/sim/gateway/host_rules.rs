@@ -13,6 +13,8 @@
 //! | names and places of letters | letters of any script | letters of any script | A to Z |
 //! | which parameter failed | `result.parameterErrors` | `result.parameterErrors` | not said |
 //! | HTTP 307 | by the cents | by the cents | the first request and every third after it too |
+//! | a mandate, a due date, a gift card's balance, amounts inside the amount | held to their rules | booked | held to their rules |
+//! | an agreement for what the merchant starts | asked for | not asked for | asked for |
 //! | throttling | all requests together | all requests together | each operation by itself |
 //! | a query without a filter | refused | refused | everything, up to `limit` |
 //! | a checkout that was used, or is older than 30 minutes | refused | served | refused |
@@ -21,7 +23,8 @@
 //! | the script's hash without a token | given | given | 401 |
 //! | `GET /` | `{}` | `{}` | 404 |
 //!
-//! All of them want a token, a path that exists and a form that can be read, and decrypt the card data.
+//! All of them want a token, a path that exists and a form that can be read, and decrypt the card data. None of them
+//! takes a card or an account that is not a public test one, a second means of payment, or a page that has ended.
 
 use std::fmt::Write as _;
 

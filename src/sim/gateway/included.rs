@@ -24,10 +24,10 @@ pub(super) fn check(form: &Form, amount: Amount) -> Result<(), Invalid> {
 
 /// The parts of the sellers of a market place are parts of the amount.
 fn sellers(form: &Form, amount: Amount) -> Result<(), Invalid> {
-    let is_part = |name: &&str| name.starts_with("marketPlace.sellers[") && name.ends_with("].amount");
+    let is_part = |name: &str| name.starts_with("marketPlace.sellers[") && name.ends_with("].amount");
     let mut sum = 0_u64;
-    for name in form.iter().map(|(name, _)| name).filter(is_part) {
-        sum = sum.saturating_add(minor(form, name, amount.currency())?.unwrap_or_default());
+    for (name, text) in form.iter().filter(|(name, _)| is_part(name)) {
+        sum = sum.saturating_add(in_minor(name, text, amount.currency())?);
         if sum > amount.minor() {
             return Err(Invalid::new(name, "the sellers get more than the amount"));
         }
@@ -67,13 +67,16 @@ fn processing(form: &Form) -> Result<(), Invalid> {
 
 /// An amount of the form in minor units of a currency.
 fn minor(form: &Form, name: &str, currency: Currency) -> Result<Option<u64>, Invalid> {
-    // The table has two decimals for each, and an amount of nothing is one here.
-    let Some(text) = form.get(name) else { return Ok(None) };
+    form.get(name).map(|text| in_minor(name, text, currency)).transpose()
+}
+
+/// An amount in minor units; the table has two decimals for each, and an amount of nothing is one here.
+fn in_minor(name: &str, text: &str, currency: Currency) -> Result<u64, Invalid> {
     if text.bytes().all(|c| matches!(c, b'0' | b'.')) {
-        return Ok(Some(0));
+        return Ok(0);
     }
     let amount = Amount::from_gateway(text, currency).map_err(|why| Invalid::new(name, why.to_string()))?;
-    Ok(Some(amount.minor()))
+    Ok(amount.minor())
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@
 
 use super::balance::Balance;
 use super::booking::Draft;
-use super::form::{Form, Invalid};
+use super::form::{self, Form, Invalid};
 use super::host::{Delivery, Host, money};
 use super::ledger::{Kind, LedgerEntry, State};
 use super::means::Means;
@@ -34,6 +34,7 @@ impl Host {
         if let Some(name) = read.or_else(|| Means::first_field(form)) {
             return Err(Invalid::new(name, "a payment by reference has no card").into());
         }
+        form.keeps_to(form::INCREMENT)?;
         form.required("merchantTransactionId")?;
         let amount = money(form)?;
         let of = self.books.find(reference)?;

@@ -11,7 +11,12 @@
 //! reading of the interface; [`HostRules`] has two more: a bank without rules, and the interface's letter.
 //!
 //! What nobody pays at a counter comes with its payment data in the form (`remote_payment`), in clear, and only as test
-//! data. Every group of the data model is taken, kept and given back.
+//! data: of a card, a bank account, a token, an account at a provider, a wallet or a gift card, one of them (`means`).
+//! Where its customer has to act first, it waits for them on a page (`redirect`, `page`), as 3-D Secure does
+//! (`secure`). Every group of the data model is taken, kept and given back.
+//!
+//! Where the interface is silent, each module's head says what is assumed there; the whole list is in
+//! `docs/src/simulate.md`, "What the gateway assumes".
 //!
 //! A shop's page pays through a checkout (`checkout`) and the hosted widget (`widget`): both heads say what is assumed
 //! where the interface is silent.
@@ -23,7 +28,9 @@
 //!  (TLS)     (token,         ▲                             │        ─▶ issuer (PIN, ARQC, ARPC), address_and_code
 //!            path,           │ parameter table             │ follow_up, increment, registration, standing_instruction,
 //!            throttle)                                     │ query; balance: what is left of a payment
-//!                                                          │ remote_payment ─▶ means, card_not_present, included
+//!                                                          │ remote_payment ─▶ means: card_not_present,
+//!                                                          │   bank_account, token_account, virtual_account, wallet,
+//!                                                          │   gift_card; included, secure ─▶ redirect ◀─ page
 //!                                                          ▼
 //!  delivery ◀── answer (JSON), or a fault of outcomes ◀─ booking ─▶ books (SQLite) ─▶ ledger (a copy, for tests)
 //! ```
@@ -33,9 +40,11 @@
 //! | `POST /v1/payments` | DB, PA or CD with a card at the counter, or with what is typed; PA with `referenceUuid`: more, or again |
 //! | `POST /v1/payments/{id}` | CP, RV or RF |
 //! | `GET /v1/payments/{id}`, `GET` or `POST /v1/query` | what became of it |
-//! | `POST /v1/registrations` | stores a card that was read |
-//! | `POST /v1/registrations/{id}/payments` | DB or PA with it |
-//! | `DELETE /v1/registrations/{id}` | forgets it |
+//! | `POST /v1/registrations` | stores a card that was read, or payment data that were typed |
+//! | `POST /v1/registrations/{id}/payments` | DB or PA with them |
+//! | `DELETE /v1/registrations/{id}` | forgets them |
+//! | `GET` or `POST /redirect/{id}` | the page on which a customer acts (`page`) |
+//! | `GET /provider/…` | tokens of test cards (`provider`) |
 //! | `POST /v1/checkouts` | a checkout for the hosted widget; what is below it is served without `/v1` too |
 //! | `POST /v1/checkouts/{id}/payment`, `…/registration` | from a shopper's browser: pays it, stores what was typed |
 //! | `GET /v1/checkouts/{id}/payment`, `…/registration` | what became of it |

@@ -7,15 +7,24 @@
 //! | [`cryptogram`] | `tokenAccount.cryptogram` for one payment with it; [`verification_code`] the short one |
 //! | [`wallet_token`] | `<wallet_x>.paymentToken` for a card, an amount and a currency |
 //!
-//! A running gateway gives the same at `GET /provider/…` (`page`). The keys are public and good for nothing else.
+//! The keys are public and good for nothing else. A running gateway gives the same without an access token, as JSON:
+//!
+//! | request | answer |
+//! |---|---|
+//! | `GET /provider/account-token?type=NETWORK&number=…` | `number`, `cryptogram`, `dtvc` |
+//! | `GET /provider/wallet-token?wallet=<wallet_a>&number=…&expiry=YYMM&amount=…&currency=…` | `paymentToken` |
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use ring::aead::{AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 use ring::hmac;
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
+use super::answer;
+use super::host::Delivery;
 use super::test_card::{self, TestCard};
+use crate::gateway::parameter::form;
 
 /// Keys of the simulated providers: texts that say so.
 const WALLET_KEY: &[u8; 32] = b"pos-sim wallets, for tests only!";
@@ -65,8 +74,8 @@ pub(super) fn card_of(kind: TokenType, token: &str) -> Option<&'static TestCard>
     test_card::all().iter().find(|card| account_token(kind, card.number).as_deref() == Some(token))
 }
 
-/// The proof for one payment with a token: base64 of a number that is used once and a code over it. `once` is any number
-/// that was not used with this token before.
+/// The proof for one payment with a token: base64 of a number that is used once and a code over it. `once` is any
+/// number that was not used with this token before.
 #[must_use]
 pub fn cryptogram(token: &str, once: u64) -> String {
     let mut bytes = once.to_be_bytes().to_vec();
@@ -94,10 +103,14 @@ fn code(parts: &[&[u8]]) -> Vec<u8> {
 }
 
 /// What a wallet gives for one payment: `wallet` is the prefix of its parameters, `expiry` is YYMM, `amount` and
-/// `currency` are what the customer has agreed to. `None` when it is no test card, or the system has no randomness.
+/// `currency` are what the customer has agreed to. `None` when it is no test card or no expiry, or the system has no
+/// randomness.
 #[must_use]
 pub fn wallet_token(wallet: &str, card_number: &str, expiry: &str, amount: &str, currency: &str) -> Option<String> {
     let card = test_card::find(card_number)?;
+    if expiry.len() != 4 || !expiry.bytes().all(|c| c.is_ascii_digit()) {
+        return None;
+    }
     let mut once = [0; NONCE_LEN];
     getrandom::fill(&mut once).ok()?;
     let clear = WalletCard {
@@ -121,6 +134,40 @@ pub(super) fn open_wallet(wallet: &str, token: &str) -> Option<WalletCard> {
     let mut sealed = sealed.to_vec();
     let clear = key().open_in_place(nonce, Aad::from(wallet.as_bytes()), &mut sealed).ok()?;
     serde_json::from_slice(clear).ok()
+}
+
+/// Where a running gateway gives them.
+pub(super) const PATH: &str = "/provider/";
+
+/// Serves a request to a provider.
+pub(super) fn serve(path: &str, query: &str) -> Delivery {
+    let Ok(asked) = form::decode(query.as_bytes()) else { return answer::not_found() };
+    let get = |name: &str| asked.iter().find(|(known, _)| known == name).map_or("", |(_, value)| value.as_str());
+    let made = match path.strip_prefix(PATH) {
+        Some("account-token") => {
+            let kind = if get("type") == "NETWORK" { TokenType::Network } else { TokenType::External };
+            account_token(kind, get("number")).and_then(|token| {
+                let mut once = [0; 8];
+                getrandom::fill(&mut once).ok()?;
+                let (proof, code) = (cryptogram(&token, u64::from_be_bytes(once)), verification_code(&token));
+                Some(json!({ "number": token, "cryptogram": proof, "dtvc": code }))
+            })
+        }
+        Some("wallet-token") => {
+            wallet_token(get("wallet"), get("number"), get("expiry"), get("amount"), get("currency"))
+                .map(|token| json!({ "paymentToken": token }))
+        }
+        _ => return answer::not_found(),
+    };
+    made.map_or_else(
+        || {
+            Delivery::Answer(
+                400,
+                json!({ "error": "number must be one of the public test cards, expiry four digits (YYMM)" }),
+            )
+        },
+        |made| Delivery::Answer(200, made),
+    )
 }
 
 fn key() -> LessSafeKey {
@@ -160,6 +207,7 @@ mod tests {
         assert!(open_wallet("<wallet_b>", &token).is_none());
         let damaged = token.replacen(&token[20..24], "AAAA", 1);
         assert!(open_wallet("<wallet_a>", &damaged).is_none() && open_wallet("<wallet_a>", "").is_none());
+        assert!(wallet_token("<wallet_a>", CARD, "12/34", "10.00", "EUR").is_none());
         assert!(wallet_token("<wallet_a>", "4539578763621486", "3412", "10.00", "EUR").is_none());
     }
 }

@@ -104,8 +104,8 @@ impl Host {
         self.settle_or_ask(draft, paying, outcome, origin)
     }
 
-    /// Books what a means of payment comes to; first its holder is authenticated, and the customer asked, where that has
-    /// to be.
+    /// Books what a means of payment comes to; first its holder is authenticated, and the customer asked, where that
+    /// has to be.
     pub(super) fn settle_or_ask(
         &mut self,
         draft: Draft<'_>,

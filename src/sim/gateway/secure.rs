@@ -1,18 +1,18 @@
-//! 3-D Secure (data-model: 3D Secure): whether a card's holder is authenticated, how it ends, and the proof of it in the
-//! answer. Which test card does what is in `test_card`; the challenge page is in `page`.
+//! 3-D Secure (data-model: 3D Secure): whether a card's holder is authenticated, how it ends, and the proof of it in
+//! the answer. Which test card does what is in `test_card`; the challenge page is in `page`.
 //!
 //! | request | what happens |
 //! |---|---|
 //! | `threeDSecure.disable` = true, or the merchant's own payment (MIT) | goes without |
 //! | `eci`, `verificationId`, … of another server | held against each other and passed through |
-//! | `exemptionFlag` with `challengeIndicator`, version 2.2 or higher | goes without; or `challengeIndicator` 03, 04: a challenge |
+//! | `exemptionFlag` with `challengeIndicator`, 2.2 or higher | goes without; or `challengeIndicator` 03, 04: asks |
 //! | `threeRIInd`, `channel` | the merchant's own authentication, without a customer |
 //! | a card that takes part | browser fields and billing address are mandatory; then as the card says |
 //! | any other card | goes without |
 //!
-//! Assumed, as the interface is silent: the version is 2.2.0; `exemptionFlag` 01 is a low value, up to 30 euros (more is
-//! declined, 300.100.100), 02 a low risk, 03 a trusted shop, 04 a firm; `eci` 05, 06 and 07 (of a Mastercard-type card
-//! 02, 01 and 07) are authenticated, attempted and neither; `verificationId` is base64 of 20 bytes; ids are UUIDs.
+//! Assumed, as the interface is silent: the version is 2.2.0; `exemptionFlag` 01 is a low value, up to 30 euros (more
+//! is declined, 300.100.100), 02 a low risk, 03 a trusted shop, 04 a firm; `eci` 05, 06 and 07 (of a Mastercard-type
+//! card 02, 01 and 07) are authenticated, attempted and neither; `verificationId` is base64 of 20 bytes; ids are UUIDs.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;

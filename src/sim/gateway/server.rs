@@ -22,6 +22,7 @@ use super::delivery::{CutLine, ResponseBody, deliver};
 use super::host::{Delivery, Host};
 use super::measured_stream::{self, MeasuredStream, StreamTimes};
 use super::page;
+use super::provider;
 use super::route::{self, RouteRequest};
 use super::{GatewayCounters, Mode, Options, PaymentTimes, WireEvent};
 use crate::gateway::parameter::form;
@@ -227,6 +228,8 @@ async fn handle(
             page::serve(&mut host, &asked)
         } else if for_shoppers {
             route::route(&mut host, &asked)
+        } else if head.method == Method::GET && path.starts_with(provider::PATH) {
+            provider::serve(path, arrived.query)
         } else {
             let refused = route::authorized(&head.headers, &shared.options.token).err();
             refused.unwrap_or_else(|| route::route(&mut host, &asked))

@@ -4,8 +4,8 @@
 //! Assumed, as the interface is silent: mode, source and type come together; INITIAL is the customer's own (CIT); the
 //! merchant's own (MIT) has no card at the counter; the terms (`expiry`, `frequency`, `numberOfInstallments`) are those
 //! of the first payment; the first payment counts among the installments. A follow-up practice is the merchant's own: a
-//! RESUBMISSION is of what was declined, of the same amount; DELAYED_CHARGES and NO_SHOW follow something approved. What
-//! began elsewhere (`recurringMigration`) is a first payment of any type.
+//! RESUBMISSION is of what was declined, of the same amount; DELAYED_CHARGES and NO_SHOW follow something approved.
+//! What began elsewhere (`recurringMigration`) is a first payment of any type.
 
 use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
 use serde_json::{Map, Value, json};

@@ -12,8 +12,8 @@
 //!
 //! - `POST /v1/checkouts` makes one. What its server has said the shopper's browser cannot change; a name that it sends
 //!   as well must have the same value. Amount, currency and type are the server's alone.
-//! - A checkout with `createRegistration` and without amount, currency and type stores payment data and pays nothing: it
-//!   is served at `/registration`, all others at `/payment`.
+//! - A checkout with `createRegistration` and without amount, currency and type stores payment data and pays nothing:
+//!   it is served at `/registration`, all others at `/payment`.
 //! - One payment for each checkout, approved, declined or pending. What was not processed (refused, throttled, a server
 //!   that failed before) leaves it open.
 //! - What the browser sends must come from a page of the origin of `shopperResultUrl`: of the one that the checkout was

@@ -1,7 +1,7 @@
 //! Which page a request of the widget comes from: what the browser says, and nobody in the page can change.
 //!
-//! The card's fields are in a frame of the gateway's own, so that the shop's page cannot read them. What the frame sends
-//! has the gateway's origin; the shop's, which its browser has told the frame, comes in [`WIDGET_ORIGIN`].
+//! The card's fields are in a frame of the gateway's own, so that the shop's page cannot read them. What the frame
+//! sends has the gateway's origin; the shop's, which its browser has told the frame, comes in [`WIDGET_ORIGIN`].
 
 use hyper::Uri;
 use hyper::header::{HOST, HeaderMap, ORIGIN};
