@@ -1,6 +1,6 @@
 //! Cards: typed in the gateway's frame, never seen by the shop's page or server.
 
-use pos_agent::sim::gateway::{Outcome, State};
+use pos_agent::sim::gateway::{HostRules, Outcome, State};
 
 use crate::shop::{Page, Shop};
 
@@ -31,6 +31,23 @@ async fn a_card_is_paid_and_the_shop_sees_nothing_of_it() {
     assert!(shop.requests().iter().all(|request| !request.contains("4111") && !request.contains("Jones")));
     assert_eq!(shop.browser.complaints().await, Vec::<String>::new());
     shop.close().await;
+}
+
+#[tokio::test]
+#[ignore = "needs Chromium: bash tests/widget/run"]
+async fn a_card_is_paid_however_the_gateway_reads_the_interface() {
+    // The letter redirects requests, and knows no space in a name.
+    for host_rules in [HostRules::Permissive, HostRules::Literal] {
+        let shop = Shop::at(host_rules).await;
+        for _ in 0..3 {
+            shop.show(Page { brands: "VISA", ..Page::default() }).await;
+            shop.types_card_of(NUMBER, "Jane").await;
+            shop.presses_pay().await;
+            assert_eq!(shop.comes_back().await, "000.100.110", "{host_rules:?}");
+        }
+        assert_eq!(shop.paid(), 3);
+        shop.close().await;
+    }
 }
 
 #[tokio::test]

@@ -20,7 +20,10 @@ async fn the_checkout_is_made_by_the_click() {
          onPaymentDataChanged: async (data) => { window.changed = data.callbackTrigger; return {}; }, \
          onPaymentAuthorized: (data) => new Promise((done) => { \
            window.token = data.paymentMethodData.tokenizationData.token; done({ transactionState: 'SUCCESS' }); })";
-    let options = format!("{ASKS_THE_SHOP}, walletB: {{ {calls} }}, checkout: {{ amount: '92.00' }}");
+    let other = "merchantId: 'm', ledgerCurrency: 'EUR', sandbox: true, checkoutLanguage: 'de_DE', \
+         productType: 'PayOnly', placement: 'Cart', buttonColor: 'Gold'";
+    let options =
+        format!("{ASKS_THE_SHOP}, walletB: {{ {calls} }}, walletC: {{ {other} }}, checkout: {{ amount: '92.00' }}");
     shop.show(Page { options: &options, ..page }).await;
     let made = || shop.requests().iter().filter(|request| request.contains("/checkout,")).count();
     assert_eq!(made(), 0, "nothing is made before the click");

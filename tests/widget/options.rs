@@ -57,6 +57,12 @@ async fn styles_brands_and_the_place_of_the_form() {
     assert_eq!(shop.browser.run(listed).await, "VISA MASTER|WALLET_C|GIFTCARD");
     let complaints = shop.browser.complaints().await.join("\n");
     assert!(complaints.contains("FANTASY_PAY"), "{complaints}");
+    // A browser drops a form inside a form: the widget says so, and draws nothing.
+    shop.show(Page { brands, around: "<form>", script: Some(&script), ..Page::default() }).await;
+    shop.browser.until("document.readyState === 'complete'").await;
+    assert_eq!(shop.browser.run("return document.querySelectorAll('.wpwl-form').length").await, 0);
+    let complaints = shop.browser.complaints().await.join("\n");
+    assert!(complaints.contains("inside another form"), "{complaints}");
     shop.close().await;
 }
 

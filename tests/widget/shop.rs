@@ -11,7 +11,7 @@ use hyper::body::{Body, Incoming};
 use hyper::service::service_fn;
 use hyper::{Request, Response};
 use hyper_util::rt::TokioIo;
-use pos_agent::sim::gateway::{Gateway, Options, start};
+use pos_agent::sim::gateway::{Gateway, HostRules, Options, start};
 use rustls_pki_types::pem::PemObject;
 use rustls_pki_types::{CertificateDer, ServerName};
 use serde_json::Value;
@@ -66,18 +66,25 @@ pub(crate) struct Page<'a> {
     /// Where the script is; without it the gateway's, with a checkout that is made now.
     pub(crate) script: Option<&'a str>,
     pub(crate) policy: Option<String>,
+    /// Around the merchant's form, as `<form>`.
+    pub(crate) around: &'a str,
 }
 
 impl Shop {
     pub(crate) async fn open() -> Self {
-        let gateway = start(Options::default()).await.unwrap();
+        Self::at(HostRules::Checked).await
+    }
+
+    /// At a gateway that thinks so.
+    pub(crate) async fn at(host_rules: HostRules) -> Self {
+        let gateway = start(Options { host_rules, ..Options::default() }).await.unwrap();
         let authority = Authority::new();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
         let client = reqwest::Client::builder()
             .tls_backend_preconfigured(trusting(gateway.ca_pem()))
             .no_proxy()
-            .redirect(reqwest::redirect::Policy::none())
+            .redirect(reqwest::redirect::Policy::limited(1))
             .build()
             .unwrap();
         let inside = Arc::new(Inside {
@@ -146,14 +153,14 @@ impl Shop {
             Some(script) => script.to_owned(),
             None => self.script_url(Some(&self.checkout().await)),
         };
-        let Page { brands, options, fields, attributes, policy, .. } = page;
+        let Page { brands, options, fields, attributes, policy, around, .. } = page;
         let html = format!(
             "<!doctype html><html lang=en><head><meta charset=utf-8><title>Shop</title>\
              <script nonce={NONCE}>window.violations = []; window.failed = 0;\
              document.addEventListener('securitypolicyviolation', (e) => violations.push(e.violatedDirective + ' ' + e.blockedURI));\
              addEventListener('error', (e) => {{ if (e.target !== window) failed += 1 }}, true);\
              var wpwlOptions = {{ {options} }};</script>\
-             <script nonce={NONCE} src=\"{script}\" {attributes}></script></head><body>\
+             <script nonce={NONCE} src=\"{script}\" {attributes}></script></head><body>{around}\
              <form action=\"/result\" class=\"paymentWidgets\" data-brands=\"{brands}\">{fields}</form></body></html>"
         );
         *self.inside.page.lock().unwrap() = (html, policy);
@@ -162,10 +169,12 @@ impl Shop {
 
     /// Types a card into the frame of the widget.
     pub(crate) async fn types_card(&self, number: &str) {
+        self.types_card_of(number, "Jane Jones").await;
+    }
+
+    pub(crate) async fn types_card_of(&self, number: &str, holder: &str) {
         self.browser.enter(Some("iframe.wpwl-frame-card")).await;
-        for (field, text) in
-            [("#cardNumber", number), ("#expiry", "12/34"), ("#cardHolder", "Jane Jones"), ("#cvv", "123")]
-        {
+        for (field, text) in [("#cardNumber", number), ("#expiry", "12/34"), ("#cardHolder", holder), ("#cvv", "123")] {
             self.browser.fill(field, text).await;
         }
         self.browser.enter(None).await;

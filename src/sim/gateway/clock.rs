@@ -33,3 +33,21 @@ impl Clock {
         self.stands_at = Some(at);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clock_that_stands_still_never_comes_to_a_later_time() {
+        let noon: DateTime<Utc> = "2026-11-20T12:00:00Z".parse().unwrap();
+        let minute = TimeDelta::minutes(1);
+        let mut clock = Clock::new(Some(noon));
+        let left = clock.until(noon + minute).unwrap();
+        assert!(left <= Duration::from_secs(60) && left > Duration::from_secs(30), "{left:?}");
+        clock.stop_at(noon);
+        assert_eq!(clock.until(noon + minute), None);
+        assert_eq!(clock.until(noon), Some(Duration::ZERO));
+        assert_eq!(clock.until(noon - minute), Some(Duration::ZERO));
+    }
+}
