@@ -76,7 +76,7 @@ impl fmt::Display for Currency {
     }
 }
 
-/// An amount above zero in minor units of its currency.
+/// An amount above zero in minor units of its currency; [`Amount::nothing`] is the one exception.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Amount {
     minor: u64,
@@ -160,6 +160,13 @@ impl Amount {
             1..=MAX_MINOR if amount.integer_digits() <= MAX_INTEGER_DIGITS => Ok(amount),
             _ => Err(MoneyError::TooLarge),
         }
+    }
+
+    /// Nothing at all, of what moves no money: a card that is stored is read with it. No till, no person and no gateway
+    /// can name it.
+    #[must_use]
+    pub fn nothing(currency: Currency) -> Self {
+        Self { minor: 0, currency }
     }
 
     /// Reads what a person or a till writes: `12.34` EUR, `1200` JPY, `1.230` KWD. The decimals must be exactly the
@@ -309,7 +316,10 @@ impl<'de> serde::Deserialize<'de> for Amount {
     fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let kept = Kept::deserialize(from)?;
         Currency::from_code(&kept.currency)
-            .and_then(|currency| Self::from_minor(kept.minor, currency))
+            .and_then(|currency| match kept.minor {
+                0 => Ok(Self::nothing(currency)),
+                minor => Self::from_minor(minor, currency),
+            })
             .map_err(serde::de::Error::custom)
     }
 }

@@ -48,6 +48,8 @@ impl Totals {
             return;
         };
         match outcome {
+            // A card was stored or forgotten: nothing was paid.
+            _ if !sale.order().kind().moves_money() => {}
             Outcome::Approved => self.moved(sale, sale.amount()),
             Outcome::PartiallyApproved { amount } => self.moved(sale, *amount),
             Outcome::Declined { .. } => self.declined += 1,

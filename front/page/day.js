@@ -10,6 +10,7 @@ import { dayAndTime, clock, money, t } from "./words.js";
 /** Kinds by which money comes in, and goes out. What is only reserved is neither. */
 const IN = ["sale", "capture", "by-registration"];
 const OUT = ["refund", "credit", "reversal"];
+const RESERVES = ["pre-authorisation", "increment", "reauthorisation"];
 
 /** In minor units, what came in and went out in each hour of the day (0 to 23), of sales that are all of one day. */
 export function byHour(sales, exponent, hourOf = (time) => new Date(time).getHours()) {
@@ -28,7 +29,7 @@ export function byHour(sales, exponent, hourOf = (time) => new Date(time).getHou
 /** Marks the reversals of what was only reserved, as far as the list knows what they belong to. */
 export function markReserved(sales) {
   const kinds = new Map(sales.map((sale) => [sale.reference, sale.kind]));
-  return sales.map((sale) => (sale.kind === "reversal" && kinds.get(sale.of) === "pre-authorisation" ? { ...sale, reserved: true } : sale));
+  return sales.map((sale) => (sale.kind === "reversal" && RESERVES.includes(kinds.get(sale.of)) ? { ...sale, reserved: true } : sale));
 }
 
 export function dayScreen(page) {
@@ -45,7 +46,7 @@ export function dayScreen(page) {
   async function look() {
     const turn = (mine += 1);
     try {
-      const closes = await readCloses();
+      const { closes } = await api.get("/v1/closes?limit=10");
       const today = await readToday();
       const totals = await api.get(`/v1/totals?since=${today.before}`, { ms: 60000 });
       if (turn !== mine) return;
@@ -56,16 +57,9 @@ export function dayScreen(page) {
       drawCloses(closes);
     } catch (error) { if (turn === mine) text(said, failure(error)); }
   }
-  /** The closes, newest first; null where the terminal cannot close. */
-  async function readCloses() {
-    try { return (await api.get("/v1/closes?limit=10")).closes ?? []; } catch (error) {
-      if (error.status === 404 || error.status === 405) return null;
-      throw error;
-    }
-  }
   /** The sales of this calendar day, and the number before the first of them. */
   async function readToday() {
-    const midnight = new Date(Date.now() + page.skew()).setHours(0, 0, 0, 0);
+    const midnight = new Date(page.state().status?.clock?.time ?? Date.now()).setHours(0, 0, 0, 0);
     const source = backwards();
     const sales = [];
     for (let pages = 0; pages < 50 && !source.done(); pages += 1) {
@@ -110,8 +104,7 @@ export function dayScreen(page) {
   }
 
   function drawCloses(closes) {
-    if (!closes) return fill(closing, h("p", { class: "hint" }, t("day.no-close")));
-    fill(closing, !page.training() && button("journal", t("day.close"), closeDay, { class: "primary", id: "close-day" }),
+    fill(closing, button("journal", t("day.close"), closeDay, { class: "primary", id: "close-day" }),
       closes.length ? [h("h2", {}, t("day.closes")), h("ul", { class: "list" }, closes.map((one) => h("li", { class: "line" }, h("span", {}, `${one.number} · ${dayAndTime(one.period?.to)}`), h("strong", { class: "sum" }, (one.net ?? []).map((line) => money(line.net, line.currency)).join(" · ")),
         button("printer", t("day.print"), () => print(one.number), { class: "quiet" }))))] : null);
   }

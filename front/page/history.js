@@ -11,31 +11,75 @@ import { clock, day, dayAndTime, first, money, t } from "./words.js";
 const PAGE = 100;
 /** A search looks back through so many pages before it asks whether to go on. */
 const PAGES_AT_ONCE = 5;
+/** What is typed is looked for when nothing more comes for so long. */
+const TYPING_MS = 250;
 
-/** Reads the list newest first: `next()` gives an older page. */
-export function backwards() {
+/** Reads the list newest first, as far as it is wanted: `next()` gives an older page. */
+export function backwards(wanted = {}) {
   let cursor = "";
   return {
     done: () => cursor === null,
     async next() {
-      const from = cursor && `&cursor=${encodeURIComponent(cursor)}`;
-      const { sales, next } = await api.get(api.ofSales(`?order=newest&limit=${PAGE}${from}`));
+      const asked = new URLSearchParams({ order: "newest", limit: PAGE, ...wanted, ...(cursor && { cursor }) });
+      const { sales, next } = await api.get(api.ofSales(`?${asked}`));
       cursor = next ?? null;
       return sales;
     },
   };
 }
 
-/** Whether a sale fits what was typed: an amount, a time, four digits, a part of the reference. */
-export function fits(sale, wanted, exponent = 2, time = "") {
-  const words = wanted.trim().toLowerCase();
-  if (!words) return true;
-  const amount = typed(words.replace(/[^\d.,-]/g, "") || "x", exponent);
-  const amounts = [sale.amount, sale.approvedAmount].map((one) => one && typed(one, exponent));
-  if (/^[\d.,]+\s*[^\d\s]{0,3}$/.test(words) && amount !== null && amounts.includes(amount)) return true;
-  if (/^\d{1,2}:\d{0,2}$/.test(words) && time.startsWith(words.padStart(words.indexOf(":") === 1 ? words.length + 1 : 0, "0"))) return true;
-  if (/^\d{4}$/.test(words) && sale.card?.last4 === words) return true;
-  return sale.reference.toLowerCase().includes(words) || String(sale.number) === words;
+/** What a search asks the terminal for: one question for each thing that the words may mean. */
+export function questions(words, exponent = 2, now = new Date()) {
+  const said = words.trim();
+  if (!said) return [{}];
+  const span = (from, ms) => [{ from: from.toISOString(), to: new Date(from.getTime() + ms).toISOString() }];
+  const hour = /^([01]?\d|2[0-3]):([0-5]\d)?$/.exec(said);
+  if (hour) return span(new Date(new Date(now).setHours(Number(hour[1]), Number(hour[2] ?? 0), 0, 0)), hour[2] ? 60000 : 3600000);
+  const date = dateOf(said, now);
+  if (date) return [{ from: date.toISOString(), to: new Date(new Date(date).setDate(date.getDate() + 1)).toISOString() }];
+  const all = [];
+  const amount = /^[\d.,]+\s*[^\d\s]{0,3}$/.test(said) && typed(said.replace(/[^\d.,]/g, ""), exponent);
+  if (amount) all.push({ amount });
+  if (/^\d{4}$/.test(said)) all.push({ last4: said });
+  if (/^[1-9]\d{0,8}$/.test(said)) all.push({ since: String(Number(said) - 1), limit: "1", order: "oldest" });
+  if (/^[\x20-\x7e]+$/.test(said)) all.push({ reference: said });
+  return all;
+}
+/** A day as 22.11., 22.11.2026, 22/11, 22/11/2026 or 2026-11-22; without a year, the last such day. */
+function dateOf(said, now) {
+  const [, year, month, day] = /^(\d{4})-(\d\d)-(\d\d)$/.exec(said) ?? [];
+  const [, d, m, y] = /^(\d{1,2})\.(\d{1,2})\.(\d{4})?$/.exec(said) ?? /^(\d{1,2})\/(\d{1,2})(?:\/(\d{4}))?$/.exec(said) ?? [];
+  if (!year && !d) return null;
+  const date = new Date(Number(year ?? y ?? now.getFullYear()), Number(month ?? m) - 1, Number(day ?? d));
+  if (date.getMonth() !== Number(month ?? m) - 1) return null;
+  if (!year && !y && date > now) date.setFullYear(date.getFullYear() - 1);
+  return date;
+}
+
+/** The same for several questions: each page of theirs is one, every sale once, the newest first. */
+function search(words, exponent) {
+  const asked = questions(words, exponent);
+  const sources = asked.map(backwards);
+  const ended = new Set();
+  return {
+    done: () => sources.every((one) => ended.has(one) || one.done()),
+    /** One after the other: the terminal makes one list at a time. */
+    async next() {
+      const found = [];
+      for (const [n, one] of sources.entries()) {
+        if (ended.has(one) || one.done()) continue;
+        const sales = await one.next();
+        const { since } = asked[n];
+        if (since) ended.add(one);
+        found.push(...(since ? sales.filter((sale) => sale.number === Number(since) + 1) : sales));
+      }
+      return found;
+    },
+  };
+}
+export function merged(sales, more) {
+  const all = new Map([...sales, ...more].map((sale) => [sale.number, sale]));
+  return [...all.values()].sort((a, b) => b.number - a.number);
 }
 
 export function historyScreen(page, argument) {
@@ -44,31 +88,37 @@ export function historyScreen(page, argument) {
   const field = h("input", { id: "search", type: "search", autocomplete: "off", "aria-describedby": "search-hint", placeholder: t("sales.search-hint") });
   const list = h("ul", { class: "list" });
   const said = h("p", { class: "hint", role: "status" });
-  const more = button(null, t("sales.more"), () => look(true), { class: "quiet", id: "more", hidden: true });
+  const more = button(null, t("sales.more"), () => look(false), { class: "quiet", id: "more", hidden: true });
   const title = h("h1", { tabindex: "-1" }, t("sales.title"));
   fill(el, h("header", {}, title, h("div", { class: "search" }, icon("search"), h("label", { class: "unseen", for: "search" }, t("sales.search")), field,
     h("span", { class: "unseen", id: "search-hint" }, t("sales.search-hint")))), said, list, more);
-  let source = backwards();
+  let source = search("", exponent);
   let sales = [];
   let turn = 0;
-  field.addEventListener("input", () => { draw(); if (field.value && !list.children.length) look(false); });
+  let before = Promise.resolve();
+  let typing = null;
+  field.addEventListener("input", () => { clearTimeout(typing); typing = setTimeout(anew, TYPING_MS); });
+  field.addEventListener("keydown", (event) => { if (event.key === "Enter") { clearTimeout(typing); anew(); } });
 
-  async function look(further) {
+  function anew() { source = search(field.value, exponent); look(true); }
+  function look(first) {
     const mine = (turn += 1);
     text(said, t("loading"));
-    try {
-      for (let n = 0; n < PAGES_AT_ONCE && !source.done(); n += 1) {
-        if (!further && n && found().length) break;
-        sales.push(...await source.next());
-        if (mine !== turn) return;
-        if (found().length >= 20 || (!field.value && sales.length)) break;
-      }
-      draw();
-    } catch (error) { text(said, failure(error)); }
+    before = before.then(() => mine === turn && read(mine, first));
   }
-  const found = () => sales.filter((sale) => fits(sale, field.value, exponent, clock(sale.startedAt)));
+  async function read(mine, first) {
+    try {
+      let found = [];
+      for (let n = 0; n < PAGES_AT_ONCE && !source.done() && !found.length; n += 1) {
+        found = await source.next();
+        if (mine !== turn) return;
+      }
+      sales = merged(first ? [] : sales, found);
+      draw();
+    } catch (error) { if (mine === turn) text(said, failure(error)); }
+  }
   function draw() {
-    const all = found();
+    const all = sales;
     text(said, all.length ? t("sales.count", { count: all.length }) : t("sales.none"));
     more.hidden = source.done();
     const today = new Date().toDateString();
@@ -79,7 +129,7 @@ export function historyScreen(page, argument) {
     h("span", { class: "what" }, `${t(`kind.${sale.kind}`)}${sale.card?.last4 ? ` ·· ${sale.card.last4}` : ""}`),
     h("strong", { class: "sum" }, money(sale.approvedAmount ?? sale.amount, sale.currency ?? currency))))));
   }
-  if (argument?.reference) showOne(argument.reference); else look(false);
+  if (argument?.reference) showOne(argument.reference); else look(true);
 
   async function showOne(reference) {
     fill(el, h("p", { class: "hint" }, t("loading")));
@@ -94,7 +144,7 @@ export function historyScreen(page, argument) {
   let wasUp = page.state().link === "up";
   let lastEnd = null;
   return {
-    el, focus: title,
+    el, focus: title, leave: () => clearTimeout(typing),
     /** What is on the screen is asked for anew when the connection is back, or when a sale has ended. */
     update({ link, job }) {
       el.dataset.stale = String(link === "lost" || link === "agent-down");
@@ -102,7 +152,7 @@ export function historyScreen(page, argument) {
       const again = (link === "up" && !wasUp) || (end && end !== lastEnd && lastEnd !== null);
       wasUp = link === "up";
       lastEnd = end ?? lastEnd ?? "";
-      if (again && el.contains(list)) { source = backwards(); sales = []; look(false); }
+      if (again && el.contains(list)) anew();
       else if (again) { const shown = el.querySelector("[data-detail]")?.dataset.detail; if (shown) showOne(shown); }
     },
     press(event) {
@@ -114,15 +164,20 @@ export function historyScreen(page, argument) {
 }
 
 /** What may be done with a transaction, by its kind, its end and what is left of it. */
-export function possible(sale, exponent = 2) {
+export function possible(sale, exponent = 2, may = () => true) {
+  return allowed(sale, exponent).filter((kind) => kind && may(kind));
+}
+function allowed(sale, exponent) {
   if (sale.state !== "ended" || !["approved", "partially-approved"].includes(sale.outcome)) return [];
   const left = sale.left === undefined ? null : minor(sale.left, exponent);
   const some = left === null || left > 0n;
   const untouched = !(sale.later ?? []).some((one) => one.kind !== "increment" && (one.state !== "ended" || one.outcome === "approved"));
+  const stored = sale.registration && "by-registration";
   switch (sale.kind) {
-    case "sale": case "by-registration": case "capture": return [some && "refund", some && untouched && "reversal"].filter(Boolean);
-    case "pre-authorisation": return [some && "capture", some && untouched && "increment", some && untouched && "reversal"].filter(Boolean);
-    case "credit": case "refund": return [untouched && sale.kind === "credit" && "reversal"].filter(Boolean);
+    case "sale": case "by-registration": case "capture": return [some && "refund", some && untouched && "reversal", stored];
+    case "pre-authorisation": case "reauthorisation":
+      return [some && "capture", some && untouched && "increment", some && "reauthorisation", some && untouched && "reversal", stored];
+    case "credit": return [untouched && "reversal"];
     default: return [];
   }
 }
@@ -136,8 +191,8 @@ function detail(page, sale, back, reload) {
   const facts = [["why", whyOf(sale)], ["approved", sale.approvedAmount && sale.approvedAmount !== sale.amount && amount(sale.approvedAmount)], ["amount", amount(sale.amount)], ["tip", sale.tip && amount(sale.tip)],
     ["left", sale.left !== undefined && amount(sale.left)], ["started", dayAndTime(sale.startedAt)], ["ended", sale.endedAt && dayAndTime(sale.endedAt)],
     ["card", sale.card?.last4 && t("card.line", { brand: sale.card.brand ?? "", last4: sale.card.last4 })], ["entry", sale.card && entryWord(sale.card.entryMode)],
-    ["reference", sale.reference], ["number", String(sale.number)], ["of", sale.of], ["by", by], ["approval", sale.approvalCode], ["payment", sale.paymentId], ["code", sale.code]];
-  const acts = possible(sale, exponent).map((kind) => button(ICON_OF_ACT[kind], t(`act.${kind}`), () => follow(page, sale, kind), { class: kind === "refund" || kind === "capture" ? "primary" : "quiet", "data-act": kind }));
+    ["reference", sale.reference], ["number", String(sale.number)], ["of", sale.of], ["by", by], ["approval", sale.approvalCode], ["payment", sale.paymentId], ["registration", sale.registration], ["code", sale.code]];
+  const acts = possible(sale, exponent, page.may).map((kind) => button(ICON_OF_ACT[kind], t(`act.${kind}`), () => follow(page, sale, kind), { class: kind === "refund" || kind === "capture" ? "primary" : "quiet", "data-act": kind }));
   const open = sale.state !== "ended" && button("reversed", t("again"), reload, { class: "quiet" });
   return [
     h("header", { "data-detail": sale.reference }, button("back", t("back"), back, { class: "quiet", id: "back", "aria-label": t("detail.back") }), h("h1", { tabindex: "-1" }, t("detail.title", { kind: t(`kind.${sale.kind}`), number: sale.number }))),
@@ -150,7 +205,7 @@ function detail(page, sale, back, reload) {
       }, h("span", { class: "badge" }, icon(iconOf(one)), h("span", {}, wordOf(one))), h("span", { class: "what" }, t(`kind.${one.kind}`)), h("strong", { class: "sum" }, money(one.amount, one.currency))))))] : null),
   ];
 }
-const ICON_OF_ACT = { refund: "reversed", reversal: "cancelled", capture: "approved", increment: "more" };
+const ICON_OF_ACT = { refund: "reversed", reversal: "cancelled", capture: "approved", increment: "more", reauthorisation: "clock", "by-registration": "card" };
 
 /** Asks how much, and begins it. */
 async function follow(page, sale, kind) {
@@ -163,7 +218,8 @@ async function follow(page, sale, kind) {
       h("div", { class: "answers" }, button("cancelled", t("do.reversal", { amount: shownLeft }), () => close(true), { class: "primary no", id: "do" }), button("close", t("no"), () => close(null), { class: "quiet", "data-first": true }))]);
     return sure && page.start({ kind, of: sale.reference });
   }
-  const more = kind === "increment";
+  // What is left of the payment is no bound for these: how much is typed.
+  const more = kind === "increment" || kind === "by-registration";
   const value = await dialog(t(`kind.${kind}`), (close) => {
     const field = h("input", { id: "how-much", type: "text", inputmode: "decimal", autocomplete: "off", "data-first": true, "aria-describedby": "how-much-hint how-much-wrong", value: more ? "" : plain(left) });
     const wrong = h("p", { class: "wrong", id: "how-much-wrong", role: "alert" });
@@ -184,7 +240,9 @@ async function follow(page, sale, kind) {
     return [h("label", { for: "how-much" }, t("act.amount")), field, h("p", { class: "hint", id: "how-much-hint" }, more ? t(`about.${kind}`) : t("act.at-most", { amount: shownLeft })), wrong,
       h("div", { class: "answers" }, act, button("close", t("no"), () => close(null), { class: "quiet" }))];
   });
-  if (value) page.start({ kind, of: sale.reference, amount: value.amount });
+  if (!value) return;
+  const by = kind === "by-registration" ? { registration: sale.registration, acceptPartial: true } : { of: sale.reference };
+  page.start({ kind, ...by, amount: value.amount });
 }
 /** An amount as it is typed here: with the language's decimal sign. */
 const plain = (value) => (money("1.5", "EUR").includes(",") ? value.replace(".", ",") : value);

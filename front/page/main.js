@@ -34,7 +34,6 @@ let session = null;
 let signedOut = false;
 let view = "pay";
 let screen = { key: null, el: null };
-let skew = 0;
 let streamUp = false;
 let newer = false;
 let stream = new AbortController();
@@ -50,7 +49,11 @@ const keep = (name, value) => { try { localStorage.setItem(name, value); } catch
 /** Whether what is on the screen is training: a sale that is in hand says so itself. */
 const trains = () => Boolean(state.job?.sale ? state.job.sale.training : state.job?.request ? state.job.request.training : training);
 function train(outcome) {
-  if (isUnderWay(state.job)) return;
+  if (outcome === null) {
+    // Still among what is trained: what runs there is stopped there.
+    training ??= "by-amount";
+    dispatch({ type: "end-training" });
+  } else if (isUnderWay(state.job)) return;
   training = outcome;
   try { sessionStorage.setItem(TRAINING, outcome ?? ""); } catch { /* until it is loaded anew */ }
   view = "pay";
@@ -65,7 +68,7 @@ function train(outcome) {
 function dispatch(event) {
   const was = state;
   let effects;
-  [state, effects] = reduce(state, { now: Date.now(), training: trains(), ...event });
+  [state, effects] = reduce(state, { now: Date.now(), tick: performance.now(), training: trains(), ...event });
   api.train(trains());
   effects.forEach(carryOut);
   if (state !== was) render();
@@ -110,8 +113,6 @@ async function readStatus() {
   statusAsked ??= api.get("/v1/status", { ms: 4000 }).finally(() => { statusAsked = null; });
   try {
     const status = await statusAsked;
-    const difference = Date.parse(status.clock?.time) - Date.now();
-    skew = Math.abs(difference) > 2500 ? difference : 0;
     dispatch({ type: "status", status });
   } catch (error) { noted(error); }
 }
@@ -242,8 +243,10 @@ async function lock() {
 /* ---- what is shown ---- */
 
 const context = {
-  dispatch, start, again, signIn, lock, train, training: () => training,
-  state: () => state, settings: () => settings, session: () => session, skew: () => skew,
+  dispatch, start, again, signIn, lock, train, training: trains,
+  /** Whether the terminal lets this page begin such a transaction; what is rare is not offered before that is known. */
+  may: (kind) => state.status?.mayBegin?.includes(kind) ?? kind !== "by-registration",
+  state: () => state, settings: () => settings, session: () => session,
   go,
   say, showOutcome: () => { view = "pay"; render(); },
   chooseLanguage: async (name) => { keep(LANGUAGE, name); await load(name); screen.key = null; shell(); render(); },
@@ -304,6 +307,7 @@ function shell() {
   document.title = `${t("page.title")} · ${settings.merchant[0] ?? ""}`;
   const item = (name) => h("button", { "data-view": name, onclick: () => context.go(name) }, icon(name), h("span", {}, t(`nav.${name}`)));
   const items = ["pay", "sales", "day", "terminal"].map(item);
+  items.push(h("button", { "data-view": "end-training", hidden: true, onclick: () => train(null) }, icon("close"), h("span", {}, t("train.end"))));
   if (settings.operators) items.push(h("button", { "data-view": "lock", onclick: lock }, icon("lock"), h("span", {}, t("nav.lock"))));
   fill(at("nav"), items);
 }
@@ -317,7 +321,8 @@ function strip() {
   at("nav").hidden = signedOut;
   at("nav").querySelectorAll("button").forEach((one) => {
     // The day is the shop's: what is trained is in no sum.
-    one.hidden = trains() && one.dataset.view === "day";
+    if (one.dataset.view === "day") one.hidden = trains();
+    if (one.dataset.view === "end-training") one.hidden = !trains();
     if (one.dataset.view === view) one.setAttribute("aria-current", "page"); else one.removeAttribute("aria-current");
   });
   const { status } = state;
@@ -341,10 +346,11 @@ function bars() {
       const word = isUnderWay(job) ? t("running.bar", { amount: saleAmount(job) }) : t("notice", noticeOf(job.sale ?? {}));
       list.push(["note", word, [t("running.show"), context.showOutcome]]);
     }
-    const notice = state.notices[0];
+    // What the shop is owed is told when nobody trains.
+    const notice = !trains() && state.notices[0];
     if (notice) list.push(["note", t("notice", noticeOf(notice)), [t("notice.read"), () => dispatch({ type: "notice-read" })]]);
     if (newer) list.push(["note", t("newer"), null]);
-    if (state.open.length && view === "pay" && !job && !list.length) {
+    if (state.open.length && !trains() && view === "pay" && !job && !list.length) {
       list.push(["warn", t("open.bar", { count: state.open.length }), [t("running.show"), () => context.go("terminal")]]);
     }
   }
@@ -362,7 +368,7 @@ const noticeOf = (sale) => ({ amount: money(sale.amount, sale.currency ?? settin
 /** What needs no event: countdowns, the lock, an outcome that has stood for long. */
 function tick() {
   const now = Date.now();
-  screen.tick?.(now);
+  screen.tick?.();
   const idle = now - touched;
   const { job } = state;
   if (session?.idleLockS && idle > session.idleLockS * 1000 && !isUnderWay(job)) lock();

@@ -4,7 +4,7 @@ import { button, dialog, h, icon, text } from "./dom.js";
 import { percent, shift, unshift, wire } from "./money.js";
 import { money, t } from "./words.js";
 
-const KINDS = ["sale", "pre-authorisation", "credit"];
+const KINDS = ["sale", "pre-authorisation", "credit", "by-registration"];
 /** Outcomes that can be trained by name; the cents of the amount choose these and others. */
 const LESSONS = ["by-amount", "approved", "declined", "partial", "signature", "unconfirmed"];
 const KEYS = ["1", "2", "3", "4", "5", "6", "7", "8", "9", "00", "0", "erase"];
@@ -14,6 +14,7 @@ export function payScreen(page, prepared) {
   let units = prepared?.units ?? 0n;
   let kind = "sale";
   let reference = "";
+  let registration = "";
   let tip = null;
   const { exponent, currency, tips } = page.settings();
   const asText = () => wire(units, exponent);
@@ -51,7 +52,9 @@ export function payScreen(page, prepared) {
     figure.dataset.long = String(figure.textContent.length > 9);
     text(charge.querySelector("span"), units > 0n ? t(`do.${kind}`, { amount: money(total(), currency) }) : t("pay.enter-amount"));
     charge.dataset.empty = String(units === 0n);
-    text(kindButton.querySelector("span"), t(`kind.${kind}`));
+    const stored = kind === "by-registration" && `·· ${registration.slice(-4)}`;
+    text(kindButton.querySelector("span"), stored || t(`kind.${kind}`));
+    if (stored) kindButton.setAttribute("aria-label", `${t(`kind.${kind}`)} ${stored}`); else kindButton.removeAttribute("aria-label");
     text(referenceButton.querySelector("span"), reference || t("pay.reference"));
     drawTips();
     if (!spoken) return;
@@ -77,14 +80,19 @@ export function payScreen(page, prepared) {
 
   async function chooseKind() {
     const chosen = await dialog(t("pay.kind"), (close) => [
-      h("div", { class: "choices" }, KINDS.map((one) => h("button", {
+      h("div", { class: "choices" }, KINDS.filter((one) => one === kind || page.may(one)).map((one) => h("button", {
         "data-kind": one, "data-first": one === kind, "aria-pressed": String(one === kind), onclick: () => close(one),
       }, h("strong", {}, t(`kind.${one}`)), h("span", {}, t(`about.${one}`))))),
       h("div", { class: "answers" },
-        page.settings().mayTrain && button("person", t(page.training() ? "train.end" : "train.title"), () => close("train"), { class: "quiet", id: "train" }),
+        page.settings().mayTrain && !page.training() && button("person", t("train.title"), () => close("train"), { class: "quiet", id: "train" }),
         button("close", t("no"), () => close(null), { class: "quiet" })),
     ]);
-    if (chosen === "train") return page.training() ? page.train(null) : chooseOutcome();
+    if (chosen === "train") return chooseOutcome();
+    if (chosen === "by-registration") {
+      const value = await typeText("registration", registration, /^[\x21-\x7e]+$/, 48);
+      if (value === null) return settle();
+      registration = value;
+    }
     if (chosen) { kind = chosen; tip = null; }
     settle();
   }
@@ -98,22 +106,26 @@ export function payScreen(page, prepared) {
     ]);
     if (chosen) page.train(chosen); else settle();
   }
-  async function typeReference() {
-    const wrong = h("p", { class: "wrong", id: "reference-wrong", role: "alert" });
-    const field = h("input", { id: "reference-field", type: "text", maxlength: "40", autocomplete: "off", "data-first": true, "aria-describedby": "reference-hint reference-wrong", value: reference });
-    const typed = await dialog(t("pay.reference"), (close) => {
+  /** Asks for a text; null when the cashier would rather not. */
+  async function typeText(name, old, right, most) {
+    const wrong = h("p", { class: "wrong", id: "typed-wrong", role: "alert" });
+    const field = h("input", { id: `${name}-field`, type: "text", maxlength: most, autocomplete: "off", "data-first": true, "aria-describedby": "typed-hint typed-wrong", value: old });
+    const typed = await dialog(t(`pay.${name}`), (close) => {
       const done = () => {
         const value = field.value.trim();
-        if (!/^[\x21-\x7e]?[\x20-\x7e]*$/.test(value)) { field.setAttribute("aria-invalid", "true"); text(wrong, t("pay.reference-wrong")); return; }
+        if (!right.test(value)) { field.setAttribute("aria-invalid", "true"); text(wrong, t(`pay.${name}-wrong`)); return; }
         close({ value });
       };
       field.addEventListener("keydown", (event) => { if (event.key === "Enter") { event.preventDefault(); done(); } });
       return [
-        h("label", { for: "reference-field" }, t("pay.reference")), field, h("p", { class: "hint", id: "reference-hint" }, t("pay.reference-hint")), wrong,
-        h("div", { class: "answers" }, button(null, t("pay.ok"), done, { class: "primary" }), button(null, t("no"), () => close(null), { class: "quiet" })),
+        h("label", { for: `${name}-field` }, t(`pay.${name}`)), field, h("p", { class: "hint", id: "typed-hint" }, t(`pay.${name}-hint`)), wrong,
+        h("div", { class: "answers" }, button(null, t("pay.ok"), done, { class: "primary", id: "ok" }), button(null, t("no"), () => close(null), { class: "quiet" })),
       ];
     });
-    if (typed) reference = typed.value;
+    return typed && typed.value;
+  }
+  async function typeReference() {
+    reference = await typeText("reference", reference, /^[\x20-\x7e]*$/, 40) ?? reference;
     settle();
   }
   /** After a question the keyboard is the keypad's again: Enter charges, and opens the question no second time. */
@@ -127,6 +139,7 @@ export function payScreen(page, prepared) {
     if (page.state().link !== "up") return void page.say(t("link.lost"), true);
     const request = { kind, amount: asText() };
     if (kind !== "credit") request.acceptPartial = true;
+    if (kind === "by-registration") request.registration = registration;
     if (tip === "ask") request.tip = "ask";
     else if (tip !== null) request.tip = wire(fixedTip(), exponent);
     page.start(request, reference);

@@ -91,17 +91,17 @@ function runningScreen(page, name) {
   function hintOf(now, screen, word) {
     if (screen === "asking") return now.posting || now.posts <= 1 && !now.restored ? t("asking.text") : t("asking.checking");
     if (!now.fresh && page.state().link !== "up") return t("hint.lost");
-    const wait = waitOf(now, page.settings().waits, page.skew());
-    if (wait?.until && Date.now() > wait.until + 500) return t("hint.long");
+    const wait = waitOf(now);
+    if (wait?.until && performance.now() > wait.until + 500) return t("hint.long");
     if (word === "remove-card") return t("hint.remove-card");
     return sent ? t("hint.sent") : t(screen === "bank" ? "hint.bank" : "hint.card");
   }
   return {
     el, update, focus: title,
-    tick(now) {
+    tick() {
       const { job: current } = page.state();
       if (!current) return;
-      ring.draw(waitOf(current, page.settings().waits, page.skew()), now, page);
+      ring.draw(waitOf(current), page);
       text(hint, hintOf(current, screenOf(current), el.dataset.step));
     },
     press(event) {
@@ -129,9 +129,10 @@ function countdown() {
     s("svg", { viewBox: "0 0 100 100", "aria-hidden": "true" }, s("circle", { class: "track", cx: 50, cy: 50, r: 44 }), arc),
     h("div", { "aria-hidden": "true" }, number, unit), spoken);
   let warned = false;
-  function draw(wait, now, page) {
+  function draw(wait, page) {
     el.hidden = !wait;
     if (!wait) return;
+    const now = performance.now();
     const counts = wait.until !== null && now < wait.until;
     const seconds = Math.max(0, counts ? Math.ceil((wait.until - now) / 1000) : Math.floor((now - wait.since) / 1000));
     text(number, String(seconds));
@@ -218,9 +219,9 @@ function endScreen(page, name, job) {
   }
   return {
     el, update, focus: title, said: [wordFor(name, job), ...linesFor(name, job, amount, exponent, page.state().status)].join(". "),
-    tick(now) {
+    tick() {
       const { job: current } = page.state();
-      if (current) ring.draw(["signature", "confirm", "unconfirmed", "finishing"].includes(name) ? waitOf(current, page.settings().waits, page.skew()) : null, now, page);
+      if (current) ring.draw(["signature", "confirm", "unconfirmed", "finishing"].includes(name) ? waitOf(current) : null, page);
     },
     press(event) {
       if (event.repeat) return event.key === "Enter";

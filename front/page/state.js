@@ -24,7 +24,7 @@ export function begin(memory) {
 function newJob(reference, request, now) {
   return {
     reference, request, begunAt: now, mine: true, restored: false, phase: "asking", posts: 0, posting: false,
-    sale: null, fresh: false, seenAt: null, heard: 0, step: null, cancel: null, judged: null, problem: null,
+    sale: null, fresh: false, seenAt: null, heard: 0, step: null, cancel: null, judged: null, problem: null, since: null, wait: null,
   };
 }
 
@@ -48,19 +48,15 @@ export const mayCancel = (job) =>
   isUnderWay(job) && job.phase === "known" && ["card", "bank"].includes(screenOf(job)) && job.cancel !== "asked";
 
 /**
- * The wait that the cashier sees: since when and until when, in milliseconds of this page's clock; `until` is null when
- * nobody knows. `skew` is how far the terminal's clock is before this page's.
+ * The wait that the cashier sees: since when and until when, in milliseconds as `tick` has them; `until` is null when
+ * nobody knows. What is left is counted from the arrival of the answer that said it: no clock of the board's is compared.
  */
-export function waitOf(job, waits, skew = 0) {
+export function waitOf(job) {
   if (!job?.sale) return null;
-  const { sale, step } = job;
-  const told = sale.until ?? sale.toConfirm?.until;
-  const seconds = { card: waits?.cardS, bank: waits?.answerS, signature: waits?.signatureS }[screenOf(job)];
-  const since = step?.wait ?? Date.parse(sale.startedAt) - skew;
-  if (isUnderWay(job) && PERSON_ACTS.includes(step?.word)) return { since: step.at, until: null };
-  if (!isUnderWay(job)) return isUnconfirmed(sale) ? { since: Date.parse(sale.startedAt) - skew, until: null } : null;
-  if (told) return { since, until: Date.parse(told) - skew };
-  return { since, until: seconds ? since + seconds * 1000 : null };
+  const { sale, step, wait, since } = job;
+  if (!isUnderWay(job)) return isUnconfirmed(sale) ? { since, until: null } : null;
+  if (PERSON_ACTS.includes(step?.word)) return { since: step.at, until: null };
+  return wait ?? { since: step?.wait ?? since, until: null };
 }
 /** Steps at which the customer or the reader is waited for: how long they may take is the reader's. */
 const PERSON_ACTS = ["remove-card", "reading-card", "pin-entry", "pin-wrong", "choosing-application", "type-card"];
@@ -105,7 +101,7 @@ const HANDLERS = {
       const problem = { code: "amount-differs" };
       return [withJob(state, { phase: "refused", posting: false, problem }), [forget(job)]];
     }
-    return learn(withJob(state, { posting: false }), event.sale, event.now, true);
+    return learn(withJob(state, { posting: false }), event.sale, event, true);
   },
   "post-refused"(state, event) {
     if (!same(state, event) || state.job.phase === "known") return [state, []];
@@ -130,7 +126,7 @@ const HANDLERS = {
     if (!same(state, event)) return rememberOpen(state, event.sale);
     // An event that came after this was asked for is newer than the answer, unless that is the end.
     if (event.heard < state.job.heard && event.sale.state !== "ended") return [state, []];
-    return learn(state, event.sale, event.now, false);
+    return learn(state, event.sale, event, false);
   },
   missing(state, event) {
     if (!same(state, event) || state.job.phase !== "asking" || state.job.posting) return [state, []];
@@ -145,29 +141,31 @@ const HANDLERS = {
     if (!same(state, event) || state.job.phase === "refused") return [state, []];
     return [state, [again(state.job)]];
   },
-  step(state, { data, now, training = false }) {
+  step(state, { data, training = false, ...when }) {
     if (!data?.reference) return [state, [{ do: "status" }]];
     // Training and payments have references of their own, which may be the same: neither is ever shown as the other.
     if (Boolean(data.training) !== training) return [state, []];
-    if (!same(state, data)) return other(state, data, now);
+    if (!same(state, data)) return other(state, data, when);
     const { job } = state;
     const heard = job.heard + 1;
     let next = withJob(state, { heard });
     if (data.sale) {
-      const [learned, effects] = learn(next, data.sale, now, false);
-      return [withStep(learned, data, now), effects];
+      const [learned, effects] = learn(next, data.sale, when, false);
+      return [withStep(learned, data, when), effects];
     }
     if (job.phase !== "known" || !isUnderWay(job)) return [next, job.phase === "asking" ? [fetchOf(next)] : []];
-    next = withStep(withJob(next, { fresh: state.link === "up" || job.fresh, seenAt: now }), data, now);
-    return [next, SOUND_OF_STEP[data.step] ? [{ do: "sound", name: SOUND_OF_STEP[data.step] }] : []];
+    next = withStep(withJob(next, { fresh: state.link === "up" || job.fresh, seenAt: when.now, wait: null }), data, when);
+    const effects = SOUND_OF_STEP[data.step] ? [{ do: "sound", name: SOUND_OF_STEP[data.step] }] : [];
+    // How long the new wait may take is the sale's to say.
+    return [next, WAITS.includes(data.step) ? [...effects, fetchOf(next)] : effects];
   },
-  status(state, { status, now, training }) {
+  status(state, { status, training, ...when }) {
     const open = status.unconfirmed ?? [];
     const next = { ...state, status, open };
     const running = !training && status.current;
     if (!running || isUnderWay(state.job) || state.job?.phase === "not-begun") return [next, []];
     if (state.job?.reference === running.reference) return [next, []];
-    return adopt(next, running, now);
+    return adopt(next, running, when);
   },
   "link-up"(state) {
     if (state.link === "up") return [state, []];
@@ -193,7 +191,7 @@ const HANDLERS = {
   },
   cancelled(state, event) {
     if (!same(state, event)) return [state, []];
-    const [next, effects] = learn(state, event.sale, event.now, false);
+    const [next, effects] = learn(state, event.sale, event, false);
     return [withJob(next, { cancel: event.cancel }), effects];
   },
   "cancel-lost"(state, event) {
@@ -210,7 +208,7 @@ const HANDLERS = {
     return [withJob(state, { judged: accepted ? "accepted" : "refused" }), [effect]];
   },
   judged(state, event) {
-    return same(state, event) ? learn(state, event.sale, event.now, false) : [state, []];
+    return same(state, event) ? learn(state, event.sale, event, false) : [state, []];
   },
   "judge-lost"(state, event) {
     return same(state, event) ? [withJob(state, { judged: null }), [fetchOf(state)]] : [state, []];
@@ -219,6 +217,15 @@ const HANDLERS = {
   leave(state) {
     if (!state.job || isUnderWay(state.job)) return [state, []];
     return [leave(state), [forget(state.job)]];
+  },
+  /** Training ends from wherever it stands: what still runs there is stopped, and nobody waits for it. */
+  "end-training"(state) {
+    const { job } = state;
+    if (!job || !(job.sale?.training ?? job.request?.training)) return [state, []];
+    const { reference } = job;
+    const stop = screenOf(job) === "signature" ? [{ do: "sign", reference, accepted: false }]
+      : isUnderWay(job) ? [{ do: "cancel", reference }] : [];
+    return [leave(state), [...stop, forget(job)]];
   },
   "notice-read"(state) {
     return [{ ...state, notices: state.notices.slice(1) }, []];
@@ -240,7 +247,7 @@ function leave(state) {
   return isNew ? { ...next, open: [...state.open, sale] } : next;
 }
 
-function learn(state, sale, now, first) {
+function learn(state, sale, { now, tick = now }, first) {
   const { job } = state;
   if (job.phase === "known" && job.sale.state === "ended" && sale.state !== "ended") return [state, []];
   const before = job.phase === "known" ? screenOf(job) : null;
@@ -248,7 +255,9 @@ function learn(state, sale, now, first) {
   const next = withJob(state, {
     phase: "known", posting: false, sale, fresh: true, seenAt: now, problem: null,
     // A page that has heard no step yet takes the last one that was announced.
-    step: stands && job.step ? job.step : sale.step && isRunning(sale) ? { word: sale.step, text: "", at: now } : null,
+    step: stands && job.step ? job.step : sale.step && isRunning(sale) ? { word: sale.step, text: "", at: tick } : null,
+    since: job.since ?? tick - Math.max(0, now - job.begunAt),
+    wait: sale.leftS === undefined ? null : { since: tick + (sale.leftS - (sale.waitS ?? sale.leftS)) * 1000, until: tick + sale.leftS * 1000 },
     judged: sale.state === "awaiting-signature" || sale.state === "awaiting-till" ? job.judged : null,
   });
   const screen = screenOf(next.job);
@@ -263,26 +272,29 @@ const SOUND_OF_SCREEN = {
   "needs-person": "attention",
 };
 
-function withStep(state, data, now) {
+const WAITS = ["present-card", "authorising", "awaiting-signature", "awaiting-till", "waiting-for-card"];
+
+function withStep(state, data, { now, tick = now }) {
   const { job } = state;
   if (job.phase !== "known" || !isUnderWay(job)) return state;
-  const waits = ["present-card", "authorising", "awaiting-signature", "awaiting-till", "waiting-for-card"].includes(data.step);
-  const wait = waits ? now : job.step?.wait;
-  return withJob(state, { step: { word: data.step, text: data.text ?? "", at: now, wait } });
+  const wait = WAITS.includes(data.step) ? tick : job.step?.wait;
+  return withJob(state, { step: { word: data.step, text: data.text ?? "", at: tick, wait } });
 }
 
-function other(state, data, now) {
+function other(state, data, when) {
   if (data.sale && isRunning(data.sale) && !isUnderWay(state.job) && state.job?.phase !== "not-begun") {
-    const [next, effects] = adopt(state, data.sale, now);
-    return [withStep(next, data, now), effects];
+    const [next, effects] = adopt(state, data.sale, when);
+    return [withStep(next, data, when), effects];
   }
   return data.sale ? rememberOpen(state, data.sale) : [state, []];
 }
 
 /** Another page, or a till beside it, has begun this one: every page shows it. */
-function adopt(state, sale, now) {
+function adopt(state, sale, when) {
+  const { now } = when;
   const job = { ...newJob(sale.reference, null, now), mine: false, phase: "known", sale, fresh: true, seenAt: now };
-  return [{ ...leave(state), job }, [{ do: "fetch", reference: sale.reference, heard: 0 }]];
+  const [next] = learn({ ...leave(state), job }, sale, when, false);
+  return [next, [{ do: "fetch", reference: sale.reference, heard: 0 }]];
 }
 
 /** The list of what is unconfirmed, and a notice when one of them has ended. */

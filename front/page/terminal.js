@@ -23,7 +23,7 @@ export function terminalScreen(page) {
   function update(state) {
     const { status, link } = state;
     el.dataset.stale = String(link === "lost" || link === "agent-down");
-    const key = JSON.stringify([link, status && { ...status, clock: status.clock?.state, journal: status.journal?.state }, state.open]);
+    const key = JSON.stringify([link, status && { ...status, clock: status.clock?.state, journal: status.journal?.state }, state.open, page.training()]);
     if (key === drawn) return;
     drawn = key;
     const ready = link === "up" && status?.ready;
@@ -39,7 +39,7 @@ export function terminalScreen(page) {
     const others = (status?.attention ?? []).filter((one) => !covered(one.code));
     fill(open,
       others.length ? [h("h2", {}, t("terminal.todo")), h("ul", { class: "list" }, others.map((one) => h("li", { class: "line" }, h("span", {}, reason(one.code, one.text)))))] : null,
-      state.open.length ? [h("h2", {}, t("terminal.open")), h("ul", { class: "list" }, state.open.map((sale) => h("li", {}, h("button", { class: "entry", "data-outcome": "unconfirmed", onclick: () => page.go("sales", sale) },
+      state.open.length && !page.training() ? [h("h2", {}, t("terminal.open")), h("ul", { class: "list" }, state.open.map((sale) => h("li", {}, h("button", { class: "entry", "data-outcome": "unconfirmed", onclick: () => page.go("sales", sale) },
         h("span", { class: "badge" }, icon(iconOf(sale)), h("span", {}, wordOf(sale))), h("span", { class: "when" }, clock(sale.startedAt)), h("strong", { class: "sum" }, money(sale.amount, sale.currency)), h("span", { class: "why" }, whyOf(sale))))))] : null,
       h("p", { class: "hint" }, `${t("terminal.id", { id: status?.terminalId ?? page.settings().terminal ?? "" })} · ${status?.version ?? ""}`));
   }

@@ -80,8 +80,6 @@ pub(crate) struct Standing {
     pub(crate) up: Option<bool>,
     /// Since when.
     pub(crate) since: SystemTime,
-    /// It knows sessions of operators: one that has ended is refused with whatever it is sent.
-    pub(crate) knows_sessions: bool,
 }
 
 /// One question.
@@ -120,7 +118,7 @@ pub(crate) struct Agent {
 
 impl Agent {
     pub(crate) fn at(socket: PathBuf, now: SystemTime) -> Self {
-        let (standing, _) = watch::channel(Standing { up: None, since: now, knows_sessions: false });
+        let (standing, _) = watch::channel(Standing { up: None, since: now });
         let semaphore = |places| Arc::new(Semaphore::new(places));
         Self { socket, standing, requests: semaphore(REQUESTS), listeners: semaphore(LISTENERS) }
     }
@@ -207,15 +205,14 @@ impl Agent {
         loop {
             let again = match self.listen_for_itself(None).await {
                 Ok(Heard::Events(mut events)) => {
-                    let knows_sessions = self.knows_sessions().await;
-                    self.stands(true, knows_sessions, now());
+                    self.stands(true, now());
                     while let Ok(Ok(Some(_))) = timeout(SILENCE, events.next()).await {}
                     AGAIN
                 }
                 Ok(Heard::Refused { status, body }) => {
                     let said = String::from_utf8_lossy(&body[..body.len().min(500)]).into_owned();
                     tracing::warn!(%status, said, "the agent is there and refuses the front");
-                    self.stands(true, false, now());
+                    self.stands(true, now());
                     sleep(REFUSED_AGAIN).await;
                     continue;
                 }
@@ -224,19 +221,13 @@ impl Agent {
                     AGAIN
                 }
             };
-            self.stands(false, false, now());
+            self.stands(false, now());
             sleep(again).await;
         }
     }
 
-    async fn knows_sessions(&self) -> bool {
-        let question = Question { patience: CONNECT, ..Question::get("/v1/operators") };
-        self.send(question).await.is_ok_and(|answer| answer.status() == StatusCode::OK)
-    }
-
-    fn stands(&self, up: bool, knows_sessions: bool, now: SystemTime) {
+    fn stands(&self, up: bool, now: SystemTime) {
         let changed = self.standing.send_if_modified(|standing| {
-            standing.knows_sessions = knows_sessions;
             let changed = standing.up != Some(up);
             if changed {
                 (standing.up, standing.since) = (Some(up), now);

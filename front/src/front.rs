@@ -279,7 +279,7 @@ impl Front {
                 settings
             }
             Ok((status, said)) => kept().ok_or_else(|| {
-                let detail = said["detail"].as_str().or(said["error"]["message"].as_str()).unwrap_or_default();
+                let detail = said["detail"].as_str().unwrap_or_default();
                 Problem::forbidden(format!("the agent refuses the front ({status}): {detail}"))
             })?,
             Err(error) => kept().ok_or_else(|| Problem::from(error))?,
@@ -310,7 +310,7 @@ impl Front {
             None => "not asked yet",
         };
         let webhooks: Vec<Value> = self.webhooks.iter().map(|webhook| webhook.shown()).collect();
-        let agent = json!({ "state": state, "since": rfc3339(standing.since), "operators": standing.knows_sessions });
+        let agent = json!({ "state": state, "since": rfc3339(standing.since) });
         json!({ "version": env!("CARGO_PKG_VERSION"), "listens": self.urls, "page": self.page.version(),
                 "agent": agent, "webhooks": webhooks, "paired": self.pairings.paired(Instant::now()) })
     }
@@ -354,7 +354,7 @@ fn page_caller(session: Option<HeaderValue>, may_do_without: bool, agent: Standi
     if agent.up != Some(true) {
         return Err(Problem::agent_down("the agent is not there; systemctl status pos-agent"));
     }
-    if may_do_without || (session.is_some() && agent.knows_sessions) {
+    if may_do_without || session.is_some() {
         return Ok(Caller::Page { session });
     }
     let detail = "here the page is for operators who are signed in: POST /front/session";
@@ -421,20 +421,18 @@ mod tests {
 
     #[test]
     fn where_it_takes_an_operator_the_page_needs_a_session_that_the_agent_judges() {
-        let agent = |up, knows_sessions| Standing { up, since: SystemTime::UNIX_EPOCH, knows_sessions };
+        let agent = |up| Standing { up, since: SystemTime::UNIX_EPOCH };
         let cookie = || Some(HeaderValue::from_static("x"));
         let asked = |session: Option<HeaderValue>, may_do_without, agent| {
             let caller = page_caller(session.clone(), may_do_without, agent);
             caller.map(|caller| assert_eq!(caller, Caller::Page { session })).map_err(|it| Answer::from(it).status())
         };
-        let (up, old) = (agent(Some(true), true), agent(Some(true), false));
+        let up = agent(Some(true));
         assert_eq!(asked(None, false, up), Err(StatusCode::UNAUTHORIZED));
         assert_eq!(asked(cookie(), false, up), Ok(()));
-        assert_eq!(asked(cookie(), false, old), Err(StatusCode::UNAUTHORIZED), "an agent that would not judge it");
         for session in [None, cookie()] {
             assert_eq!(asked(session.clone(), true, up), Ok(()), "where it may be used without one");
-            assert_eq!(asked(session.clone(), true, old), Ok(()));
-            for away in [agent(Some(false), true), agent(None, true)] {
+            for away in [agent(Some(false)), agent(None)] {
                 assert_eq!(asked(session.clone(), true, away), Err(StatusCode::SERVICE_UNAVAILABLE));
             }
         }

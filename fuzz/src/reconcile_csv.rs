@@ -22,11 +22,13 @@ pub fn holds(input: &[u8]) {
 fn reconcile(piece: usize, file: &[u8]) -> Option<(Vec<String>, Summary)> {
     let mut file = SettlementFile::open(BufReader::with_capacity(piece.min(1 << 16), file)).ok()?;
     let ledger = Ledger::new(Some("12345678".to_owned())).sorted();
-    let mut matching = Matching::new(ledger, Period::default(), file.has_transaction_ids());
+    let mut matching = Matching::new(ledger, Period::default());
+    matching.next_file(file.has_transaction_ids());
     let mut findings = Vec::new();
     while let Some(line) = file.next().expect("memory can be read") {
         matching.take(line, &mut |finding| findings.push(finding.to_string()));
     }
+    matching.take_columns(file.wrong_columns(), &mut |finding| findings.push(finding.to_string()));
     let summary = matching.finish(&mut |finding| findings.push(finding.to_string()));
     Some((findings, summary))
 }

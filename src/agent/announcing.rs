@@ -20,6 +20,7 @@ impl Agent {
         };
         let view = self.view_of(&active.sale);
         let step = match view.state {
+            SaleState::InProgress if view.redirect_url.is_some() => "customer-acts",
             SaleState::InProgress => "authorising",
             SaleState::AwaitingTill => "confirm-needed",
             state => state.as_str(),

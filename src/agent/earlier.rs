@@ -32,6 +32,15 @@ impl Agent {
             WantedTransaction::ByRegistration { registration, amount, .. } => {
                 (Transaction::ByRegistration { registration: checked_id("registration", registration)? }, *amount)
             }
+            WantedTransaction::PreAuthorisationByRegistration { registration, amount, .. } => {
+                let registration = checked_id("registration", registration)?;
+                (Transaction::PreAuthorisationByRegistration { registration }, *amount)
+            }
+            WantedTransaction::StoreCard { .. } => (Transaction::StoreCard, Amount::nothing(self.limits.currency())),
+            WantedTransaction::ForgetCard { registration } => {
+                let registration = checked_id("registration", registration)?;
+                (Transaction::ForgetCard { registration }, Amount::nothing(self.limits.currency()))
+            }
             WantedTransaction::Capture { of, amount } => {
                 later(of, *amount).map(|(of, amount)| (Transaction::Capture { of }, amount))?
             }
@@ -223,10 +232,7 @@ impl Agent {
             }
             (Some(_), None) | (None, Some(_)) => false,
         };
-        let registration = match &order.transaction {
-            Transaction::ByRegistration { registration } => fields.registration.as_ref() == Some(registration),
-            _ => true,
-        };
+        let registration = fields.registration.as_deref() == order.transaction.registration();
         let amount = fields.amount.is_none_or(|amount| amount == order.amount);
         let terms =
             of && registration && amount && till_parameters::are_the_same(&wanted.parameters, &order.parameters);

@@ -88,6 +88,11 @@ impl Agent {
     }
 
     pub(super) fn query(&mut self, number: SaleNumber, references: Vec<String>) {
+        if self.forgets(number) {
+            // It has no reference that a query could find it by, and needs none: it is sent again.
+            let inquiry = sale::Inquiry::Payments(Vec::new());
+            return self.sales.inbox.push_back((number, Event::Inquired(inquiry)));
+        }
         let (gateway, done) = (self.gateway.client.clone(), self.tasks.clone());
         let turn = self.turn(number);
         tokio::spawn(async move {

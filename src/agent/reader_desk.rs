@@ -159,7 +159,7 @@ impl Agent {
         };
         active.times.card_read(now.monotonic);
         let goes_online =
-            presented.first_answer == FirstAnswer::GoOnline || !active.sale.order().kind().card_has_a_say();
+            presented.first_answer == FirstAnswer::GoOnline || !active.sale.order().kind().card_may_decline();
         if goes_online {
             let identity = self.reader.state.identity();
             let order = active.sale.order();

@@ -165,6 +165,7 @@ fn deadlines(config: &Config) -> Deadlines {
         pending: Duration::from_millis(config.gateway.answer_timeout_ms),
         resend: Duration::from_secs(config.gateway.resend_after_s),
         refuses_repeats: config.gateway.assumptions.refuses_repeated_references,
+        lists_registrations: config.gateway.assumptions.query_lists_registrations,
         absence_final: Duration::from_secs(config.gateway.assumptions.absence_final_after_h * 3600),
         till: Duration::from_secs(terminal.till_confirm_s),
         signature: terminal.confirm_signature.then(|| Duration::from_secs(terminal.signature_timeout_s)),

@@ -38,7 +38,7 @@ impl Agent {
             Standing::Ended(Outcome::PartiallyApproved { amount }) => Some(*amount),
             _ => None,
         };
-        let host = sale.host();
+        let (host, kind) = (sale.host(), order.kind());
         let (why, unsettled) = match sale.standing() {
             Standing::Ended(outcome) => (outcome.why(), None),
             Standing::Unconfirmed { why, trouble, quarantined } => (Some(why), quarantined.or(trouble)),
@@ -60,7 +60,7 @@ impl Agent {
             state,
             outcome,
             to_confirm: self.to_confirm(sale),
-            approved_amount: approved.map(crate::money::Amount::decimal),
+            approved_amount: approved.filter(|_| kind.moves_money()).map(crate::money::Amount::decimal),
             reason: why.map(|why| why.reason.as_str().to_owned()),
             unsettled: unsettled.map(|why| why.reason.as_str().to_owned()),
             text,
@@ -71,7 +71,8 @@ impl Agent {
             started_at: utc(order.started_unix_ms),
             ended_at: sale.ended_unix_ms().map(utc),
             replayed: false,
-            payment_id: host.id.clone(),
+            redirect_url: sale.customer_acts_at().map(str::to_owned),
+            payment_id: host.id.clone().filter(|_| kind.moves_money()),
             code: host.code.clone(),
             approval_code: host.issuer_code.clone(),
             card: sale.card().map(|card| CardView {
@@ -83,7 +84,11 @@ impl Agent {
             }),
             // The bank's own words may say that it is approved.
             status_text: host.status_text.clone().filter(|_| state != SaleState::AwaitingTill),
-            registration: host.more.get("registrationId").or_else(|| host.more.get("registration.id")).cloned(),
+            registration: match &host.id {
+                Some(id) if kind == Kind::StoreCard && approved.is_some() => Some(id.to_string()),
+                _ if kind == Kind::ForgetCard => order.transaction.registration().map(str::to_owned),
+                _ => host.more.get("registrationId").or_else(|| host.more.get("registration.id")).cloned(),
+            },
             answer: BTreeMap::new(),
             step: None,
             until: None,
@@ -114,7 +119,13 @@ fn standing(words: &Words, sale: &Sale) -> (SaleState, Option<OutcomeWord>, Stri
         Standing::Waiting if !kind.needs_card() => {
             (SaleState::InProgress, None, words.label(Message::BeingSent).to_owned())
         }
+        Standing::Waiting if !kind.moves_money() => {
+            (SaleState::WaitingForCard, None, words.label(Message::WaitingForCardToStore).to_owned())
+        }
         Standing::Waiting => (SaleState::WaitingForCard, None, words.waiting_for_card(amount)),
+        Standing::InProgress if let Some(url) = sale.customer_acts_at() => {
+            (SaleState::InProgress, None, words.customer_acts(url))
+        }
         Standing::InProgress => (SaleState::InProgress, None, words.label(Message::Authorising).to_owned()),
         Standing::AtSignature => {
             let text = words.compare_signature(amount, sale.order().till_confirms.is_some());

@@ -90,6 +90,8 @@ impl Agent {
             currency: Some(self.config.terminal.currency.clone()),
             tips: self.config.tips.as_ref().map(tips_view),
             may_train: self.config.training.allowed,
+            // Those who serve it know who asks.
+            may_begin: Vec::new(),
             waits: Some(WaitsView {
                 card_s: self.config.terminal.card_timeout_s,
                 answer_s: self.config.gateway.answer_timeout_ms.div_ceil(1000),

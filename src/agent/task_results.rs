@@ -10,7 +10,7 @@ use crate::journal;
 use crate::sale::{self, Answer, Inquiry, ReversalAnswer, Sale};
 use crate::till::{Refused, SaleView};
 use crate::training::Scene;
-use crate::transaction::{PaymentId, SaleNumber};
+use crate::transaction::{Kind, PaymentId, SaleNumber};
 use crate::words::Message;
 
 use super::Agent;
@@ -130,8 +130,10 @@ impl Agent {
     /// An answer with the id of another transaction is not one to this request, whatever else it says.
     pub(super) fn with_an_id_of_its_own(&self, number: SaleNumber, answer: Answer) -> Answer {
         let id = match &answer {
+            // Held against the id that was to be forgotten already: it is that of whoever stored the card.
+            Answer::Approved(_) if self.forgets(number) => return answer,
             Answer::Approved(approval) => &approval.id,
-            Answer::Pending { id } => id,
+            Answer::Pending { id, .. } => id,
             _ => return answer,
         };
         let earlier = self.sales.open.get(&number).and_then(|active| active.sale.order().transaction.of());
@@ -166,6 +168,10 @@ impl Agent {
             }
             reversal => reversal,
         }
+    }
+
+    pub(super) fn forgets(&self, number: SaleNumber) -> bool {
+        self.sales.open.get(&number).is_some_and(|active| active.sale.order().kind() == Kind::ForgetCard)
     }
 
     fn is_of_another(&self, number: SaleNumber, id: &PaymentId) -> bool {

@@ -312,7 +312,7 @@ async fn an_answer_with_the_id_of_another_transaction_is_not_taken() {
     for (number, payment, is_ours) in
         [(2, id(2), true), (2, id(1), false), (3, id(3), true), (3, UNKNOWN.to_owned(), false)]
     {
-        let pending = Answer::Pending { id: PaymentId::new(payment.clone()) };
+        let pending = Answer::Pending { id: PaymentId::new(payment.clone()), redirect: None };
         for answer in [approved(&payment), pending] {
             let taken = terminal.agent.with_an_id_of_its_own(SaleNumber::new(number), answer.clone());
             assert_eq!(!matches!(taken, Answer::NotOurs { .. }), is_ours, "{number}: {answer:?}");

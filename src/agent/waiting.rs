@@ -29,6 +29,7 @@ impl Agent {
         let deadlines = self.sales.deadlines;
         match sale.standing() {
             Standing::Waiting => Some((active.card_until?, Duration::from_secs(self.config.terminal.card_timeout_s))),
+            Standing::InProgress if let Some(until) = sale.pending_until() => Some((until, deadlines.pending)),
             Standing::InProgress if sale.may_ask_again() => {
                 let all = Duration::from_millis(self.config.gateway.answer_timeout_ms);
                 Some((active.times.handed_on_at()? + all, all))

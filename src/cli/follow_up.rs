@@ -1,5 +1,6 @@
 //! `pos-agent capture`, `refund`, `reverse`, `increment`, `reauthorise`: transactions that refer to an earlier one and
-//! need no card; and `pos-agent registration`, which charges a card that was kept.
+//! need no card; and `pos-agent registration`, which keeps a card, charges it,
+//! reserves of it, or forgets it.
 
 use clap::{Args, Subcommand};
 use serde_json::json;
@@ -56,11 +57,35 @@ pub(super) struct Registration {
 enum Verb {
     /// Charge the card that was kept under this id
     Pay(Pay),
+    /// Reserve an amount on the card that was kept under this id; `capture` takes it later
+    Preauthorise(Pay),
+    /// Read a card and keep it for later payments; nothing is charged
+    Store(Store),
+    /// Delete the card that was kept under this id; nothing is charged
+    Forget(Forget),
+}
+
+#[derive(Debug, Args)]
+struct Store {
+    /// The card number is typed on the reader, where the terminal allows it
+    #[arg(long)]
+    manual: bool,
+    #[command(flatten)]
+    flow: Flow,
+}
+
+#[derive(Debug, Args)]
+struct Forget {
+    /// The registration's id
+    id: String,
+    #[command(flatten)]
+    flow: Flow,
 }
 
 #[derive(Debug, Args)]
 struct Pay {
-    /// The registration's id, from the sale that kept the card (`--param createRegistration=true`)
+    /// The registration's id, from `registration store`, or the sale that kept the card (`--param
+    /// createRegistration=true`)
     id: String,
     #[command(flatten)]
     how_much: HowMuch,
@@ -110,8 +135,22 @@ impl Capture {
 
 impl Registration {
     pub(super) async fn run(self) -> Result<Exit, Stop> {
-        let Verb::Pay(mut pay) = self.verb;
-        let mut wanted = pay.how_much.wanted(Kind::ByRegistration);
+        let (kind, mut pay) = match self.verb {
+            Verb::Pay(pay) => (Kind::ByRegistration, pay),
+            Verb::Preauthorise(pay) => (Kind::PreAuthorisationByRegistration, pay),
+            Verb::Store(store) => {
+                let mut wanted = json!({ "kind": Kind::StoreCard.as_str() });
+                if store.manual {
+                    wanted["entry"] = "manual".into();
+                }
+                return store.flow.run(wanted).await;
+            }
+            Verb::Forget(forget) => {
+                let wanted = json!({ "kind": Kind::ForgetCard.as_str(), "registration": forget.id });
+                return forget.flow.run(wanted).await;
+            }
+        };
+        let mut wanted = pay.how_much.wanted(kind);
         wanted["registration"] = pay.id.into();
         pay.partial.add_to(&mut wanted);
         if let Some(kind) = &pay.repeated {

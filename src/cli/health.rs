@@ -203,6 +203,7 @@ mod tests {
             currency: None,
             tips: None,
             may_train: false,
+            may_begin: Vec::new(),
             waits: None,
             ready: false,
             busy: false,

@@ -102,7 +102,7 @@ enum Verb {
     Increment(follow_up::Earlier),
     /// Reserve anew what was reserved
     Reauthorise(follow_up::Earlier),
-    /// Charge a card that was kept
+    /// Keep a card without a payment, charge it, reserve of it, or forget it
     Registration(follow_up::Registration),
     /// Show what became of a transaction, and what is left of it
     Show(show::Show),

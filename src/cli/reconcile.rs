@@ -25,7 +25,8 @@ settled rows, by TxRequestTime, else SettlementDate.
 Exit codes: 0 everything agrees; 65 there are differences, chargebacks or malformed lines, or the file is no such file;
 74 the file or the journal cannot be read; 77 not permitted; 78 the configuration is wrong.")]
 pub(super) struct Reconcile {
-    /// The gateway's reconciliation file: CSV with semicolons and a header
+    /// The gateway's reconciliation file: CSV with semicolons and a header; or a folder of such files, of which each
+    /// .csv is read once, in the order of their names
     file: PathBuf,
     /// First local date of the sales that should be settled
     #[arg(long, value_name = "YYYY-MM-DD", value_parser = day)]
@@ -65,18 +66,39 @@ impl Reconcile {
         let journal = self.journal.clone().or(config.as_ref().map(|config| config.journal.path.clone()));
         let journal = journal.unwrap_or_else(|| config::Journal::default().path);
         // The file first: a wrong one is noticed before a long journal is read.
-        let mut file = self.open()?;
+        let files = self.files()?;
+        let in_folder = files != [self.file.clone()];
+        let mut opened = if in_folder { None } else { Some(open(&self.file).map_err(|error| self.stop(&error))?) };
         let mut progress = Progress { is_wanted: io::stderr().is_terminal(), shown: false };
         let ledger = ledger(&journal, config.map(|config| config.terminal.id), &mut progress)?;
         let period = Period { from: self.from, to: self.to };
-        let mut matching = Matching::new(ledger, period, file.has_transaction_ids());
+        let mut matching = Matching::new(ledger, period);
         let mut rows = 0_u64;
-        while let Some(line) = file.next().map_err(|error| self.stop(&HeaderError::Unreadable(error)))? {
-            matching.take(line, &mut |finding| self.tell(&finding, &mut progress));
-            rows += 1;
-            progress.at(rows, "rows of the file");
+        for path in &files {
+            let name = in_folder.then(|| path.file_name().unwrap_or_default().to_string_lossy().into_owned());
+            let tell = |finding: Difference, progress: &mut Progress| {
+                self.tell(&Difference { file: name.clone(), ..finding }, progress);
+            };
+            let read = opened.take().map_or_else(|| open(path), Ok).and_then(|mut file| {
+                matching.next_file(file.has_transaction_ids());
+                while let Some(line) = file.next()? {
+                    matching.take(line, &mut |finding| tell(finding, &mut progress));
+                    rows += 1;
+                    progress.at(rows, "rows of the file");
+                }
+                matching.take_columns(file.wrong_columns(), &mut |finding| tell(finding, &mut progress));
+                Ok(())
+            });
+            match read {
+                Err(error) if in_folder => matching.unreadable(&error, &mut |finding| tell(finding, &mut progress)),
+                read => read.map_err(|error| self.stop(&error))?,
+            }
         }
-        let summary = matching.finish(&mut |finding| self.tell(&finding, &mut progress));
+        // Which file a sale's line is in, nobody has kept.
+        let summary = matching.finish(&mut |finding| {
+            let line = finding.line.filter(|_| !in_folder);
+            self.tell(&Difference { line, ..finding }, &mut progress);
+        });
         progress.clear();
         if self.json {
             out::say(&json(&Last { summary: &summary }));
@@ -96,10 +118,24 @@ impl Reconcile {
         }
     }
 
-    fn open(&self) -> Result<SettlementFile<BufReader<File>>, Stop> {
-        let opened = File::open(&self.file).map_err(HeaderError::Unreadable);
-        let file = opened.and_then(|file| SettlementFile::open(BufReader::with_capacity(1 << 16, file)));
-        file.map_err(|error| self.stop(&error))
+    /// The file, or those of the folder in the order of their names. Hidden ones are somebody's who is still writing.
+    fn files(&self) -> Result<Vec<PathBuf>, Stop> {
+        if !self.file.is_dir() {
+            return Ok(vec![self.file.clone()]);
+        }
+        let listed = std::fs::read_dir(&self.file).and_then(|folder| folder.collect::<io::Result<Vec<_>>>());
+        let listed = listed.map_err(|error| self.stop(&HeaderError::Unreadable(error)))?;
+        let is_csv = |path: &PathBuf| {
+            let hidden = path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
+            !hidden && path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("csv"))
+        };
+        let mut files: Vec<_> = listed.iter().map(std::fs::DirEntry::path).filter(is_csv).collect();
+        files.sort_unstable();
+        if files.is_empty() {
+            let advice = "the folder has no file whose name ends in .csv; give the one with the reconciliation files";
+            return Err(Stop::new(Exit::Data, format!("{}: {advice}", self.file.display())));
+        }
+        Ok(files)
     }
 
     fn stop(&self, error: &HeaderError) -> Stop {
@@ -115,6 +151,10 @@ impl Reconcile {
         progress.clear();
         if self.json { out::say(&json(finding)) } else { out::say(&finding.to_string()) }
     }
+}
+
+fn open(path: &Path) -> Result<SettlementFile<BufReader<File>>, HeaderError> {
+    SettlementFile::open(BufReader::with_capacity(1 << 16, File::open(path)?))
 }
 
 /// Reads the journal into what is looked up.

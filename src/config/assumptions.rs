@@ -47,6 +47,11 @@ pub struct Assumptions {
     pub follow_up_path: String,
     /// Path of payments with a card that the gateway keeps.
     pub registration_payment_path: String,
+    /// Path where a card is stored without a payment; with its id behind it, where it is deleted.
+    pub registration_path: String,
+    /// The query shows stored cards too (its type RG). Where it does not, a card that was to be stored and had no
+    /// answer waits for a person: that it is absent from the list proves nothing.
+    pub query_lists_registrations: bool,
     /// Result codes that mean "too many requests": not processed. The lists are tried in this order: throttled,
     /// uncertain, approved, pending, declined. An entry of one digit, or that begins like `000.`, is the beginning of
     /// codes of the form `000.000.000`; any other is a whole code of another form. A code on no list is unknown at any
@@ -200,6 +205,8 @@ impl Default for Assumptions {
             probe_path: "/".to_owned(),
             follow_up_path: "/v1/payments/{id}".to_owned(),
             registration_payment_path: "/v1/registrations/{id}/payments".to_owned(),
+            registration_path: "/v1/registrations".to_owned(),
+            query_lists_registrations: true,
             throttled: list(&["800.120.100"]),
             uncertain: list(&[
                 "100.400.500",
@@ -279,6 +286,7 @@ fn paths(found: &mut FaultList, assumed: &Assumptions) {
         ("query-path", Some(&assumed.query_path), "/v1/query"),
         ("warm-path", assumed.warm_path.as_ref(), "/v1/ping"),
         ("probe-path", Some(&assumed.probe_path), "/"),
+        ("registration-path", Some(&assumed.registration_path), "/v1/registrations"),
     ] {
         found.add(check(
             path.is_none_or(|path| is_path(path)),

@@ -73,7 +73,7 @@ fn way(kind: Kind, of: Option<Kind>) -> Way {
         (Kind::Reversal, Some(of)) if of.reserves_money() => Way::Neither,
         (Kind::Reversal, Some(of)) if of.gives_money() => Way::Taken,
         (Kind::Reversal, _) => Way::Given,
-        (kind, _) if kind.reserves_money() => Way::Neither,
+        (kind, _) if kind.reserves_money() || !kind.moves_money() => Way::Neither,
         (kind, _) if kind.takes_money() => Way::Taken,
         _ => Way::Given,
     }
@@ -187,7 +187,9 @@ mod tests {
     fn ended_by(by: serde_json::Value, kind: Kind, till: &str, minor: u64, outcome: Outcome) -> Sale {
         let of = json!({ "payment": "8ac7a4a1845f7e19018461a00b366a74", "number": 1 });
         let kind = match kind {
-            Kind::ByRegistration => json!({ "is": kind, "registration": "8ac7a4a1845f7e19018461a00b366a74" }),
+            Kind::ByRegistration | Kind::PreAuthorisationByRegistration | Kind::ForgetCard => {
+                json!({ "is": kind, "registration": "8ac7a4a1845f7e19018461a00b366a74" })
+            }
             kind if kind.has_earlier() => json!({ "is": kind, "of": of }),
             kind => json!({ "is": kind }),
         };
@@ -221,8 +223,15 @@ mod tests {
             assert_eq!((net.taken.as_str(), net.given.as_str(), net.count), (taken, given, 1), "{kind:?} of {of:?}");
             assert_eq!(sums.of_unknown().len(), usize::from(kind == Kind::Reversal && of.is_none()), "{kind:?}");
         }
+        for kind in [Kind::StoreCard, Kind::ForgetCard] {
+            let mut sums = DaySums::default();
+            sums.take(&ended(kind, "till-1", 1000, Outcome::Approved), None);
+            assert!(sums.net().is_empty() && sums.tills().is_empty(), "{kind:?}");
+            assert_eq!(sums.totals().kinds().count(), 0, "{kind:?} is no payment");
+        }
         for (kind, of) in [
             (Kind::PreAuthorisation, None),
+            (Kind::PreAuthorisationByRegistration, None),
             (Kind::Increment, None),
             (Kind::Reauthorisation, None),
             (Kind::Reversal, Some(Kind::PreAuthorisation)),

@@ -111,7 +111,7 @@ pub enum NeedsSupervisor {
 /// When a cashier needs a supervisor, for each kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SupervisorAbove {
-    /// A sale, and a charge of stored card data.
+    /// A sale, a charge of stored card data, and to store or forget a card.
     pub sale: NeedsSupervisor,
     /// A reservation, more of it, or one that is made anew.
     pub pre_authorisation: NeedsSupervisor,
@@ -132,8 +132,10 @@ impl SupervisorAbove {
     #[must_use]
     pub fn needs_supervisor(&self, kind: Kind, amount: Amount, of_today: bool) -> bool {
         let needs = match kind {
-            Kind::Sale | Kind::ByRegistration => self.sale,
-            Kind::PreAuthorisation | Kind::Increment | Kind::Reauthorisation => self.pre_authorisation,
+            Kind::Sale | Kind::ByRegistration | Kind::StoreCard | Kind::ForgetCard => self.sale,
+            Kind::PreAuthorisation | Kind::PreAuthorisationByRegistration | Kind::Increment | Kind::Reauthorisation => {
+                self.pre_authorisation
+            }
             Kind::Capture => self.capture,
             Kind::Refund => self.refund,
             Kind::Credit => self.credit,

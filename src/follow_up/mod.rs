@@ -155,8 +155,14 @@ impl History {
         let may_follow = match follow {
             Kind::Capture | Kind::Increment | Kind::Reauthorisation => self.kind.is_reservation(),
             Kind::Refund => self.kind.takes_money(),
-            Kind::Reversal => !self.kind.gives_back(),
-            Kind::Sale | Kind::PreAuthorisation | Kind::Credit | Kind::ByRegistration => false,
+            Kind::Reversal => self.kind.moves_money() && !self.kind.gives_back(),
+            Kind::Sale
+            | Kind::PreAuthorisation
+            | Kind::Credit
+            | Kind::ByRegistration
+            | Kind::PreAuthorisationByRegistration
+            | Kind::StoreCard
+            | Kind::ForgetCard => false,
         };
         match follow {
             _ if !may_follow => Err(CannotFollow::NeverFollows),

@@ -20,10 +20,16 @@ use super::json;
 use super::other_fields;
 use super::request::Expected;
 use super::text::{self, LineFeeds};
+use crate::card::mask_pans;
 use crate::config::Assumptions;
 use crate::money::{Amount, Currency};
 use crate::sale::{Answer, Approval, ApprovedAmount, ForChip, HostFacts, Reason, Refusal, ReversalAnswer, Why};
 use crate::transaction::PaymentId;
+
+/// "Registration does not exist", "registration is already deregistered".
+const GONE: [&str; 2] = ["100.150.200", "100.150.202"];
+/// Longest address for a customer (interface: Asynchronous payments).
+const MAX_REDIRECT: usize = 2048;
 
 /// A whole HTTP answer.
 pub(super) struct Reply {
@@ -60,6 +66,22 @@ pub(super) fn payment(reply: &Reply, asked: &Expected, assumptions: &Assumptions
         Some(Ok(why)) => Answer::NotSent { why },
         Some(Err(why)) => Answer::Unknown { why },
         None => read(reply, asked, assumptions),
+    }
+}
+
+/// The answer to the DELETE of a stored card: one that is not there any more is forgotten, whoever did it.
+pub(super) fn deregistration(answer: Answer, id: &PaymentId) -> Answer {
+    let is_gone = |refusal: &Refusal| refusal.facts.code.as_deref().is_some_and(|code| GONE.contains(&code));
+    match answer {
+        Answer::Declined(refusal) if is_gone(&refusal) => {
+            let facts = HostFacts { id: Some(id.clone()), ..refusal.facts };
+            let (amount, for_chip) = (ApprovedAmount::NotSaid, ForChip::default());
+            Answer::Approved(Box::new(Approval { id: id.clone(), amount, for_chip, facts }))
+        }
+        Answer::Approved(approval) if approval.id != *id => {
+            Answer::NotOurs { why: Reason::AnotherPaymentAnswered.with(&approval.id) }
+        }
+        answer => answer,
     }
 }
 
@@ -132,7 +154,7 @@ pub(super) fn reversal(
         }
         // Not processed is as good as not sent: it may be asked again.
         Answer::Throttled(refusal) => ReversalAnswer::NotSent { why: refusal.why },
-        Answer::Pending { id } => ReversalAnswer::Unknown { why: Reason::NotDecidedYet.with(id) },
+        Answer::Pending { id, .. } => ReversalAnswer::Unknown { why: Reason::NotDecidedYet.with(id) },
         Answer::NotSent { why } => ReversalAnswer::NotSent { why },
         Answer::Unknown { why } | Answer::NotOurs { why } => ReversalAnswer::Unknown { why },
     }
@@ -192,6 +214,15 @@ fn is_redirected(body: &Value) -> bool {
     body.pointer("/redirect").is_some_and(Value::is_object)
 }
 
+/// Where the customer must act (interface: Asynchronous payments), when a person can be shown it: https alone, no name
+/// in front of the host that could pass for one, nothing but visible ASCII, nothing that looks like a card number.
+fn redirect_url(body: &Value) -> Option<String> {
+    let url = text_at(body, "/redirect/url").filter(|url| url.len() <= MAX_REDIRECT)?;
+    let host = url.strip_prefix("https://")?.split(['/', '?', '#', '\\']).next()?;
+    let is_fit = !host.is_empty() && !host.contains('@') && url.bytes().all(|byte| byte.is_ascii_graphic());
+    (is_fit && mask_pans(url) == url).then(|| url.to_owned())
+}
+
 fn approval(body: &Value, asked: &Expected) -> Answer {
     let Some(id) = payment_id(body) else {
         return unknown(Reason::AnswerUnclear.with("approved, no id of a payment"));
@@ -206,7 +237,7 @@ fn approval(body: &Value, asked: &Expected) -> Answer {
 
 fn pending(body: &Value) -> Answer {
     match payment_id(body) {
-        Some(id) => Answer::Pending { id },
+        Some(id) => Answer::Pending { id, redirect: redirect_url(body) },
         None => unknown(Reason::AnswerUnclear.with("not decided, no id of a payment")),
     }
 }
@@ -732,6 +763,47 @@ mod tests {
     }
 
     #[test]
+    fn where_the_customer_must_act_is_an_https_address_that_a_person_can_be_shown() {
+        let redirect = |url: &str| {
+            let body = serde_json::json!({"id": ID, "result": {"code": "000.200.000"}, "redirect": {"url": url}});
+            match answer(200, &body.to_string()) {
+                Answer::Pending { redirect, .. } => redirect,
+                other => panic!("{url}: {other:?}"),
+            }
+        };
+        let long = |length: usize| format!("https://bank.test/{}", "x".repeat(length - 18));
+        for url in ["https://bank.test", "https://bank.test:8443/3ds?a=1#b", &long(2048)] {
+            assert_eq!(redirect(url).as_deref(), Some(url));
+        }
+        for url in [
+            "http://bank.test/",
+            "javascript:alert(1)",
+            "https://",
+            "https:///path",
+            "https://bank.test@evil.test/",
+            "https://bank.test/\u{1b}[2J",
+            "https://bank.test/\u{202e}",
+            "https://bank.test/a b",
+            "https://bank.test/4761739001010119",
+            &long(2049),
+        ] {
+            assert_eq!(redirect(url), None, "{url}");
+        }
+    }
+
+    #[test]
+    fn a_card_that_is_not_there_any_more_is_forgotten() {
+        let id = PaymentId::new(ID);
+        for (code, is_done) in [("100.150.200", true), ("100.150.202", true), ("100.150.203", false)] {
+            let body = format!(r#"{{"result":{{"code":"{code}"}}}}"#);
+            let done = deregistration(answer(400, &body), &id);
+            assert_eq!(matches!(done, Answer::Approved(ref approval) if approval.id == id), is_done, "{code}");
+        }
+        let other = deregistration(answer(200, &approved()), &PaymentId::new("f".repeat(32)));
+        assert!(matches!(other, Answer::NotOurs { .. }), "another card was forgotten: {other:?}");
+    }
+
+    #[test]
     fn a_person_is_shown_a_payment_or_told_why_there_is_none() {
         let shown = |status, body: &str| Reply { status, location: None, body: body.as_bytes().to_vec() }.shown();
         let declined = format!(r#"{{"id":"{ID}","result":{{"code":"800.100.152"}}}}"#);
@@ -758,7 +830,7 @@ mod tests {
         let reply = Reply { status: 200, location: None, body: body.into_bytes() };
         let of_question = retrieval(&reply, &PaymentId::new(ID), &asked(), &Assumptions::default());
         for answer in [of_question, payment(&reply, &asked(), &Assumptions::default())] {
-            assert!(matches!(&answer, Answer::Pending { id } if id.as_str() == ID), "{answer:?}");
+            assert!(matches!(&answer, Answer::Pending { id, .. } if id.as_str() == ID), "{answer:?}");
         }
     }
 

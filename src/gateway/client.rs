@@ -160,7 +160,13 @@ impl Client {
     /// Sends a request, once. From this call on the money may move.
     pub async fn pay(&self, prepared: PreparedPayment) -> Answer {
         let answer = match self.post("pay", &self.0.payments, &prepared).await {
-            Ok(reply) => answer::payment(&reply, &prepared.asked, &self.0.gateway.assumptions),
+            Ok(reply) => {
+                let answer = answer::payment(&reply, &prepared.asked, &self.0.gateway.assumptions);
+                match &prepared.forgets {
+                    Some(id) => answer::deregistration(answer, id),
+                    None => answer,
+                }
+            }
             Err(Failure::NotSent(fault)) => Answer::NotSent { why: fault.not_sent() },
             Err(Failure::Unknown(fault)) => Answer::Unknown { why: fault.of(Reason::GatewayNoAnswer) },
         };
@@ -409,17 +415,22 @@ impl Client {
         }
     }
 
-    /// One POST that moves money.
+    /// One POST that moves money, or the DELETE of a stored card.
     async fn post(
         &self,
         what: &'static str,
         lines: &GatewayLines,
         prepared: &PreparedPayment,
     ) -> Result<Reply, Failure> {
-        let path = self.0.address.path(&prepared.path, &[]);
+        let entity = [("entityId", self.0.gateway.entity_id.as_str())];
+        let (method, parameters, body) = match prepared.forgets {
+            Some(_) => (Method::DELETE, entity.as_slice(), None),
+            None => (Method::POST, [].as_slice(), Some(&prepared.body)),
+        };
+        let path = self.0.address.path(&prepared.path, parameters);
         let may_follow =
             |reply: &Reply| answer::may_be_sent_elsewhere(reply, &prepared.asked, &self.0.gateway.assumptions);
-        self.followed(what, lines, &Method::POST, &path, Some(&prepared.body), may_follow).await
+        self.followed(what, lines, &method, &path, body, may_follow).await
     }
 
     /// One GET. Nothing moves by it.

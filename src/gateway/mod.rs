@@ -73,7 +73,7 @@ pub struct CardPayment<'a> {
     pub device_serial: &'a str,
     /// Whether a PIN can be entered and encrypted (interface: `pos.pinEntryCapability`).
     pub pin_entry: bool,
-    /// `paymentType`: DB, PA or CD.
+    /// `paymentType`: DB, PA or CD; RG stores the card, and nothing is paid.
     pub payment_type: &'a str,
     /// Parameters of the till, checked.
     pub parameters: &'a [(String, String)],
@@ -84,7 +84,7 @@ pub struct CardPayment<'a> {
 /// A request without a card: an earlier payment or stored card data stand for it.
 #[derive(Clone, Debug)]
 pub struct WithoutCard<'a> {
-    /// `paymentType`: CP, RF, RV, PA or DB.
+    /// `paymentType`: CP, RF, RV, PA or DB; DR where nothing is paid.
     pub payment_type: &'a str,
     /// What it refers to.
     pub on: RequestTarget<'a>,
@@ -110,6 +110,8 @@ pub enum RequestTarget<'a> {
     },
     /// A POST to the `registration-payment-path` of the settings.
     Registration(&'a str),
+    /// A DELETE of what is stored below the `registration-path` of the settings.
+    Forget(&'a str),
 }
 
 impl<'a> RequestTarget<'a> {
@@ -117,7 +119,8 @@ impl<'a> RequestTarget<'a> {
     #[must_use]
     pub fn of(transaction: &'a Transaction) -> Option<Self> {
         match transaction {
-            Transaction::Sale | Transaction::PreAuthorisation | Transaction::Credit => None,
+            Transaction::Sale | Transaction::PreAuthorisation | Transaction::Credit | Transaction::StoreCard => None,
+            Transaction::ForgetCard { registration } => Some(Self::Forget(registration)),
             Transaction::Capture { of } | Transaction::Refund { of } | Transaction::Reversal { of } => {
                 Some(Self::Payment(&of.payment))
             }
@@ -127,7 +130,8 @@ impl<'a> RequestTarget<'a> {
             Transaction::Reauthorisation { of } => {
                 Some(Self::Reference { payment: &of.payment, practice: "REAUTHORIZATION" })
             }
-            Transaction::ByRegistration { registration } => Some(Self::Registration(registration)),
+            Transaction::ByRegistration { registration }
+            | Transaction::PreAuthorisationByRegistration { registration } => Some(Self::Registration(registration)),
         }
     }
 }

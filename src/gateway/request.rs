@@ -12,7 +12,7 @@ use super::{CardPayment, RequestTarget, WithoutCard};
 use crate::card::{Presented, SealedPin};
 use crate::config::{self, ID};
 use crate::money::{Amount, MoneyError};
-use crate::transaction::PaymentId;
+use crate::transaction::{Kind, PaymentId};
 
 /// Where payments are made.
 const PAYMENTS: &str = "/v1/payments";
@@ -62,11 +62,13 @@ pub struct PreparedPayment {
     pub(super) path: String,
     pub(super) body: Bytes,
     pub(super) asked: Expected,
+    /// It is a DELETE of this registration.
+    pub(super) forgets: Option<PaymentId>,
 }
 
 impl std::fmt::Debug for PreparedPayment {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { path: _, body, asked } = self;
+        let Self { path: _, body, asked, forgets: _ } = self;
         f.debug_struct("PreparedPayment").field("body_bytes", &body.len()).field("asked", asked).finish()
     }
 }
@@ -82,7 +84,9 @@ pub struct Expected {
     pub payment_type: String,
 }
 
-/// The form of a sale (interface: Basic payment parameters, Authentication, Point of sale).
+/// The form of a sale (interface: Basic payment parameters, Authentication, Point of sale); or of a card that is stored
+/// without a payment (Tokenization and registration parameters): no amount, and none of what a chip signs for an issuer
+/// that is not asked.
 ///
 /// # Errors
 /// The first value that does not fit.
@@ -92,6 +96,7 @@ pub(super) fn payment(
     payment: &CardPayment<'_>,
 ) -> Result<PreparedPayment, Error> {
     let presented = payment.presented;
+    let stores = payment.payment_type == Kind::StoreCard.payment_type();
     let mut form = Form::new(payment.parameters);
     basics(&mut form, gateway, payment.payment_type, payment.amount, payment.merchant_transaction_id)?;
     form.parameters(payment.parameters)?;
@@ -107,19 +112,22 @@ pub(super) fn payment(
         form.text("pos.deviceId", payment.device_serial)?;
     }
     form.optional("pos.deviceType", gateway.device_type.as_deref())?;
-    if let Some(location) = &terminal.location {
+    if let Some(location) = terminal.location.as_ref().filter(|_| !stores) {
         form.text("pos.location.latitude", &location.latitude)?;
         form.text("pos.location.longitude", &location.longitude)?;
         form.optional("pos.location.accuracy", location.accuracy.as_deref())?;
     }
-    if let Some(number) = presented.facts.pan_sequence_number {
+    if let Some(number) = presented.facts.pan_sequence_number.filter(|_| !stores) {
         form.text("pos.panSequenceNumber", &format!("{number:02}"))?;
     }
     let pin_entry = if payment.pin_entry { "PIN_ENTRY_AVAILABLE" } else { "PIN_ENTRY_UNAVAILABLE" };
-    form.text("pos.pinEntryCapability", pin_entry)?;
-    card(&mut form, presented)?;
+    if !stores {
+        form.text("pos.pinEntryCapability", pin_entry)?;
+    }
+    card(&mut form, presented, !stores)?;
     Ok(PreparedPayment {
-        path: PAYMENTS.to_owned(),
+        path: if stores { gateway.assumptions.registration_path.clone() } else { PAYMENTS.to_owned() },
+        forgets: None,
         body: form.finish(),
         asked: Expected {
             merchant_transaction_id: payment.merchant_transaction_id.to_owned(),
@@ -134,24 +142,31 @@ pub(super) fn payment(
 /// # Errors
 /// The first value that does not fit.
 pub(super) fn without_card(gateway: &config::Gateway, asked: &WithoutCard<'_>) -> Result<PreparedPayment, Error> {
+    let expected = Expected {
+        merchant_transaction_id: asked.merchant_transaction_id.to_owned(),
+        amount: asked.amount,
+        payment_type: asked.payment_type.to_owned(),
+    };
+    if let RequestTarget::Forget(id) = asked.on {
+        // Its id alone says all (interface: Tokenization and registration parameters). The entity goes into the query
+        // string.
+        let path = with_id(&format!("{}/{ID}", gateway.assumptions.registration_path), id)?;
+        return Ok(PreparedPayment { path, body: Bytes::new(), asked: expected, forgets: Some(PaymentId::new(id)) });
+    }
     let mut form = Form::new(asked.parameters);
     basics(&mut form, gateway, asked.payment_type, asked.amount, asked.merchant_transaction_id)?;
     form.parameters(asked.parameters)?;
     let path = match asked.on {
         RequestTarget::Payment(id) => with_id(&gateway.assumptions.follow_up_path, id.as_str())?,
         RequestTarget::Registration(id) => with_id(&gateway.assumptions.registration_payment_path, id)?,
+        RequestTarget::Forget(_) => return Err(Error::NoId),
         RequestTarget::Reference { payment, practice } => {
             form.text("referenceUuid", payment.as_str())?;
             form.text("standingInstruction.industryPractice", practice)?;
             PAYMENTS.to_owned()
         }
     };
-    let asked = Expected {
-        merchant_transaction_id: asked.merchant_transaction_id.to_owned(),
-        amount: asked.amount,
-        payment_type: asked.payment_type.to_owned(),
-    };
-    Ok(PreparedPayment { path, body: form.finish(), asked })
+    Ok(PreparedPayment { path, body: form.finish(), asked: expected, forgets: None })
 }
 
 /// A path of the settings with its id, which must be one: 32 letters and digits (interface: Resources).
@@ -182,9 +197,11 @@ fn basics(
     merchant_transaction_id: &str,
 ) -> Result<(), Error> {
     form.text("entityId", &gateway.entity_id)?;
-    form.text("amount", &amount.to_gateway()?)?;
-    form.text("currency", amount.currency().code())?;
-    form.text("paymentType", payment_type)?;
+    if payment_type != Kind::StoreCard.payment_type() {
+        form.text("amount", &amount.to_gateway()?)?;
+        form.text("currency", amount.currency().code())?;
+        form.text("paymentType", payment_type)?;
+    }
     form.text("merchantTransactionId", merchant_transaction_id)?;
     let test_mode = gateway.test_mode.map(|mode| match mode {
         config::TestMode::External => "EXTERNAL",
@@ -193,7 +210,7 @@ fn basics(
     form.optional("testMode", test_mode)
 }
 
-fn card(form: &mut Form, presented: &Presented) -> Result<(), Error> {
+fn card(form: &mut Form, presented: &Presented, with_chip: bool) -> Result<(), Error> {
     form.hex("pos.encryptedSred.data", presented.card.data.expose())?;
     form.ksn("pos.encryptedSred.ksn", presented.card.ksn.expose())?;
     if let Some(SealedPin { block, ksn }) = &presented.pin {
@@ -206,8 +223,8 @@ fn card(form: &mut Form, presented: &Presented) -> Result<(), Error> {
         form.ksn("pos.encryptedPin.ksn", ksn.expose())?;
     }
     match presented.icc.expose() {
-        [] => Ok(()),
-        tlvs => form.hex("pos.iccDataRequest", tlvs),
+        tlvs if with_chip && !tlvs.is_empty() => form.hex("pos.iccDataRequest", tlvs),
+        _ => Ok(()),
     }
 }
 

@@ -29,6 +29,8 @@ const OWNED: [&str; 13] = [
 ];
 /// Other means of payment and proofs of them: at the counter the card pays, and the journal keeps none of these.
 const OTHER_MEANS: [&str; 5] = ["bankAccount", "virtualAccount", "giftCard", "threeDSecure", "recurringMigration"];
+/// What may go with a card that is stored without a payment.
+const WITH_A_STORED_CARD: [&str; 2] = ["customer", "billing"];
 /// Which of the two kinds of increment it is; the terminal says it there.
 const PRACTICE: &str = "standingInstruction.industryPractice";
 /// Structures whose members are keys in brackets (interface: Custom parameters and scheme data; Merchant; Risk).
@@ -69,6 +71,10 @@ pub fn parameters(
             _ if pan::is_in(name) || (pan::is_in(value) && !is_telephone(name)) => {
                 "it looks like a card number, which belongs into the reader alone; leave it out"
             }
+            _ if kind == Kind::ForgetCard => "a stored card is forgotten by its id alone; leave it out",
+            word if kind == Kind::StoreCard && !WITH_A_STORED_CARD.contains(&word) => {
+                "nothing is paid: with a card to store go customer and billing alone; leave it out"
+            }
             _ if is_the_terminals(name) => "the terminal says this itself; leave it out",
             word if other_means(word) => "a card pays at this terminal; leave it out",
             "integrity" => "it is for the script of a page, and a terminal shows no page; leave it out",
@@ -104,7 +110,8 @@ pub fn parameters(
 fn call_of(kind: Kind) -> Call {
     match kind {
         Kind::Sale | Kind::PreAuthorisation | Kind::Credit => Call::Payment,
-        Kind::ByRegistration => Call::ByRegistration,
+        Kind::ByRegistration | Kind::PreAuthorisationByRegistration => Call::ByRegistration,
+        Kind::StoreCard | Kind::ForgetCard => Call::Registration,
         Kind::Capture | Kind::Refund | Kind::Reversal => Call::FollowUp,
         Kind::Increment | Kind::Reauthorisation => Call::Increment,
     }
@@ -189,6 +196,21 @@ mod tests {
         let json: Value = serde_json::from_str(text).unwrap();
         let read = parameters(json.as_object().unwrap(), Kind::Sale, &Assumptions::default());
         read.map_err(|problem| problem.to_string())
+    }
+
+    #[test]
+    fn with_a_stored_card_goes_what_the_gateway_takes_there() {
+        let read = |kind, text: &str| {
+            let json: Value = serde_json::from_str(text).unwrap();
+            let read = parameters(json.as_object().unwrap(), kind, &Assumptions::default());
+            read.map_err(|problem| problem.to_string())
+        };
+        let customer = r#"{"customer":{"givenName":"Ada","surname":"Poe"}}"#;
+        assert_eq!(read(Kind::StoreCard, customer).map(|flat| flat.len()), Ok(2));
+        for text in [r#"{"taxAmount":"1.00"}"#, r#"{"createRegistration":true}"#, r#"{"merchantMemo":"a long note"}"#] {
+            assert!(read(Kind::StoreCard, text).unwrap_err().contains("nothing is paid"), "{text}");
+        }
+        assert!(read(Kind::ForgetCard, customer).unwrap_err().contains("by its id alone"));
     }
 
     #[test]

@@ -98,7 +98,9 @@ impl Composing<'_> {
             ReceiptOutcome::PartiallyApproved(part) => *part,
             _ => receipt.amount,
         };
-        self.page.push(ReceiptRow::Amount(words.amount(charged)));
+        if receipt.kind.moves_money() {
+            self.page.push(ReceiptRow::Amount(words.amount(charged)));
+        }
         self.outcome();
     }
 
@@ -106,7 +108,7 @@ impl Composing<'_> {
         let (receipt, words) = (self.receipt, self.words);
         let (kind, nothing) = (receipt.kind, words.nothing_happened(receipt.kind));
         match &receipt.outcome {
-            ReceiptOutcome::Approved => self.bold(words.label(Message::Approved)),
+            ReceiptOutcome::Approved => self.bold(words.approved(kind)),
             ReceiptOutcome::PartiallyApproved(part) => {
                 self.bold(words.label(Message::PartiallyApproved));
                 self.pair(Message::Requested, &words.amount(receipt.amount));
@@ -210,12 +212,13 @@ impl Composing<'_> {
         let reason = why(&self.receipt.outcome).map(ToString::to_string);
         // Without an issuer's code the acquirer's stands as the authorisation code already.
         let acquirer = host.acquirer_code.as_ref().filter(|_| host.issuer_code.is_some());
+        let id_is = if self.receipt.kind.moves_money() { Message::PaymentId } else { Message::RegistrationId };
         let facts = [
             (Message::ReasonWord, reason.as_deref()),
             (Message::ResultCode, host.code.as_deref()),
             (Message::AcquirerCode, acquirer.map(String::as_str)),
             (Message::ClearingId, host.clearing_identifier.as_deref()),
-            (Message::PaymentId, host.id.as_ref().map(PaymentId::as_str)),
+            (id_is, host.id.as_ref().map(PaymentId::as_str)),
         ];
         if facts.iter().any(|(_, value)| value.is_some()) {
             self.page.push(ReceiptRow::Rule);
@@ -241,7 +244,9 @@ impl Composing<'_> {
     fn foot(&mut self) {
         let (receipt, words) = (self.receipt, self.words);
         let cvm = receipt.card.as_ref().and_then(|card| card.cvm);
-        let signed = matches!(cvm, Some(Cvm::Signature | Cvm::OfflinePinAndSignature)) && is_charged(&receipt.outcome);
+        let signed = receipt.kind.moves_money()
+            && matches!(cvm, Some(Cvm::Signature | Cvm::OfflinePinAndSignature))
+            && is_charged(&receipt.outcome);
         self.page.push(ReceiptRow::Rule);
         match self.copy {
             ReceiptCopy::Merchant => {

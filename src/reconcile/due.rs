@@ -26,7 +26,7 @@ pub(super) enum Charged {
 /// reversal takes from the one it refers to: [`takes_back`].
 pub(super) fn due(sale: &Sale) -> (Charged, Amount) {
     let kind = sale.order().kind();
-    let settles = !kind.reserves_money() && kind != Kind::Reversal;
+    let settles = kind.moves_money() && !kind.reserves_money() && kind != Kind::Reversal;
     match sale.standing() {
         Standing::Ended(Outcome::Approved | Outcome::PartiallyApproved { .. }) if !settles => {
             (Charged::No, sale.amount())
@@ -87,6 +87,14 @@ pub(super) fn payments(record: &Record) -> [Option<&PaymentId>; 2] {
     }
 }
 
+/// The reference under which a record of a transaction sends something else than the transaction.
+pub(super) fn own_reference(record: &Record) -> Option<&str> {
+    match record {
+        Record::ReversalAsked { reference, .. } => reference.as_deref(),
+        _ => None,
+    }
+}
+
 /// The sale's local date.
 pub(super) fn day(sale: &Sale) -> NaiveDate {
     let order = sale.order();
@@ -141,7 +149,13 @@ mod tests {
             }
         }
         // A reservation is settled by its captures, a reversal as less of what it took back.
-        for kind in [Kind::PreAuthorisation, Kind::Increment, Kind::Reauthorisation, Kind::Reversal] {
+        for kind in [
+            Kind::PreAuthorisation,
+            Kind::PreAuthorisationByRegistration,
+            Kind::Increment,
+            Kind::Reauthorisation,
+            Kind::Reversal,
+        ] {
             for outcome in [Outcome::Approved, part()] {
                 assert_eq!(due(&ended(kind, Some(outcome))), (Charged::No, eur(1000)), "{kind:?}");
             }

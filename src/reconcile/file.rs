@@ -5,11 +5,13 @@
 //! and a line's number must be what an editor shows. The document says nothing of quotes; `"a;b"` and `"say ""hi"""`
 //! are read as everywhere else. What a value means is in `row.rs`.
 
+use std::fmt;
 use std::io::{self, BufRead, Read};
 
 use chrono::NaiveDate;
 
 use super::row::{Column, RowFault, SettlementRow};
+use crate::gateway::parameter::{self, Format, Need};
 
 /// Longest line in bytes. The columns of the document, each at its longest and in four-byte characters, are some 9 KiB.
 const LONGEST_LINE: usize = 16 * 1024;
@@ -51,9 +53,70 @@ pub enum HeaderError {
 #[derive(Debug)]
 pub struct SettlementFile<R> {
     lines: Lines<R>,
-    /// What stands in each field of a line; `None` is a column that nobody asked for.
-    columns: Vec<Option<Column>>,
+    /// What stands in each field of a line.
+    columns: Vec<FileColumn>,
     unquoted: String,
+}
+
+/// A column of this file.
+#[derive(Debug)]
+struct FileColumn {
+    /// What it is; `None` when nobody asked for it.
+    column: Option<Column>,
+    /// What the document says of it, when nobody else judges its values.
+    documented: Option<&'static parameter::Row>,
+    /// The first line whose value is not so, and how many there are.
+    wrong: Option<(u64, u64)>,
+}
+
+impl FileColumn {
+    fn named(name: &str) -> Self {
+        let column = Column::named(name);
+        let is_judged = column.is_some_and(Column::is_judged);
+        let name = match column {
+            Some(column) => column.name(),
+            None => name.trim_ascii(),
+        };
+        let mut rows = parameter::all().map(|known| known.row);
+        let documented = rows.find(|row| !is_judged && row.column.is_some_and(|known| known == name));
+        Self { column, documented, wrong: None }
+    }
+
+    /// Notes a value that the document does not allow. What may be left out is not missed; of what must be there our
+    /// own reference is excused, as the payment's id may stand for it.
+    fn judge(&mut self, value: &str, line: u64) {
+        let Some(row) = self.documented else { return };
+        let fits = match value {
+            "" => row.need != Need::Required || self.column == Some(Column::TransactionId),
+            // Payments of a list; how they are divided is not documented.
+            _ if row.name.contains("[n]") => value.split(',').all(|one| row.format.fits(one.trim_ascii())),
+            _ => row.format.fits(value),
+        };
+        if !fits {
+            let (first, lines) = self.wrong.unwrap_or((line, 0));
+            self.wrong = Some((first, lines + 1));
+        }
+    }
+}
+
+/// A column whose values are not as documented. They are not repeated: an account's holder may be among them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WrongColumn {
+    /// Its name.
+    pub name: &'static str,
+    /// What it must be.
+    pub must_be: Format,
+    /// The first line.
+    pub line: u64,
+    /// How many lines.
+    pub lines: u64,
+}
+
+impl fmt::Display for WrongColumn {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} must be {}", self.name, self.must_be)?;
+        if self.lines > 1 { write!(f, ", and on {} lines is not", self.lines) } else { Ok(()) }
+    }
 }
 
 /// One record of the file.
@@ -79,12 +142,13 @@ impl<R: BufRead> SettlementFile<R> {
         let header = header.strip_prefix('\u{FEFF}').unwrap_or(header);
         let mut unquoted = String::new();
         let (header, separator) = fields(header, &mut unquoted).map_err(HeaderError::Header)?;
-        let columns: Vec<_> = header.split(separator).take(MOST_COLUMNS + 1).map(Column::named).collect();
+        let columns: Vec<_> = header.split(separator).take(MOST_COLUMNS + 1).map(FileColumn::named).collect();
         if columns.len() > MOST_COLUMNS {
             return Err(HeaderError::TooManyColumns);
         }
-        let has = |column| columns.iter().filter(|found| **found == Some(column)).count();
-        if let Some(twice) = columns.iter().flatten().find(|column| has(**column) > 1) {
+        let known = || columns.iter().filter_map(|found| found.column);
+        let has = |column| known().filter(|found| *found == column).count();
+        if let Some(twice) = known().find(|column| has(*column) > 1) {
             return Err(HeaderError::Twice { name: twice.name() });
         }
         let mut missing: Vec<_> =
@@ -101,7 +165,15 @@ impl<R: BufRead> SettlementFile<R> {
     /// Whether its rows name our own reference, and with it the terminal.
     #[must_use]
     pub fn has_transaction_ids(&self) -> bool {
-        self.columns.contains(&Some(Column::TransactionId))
+        self.columns.iter().any(|found| found.column == Some(Column::TransactionId))
+    }
+
+    /// The columns with values that the document does not allow, of the lines so far.
+    pub fn wrong_columns(&self) -> impl Iterator<Item = WrongColumn> {
+        self.columns.iter().filter_map(|column| {
+            let ((line, lines), row) = (column.wrong?, column.documented?);
+            Some(WrongColumn { name: row.column?, must_be: row.format, line, lines })
+        })
     }
 
     /// The next record; `None` at the end of the file. Empty lines are passed over.
@@ -121,7 +193,7 @@ impl<R: BufRead> SettlementFile<R> {
                 let mut values = [""; Column::COUNT];
                 let mut found = 0_usize;
                 for value in text.split(separator) {
-                    if let Some(Some(column)) = self.columns.get(found) {
+                    if let Some(FileColumn { column: Some(column), .. }) = self.columns.get(found) {
                         values[*column as usize] = value.trim_ascii();
                     }
                     found += 1;
@@ -129,6 +201,9 @@ impl<R: BufRead> SettlementFile<R> {
                 // One field too many or too few shifts all that follow: an amount would be read from another column.
                 if found != self.columns.len() {
                     return Err(RowFault::Fields { found, expected: self.columns.len() });
+                }
+                for (column, value) in self.columns.iter_mut().zip(text.split(separator)) {
+                    column.judge(value.trim_ascii(), line.number);
                 }
                 SettlementRow::read(&values)
             });

@@ -109,36 +109,41 @@ impl Ledger {
         let day = due::day(&sale);
         let minor = i64::try_from(amount.minor()).map_err(|_| Error::NoBeginning)?;
         let minor = if due::is_paid_out(&sale) { -minor } else { minor };
-        if let Some((number, amount)) = due::takes_back(&sale) {
-            self.take_back(number, amount.minor());
-        }
+        // A row of a reversal, which has names of its own, is less of what it took back.
+        let counts_for = due::takes_back(&sale).and_then(|(number, amount)| self.take_back(number, amount.minor()));
+        let counts_for = counts_for.unwrap_or(place);
         let entry = Entry { number, line: 0, due: minor, settled: 0, day, charged, is_settled: false, currency };
         push(&mut self.sales, entry);
-        push(&mut self.references, key(&self.hasher, &order.merchant_transaction_id, place));
+        push(&mut self.references, key(&self.hasher, &order.merchant_transaction_id, counts_for));
         if !self.terminals.contains(&order.terminal_id) {
             self.terminals.insert(order.terminal_id.clone());
+        }
+        // What the terminal took back by itself has references of its own.
+        for reference in steps.iter().flatten().filter_map(due::own_reference) {
+            push(&mut self.references, key(&self.hasher, reference, counts_for));
         }
         let mut last = "";
         for id in steps.iter().flatten().flat_map(due::payments).flatten().map(PaymentId::as_str) {
             // Record after record names the same payment.
             if id != last && !id.is_empty() {
-                push(&mut self.payments, key(&self.hasher, id, place));
+                push(&mut self.payments, key(&self.hasher, id, counts_for));
                 last = id;
             }
         }
         if self.payments.len() > MOST_PAYMENTS { Err(Error::TooManyPayments) } else { Ok(()) }
     }
 
-    /// An earlier transaction was reversed, in whole or in part. The entries come in the order of their numbers.
-    fn take_back(&mut self, number: SaleNumber, minor: u64) {
-        let place = self.sales.binary_search_by_key(&number, |entry| entry.number.into());
-        if let Some(entry) = place.ok().and_then(|place| self.sales.get_mut(place)) {
-            let minor = i64::try_from(minor).unwrap_or(i64::MAX);
-            entry.due -= entry.due.signum() * minor.min(entry.due.abs());
-            if entry.due == 0 && entry.charged == Charged::Yes {
-                entry.charged = Charged::Reversed;
-            }
+    /// An earlier transaction was reversed, in whole or in part; its place. The entries come in the order of their
+    /// numbers.
+    fn take_back(&mut self, number: SaleNumber, minor: u64) -> Option<u32> {
+        let place = self.sales.binary_search_by_key(&number, |entry| entry.number.into()).ok()?;
+        let entry = self.sales.get_mut(place)?;
+        let minor = i64::try_from(minor).unwrap_or(i64::MAX);
+        entry.due -= entry.due.signum() * minor.min(entry.due.abs());
+        if entry.due == 0 && entry.charged == Charged::Yes {
+            entry.charged = Charged::Reversed;
         }
+        u32::try_from(place).ok()
     }
 
     /// To be called when all sales are in: before it nothing is found.

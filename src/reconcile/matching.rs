@@ -12,7 +12,7 @@ use chrono::NaiveDate;
 use crate::money::Currency;
 
 use super::due::Charged;
-use super::file::SettlementLine;
+use super::file::{HeaderError, SettlementLine, WrongColumn};
 use super::ledger::{Entry, Ledger, LedgerPlace};
 use super::report::{Days, Difference, DifferenceKind, Money, Summary};
 use super::row::{RecordType, SettlementRow};
@@ -51,11 +51,34 @@ enum Whose {
 }
 
 impl Matching {
-    /// Begins with the sorted sales. `has_transaction_ids` is what the file's header said.
+    /// Begins with the sorted sales.
     #[must_use]
-    pub fn new(ledger: Ledger, given: Period, has_transaction_ids: bool) -> Self {
-        let summary = Summary::new(has_transaction_ids, ledger.len(), ledger.first_number());
+    pub fn new(ledger: Ledger, given: Period) -> Self {
+        let summary = Summary::new(ledger.len(), ledger.first_number());
         Self { ledger, given, settles: None, summary }
+    }
+
+    /// Begins a file, the first or another. `has_transaction_ids` is what its header said.
+    pub fn next_file(&mut self, has_transaction_ids: bool) {
+        self.summary.files += 1;
+        self.summary.match_by(has_transaction_ids);
+    }
+
+    /// A file that is passed over; its findings so far stand.
+    pub fn unreadable(&mut self, why: &HeaderError, out: &mut impl FnMut(Difference)) {
+        let finding = Difference { why: Some(why.to_string()), ..Difference::new(DifferenceKind::Unreadable) };
+        self.summary.found(finding, None, out);
+    }
+
+    /// What a file's columns hold against the document, when it was read to its end.
+    pub fn take_columns(&mut self, wrong: impl Iterator<Item = WrongColumn>, out: &mut impl FnMut(Difference)) {
+        for column in wrong {
+            let finding = Difference {
+                why: Some(column.to_string()),
+                ..Difference::at(DifferenceKind::NotAsDocumented, column.line)
+            };
+            self.summary.found(finding, None, out);
+        }
     }
 
     /// Counts a line, and gives out what it alone shows.

@@ -19,7 +19,7 @@ mod matching;
 mod report;
 mod row;
 
-pub use file::{HeaderError, SettlementFile, SettlementLine, date};
+pub use file::{HeaderError, SettlementFile, SettlementLine, WrongColumn, date};
 pub use ledger::{Error, Ledger, MOST_SALES};
 pub use matching::{Matching, Period};
 pub use report::{Difference, DifferenceKind, Money, Summary, Tally};

@@ -18,6 +18,9 @@ use super::row::SettlementRow;
 /// Most characters of a text of the file: the longest that the document allows.
 const LONGEST_TEXT: usize = 255;
 
+/// The column with our reference.
+const BY_REFERENCE: &str = "TransactionId";
+
 /// What was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -44,11 +47,15 @@ pub enum DifferenceKind {
     SettlementFailed,
     /// A line that cannot be read.
     Malformed,
+    /// A column, of which no sum is made, that holds something else than the document allows.
+    NotAsDocumented,
+    /// A file of a folder that cannot be read.
+    Unreadable,
 }
 
 impl DifferenceKind {
     /// All of them, as they stand in the summary.
-    const ALL: [Self; 11] = [
+    const ALL: [Self; 13] = [
         Self::MissingAtGateway,
         Self::MissingAtTerminal,
         Self::AmountDiffers,
@@ -60,6 +67,8 @@ impl DifferenceKind {
         Self::SettledThoughUnconfirmed,
         Self::SettlementFailed,
         Self::Malformed,
+        Self::NotAsDocumented,
+        Self::Unreadable,
     ];
 
     /// In words.
@@ -77,6 +86,8 @@ impl DifferenceKind {
             Self::SettledThoughUnconfirmed => "settled though unconfirmed",
             Self::SettlementFailed => "settlement failed",
             Self::Malformed => "malformed line",
+            Self::NotAsDocumented => "not as documented",
+            Self::Unreadable => "unreadable file",
         }
     }
 
@@ -134,6 +145,9 @@ pub struct Difference {
     /// What it is.
     #[serde(rename = "finding")]
     pub kind: DifferenceKind,
+    /// The file of a folder.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
     /// The file's line; of a sale the latest line that settles it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<u64>,
@@ -179,6 +193,7 @@ impl Difference {
     pub(super) fn new(kind: DifferenceKind) -> Self {
         Self {
             kind,
+            file: None,
             line: None,
             sale: None,
             date: None,
@@ -220,6 +235,7 @@ impl fmt::Display for Difference {
             value.map(ToString::to_string)
         }
         let parts = [
+            ("in ", self.file.clone()),
             ("line ", text(self.line.as_ref())),
             ("sale ", text(self.sale.as_ref())),
             ("of ", text(self.date.as_ref())),
@@ -296,7 +312,9 @@ pub struct Summary {
     pub sales: usize,
     /// The number of the first of them.
     pub first_sale: SaleNumber,
-    /// Lines of the file, without its header.
+    /// Files that were read, at least in part.
+    pub files: u64,
+    /// Lines of the files, without their headers.
     pub rows: u64,
     /// Sales whose rows come to what was charged.
     pub matched: Tally,
@@ -314,9 +332,10 @@ pub struct Summary {
 }
 
 impl Summary {
-    pub(super) fn new(has_transaction_ids: bool, sales: usize, first_sale: SaleNumber) -> Self {
+    pub(super) fn new(sales: usize, first_sale: SaleNumber) -> Self {
         Self {
-            matched_by: if has_transaction_ids { "TransactionId" } else { "UniqueID" },
+            matched_by: "UniqueID",
+            files: 0,
             period: None,
             sales,
             first_sale,
@@ -327,6 +346,13 @@ impl Summary {
             fees: BTreeMap::new(),
             other_terminals: Tally::default(),
             earlier_sales: Tally::default(),
+        }
+    }
+
+    /// A file more: one column with our reference is enough to know whose the rows are.
+    pub(super) fn match_by(&mut self, has_transaction_ids: bool) {
+        if has_transaction_ids {
+            self.matched_by = BY_REFERENCE;
         }
     }
 
@@ -357,6 +383,9 @@ impl fmt::Display for Summary {
         }
         writeln!(f)?;
         let mut row = |what: &str, tally: &Tally| writeln!(f, "{what:<36} {:>9}  {}", tally.count, tally.words());
+        if self.files != 1 {
+            row("files", &Tally { count: self.files, ..Tally::default() })?;
+        }
         row("rows", &Tally { count: self.rows, ..Tally::default() })?;
         row("matched", &self.matched)?;
         let none = Tally::default();

@@ -101,6 +101,13 @@ impl Column {
     ];
 }
 
+impl Column {
+    /// Whether [`SettlementRow::read`] says itself what is wrong with a value.
+    pub(super) fn is_judged(self) -> bool {
+        Self::NEEDED.contains(&self) || matches!(self, Self::TxRequestTime | Self::SettlementFee)
+    }
+}
+
 /// `ReconciliationType`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RecordType {

@@ -21,6 +21,8 @@ pub enum Answer {
     Pending {
         /// The payment to ask for.
         id: PaymentId,
+        /// Where the customer must act meanwhile: https, at most 2048 characters of visible ASCII.
+        redirect: Option<String>,
     },
     /// Too many requests; not processed (result code 800.120.100).
     Throttled(Box<Refusal>),

@@ -17,7 +17,7 @@ impl Sale {
             Answer::Declined(refusal) | Answer::Throttled(refusal) if self.doubted => self.confirm(refusal.why),
             Answer::NotSent { why } if self.doubted => self.confirm(why),
             Answer::Approved(ref approval) if self.is_another(&approval.id) => self.another_payment(&approval.id),
-            Answer::Pending { ref id } if self.is_another(id) => self.another_payment(id),
+            Answer::Pending { ref id, .. } if self.is_another(id) => self.another_payment(id),
             Answer::Declined(ref refusal)
                 if let Some(id) = refusal.facts.id.as_ref().filter(|id| self.is_another(id)) =>
             {
@@ -28,7 +28,7 @@ impl Sale {
                 self.unknown(Reason::ChipContradicted, Some(refusal.facts))
             }
             Answer::Declined(refusal) => self.declined(*refusal),
-            Answer::Pending { id } => self.pending(id, now, deadlines),
+            Answer::Pending { id, redirect } => self.pending(id, redirect, now, deadlines),
             Answer::Throttled(_) | Answer::NotSent { .. } | Answer::Unknown { .. } if self.polled().is_some() => {
                 self.poll_again(now)
             }
@@ -61,6 +61,7 @@ impl Sale {
         let Approval { id, amount, for_chip, facts } = approval;
         let asked = self.amount;
         let approved = match amount {
+            _ if !self.order.kind().moves_money() => asked,
             // Absent fields prove nothing.
             ApprovedAmount::NotSaid => asked,
             ApprovedAmount::Said(said) if said.currency() == asked.currency() && said.minor() <= asked.minor() => said,

@@ -34,6 +34,8 @@ pub(super) struct VolatileAsked {
 #[derive(Clone, Debug)]
 pub(super) struct Poll {
     pub(super) payment: PaymentId,
+    /// Where the customer must act.
+    redirect: Option<String>,
     at: Duration,
     until: Duration,
 }
@@ -108,15 +110,29 @@ impl Sale {
         }
     }
 
+    /// Where the customer must act before the gateway decides: this is neither approved nor declined.
+    #[must_use]
+    pub fn customer_acts_at(&self) -> Option<&str> {
+        self.polled()?.redirect.as_deref()
+    }
+
+    /// Until when a pending payment is asked for.
+    #[must_use]
+    pub fn pending_until(&self) -> Option<Duration> {
+        self.polled().map(|poll| poll.until)
+    }
+
     /// Not decided: asked for again, as long as the cardholder's patience and the chip's last.
-    pub(super) fn pending(&mut self, id: PaymentId, now: Now, deadlines: Deadlines) -> Step {
+    pub(super) fn pending(&mut self, id: PaymentId, redirect: Option<String>, now: Now, deadlines: Deadlines) -> Step {
         let State::Asked(Asked { volatile }) = &mut self.state else { return Step::none() };
         let first = volatile.poll.is_none();
+        // A later answer need not repeat it.
+        let redirect = redirect.or_else(|| volatile.poll.as_mut().and_then(|poll| poll.redirect.take()));
         let until = volatile.poll.as_ref().map_or(now.monotonic + deadlines.pending, |poll| poll.until);
         if now.monotonic >= until {
             return self.unknown(Reason::NotDecidedInTime, None);
         }
-        volatile.poll = Some(Poll { payment: id.clone(), at: now.monotonic + POLL_EVERY, until });
+        volatile.poll = Some(Poll { payment: id.clone(), redirect, at: now.monotonic + POLL_EVERY, until });
         let step = if first { Step::write([Record::Pending { payment: id }]) } else { Step::none() };
         step.then([Action::Tell])
     }

@@ -1,5 +1,5 @@
-//! What follows a capture, refund, reversal or credit without an answer: look up, and carry it out if it was not, for
-//! as long as it takes (design: path of a sale, 9).
+//! What follows a capture, refund, reversal, credit, or a stored card's request without an answer: look up, and carry
+//! it out if it was not, for as long as it takes (design: path of a sale, 9).
 //!
 //! Undoing it would be no safer than finishing it, so it is finished: found approved, it is done; found declined, it is
 //! declined. Not found, it is sent again under the same reference, written down before; and each is carried out **at
@@ -9,7 +9,8 @@
 //! |---|---|
 //! | reversal | after `resend-after-s`: what is reversed already is not reversed again |
 //! | capture, refund | when its absence is final; after `resend-after-s` if the gateway refuses repeated references |
-//! | credit | never: its card is gone. When its absence is final it was not carried out |
+//! | credit, a card to store | never: the card is gone. When its absence is final it was not carried out |
+//! | a card to forget | after `resend-after-s`: what is forgotten already is not forgotten again |
 //!
 //! From the first doubt on no answer to a request ends it but an approval: what is declined or not sent the second time
 //! may have been carried out the first. So a listed decline is the end only when every try is listed so, or none can
@@ -181,11 +182,14 @@ impl CarryingOut<'_> {
         }
         let quiet = self.pursuit.absence.is_quiet(now, deadlines);
         let may_go = match sale.order.kind() {
-            Kind::Reversal => quiet,
-            Kind::Credit if nothing_comes => {
+            Kind::Reversal | Kind::ForgetCard => quiet,
+            Kind::StoreCard if nothing_comes && !deadlines.lists_registrations => {
+                return self.needs_a_person(Reason::NotListedAnyMore);
+            }
+            Kind::Credit | Kind::StoreCard if nothing_comes => {
                 return self.confirmed(Outcome::NotSent { why: Reason::NeverReceived.into() }, None);
             }
-            Kind::Credit => false,
+            Kind::Credit | Kind::StoreCard => false,
             _ => nothing_comes || (quiet && deadlines.refuses_repeats),
         };
         if !may_go {
@@ -199,6 +203,7 @@ impl CarryingOut<'_> {
     fn carried_out(&mut self, id: &PaymentId, amount: ApprovedAmount, host: Option<HostFacts>) -> Step {
         let asked = self.sale.amount;
         let amount = match amount {
+            _ if !self.sale.order.kind().moves_money() => asked,
             ApprovedAmount::NotSaid => asked,
             ApprovedAmount::Said(said) if said.currency() == asked.currency() && said.minor() <= asked.minor() => said,
             ApprovedAmount::Said(_) | ApprovedAmount::Unreadable => {

@@ -119,7 +119,7 @@ impl Sale {
         }
         match first_answer {
             // A credit's AAC is the normal answer (design: path of a sale, 7).
-            FirstAnswer::Declined if self.order.kind().card_has_a_say() => {
+            FirstAnswer::Declined if self.order.kind().card_may_decline() => {
                 let why = Reason::CardDeclined.into();
                 self.end(Outcome::Declined { why }, None).after(Record::CardFinal { card: facts })
             }

@@ -117,6 +117,9 @@ pub struct Deadlines {
     /// The gateway refuses a reference that it has seen before. Then a capture or refund is sent again as soon as a
     /// reversal; else only when its absence is final (config: `refuses-repeated-references`; design: invariant 11).
     pub refuses_repeats: bool,
+    /// The gateway's query shows stored cards too. Else nothing proves that one was not stored (config:
+    /// `query-lists-registrations`).
+    pub lists_registrations: bool,
     /// How long somebody at the counter may take to compare a signature; without an answer the payment is reversed, for
     /// an approval whose signature nobody looked at is not the shop's to keep. `None`: the slip is signed and nobody is
     /// asked (config: `confirm-signature`, `signature-timeout-s`).

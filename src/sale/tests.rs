@@ -10,6 +10,7 @@ use crate::transaction::{Earlier, PaymentId, Reference, SaleNumber, Transaction}
 const DEADLINES: Deadlines = Deadlines {
     resend: Duration::from_secs(1),
     refuses_repeats: true,
+    lists_registrations: true,
     pending: Duration::from_secs(40),
     absence_final: Duration::from_secs(24 * 3600),
     signature: Some(Duration::from_secs(180)),
@@ -697,14 +698,14 @@ fn an_answer_about_another_payment_is_unknown_and_an_alarm() {
     };
     let polled = || {
         let mut sale = Trace::asked(EntryMode::Icc);
-        let _ = sale.on(Event::Answered(Answer::Pending { id: PaymentId::new(KNOWN) }));
+        let _ = sale.on(Event::Answered(Answer::Pending { id: PaymentId::new(KNOWN), redirect: None }));
         assert_eq!(sale.on_at(Event::DeadlinePassed, 2), [Action::Poll { payment: PaymentId::new(KNOWN) }]);
         sale
     };
     let approval = Approval { id: PaymentId::new(other()), ..approval(ApprovedAmount::NotSaid) };
     for answer in [
         Answer::Approved(Box::new(approval)),
-        Answer::Pending { id: PaymentId::new(other()) },
+        Answer::Pending { id: PaymentId::new(other()), redirect: None },
         declined(Some(PaymentId::new(other()))),
     ] {
         let mut sale = polled();
@@ -751,7 +752,7 @@ fn cancel_wins_before_the_request_left_and_loses_after() {
 #[test]
 fn pending_is_asked_for_until_the_deadline_and_then_unknown() {
     let mut sale = Trace::asked(EntryMode::NfcIcc);
-    let pending = || Event::Answered(Answer::Pending { id: PaymentId::new("p1") });
+    let pending = || Event::Answered(Answer::Pending { id: PaymentId::new("p1"), redirect: None });
     assert_eq!(sale.on_at(pending(), 1), [Action::Tell]);
     assert_eq!(sale.sale.deadline(), Some(Duration::from_secs(2)));
     assert_eq!(sale.on_at(Event::DeadlinePassed, 2), [Action::Poll { payment: PaymentId::new("p1") }]);
@@ -790,7 +791,7 @@ fn no_schedule_of_events_asks_twice() {
             Event::DeadlinePassed,
             Event::Restarted,
             Event::CardRead { facts: facts(EntryMode::Icc), first_answer: FirstAnswer::GoOnline },
-            Event::Answered(Answer::Pending { id: PaymentId::new("p1") }),
+            Event::Answered(Answer::Pending { id: PaymentId::new("p1"), redirect: None }),
             Event::Answered(Answer::NotSent { why: "x".into() }),
             Event::Inquired(Inquiry::Payments(Vec::new())),
             reversal_answered(ReversalAnswer::Unknown { why: "x".into() }),
@@ -1103,4 +1104,5 @@ mod listed;
 mod no_answer_yet;
 mod reversal_answers;
 mod standing;
+mod stored_card;
 mod who;

@@ -306,8 +306,11 @@ impl Verb {
         };
         match self {
             Self::Begin(kind) | Self::SeeTo(kind) => Needs::All(match kind {
-                Kind::Sale | Kind::ByRegistration => &[Sale],
-                Kind::PreAuthorisation | Kind::Increment | Kind::Reauthorisation => &[PreAuthorise],
+                Kind::Sale | Kind::ByRegistration | Kind::StoreCard | Kind::ForgetCard => &[Sale],
+                Kind::PreAuthorisation
+                | Kind::PreAuthorisationByRegistration
+                | Kind::Increment
+                | Kind::Reauthorisation => &[PreAuthorise],
                 Kind::Capture => &[Capture],
                 Kind::Refund => &[Refund],
                 Kind::Reversal => &[Reverse],
@@ -559,9 +562,17 @@ mod tests {
             for verb in verbs() {
                 let opens = match (verb, right) {
                     (Verb::Begin(kind) | Verb::SeeTo(kind), right) => match right {
-                        Right::Sale => matches!(kind, Kind::Sale | Kind::ByRegistration),
+                        Right::Sale => {
+                            matches!(kind, Kind::Sale | Kind::ByRegistration | Kind::StoreCard | Kind::ForgetCard)
+                        }
                         Right::PreAuthorise => {
-                            matches!(kind, Kind::PreAuthorisation | Kind::Increment | Kind::Reauthorisation)
+                            matches!(
+                                kind,
+                                Kind::PreAuthorisation
+                                    | Kind::PreAuthorisationByRegistration
+                                    | Kind::Increment
+                                    | Kind::Reauthorisation
+                            )
                         }
                         Right::Capture => kind == Kind::Capture,
                         Right::Refund => kind == Kind::Refund,

@@ -109,6 +109,9 @@ pub struct SaleView {
     /// The last step that was announced of it, in the word of the events; while it is under way.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step: Option<String>,
+    /// Where the customer must act before the gateway decides: neither approved nor declined, and asked for until then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub redirect_url: Option<String>,
     /// Until when it waits for a card, an answer, a signature or its till: UTC, RFC 3339. Absent when there is no such
     /// limit, as while a PIN is entered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -144,7 +147,7 @@ pub struct SaleView {
     /// `pos.statusText`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status_text: Option<String>,
-    /// The registration under which the gateway keeps the card, when that was asked for.
+    /// The registration under which the gateway keeps the card, when that was asked for; or which was forgotten.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub registration: Option<String>,
     /// What else the gateway said, by its own flat names; told when one sale is asked for.

@@ -7,6 +7,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{HealthView, LogView, PortView, SaleView};
+use crate::transaction::Kind;
 
 /// A closed list of words: the enumeration, its words on the wire, and all of them.
 macro_rules! words {
@@ -54,6 +55,9 @@ pub struct StatusView {
     /// Whether transactions of training may be begun here (`"training"` in `POST /v1/sales`).
     #[serde(default)]
     pub may_train: bool,
+    /// Kinds of transactions that whoever asks may begin; absent when the agent is an earlier one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub may_begin: Vec<Kind>,
     /// How long it waits at most; absent when the agent is an earlier one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waits: Option<WaitsView>,

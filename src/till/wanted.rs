@@ -83,6 +83,25 @@ pub enum WantedTransaction {
         /// As of a sale.
         accept_partial: bool,
     },
+    /// See [`Kind::PreAuthorisationByRegistration`].
+    PreAuthorisationByRegistration {
+        /// The stored card data to reserve of.
+        registration: String,
+        /// How much.
+        amount: Amount,
+        /// As of a sale.
+        accept_partial: bool,
+    },
+    /// See [`Kind::StoreCard`].
+    StoreCard {
+        /// As of a sale.
+        manual: bool,
+    },
+    /// See [`Kind::ForgetCard`].
+    ForgetCard {
+        /// The stored card data to delete.
+        registration: String,
+    },
     /// See [`Kind::Capture`].
     Capture {
         /// The pre-authorisation.
@@ -129,6 +148,9 @@ impl WantedTransaction {
             Self::PreAuthorisation { .. } => Kind::PreAuthorisation,
             Self::Credit { .. } => Kind::Credit,
             Self::ByRegistration { .. } => Kind::ByRegistration,
+            Self::PreAuthorisationByRegistration { .. } => Kind::PreAuthorisationByRegistration,
+            Self::StoreCard { .. } => Kind::StoreCard,
+            Self::ForgetCard { .. } => Kind::ForgetCard,
             Self::Capture { .. } => Kind::Capture,
             Self::Refund { .. } => Kind::Refund,
             Self::Reversal { .. } => Kind::Reversal,
@@ -158,12 +180,15 @@ impl WantedTransaction {
                 ..fields
             },
             Self::Credit { amount, manual } => RequestFields { amount: Some(amount), manual, ..fields },
-            Self::ByRegistration { registration, amount, accept_partial } => RequestFields {
+            Self::ByRegistration { registration, amount, accept_partial }
+            | Self::PreAuthorisationByRegistration { registration, amount, accept_partial } => RequestFields {
                 registration: Some(registration),
                 amount: Some(amount),
                 accept_partial: Some(accept_partial),
                 ..fields
             },
+            Self::StoreCard { manual } => RequestFields { manual, ..fields },
+            Self::ForgetCard { registration } => RequestFields { registration: Some(registration), ..fields },
             Self::Capture { of, amount }
             | Self::Refund { of, amount }
             | Self::Reversal { of, amount }
@@ -310,10 +335,17 @@ impl RequestFields {
             },
             Kind::Credit => WantedTransaction::Credit { amount: self.amount()?, manual: take(&mut self.manual) },
             Kind::ByRegistration => WantedTransaction::ByRegistration {
-                registration: self.registration.take().ok_or(Field::Registration)?,
+                registration: self.registration()?,
                 amount: self.amount()?,
                 accept_partial: self.accepts_part(),
             },
+            Kind::PreAuthorisationByRegistration => WantedTransaction::PreAuthorisationByRegistration {
+                registration: self.registration()?,
+                amount: self.amount()?,
+                accept_partial: self.accepts_part(),
+            },
+            Kind::StoreCard => WantedTransaction::StoreCard { manual: take(&mut self.manual) },
+            Kind::ForgetCard => WantedTransaction::ForgetCard { registration: self.registration()? },
             Kind::Capture => WantedTransaction::Capture { of: self.of()?, amount: self.amount.take() },
             Kind::Refund => WantedTransaction::Refund { of: self.of()?, amount: self.amount.take() },
             Kind::Reversal => WantedTransaction::Reversal { of: self.of()?, amount: self.amount.take() },
@@ -324,6 +356,10 @@ impl RequestFields {
 
     fn of(&mut self) -> Result<EarlierName, Field> {
         self.of.take().ok_or(Field::Of)
+    }
+
+    fn registration(&mut self) -> Result<String, Field> {
+        self.registration.take().ok_or(Field::Registration)
     }
 
     fn amount(&mut self) -> Result<Amount, Field> {
@@ -339,6 +375,7 @@ impl RequestFields {
         let said = [
             (self.of.is_some(), Field::Of),
             (self.registration.is_some(), Field::Registration),
+            (self.amount.is_some(), Field::Amount),
             (self.tip.is_some(), Field::Tip),
             (self.manual, Field::Entry),
             (self.accept_partial.is_some(), Field::AcceptPartial),
@@ -355,11 +392,14 @@ mod tests {
 
     /// Which fields a kind has: `!` needs it, `?` may have it, `-` has none; of, registration, amount, tip, entry,
     /// acceptPartial, confirm.
-    const TABLE: [(Kind, &str); 9] = [
+    const TABLE: [(Kind, &str); 12] = [
         (Kind::Sale, "--!????"),
         (Kind::PreAuthorisation, "--!-???"),
         (Kind::Credit, "--!-?--"),
         (Kind::ByRegistration, "-!!--?-"),
+        (Kind::PreAuthorisationByRegistration, "-!!--?-"),
+        (Kind::StoreCard, "----?--"),
+        (Kind::ForgetCard, "-!-----"),
         (Kind::Capture, "!-?----"),
         (Kind::Refund, "!-?----"),
         (Kind::Reversal, "!-?----"),

@@ -221,7 +221,8 @@ fn bank(sale: &Sale) -> Answer {
 /// How much the bank approves: all of it, or, of what may be approved in part, the half.
 fn approved(sale: &Sale) -> Amount {
     let (order, whole) = (sale.order(), sale.amount());
-    let in_part = matches!(order.kind(), Kind::Sale | Kind::PreAuthorisation | Kind::ByRegistration);
+    let kind = order.kind();
+    let in_part = kind.till_may_refuse_a_part() && !kind.has_earlier();
     if lesson(order) != Lesson::Partial || !in_part {
         return whole;
     }

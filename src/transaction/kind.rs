@@ -17,6 +17,12 @@ pub enum Kind {
     Credit,
     /// Stored card data pay.
     ByRegistration,
+    /// Money of stored card data is reserved; captures take it.
+    PreAuthorisationByRegistration,
+    /// A card is read and kept for later payments; nothing is paid.
+    StoreCard,
+    /// Stored card data are deleted; nothing is paid.
+    ForgetCard,
     /// What was reserved is taken, in whole or in part.
     Capture,
     /// What was paid goes back, in whole or in part.
@@ -57,6 +63,8 @@ enum Money {
     Taken,
     Reserved,
     Given,
+    /// None moves: it is no payment, and in no sum.
+    Untouched,
 }
 
 /// What is done when nobody knows what became of it (design: path of a sale, 9).
@@ -71,11 +79,14 @@ enum WithoutAnswer {
 
 impl Kind {
     /// Every kind.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 12] = [
         Self::Sale,
         Self::PreAuthorisation,
         Self::Credit,
         Self::ByRegistration,
+        Self::PreAuthorisationByRegistration,
+        Self::StoreCard,
+        Self::ForgetCard,
         Self::Capture,
         Self::Refund,
         Self::Reversal,
@@ -84,7 +95,7 @@ impl Kind {
     ];
 
     fn facts(self) -> Facts {
-        use Money::{Given, Reserved, Taken};
+        use Money::{Given, Reserved, Taken, Untouched};
         use Source::{Card, Earlier, StoredCard};
         use WithoutAnswer::{Finished, Undone};
         let facts = |word, payment_type, source, money, without_answer| Facts {
@@ -99,6 +110,12 @@ impl Kind {
             Self::PreAuthorisation => facts("pre-authorisation", "PA", Card, Reserved, Undone),
             Self::Credit => facts("credit", "CD", Card, Given, Finished),
             Self::ByRegistration => facts("by-registration", "DB", StoredCard, Taken, Undone),
+            Self::PreAuthorisationByRegistration => {
+                facts("pre-authorisation-by-registration", "PA", StoredCard, Reserved, Undone)
+            }
+            // RG and DR are types of the query (interface: Query parameters); no request names them.
+            Self::StoreCard => facts("store-card", "RG", Card, Untouched, Finished),
+            Self::ForgetCard => facts("forget-card", "DR", StoredCard, Untouched, Finished),
             Self::Capture => facts("capture", "CP", Earlier, Taken, Finished),
             Self::Refund => facts("refund", "RF", Earlier, Given, Finished),
             Self::Reversal => facts("reversal", "RV", Earlier, Given, Finished),
@@ -147,10 +164,22 @@ impl Kind {
     }
 
     /// Whether the card has a say after the host's approval. Where a card gets money, its AAC is the normal answer
-    /// (design: path of a sale, 7).
+    /// (design: path of a sale, 7); where it is stored, the gateway has stored it, whatever the card says of that.
     #[must_use]
     pub fn card_has_a_say(self) -> bool {
+        self.needs_card() && (self.takes_money() || self.reserves_money())
+    }
+
+    /// Whether the card's own refusal, before anything is sent, is the end.
+    #[must_use]
+    pub fn card_may_decline(self) -> bool {
         self.needs_card() && !self.gives_money()
+    }
+
+    /// Whether it is about money at all: where it is not, nothing is paid, summed or settled.
+    #[must_use]
+    pub fn moves_money(self) -> bool {
+        self.facts().money != Money::Untouched
     }
 
     /// Whether the cardholder pays: a refund may follow.
@@ -199,18 +228,24 @@ mod tests {
     fn the_table_answers_every_question() {
         type Question = fn(Kind) -> bool;
         use Kind::*;
-        let table: [(&str, Question, &[Kind]); 8] = [
-            ("card", Kind::needs_card, &[Sale, PreAuthorisation, Credit]),
+        let table: [(&str, Question, &[Kind]); 10] = [
+            ("card", Kind::needs_card, &[Sale, PreAuthorisation, Credit, StoreCard]),
             ("earlier", Kind::has_earlier, &[Capture, Refund, Reversal, Increment, Reauthorisation]),
             (
                 "undone",
                 Kind::is_undone_when_unknown,
-                &[Sale, PreAuthorisation, ByRegistration, Increment, Reauthorisation],
+                &[Sale, PreAuthorisation, ByRegistration, PreAuthorisationByRegistration, Increment, Reauthorisation],
             ),
             ("a say", Kind::card_has_a_say, &[Sale, PreAuthorisation]),
             ("takes", Kind::takes_money, &[Sale, ByRegistration, Capture]),
-            ("reserves", Kind::reserves_money, &[PreAuthorisation, Increment, Reauthorisation]),
+            (
+                "reserves",
+                Kind::reserves_money,
+                &[PreAuthorisation, PreAuthorisationByRegistration, Increment, Reauthorisation],
+            ),
             ("gives", Kind::gives_money, &[Credit, Refund, Reversal]),
+            ("may decline", Kind::card_may_decline, &[Sale, PreAuthorisation, StoreCard]),
+            ("no money", |kind| !kind.moves_money(), &[StoreCard, ForgetCard]),
             ("gives back", Kind::gives_back, &[Refund, Reversal]),
         ];
         for (name, question, yes) in table {

@@ -33,6 +33,18 @@ pub enum Transaction {
         /// The registration's id.
         registration: String,
     },
+    /// See [`Kind::PreAuthorisationByRegistration`].
+    PreAuthorisationByRegistration {
+        /// The registration's id.
+        registration: String,
+    },
+    /// See [`Kind::StoreCard`].
+    StoreCard,
+    /// See [`Kind::ForgetCard`].
+    ForgetCard {
+        /// The registration's id.
+        registration: String,
+    },
     /// See [`Kind::Capture`].
     Capture {
         /// The pre-authorisation.
@@ -69,6 +81,9 @@ impl Transaction {
             Self::PreAuthorisation => Kind::PreAuthorisation,
             Self::Credit => Kind::Credit,
             Self::ByRegistration { .. } => Kind::ByRegistration,
+            Self::PreAuthorisationByRegistration { .. } => Kind::PreAuthorisationByRegistration,
+            Self::StoreCard => Kind::StoreCard,
+            Self::ForgetCard { .. } => Kind::ForgetCard,
             Self::Capture { .. } => Kind::Capture,
             Self::Refund { .. } => Kind::Refund,
             Self::Reversal { .. } => Kind::Reversal,
@@ -81,12 +96,29 @@ impl Transaction {
     #[must_use]
     pub fn of(&self) -> Option<&Earlier> {
         match self {
-            Self::Sale | Self::PreAuthorisation | Self::Credit | Self::ByRegistration { .. } => None,
+            Self::Sale
+            | Self::PreAuthorisation
+            | Self::Credit
+            | Self::ByRegistration { .. }
+            | Self::PreAuthorisationByRegistration { .. }
+            | Self::StoreCard
+            | Self::ForgetCard { .. } => None,
             Self::Capture { of }
             | Self::Refund { of }
             | Self::Reversal { of }
             | Self::Increment { of }
             | Self::Reauthorisation { of } => Some(of),
+        }
+    }
+
+    /// The id of the stored card data, for the kinds that are about some.
+    #[must_use]
+    pub fn registration(&self) -> Option<&str> {
+        match self {
+            Self::ByRegistration { registration }
+            | Self::PreAuthorisationByRegistration { registration }
+            | Self::ForgetCard { registration } => Some(registration),
+            _ => None,
         }
     }
 

@@ -39,6 +39,8 @@ pub enum ReaderStep {
 
 /// Most stars for the digits of a PIN (ISO 9564-1: at most twelve).
 const MOST_DIGITS: u8 = 12;
+/// Characters of an address in a sentence.
+const LONGEST_ADDRESS: usize = 120;
 
 impl Words {
     /// A card is waited for.
@@ -79,11 +81,20 @@ impl Words {
         text
     }
 
+    /// The gateway decides when the customer has acted there. Of a long address only its host stands here.
+    #[must_use]
+    pub fn customer_acts(&self, url: &str) -> String {
+        let end = url.match_indices('/').nth(2).map_or(url.len(), |(end, _)| end);
+        let shown = if url.len() > LONGEST_ADDRESS { &url[..end] } else { url };
+        self.say(Message::CustomerActs, &[("url", shown)])
+    }
+
     /// How it ended. `amount` is what was asked for, the tip included.
     #[must_use]
     pub fn ended(&self, kind: Kind, outcome: &Outcome, amount: Amount) -> String {
         let (what, amount) = (self.called(kind), self.amount(amount));
         let (message, why) = match outcome {
+            Outcome::Approved if !kind.moves_money() => return self.approved(kind).to_owned(),
             Outcome::Approved => return self.say(Message::EndedApproved, &[("what", &what), ("amount", &amount)]),
             Outcome::PartiallyApproved { amount: part } => {
                 let arguments = [("what", &*what), ("amount", &amount), ("part", &self.amount(*part))];

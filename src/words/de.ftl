@@ -11,19 +11,23 @@ months = Jan. Feb. März Apr. Mai Juni Juli Aug. Sep. Okt. Nov. Dez.
 
 called-capture = ABRECHNUNG
 called-credit = GUTSCHRIFT
+called-forget-card = KARTENLÖSCHUNG
 called-increment = ERHÖHUNG
 called-pre-authorisation = RESERVIERUNG
 called-reauthorisation = ERNEUERUNG
 called-refund = ERSTATTUNG
 called-reversal = STORNO
+called-store-card = KARTENSPEICHERUNG
 title-capture = ABRECHNUNG DER RESERVIERUNG
 title-credit = GUTSCHRIFT
+title-forget-card = KARTENLÖSCHUNG
 title-increment = ERHÖHUNG DER RESERVIERUNG
 title-pre-authorisation = RESERVIERUNG
 title-reauthorisation = ERNEUERUNG DER RESERVIERUNG
 title-refund = ERSTATTUNG
 title-reversal = STORNO
 title-sale = KARTENZAHLUNG
+title-store-card = KARTENSPEICHERUNG
 
 ## Was nicht geschehen ist, wenn es nicht ging
 
@@ -35,15 +39,19 @@ nothing-paid-out = nicht gutgeschrieben
 nothing-captured = nicht abgerechnet
 nothing-refunded = nicht erstattet
 nothing-reversed = nicht storniert
+nothing-stored = keine Karte gespeichert
+nothing-forgotten = Karte nicht gelöscht
 
 ## Wie ein Vorgang steht, für das Kassenpersonal
 
 waiting-for-card = Bitte Karte für { $amount }
+waiting-for-card-to-store = Bitte Karte zum Speichern; es wird nichts belastet
 being-sent = Erfasst, wird gesendet
 reader-ready = Der Kartenleser ist bereit.
 idle = Bereit für die nächste Zahlung.
 asked-again = Die Bank ist überlastet und wird von selbst wieder gefragt. Die Zahlung kann abgebrochen werden.
 authorising = Wird geprüft, bitte warten
+customer-acts = NICHT ENTSCHIEDEN: der Kunde muss auf { $url } handeln; die Bank wird von selbst gefragt, bis sie entschieden hat
 compare-signature = GENEHMIGT { $amount }, BITTE UNTERSCHRIFT VERGLEICHEN: stimmt sie mit der Karte überein, annehmen, sonst ablehnen
 compare-signature-first = BITTE UNTERSCHRIFT VERGLEICHEN für { $amount }: stimmt sie mit der Karte überein, annehmen, sonst ablehnen; danach bestätigt die Kasse die Zahlung
 till-confirms = WARTET AUF DIE KASSE: sie muss { $amount } bestätigen; vorher nichts herausgeben
@@ -106,10 +114,13 @@ auth-code = Genehm.-Nr.
 acquirer-code = Acquirer-Code
 clearing-id = Clearing-Nr.
 payment-id = Zahlungs-ID
+registration-id = Gespeicherte Karte
 result-code = Ergebniscode
 reason-word = Grund
 original = URSPRÜNGLICHER VORGANG
 approved = GENEHMIGT
+card-stored = KARTE GESPEICHERT, NICHTS BELASTET
+card-forgotten = KARTE GELÖSCHT, NICHTS BELASTET
 partially-approved = TEILWEISE GENEHMIGT
 declined = ABGELEHNT
 cancelled = ABGEBROCHEN

@@ -12,19 +12,23 @@ months = Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec
 
 called-capture = CAPTURE
 called-credit = CREDIT
+called-forget-card = CARD DELETION
 called-increment = INCREMENT
 called-pre-authorisation = PRE-AUTHORISATION
 called-reauthorisation = REAUTHORISATION
 called-refund = REFUND
 called-reversal = REVERSAL
+called-store-card = CARD STORAGE
 title-capture = COMPLETION
 title-credit = CREDIT
+title-forget-card = CARD DELETION
 title-increment = PRE-AUTHORISATION INCREMENT
 title-pre-authorisation = PRE-AUTHORISATION
 title-reauthorisation = REAUTHORISATION
 title-refund = REFUND
 title-reversal = VOID
 title-sale = SALE
+title-store-card = CARD STORAGE
 
 ## What has not happened, when it failed
 
@@ -36,15 +40,19 @@ nothing-paid-out = nothing paid out
 nothing-captured = nothing captured
 nothing-refunded = nothing refunded
 nothing-reversed = nothing reversed
+nothing-stored = no card stored
+nothing-forgotten = card not deleted
 
 ## How a transaction stands, for the cashier
 
 waiting-for-card = Waiting for a card to pay { $amount }
+waiting-for-card-to-store = Waiting for a card to store; nothing is charged
 being-sent = Recorded, being sent
 reader-ready = The card reader is ready.
 idle = Ready for the next sale.
 asked-again = The bank has too much to do and is asked again by itself. The sale can be cancelled.
 authorising = Authorising, please wait
+customer-acts = NOT DECIDED: the customer must act at { $url }; the bank is asked by itself until it has decided
 compare-signature = APPROVED { $amount }, SIGNATURE NEEDED: compare it with the card, then accept or refuse it
 compare-signature-first = SIGNATURE NEEDED for { $amount }: compare it with the card, then accept or refuse it; the till confirms the payment after that
 till-confirms = WAITING FOR THE TILL to confirm { $amount }: nothing is handed out before it has
@@ -107,10 +115,13 @@ auth-code = Auth code
 acquirer-code = Acquirer code
 clearing-id = Clearing id
 payment-id = Payment id
+registration-id = Stored card
 result-code = Result code
 reason-word = Reason
 original = ORIGINAL TRANSACTION
 approved = APPROVED
+card-stored = CARD STORED, NOTHING CHARGED
+card-forgotten = CARD DELETED, NOTHING CHARGED
 partially-approved = PARTIALLY APPROVED
 declined = DECLINED
 cancelled = CANCELLED

@@ -17,8 +17,12 @@ pub(super) fn messages(kind: Kind) -> KindMessages {
     use Message as M;
     let (title, called, nothing) = match kind {
         Kind::Sale | Kind::ByRegistration => (M::TitleSale, None, M::NotCharged),
-        Kind::PreAuthorisation => (M::TitlePreAuthorisation, Some(M::CalledPreAuthorisation), M::NothingReserved),
+        Kind::PreAuthorisation | Kind::PreAuthorisationByRegistration => {
+            (M::TitlePreAuthorisation, Some(M::CalledPreAuthorisation), M::NothingReserved)
+        }
         Kind::Credit => (M::TitleCredit, Some(M::CalledCredit), M::NothingPaidOut),
+        Kind::StoreCard => (M::TitleStoreCard, Some(M::CalledStoreCard), M::NothingStored),
+        Kind::ForgetCard => (M::TitleForgetCard, Some(M::CalledForgetCard), M::NothingForgotten),
         Kind::Capture => (M::TitleCapture, Some(M::CalledCapture), M::NothingCaptured),
         Kind::Refund => (M::TitleRefund, Some(M::CalledRefund), M::NothingRefunded),
         Kind::Reversal => (M::TitleReversal, Some(M::CalledReversal), M::NothingReversed),

@@ -39,6 +39,8 @@ messages! {
     CalledCapture = "called-capture",
     /// A credit, for the cashier.
     CalledCredit = "called-credit",
+    /// To forget a card, for the cashier.
+    CalledForgetCard = "called-forget-card",
     /// An increment, for the cashier.
     CalledIncrement = "called-increment",
     /// A pre-authorisation, for the cashier.
@@ -49,10 +51,14 @@ messages! {
     CalledRefund = "called-refund",
     /// A reversal, for the cashier.
     CalledReversal = "called-reversal",
+    /// To store a card, for the cashier.
+    CalledStoreCard = "called-store-card",
     /// Title of a receipt.
     TitleCapture = "title-capture",
     /// Title of a receipt.
     TitleCredit = "title-credit",
+    /// Title of a receipt.
+    TitleForgetCard = "title-forget-card",
     /// Title of a receipt.
     TitleIncrement = "title-increment",
     /// Title of a receipt.
@@ -65,6 +71,8 @@ messages! {
     TitleReversal = "title-reversal",
     /// Title of a receipt.
     TitleSale = "title-sale",
+    /// Title of a receipt.
+    TitleStoreCard = "title-store-card",
 
     // ---- What has not happened, when it failed; in capitals on paper
 
@@ -84,11 +92,17 @@ messages! {
     NothingRefunded = "nothing-refunded",
     /// No reversal.
     NothingReversed = "nothing-reversed",
+    /// No card stored.
+    NothingStored = "nothing-stored",
+    /// No card forgotten.
+    NothingForgotten = "nothing-forgotten",
 
     // ---- How a transaction stands, for the cashier
 
     /// A card is waited for.
     WaitingForCard = "waiting-for-card" ["amount"],
+    /// A card is waited for that is stored.
+    WaitingForCardToStore = "waiting-for-card-to-store",
     /// It needs no card and is under way.
     BeingSent = "being-sent",
     /// The reader can be used.
@@ -99,6 +113,8 @@ messages! {
     AskedAgain = "asked-again",
     /// The gateway is asked.
     Authorising = "authorising",
+    /// The gateway decides when the customer has acted.
+    CustomerActs = "customer-acts" ["url"],
     /// The signature is to be compared.
     CompareSignature = "compare-signature" ["amount"],
     /// The signature is to be compared, and the till confirms after it.
@@ -214,6 +230,8 @@ messages! {
     ClearingId = "clearing-id",
     /// Label; the merchant's copy.
     PaymentId = "payment-id",
+    /// Under which the gateway keeps the card.
+    RegistrationId = "registration-id",
     /// Label; the merchant's copy.
     ResultCode = "result-code",
     /// Label; the merchant's copy.
@@ -222,6 +240,10 @@ messages! {
     Original = "original",
     /// Outcome.
     Approved = "approved",
+    /// A card was stored.
+    CardStored = "card-stored",
+    /// A stored card was deleted.
+    CardForgotten = "card-forgotten",
     /// Outcome.
     PartiallyApproved = "partially-approved",
     /// Outcome.

@@ -13,6 +13,21 @@ impl Words {
         self.label(messages(kind).title)
     }
 
+    /// That it was done, on paper and for the cashier: `APPROVED`, and what is said where nothing is paid.
+    pub(super) fn done(kind: Kind) -> Message {
+        match kind {
+            Kind::StoreCard => Message::CardStored,
+            Kind::ForgetCard => Message::CardForgotten,
+            _ => Message::Approved,
+        }
+    }
+
+    /// [`Self::done`] in words.
+    #[must_use]
+    pub fn approved(&self, kind: Kind) -> &str {
+        self.label(Self::done(kind))
+    }
+
     /// `NOT CHARGED`, and what the other kinds say in its place.
     #[must_use]
     pub fn nothing_happened(&self, kind: Kind) -> String {

@@ -20,12 +20,15 @@ fn languages() -> impl Iterator<Item = (Language, Words)> {
 }
 
 /// Those that are alike beside each other, as they were read through.
-const KINDS: [Kind; 9] = [
+const KINDS: [Kind; 12] = [
     Kind::Sale,
     Kind::ByRegistration,
     Kind::PreAuthorisation,
+    Kind::PreAuthorisationByRegistration,
     Kind::Increment,
     Kind::Reauthorisation,
+    Kind::StoreCard,
+    Kind::ForgetCard,
     Kind::Credit,
     Kind::Capture,
     Kind::Refund,

@@ -27,7 +27,7 @@ full-disk    | no room for the journal: no sale, nothing lost, and it goes on wh
 power-cut    | the power goes while the gateway is asked; the payment is taken back when it is there again
 clock        | the board believes that it is 1970
 read-only    | a start without a battery, with a read-only root and a writable /var/lib/pos-agent
-upgrade      | a later package, and back to the earlier one: configuration, token and journal stay
+upgrade      | a later package, and back to the earlier one: configuration, token and journal stay, the front runs on with the agent
 remove       | the package is removed and purged: the journal stays
 books        | the gateway's whole ledger is what the steps sold"
 
@@ -101,16 +101,7 @@ ticks() {
 # From this machine, as from the shop's network. The agent gives the front's user two tills, the page's and one that may be paired.
 step_front() {
   local request code token sale=11.21 seen
-  printf '%s\n' 'names = ["kasse.local"]' 'tills = ["kasse-2"]' '[listen]' 'https = ["0.0.0.0:8443"]' '[page]' 'till = "counter"' \
-    >"$RUN/hand/front.toml"
-  # shellcheck disable=SC2016 # it is the guest that asks
-  must 'printf "\n[[till.peer]]\nuid = %s\ntills = [\"counter\", \"kasse-2\"]\n" "$(id -u pos-front)" >>/etc/pos-agent/config.toml
-    install -m 644 /hand/front.toml /etc/pos-agent/
-    pos-front check
-    systemctl start pos-front'
-  restart
-  is_ready
-  front_is_up
+  starts_front
   must "pos-front certificate --pem"
   echo "$SAID" >"$RUN/front-ca.pem"
   grep -q '<!DOCTYPE html>' <<<"$(ask_front /)" || fail "the front serves no page"
@@ -136,8 +127,27 @@ step_front() {
   must 'cd /proc/$(systemctl show pos-front -P MainPID); grep VmRSS status; stat -c %U .'
   [[ $(tail -n 1 <<<"$SAID") == pos-front ]] || fail "the front runs as $(tail -n 1 <<<"$SAID")"
   echo "   memory of the front: $(head -n 1 <<<"$SAID")"
-  # The other steps are the agent's: without a configuration of its own the front stays away.
+  stops_front
+}
+
+# The other steps are the agent's: without a configuration of its own the front stays away.
+stops_front() {
   must "systemctl stop pos-front; rm /etc/pos-agent/front.toml"
+}
+
+# The front's own configuration; and in the agent's, once, its user's tills.
+starts_front() {
+  printf '%s\n' 'names = ["kasse.local"]' 'tills = ["kasse-2"]' '[listen]' 'https = ["0.0.0.0:8443"]' '[page]' 'till = "counter"' \
+    >"$RUN/hand/front.toml"
+  # shellcheck disable=SC2016 # it is the guest that asks
+  must 'grep -q kasse-2 /etc/pos-agent/config.toml ||
+      printf "\n[[till.peer]]\nuid = %s\ntills = [\"counter\", \"kasse-2\"]\n" "$(id -u pos-front)" >>/etc/pos-agent/config.toml
+    install -m 644 /hand/front.toml /etc/pos-agent/
+    pos-front check
+    systemctl start pos-front'
+  restart
+  is_ready
+  front_is_up
 }
 
 front_is_up() {
@@ -346,6 +356,7 @@ step_upgrade() {
   version=$(dpkg-deb --field "$PACKAGE" Version)
   repack_later
   is_writable
+  starts_front
   approves 22.01 tap tap
   must "sha256sum /etc/pos-agent/*"
   kept=$SAID
@@ -357,6 +368,10 @@ step_upgrade() {
     echo "   $(head -n 1 <<<"$SAID")"
     [[ $SAID == "$([[ $package == later ]] && echo "$LATER" || echo "$version") ii "$'\n'"$AGENT" ]] || fail "installed and running are: $SAID"
     is_ready
+    front_is_up
+    # shellcheck disable=SC2016 # it is the guest that asks
+    must 'readlink /proc/$(systemctl show pos-front -P MainPID)/exe'
+    [[ $SAID == /usr/bin/pos-front ]] || fail "the front that runs is $SAID"
     must "sha256sum /etc/pos-agent/*"
     [[ $SAID == "$kept" ]] || fail "the configuration was changed: $SAID"
     guest "pos-agent journal verify --head $head" || fail "the journal: $SAID"
@@ -365,6 +380,7 @@ step_upgrade() {
     in_ledger 22.01 "DB approved"
   done
   approves 22.02 chip-pin insert
+  stops_front
 }
 
 # The package once more, with a version that is later than any.

@@ -272,6 +272,7 @@ async fn play(
                     currency: Some("EUR".into()),
                     tips: None,
                     may_train: false,
+                    may_begin: Vec::new(),
                     waits: Some(WaitsView { card_s: 60, answer_s: 10, signature_s: 120 }),
                     ready: true,
                     busy: false,
@@ -360,6 +361,7 @@ fn sale(sales: &Sales, till: &str, reference: &str, amount: (String, String)) ->
             until: None,
             left_s: None,
             wait_s: None,
+            redirect_url: None,
             answer: Default::default(),
         }),
     }

@@ -745,7 +745,7 @@ async fn the_answers_of_the_interface_are_told_apart() {
     .await;
     let Answer::Throttled(refusal) = shop.pay().await else { panic!() };
     assert_eq!(refusal.why, Reason::GatewayThrottles.with("a[2Jb"));
-    assert_eq!(shop.pay().await, Answer::Pending { id: PaymentId::new(ID) });
+    assert_eq!(shop.pay().await, Answer::Pending { id: PaymentId::new(ID), redirect: None });
     assert!(matches!(shop.pay().await, Answer::Declined(_)));
     let Answer::Approved(approval) = shop.pay().await else { panic!() };
     assert_eq!(approval.amount, ApprovedAmount::NotSaid);

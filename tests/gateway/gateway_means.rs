@@ -239,6 +239,14 @@ async fn a_bank_account_is_debited_with_its_mandate() {
     page.refused(&[SEPA, &own, &[("paymentType", "CD")]], INVALID, "bankAccount.mandate.id").await;
     let (status, answer) = page.pay("10.00", &[SEPA, &[("bankAccount.iban", "DE02100500000054540402")]]).await;
     assert_eq!((status, text(&answer, "/result/code").as_str()), (400, "800.100.152"), "it is closed");
+    // A bank without rules looks at no mandate and no due date, and still takes no account but test ones.
+    let mut bank = PageShop::with(Options { host_rules: HostRules::Permissive, ..Options::default() }).await;
+    bank.paid("10.00", &[SEPA, &[("bankAccount.mandate.id", "ALONE"), ("transactionDueDate", "2020-01-01")]]).await;
+    bank.refused(&[SEPA, &[("bankAccount.iban", "DE89370400440532013001")]], "100.100.101", "bankAccount.iban").await;
+    // The interface's letter debits as well.
+    let mut letter = PageShop::with(Options { host_rules: HostRules::Literal, ..Options::default() }).await;
+    letter.paid("10.00", &[SEPA]).await;
+    assert_eq!(letter.last_entry().method, Method::DirectDebit);
 }
 
 #[tokio::test]

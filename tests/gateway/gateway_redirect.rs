@@ -116,12 +116,12 @@ async fn a_page_that_nobody_comes_to_expires_and_cannot_be_captured() {
     assert_eq!(code(&page, &id).await, "100.396.103");
     let (status, answer) = page.post(&path, &[&capture]).await;
     assert_eq!((status, text(&answer, "/result/code").as_str()), (400, "700.400.510"));
-    // The query finds out as well.
+    // A page ends by itself: the books know it before anybody asks.
     let (id, _) = pending(&mut page, "10.00", VIRTUAL).await;
     page.shop.gateway.set_clock(begin + TimeDelta::hours(2));
+    assert_eq!(page.last_entry().state, State::Declined);
     let reference = page.last_entry().merchant_transaction_id.unwrap();
     assert_eq!(page.found(&format!("merchantTransactionId={reference}")).await, [id.as_str()]);
-    assert_eq!(page.last_entry().state, State::Declined);
 }
 
 #[tokio::test]

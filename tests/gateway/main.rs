@@ -12,6 +12,7 @@
 //! | `gateway_means` | what is paid with away from the counter, one means at a time |
 //! | `checkouts` | what the hosted widget asks, and the shop's server after it |
 //! | `gateway_manners` | the simulated gateway as a server: throttling, delay, its ledger's file |
+//! | `gateway_settlement` | reports, settlement files, chargebacks, and a clock that is put forward |
 //! | `gateway_redirect` | what waits for its customer on a page |
 //! | `gateway_secure` | 3-D Secure: frictionless, challenge, exemptions, proofs from elsewhere |
 //! | `gateway_stored` | stored accounts of every means, and what binds them |
@@ -44,6 +45,7 @@ mod gateway_means;
 mod gateway_meets_sim;
 mod gateway_redirect;
 mod gateway_secure;
+mod gateway_settlement;
 mod gateway_stored;
 mod parameters;
 mod sim_gateway;

@@ -12,6 +12,7 @@ use tempfile::TempDir;
 
 const DEADLINES: Deadlines = Deadlines {
     refuses_repeats: false,
+    lists_registrations: true,
     pending: Duration::from_secs(40),
     resend: Duration::from_secs(180),
     absence_final: Duration::from_secs(86_400),

@@ -36,6 +36,7 @@ fn is_final(sale: &mut Sale, unix_ms: i64) -> bool {
     let deadlines = Deadlines {
         resend: hours(1),
         refuses_repeats: true,
+        lists_registrations: true,
         pending: hours(1),
         absence_final: hours(24),
         signature: None,
@@ -121,6 +122,7 @@ fn a_request_that_is_made_again_afterwards_is_as_young_as_it_is() {
         let deadlines = Deadlines {
             resend: Duration::ZERO,
             refuses_repeats: false,
+            lists_registrations: true,
             pending: Duration::ZERO,
             absence_final: Duration::from_secs(24 * HOUR),
             signature: None,

@@ -142,11 +142,13 @@ fn ledger(journal: &[Vec<Vec<Record>>]) -> Ledger {
 
 fn reconcile(ledger: Ledger, given: Period, file: impl BufRead) -> (Vec<Difference>, Summary) {
     let mut file = SettlementFile::open(file).unwrap();
-    let mut matching = Matching::new(ledger, given, file.has_transaction_ids());
+    let mut matching = Matching::new(ledger, given);
+    matching.next_file(file.has_transaction_ids());
     let mut findings = Vec::new();
     while let Some(line) = file.next().unwrap() {
         matching.take(line, &mut |finding| findings.push(finding));
     }
+    matching.take_columns(file.wrong_columns(), &mut |finding| findings.push(finding));
     let summary = matching.finish(&mut |finding| findings.push(finding));
     (findings, summary)
 }
@@ -432,7 +434,7 @@ fn written(line: &Line, by_reference: bool) -> String {
     let amount = format!("0.{:02}", line.amount.unsigned_abs());
     let terminal = if line.foreign { "99999999" } else { "12345678" };
     let names = if by_reference {
-        format!("{};x", reference(line.number).replacen("12345678", terminal, 1))
+        format!("{};{:032}", reference(line.number).replacen("12345678", terminal, 1), 0)
     } else {
         format!(";{}", payment(line.number + if line.foreign { 500 } else { 0 }))
     };
@@ -604,13 +606,15 @@ fn what_cannot_be_read_is_named() {
     drop(Db::open(&path).unwrap());
     let nothing = folder.path().join("nothing");
     fs::write(&file, small(&[])).unwrap();
+    let empty = folder.path().join("empty");
+    fs::create_dir(&empty).unwrap();
     let wrong = folder.path().join("wrong.csv");
     fs::write(&wrong, "a,b\n1,2\n").unwrap();
     let other = folder.path().join("other.db");
     rusqlite::Connection::open(&other).unwrap().execute_batch("CREATE TABLE a(b)").unwrap();
     for (file, journal, more, code, words) in [
         (&nothing, &path, &[][..], 74, "nothing: cannot be read"),
-        (&folder.path().to_owned(), &path, &[], 74, "cannot be read"),
+        (&empty, &path, &[], 65, "no file whose name ends in .csv"),
         (&wrong, &path, &[], 65, "wrong.csv: line 1, the header, lacks ReconciliationType, PaymentType"),
         (&file, &nothing, &[], 74, "the journal"),
         (&file, &wrong, &[], 74, "the journal"),

@@ -69,7 +69,7 @@ const CHIP: &str = "on waiting: insert chip-no-cvm";
 
 type OneKind = (&'static str, Kind, &'static str, Option<(Kind, By)>);
 
-const KINDS: [OneKind; 16] = [
+const KINDS: [OneKind; 21] = [
     ("sale, chip", Kind::Sale, CHIP, None),
     ("sale, tap", Kind::Sale, "on waiting: tap tap", None),
     ("sale, swipe", Kind::Sale, "on waiting: swipe swipe", None),
@@ -77,12 +77,17 @@ const KINDS: [OneKind; 16] = [
     ("pre-authorisation", Kind::PreAuthorisation, CHIP, None),
     ("credit", Kind::Credit, CHIP, None),
     ("by registration", Kind::ByRegistration, "", None),
+    ("pre-authorisation, by registration", Kind::PreAuthorisationByRegistration, "", None),
+    ("card to store, chip", Kind::StoreCard, CHIP, None),
+    ("card to store, swipe", Kind::StoreCard, "on waiting: swipe swipe", None),
+    ("card to forget", Kind::ForgetCard, "", None),
     ("capture", Kind::Capture, "", None),
     ("refund", Kind::Refund, "", None),
     ("reversal", Kind::Reversal, "", None),
     ("increment", Kind::Increment, "", None),
     ("reauthorisation", Kind::Reauthorisation, "", None),
     ("capture, by number", Kind::Capture, CHIP, Some((Kind::PreAuthorisation, By::Number))),
+    ("capture of a stored card's", Kind::Capture, "", Some((Kind::PreAuthorisationByRegistration, By::Number))),
     ("refund, by reference", Kind::Refund, CHIP, Some((Kind::Sale, By::Reference))),
     ("reversal, by payment", Kind::Reversal, CHIP, Some((Kind::Sale, By::Payment))),
     ("increment, by reference", Kind::Increment, CHIP, Some((Kind::PreAuthorisation, By::Reference))),

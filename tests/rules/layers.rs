@@ -27,7 +27,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("training", &["sale", "money", "card", "transaction"]),
     // `counter` for the closes of day, which it keeps and does not reckon, and the operators.
     ("journal", &["sale", "money", "card", "transaction", "counter"]),
-    ("reconcile", &["sale", "money", "transaction"]),
+    // Of the gateway the table of parameters alone (`OPEN_TABLE`), which has the columns of its file.
+    ("reconcile", &["sale", "money", "transaction", "gateway"]),
     // Devices never know each other; they speak the words of `money`, `card`, `emv` and `transaction`.
     ("reader", &["money", "card", "emv", "config", "wire", "transaction"]),
     // `sale` for its vocabulary of host answers.
@@ -127,7 +128,7 @@ const READER_DOOR: &[&str] = &["reader", "driver"];
 /// which knows neither. What the agent makes of it stays closed.
 const OPEN_TABLE: &[&str] = &["gateway", "parameter"];
 /// Those for whom the rest of that module is closed.
-const TABLE_ONLY: &[&str] = &["sim", "config"];
+const TABLE_ONLY: &[&str] = &["sim", "config", "reconcile"];
 
 /// Rooms that one module does not enter, although the table allows it the house that they are in: a way in for tills is
 /// added in `till` alone.

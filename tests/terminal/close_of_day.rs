@@ -37,6 +37,9 @@ fn wishes(world: &World, dice: &mut Dice) {
         (Kind::Reversal, Some(13)),
         (Kind::ByRegistration, None),
         (Kind::Refund, Some(15)),
+        (Kind::PreAuthorisationByRegistration, None),
+        (Kind::Capture, Some(17)),
+        (Kind::StoreCard, None),
     ];
     let mut state = world.lock();
     for (number, (kind, earlier)) in kinds.into_iter().enumerate() {

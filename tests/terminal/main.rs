@@ -16,7 +16,9 @@
 //! | `clock_ahead` | a clock that was a year ahead for one sale |
 //! | `close_of_day` | closes of day against the bank's ledger |
 //! | `housekeeping` | the journal stays small |
+//! | `settled` | the journal of a day against the gateway's settlement file, with each kind of difference planted |
 //! | `training` | no byte of what is trained reaches reader or gateway, and nothing counts it |
+//! | `stored_card` | a card that is stored without a payment, reserved on, charged and forgotten |
 //! | `tips` | tips that the till names, and those that the customer types or does not |
 //! | `probing` | when the gateway is asked whether it answers |
 
@@ -41,5 +43,7 @@ mod probing;
 mod reader_trust;
 mod recovery;
 mod sale;
+mod settled;
+mod stored_card;
 mod tips;
 mod training;

@@ -245,6 +245,7 @@ fn much_in_doubt(path: &std::path::Path) {
         signature: None,
         till: Duration::ZERO,
         refuses_repeats: false,
+        lists_registrations: true,
     };
     for number in 1..=OPEN {
         let (mut sale, step) = Sale::begin(Order {

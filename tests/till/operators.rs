@@ -410,6 +410,40 @@ async fn a_supervisor_confirms_what_a_cashier_may_not_do_alone() {
 }
 
 #[tokio::test]
+async fn a_supervisors_word_covers_the_tip_that_the_till_names() {
+    let (counter, _, till) = staffed("supervisor-above = { sale = \"10.00\" }\n").await;
+    let anna = till.signed_in(ANNA).await;
+    let sale = |reference: &str, tip: &str| json!({ "reference": reference, "amount": "9.50", "tip": tip });
+    assert_eq!(
+        anna.post("/v1/sales", sale("s-1", "0.50")).await.status,
+        201,
+        "with its tip it is what she may do alone"
+    );
+    anna.cancelled("s-1").await;
+    let refused = anna.post("/v1/sales", sale("s-2", "0.51")).await;
+    assert_eq!((refused.status, refused.code()), (403, "supervisor-needed"), "{}", refused.body);
+    let confirmed_for = async |amount: &str| {
+        let command = json!({ "kind": "sale", "reference": "s-2", "amount": amount });
+        let given = anna.post("/v1/approvals", json!({ "operator": BEN.0, "pin": BEN.1, "for": command })).await;
+        Door { approval: given.body["approval"].as_str().map(str::to_owned), ..anna.clone() }
+    };
+    let without_tip = confirmed_for("9.50").await;
+    assert_eq!(
+        without_tip.post("/v1/sales", sale("s-2", "0.51")).await.code(),
+        "not-approved",
+        "the tip was not confirmed"
+    );
+    let whole = confirmed_for("10.01").await;
+    assert_eq!(whole.post("/v1/sales", sale("s-2", "0.60")).await.code(), "not-approved", "another tip");
+    let begun = whole.post("/v1/sales", sale("s-2", "0.51")).await;
+    let by = json!({ "token": "till-1", "operator": "Anna", "supervisor": "Ben" });
+    assert_eq!((begun.status, &begun.body["by"]), (201, &by), "{}", begun.body);
+    counter.present(any_card(), CardEntry::Tap).await;
+    let ended = anna.ended("s-2").await;
+    assert_eq!((&ended["outcome"], &ended["approvedAmount"]), (&json!("approved"), &json!("10.01")), "{ended}");
+}
+
+#[tokio::test]
 async fn a_till_with_cashiers_of_its_own_needs_no_session_and_says_who_they_are() {
     let mut options = changed("[operators]\nrequired = true\n");
     options.config.push(("till = \"till-1\"".to_owned(), "till = \"till-1\"\noperator = false".to_owned()));

@@ -150,11 +150,14 @@ async fn with_token(shop: &Shop, requests: &[Request]) -> Vec<Answer> {
 
 /// What begins a transaction of this kind.
 fn begin(kind: Kind, reference: &str) -> Request {
-    let mut body = json!({"reference": reference, "kind": kind.as_str(), "amount": "1.00"});
+    let mut body = json!({"reference": reference, "kind": kind.as_str()});
+    if kind.moves_money() {
+        body["amount"] = "1.00".into();
+    }
     if kind.has_earlier() {
         body["of"] = "earlier".into();
     }
-    if kind == Kind::ByRegistration {
+    if matches!(kind, Kind::ByRegistration | Kind::PreAuthorisationByRegistration | Kind::ForgetCard) {
         body["registration"] = "f".repeat(32).into();
     }
     post("/v1/sales", body)
@@ -163,8 +166,10 @@ fn begin(kind: Kind, reference: &str) -> Request {
 /// The right that begins it.
 fn right_of(kind: Kind) -> Right {
     match kind {
-        Kind::Sale | Kind::ByRegistration => Right::Sale,
-        Kind::PreAuthorisation | Kind::Increment | Kind::Reauthorisation => Right::PreAuthorise,
+        Kind::Sale | Kind::ByRegistration | Kind::StoreCard | Kind::ForgetCard => Right::Sale,
+        Kind::PreAuthorisation | Kind::PreAuthorisationByRegistration | Kind::Increment | Kind::Reauthorisation => {
+            Right::PreAuthorise
+        }
         Kind::Capture => Right::Capture,
         Kind::Refund => Right::Refund,
         Kind::Reversal => Right::Reverse,

@@ -170,7 +170,7 @@ impl Request {
 
     /// Something may be booked by it.
     pub(crate) fn moves_money(&self) -> bool {
-        self.method == "POST" && !self.is_query()
+        (self.method == "POST" && !self.is_query()) || self.method == "DELETE"
     }
 
     fn is_reversal(&self) -> bool {
@@ -179,7 +179,20 @@ impl Request {
 
     /// The till's wish: every wish carries a note of its number, and what the agent does by itself carries none.
     fn wish(&self) -> Option<usize> {
-        self.get("merchantMemo")?.strip_prefix("wish number ")?.parse().ok()
+        let note = self.get("merchantMemo").or_else(|| self.get("customer.givenName"));
+        match (self.card(), note) {
+            (Some("DR"), _) => self.path.rsplit('/').next()?.strip_prefix('f')?.parse().ok(),
+            (_, note) => note?.strip_prefix("wish number ")?.parse().ok(),
+        }
+    }
+
+    /// What is done with a stored card, by the query's types, when nothing is paid.
+    pub(super) fn card(&self) -> Option<&'static str> {
+        match (self.method.as_str(), self.path.strip_prefix("/v1/registrations")?) {
+            ("POST", "") => Some("RG"),
+            ("DELETE", _) => Some("DR"),
+            _ => None,
+        }
     }
 
     /// The payment that it refers to.
@@ -197,6 +210,18 @@ impl Request {
     }
 
     fn what(&self) -> AskedThing {
+        if let Some(kind) = self.card() {
+            // What is to be forgotten is named by its id alone.
+            let id = self.path.rsplit('/').next().unwrap_or_default().to_owned();
+            let reference = if kind == "DR" { id } else { self.text("merchantTransactionId") };
+            return AskedThing {
+                reference,
+                payment: None,
+                kind: kind.to_owned(),
+                minor: 0,
+                currency: "EUR".to_owned(),
+            };
+        }
         AskedThing {
             reference: self.text("merchantTransactionId"),
             payment: self.payment(),
@@ -419,7 +444,8 @@ impl State {
                 let other = Entry { kind: kind.to_owned(), ..self.approval_of_nothing(request) };
                 return said(200, shown(&other, ShownFields::default()));
             }
-            Behaviour::ApprovesAnOldId => {
+            // Of a card that is forgotten the old id is the right one.
+            Behaviour::ApprovesAnOldId if request.card() != Some("DR") => {
                 if let Some(id) = self.id_seen_before(request) {
                     let old = Entry { id, ..self.approval_of_nothing(request) };
                     return said(200, shown(&old, ShownFields::default()));
@@ -554,7 +580,14 @@ impl State {
     /// Books a request: HTTP status and answer.
     fn carry_out(&mut self, request: &Request, asked: usize, behaviour: Behaviour) -> (u16, Value) {
         let what = request.what();
-        if let Some((status, body)) = self.bank.refuses_to_book(&what) {
+        let is_gone = |entry: &Entry| {
+            entry.kind == "DR" && entry.reference == what.reference && entry.state == EntryState::Approved
+        };
+        if what.kind == "DR" && self.bank.ledger.iter().any(is_gone) {
+            self.bank.asked[asked].fate = RequestFate::Refused;
+            return (400, json!({"result": {"code": "100.150.202", "description": "already deregistered"}}));
+        }
+        if let Some((status, body)) = self.bank.refuses_to_book(&what).filter(|_| what.kind != "DR") {
             self.bank.asked[asked].fate = RequestFate::Refused;
             return (status, body);
         }
@@ -567,6 +600,8 @@ impl State {
             Behaviour::ApprovesInAnotherCurrency => (minor, "USD".to_owned()),
             _ => (minor, what.currency.clone()),
         };
+        // Nothing is paid with a card that is stored or forgotten.
+        let approved = if request.card().is_some() { 0 } else { approved };
         let until = self.now() + PENDING;
         let state = match behaviour {
             _ if !allowed => EntryState::Declined,

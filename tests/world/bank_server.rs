@@ -167,7 +167,7 @@ fn whole(bytes: &[u8]) -> Option<Request> {
     let mut words = head.split(' ');
     let (method, target) = (words.next()?.to_owned(), words.next()?.to_owned());
     let (path, query) = target.split_once('?').unwrap_or((&target, ""));
-    let form = if method == "GET" { query.as_bytes() } else { body };
+    let form = if matches!(method.as_str(), "GET" | "DELETE") { query.as_bytes() } else { body };
     Some(Request {
         method,
         path: host_rules::not_moved(path).to_owned(),

@@ -114,6 +114,9 @@ pub(crate) fn wishes(world: &World, dice: &mut Dice) {
         Kind::PreAuthorisation,
         Kind::Credit,
         Kind::ByRegistration,
+        Kind::PreAuthorisationByRegistration,
+        Kind::StoreCard,
+        Kind::ForgetCard,
         Kind::Capture,
         Kind::Refund,
         Kind::Reversal,
@@ -171,7 +174,7 @@ fn later_wishes(wishes: &mut Vec<Wish>, dice: &mut Dice) {
         let earlier = wishes[usize::try_from(base).unwrap()].clone();
         let kind = match earlier.kind {
             _ if dice.once_in(12) => dice.pick(&later),
-            Kind::PreAuthorisation | Kind::Reauthorisation => {
+            Kind::PreAuthorisation | Kind::PreAuthorisationByRegistration | Kind::Reauthorisation => {
                 dice.pick(&[Kind::Capture, Kind::Capture, Kind::Increment, Kind::Reauthorisation, Kind::Reversal])
             }
             Kind::Sale | Kind::ByRegistration | Kind::Capture => {
@@ -272,5 +275,5 @@ impl World {
 
 /// Whether a till can say of this kind that it takes a part.
 fn may_accept_part(kind: Kind) -> bool {
-    matches!(kind, Kind::Sale | Kind::PreAuthorisation | Kind::ByRegistration)
+    matches!(kind, Kind::Sale | Kind::PreAuthorisation | Kind::ByRegistration | Kind::PreAuthorisationByRegistration)
 }

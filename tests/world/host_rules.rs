@@ -107,7 +107,8 @@ pub(super) fn shown(entry: &Entry, shows: ShownFields) -> Value {
     let text = format!("{}.{:02}", entry.approved / 100, entry.approved % 100);
     let amount = if shows.number { json!(text.parse::<f64>().unwrap()) } else { json!(text) };
     let mut shown = json!({
-        "id": entry.id,
+        // A card that is forgotten is named by the id under which it was stored.
+        "id": if entry.kind == "DR" { &entry.reference } else { &entry.id },
         "paymentType": entry.kind,
         "amount": amount,
         "currency": entry.currency,
@@ -155,7 +156,7 @@ impl Bank {
             return Some(Reply::Moved(format!("{host}{MOVED}{}", request.target)));
         }
         let knows =
-            ["/v1/payments", "/v1/query", "/v1/registrations/"].iter().any(|path| request.path.starts_with(path));
+            ["/v1/payments", "/v1/query", "/v1/registrations"].iter().any(|path| request.path.starts_with(path));
         if !knows {
             return Some(said(404, refusal("200.300.404", "nothing is here")));
         }
@@ -274,12 +275,16 @@ fn wrong_payment(request: &Request) -> Option<Reply> {
         (1..=10).contains(&whole.len()) && cents.len() == 2 && digits(whole) && digits(cents)
     };
     let fits = |name: &str, fits: &dyn Fn(&str) -> bool| request.get(name).is_some_and(fits);
+    let is_card = request.card().is_some();
     let wrong = [
-        ("content-type", request.is_form),
-        ("amount", fits("amount", &is_amount)),
-        ("currency", fits("currency", &|text| text.len() == 3)),
-        ("paymentType", fits("paymentType", &|text| text.len() == 2)),
-        ("merchantTransactionId", fits("merchantTransactionId", &|text| (8..=255).contains(&text.len()))),
+        ("content-type", request.is_form || request.card() == Some("DR")),
+        ("amount", is_card || fits("amount", &is_amount)),
+        ("currency", is_card || fits("currency", &|text| text.len() == 3)),
+        ("paymentType", is_card || fits("paymentType", &|text| text.len() == 2)),
+        (
+            "merchantTransactionId",
+            request.card() == Some("DR") || fits("merchantTransactionId", &|text| (8..=255).contains(&text.len())),
+        ),
         ("merchantMemo", request.get("merchantMemo").is_none_or(|text| (8..=255).contains(&text.len()))),
     ];
     let point_of_sale = request.form.iter().any(|(name, _)| name.starts_with("pos."));

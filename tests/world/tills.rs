@@ -113,6 +113,8 @@ impl Told {
 
 impl Wish {
     pub(crate) fn new(number: usize, kind: Kind, minor: u64) -> Self {
+        // Nothing is paid with a card that is stored or forgotten.
+        let minor = if kind.moves_money() { minor } else { 0 };
         Self {
             number,
             till: format!("till-{}", number % 3 + 1),
@@ -143,21 +145,40 @@ impl Wish {
     pub(crate) fn payment_type(&self) -> &'static str {
         match self.kind {
             Kind::Sale | Kind::ByRegistration => "DB",
-            Kind::PreAuthorisation | Kind::Increment | Kind::Reauthorisation => "PA",
+            Kind::PreAuthorisation | Kind::PreAuthorisationByRegistration | Kind::Increment | Kind::Reauthorisation => {
+                "PA"
+            }
             Kind::Credit => "CD",
+            Kind::StoreCard => "RG",
+            Kind::ForgetCard => "DR",
             Kind::Capture => "CP",
             Kind::Refund => "RF",
             Kind::Reversal => "RV",
         }
     }
 
+    /// Whether stored card data stand for the card.
+    fn is_by_registration(&self) -> bool {
+        matches!(self.kind, Kind::ByRegistration | Kind::PreAuthorisationByRegistration)
+    }
+
     fn wanted(&self, of: Option<EarlierName>) -> Wanted {
         let currency = Currency::from_code("EUR").unwrap();
-        let amount = Amount::parse(&format!("{}.{:02}", self.minor / 100, self.minor % 100), currency).unwrap();
+        let amount = self.kind.moves_money().then(|| Amount::from_minor(self.minor, currency).unwrap());
+        let note: serde_json::Value = format!("wish number {}", self.number).into();
+        let parameters = match self.kind {
+            Kind::StoreCard => vec![("customer.givenName", note), ("customer.surname", "Poe".into())],
+            Kind::ForgetCard => Vec::new(),
+            _ => vec![("merchantMemo", note)],
+        };
         let fields = RequestFields {
             of,
-            registration: (self.kind == Kind::ByRegistration).then(|| "f".repeat(32)),
-            amount: Some(amount),
+            registration: match self.kind {
+                // Its id says whose wish it is: no note goes with a DELETE.
+                Kind::ForgetCard => Some(format!("f{:0>31}", self.number)),
+                _ => self.is_by_registration().then(|| "f".repeat(32)),
+            },
+            amount,
             accept_partial: self.accepts_part.then_some(true),
             till_confirms: self.confirms.map(|confirms| confirms.on_silence),
             ..RequestFields::new(self.kind)
@@ -168,9 +189,7 @@ impl Wish {
             transaction: fields.transaction().unwrap(),
             caller: Caller::root(0),
             training: None,
-            parameters: [("merchantMemo".to_owned(), format!("wish number {}", self.number).into())]
-                .into_iter()
-                .collect(),
+            parameters: parameters.into_iter().map(|(name, value)| (name.to_owned(), value)).collect(),
         }
     }
 }
@@ -399,7 +418,7 @@ impl Till {
             if let Ok(view) = answer {
                 let wish = &mut state.wishes[wish];
                 wish.in_journal = Some(view.number.get());
-                wish.payment = view.payment_id.as_ref().map(ToString::to_string);
+                wish.payment = view.payment_id.as_ref().map(ToString::to_string).or_else(|| view.registration.clone());
                 wish.confirmed = confirmed(wish, view).or(wish.confirmed);
             }
             state.tell(wish, told(answer));

@@ -11,6 +11,7 @@
 //! | never taken back | what a till was told is approved stays, with that amount, until a till reverses it |
 //! | not before its till | what a till confirms is approved only after the till has taken it, or kept its silence and wished it so |
 //! | the rest goes back | of what a till took in part exactly the rest is refunded, once, or the refund ends loudly |
+//! | cards | a card is stored once, by its own request, and its till is told its id; told that it was not stored, it is not left usable; nothing is paid with it |
 //! | paper | what a receipt says of the outcome was or becomes what the till is told |
 //! | | **when everything works again** |
 //! | nothing stays open | every wish ends by itself, or waits loudly for a person |
@@ -22,7 +23,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use pos_agent::transaction::OnSilence;
+use pos_agent::transaction::{Kind, OnSilence};
 
 use super::hardware::lines;
 use super::host_rules::HostRules;
@@ -96,6 +97,11 @@ impl State {
     /// What stands of a wish. What the bank booked twice of one request that may be sent twice is its own doing.
     fn held(&self, wish: &Wish) -> Vec<u64> {
         let may_be_sent_again = wish.is_later();
+        if !wish.kind.moves_money() {
+            // What counts is what was done to the card: stored, or forgotten.
+            let done = self.entries(wish).filter(|entry| entry.state == EntryState::Approved);
+            return done.map(Entry::stands).collect();
+        }
         let counts = |entry: &&Entry| entry.stands() > 0 && !(entry.again && may_be_sent_again);
         self.entries(wish).filter(counts).map(Entry::stands).collect()
     }
@@ -136,6 +142,8 @@ impl State {
                 "CP" | "RF" if before.what != *what => Some("something else was sent under the same reference"),
                 "CP" | "RF" if !absent && !may_be_sooner => Some("sent again before its absence was final"),
                 "CP" | "RF" => None,
+                // What is forgotten is forgotten.
+                "DR" if before.what == *what => None,
                 _ => Some("a payment was sent again"),
             };
             if let Some(why) = why {
@@ -206,6 +214,12 @@ impl State {
             }
             Some(Told::Approved { minor }) if held != [*minor] => {
                 self.violation(ANOTHER_TOLD, format!("{}: told {minor}, held {held:?}", wish.reference));
+            }
+            Some(Told::Approved { .. })
+                if wish.kind == Kind::StoreCard
+                    && self.entries(&wish).all(|entry| Some(&entry.id) != wish.payment.as_ref()) =>
+            {
+                self.violation("told of another stored card", format!("{}: {:?}", wish.reference, wish.payment));
             }
             Some(Told::Approved { .. }) if !wish.may_be_approved() => {
                 self.violation("told as approved before its till took it", wish.reference.clone());

@@ -5,7 +5,7 @@ import { readFileSync, readdirSync } from "node:fs";
 import { test } from "node:test";
 import { read } from "../api.js";
 import { byHour, markReserved } from "../day.js";
-import { fits, possible } from "../history.js";
+import { merged, possible, questions } from "../history.js";
 import { minor, percent, shift, shown, typed, unshift, wire } from "../money.js";
 
 const PAGE = new URL("..", import.meta.url);
@@ -45,10 +45,23 @@ test("an amount is shown as the language writes it, and text that is none as it 
 
 const sale = (more) => ({ reference: "Order-4711-X", number: 17, kind: "sale", amount: "12.34", state: "ended", outcome: "approved", startedAt: "2026-11-22T14:03:22Z", card: { last4: "0119" }, ...more });
 
-test("a search finds by amount, time, last four digits, reference and number", () => {
-  for (const words of ["", "12,34", "12.34", "12.34 €", "0119", "4711", "order", "17", "14:03", "14:"]) assert.ok(fits(sale(), words, 2, "14:03"), words);
-  for (const words of ["12,35", "0118", "4712", "15:03", "zzz", "18"]) assert.ok(!fits(sale(), words, 2, "14:03"), words);
-  assert.ok(fits(sale(), "9:03", 2, "09:03"));
+test("what is typed into the search is asked of the terminal, each thing that it may mean", () => {
+  const now = new Date(2026, 10, 22, 15, 30);
+  const at = (...parts) => new Date(2026, ...parts).toISOString();
+  for (const [words, asked] of [
+    ["", [{}]], ["12,34", [{ amount: "12.34" }, { reference: "12,34" }]], ["12.34 €", [{ amount: "12.34" }]],
+    ["0119", [{ amount: "119.00" }, { last4: "0119" }, { reference: "0119" }]],
+    ["17", [{ amount: "17.00" }, { since: "16", limit: "1", order: "oldest" }, { reference: "17" }]], ["order-1", [{ reference: "order-1" }]],
+    ["14:03", [{ from: at(10, 22, 14, 3), to: at(10, 22, 14, 4) }]], ["9:", [{ from: at(10, 22, 9), to: at(10, 22, 10) }]],
+    ["21.11.", [{ from: at(10, 21), to: at(10, 22) }]], ["2026-02-01", [{ from: at(1, 1), to: at(1, 2) }]], ["1/2", [{ from: at(1, 1), to: at(1, 2) }]],
+    ["24.12.", [{ from: new Date(2025, 11, 24).toISOString(), to: new Date(2025, 11, 25).toISOString() }]],
+    ["31.2.", [{ reference: "31.2." }]], ["25:00", [{ reference: "25:00" }]], ["käse", []],
+  ]) assert.deepEqual(questions(words, 2, now), asked, words);
+});
+
+test("what several questions find is one list, each sale once, the newest first", () => {
+  const numbers = (list) => list.map((one) => one.number);
+  assert.deepEqual(numbers(merged([{ number: 9 }, { number: 4 }], [{ number: 7 }, { number: 4 }, { number: 2 }])), [9, 7, 4, 2]);
 });
 
 test("only what the sale allows is offered", () => {
@@ -56,9 +69,12 @@ test("only what the sale allows is offered", () => {
   assert.deepEqual(possible(sale({ left: "0.00" })), []);
   assert.deepEqual(possible(sale({ left: "7.34", later: [{ kind: "refund", state: "ended", outcome: "approved" }] })), ["refund"]);
   assert.deepEqual(possible(sale({ left: "12.34", later: [{ kind: "refund", state: "ended", outcome: "declined" }] })), ["refund", "reversal"]);
-  assert.deepEqual(possible(sale({ kind: "pre-authorisation", left: "50.00" })), ["capture", "increment", "reversal"]);
-  assert.deepEqual(possible(sale({ kind: "pre-authorisation", left: "50.00", later: [{ kind: "increment", state: "ended", outcome: "approved" }] })), ["capture", "increment", "reversal"]);
-  assert.deepEqual(possible(sale({ kind: "pre-authorisation", left: "20.00", later: [{ kind: "capture", state: "ended", outcome: "approved" }] })), ["capture"]);
+  assert.deepEqual(possible(sale({ kind: "pre-authorisation", left: "50.00" })), ["capture", "increment", "reauthorisation", "reversal"]);
+  assert.deepEqual(possible(sale({ kind: "pre-authorisation", left: "50.00", later: [{ kind: "increment", state: "ended", outcome: "approved" }] })), ["capture", "increment", "reauthorisation", "reversal"]);
+  assert.deepEqual(possible(sale({ kind: "pre-authorisation", left: "20.00", later: [{ kind: "capture", state: "ended", outcome: "approved" }] })), ["capture", "reauthorisation"]);
+  assert.deepEqual(possible(sale({ kind: "reauthorisation", left: "50.00" })), ["capture", "increment", "reauthorisation", "reversal"]);
+  assert.deepEqual(possible(sale({ left: "0.00", registration: "8ac7" })), ["by-registration"], "the card is kept, whatever becomes of the payment");
+  assert.deepEqual(possible(sale({ left: "1.00", registration: "8ac7" }), 2, (kind) => kind === "refund"), ["refund"], "what the caller may");
   for (const outcome of ["declined", "cancelled", "not-sent", "reversed"]) assert.deepEqual(possible(sale({ outcome })), []);
   for (const state of ["unconfirmed", "in-progress", "awaiting-signature"]) assert.deepEqual(possible(sale({ state, outcome: undefined })), []);
 });

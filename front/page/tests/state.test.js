@@ -279,20 +279,40 @@ test("missed events are made up for by looking", () => {
   assert.deepEqual(names(play(up(), { type: "look" })[1]), ["status"]);
 });
 
-test("each wait has its deadline: told by the agent, else by the settings, else none", () => {
-  const waits = { cardS: 60, answerS: 40, signatureS: 180 };
-  const at = Date.parse(view().startedAt);
-  assert.deepEqual(waitOf(running().job, waits), { since: at, until: at + 60000 });
-  assert.deepEqual(waitOf(running(view({ state: "in-progress" })).job, waits), { since: at, until: at + 40000 });
-  assert.deepEqual(waitOf(running(view({ state: "awaiting-signature" })).job, waits), { since: at, until: at + 180000 });
-  assert.equal(waitOf(running().job, undefined).until, null);
-  const told = running(view({ state: "awaiting-till", toConfirm: { amount: "12.34", until: "2026-11-22T12:01:00Z" } }));
-  assert.equal(waitOf(told.job, waits).until, at + 60000);
-  assert.equal(waitOf(running(view({ state: "unconfirmed" })).job, waits).until, null, "nobody knows when the bank answers");
-  assert.equal(waitOf(running(ended("approved")).job, waits), null);
-  assert.deepEqual(waitOf(running().job, waits, 5000), { since: at - 5000, until: at + 55000 }, "by this page's clock");
-  const [pin] = play(running(view({ state: "in-progress" })), step({ step: "pin-entry" }));
-  assert.deepEqual(waitOf(pin.job, waits), { since: T, until: null }, "the customer is waited for, not the bank");
+test("each wait is counted from the arrival of the answer that told it, and by no clock", () => {
+  const arrived = (sale) => play(up(), { ...START, tick: 400 }, { type: "posted", reference: "r-1", sale, tick: 1000 })[0];
+  assert.deepEqual(waitOf(arrived(view({ leftS: 45, waitS: 60, until: "1999-01-01T00:00:00Z" })).job), { since: -14000, until: 46000 });
+  assert.deepEqual(waitOf(arrived(view({ state: "awaiting-till", leftS: 9 })).job), { since: 1000, until: 10000 });
+  assert.deepEqual(waitOf(arrived(view()).job), { since: 1000, until: null }, "nobody knows");
+  const later = play(arrived(view({ leftS: 45 })), { type: "fetched", reference: "r-1", heard: 0, tick: 6000, sale: view({ leftS: 40, waitS: 60 }) })[0];
+  assert.deepEqual(waitOf(later.job), { since: -14000, until: 46000 }, "a look on the way changes nothing");
+  assert.deepEqual(waitOf(arrived(view({ state: "unconfirmed" })).job), { since: 1000, until: null }, "nobody knows when the bank answers");
+  assert.equal(waitOf(arrived(ended("approved")).job), null);
+  const [pin] = play(arrived(view({ state: "in-progress" })), { ...step({ step: "pin-entry" }), tick: 3000 });
+  assert.deepEqual(waitOf(pin.job), { since: 3000, until: null }, "the customer is waited for, not the bank");
+  const [bank, asked] = play(pin, { ...step({ step: "authorising" }), tick: 5000 });
+  assert.deepEqual(waitOf(bank.job), { since: 5000, until: null });
+  assert.deepEqual(names(asked), ["fetch"], "how long the bank may take is asked");
+});
+
+test("after a reload what goes on without a limit is counted from its beginning", () => {
+  const [state] = play(begin({ reference: "r-1", request: REQUEST, begunAt: T - 7000 }), { type: "link-up" },
+    { type: "fetched", reference: "r-1", sale: view({ state: "unconfirmed" }), heard: 0, tick: 300 });
+  assert.deepEqual(waitOf(state.job), { since: 300 - 7000, until: null });
+});
+
+test("training ends from wherever it stands, and a payment is not touched by that", () => {
+  for (const [sale, stops] of [
+    [view({ training: true }), ["cancel", "forget"]], [view({ training: true, state: "in-progress" }), ["cancel", "forget"]],
+    [view({ training: true, state: "awaiting-signature" }), ["sign", "forget"]], [ended("approved", { training: true }), ["forget"]],
+    [view({ training: true, state: "unconfirmed" }), ["forget"]],
+  ]) {
+    const [state, done] = play(running(sale), { type: "end-training" });
+    assert.deepEqual([state.job, state.open, names(done)], [null, [], stops], sale.state);
+    const [after] = play(state, { type: "cancelled", reference: "r-1", sale, cancel: "in-time" });
+    assert.equal(after.job, null, "its end is nobody's");
+  }
+  for (const sale of [view(), ended("approved")]) assert.deepEqual(names(play(running(sale), { type: "end-training" })[1]), []);
 });
 
 test("nothing that happens in any order starts a second sale or forgets one that runs", () => {

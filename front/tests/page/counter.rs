@@ -13,6 +13,7 @@ use pos_agent::sim::shop::{Options, Shop};
 use reqwest::Client;
 use rustix::process::{Pid, Signal};
 use serde_json::{Value, json};
+use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpStream, UnixStream};
 use tokio::process::{Child, Command};
 
@@ -34,7 +35,12 @@ pub(crate) struct Counter {
 
 impl Counter {
     /// Returns when a sale can begin.
-    pub(crate) async fn open(mut options: Options) -> Self {
+    pub(crate) async fn open(options: Options) -> Self {
+        Self::open_with(options, "").await
+    }
+
+    /// The same, and the front's configuration ends so.
+    pub(crate) async fn open_with(mut options: Options, front: &str) -> Self {
         static PROVIDER: Once = Once::new();
         PROVIDER.call_once(|| rustls::crypto::ring::default_provider().install_default().unwrap());
         options.reader.removes_card = true;
@@ -43,7 +49,7 @@ impl Counter {
         let folder = shop.folder();
         let at = |name: &str| folder.join(name).display().to_string();
         let config = format!(
-            "agent = {:?}\nstate = {:?}\ncontrol = {:?}\n[listen]\nhttp = [{address:?}]\n",
+            "agent = {:?}\nstate = {:?}\ncontrol = {:?}\n[listen]\nhttp = [{address:?}]\n{front}",
             shop.socket().display().to_string(),
             at("front-state"),
             at("front.sock"),
@@ -72,6 +78,19 @@ impl Counter {
             .kill_on_drop(true)
             .spawn()
             .unwrap_or_else(|error| panic!("{}: {error}; `cargo build` makes it", program.display()))
+    }
+
+    /// `pos-agent operator add`.
+    pub(crate) async fn add_operator(&self, name: &str, role: &str, pin: &str) {
+        let mut adds = Command::new(PathBuf::from(FRONT).with_file_name("pos-agent"))
+            .args(["operator", "add", name, "--role", role, "--pin-stdin", "--config"])
+            .arg(self.shop.config())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .spawn()
+            .unwrap();
+        adds.stdin.take().unwrap().write_all(format!("{pin}\n").as_bytes()).await.unwrap();
+        assert!(adds.wait().await.unwrap().success(), "{name} is not added");
     }
 
     pub(crate) async fn start_agent(&mut self) {
@@ -124,7 +143,12 @@ impl Counter {
 
     pub(crate) async fn until_ready(&self) {
         let ready = async {
-            while self.get("/v1/status").await["ready"] != true {
+            // Where it takes an operator, strangers are refused the status: then the agent is there.
+            loop {
+                let said = self.get("/v1/status").await;
+                if said["ready"] == true || said["code"] == "sign-in" {
+                    return;
+                }
                 tokio::task::yield_now().await;
             }
         };
@@ -140,13 +164,18 @@ impl Counter {
     /// A transaction of a till beside the page; answers when it has ended.
     pub(crate) async fn beside(&self, body: Value, with_card: Option<(&str, CardEntry)>) -> Value {
         let reference = body["reference"].as_str().unwrap().to_owned();
-        let request = self.client.post(format!("{}/v1/sales", self.url)).header("origin", &self.url);
-        let answer = request.header("content-type", "application/json").body(body.to_string()).send().await.unwrap();
-        assert_eq!(answer.status(), 201, "{body}");
+        self.begin_beside(body).await;
         if let Some((name, entry)) = with_card {
             self.present(name, entry).await;
         }
         self.get(&format!("/v1/sales/{reference}?wait-s=60")).await
+    }
+
+    /// The same, and does not wait for its end.
+    pub(crate) async fn begin_beside(&self, body: Value) {
+        let request = self.client.post(format!("{}/v1/sales", self.url)).header("origin", &self.url);
+        let answer = request.header("content-type", "application/json").body(body.to_string()).send().await.unwrap();
+        assert_eq!(answer.status(), 201, "{body}");
     }
 
     /// As soon as the reader asks for a card.
@@ -155,12 +184,12 @@ impl Counter {
         self.shop.reader.present(card(name).unwrap(), entry);
     }
 
-    /// A sale over twenty, which the tests act upon.
-    pub(crate) async fn sold(&self, kind: &str) -> String {
-        let body = json!({ "reference": "before", "kind": kind, "amount": "50.00" });
-        let sale = self.beside(body, Some(("tap", CardEntry::Tap))).await;
+    /// A transaction over fifty, which the tests act upon; `more` says what it is.
+    pub(crate) async fn sold(&self, mut more: Value) -> Value {
+        (more["reference"], more["amount"]) = (json!("before"), json!("50.00"));
+        let sale = self.beside(more, Some(("tap", CardEntry::Tap))).await;
         assert_eq!(sale["outcome"], "approved", "{sale}");
-        "before".to_owned()
+        sale
     }
 
     /// How often money stands moved at the gateway by transactions of this kind.

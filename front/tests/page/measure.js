@@ -22,7 +22,7 @@ for (const e of document.querySelectorAll("output, .sum, button > span, h1, dd, 
 }
 for (const sel of ["#main", ".running .act", ".end .panel", "dialog"]) {
   const e = document.querySelector(sel);
-  if (e && (sel !== "#main" || document.querySelector(".pay, .sale")) && e.scrollHeight > e.clientHeight + 1) faults.push(`scrolls ${sel} ${e.scrollHeight}>${e.clientHeight}`);
+  if (e && (sel !== "#main" || document.querySelector(".pay, .sale, .pin")) && e.scrollHeight > e.clientHeight + 1) faults.push(`scrolls ${sel} ${e.scrollHeight}>${e.clientHeight}`);
 }
 const parts = [...document.querySelectorAll("#main button, #main h1, #main .figure, #main .lines p, #main .ring, .stages, #main .sum")].filter(visible);
 for (const a of parts) for (const c of parts) {

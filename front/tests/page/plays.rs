@@ -7,7 +7,7 @@ use std::time::Duration;
 use pos_agent::sim::gateway::Kind;
 use pos_agent::sim::reader::{CardEntry, WaitsFor, card};
 use pos_agent::sim::shop::Options;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::browser::{Browser, By, Driver, ESCAPE, NUMPAD_ENTER};
 use crate::counter::Counter;
@@ -16,18 +16,29 @@ use crate::within;
 
 /// N: of the table each Nth row is played, beginning with the first; all of them when it is not set.
 const EVERY: &str = "POS_FRONT_PAGE_EVERY";
+/// Only rows in whose line, as it is printed, this stands: `by-registration`, `AgentKilledAtBank`.
+const ONLY: &str = "POS_FRONT_PAGE_ONLY";
 
 /// A transaction and what becomes of it.
 #[derive(Clone, Copy, Debug)]
 struct Play {
     kind: &'static str,
     /// What it acts upon, when it is no transaction of its own.
-    upon: Option<&'static str>,
+    upon: Option<Before>,
     /// As the keypad is pressed, or as it is typed into the question.
     amount: &'static str,
     card: (&'static str, CardEntry),
     deed: Deed,
     outcome: &'static str,
+}
+
+/// The transaction of before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Before {
+    Sale,
+    PreAuthorisation,
+    /// A sale of which the gateway has kept the card.
+    CardKept,
 }
 
 /// What the cashier or the world does beside it.
@@ -38,6 +49,12 @@ enum Deed {
     AcceptsSignature,
     RefusesSignature,
     GatewayIsGone,
+    /// The registration of the kept card is typed, and not taken from the payment in the list.
+    TypesRegistration,
+    /// Another till has begun it, and is to confirm it; the cashier says that it is taken.
+    TakesForTheTill,
+    /// The same, and the cashier does not take it.
+    LeavesForTheTill,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,14 +64,20 @@ enum Disturbance {
     SecondPage,
     AgentKilled,
     FrontKilled,
+    /// While the bank is asked for what a card pays; otherwise not at all.
+    AgentKilledAtBank,
+    /// While a signature is compared, or the till's word awaited; otherwise not at all.
+    AgentKilledAtDecision,
 }
 
-const DISTURBANCES: [Disturbance; 5] = [
+const DISTURBANCES: [Disturbance; 7] = [
     Disturbance::Nothing,
     Disturbance::Reload,
     Disturbance::SecondPage,
     Disturbance::AgentKilled,
     Disturbance::FrontKilled,
+    Disturbance::AgentKilledAtBank,
+    Disturbance::AgentKilledAtDecision,
 ];
 const HANDS: [By; 2] = [By::Pointer, By::Keyboard];
 const SIZES: [(u32, u32); 2] = [(480, 320), (1024, 600)];
@@ -62,12 +85,16 @@ const LANGUAGES: [&str; 2] = ["en", "de"];
 
 const TAP: (&str, CardEntry) = ("tap", CardEntry::Tap);
 const SIGNED: (&str, CardEntry) = ("chip-signature", CardEntry::Insert);
+/// It refuses what the gateway has approved.
+const REFUSING: (&str, CardEntry) = ("chip-refuses", CardEntry::Insert);
+/// The end that needs a person, who is not there: no outcome.
+const NEEDS_PERSON: &str = "needs-person";
 
 const fn own(kind: &'static str, amount: &'static str, outcome: &'static str) -> Play {
     Play { kind, upon: None, amount, card: TAP, deed: Deed::Nothing, outcome }
 }
 
-const fn upon(kind: &'static str, upon: &'static str, amount: &'static str, outcome: &'static str) -> Play {
+const fn upon(kind: &'static str, upon: Before, amount: &'static str, outcome: &'static str) -> Play {
     Play { upon: Some(upon), ..own(kind, amount, outcome) }
 }
 
@@ -87,13 +114,25 @@ const PLAYS: &[Play] = &[
     Play { deed: Deed::Cancels, ..own("pre-authorisation", "5000", "cancelled") },
     own("credit", "300", "approved"),
     own("credit", "351", "declined"),
-    upon("capture", "pre-authorisation", "40.00", "approved"),
-    upon("capture", "pre-authorisation", "40.51", "declined"),
-    upon("increment", "pre-authorisation", "10.00", "approved"),
-    upon("refund", "sale", "5.00", "approved"),
-    upon("refund", "sale", "5.51", "declined"),
-    upon("reversal", "sale", "", "approved"),
-    upon("reversal", "pre-authorisation", "", "approved"),
+    // The card refuses, and the gateway refuses the reversal.
+    Play { card: REFUSING, ..own("sale", "1284", NEEDS_PERSON) },
+    // Approved, and the answer lost: unconfirmed, and found.
+    own("credit", "373", "approved"),
+    Play { deed: Deed::TakesForTheTill, ..own("sale", "2100", "approved") },
+    Play { deed: Deed::LeavesForTheTill, ..own("sale", "2100", "reversed") },
+    upon("capture", Before::PreAuthorisation, "40.00", "approved"),
+    upon("capture", Before::PreAuthorisation, "40.51", "declined"),
+    upon("capture", Before::PreAuthorisation, "40.73", "approved"),
+    upon("increment", Before::PreAuthorisation, "10.00", "approved"),
+    upon("reauthorisation", Before::PreAuthorisation, "30.00", "approved"),
+    upon("reauthorisation", Before::PreAuthorisation, "30.51", "declined"),
+    upon("refund", Before::Sale, "5.00", "approved"),
+    upon("refund", Before::Sale, "5.51", "declined"),
+    upon("reversal", Before::Sale, "", "approved"),
+    upon("reversal", Before::PreAuthorisation, "", "approved"),
+    upon("by-registration", Before::CardKept, "7.00", "approved"),
+    upon("by-registration", Before::CardKept, "7.51", "declined"),
+    Play { deed: Deed::TypesRegistration, ..upon("by-registration", Before::CardKept, "700", "approved") },
 ];
 
 #[tokio::test]
@@ -104,6 +143,7 @@ async fn each_kind_and_end_with_each_disturbance() {
     let rows = all_pairs(&sizes);
     let driver = Driver::start().await;
     let (first, second) = (driver.browser().await, driver.browser().await);
+    let only = std::env::var(ONLY).unwrap_or_default();
     let mut played = 0;
     for row in rows.iter().step_by(every) {
         let round = Round {
@@ -113,6 +153,9 @@ async fn each_kind_and_end_with_each_disturbance() {
             size: SIZES[row[3]],
             language: LANGUAGES[row[4]],
         };
+        if !format!("{round:?}").contains(&only) {
+            continue;
+        }
         // Said before it is played: what fails is the last line.
         println!("{round:?}");
         round.play(&first, &second).await;
@@ -136,9 +179,10 @@ struct Round {
 impl Round {
     async fn play(&self, page: &Browser, second: &Browser) {
         let mut counter = Counter::open(Options::default()).await;
-        if let Some(kind) = self.play.upon {
-            counter.sold(kind).await;
-        }
+        let registration = match self.play.upon {
+            Some(before) => counter.sold(before.request()).await["registration"].as_str().map(ToOwned::to_owned),
+            None => None,
+        };
         page.open(&counter.url, self.language, self.size).await;
         page.until_link("up").await;
         page.until_screen("pay").await;
@@ -152,14 +196,24 @@ impl Round {
         if self.play.deed == Deed::GatewayIsGone {
             counter.shop.gateway.set_offline(true).await.unwrap();
         }
-        self.begin(page).await;
-        let reference = self.reference(&counter, page).await;
+        if self.disturbance == Disturbance::AgentKilledAtBank && self.play.upon.is_none() {
+            counter.shop.gateway.set_delay(Duration::from_secs(2));
+        }
+        let reference = if self.play.deed.is_of_another_till() {
+            counter.begin_beside(json!({ "reference": "tills", "amount": "21.00", "confirm": "till" })).await;
+            page.until_screen("sale-card").await;
+            "tills".to_owned()
+        } else {
+            self.begin(page, registration.as_deref()).await;
+            self.reference(&counter, page).await
+        };
         self.disturb(&mut counter, page, second).await;
-        let ended = self.carry_on(&counter, page, &reference).await;
+        let ended = self.carry_on(&mut counter, page, &reference).await;
         self.judge(&counter, &ended);
-        let word = match ended["outcome"].as_str().unwrap() {
-            "partially-approved" => "partial",
-            word => word,
+        let word = match ended["outcome"].as_str() {
+            Some("partially-approved") => "partial",
+            Some(word) => word,
+            None => NEEDS_PERSON,
         };
         shows(page, word).await;
         if self.disturbance == Disturbance::SecondPage {
@@ -170,9 +224,10 @@ impl Round {
     }
 
     /// What the cashier does until the transaction is asked for.
-    async fn begin(&self, page: &Browser) {
+    async fn begin(&self, page: &Browser, registration: Option<&str>) {
         let Play { kind, upon, amount, .. } = self.play;
-        let do_it = if upon.is_some() {
+        let types = self.play.deed == Deed::TypesRegistration;
+        let do_it = if upon.is_some() && !types {
             page.press("[data-view=sales]", self.by).await;
             page.press(".entry", self.by).await;
             page.press(&format!("[data-act={kind}]"), self.by).await;
@@ -186,6 +241,11 @@ impl Round {
             if kind != "sale" {
                 page.press("#kind", self.by).await;
                 page.press(&format!("[data-kind={kind}]"), self.by).await;
+                if types {
+                    page.until("document.activeElement?.id === 'registration-field'").await;
+                    page.keys(registration.expect("the gateway has kept the card")).await;
+                    page.press("#ok", self.by).await;
+                }
                 page.until("!document.querySelector('dialog[open]')").await;
             }
             match self.by {
@@ -225,19 +285,14 @@ impl Round {
 
     async fn disturb(&self, counter: &mut Counter, page: &Browser, second: &Browser) {
         match self.disturbance {
-            Disturbance::Nothing => {}
+            Disturbance::Nothing | Disturbance::AgentKilledAtBank | Disturbance::AgentKilledAtDecision => {}
             Disturbance::Reload => {
                 page.reload().await;
                 page.until_link("up").await;
             }
             Disturbance::SecondPage if self.play.upon.is_some() => {}
             Disturbance::SecondPage => self.open_second(counter, second).await,
-            Disturbance::AgentKilled => {
-                counter.kill_agent().await;
-                page.until_link("agent-down").await;
-                counter.start_agent().await;
-                page.until_link("up").await;
-            }
+            Disturbance::AgentKilled => kill_agent(counter, page).await,
             Disturbance::FrontKilled => {
                 counter.kill_front().await;
                 page.until_link("lost").await;
@@ -248,14 +303,21 @@ impl Round {
     }
 
     /// The customer and the cashier do their parts whenever it is their turn, until the transaction has ended.
-    async fn carry_on(&self, counter: &Counter, page: &Browser, reference: &str) -> Value {
+    async fn carry_on(&self, counter: &mut Counter, page: &Browser, reference: &str) -> Value {
         let carried = async {
             let mut decided = false;
+            let mut killed = false;
             loop {
                 let sale = counter.get(&format!("/v1/sales/{reference}")).await;
                 let waits_for = counter.shop.reader.watch().borrow().waits_for;
                 match sale["state"].as_str() {
                     Some("ended") => return sale,
+                    Some("unconfirmed") if sale["needsPerson"].is_string() => return sale,
+                    Some(state) if !killed && self.is_killed_in(state, &sale) => {
+                        page.until_screen(if state == "in-progress" { "sale-bank" } else { screen_of(state) }).await;
+                        kill_agent(counter, page).await;
+                        killed = true;
+                    }
                     Some("waiting-for-card") if self.play.deed == Deed::Cancels && !decided => {
                         page.until_screen("sale-card").await;
                         page.until("!document.querySelector('#cancel[aria-disabled=true]')").await;
@@ -274,9 +336,9 @@ impl Round {
                         )
                         .await;
                     }
-                    Some("awaiting-signature") if !decided => {
-                        page.until_screen("sale-signature").await;
-                        let accepts = self.play.deed == Deed::AcceptsSignature;
+                    Some(state @ ("awaiting-signature" | "awaiting-till")) if !decided => {
+                        page.until_screen(screen_of(state)).await;
+                        let accepts = [Deed::AcceptsSignature, Deed::TakesForTheTill].contains(&self.play.deed);
                         page.press(if accepts { "#accept" } else { "#refuse" }, self.by).await;
                         decided = true;
                     }
@@ -287,32 +349,90 @@ impl Round {
         within("the end", carried).await
     }
 
+    /// Whether now is when the agent is to be killed.
+    fn is_killed_in(&self, state: &str, sale: &Value) -> bool {
+        match self.disturbance {
+            Disturbance::AgentKilledAtBank => {
+                let asked = state == "in-progress" && sale["step"] == "authorising";
+                asked && ["sale", "pre-authorisation", "credit"].contains(&self.play.kind)
+            }
+            Disturbance::AgentKilledAtDecision => ["awaiting-signature", "awaiting-till"].contains(&state),
+            _ => false,
+        }
+    }
+
     /// The agent's word is what the play says, and the gateway's ledger agrees.
     fn judge(&self, counter: &Counter, ended: &Value) {
         let outcome = ended["outcome"].as_str().unwrap_or_default();
         // An agent that was killed gives up what it was doing, and takes back what it cannot finish.
-        let gives_up = self.disturbance == Disturbance::AgentKilled;
+        let gives_up = matches!(
+            self.disturbance,
+            Disturbance::AgentKilled | Disturbance::AgentKilledAtBank | Disturbance::AgentKilledAtDecision
+        );
+        let outcome = if ended["state"] == "ended" { outcome } else { NEEDS_PERSON };
         let expected =
             outcome == self.play.outcome || (gives_up && ["cancelled", "not-sent", "reversed"].contains(&outcome));
         assert!(expected, "{ended}\n{}", counter.log());
         let done = outcome == "approved" || outcome == "partially-approved";
         let (kind, before) = match self.play.kind {
+            "by-registration" => (Kind::Debit, 1),
             "sale" => (Kind::Debit, 0),
             "pre-authorisation" => (Kind::PreAuthorisation, 0),
             "credit" => (Kind::Credit, 0),
             "capture" => (Kind::Capture, 0),
-            "increment" => (Kind::PreAuthorisation, 1),
+            "increment" | "reauthorisation" => (Kind::PreAuthorisation, 1),
             "refund" => (Kind::Refund, 0),
             "reversal" => (Kind::Reversal, 0),
             other => panic!("no kind of the gateway's for {other}"),
         };
         let ledger = counter.shop.gateway.ledger();
+        if outcome == NEEDS_PERSON {
+            // The gateway holds it, and a person is told so.
+            assert_eq!(counter.moved(kind), 1, "{ended}\n{:?}", ledger.entries());
+            return;
+        }
         assert_eq!(counter.moved(kind), before + usize::from(done), "{ended}\n{:?}", ledger.entries());
-        if self.play.upon == Some("sale") {
+        if self.play.upon == Some(Before::Sale) {
             let stands = usize::from(self.play.kind != "reversal" || !done);
             assert_eq!(counter.moved(Kind::Debit), stands, "{:?}", ledger.entries());
         }
     }
+}
+
+impl Before {
+    fn request(self) -> Value {
+        let kept = json!({ "createRegistration": true,
+            "standingInstruction": { "type": "UNSCHEDULED", "mode": "INITIAL", "source": "CIT" } });
+        match self {
+            Self::Sale => json!({ "kind": "sale" }),
+            Self::PreAuthorisation => json!({ "kind": "pre-authorisation" }),
+            Self::CardKept => json!({ "kind": "sale", "parameters": kept }),
+        }
+    }
+}
+
+impl Deed {
+    fn is_of_another_till(self) -> bool {
+        matches!(self, Self::TakesForTheTill | Self::LeavesForTheTill)
+    }
+}
+
+fn screen_of(state: &str) -> &'static str {
+    match state {
+        "awaiting-till" => "sale-confirm",
+        _ => "sale-signature",
+    }
+}
+
+/// While it is gone, what the page shows is marked as old and says no outcome.
+async fn kill_agent(counter: &mut Counter, page: &Browser) {
+    counter.kill_agent().await;
+    page.until_link("agent-down").await;
+    let marked = "document.querySelector('.sale')?.dataset.stale === 'true'";
+    let end = "/^sale-(approved|partial|declined|cancelled|not-sent|reversed)$/.test(document.body.dataset.screen)";
+    page.until(&format!("({marked}) && !({end})")).await;
+    counter.start_agent().await;
+    page.until_link("up").await;
 }
 
 /// This is the page's last word, and it is no old one.

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use pos_agent::sim::reader::{CardEntry, WaitsFor};
 use pos_agent::sim::shop::Options;
+use serde_json::json;
 
 use crate::browser::{Browser, By, Driver, ESCAPE};
 use crate::counter::Counter;
@@ -160,6 +161,50 @@ async fn walk(eye: &mut Eye<'_>) {
     page.until_screen("sale-reversed").await;
     eye.look("reversed").await;
 
+    charge(page, "1284").await;
+    counter.present("chip-refuses", CardEntry::Insert).await;
+    page.until_screen("sale-needs-person").await;
+    eye.look("needs-person").await;
+    again(page).await;
+    counter.until_ready().await;
+
+    counter.begin_beside(json!({ "reference": "tills", "amount": "21.00", "confirm": "till" })).await;
+    counter.present("tap", CardEntry::Tap).await;
+    page.until_screen("sale-confirm").await;
+    eye.look("awaiting-till").await;
+    page.press("#accept", By::Pointer).await;
+    page.until_screen("sale-approved").await;
+    again(page).await;
+
+    page.press("#kind", By::Pointer).await;
+    page.press("[data-kind=by-registration]", By::Pointer).await;
+    page.until("document.activeElement?.id === 'registration-field'").await;
+    eye.look("registration").await;
+    page.keys("8ac7a4a08f0c1d2e018f0c3b5a6b7c8e").await;
+    page.press("#ok", By::Pointer).await;
+    page.keys("700").await;
+    eye.look("pay-by-registration").await;
+    page.press("#kind", By::Pointer).await;
+    page.press("[data-kind=credit]", By::Pointer).await;
+    page.keys(&format!("{ESCAPE}200000\u{e007}")).await;
+    page.until_screen("sale-refused").await;
+    eye.look("refused").await;
+    again(page).await;
+
+    // Loaded anew before the request was received.
+    page.run("localStorage.setItem('pos.sale', JSON.stringify({ reference: 'never', request: { kind: 'sale', amount: '12.34' }, begunAt: Date.now() }))").await;
+    page.reload().await;
+    page.until_screen("sale-not-begun").await;
+    eye.look("not-begun").await;
+    page.press("#leave", By::Pointer).await;
+
+    counter.shop.gateway.set_offline(true).await.unwrap();
+    charge(page, "1300").await;
+    counter.present("tap", CardEntry::Tap).await;
+    page.until_screen("sale-not-sent").await;
+    eye.look("not-sent").await;
+    counter.shop.gateway.set_offline(false).await.unwrap();
+
     charge(page, "1273").await;
     let gateway = &counter.shop.gateway;
     counter.present("tap", CardEntry::Tap).await;
@@ -196,6 +241,7 @@ async fn walk(eye: &mut Eye<'_>) {
     page.until_link("lost").await;
     eye.look("lost").await;
     drop(counter);
+    people(eye).await;
 
     let counter = Counter::open(taught()).await;
     page.open(&counter.url, eye.language, SIZES[1]).await;
@@ -214,4 +260,42 @@ async fn walk(eye: &mut Eye<'_>) {
     page.keys("1234\u{e007}").await;
     page.until_screen("sale-approved").await;
     eye.look("training-approved").await;
+}
+
+/// Who works there: the names, the PIN, a wrong one, and a supervisor's word.
+async fn people(eye: &mut Eye<'_>) {
+    let page = eye.page;
+    let more = "[operators]\nrequired = true\n[operators.supervisor-above]\nsale = \"100.00\"\n\n[gateway]";
+    let options = Options { config: vec![("[gateway]".to_owned(), more.to_owned())], ..Options::default() };
+    let counter = Counter::open_with(options, "[page]\nwithout-sign-in = \"nobody\"\n").await;
+    for (name, role) in [("Anna", "cashier"), ("Bernd", "supervisor"), ("Clara", "technician")] {
+        counter.add_operator(name, role, "2580").await;
+    }
+    page.open(&counter.url, eye.language, SIZES[1]).await;
+    page.until("document.querySelector('[data-operator=Anna]')").await;
+    eye.look("sign-in").await;
+    page.press("[data-operator=Anna]", By::Pointer).await;
+    page.keys("13").await;
+    eye.look("pin").await;
+    page.keys("79").await;
+    page.press("#pin-enter", By::Pointer).await;
+    page.until("document.querySelector('.sign-in > .hint').textContent").await;
+    eye.look("pin-wrong").await;
+    page.keys("2580").await;
+    page.press("#pin-enter", By::Pointer).await;
+    page.until_screen("pay").await;
+    page.until_link("up").await;
+    page.keys("15000\u{e007}").await;
+    page.until_screen("sale-refused").await;
+    eye.look("supervisor-needed").await;
+    page.press("#supervisor", By::Pointer).await;
+    page.until("document.querySelector('#supervisor-name')").await;
+    eye.look("supervisor").await;
+    for digit in "2580".chars() {
+        page.press(&format!("[data-pin='{digit}']"), By::Pointer).await;
+    }
+    page.press("#pin-enter", By::Pointer).await;
+    page.until_screen("sale-card").await;
+    counter.present("tap", CardEntry::Tap).await;
+    page.until_screen("sale-approved").await;
 }

@@ -53,8 +53,7 @@ async fn training_is_marked_on_each_screen_and_reaches_nobody() {
         page.press("#new", By::Pointer).await;
         page.until_screen("pay").await;
         page.until(MARKED).await;
-        page.press("#kind", By::Pointer).await;
-        page.press("#train", By::Pointer).await;
+        page.press("[data-view=end-training]", By::Pointer).await;
         page.until(&format!("!({MARKED})")).await;
     }
     let trained = counter.get("/v1/sales?training=true").await;

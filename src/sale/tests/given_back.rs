@@ -318,7 +318,7 @@ fn what_carries_our_reference_as_another_kind_is_not_absent() {
 #[test]
 fn a_pending_payment_is_known_by_its_id_from_then_on() {
     let mut sale = Trace::asked(EntryMode::NfcIcc);
-    let pending = || Event::Answered(Answer::Pending { id: PaymentId::new(KNOWN) });
+    let pending = || Event::Answered(Answer::Pending { id: PaymentId::new(KNOWN), redirect: None });
     assert_eq!(sale.on(pending()), [Action::Tell]);
     assert_eq!(sale.written.last().unwrap().as_slice(), [Record::Pending { payment: PaymentId::new(KNOWN) }]);
     let steps = sale.written.len();

@@ -105,7 +105,7 @@ fn a_throttled_request_waits_half_a_second_and_twice_as_long_each_time() {
 #[test]
 fn a_pending_payment_is_not_asked_for_before_its_time() {
     let mut sale = Trace::asked(EntryMode::NfcIcc);
-    let pending = || Event::Answered(Answer::Pending { id: PaymentId::new("p1") });
+    let pending = || Event::Answered(Answer::Pending { id: PaymentId::new("p1"), redirect: None });
     let _ = sale.on_at(pending(), 1);
     assert_eq!(sale.on_at(Event::DeadlinePassed, 1), []);
     assert_eq!(sale.on_at(Event::DeadlinePassed, 2), [Action::Poll { payment: PaymentId::new("p1") }]);

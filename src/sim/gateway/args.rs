@@ -7,11 +7,17 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 
-use super::{Certificate, Demand, HostRules, Options, outcomes, start};
+use super::{Certificate, Demand, HostRules, Options, outcomes, settlement, start};
+use crate::money::Currency;
+
+/// What the cents of an amount choose, at once and later.
+fn help() -> String {
+    outcomes::help() + &settlement::help()
+}
 
 /// The gateway's arguments.
 #[derive(Debug, clap::Args)]
-#[command(about = "A payment gateway on a desk", after_help = outcomes::help())]
+#[command(about = "A payment gateway on a desk", after_help = help())]
 pub struct Args {
     /// Where to listen; port 0 takes a free one
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8443")]
@@ -53,6 +59,12 @@ pub struct Args {
     /// Wait so long before each answer
     #[arg(long, value_name = "MS", default_value_t = 0, value_parser = clap::value_parser!(u64).range(..=600_000))]
     pub delay_ms: u64,
+    /// Write the settlement file of each day into this folder when the day is over (its clock is in UTC)
+    #[arg(long, value_name = "DIR")]
+    pub settlement_folder: Option<PathBuf>,
+    /// The currency of the merchant's account, in which it settles
+    #[arg(long, value_name = "CODE", default_value = "EUR", value_parser = currency)]
+    pub settlement_currency: Currency,
     #[command(flatten)]
     host_rules: HostRulesArgs,
 }
@@ -86,6 +98,10 @@ fn rate(text: &str) -> Result<u32, String> {
     number.ok_or_else(|| "must be a number of requests in a second, from 1, as 5/s".to_owned())
 }
 
+fn currency(text: &str) -> Result<Currency, String> {
+    Currency::from_code(text).map_err(|_| "must be a currency of ISO 4217, as EUR".to_owned())
+}
+
 fn time(text: &str) -> Result<DateTime<Utc>, String> {
     let read = DateTime::parse_from_rfc3339(text).map(|at| at.to_utc());
     read.map_err(|why| format!("must be a time as 2026-11-20T12:34:56Z or 2026-11-20T13:34:56+01:00: {why}"))
@@ -112,6 +128,8 @@ impl Args {
             throttle: self.throttle,
             clock: self.clock,
             delay: Duration::from_millis(self.delay_ms),
+            settlement_folder: self.settlement_folder.clone(),
+            settlement_currency: self.settlement_currency,
             ..default
         })
     }
@@ -148,7 +166,9 @@ mod tests {
         for (cents, _, what) in outcomes::TABLE.iter().chain(outcomes::REVERSALS) {
             assert!(help.contains(&format!(".{cents:02}  {what}")), "{what}");
         }
-        for option in ["--ledger", "--throttle", "--clock", "--delay-ms", "--permissive", "--literal"] {
+        for option in
+            ["--settlement-folder", "--ledger", "--throttle", "--clock", "--delay-ms", "--permissive", "--literal"]
+        {
             assert!(help.contains(option), "{option}");
         }
     }

@@ -124,6 +124,7 @@ impl Host {
                 let (state, code) = (entry.state.as_str().to_owned(), entry.code.clone());
                 let page = plan.opened(&entry.id, at, Settlement { state, code, answer, later });
                 self.books.open_redirect(&page)?;
+                self.called.notify_one();
                 (entry.state, entry.code) = (State::Pending, PENDING.0.to_owned());
                 (page.pending_answer(&self.base_url), None)
             }

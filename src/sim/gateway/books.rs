@@ -44,6 +44,7 @@ const SCHEMA: &str = "
         details TEXT NOT NULL
     ) STRICT;
     CREATE INDEX IF NOT EXISTS payment_reference ON payment (reference) WHERE reference IS NOT NULL;
+    CREATE INDEX IF NOT EXISTS payment_at ON payment (at);
     CREATE INDEX IF NOT EXISTS payment_refers_to ON payment (refers_to) WHERE refers_to IS NOT NULL;
     CREATE INDEX IF NOT EXISTS payment_registration ON payment (registration) WHERE registration IS NOT NULL;
     CREATE TABLE IF NOT EXISTS refusal (n INTEGER PRIMARY KEY, why TEXT NOT NULL) STRICT;
@@ -207,6 +208,25 @@ impl Books {
             ":short_id": wanted.short_id, ":limit": wanted.limit,
         };
         self.0.prepare_cached(&sql)?.query_map(parameters, booking)?.collect()
+    }
+
+    /// What was booked from the one second to the other, in its order.
+    pub(super) fn between(&self, seconds: (i64, i64)) -> rusqlite::Result<Vec<Booking>> {
+        let mut rows = self.0.prepare_cached("SELECT * FROM payment WHERE at BETWEEN ? AND ? ORDER BY at, n")?;
+        rows.query_map(seconds, booking)?.collect()
+    }
+
+    /// How much was booked from the one second to the other.
+    pub(super) fn count_between(&self, seconds: (i64, i64)) -> rusqlite::Result<u32> {
+        let mut row = self.0.prepare_cached("SELECT count(*) FROM payment WHERE at BETWEEN ? AND ?")?;
+        row.query_row(seconds, |row| row.get(0))
+    }
+
+    /// When the first entry was booked, and the last.
+    pub(super) fn first_and_last(&self) -> rusqlite::Result<Option<(i64, i64)>> {
+        let mut row = self.0.prepare_cached("SELECT min(at), max(at) FROM payment")?;
+        let (first, last): (Option<i64>, Option<i64>) = row.query_row([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        Ok(first.zip(last))
     }
 
     /// How many entries there are.

@@ -28,6 +28,16 @@ impl Clock {
         (left.is_zero() || self.stands_at.is_none()).then_some(left)
     }
 
+    /// Whether somebody has stopped it.
+    pub(super) fn stands(&self) -> bool {
+        self.stands_at.is_some()
+    }
+
+    /// Lets it go on from this time.
+    pub(super) fn go_on_from(&mut self, at: DateTime<Utc>) {
+        *self = Self::new(Some(at));
+    }
+
     /// Stops it at this time.
     pub(super) fn stop_at(&mut self, at: DateTime<Utc>) {
         self.stands_at = Some(at);

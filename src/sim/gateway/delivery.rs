@@ -20,8 +20,12 @@ use super::widget::Asset;
 pub(super) struct CutLine;
 
 pub(super) async fn deliver(delivery: Delivery, at: DateTime<Utc>) -> Result<Response<ResponseBody>, CutLine> {
-    const JSON: HeaderValue = HeaderValue::from_static("application/json;charset=UTF-8");
+    let mut kind = "application/json;charset=UTF-8";
     let (status, reply) = match delivery {
+        Delivery::File(of_file, bytes) => {
+            kind = of_file;
+            (200, ResponseBody::whole(bytes))
+        }
         Delivery::Answer(status, value) => {
             (status, ResponseBody::whole(answer::text(&answer::stamped(value, at)).into_bytes()))
         }
@@ -49,7 +53,7 @@ pub(super) async fn deliver(delivery: Delivery, at: DateTime<Utc>) -> Result<Res
     };
     let mut response = Response::new(reply);
     *response.status_mut() = StatusCode::from_u16(status).expect("only documented statuses are used");
-    response.headers_mut().insert(CONTENT_TYPE, JSON);
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(kind));
     Ok(response)
 }
 

@@ -69,16 +69,17 @@ impl Form {
         taken: &AcceptedParameters,
         host_rules: HostRules,
     ) -> Result<Self, Invalid> {
-        let mut form = Self { host_rules, pairs: Vec::with_capacity(pairs.len()) };
+        let mut secrets = Vec::with_capacity(pairs.len());
         let mut seen = HashSet::with_capacity(pairs.len());
         for (name, value) in &pairs {
             if !seen.insert(name.as_str()) {
                 return Err(Invalid::new(shown(name), "sent twice"));
             }
-            let secret = check(name, value, taken, host_rules)?;
-            form.pairs.push(Pair { name: name.clone(), value: value.clone(), secret });
+            secrets.push(check(name, value, taken, host_rules)?);
         }
-        first(form::broken(&pairs, &taken.context())).map(|()| form)
+        first(form::broken(&pairs, &taken.context()))?;
+        let pairs = pairs.into_iter().zip(secrets).map(|((name, value), secret)| Pair { name, value, secret });
+        Ok(Self { host_rules, pairs: pairs.collect() })
     }
 
     /// Whether everything is there that the table requires of the groups that are used.
@@ -273,6 +274,14 @@ pub(super) const DEREGISTRATION: &AcceptedParameters = RETRIEVAL;
 pub(super) const QUERY: &AcceptedParameters =
     &AcceptedParameters { call: Call::Query, only: &[], taken: &[], refused: &[] };
 
+/// What the reports take (data-model: Reporting parameters).
+pub(super) const REPORT: &AcceptedParameters = &AcceptedParameters {
+    call: Call::Report,
+    only: &["entityId", "date.from", "date.to", "sortValue", "sortOrder"],
+    taken: &[],
+    refused: &[],
+};
+
 /// What retrieval and the warm path take.
 pub(super) const RETRIEVAL: &AcceptedParameters =
     &AcceptedParameters { call: Call::Query, only: &["entityId"], taken: &[], refused: &[] };
@@ -288,7 +297,10 @@ static ROWS: LazyLock<HashMap<&str, HashMap<String, Parameter>>> = LazyLock::new
         });
         (call.as_str(), known.collect())
     };
-    [PAYMENT, FOLLOW_UP, REGISTRATION, WITH_REGISTRATION, QUERY].into_iter().map(|taken| rows(taken.call)).collect()
+    [PAYMENT, FOLLOW_UP, REGISTRATION, WITH_REGISTRATION, QUERY, REPORT]
+        .into_iter()
+        .map(|taken| rows(taken.call))
+        .collect()
 });
 
 /// Whether the value of a parameter that may be sent must be kept secret.

@@ -5,6 +5,8 @@ use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::sync::Notify;
+
 use super::address_and_code;
 use super::answer::{self, CheckLetters};
 use super::booking::{Draft, chosen};
@@ -34,6 +36,8 @@ pub(super) enum Delivery {
     Answer(u16, serde_json::Value),
     /// An answer with any body.
     Raw(u16, Vec<u8>),
+    /// A file of this kind.
+    File(&'static str, Vec<u8>),
     /// The head and half of the body, then the line is cut.
     Half(Vec<u8>),
     /// HTTP 307 to this address.
@@ -69,6 +73,8 @@ pub(super) struct Host {
     pub(super) delay: Duration,
     /// Outcomes that a test has ordered for the next requests.
     pub(super) forced: VecDeque<Outcome>,
+    /// Wakes what happens by itself.
+    pub(super) called: Arc<Notify>,
 }
 
 /// A payment request that is in order so far.
@@ -95,6 +101,7 @@ impl Host {
             redirects: Redirects::default(),
             again: false,
             forced: VecDeque::new(),
+            called: Arc::default(),
         })
     }
 
@@ -146,6 +153,11 @@ impl Host {
             ..Draft::new(form, *kind, *amount)
         };
         self.book(draft, outcome)
+    }
+
+    /// How it was started.
+    pub(super) fn options(&self) -> &Options {
+        &self.options
     }
 
     /// Its rules.

@@ -15,13 +15,11 @@
 //! Where its customer has to act first, it waits for them on a page (`redirect`, `page`), as 3-D Secure does
 //! (`secure`). Every group of the data model is taken, kept and given back.
 //!
-//! Where the interface is silent, each module's head says what is assumed there; the whole list is in
-//! `docs/src/simulate.md`, "What the gateway assumes".
-//!
 //! A shop's page pays through a checkout (`checkout`) and the hosted widget (`widget`): both heads say what is assumed
 //! where the interface is silent.
 //!
-//! What it is not: a model of settlement; what belongs to that is refused by name.
+//! What happens by itself as its clock goes on is in `clockwork`. Where the interface is silent, what is assumed stands
+//! in the heads of the modules and, all together, in the manual ("Simulate: What the gateway assumes").
 //!
 //! ```text
 //!  server ─▶ route ─▶ form (encoding, names, formats) ─▶ host ─▶ encrypted_data, clear_card_data (DUKPT)
@@ -49,6 +47,8 @@
 //! | `POST /v1/checkouts/{id}/payment`, `…/registration` | from a shopper's browser: pays it, stores what was typed |
 //! | `GET /v1/checkouts/{id}/payment`, `…/registration` | what became of it |
 //! | `GET /v1/paymentWidgets.js`, `GET /v1/fastcheckout/integrity` | the widget's script, and its hash |
+//! | `GET /v1/reports/transactions`, `…/reconciliations` | what was booked, and what is settled of it (`reports`, `settlement`) |
+//! | `POST /simulator/clock` | puts its clock forward; of the simulator alone |
 //!
 //! ```no_run
 //! # async fn test() -> std::io::Result<()> {
@@ -73,6 +73,7 @@ mod certificate;
 mod checkout;
 mod clear_card_data;
 mod clock;
+mod clockwork;
 mod counters;
 mod delivery;
 mod echo;
@@ -98,9 +99,11 @@ mod refusal;
 mod registration;
 mod registration_book;
 mod remote_payment;
+mod reports;
 mod route;
 mod secure;
 mod server;
+mod settlement;
 mod standing_instruction;
 mod test_card;
 mod throttle;
@@ -115,7 +118,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, NaiveDate, Utc};
 use tokio::net::TcpListener;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
@@ -128,6 +131,8 @@ pub use host_rules::HostRules;
 pub use ledger::{Kind, Ledger, LedgerEntry, State};
 pub use means::Method;
 pub use outcomes::Outcome;
+
+use crate::money::Currency;
 
 /// How to start a gateway.
 #[derive(Clone, Debug)]
@@ -158,6 +163,10 @@ pub struct Options {
     pub clock: Option<DateTime<Utc>>,
     /// How long it waits before each answer.
     pub delay: Duration,
+    /// The currency of the merchant's account, in which it settles.
+    pub settlement_currency: Currency,
+    /// Where the file of each settlement date is written at the end of the day before; it must be there.
+    pub settlement_folder: Option<PathBuf>,
 }
 
 impl Default for Options {
@@ -176,6 +185,8 @@ impl Default for Options {
             throttle: None,
             clock: None,
             delay: Duration::ZERO,
+            settlement_currency: Currency::from_code("EUR").expect("ISO 4217 has it"),
+            settlement_folder: None,
         }
     }
 }
@@ -200,6 +211,7 @@ pub struct Gateway {
     shared: Arc<server::Shared>,
     control: mpsc::Sender<server::Control>,
     task: JoinHandle<()>,
+    clockwork: JoinHandle<()>,
 }
 
 /// Starts a gateway on the current tokio runtime.
@@ -216,13 +228,14 @@ pub async fn start(options: Options) -> io::Result<Gateway> {
     let (control, orders) = mpsc::channel(1);
     let remind = checkout::remind_shops(Arc::clone(&shared), checkout::trust(options.shop_ca.as_deref())?);
     let serve = server::serve(listener, address, TlsAcceptor::from(tls), Arc::clone(&shared), orders);
+    let clockwork = tokio::spawn(clockwork::run(Arc::clone(&shared)));
     let both = async {
         tokio::select! {
             () = serve => {}
             () = remind => {}
         }
     };
-    Ok(Gateway { address, ca_pem, options, shared, control, task: tokio::spawn(both) })
+    Ok(Gateway { address, ca_pem, options, shared, control, task: tokio::spawn(both), clockwork })
 }
 
 /// What to do about a ledger that cannot be opened.
@@ -283,10 +296,20 @@ impl Gateway {
         self.shared.host().throttle.next(requests);
     }
 
-    /// Stops its clock at this time.
+    /// Stops its clock at this time. What has become due by it is done when this returns.
     pub fn set_clock(&self, at: DateTime<Utc>) {
-        self.shared.host().clock.stop_at(at);
+        self.shared.host().stand_at(at);
         self.shared.clock_or_checkouts_changed.notify_one();
+    }
+
+    /// The settlement file of a date, as far as the ledger goes.
+    ///
+    /// # Panics
+    /// When the ledger's file cannot be read any more.
+    #[must_use]
+    pub fn settlement_file(&self, date: NaiveDate) -> String {
+        let records = self.shared.host().settled_on(date).expect("the books were opened and nobody else writes them");
+        settlement::csv(&records)
     }
 
     /// How long it waits before each answer from now on.
@@ -339,7 +362,9 @@ impl Gateway {
     /// Ends it: the port is free and every connection cut when this returns.
     pub async fn stop(mut self) {
         self.task.abort();
+        self.clockwork.abort();
         let _ = (&mut self.task).await;
+        let _ = (&mut self.clockwork).await;
     }
 }
 
@@ -352,5 +377,6 @@ impl std::fmt::Debug for Gateway {
 impl Drop for Gateway {
     fn drop(&mut self) {
         self.task.abort();
+        self.clockwork.abort();
     }
 }

@@ -130,7 +130,7 @@ fn html(title: &str, body: &str) -> String {
         "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" \
          content=\"width=device-width\"><title>{title}</title><style>body{{font:1.1rem sans-serif;margin:3rem auto;\
          max-width:28rem}}button,input{{font:inherit;padding:.5rem 1rem}}</style></head><body>\
-         <p>Bank of Tests: no money moves here.</p><h1>{title}</h1>{body}</body></html>"
+         <main><p>Bank of Tests: no money moves here.</p><h1>{title}</h1>{body}</main></body></html>"
     )
 }
 

@@ -54,6 +54,13 @@ impl Host {
         for booking in found {
             payments.extend(self.ask(booking)?);
         }
+        // A stored card is of the query's type RG.
+        let wants_them = form.get("paymentTypes").is_none_or(|list| list.split(',').any(|kind| kind == "RG"));
+        for id in self.books.registered_as(reference.filter(|_| wants_them).unwrap_or_default())? {
+            let (code, description, _) = answer::approved(None);
+            payments.push(serde_json::json!({ "id": id, "paymentType": "RG",
+                "merchantTransactionId": reference, "result": answer::result(code, description) }));
+        }
         Ok(answer::list(payments))
     }
 }

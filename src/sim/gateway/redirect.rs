@@ -244,6 +244,14 @@ impl Host {
         Ok(())
     }
 
+    /// Ends every page whose time is over.
+    pub(super) fn expire_due(&mut self) -> rusqlite::Result<()> {
+        for mut page in self.books.expired_redirects(self.clock.now().timestamp())? {
+            self.expire(&mut page)?;
+        }
+        Ok(())
+    }
+
     fn end(&mut self, page: &mut Redirect, end: PageEnd) -> rusqlite::Result<()> {
         let mut settled = page.settled(end);
         let stamped = answer::stamped(Value::Object(serde_json::Map::new()), self.clock.now());

@@ -53,6 +53,17 @@ impl Books {
         rows.query_row([payment], redirect).optional()
     }
 
+    /// The open pages whose time is over.
+    pub(super) fn expired_redirects(&self, now: i64) -> rusqlite::Result<Vec<Redirect>> {
+        let mut rows = self.0.prepare_cached("SELECT * FROM redirect WHERE end IS NULL AND until < ?")?;
+        rows.query_map([now], redirect)?.collect()
+    }
+
+    /// When the next open page ends, seconds since 1970.
+    pub(super) fn next_expiry(&self) -> rusqlite::Result<Option<i64>> {
+        self.0.prepare_cached("SELECT min(until) FROM redirect WHERE end IS NULL")?.query_row([], |row| row.get(0))
+    }
+
     /// A wrong password came.
     pub(super) fn tried(&mut self, id: &str, tries: u8) -> rusqlite::Result<()> {
         self.0.prepare_cached("UPDATE redirect SET tries = ? WHERE id = ?")?.execute(params![tries, id])?;

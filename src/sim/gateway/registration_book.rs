@@ -20,6 +20,7 @@ pub(super) const SCHEMA: &str = "
         first TEXT
     ) STRICT;
     CREATE TABLE IF NOT EXISTS registered (reference TEXT PRIMARY KEY) STRICT;
+    CREATE TABLE IF NOT EXISTS registered_as (reference TEXT NOT NULL, id TEXT NOT NULL) STRICT;
 ";
 
 /// A stored account: a card, a bank account, …
@@ -45,7 +46,18 @@ impl Books {
         transaction
             .prepare_cached("INSERT OR IGNORE INTO registered (reference) SELECT ?1 WHERE ?1 IS NOT NULL")?
             .execute([reference])?;
+        transaction
+            .prepare_cached("INSERT INTO registered_as (reference, id) SELECT ?1, ?2 WHERE ?1 IS NOT NULL")?
+            .execute([reference, Some(new.id.as_str())])?;
         transaction.commit()
+    }
+
+    /// The ids under which cards were stored with this reference.
+    pub(super) fn registered_as(&self, reference: &str) -> rusqlite::Result<Vec<String>> {
+        self.0
+            .prepare_cached("SELECT id FROM registered_as WHERE reference = ? ORDER BY rowid")?
+            .query_map([reference], |row| row.get(0))?
+            .collect()
     }
 
     /// The stored card with this id.

@@ -4,7 +4,9 @@
 //! other header is looked at; whether the entity belongs to the token is checked with the form.
 
 use hyper::Method;
-use hyper::header::{ACCESS_CONTROL_ALLOW_ORIGIN, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+use hyper::header::{
+    ACCEPT, ACCESS_CONTROL_ALLOW_ORIGIN, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue,
+};
 
 use super::answer;
 use super::checkout::{Purpose, Sender};
@@ -12,6 +14,7 @@ use super::form::Invalid;
 use super::host::{Delivery, Host};
 use super::host_rules::ArrivedRequest;
 use super::refusal::Refusal;
+use super::reports::Report;
 use super::widget;
 
 /// A request whose token is right.
@@ -31,6 +34,9 @@ enum Operation<'a> {
     /// With its parameters in the query string, or in the body.
     Query,
     QueryByBody,
+    Report(Report),
+    /// Of the simulator alone: its clock is put forward.
+    SetClock,
     Register,
     Deregister(&'a str),
     PayStored(&'a str),
@@ -51,7 +57,10 @@ enum Operation<'a> {
 }
 
 /// A method that a path does not take is an endpoint that does not exist.
-fn operation<'a>(method: &Method, path: &'a str) -> Option<Operation<'a>> {
+fn operation<'a>(method: &Method, path: &'a str, literal: bool) -> Option<Operation<'a>> {
+    if !literal && (method.as_str(), path) == ("POST", CLOCK) {
+        return Some(Operation::SetClock);
+    }
     // The paths of a checkout are written without a version too (behaviour: Endpoints).
     let bare = || path.strip_prefix('/').filter(|path| path.starts_with("checkouts/"));
     let parts: Vec<&str> = path.strip_prefix("/v1/").or_else(bare)?.split('/').collect();
@@ -61,6 +70,8 @@ fn operation<'a>(method: &Method, path: &'a str) -> Option<Operation<'a>> {
         ("GET", ["payments", id]) if is_id(id) => Operation::Retrieve(id),
         ("GET", ["query"]) => Operation::Query,
         ("POST", ["query"]) => Operation::QueryByBody,
+        ("GET", ["reports", "transactions"]) => Operation::Report(Report::Transactions),
+        ("GET", ["reports", "reconciliations"]) => Operation::Report(Report::Reconciliations),
         ("POST", ["registrations"]) => Operation::Register,
         ("DELETE", ["registrations", id]) if is_id(id) => Operation::Deregister(id),
         ("POST", ["registrations", id, "payments"]) if is_id(id) => Operation::PayStored(id),
@@ -84,7 +95,7 @@ fn purpose(word: &str) -> Option<Purpose> {
 /// Whether a request comes from a shopper's browser, which has no access token. The hash of the script is no secret,
 /// and the interface's letter asks for a token all the same (behaviour: Authentication, 2).
 pub(super) fn is_for_shoppers(method: &Method, path: &str, headers: &HeaderMap, literal: bool) -> bool {
-    match operation(method, path) {
+    match operation(method, path, literal) {
         Some(
             Operation::Submit(..)
             | Operation::Return(_)
@@ -98,6 +109,14 @@ pub(super) fn is_for_shoppers(method: &Method, path: &str, headers: &HeaderMap, 
     }
 }
 
+/// Whether a request puts the clock forward.
+pub(super) fn is_of_clock(path: &str) -> bool {
+    path == CLOCK
+}
+
+/// Where the clock is set; of the simulator alone.
+const CLOCK: &str = "/simulator/clock";
+
 /// What every page may read: there is no token and no cookie in such a request, and what may be paid for is told by
 /// where the page is from.
 pub(super) const FOR_ANY_PAGE: (HeaderName, HeaderValue) = (ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
@@ -110,6 +129,8 @@ impl Operation<'_> {
             Self::FollowUp(_) => "follow-up",
             Self::Retrieve(_) => "retrieval",
             Self::Query | Self::QueryByBody => "query",
+            Self::Report(_) => "report",
+            Self::SetClock => "clock",
             Self::Register => "registration",
             Self::Deregister(_) => "deregistration",
             Self::PayStored(_) => "stored card",
@@ -125,8 +146,8 @@ impl Operation<'_> {
 
 /// Does what is asked.
 pub(super) fn route(host: &mut Host, asked: &RouteRequest<'_>) -> Delivery {
-    let operation = operation(asked.method, asked.arrived.path);
     let literal = host.host_rules().is_literal();
+    let operation = operation(asked.method, asked.arrived.path, literal);
     match operation {
         Some(Operation::Asset(name)) => return widget::asset(name).unwrap_or_else(answer::not_found),
         Some(Operation::Preflight) => return widget::preflight(),
@@ -149,6 +170,8 @@ pub(super) fn route(host: &mut Host, asked: &RouteRequest<'_>) -> Delivery {
         Some(Operation::Retrieve(id)) => host.retrieve(id, query),
         Some(Operation::Query) => host.query(query),
         Some(Operation::QueryByBody) => form(asked).and_then(|body| host.query(body)),
+        Some(Operation::Report(report)) => host.report(report, query, accepts_csv(asked.headers)),
+        Some(Operation::SetClock) => form(asked).and_then(|body| host.set_clock(body)),
         Some(Operation::Register) => form(asked).and_then(|body| host.register(body)),
         Some(Operation::Deregister(id)) => host.deregister(id, query),
         Some(Operation::PayStored(id)) => form(asked).and_then(|body| host.pay_with_registration(id, body)),
@@ -164,6 +187,12 @@ pub(super) fn route(host: &mut Host, asked: &RouteRequest<'_>) -> Delivery {
         Some(Operation::Asset(_) | Operation::Preflight) | None => Err(Refusal::NotFound),
     };
     done.unwrap_or_else(|refusal| host.refuse(&refusal))
+}
+
+/// Whether a report is wanted as a file.
+fn accepts_csv(headers: &HeaderMap) -> bool {
+    let said = headers.get(ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    said.split(',').any(|kind| kind.split(';').next().is_some_and(|kind| kind.trim() == "text/csv"))
 }
 
 /// The body of a request that may have one.

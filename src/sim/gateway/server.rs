@@ -48,6 +48,8 @@ pub(super) struct Shared {
     watcher: OnceLock<Watcher>,
     /// Another call to a shop may be the next one.
     pub(super) clock_or_checkouts_changed: Notify,
+    /// Wakes the clockwork.
+    pub(super) called: Arc<Notify>,
 }
 
 /// Who is told what the wire sees, in the moment it does.
@@ -61,8 +63,10 @@ pub(super) enum Control {
 
 impl Shared {
     pub(super) fn new(options: Arc<Options>, base_url: String) -> rusqlite::Result<Self> {
+        let host = Host::new(Arc::clone(&options), base_url)?;
         Ok(Self {
-            host: Mutex::new(Host::new(Arc::clone(&options), base_url)?),
+            called: Arc::clone(&host.called),
+            host: Mutex::new(host),
             options,
             bytes: Arc::default(),
             connections: AtomicU64::new(0),
@@ -244,6 +248,8 @@ async fn handle(
     if for_shoppers {
         let (name, value) = route::FOR_ANY_PAGE;
         response.headers_mut().insert(name, value);
+    }
+    if for_shoppers || route::is_of_clock(path) {
         shared.clock_or_checkouts_changed.notify_one();
     }
     Ok(response)

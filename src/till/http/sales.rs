@@ -5,8 +5,10 @@
 //! `reversal`, `increment` and `reauthorisation` need no card but the earlier transaction: `"of":"its reference"`, or
 //! `"number":17`, its number in this terminal's journal, which names another till's too (for callers with the right
 //! `any-till`), or `"payment":"its id"` at the gateway (one that the journal does not know: for callers with the right
-//! `unknown-payment`). Without an `amount` all that is left is meant. `by-registration` charges stored card data:
-//! `"registration":"its id"`. `"parameters":{…}` are the gateway's, flat (`"cart.items[0].name"`) or nested.
+//! `unknown-payment`). Without an `amount` all that is left is meant. `by-registration` charges stored card data,
+//! and `pre-authorisation-by-registration` reserves of them: `"registration":"its id"`. `store-card` reads a card and
+//! keeps it, `forget-card` deletes it; neither has an amount. `"parameters":{…}` are the gateway's, flat
+//! (`"cart.items[0].name"`) or nested.
 //!
 //! `"tip":"ask"` lets the cardholder type a tip at the reader, `"tip":"1.50"` is one that the till knows already; both
 //! are charged on top of the amount.
@@ -139,7 +141,7 @@ struct SaleRequest {
     number: Option<SaleNumber>,
     /// The earlier transaction by its id at the gateway, in the place of `of`.
     payment: Option<String>,
-    /// The stored card data, of `by-registration`.
+    /// The stored card data, of `by-registration`, `pre-authorisation-by-registration` and `forget-card`.
     registration: Option<String>,
     /// The till's own cashier, by the till's word; refused where operators sign in.
     #[cfg_attr(feature = "docs", schemars(length(min = 1, max = 40)))]

@@ -14,6 +14,7 @@ use super::asked::JsonBody;
 use super::failure::Failure;
 use crate::money::Currency;
 use crate::till::{Attention, AttentionView, Caller, Command, LogLevel, LogView, ProblemType, StatusView, Verb};
+use crate::transaction::Kind;
 
 /// Longer than any `card-timeout-s`, which ends the typing.
 const TYPING_DEADLINE: Duration = Duration::from_secs(660);
@@ -53,8 +54,8 @@ pub(super) const ROUTES: &[Route] = routes! {
 };
 
 /// The interface as a file describes it (OpenAPI 3.1). It is made from the verbs and their types, and a test holds it
-/// against them; nothing of that is in the agent.
-const DESCRIPTION: &str = include_str!("openapi.json");
+/// against them; nothing of that is in the agent. Packed by the build (zlib, RFC 1950).
+const DESCRIPTION: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/openapi.json.z"));
 
 #[derive(Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
@@ -95,6 +96,7 @@ async fn status(
 ) -> Result<Json<StatusView>, Failure> {
     let permit = caller.may(Verb::Status)?;
     let mut status = app.ask(&permit, |reply| Command::Status { permit: permit.clone(), reply }).await?;
+    status.may_begin = Kind::ALL.into_iter().filter(|kind| caller.may(Verb::Begin(*kind)).is_ok()).collect();
     status.http.clone_from(&app.port.borrow());
     let trouble = status.http.as_ref().and_then(|port| port.trouble.clone());
     status.attention.extend(trouble.map(|text| AttentionView::new(Attention::TillPortClosed, text)));
@@ -103,7 +105,8 @@ async fn status(
 
 async fn description(Extension(caller): Extension<Caller>) -> Result<Response, Failure> {
     caller.may(Verb::Status)?;
-    Ok(([(header::CONTENT_TYPE, "application/json")], DESCRIPTION).into_response())
+    let text = miniz_oxide::inflate::decompress_to_vec_zlib(DESCRIPTION).expect("the build has packed it");
+    Ok(([(header::CONTENT_TYPE, "application/json")], text).into_response())
 }
 
 /// One text of bounded length, made between two turns of the agent's loop; what a caller may ask at a time is bounded

@@ -78,12 +78,15 @@ fn carried_out(entry: &LedgerEntry) -> bool {
 
 fn kind_of(wish: &Wish) -> gateway::Kind {
     match wish.kind {
-        Kind::PreAuthorisation | Kind::Increment | Kind::Reauthorisation => gateway::Kind::PreAuthorisation,
+        Kind::PreAuthorisation | Kind::PreAuthorisationByRegistration | Kind::Increment | Kind::Reauthorisation => {
+            gateway::Kind::PreAuthorisation
+        }
         Kind::Capture => gateway::Kind::Capture,
         Kind::Refund => gateway::Kind::Refund,
         Kind::Reversal => gateway::Kind::Reversal,
         Kind::Credit => gateway::Kind::Credit,
         Kind::Sale | Kind::ByRegistration => gateway::Kind::Debit,
+        Kind::StoreCard | Kind::ForgetCard => unreachable!("no wish of the plan: it books nothing"),
     }
 }
 

@@ -30,6 +30,9 @@ const MOST_AT_ONCE: usize = 16;
 /// For the whole call: a shop's page is made in less.
 const PATIENCE: Duration = Duration::from_secs(10);
 
+/// It looks at the clock at least as often: the system's may be put forward, and nobody tells.
+const LONGEST_SLEEP: Duration = Duration::from_secs(60);
+
 /// Why a shop was not reached.
 #[derive(Debug, thiserror::Error)]
 enum CallError {
@@ -66,6 +69,7 @@ pub(in super::super) async fn remind_shops(shared: Arc<Shared>, tls: Arc<ClientC
             let (now, host_rules) = (host.clock.now(), host.host_rules());
             let due = host.checkouts.take_due(now, host_rules, MOST_AT_ONCE - calls.len());
             let next = host.checkouts.next_due(host_rules).and_then(|at| host.clock.until(at));
+            let next = next.map(|wait| wait.min(LONGEST_SLEEP));
             let is_free = calls.len() + due.len() < MOST_AT_ONCE;
             (due, next.filter(|_| is_free))
         };
