@@ -10,6 +10,7 @@
 //! | `gateway_cards` | cards that are stored, paid with, typed |
 //! | `gateway_groups` | every group of the data model: taken, kept, given back, refused by name |
 //! | `gateway_means` | what is paid with away from the counter, one means at a time |
+//! | `checkouts` | what the hosted widget asks, and the shop's server after it |
 //! | `gateway_manners` | the simulated gateway as a server: throttling, delay, its ledger's file |
 //! | `gateway_schedules` | subscriptions: payments by the gateway's clock |
 //! | `gateway_settlement` | reports, settlement files, chargebacks, and a clock that is put forward |
@@ -36,6 +37,7 @@ mod page_shop;
 #[path = "../support/shop_client.rs"]
 mod shop_client;
 
+mod checkouts;
 mod gateway_cards;
 mod gateway_client;
 mod gateway_groups;

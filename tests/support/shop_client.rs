@@ -118,23 +118,29 @@ impl Shop {
 }
 
 pub(crate) async fn read(response: reqwest::Response) -> (u16, Value) {
+    read_as(Call::Payment, response).await
+}
+
+/// The answer of this call, as the interface documents it.
+pub(crate) async fn read_as(call: Call, response: reqwest::Response) -> (u16, Value) {
     let status = response.status().as_u16();
     let answer = serde_json::from_slice(&response.bytes().await.unwrap()).unwrap();
-    is_as_documented(&answer);
+    is_as_documented(call, &answer);
     (status, answer)
 }
 
 /// Fields that the interface does not list for an answer ("clients must accept new fields"): what a capture refers to,
 /// which parameter failed, the payments of a query, and the stored card that the answer to `createRegistration`
-/// carries.
-const NOT_LISTED: &[&str] = &["referencedId", "result.parameterErrors", "payments", "padding"];
+/// carries; of a checkout, the hash of the script that `integrity` asks for and the way back.
+const NOT_LISTED: &[&str] =
+    &["referencedId", "result.parameterErrors", "payments", "padding", "integrity", "resourcePath", "shopperResultUrl"];
 
 /// Fields whose names stand in brackets.
 const PAIRS: &[&str] = &["customParameters", "merchant.data", "risk.parameters", "threeDSecure.schemeData"];
 
 /// Holds every field of an answer against the table of the interface (what it is not asked for here: `id`, which an
 /// answer that failed has not).
-fn is_as_documented(answer: &Value) {
+fn is_as_documented(call: Call, answer: &Value) {
     // The warm path says nothing, and the outcome with control bytes is there to be wrong.
     if answer == &serde_json::json!({})
         || answer["pos"]["statusText"].as_str().is_some_and(|text| text.contains('\u{1B}'))
@@ -142,13 +148,12 @@ fn is_as_documented(answer: &Value) {
         return;
     }
     for payment in answer["payments"].as_array().into_iter().flatten() {
-        is_as_documented(payment);
+        is_as_documented(call, payment);
     }
     let mut fields = Vec::new();
     flatten("", answer, &mut fields);
     let names = Names::default();
-    let asked =
-        FormContext { direction: Direction::Response, call: Call::Payment, from_client_side: false, names: &names };
+    let asked = FormContext { direction: Direction::Response, call, from_client_side: false, names: &names };
     assert_eq!(unknown(&fields, &names), Vec::<String>::new(), "not in the table\n{answer}");
     let wrong: Vec<String> = judge(&fields, &asked).iter().map(ToString::to_string).collect();
     let missing_id = |line: &&String| line.starts_with("id: required") && answer["amount"].is_null();

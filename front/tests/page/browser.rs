@@ -1,4 +1,6 @@
-//! A browser as a cashier has one: Debian's Chromium without a window, driven by its own driver.
+//! A browser as a cashier and a shopper have one: Debian's Chromium without a window, driven by its own driver.
+
+#![allow(dead_code, reason = "each test program uses its part")]
 
 use std::process::Stdio;
 use std::time::Duration;
@@ -52,7 +54,13 @@ impl Driver {
 
     /// A browser with a memory of its own, which is empty.
     pub(crate) async fn browser(&self) -> Browser {
+        self.browser_with(&[]).await
+    }
+
+    /// The same with more arguments.
+    pub(crate) async fn browser_with(&self, more: &[&str]) -> Browser {
         let arguments = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"];
+        let arguments = [&arguments, more].concat();
         let wanted = json!({
             "pageLoadStrategy": "eager",
             "goog:loggingPrefs": { "browser": "ALL" },
@@ -69,7 +77,7 @@ pub(crate) struct Browser {
     client: Client,
 }
 
-/// A command of Chromium's own, which the protocol's list does not have.
+/// A command by its path: one of Chromium's own, or one that the client's list does not have.
 #[derive(Debug)]
 struct Chromium {
     path: &'static str,
@@ -117,6 +125,28 @@ impl Browser {
         let all = log.as_array().cloned().unwrap_or_default();
         let serious = all.iter().filter(|entry| entry["level"] == "SEVERE" && entry["source"] != "network");
         serious.map(|entry| entry["message"].to_string()).collect()
+    }
+
+    /// Opens an address, whatever is there.
+    pub(crate) async fn go(&self, url: &str) {
+        self.client.goto(url).await.unwrap();
+    }
+
+    /// What is asked and pressed from now on is in this frame; in the whole page when there is none.
+    pub(crate) async fn enter(&self, frame: Option<&str>) {
+        self.client.issue_cmd(Chromium { path: "frame", body: json!({ "id": null }) }).await.unwrap();
+        if let Some(frame) = frame {
+            self.until(&format!("document.querySelector({frame:?})")).await;
+            self.client.find(Locator::Css(frame)).await.unwrap().enter_frame().await.unwrap();
+        }
+    }
+
+    /// Types into a field, as soon as it is there, what was there before being gone.
+    pub(crate) async fn fill(&self, selector: &str, text: &str) {
+        self.until(&format!("document.querySelector({selector:?})")).await;
+        let field = self.client.find(Locator::Css(selector)).await.unwrap();
+        field.clear().await.unwrap();
+        field.send_keys(text).await.unwrap();
     }
 
     pub(crate) async fn reload(&self) {

@@ -40,6 +40,10 @@ pub struct Args {
     /// Ask clients for a certificate of the authority in this file (PEM)
     #[arg(long, value_name = "FILE")]
     pub client_ca: Option<PathBuf>,
+    /// Trust the authority in this file (PEM) when a shop is called over HTTPS: the result of a checkout that it has
+    /// not asked for
+    #[arg(long, value_name = "FILE")]
+    pub shop_ca: Option<PathBuf>,
     /// Speak nothing but TLS 1.2
     #[arg(long)]
     pub tls12: bool,
@@ -127,6 +131,7 @@ impl Args {
             certificate: self.valid_days.map_or(default.certificate, Certificate::EndsIn),
             name: self.name.clone(),
             demand: Demand { client_ca, tls12: self.tls12 },
+            shop_ca: self.shop_ca.as_ref().map(std::fs::read_to_string).transpose()?,
             host_rules: self.host_rules.host_rules(),
             ledger: self.ledger.clone(),
             throttle: self.throttle,

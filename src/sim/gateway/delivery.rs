@@ -12,6 +12,7 @@ use hyper::{Response, StatusCode};
 
 use super::answer;
 use super::host::Delivery;
+use super::widget::Asset;
 
 /// The line is to be cut.
 #[derive(Debug, thiserror::Error)]
@@ -39,6 +40,7 @@ pub(super) async fn deliver(delivery: Delivery, at: DateTime<Utc>) -> Result<Res
             response.headers_mut().insert(LOCATION, location);
             return Ok(response);
         }
+        Delivery::Asset(asset) => return Ok(browser_answer(asset)),
         Delivery::Page(status, html) => return Ok(page(status, html)),
         Delivery::SeeOther(location) => {
             let mut response = Response::new(ResponseBody::whole(Vec::new()));
@@ -55,6 +57,29 @@ pub(super) async fn deliver(delivery: Delivery, at: DateTime<Utc>) -> Result<Res
     *response.status_mut() = StatusCode::from_u16(status).expect("only documented statuses are used");
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(kind));
     Ok(response)
+}
+
+/// What a browser loads: kept by nobody, taken for what it is, and usable by any page.
+fn browser_answer(asset: Asset) -> Response<ResponseBody> {
+    const ALWAYS: [(&str, &str); 4] = [
+        ("cache-control", "no-store"),
+        ("x-content-type-options", "nosniff"),
+        ("referrer-policy", "no-referrer"),
+        ("cross-origin-resource-policy", "cross-origin"),
+    ];
+    let mut response = Response::new(ResponseBody { steps: VecDeque::new() });
+    *response.status_mut() = StatusCode::from_u16(asset.status).expect("only known statuses are used");
+    let always = ALWAYS.into_iter().map(|(name, value)| (name, value.to_owned()));
+    for (name, value) in always.chain(asset.headers) {
+        // An address that no header can hold leads nowhere.
+        if let Ok(value) = HeaderValue::try_from(value) {
+            response.headers_mut().insert(name, value);
+        }
+    }
+    if !asset.body.is_empty() {
+        response.body_mut().steps.push_back(BodyStep::Data(asset.body));
+    }
+    response
 }
 
 /// A page for a browser: it runs no script, is kept by nobody, and tells nobody where it came from.
@@ -97,7 +122,7 @@ enum BodyStep {
 }
 
 impl ResponseBody {
-    fn whole(bytes: Vec<u8>) -> Self {
+    pub(super) fn whole(bytes: Vec<u8>) -> Self {
         Self { steps: if bytes.is_empty() { VecDeque::new() } else { [BodyStep::Data(bytes.into())].into() } }
     }
 }

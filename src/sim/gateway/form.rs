@@ -191,6 +191,7 @@ static NAMES: LazyLock<Names> = LazyLock::new(Names::default);
 /// What no request of this gateway takes as a parameter.
 const EVERYWHERE: &[(&str, &str)] = &[("Authorization", "a header, not a parameter")];
 
+const OF_SHOPPER: &str = "the shopper gives it in the widget";
 const OF_CHECKOUTS: &str = "it belongs to a checkout";
 const OF_SCHEDULES: &str = "a time table belongs to a schedule";
 const NO_READER: &str = "nothing is read by a reader here";
@@ -245,6 +246,27 @@ pub(super) const WITH_REGISTRATION: &AcceptedParameters = &AcceptedParameters {
     only: &[],
     taken: TERMINAL,
     refused: &[("integrity", OF_CHECKOUTS), ("pos.", NO_READER)],
+};
+
+/// What `POST /v1/checkouts` takes: what the merchant's server knows before the shopper has typed anything.
+pub(super) const CHECKOUT: &AcceptedParameters = &AcceptedParameters {
+    call: Call::Checkout,
+    only: &[],
+    taken: &[],
+    refused: &[
+        ("card.", OF_SHOPPER),
+        ("bankAccount.", OF_SHOPPER),
+        ("tokenAccount.", OF_SHOPPER),
+        ("virtualAccount.", OF_SHOPPER),
+        ("giftCard.number", OF_SHOPPER),
+        ("giftCard.pin", OF_SHOPPER),
+        ("<wallet_a>.", OF_SHOPPER),
+        ("<wallet_b>.", OF_SHOPPER),
+        ("<wallet_c>.", OF_SHOPPER),
+        ("pos.", NO_READER),
+        ("referenceUuid", "a checkout pays anew"),
+        ("job.", OF_SCHEDULES),
+    ],
 };
 
 /// What `DELETE /v1/registrations/{id}` takes.

@@ -11,6 +11,7 @@ use super::address_and_code;
 use super::answer::{self, CheckLetters};
 use super::booking::{Draft, chosen};
 use super::books::{Books, MaskedCard};
+use super::checkout::Checkouts;
 use super::clear_card_data::ClearCard;
 use super::clock::Clock;
 use super::encrypted_data::{EncryptedData, KeySets};
@@ -26,6 +27,7 @@ use super::schedule;
 use super::standing_instruction;
 use super::throttle::Throttle;
 use super::webhook::Webhooks;
+use super::widget::Asset;
 use super::{Mode, Options};
 use crate::emv::track2::PinRule;
 use crate::money::{Amount, Currency};
@@ -43,6 +45,8 @@ pub(super) enum Delivery {
     Half(Vec<u8>),
     /// HTTP 307 to this address.
     Redirect(String),
+    /// What the hosted widget is made of.
+    Asset(Asset),
     /// A page: HTTP status and HTML.
     Page(u16, String),
     /// HTTP 303: the browser goes on to this address.
@@ -59,6 +63,7 @@ pub(super) struct Host {
     pub(super) books: Books,
     pub(super) clock: Clock,
     pub(super) throttle: Throttle,
+    pub(super) checkouts: Checkouts,
     pub(super) key_sets: KeySets,
     /// Its own address, with a slash at its end.
     pub(super) base_url: String,
@@ -92,6 +97,7 @@ impl Host {
             books: Books::open(options.ledger.as_deref())?,
             clock: Clock::new(options.clock),
             throttle: Throttle::new(options.throttle),
+            checkouts: Checkouts::default(),
             delay: options.delay,
             options,
             base_url,

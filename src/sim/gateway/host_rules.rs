@@ -17,6 +17,10 @@
 //! | an agreement for what the merchant starts | asked for | not asked for | asked for |
 //! | throttling | all requests together | all requests together | each operation by itself |
 //! | a query without a filter | refused | refused | everything, up to `limit` |
+//! | a checkout that was used, or is older than 30 minutes | refused | served | refused |
+//! | the origin of the page that pays a checkout | that of `shopperResultUrl` | any | any |
+//! | the call to a shop that has not asked | 29 minutes after the checkout was made | the same | 29 minutes after it was paid |
+//! | the script's hash without a token | given | given | 401 |
 //! | `GET /` | `{}` | `{}` | 404 |
 //!
 //! All of them want a token, a path that exists and a form that can be read, and decrypt the card data. None of them

@@ -15,7 +15,8 @@
 //! Where its customer has to act first, it waits for them on a page (`redirect`, `page`), as 3-D Secure does
 //! (`secure`). Every group of the data model is taken, kept and given back.
 //!
-//! What it is not: the hosted widget; what belongs to that is refused by name.
+//! A shop's page pays through a checkout (`checkout`) and the hosted widget (`widget`): both heads say what is assumed
+//! where the interface is silent.
 //!
 //! What happens by itself as its clock goes on is in `clockwork`. Where the interface is silent, what is assumed stands
 //! in the heads of the modules and, all together, in the manual ("Simulate: What the gateway assumes").
@@ -43,6 +44,10 @@
 //! | `GET`, `POST`, `DELETE /v1/schedules/{id}` | a subscription, which a payment with `job.*` has set up (`schedule`) |
 //! | `GET` or `POST /redirect/{id}` | the page on which a customer acts (`page`) |
 //! | `GET /provider/…` | tokens of test cards (`provider`) |
+//! | `POST /v1/checkouts` | a checkout for the hosted widget; what is below it is served without `/v1` too |
+//! | `POST /v1/checkouts/{id}/payment`, `…/registration` | from a shopper's browser: pays it, stores what was typed |
+//! | `GET /v1/checkouts/{id}/payment`, `…/registration` | what became of it |
+//! | `GET /v1/paymentWidgets.js`, `GET /v1/fastcheckout/integrity` | the widget's script, and its hash |
 //! | `GET /v1/reports/transactions`, `…/reconciliations` | what was booked, and what is settled of it (`reports`, `settlement`) |
 //! | `POST`, `GET /v1/webhooks`, `DELETE /v1/webhooks/{id}` | who is told what happens, and how that goes (`webhook`) |
 //! | `POST /simulator/clock` | puts its clock forward; of the simulator alone |
@@ -67,6 +72,7 @@ mod booking;
 mod books;
 mod card_not_present;
 mod certificate;
+mod checkout;
 mod clear_card_data;
 mod clock;
 mod clockwork;
@@ -108,6 +114,7 @@ mod token_account;
 mod virtual_account;
 mod wallet;
 mod webhook;
+mod widget;
 
 use std::io;
 use std::net::SocketAddr;
@@ -146,6 +153,8 @@ pub struct Options {
     pub name: Option<String>,
     /// What it asks of a client beyond the usual.
     pub demand: Demand,
+    /// The authority (PEM) that shops' certificates are signed by, for calls to them over HTTPS.
+    pub shop_ca: Option<String>,
     /// How much is checked.
     pub mode: Mode,
     /// How strictly it checks and answers.
@@ -181,6 +190,7 @@ impl Default for Options {
             certificate: Certificate::Good,
             name: None,
             demand: Demand::default(),
+            shop_ca: None,
             mode: Mode::Checked,
             host_rules: HostRules::Checked,
             ledger: None,
@@ -233,13 +243,20 @@ pub async fn start(options: Options) -> io::Result<Gateway> {
     let options = Arc::new(options);
     let shared = Arc::new(server::Shared::new(Arc::clone(&options), base_url).map_err(|why| unusable(&options, &why))?);
     let (control, orders) = mpsc::channel(1);
+    let remind = checkout::remind_shops(Arc::clone(&shared), checkout::trust(options.shop_ca.as_deref())?);
     let serve = server::serve(listener, address, TlsAcceptor::from(tls), Arc::clone(&shared), orders);
     shared.host().register_options().map_err(|why| io::Error::new(io::ErrorKind::InvalidInput, why))?;
     // Most gateways tell nobody: then the system's authorities need not be read.
     let client = if options.webhooks.is_empty() { None } else { Some(webhook::client(&options)?) };
     let postman = tokio::spawn(webhook::run(Arc::clone(&shared), Arc::clone(&options), client));
     let clockwork = tokio::spawn(clockwork::run(Arc::clone(&shared)));
-    Ok(Gateway { address, ca_pem, options, shared, control, task: tokio::spawn(serve), clockwork, postman })
+    let both = async {
+        tokio::select! {
+            () = serve => {}
+            () = remind => {}
+        }
+    };
+    Ok(Gateway { address, ca_pem, options, shared, control, task: tokio::spawn(both), clockwork, postman })
 }
 
 /// What to do about a ledger that cannot be opened.
@@ -303,6 +320,7 @@ impl Gateway {
     /// Stops its clock at this time. What has become due by it is done when this returns.
     pub fn set_clock(&self, at: DateTime<Utc>) {
         self.shared.host().stand_at(at);
+        self.shared.clock_or_checkouts_changed.notify_one();
     }
 
     /// The settlement file of a date, as far as the ledger goes.

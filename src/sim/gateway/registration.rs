@@ -39,20 +39,25 @@ impl Host {
     /// `POST /v1/registrations`: payment data, and nothing is paid.
     pub(super) fn register(&mut self, body: &[u8]) -> Result<Delivery, Refusal> {
         let form = self.form(body, form::REGISTRATION)?;
-        let first = standing_instruction::migrated(&form, self.clock.now())?;
-        let new = if remote_payment::is_remote(&form)? { self.typed(&form)? } else { self.read(&form)? };
+        self.store(&form)
+    }
+
+    /// Stores the payment data of a form that was parsed as [`form::REGISTRATION`].
+    pub(super) fn store(&mut self, form: &Form) -> Result<Delivery, Refusal> {
+        let first = standing_instruction::migrated(form, self.clock.now())?;
+        let new = if remote_payment::is_remote(form)? { self.typed(form)? } else { self.read(form)? };
         let new = Registration { first, ..new };
         self.books.store(&new, form.get("merchantTransactionId"))?;
         let (code, description, _) = answer::approved(form.get("testMode"));
         let mut answer = json!({ "id": new.id, "result": result(code, description) });
         if let Some(card) = &new.masked_card {
-            answer::card(&mut answer, card, &form);
+            answer::card(&mut answer, card, form);
         }
         answer::add(&mut answer, &new.shown);
         if let Some(first) = &new.first {
             answer["standingInstruction"] = first.clone();
         }
-        echo(&mut answer, &form, form.first_under("pos.").is_some());
+        echo(&mut answer, form, form.first_under("pos.").is_some());
         let answer = answer::stamped(answer, self.clock.now());
         self.tell_of_registration(Action::Created, &answer);
         Ok(Delivery::Answer(200, answer))

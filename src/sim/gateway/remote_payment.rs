@@ -36,7 +36,6 @@ pub(super) struct Origin<'a> {
 /// What became of it.
 pub(super) struct RemotePayment {
     /// The payment; `None` when it was not processed.
-    #[allow(dead_code, reason = "asked for by what is not a payment request itself")]
     pub id: Option<String>,
     /// What goes out on the line to whoever sent the form.
     pub delivery: Delivery,

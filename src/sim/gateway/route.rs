@@ -4,14 +4,18 @@
 //! other header is looked at; whether the entity belongs to the token is checked with the form.
 
 use hyper::Method;
-use hyper::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap};
+use hyper::header::{
+    ACCEPT, ACCESS_CONTROL_ALLOW_ORIGIN, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue,
+};
 
 use super::answer;
+use super::checkout::{Purpose, Sender};
 use super::form::Invalid;
 use super::host::{Delivery, Host};
 use super::host_rules::ArrivedRequest;
 use super::refusal::Refusal;
 use super::reports::Report;
+use super::widget;
 
 /// A request whose token is right.
 pub(super) struct RouteRequest<'a> {
@@ -42,14 +46,30 @@ enum Operation<'a> {
     Register,
     Deregister(&'a str),
     PayStored(&'a str),
+    CreateCheckout,
+    /// By the widget, in a shopper's browser.
+    Submit(&'a str, Purpose),
+    CheckoutResult(&'a str, Purpose),
+    /// A shopper comes back from a page that they were sent to.
+    Return(&'a str),
+    Script,
+    Integrity,
+    /// The amount and the token of a simulated wallet.
+    Sheet,
+    /// What the script loads.
+    Asset(&'a str),
+    /// A browser asks whether it may ask.
+    Preflight,
 }
 
 /// A method that a path does not take is an endpoint that does not exist.
 fn operation<'a>(method: &Method, path: &'a str, literal: bool) -> Option<Operation<'a>> {
-    if !literal && (method.as_str(), path) == ("POST", "/simulator/clock") {
+    if !literal && (method.as_str(), path) == ("POST", CLOCK) {
         return Some(Operation::SetClock);
     }
-    let parts: Vec<&str> = path.strip_prefix("/v1/")?.split('/').collect();
+    // The paths of a checkout are written without a version too (behaviour: Endpoints).
+    let bare = || path.strip_prefix('/').filter(|path| path.starts_with("checkouts/"));
+    let parts: Vec<&str> = path.strip_prefix("/v1/").or_else(bare)?.split('/').collect();
     Some(match (method.as_str(), parts.as_slice()) {
         ("POST", ["payments"]) => Operation::Pay,
         ("POST", ["payments", id]) if is_id(id) => Operation::FollowUp(id),
@@ -67,9 +87,51 @@ fn operation<'a>(method: &Method, path: &'a str, literal: bool) -> Option<Operat
         ("POST", ["registrations"]) => Operation::Register,
         ("DELETE", ["registrations", id]) if is_id(id) => Operation::Deregister(id),
         ("POST", ["registrations", id, "payments"]) if is_id(id) => Operation::PayStored(id),
+        ("POST", ["checkouts"]) => Operation::CreateCheckout,
+        ("POST", ["checkouts", id, what]) if is_checkout(id) => Operation::Submit(id, purpose(what)?),
+        ("GET", ["checkouts", id, "return"]) if is_checkout(id) => Operation::Return(id),
+        ("GET", ["checkouts", id, what]) if is_checkout(id) => Operation::CheckoutResult(id, purpose(what)?),
+        ("OPTIONS", ["checkouts", _, what]) if purpose(what).is_some() => Operation::Preflight,
+        ("GET", ["paymentWidgets.js"]) => Operation::Script,
+        ("GET", ["fastcheckout", "integrity"]) => Operation::Integrity,
+        ("GET", ["widget", "wallet"]) => Operation::Sheet,
+        ("GET", ["widget", name]) => Operation::Asset(name),
         _ => return None,
     })
 }
+
+fn purpose(word: &str) -> Option<Purpose> {
+    [Purpose::Payment, Purpose::Registration].into_iter().find(|purpose| purpose.as_str() == word)
+}
+
+/// Whether a request comes from a shopper's browser, which has no access token. The hash of the script is no secret,
+/// and the interface's letter asks for a token all the same (behaviour: Authentication, 2).
+pub(super) fn is_for_shoppers(method: &Method, path: &str, headers: &HeaderMap, literal: bool) -> bool {
+    match operation(method, path, literal) {
+        Some(
+            Operation::Submit(..)
+            | Operation::Return(_)
+            | Operation::Script
+            | Operation::Sheet
+            | Operation::Asset(_)
+            | Operation::Preflight,
+        ) => true,
+        Some(Operation::Integrity) => !literal && !headers.contains_key(AUTHORIZATION),
+        _ => false,
+    }
+}
+
+/// Whether a request puts the clock forward.
+pub(super) fn is_of_clock(path: &str) -> bool {
+    path == CLOCK
+}
+
+/// Where the clock is set; of the simulator alone.
+const CLOCK: &str = "/simulator/clock";
+
+/// What every page may read: there is no token and no cookie in such a request, and what may be paid for is told by
+/// where the page is from.
+pub(super) const FOR_ANY_PAGE: (HeaderName, HeaderValue) = (ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
 
 impl Operation<'_> {
     /// What is counted together (behaviour: Limits, "the number of requests to an operation").
@@ -86,6 +148,12 @@ impl Operation<'_> {
             Self::Register => "registration",
             Self::Deregister(_) => "deregistration",
             Self::PayStored(_) => "stored card",
+            Self::CreateCheckout => "checkout",
+            Self::Submit(..) => "checkout payment",
+            Self::CheckoutResult(..) => "checkout result",
+            Self::Return(_) | Self::Script | Self::Sheet | Self::Integrity | Self::Asset(_) | Self::Preflight => {
+                "widget"
+            }
         }
     }
 }
@@ -94,6 +162,11 @@ impl Operation<'_> {
 pub(super) fn route(host: &mut Host, asked: &RouteRequest<'_>) -> Delivery {
     let literal = host.host_rules().is_literal();
     let operation = operation(asked.method, asked.arrived.path, literal);
+    match operation {
+        Some(Operation::Asset(name)) => return widget::asset(name).unwrap_or_else(answer::not_found),
+        Some(Operation::Preflight) => return widget::preflight(),
+        _ => {}
+    }
     if literal && operation.is_some() {
         host.again = asked.arrived.again;
         if let Some(redirect_target) = host.redirects.next(asked.method, asked.arrived, asked.headers) {
@@ -122,7 +195,16 @@ pub(super) fn route(host: &mut Host, asked: &RouteRequest<'_>) -> Delivery {
         Some(Operation::Register) => form(asked).and_then(|body| host.register(body)),
         Some(Operation::Deregister(id)) => host.deregister(id, query),
         Some(Operation::PayStored(id)) => form(asked).and_then(|body| host.pay_with_registration(id, body)),
-        None => Err(Refusal::NotFound),
+        Some(Operation::CreateCheckout) => form(asked).and_then(|body| host.create_checkout(body)),
+        Some(Operation::Submit(id, purpose)) => {
+            form(asked).and_then(|body| host.submit(id, purpose, Sender { headers: asked.headers }, body))
+        }
+        Some(Operation::CheckoutResult(id, purpose)) => host.checkout_result(id, purpose, query),
+        Some(Operation::Return(id)) => host.shopper_returns(id, Sender { headers: asked.headers }),
+        Some(Operation::Script) => host.script(query),
+        Some(Operation::Sheet) => host.wallet_sheet(query),
+        Some(Operation::Integrity) => Ok(widget::integrity_answer()),
+        Some(Operation::Asset(_) | Operation::Preflight) | None => Err(Refusal::NotFound),
     };
     done.unwrap_or_else(|refusal| host.refuse(&refusal))
 }
@@ -137,6 +219,11 @@ fn accepts_csv(headers: &HeaderMap) -> bool {
 fn form<'a>(asked: &RouteRequest<'a>) -> Result<&'a [u8], Refusal> {
     check_form(asked.headers, asked.arrived.query)?;
     Ok(asked.body.ok_or_else(|| Invalid::new("body", "too long, or ends early"))?)
+}
+
+/// 32 to 48 letters, digits, dots and hyphens.
+fn is_checkout(id: &str) -> bool {
+    (32..=48).contains(&id.len()) && id.bytes().all(|c| c.is_ascii_alphanumeric() || matches!(c, b'.' | b'-'))
 }
 
 /// Exactly 32 letters and digits.

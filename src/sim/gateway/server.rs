@@ -46,6 +46,8 @@ pub(super) struct Shared {
     /// The latest payment as it was sent; kept in [`Mode::Fast`] only.
     last_request: Mutex<Vec<u8>>,
     watcher: OnceLock<Watcher>,
+    /// Another call to a shop may be the next one.
+    pub(super) clock_or_checkouts_changed: Notify,
     /// Wakes the clockwork.
     pub(super) called: Arc<Notify>,
     /// Wakes who sends to webhooks.
@@ -76,6 +78,7 @@ impl Shared {
             last_payment: Mutex::new(None),
             last_request: Mutex::default(),
             watcher: OnceLock::new(),
+            clock_or_checkouts_changed: Notify::new(),
         })
     }
 
@@ -220,6 +223,7 @@ async fn handle(
     if payment && shared.options.mode == Mode::Fast {
         shared.keep_request(&head, body.as_deref().unwrap_or_default());
     }
+    let for_shoppers = route::is_for_shoppers(&head.method, path, &head.headers, host_rules.is_literal());
     let (delivery, now, delay) = {
         let mut host = shared.host();
         let asked = RouteRequest { method: &head.method, arrived, headers: &head.headers, body: body.as_deref() };
@@ -229,6 +233,8 @@ async fn handle(
             Delivery::Raw(200, CONSTANT.to_vec())
         } else if page::is_page(path) {
             page::serve(&mut host, &asked)
+        } else if for_shoppers {
+            route::route(&mut host, &asked)
         } else if head.method == Method::GET && path.starts_with(provider::PATH) {
             provider::serve(path, arrived.query)
         } else {
@@ -241,7 +247,15 @@ async fn handle(
     if !delay.is_zero() {
         tokio::time::sleep(delay).await;
     }
-    deliver(delivery, now).await
+    let mut response = deliver(delivery, now).await?;
+    if for_shoppers {
+        let (name, value) = route::FOR_ANY_PAGE;
+        response.headers_mut().insert(name, value);
+    }
+    if for_shoppers || route::is_of_clock(path) {
+        shared.clock_or_checkouts_changed.notify_one();
+    }
+    Ok(response)
 }
 
 /// The body, unless it is too long. What is too long is read all the same, within reason: a client that is still

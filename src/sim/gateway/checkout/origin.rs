@@ -1,0 +1,76 @@
+//! Which page a request of the widget comes from: what the browser says, and nobody in the page can change.
+//!
+//! The card's fields are in a frame of the gateway's own, so that the shop's page cannot read them. What the frame
+//! sends has the gateway's origin; the shop's, which its browser has told the frame, comes in [`WIDGET_ORIGIN`].
+
+use hyper::Uri;
+use hyper::header::{HOST, HeaderMap, ORIGIN};
+
+use super::super::form::Invalid;
+
+/// The shop's origin, in what the frame of the card's fields sends.
+pub(super) const WIDGET_ORIGIN: &str = "widget-origin";
+
+/// What `shopperResultUrl` has to be.
+pub(super) const MUST_BE: &str = "must be an absolute address of http or https, without a user in it";
+
+/// The origin of an address as a browser writes it; `None` for what has none.
+pub(super) fn of(url: &str) -> Option<String> {
+    let url = url.split_once('#').map_or(url, |(url, _)| url);
+    let uri: Uri = url.parse().ok()?;
+    let scheme = uri.scheme_str()?;
+    let usual = match scheme {
+        "https" => 443,
+        "http" => 80,
+        _ => return None,
+    };
+    let authority = uri.authority().filter(|authority| !authority.as_str().contains('@'))?;
+    let host = authority.host().to_ascii_lowercase();
+    Some(match authority.port_u16().filter(|port| *port != usual) {
+        Some(port) => format!("{scheme}://{host}:{port}"),
+        None => format!("{scheme}://{host}"),
+    })
+}
+
+/// The gateway as the browser calls it, as `https://localhost:8443`.
+pub(super) fn own(headers: &HeaderMap) -> Result<String, Invalid> {
+    let host = headers.get(HOST).and_then(|host| host.to_str().ok());
+    host.and_then(|host| of(&format!("https://{host}"))).ok_or_else(|| Invalid::new("Host", "required and not sent"))
+}
+
+/// The origin of the shop's page.
+pub(super) fn shop(headers: &HeaderMap) -> Result<String, Invalid> {
+    let said = |name: &str| {
+        let mut all = headers.get_all(name).iter();
+        let only = all.next().filter(|_| all.next().is_none());
+        only.and_then(|value| value.to_str().ok()).map(str::to_owned)
+    };
+    let origin = said(ORIGIN.as_str()).ok_or_else(|| {
+        Invalid::new("Origin", "required and not sent: a checkout is paid by the widget in a browser")
+    })?;
+    if origin != own(headers)? {
+        return Ok(origin);
+    }
+    said(WIDGET_ORIGIN).ok_or_else(|| Invalid::new(WIDGET_ORIGIN, "required and not sent: the page around the frame"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_origin_is_scheme_host_and_a_port_that_is_not_the_usual_one() {
+        for (url, origin) in [
+            ("https://shop.test/result?a=1#b", Some("https://shop.test")),
+            ("https://Shop.Test:443/", Some("https://shop.test")),
+            ("http://shop.test:8080", Some("http://shop.test:8080")),
+            ("https://[::1]:8443/x", Some("https://[::1]:8443")),
+            ("https://shop.test@evil.test/", None),
+            ("ftp://shop.test/", None),
+            ("/result", None),
+            ("myapp://result", None),
+        ] {
+            assert_eq!(of(url).as_deref(), origin, "{url}");
+        }
+    }
+}

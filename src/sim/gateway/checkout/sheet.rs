@@ -1,0 +1,30 @@
+//! What the simulated telephone of a mobile wallet shows and gives: the amount of the checkout, and the token for it.
+//! What a wallet's own script would do on the shop's page, the frame of the widget asks here.
+
+use serde_json::json;
+
+use super::super::answer;
+use super::super::form::Invalid;
+use super::super::host::{Delivery, Host};
+use super::super::provider;
+use super::super::refusal::Refusal;
+use super::Purpose;
+use crate::gateway::parameter::form;
+
+/// The card in everybody's wallet, and until when it is valid (YYMM).
+const CARD: (&str, &str) = ("4111111111111111", "3412");
+
+impl Host {
+    /// `GET /v1/widget/wallet`, with `checkout` and `wallet`, the prefix of its parameters.
+    pub(in super::super) fn wallet_sheet(&self, query: &[u8]) -> Result<Delivery, Refusal> {
+        let asked = form::decode(query).unwrap_or_default();
+        let get = |wanted: &str| asked.iter().find(|(name, _)| name == wanted).map_or("", |(_, value)| value.as_str());
+        let checkout = self.checkout(get("checkout"), Purpose::Payment)?;
+        let said = |name| checkout.get(name).unwrap_or_default();
+        let (amount, currency) = (said("amount"), said("currency"));
+        let token = provider::wallet_token(get("wallet"), CARD.0, CARD.1, amount, currency);
+        let token = token.ok_or_else(|| Invalid::new("wallet", "the wallet gives no token"))?;
+        let sheet = json!({ "amount": amount, "currency": currency, "token": token });
+        Ok(Delivery::Raw(200, answer::text(&sheet).into_bytes()))
+    }
+}

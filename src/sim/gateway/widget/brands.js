@@ -1,0 +1,32 @@
+// Which form a brand has. What of the shopper's data is asked, the frame knows (frame.js).
+
+const CARDS = ['VISA', 'MASTER', 'AMEX', 'MAESTRO', 'JCB', 'DINERS', 'DISCOVER', 'UNIONPAY'];
+
+// `kind`: the fields of the frame; `wallet`: the prefix of the wallet's parameters, and its object in wpwlOptions.
+const BRANDS = {
+  DIRECTDEBIT_SEPA: { kind: 'bank' },
+  ONLINETRANSFER: { kind: 'bank' },
+  GIFTCARD: { kind: 'gift' },
+  MARKETPLACE_PAY: { kind: 'account' },
+  ONLINE_WALLET: { kind: 'account' },
+  WALLET_A: { wallet: '<wallet_a>', options: 'walletA' },
+  WALLET_B: { wallet: '<wallet_b>', options: 'walletB' },
+  WALLET_C: { wallet: '<wallet_c>', options: 'walletC' },
+};
+
+// The forms for a list of brands: one for all cards, one for each other brand, in their order.
+function formsFor(listed) {
+  const forms = [];
+  for (const brand of new Set(listed)) {
+    if (CARDS.includes(brand)) {
+      const cards = forms.find((form) => form.kind === 'card');
+      if (cards) cards.brands.push(brand);
+      else forms.push({ kind: 'card', brands: [brand] });
+    } else if (BRANDS[brand]) {
+      forms.push({ ...BRANDS[brand], brands: [brand] });
+    } else {
+      console.error(`paymentWidgets: data-brands has ${JSON.stringify(brand)}, which is not known; it is left out`);
+    }
+  }
+  return forms;
+}

@@ -1,0 +1,150 @@
+'use strict';
+// The fields of the shopper's payment data, in the service's own frame. It tells the page around it whether they are in
+// order and what became of the payment; what was typed goes to the service alone. Which page is around it the browser
+// says, and the service is told.
+
+const digits = (text) => text.replace(/[\s-]/g, '');
+
+// A card's brand by its first digits.
+function brandOf(number) {
+  const first = (n) => Number(number.slice(0, n));
+  if (/^4/.test(number)) return 'VISA';
+  if ((first(2) >= 51 && first(2) <= 55) || (first(4) >= 2221 && first(4) <= 2720)) return 'MASTER';
+  if (/^3[47]/.test(number)) return 'AMEX';
+  if (/^35/.test(number)) return 'JCB';
+  if (/^3[68]|^30/.test(number)) return 'DINERS';
+  if (/^6011|^65/.test(number)) return 'DISCOVER';
+  if (/^5[06-9]|^67/.test(number)) return 'MAESTRO';
+  return /^62/.test(number) ? 'UNIONPAY' : '';
+}
+
+function passesLuhn(number) {
+  let sum = 0;
+  [...number].reverse().forEach((digit, n) => {
+    const twice = Number(digit) * (n % 2 ? 2 : 1);
+    sum += twice > 9 ? twice - 9 : twice;
+  });
+  return sum % 10 === 0;
+}
+
+// The end of the month: the service's clock decides, this only finds slips.
+function expiryOf(text) {
+  const found = /^\s*(0[1-9]|1[0-2])\s*\/?\s*(?:20)?(\d{2})\s*$/.exec(text);
+  return found && { month: found[1], year: `20${found[2]}` };
+}
+
+function passesIban(text) {
+  const iban = text.replace(/\s/g, '').toUpperCase();
+  if (!/^[A-Z]{2}\d{2}[A-Z0-9]{11,27}$/.test(iban)) return false;
+  const moved = iban.slice(4) + iban.slice(0, 4);
+  const number = [...moved].map((c) => (/\d/.test(c) ? c : String(c.charCodeAt(0) - 55))).join('');
+  return BigInt(number) % 97n === 1n;
+}
+
+const isName = (text) => text.trim().length >= 3 && !/\d/.test(text);
+
+// Of each kind of form: the words of a field, whether it is right, and the parameters that it becomes.
+const FIELDS = {
+  card: [
+    {
+      word: 'cardNumber', autocomplete: 'cc-number', inputMode: 'numeric',
+      right: (text) => /^\d{12,19}$/.test(digits(text)) && passesLuhn(digits(text)),
+      sent: (text) => [['card.number', digits(text)]],
+    },
+    {
+      word: 'expiry', autocomplete: 'cc-exp', inputMode: 'numeric', right: expiryOf,
+      sent: (text) => [['card.expiryMonth', expiryOf(text).month], ['card.expiryYear', expiryOf(text).year]],
+    },
+    { word: 'cardHolder', autocomplete: 'cc-name', right: isName, sent: (text) => [['card.holder', text.trim()]] },
+    {
+      word: 'cvv', autocomplete: 'cc-csc', inputMode: 'numeric', right: (text) => /^\d{3,4}$/.test(text.trim()),
+      sent: (text) => [['card.cvv', text.trim()]],
+    },
+  ],
+  bank: [
+    { word: 'holder', autocomplete: 'name', right: (text) => text.trim().length >= 4, sent: (text) => [['bankAccount.holder', text.trim()]] },
+    { word: 'iban', autocomplete: 'off', right: passesIban, sent: (text) => [['bankAccount.iban', text.replace(/\s/g, '').toUpperCase()]] },
+    {
+      word: 'bic', autocomplete: 'off', right: (text) => /^\s*[A-Za-z0-9]{8}([A-Za-z0-9]{3})?\s*$/.test(text),
+      sent: (text) => [['bankAccount.bic', text.trim().toUpperCase()]],
+    },
+  ],
+  gift: [
+    { word: 'giftNumber', autocomplete: 'off', right: (text) => text.trim().length >= 2, sent: (text) => [['giftCard.number', text.trim()]] },
+    { word: 'giftPin', autocomplete: 'off', right: (text) => text.trim().length >= 2, sent: (text) => [['giftCard.pin', text.trim()]] },
+  ],
+  account: [
+    { word: 'accountId', autocomplete: 'email', right: (text) => text.trim() !== '', sent: (text) => [['virtualAccount.accountId', text.trim()]] },
+  ],
+};
+
+function element(name, properties, ...children) {
+  const made = Object.assign(document.createElement(name), properties);
+  made.append(...children);
+  return made;
+}
+
+// The page around: its origin as the browser says it, and the only way to it.
+function begin(event) {
+  if (event.source !== window.parent || event.data?.wpwl !== 'begin' || !event.ports[0]) return;
+  removeEventListener('message', begin);
+  const { kind, words, language, checkout, wallet } = event.data;
+  const [port] = event.ports;
+  document.documentElement.lang = language;
+  new ResizeObserver(() => {
+    port.postMessage({ height: Math.ceil(document.documentElement.getBoundingClientRect().height) });
+  }).observe(document.documentElement);
+  if (kind === 'wallet') showSheet({ port, words, checkout, wallet });
+  else showFields({ port, words, kind, shop: event.origin });
+}
+
+function showFields({ port, words, kind, shop }) {
+  const fields = FIELDS[kind].map((field) => {
+    const { word, autocomplete, inputMode = 'text' } = field;
+    const input = element('input', { id: word, name: word, autocomplete, inputMode, required: true, spellcheck: false });
+    document.body.append(element('label', { htmlFor: word }, words[word] ?? word), input);
+    input.addEventListener('keydown', ({ key }) => key === 'Enter' && port.postMessage({ enter: true }));
+    input.addEventListener('input', () => input.removeAttribute('aria-invalid'));
+    return { ...field, input };
+  });
+  const asked = {
+    check() {
+      const wrong = fields.filter(({ input, right }) => !right(input.value));
+      wrong.forEach(({ input }) => input.setAttribute('aria-invalid', 'true'));
+      wrong[0]?.input.focus();
+      const brand = kind === 'card' ? brandOf(digits(fields[0].input.value)) : '';
+      return { valid: wrong.length === 0, wrong: wrong.map(({ word }) => words[word] ?? word), brand };
+    },
+    pay({ path, fields: more }) {
+      return pay(path, [...more, ...fields.flatMap(({ input, sent }) => sent(input.value))], shop);
+    },
+  };
+  port.onmessage = async ({ data }) => port.postMessage(await asked[data.ask](data));
+  port.postMessage({ ready: true });
+}
+
+// What is lost on the way may have been paid all the same: the shop's server asks.
+async function pay(path, fields, shop) {
+  const headers = { 'Content-Type': 'application/x-www-form-urlencoded; charset=UTF-8', 'Widget-Origin': shop };
+  try {
+    const answer = await fetch(path, { method: 'POST', body: new URLSearchParams(fields).toString(), headers });
+    return { status: answer.status, answer: await answer.json() };
+  } catch {
+    return { lost: true };
+  }
+}
+
+// The simulated telephone: what is to be paid, yes or no.
+async function showSheet({ port, words, checkout, wallet }) {
+  const asked = await fetch(`/v1/widget/wallet?${new URLSearchParams({ checkout, wallet })}`).then((answer) => answer.json());
+  const { amount, currency, token } = asked;
+  if (!token) return port.postMessage({ token: null });
+  const yes = element('button', { id: 'wallet-pay', textContent: words.payNow });
+  const no = element('button', { id: 'wallet-cancel', textContent: words.cancel });
+  yes.addEventListener('click', () => port.postMessage({ token }));
+  no.addEventListener('click', () => port.postMessage({ token: null }));
+  document.body.append(element('p', { id: 'wallet-amount', textContent: `${amount} ${currency}` }), yes, no);
+  yes.focus();
+}
+
+addEventListener('message', begin);

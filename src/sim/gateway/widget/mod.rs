@@ -1,0 +1,172 @@
+//! The hosted widget: `GET /v1/paymentWidgets.js` and what the script loads (behaviour: Hosted widget usage, Fast
+//! checkout). Plain JavaScript without a build, the same bytes for every checkout, so that one hash is true for all.
+//!
+//! ```text
+//!  the shop's page ── paymentWidgets.js ── draws the widget's own forms, one for each brand of data-brands
+//!        └─ frame of the gateway ── frame.html, frame.js: number, holder, code, account: no script of the shop reads them
+//!                 └─ POST /checkouts/{id}/payment ── redirect.url, or shopperResultUrl with id and resourcePath
+//! ```
+//!
+//! Where the interface is silent, this is assumed:
+//!
+//! - Brands: the card brands of `card.number`, the means of `BRANDS` in `brands.js`, and the wallets as `WALLET_A` to
+//!   `WALLET_C`; a wallet's options are `wpwlOptions.walletA` to `walletC`. A brand that is not known is left out, and
+//!   the browser's console says so.
+//! - `wpwlOptions.locale` (or `language`) is the language: one of the 25 codes, with a country behind it or not. Texts
+//!   are in en, de, fr, es and it; in every other language they are English. `wpwlOptions.labels` changes single texts.
+//! - `style` is `card`, `plain` or `none` (no style sheet); `checkout.amount` is shown on the button and never sent.
+//! - `onBeforeSubmitCard` is called when the card's fields are in order; false, or an exception, stops.
+//! - What stands in the merchant's form as a field (`customParameters[SHOPPER_…]`, `billing.…`) is sent with the rest.
+//! - When the answer of a payment is lost, the shopper goes to `shopperResultUrl` all the same: the server asks.
+//! - The script of an unknown or expired checkout is not served.
+
+use std::sync::LazyLock;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use bytes::Bytes;
+use ring::digest;
+use serde_json::json;
+
+use super::host::{Delivery, Host};
+use super::refusal::{Refusal, rule};
+use crate::gateway::parameter::form;
+
+/// The script: its parts in one function, so that the page's own names stay free.
+const SCRIPT: &str = concat!(
+    "(() => {\n'use strict';\n",
+    include_str!("texts.js"),
+    include_str!("brands.js"),
+    include_str!("send.js"),
+    include_str!("frame_form.js"),
+    include_str!("wallet.js"),
+    include_str!("start.js"),
+    "})();\n"
+);
+
+/// The hash of exactly these bytes, as a page's `integrity` has it.
+static INTEGRITY: LazyLock<String> =
+    LazyLock::new(|| format!("sha384-{}", STANDARD.encode(digest::digest(&digest::SHA384, SCRIPT.as_bytes()))));
+
+const JAVASCRIPT: &str = "text/javascript; charset=utf-8";
+const HTML: &str = "text/html; charset=utf-8";
+/// Of the frame of the card's fields: nothing but the gateway's own, around it any shop.
+const FRAME_POLICY: &str =
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; base-uri 'none'";
+/// Of the page that tells the page around it.
+const RETURN_POLICY: &str = "default-src 'none'; script-src 'self'; base-uri 'none'";
+
+// Which code says so is not documented.
+const EXPIRED: Refusal =
+    rule("checkoutId", "200.300.404", "this checkout has expired: it was valid for 30 minutes, make another");
+
+/// Something for a browser.
+#[derive(Debug)]
+pub(super) struct Asset {
+    pub status: u16,
+    pub headers: Vec<(&'static str, String)>,
+    pub body: Bytes,
+}
+
+impl Asset {
+    fn delivery(kind: &str, body: impl Into<Bytes>) -> Delivery {
+        Delivery::Asset(Self { status: 200, headers: vec![("content-type", kind.to_owned())], body: body.into() })
+    }
+
+    fn page(policy: &str, body: impl Into<Bytes>) -> Delivery {
+        let headers = vec![("content-type", HTML.to_owned()), ("content-security-policy", policy.to_owned())];
+        Delivery::Asset(Self { status: 200, headers, body: body.into() })
+    }
+}
+
+impl Host {
+    /// `GET /v1/paymentWidgets.js`, with `checkoutId` or, in fast checkout, without.
+    pub(super) fn script(&self, query: &[u8]) -> Result<Delivery, Refusal> {
+        let asked = form::decode(query).unwrap_or_default();
+        let checkout = asked.iter().find(|(name, _)| name == "checkoutId").map(|(_, id)| id.as_str());
+        match checkout.map(|id| self.checkouts.is_open(id, self.clock.now())) {
+            Some(None) => Err(Refusal::NotFound),
+            Some(Some(false)) if !self.host_rules().books_all() => Err(EXPIRED),
+            _ => Ok(Asset::delivery(JAVASCRIPT, SCRIPT)),
+        }
+    }
+}
+
+/// The hash of the script with its algorithm.
+pub(super) fn integrity() -> &'static str {
+    &INTEGRITY
+}
+
+/// `GET /v1/fastcheckout/integrity`: one field, and nothing else.
+pub(super) fn integrity_answer() -> Delivery {
+    Delivery::Raw(200, json!({ "integrity": integrity() }).to_string().into_bytes())
+}
+
+/// What the script loads, by its name.
+pub(super) fn asset(name: &str) -> Option<Delivery> {
+    Some(match name {
+        "frame.html" => Asset::page(FRAME_POLICY, include_str!("frame.html")),
+        "frame.js" => Asset::delivery(JAVASCRIPT, include_str!("frame.js")),
+        "return.js" => Asset::delivery(JAVASCRIPT, include_str!("return.js")),
+        "widget.css" => Asset::delivery("text/css; charset=utf-8", include_str!("widget.css")),
+        "frame.css" => Asset::delivery("text/css; charset=utf-8", include_str!("frame.css")),
+        _ => Asset::delivery("image/svg+xml", picture(name.strip_suffix(".svg")?)?),
+    })
+}
+
+/// A brand's picture: its name on a card.
+fn picture(brand: &str) -> Option<String> {
+    let is_name = (1..=32).contains(&brand.len()) && brand.bytes().all(|c| c.is_ascii_alphanumeric() || c == b'_');
+    let words = is_name.then(|| brand.replace('_', " "))?;
+    Some(format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 96 32\" role=\"img\"><title>{words}</title>\
+         <rect width=\"96\" height=\"32\" rx=\"5\" fill=\"#24405e\"/><text x=\"48\" y=\"21\" text-anchor=\"middle\" \
+         font-family=\"sans-serif\" font-size=\"12\" fill=\"#fff\" textLength=\"{}\" lengthAdjust=\"spacingAndGlyphs\">{words}\
+         </text></svg>",
+        (words.len() * 8).min(86)
+    ))
+}
+
+/// Which methods and headers a page of another origin may use.
+pub(super) fn preflight() -> Delivery {
+    let allowed = [
+        ("access-control-allow-methods", "POST"),
+        ("access-control-allow-headers", "content-type"),
+        ("access-control-max-age", "600"),
+    ];
+    let headers = allowed.into_iter().map(|(name, value)| (name, value.to_owned())).collect();
+    Delivery::Asset(Asset { status: 204, headers, body: Bytes::new() })
+}
+
+/// A page in a frame of the widget, that tells the page of the shop around it where to go on.
+pub(super) fn tell_the_page(checkout: &str, shop: &str, to: &str) -> Delivery {
+    // In a script's address nothing has to be escaped for HTML: the encoding of a query has no quote and no bracket.
+    let query = form_urlencoded::Serializer::new(String::new())
+        .extend_pairs([("checkout", checkout), ("shop", shop), ("to", to)])
+        .finish()
+        .replace('&', "&amp;");
+    let page = format!("<!doctype html><title>Done</title><script src=\"/v1/widget/return.js?{query}\"></script>");
+    Asset::page(RETURN_POLICY, page)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_picture_is_made_of_a_name_alone() {
+        assert!(picture("VISA").is_some_and(|svg| svg.contains(">VISA<")));
+        for name in ["", "<script>", "a b", &"x".repeat(33)] {
+            assert!(picture(name).is_none(), "{name}");
+        }
+    }
+
+    #[test]
+    fn the_way_back_cannot_break_out_of_its_page() {
+        let Delivery::Asset(page) = tell_the_page("id", "https://shop.test", "https://shop.test/\"><script>") else {
+            panic!("a page")
+        };
+        let html = String::from_utf8(page.body.to_vec()).unwrap();
+        assert_eq!(html.matches("<script").count(), 1, "{html}");
+    }
+}

@@ -1,0 +1,110 @@
+// From the shopper's click to the payment, and on from there.
+
+const script = document.currentScript;
+const address = new URL(script.src);
+const service = address.origin;
+const checkoutOfScript = address.searchParams.get('checkoutId');
+
+const options = () => window.wpwlOptions ?? {};
+
+function element(name, properties = {}, ...children) {
+  const made = document.createElement(name);
+  for (const [key, value] of Object.entries(properties)) {
+    if (key in made) made[key] = value;
+    else made.setAttribute(key, value);
+  }
+  made.append(...children);
+  return made;
+}
+
+// The checkout to pay: the script's, or in fast checkout the one that the shop makes now.
+async function checkoutFor(brand) {
+  if (checkoutOfScript) return checkoutOfScript;
+  const create = options().createCheckout;
+  if (typeof create !== 'function') {
+    throw new Error('wpwlOptions.createCheckout is missing: the script was loaded without checkoutId');
+  }
+  const id = await create({ brand });
+  if (typeof id !== 'string' || !/^[A-Za-z0-9.-]{32,48}$/.test(id)) {
+    throw new Error('wpwlOptions.createCheckout has returned no checkout id');
+  }
+  return id;
+}
+
+// What the browser is: 3-D Secure asks for it (data-model: Customer).
+function browserFields() {
+  const java = typeof navigator.javaEnabled === 'function' && navigator.javaEnabled();
+  return [
+    ['customer.browser.acceptHeader', '*/*'],
+    ['customer.browser.language', (navigator.language || 'en').slice(0, 8)],
+    ['customer.browser.screenHeight', String(screen.height)],
+    ['customer.browser.screenWidth', String(screen.width)],
+    ['customer.browser.timezone', String(new Date().getTimezoneOffset())],
+    ['customer.browser.userAgent', navigator.userAgent],
+    ['customer.browser.javaEnabled', String(java)],
+    ['customer.browser.screenColorDepth', String(screen.colorDepth)],
+  ];
+}
+
+const pathOf = (id, purpose) => `/v1/checkouts/${id}/${purpose}`;
+
+// Posts to the service. What is lost on the way may have been paid all the same.
+async function post(url, fields, headers) {
+  const kind = 'application/x-www-form-urlencoded; charset=UTF-8';
+  try {
+    const answer = await fetch(url, {
+      method: 'POST', body: new URLSearchParams(fields).toString(), headers: { 'Content-Type': kind, ...headers },
+      credentials: 'omit',
+    });
+    return { status: answer.status, answer: await answer.json() };
+  } catch {
+    return { lost: true };
+  }
+}
+
+// Where the shopper goes when the service could not say it.
+function wayBack(action, id, purpose) {
+  const url = new URL(action);
+  url.searchParams.append('id', id);
+  url.searchParams.append('resourcePath', pathOf(id, purpose));
+  return url.href;
+}
+
+// A browser sends a request again by itself when a kept line is cut under it. The first one has paid then: the service
+// refuses the second, and the shop asks what became of it.
+const WAS_USED = '700.300.700';
+
+// Goes on after a payment: to the page that it waits for, or back to the shop. Refused, it says why.
+function goOn(done, { id, brand, action, purpose, say, container, words }) {
+  const { lost, status, answer } = done;
+  if (lost || status >= 500 || answer.result?.code === WAS_USED) {
+    location.assign(wayBack(action, id, purpose));
+  } else if (answer.redirect?.url) {
+    sendTo(answer.redirect, { id, brand, container, words });
+  } else if (answer.resourcePath) {
+    location.assign(answer.shopperResultUrl ?? wayBack(action, id, purpose));
+  } else if (answer.result?.code === '800.120.100') {
+    say(words.busy);
+  } else {
+    say(`${words.refused} ${answer.result?.description ?? status}`);
+  }
+}
+
+// Sends the shopper to a page of the service: the whole window, or a frame for brands of inlineFlow.
+function sendTo({ url, parameters }, { id, brand, container, words }) {
+  const fields = (parameters ?? []).map(({ name, value }) => element('input', { type: 'hidden', name, value }));
+  const way = element('form', { method: 'post', action: url, hidden: true }, ...fields);
+  if ((options().inlineFlow ?? []).includes(brand)) {
+    const frame = element('iframe', { name: `wpwl-inline-${id}`, className: 'wpwl-inline', title: words.paymentFrame });
+    way.target = frame.name;
+    addEventListener('message', (event) => {
+      const { wpwl, checkout, to } = event.data ?? {};
+      const ours = event.origin === service && event.source === frame.contentWindow;
+      if (ours && wpwl === 'done' && checkout === id) location.assign(to);
+    });
+    container.replaceChildren(frame, way);
+  } else {
+    container.append(way);
+  }
+  way.submit();
+}

@@ -1,0 +1,82 @@
+// The button of a mobile wallet, and the simulated telephone behind it: a sheet in a frame of the service.
+
+function walletButton(form, context) {
+  const { words, code, container, action, purpose, extras } = context;
+  const [brand] = form.brands;
+  const message = element('p', { className: 'wpwl-message', role: 'alert' });
+  const label = `${words.payWith} ${brand.replace('_', ' ')}`;
+  const button = element('button', { type: 'submit', className: 'wpwl-button wpwl-button-wallet' });
+  const own = element('form', { className: 'wpwl-form wpwl-form-wallet', noValidate: true });
+  own.dataset.brands = brand;
+  own.append(...extras(), message, button);
+  container.append(own);
+  const say = (text) => {
+    message.textContent = text;
+    button.textContent = label;
+    button.disabled = false;
+  };
+  say('');
+
+  own.addEventListener('submit', async (event) => {
+    event.preventDefault();
+    if (button.disabled) return;
+    message.textContent = '';
+    button.disabled = true;
+    button.textContent = words.working;
+    let id;
+    try {
+      id = await checkoutFor(brand);
+    } catch (why) {
+      console.error('paymentWidgets:', why);
+      return say(words.noCheckout);
+    }
+    const paid = await sheet(form, id, own, words, code);
+    if (!paid) return say(words.cancelled);
+    const fields = [['shopperResultUrl', action], ...browserFields(), ...fieldsOf(own)];
+    fields.push([`${form.wallet}.paymentToken`, paid.token]);
+    const done = await post(`${service}${pathOf(id, purpose)}`, fields);
+    goOn(done, { id, brand, action, purpose, say, container, words });
+  });
+}
+
+// The wallet's token when the customer has agreed and the shop's callbacks have; nothing when one of them has not.
+async function sheet(form, id, own, words, code) {
+  const { onPaymentDataChanged, onPaymentAuthorized } = options()[form.options] ?? {};
+  if (typeof onPaymentDataChanged === 'function') {
+    const update = await ended(onPaymentDataChanged, { callbackTrigger: 'INITIALIZE' });
+    if (!update || update.error) return null;
+  }
+  const frame = element('iframe', {
+    src: `${service}/v1/widget/frame.html`, className: 'wpwl-frame wpwl-frame-wallet', title: form.brands[0],
+  });
+  const channel = new MessageChannel();
+  const chosen = new Promise((choose) => {
+    channel.port1.onmessage = ({ data }) => {
+      if (data.height) frame.height = data.height;
+      if ('token' in data) choose(data.token ? data : null);
+    };
+  });
+  frame.addEventListener('load', () => {
+    const begin = { wpwl: 'begin', kind: 'wallet', words, language: code, checkout: id, wallet: form.wallet };
+    frame.contentWindow.postMessage(begin, service, [channel.port2]);
+  }, { once: true });
+  own.append(frame);
+  const paid = await chosen;
+  frame.remove();
+  if (paid && typeof onPaymentAuthorized === 'function') {
+    const data = { paymentMethodData: { tokenizationData: { type: 'PAYMENT_GATEWAY', token: paid.token } } };
+    const said = await ended(onPaymentAuthorized, data);
+    if (said?.transactionState !== 'SUCCESS') return null;
+  }
+  return paid;
+}
+
+// What a callback of the shop comes to; nothing when it fails.
+async function ended(callback, argument) {
+  try {
+    return (await callback(argument)) ?? {};
+  } catch (why) {
+    console.error('paymentWidgets:', why);
+    return null;
+  }
+}

@@ -1,0 +1,92 @@
+//! What a shop may choose: language, words, style; and what its content security policy must allow.
+
+use crate::shop::{NONCE, Page, Shop};
+
+#[tokio::test]
+#[ignore = "needs Chromium: bash tests/widget/run"]
+async fn each_language_is_taken_and_words_are_the_shops() {
+    let shop = Shop::open().await;
+    let script = shop.script_url(None);
+    let codes = "en de fr es it nl dk fi se tr ja sl pt pl cz hu bg ro ru cn gr no sk ar ko";
+    let known = [("de", "Jetzt zahlen"), ("fr", "Payer"), ("es", "Pagar"), ("it", "Paga ora")];
+    let said = |code: &str| known.iter().find(|(known, _)| *known == code).map_or("Pay now", |(_, words)| words);
+    let mut asked: Vec<(String, &str)> =
+        codes.split(' ').map(|code| (format!("locale: '{code}'"), said(code))).collect();
+    assert_eq!(asked.len(), 25);
+    asked.extend([
+        ("locale: 'de-AT'".to_owned(), "Jetzt zahlen"),
+        ("language: 'fr_CH'".to_owned(), "Payer"),
+        ("locale: 'tlh'".to_owned(), "Pay now"),
+        ("".to_owned(), "Pay now"),
+        ("locale: 'de', labels: { payNow: 'Her damit' }".to_owned(), "Her damit"),
+        ("checkout: { amount: '12.50' }".to_owned(), "Pay now 12.50"),
+    ]);
+    for (options, words) in &asked {
+        shop.show(Page { brands: "VISA", options, script: Some(&script), ..Page::default() }).await;
+        shop.browser.until(&format!("document.querySelector('.wpwl-button-pay')?.textContent === {words:?}")).await;
+    }
+    // The frame has them too.
+    let options = "locale: 'de', labels: { cvv: 'Die drei Ziffern hinten' }";
+    shop.show(Page { brands: "VISA", options, script: Some(&script), ..Page::default() }).await;
+    shop.browser.enter(Some("iframe.wpwl-frame-card")).await;
+    shop.browser.until("document.querySelector('label[for=cvv]')?.textContent === 'Die drei Ziffern hinten'").await;
+    let number = "return document.querySelector('label[for=cardNumber]').textContent";
+    assert_eq!(shop.browser.run(number).await, "Kartennummer");
+    assert_eq!(shop.browser.run("return document.documentElement.lang").await, "de");
+    shop.close().await;
+}
+
+#[tokio::test]
+#[ignore = "needs Chromium: bash tests/widget/run"]
+async fn styles_brands_and_the_place_of_the_form() {
+    let shop = Shop::open().await;
+    let script = shop.script_url(None);
+    let radius = "getComputedStyle(document.querySelector('.wpwl-form-card')).borderTopWidth";
+    for (options, width) in [("style: 'card'", "1px"), ("style: 'plain'", "0px"), ("style: 'none'", "0px"), ("", "1px")]
+    {
+        shop.show(Page { brands: "VISA", options, script: Some(&script), ..Page::default() }).await;
+        shop.browser.until(&format!("{radius} === '{width}'")).await;
+        let sheets = shop.browser.run("return document.querySelectorAll('link[rel=stylesheet]').length").await;
+        assert_eq!(sheets, u8::from(!options.contains("none")));
+    }
+    // One form for all cards, one for each other brand; what nobody knows is left out and said.
+    let brands = "VISA WALLET_C MASTER GIFTCARD FANTASY_PAY";
+    shop.show(Page { brands, script: Some(&script), ..Page::default() }).await;
+    let listed = "return [...document.querySelectorAll('form.wpwl-form')].map((form) => form.dataset.brands).join('|')";
+    shop.browser.until("document.querySelector('form.wpwl-form')").await;
+    assert_eq!(shop.browser.run(listed).await, "VISA MASTER|WALLET_C|GIFTCARD");
+    let complaints = shop.browser.complaints().await.join("\n");
+    assert!(complaints.contains("FANTASY_PAY"), "{complaints}");
+    // A browser drops a form inside a form: the widget says so, and draws nothing.
+    shop.show(Page { brands, around: "<form>", script: Some(&script), ..Page::default() }).await;
+    shop.browser.until("document.readyState === 'complete'").await;
+    assert_eq!(shop.browser.run("return document.querySelectorAll('.wpwl-form').length").await, 0);
+    let complaints = shop.browser.complaints().await.join("\n");
+    assert!(complaints.contains("inside another form"), "{complaints}");
+    shop.close().await;
+}
+
+#[tokio::test]
+#[ignore = "needs Chromium: bash tests/widget/run"]
+async fn a_policy_with_a_nonce_and_the_documented_sources_is_kept() {
+    let shop = Shop::open().await;
+    let service = shop.gateway.base_url().trim_end_matches('/').to_owned();
+    // Style, frame, script, connect and image, and nothing else.
+    let policy = format!(
+        "default-src 'none'; script-src 'nonce-{NONCE}' {service}; style-src {service}; frame-src {service}; \
+         connect-src {service}; img-src {service}"
+    );
+    let brands = "VISA MASTER DIRECTDEBIT_SEPA WALLET_B ONLINE_WALLET";
+    shop.show(Page { brands, policy: Some(policy), ..Page::default() }).await;
+    shop.browser.until("document.querySelectorAll('form.wpwl-form').length === 4").await;
+    shop.browser
+        .until("[...document.images].length === 4 && [...document.images].every((it) => it.naturalWidth > 0)")
+        .await;
+    shop.types_card("4111111111111111").await;
+    assert_eq!(shop.browser.run("return violations").await, serde_json::json!([]));
+    assert_eq!(shop.browser.run("return failed").await, 0);
+    shop.presses_pay().await;
+    assert_eq!(shop.comes_back().await, "000.100.110");
+    assert_eq!(shop.browser.complaints().await, Vec::<String>::new());
+    shop.close().await;
+}
