@@ -1,0 +1,164 @@
+//! What the interface documents describe, heading by heading, and the tests that show it: the table in
+//! `docs/src/capabilities.md` has a row for each heading of both documents, and each test that it names is there.
+//!
+//! The documents are not in the repository; their headings stand here as they stand there.
+
+use std::collections::BTreeSet;
+use std::fs;
+
+const TABLE: &str = "docs/src/capabilities.md";
+
+/// The headings under which the documents describe something, by the document's name in the table.
+const HEADINGS: &[(&str, &[&str])] = &[
+    (
+        "behaviour",
+        &[
+            "States and transitions",
+            "Endpoints",
+            "Hosted widget usage",
+            "Fast checkout",
+            "Authentication",
+            "Events",
+            "Errors",
+            "Limits",
+            "Versioning",
+        ],
+    ),
+    (
+        "data-model",
+        &[
+            "What the service does",
+            "Resources and their fields",
+            "Conventions",
+            "Basic payment parameters",
+            "Forex",
+            "Authentication parameters",
+            "Card account",
+            "Mobile-wallet payments",
+            "Virtual account",
+            "Bank account",
+            "Token account",
+            "Customer",
+            "Billing address",
+            "Shipping address",
+            "Corporate",
+            "Sender",
+            "Recipient",
+            "Merchant (acceptor)",
+            "Cart items",
+            "Cart payments",
+            "Marketplace",
+            "Airline",
+            "Tokenization and registration parameters",
+            "Recurring migration",
+            "3D Secure",
+            "Custom parameters and scheme data",
+            "Asynchronous payments",
+            "Webhook notification body",
+            "Point of sale",
+            "Reporting parameters",
+            "Gift card",
+            "Risk",
+            "Scheduling",
+            "Payment response fields",
+            "Reconciliation file",
+            "Card on file",
+            "Chargeback",
+            "Query parameters",
+        ],
+    ),
+];
+
+#[test]
+fn every_heading_has_a_row_and_every_row_a_test_that_is_there() {
+    let table = fs::read_to_string(TABLE).unwrap();
+    let known: BTreeSet<String> = headings().collect();
+    let (faults, seen) = faults_of(&table, &known, |file| fs::read_to_string(file).ok());
+    assert!(faults.is_empty(), "{TABLE}:\n{}\n", faults.join("\n"));
+    let missing: Vec<_> = known.difference(&seen).collect();
+    assert!(missing.is_empty(), "{TABLE} has no row for {missing:?}");
+}
+
+#[test]
+fn a_row_without_its_test_is_found() {
+    let known = BTreeSet::from(["behaviour: Limits".to_owned()]);
+    let there = |file: &str| (file == "tests/a.rs").then(|| "#[test]\nfn it_holds() {}\nfn no_test() {}\n".to_owned());
+    for (row, fault) in [
+        ("| behaviour: Limits | it holds | `tests/a.rs` `it_holds` |", None),
+        ("| behaviour: Limits | it holds | `tests/a.rs` `it_holds`, `it_holds` |", None),
+        ("| behaviour: Limits | it holds | `tests/a.rs` `it_hold` |", Some("no test it_hold in tests/a.rs")),
+        ("| behaviour: Limits | it holds | `tests/a.rs` `no_test` |", Some("no test no_test in tests/a.rs")),
+        ("| behaviour: Limits | it holds | `tests/b.rs` `it_holds` |", Some("there is no file tests/b.rs")),
+        ("| behaviour: Limits | it holds | `tests/a.rs` |", Some("names no test")),
+        ("| behaviour: Limits | it holds | |", Some("names no test")),
+        ("| behaviour: Limit | it holds | `tests/a.rs` `it_holds` |", Some("is no heading of the documents")),
+    ] {
+        let (faults, _) = faults_of(&format!("{row}\n"), &known, there);
+        match fault {
+            None => assert!(faults.is_empty(), "{faults:?}"),
+            Some(fault) => assert!(faults.len() == 1 && faults[0].ends_with(fault), "{row}: {faults:?}"),
+        }
+    }
+}
+
+fn headings() -> impl Iterator<Item = String> {
+    HEADINGS
+        .iter()
+        .flat_map(|(document, headings)| headings.iter().map(move |heading| format!("{document}: {heading}")))
+}
+
+/// What is wrong with the table's rows, and the headings that they have. `file` gives a file's text.
+fn faults_of(
+    table: &str,
+    known: &BTreeSet<String>,
+    file: impl Fn(&str) -> Option<String>,
+) -> (Vec<String>, BTreeSet<String>) {
+    let (mut faults, mut seen) = (Vec::new(), BTreeSet::new());
+    let documents: Vec<String> = HEADINGS.iter().map(|(document, _)| format!("{document}: ")).collect();
+    for row in table.lines().filter(|line| line.starts_with("| ")) {
+        let cells: Vec<&str> = row.trim_matches('|').split(" |").map(str::trim).collect();
+        let [heading, _, shown_by, ..] = cells[..] else { continue };
+        if !documents.iter().any(|document| heading.starts_with(document)) {
+            continue;
+        }
+        if !known.contains(heading) {
+            faults.push(format!("{heading}: is no heading of the documents"));
+        }
+        seen.insert(heading.to_owned());
+        let (mut text, mut count) = (None, 0);
+        let mut named = "";
+        for word in shown_by.split('`').skip(1).step_by(2) {
+            if word.contains('/') {
+                named = word;
+                text = file(word);
+                if text.is_none() {
+                    faults.push(format!("{heading}: there is no file {word}"));
+                    count += 1;
+                }
+            } else if let Some(text) = &text {
+                count += 1;
+                if !has_test(text, word) {
+                    faults.push(format!("{heading}: no test {word} in {named}"));
+                }
+            }
+        }
+        if count == 0 {
+            faults.push(format!("{heading}: names no test"));
+        }
+    }
+    (faults, seen)
+}
+
+/// Whether a file of Rust has a test of this name: the attribute stands before it, with other attributes between them.
+fn has_test(text: &str, name: &str) -> bool {
+    let begins = [format!("fn {name}("), format!("async fn {name}(")];
+    let lines: Vec<&str> = text.lines().map(str::trim_start).collect();
+    lines.iter().enumerate().any(|(at, line)| {
+        begins.iter().any(|begin| line.starts_with(begin.as_str()))
+            && lines[..at]
+                .iter()
+                .rev()
+                .take_while(|before| before.starts_with("#["))
+                .any(|before| before.contains("test"))
+    })
+}
