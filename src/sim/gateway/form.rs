@@ -412,7 +412,6 @@ mod tests {
     #[test]
     fn what_belongs_elsewhere_is_refused_by_name() {
         for (body, says) in [
-            ("job.hour=8", "job.hour: not a parameter of this request: a time table belongs to a schedule"),
             ("integrity=true", "integrity: not a parameter of this request: it belongs to a checkout"),
             ("card.number=4111-1111", "card.number: must be 8 to 32 digits"),
             ("overridePaymentType[VISA]=PA", "overridePaymentType[VISA]: not a parameter of this request: not a"),
