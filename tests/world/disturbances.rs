@@ -182,7 +182,8 @@ fn later_wishes(wishes: &mut Vec<Wish>, dice: &mut Dice) {
             }
             _ => Kind::Reversal,
         };
-        let all = earlier.minor;
+        // Nothing follows a card that was stored or forgotten; some amount is asked for all the same.
+        let all = if earlier.kind.moves_money() { earlier.minor } else { 1000 };
         let minor = match dice.below(6) {
             0 => all / 3 + dice.below(50),
             1 => all / 2 + 1,
