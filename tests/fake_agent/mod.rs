@@ -159,11 +159,14 @@ async fn play(
                 wants.send_replace(Some(*wanted.clone()));
                 let Wanted { till, reference, transaction, .. } = *wanted;
                 let RequestFields { kind, amount, .. } = transaction.fields();
-                let amount = amount.expect("a sale has an amount");
                 if reference == "drop" {
                     continue;
                 }
-                let amount = (amount.decimal(), amount.currency().code().to_owned());
+                // A card that is stored or forgotten has none.
+                let amount = amount.map_or_else(
+                    || ("0.00".to_owned(), "EUR".to_owned()),
+                    |amount| (amount.decimal(), amount.currency().code().to_owned()),
+                );
                 let answer = sale(&sales, &till, reference.as_str(), amount).map(|sale| SaleView { kind, ..sale });
                 let begun = answer.clone().ok().filter(|sale| !sale.replayed);
                 let _ = reply.send(answer);

@@ -487,7 +487,9 @@ impl State {
             Some(Earlier::Payment(id)) => Some(EarlierName::Payment(PaymentId::new(id))),
             Some(Earlier::Wish { number, by }) => {
                 let earlier = self.wishes.iter().find(|earlier| earlier.number == number).unwrap();
-                let named = self.wishes[wish].named.clone().or_else(|| earlier.payment.clone());
+                // The id of a stored card is no payment's: no till says that it is.
+                let known = earlier.payment.clone().filter(|_| earlier.kind.moves_money());
+                let named = self.wishes[wish].named.clone().or(known);
                 Some(match (by, earlier.in_journal, named) {
                     (By::Number, Some(number), _) => EarlierName::Number(SaleNumber::new(number)),
                     (By::Payment, _, Some(id)) => {
