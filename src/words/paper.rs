@@ -22,7 +22,7 @@ impl Words {
         }
     }
 
-    /// [`Self::done`] in words.
+    /// The same in words: `APPROVED`, or that the card was stored or forgotten.
     #[must_use]
     pub fn approved(&self, kind: Kind) -> &str {
         self.label(Self::done(kind))
