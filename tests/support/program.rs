@@ -55,8 +55,13 @@ impl Terminal {
                 assert_eq!(terminal.agent.try_wait().unwrap(), None, "the agent ended: {}", terminal.log());
                 tokio::task::yield_now().await;
             }
+            // The port is opened after the socket.
+            while TcpStream::connect(&terminal.http).await.is_err() {
+                assert_eq!(terminal.agent.try_wait().unwrap(), None, "the agent ended: {}", terminal.log());
+                tokio::task::yield_now().await;
+            }
         };
-        within("the agent's socket", answers).await;
+        within("the agent's socket and port", answers).await;
         terminal
     }
 

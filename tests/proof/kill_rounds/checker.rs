@@ -281,6 +281,9 @@ fn stranger(books: &Books, deals: &[Deal]) -> Result<(), String> {
     strange.map_or(Ok(()), |entry| Err(format!("nobody has asked for {entry:?}")))
 }
 
+/// How each copy of a receipt ends.
+const LAST_LINES: [&str; 2] = ["MERCHANT COPY", "CUSTOMER COPY"];
+
 /// What a receipt says.
 #[derive(Debug)]
 struct Paper {
@@ -289,6 +292,8 @@ struct Paper {
     verdict: Verdict,
     /// The merchant's copy with the line to sign on: it is printed before anybody has looked at the signature.
     to_sign: bool,
+    /// A kill ended it before its last line, so the line to sign on may be missing: it says no more than `to_sign` does.
+    is_torn: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -321,7 +326,13 @@ impl Paper {
                 _ => None,
             }
         })?;
-        Some(Self { reference, amount: amount?, verdict, to_sign: text.contains("Signature:") })
+        Some(Self {
+            reference,
+            amount: amount?,
+            verdict,
+            to_sign: text.contains("Signature:"),
+            is_torn: !LAST_LINES.iter().any(|last| text.contains(last)),
+        })
     }
 
     fn check(&self, books: &Books, deals: &[Deal]) -> Result<(), String> {
@@ -335,7 +346,7 @@ impl Paper {
         });
         let reversed_at_the_till = reversals(deals, deal).any(|reversal| reversed(books, deals, reversal).is_some());
         let is_true = match self.verdict {
-            Verdict::Approved if self.to_sign || reversed_at_the_till => ever,
+            Verdict::Approved if self.to_sign || self.is_torn || reversed_at_the_till => ever,
             Verdict::Approved => held == [self.amount],
             Verdict::NotCharged => held.is_empty(),
             Verdict::NotConfirmed => true,
@@ -352,5 +363,5 @@ impl Paper {
 /// disturbed.
 pub fn approvals_on_paper(receipts: &[String], reference: &str) -> usize {
     let papers = receipts.iter().flat_map(|text| Paper::read(text));
-    papers.filter(|paper| paper.reference == reference && paper.verdict == Verdict::Approved).count()
+    papers.filter(|paper| paper.reference == reference && !paper.is_torn && paper.verdict == Verdict::Approved).count()
 }
