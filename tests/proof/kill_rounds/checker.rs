@@ -292,7 +292,7 @@ struct Paper {
     verdict: Verdict,
     /// The merchant's copy with the line to sign on: it is printed before anybody has looked at the signature.
     to_sign: bool,
-    /// A kill ended it before its last line, so the line to sign on may be missing: it says no more than `to_sign` does.
+    /// A kill ended it before its last line: the line to sign on may be missing, so it counts as one that has it.
     is_torn: bool,
 }
 
