@@ -301,9 +301,12 @@ async fn run(terminal: &mut Terminal, till: &Till, plan: &Plan, name: &str, live
     // What was over before the first kill has all its paper.
     let undisturbed = terminal.scene.fell().first() == Some(&Stage::Over);
     for deal in deals[first..].iter().filter(|deal| undisturbed && deal.ended_as() == "approved") {
-        let papers = checker::approvals_on_paper(&receipts, &deal.reference);
-        if papers != 2 {
-            return Err(format!("{} was approved and has {papers} receipts instead of 2", deal.reference));
+        let (whole, torn) = checker::approvals_on_paper(&receipts, &deal.reference);
+        if (whole, torn) != (2, 0) {
+            let reference = &deal.reference;
+            return Err(format!(
+                "{reference} was approved and has {whole} whole and {torn} torn receipts instead of 2 and 0"
+            ));
         }
     }
     Ok(())

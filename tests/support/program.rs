@@ -51,12 +51,10 @@ impl Terminal {
             .unwrap();
         let mut terminal = Self { shop, http, agent };
         let answers = async {
-            while UnixStream::connect(terminal.shop.socket()).await.is_err() {
-                assert_eq!(terminal.agent.try_wait().unwrap(), None, "the agent ended: {}", terminal.log());
-                tokio::task::yield_now().await;
-            }
             // The port is opened after the socket.
-            while TcpStream::connect(&terminal.http).await.is_err() {
+            while UnixStream::connect(terminal.shop.socket()).await.is_err()
+                || TcpStream::connect(&terminal.http).await.is_err()
+            {
                 assert_eq!(terminal.agent.try_wait().unwrap(), None, "the agent ended: {}", terminal.log());
                 tokio::task::yield_now().await;
             }

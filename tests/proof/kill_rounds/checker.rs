@@ -292,7 +292,7 @@ struct Paper {
     verdict: Verdict,
     /// The merchant's copy with the line to sign on: it is printed before anybody has looked at the signature.
     to_sign: bool,
-    /// A kill ended it before its last line: the line to sign on may be missing, so it counts as one that has it.
+    /// A kill ended it before its last line. The line to sign on may be missing.
     is_torn: bool,
 }
 
@@ -345,8 +345,9 @@ impl Paper {
                 && minor(&entry.amount) == self.amount
         });
         let reversed_at_the_till = reversals(deals, deal).any(|reversal| reversed(books, deals, reversal).is_some());
+        let to_sign = self.to_sign || self.is_torn && deal.wish.is_signed();
         let is_true = match self.verdict {
-            Verdict::Approved if self.to_sign || self.is_torn || reversed_at_the_till => ever,
+            Verdict::Approved if to_sign || reversed_at_the_till => ever,
             Verdict::Approved => held == [self.amount],
             Verdict::NotCharged => held.is_empty(),
             Verdict::NotConfirmed => true,
@@ -359,9 +360,22 @@ impl Paper {
     }
 }
 
-/// How many receipts of this reference say that it was approved, torn ones not counted: for a sale that nothing
-/// disturbed.
-pub fn approvals_on_paper(receipts: &[String], reference: &str) -> usize {
+/// How many receipts of this reference say that it was approved, the whole ones and the torn ones.
+pub fn approvals_on_paper(receipts: &[String], reference: &str) -> (usize, usize) {
     let papers = receipts.iter().flat_map(|text| Paper::read(text));
-    papers.filter(|paper| paper.reference == reference && !paper.is_torn && paper.verdict == Verdict::Approved).count()
+    let (torn, whole): (Vec<_>, Vec<_>) = papers
+        .filter(|paper| paper.reference == reference && paper.verdict == Verdict::Approved)
+        .partition(|paper| paper.is_torn);
+    (whole.len(), torn.len())
+}
+
+/// Wherever a kill ends a slip that is to be signed: it reads as nothing, as torn, or as one to sign.
+#[test]
+fn a_slip_that_ends_early_is_never_an_approval_without_a_line_to_sign() {
+    let slip = "Corner Shop\nReference R1\n10.00 EUR\nAPPROVED\nSIGNATURE\nSignature:\nMERCHANT COPY\n";
+    for end in 0..=slip.len() {
+        let papers = Paper::read(&slip[..end]);
+        assert!(papers.iter().all(|paper| paper.is_torn || paper.to_sign), "cut at {end}: {papers:?}");
+    }
+    assert!(!Paper::read(slip)[0].is_torn);
 }

@@ -216,7 +216,7 @@ impl Plan {
         }
         let rival = rival(random, &deals);
         let victim = if random.below(6) == 0 { 0 } else { deals.len() - 1 };
-        let signs = deals[victim].card.is_some_and(|(name, _)| name == "swipe" || name == "chip-signature");
+        let signs = deals[victim].is_signed();
         let mut kills = vec![if signs && random.below(3) == 0 { Moment::ToldSignature } else { moment(random) }];
         while kills.len() < 3 && random.below(2) == 0 {
             kills.push(again(random));
@@ -240,6 +240,11 @@ impl Plan {
 }
 
 impl Wish {
+    /// Whether its card is one whose holder signs.
+    pub fn is_signed(&self) -> bool {
+        self.card.is_some_and(|(name, _)| name == "swipe" || name == "chip-signature")
+    }
+
     pub fn told(&self) -> String {
         let amount = self.amount.map_or_else(|| "of all".to_owned(), decimal);
         let card = self.card.map_or_else(String::new, |(name, entry)| format!(" with {name} ({entry:?})"));
