@@ -312,9 +312,10 @@ impl Terminal {
         grantpt(&person).unwrap();
         unlockpt(&person).unwrap();
         let line = side(&person);
-        // A session of its own, so that Ctrl-C at this terminal is for this program.
-        let program = Command::new("setsid")
-            .args(["--ctty", env!("CARGO_BIN_EXE_pos-agent")])
+        // A session of its own, so that Ctrl-C at this terminal is for this program; and SIGINT as a person's shell
+        // leaves it: a shell that runs the tests in the background lets it be ignored, and programs inherit that.
+        let program = Command::new("env")
+            .args(["--default-signal=INT", "setsid", "--ctty", env!("CARGO_BIN_EXE_pos-agent")])
             .args(arguments)
             .env_remove("RUST_LOG")
             .env_remove("CREDENTIALS_DIRECTORY")
