@@ -16,6 +16,7 @@ pub mod printer_status;
 pub mod reader_script;
 pub mod reconcile_csv;
 pub mod till_requests;
+pub mod timetable;
 pub mod tlv;
 
 /// A target: its name, and what must hold for any bytes.
@@ -36,5 +37,6 @@ pub const TARGETS: &[Target] = &[
     ("reader_script", reader_script::holds),
     ("reconcile_csv", reconcile_csv::holds),
     ("till_requests", till_requests::holds),
+    ("timetable", timetable::holds),
     ("tlv", tlv::holds),
 ];

@@ -394,3 +394,33 @@ async fn the_query_tells_the_means_apart() {
     assert_eq!(page.found(&format!("{days}&paymentMethods=CC,PP")).await, [ids[0].clone(), ids[3].clone()]);
     assert_eq!(page.found(&format!("{days}&paymentMethods=DD&paymentTypes=RF")).await, debits[1..]);
 }
+
+#[tokio::test]
+async fn a_risk_check_alone_moves_no_money() {
+    let mut page = PageShop::open().await;
+    let risk: &[(&str, &str)] = &[("paymentType", "RI"), ("risk.channelId", "shop")];
+    for means in [CARD, SEPA] {
+        for (amount, expected) in [("10.00", (200, "000.100.110", "+00100")), ("5.55", (400, "100.400.100", "-00900"))]
+        {
+            let (status, answer) = page.pay(amount, &[means, risk]).await;
+            let (code, score) = (text(&answer, "/result/code"), text(&answer, "/risk/score"));
+            assert_eq!((status, code.as_str(), score.as_str()), expected, "{answer}");
+            assert_eq!(text(&answer, "/paymentType"), "RI");
+            // It was no payment: nothing follows it.
+            let id = text(&answer, "/id");
+            for kind in ["RV", "RF", "CP"] {
+                let (status, answer) =
+                    page.post(&format!("v1/payments/{id}"), &[&[("paymentType", kind), ("amount", amount)]]).await;
+                assert_eq!(status, 400, "{kind}: {answer}");
+            }
+        }
+    }
+    assert_eq!(page.shop.gateway.ledger().all_charged().count(), 0);
+    assert!(page.entries().iter().all(|entry| entry.kind == Kind::RiskCheck));
+    // A card that takes part in 3-D Secure is judged without its holder, who pays nothing.
+    let (status, answer) = page.pay("10.00", &[CARD, &[("card.number", "5555555555554444")], risk]).await;
+    assert!(status == 200 && answer.get("redirect").is_none(), "{answer}");
+    page.refused(&[CARD, risk, &[("createRegistration", "true")]], INVALID, "createRegistration").await;
+    let gift = [("giftCard.number", "GIFT-0000-0001"), ("giftCard.pin", "1111")];
+    page.refused(&[&gift, risk], INVALID, "paymentType").await;
+}

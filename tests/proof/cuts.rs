@@ -437,9 +437,10 @@ fn a_second_cut_during_the_recovery_changes_nothing() {
     let start = Instant::now();
     let stride = every("POS_AGENT_PAIRS");
     let tally = Mutex::new(Tally::default());
-    let of_a_sale = |scene: &Scene| matches!(scene.kind, Kind::Sale | Kind::PreAuthorisation);
+    let twice_cut =
+        |scene: &Scene| matches!(scene.kind, Kind::Sale | Kind::PreAuthorisation | Kind::StoreCard | Kind::ForgetCard);
     // A sample leaves out scenes too.
-    let scenes = scenes().into_iter().filter(of_a_sale).enumerate();
+    let scenes = scenes().into_iter().filter(twice_cut).enumerate();
     // One of so many, and each gateway has its turn.
     let (gateways, one_of) = (host_rules::played().len(), (stride / 8).max(1));
     let turn = |number: usize| number / gateways + number % gateways * one_of.div_ceil(gateways);
@@ -565,8 +566,8 @@ fn an_answer_that_ends_after_any_byte_is_no_answer() {
     let start = Instant::now();
     let tally = Mutex::new(Tally::default());
     let named = |scene: &Scene| {
-        matches!(scene.name, "sale, chip" | "sale, tap" | "refund" | "by registration")
-            && matches!(scene.behaviour, Behaviour::Approves | Behaviour::Declines)
+        let names = ["sale, chip", "sale, tap", "refund", "by registration", "card to store, chip", "card to forget"];
+        names.contains(&scene.name) && matches!(scene.behaviour, Behaviour::Approves | Behaviour::Declines)
     };
     let scenes: Vec<_> = scenes().into_iter().filter(named).collect();
     let mut bytes = 0;

@@ -8,7 +8,7 @@ use super::echo::echo;
 use super::form::{Form, Invalid};
 use super::host::Delivery;
 use super::host_rules::HostRules;
-use super::ledger::{LedgerEntry, State};
+use super::ledger::{Kind, LedgerEntry, State};
 use super::outcomes::Outcome;
 use super::refusal::Rule;
 
@@ -127,7 +127,8 @@ fn checks(answer: &mut Value, parts: &AnswerParts<'_>) {
         }
     }
     let for_its_risk = answer["result"]["code"] == "100.400.100";
-    if for_its_risk || parts.form.iter().any(|(name, _)| name.starts_with("risk.")) {
+    let asked_for = parts.entry.kind == Kind::RiskCheck;
+    if for_its_risk || asked_for || parts.form.iter().any(|(name, _)| name.starts_with("risk.")) {
         answer["risk"] = json!({ "score": if for_its_risk { "-00900" } else { "+00100" } });
     }
     if declined {

@@ -65,7 +65,7 @@ impl Host {
         let account = account(form)?;
         let (method, page) = match (brand, kind) {
             (TRANSFER, Kind::Debit) => (Method::OnlineTransfer, Some(PageKind::Account)),
-            (DEBIT | SEPA, Kind::Debit) => (Method::DirectDebit, None),
+            (DEBIT | SEPA, Kind::Debit | Kind::RiskCheck) => (Method::DirectDebit, None),
             (DEBIT | SEPA, Kind::Credit) => (Method::CreditTransfer, None),
             (TRANSFER, _) => return Err(Invalid::new("paymentType", "an online transfer is DB").into()),
             _ => {

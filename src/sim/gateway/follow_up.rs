@@ -175,7 +175,7 @@ fn refundable(payment: &LedgerEntry, is: &Balance) -> Result<(), Refusal> {
 }
 
 fn reversible(payment: &LedgerEntry, is: &Balance) -> Result<(), Refusal> {
-    if matches!(payment.kind, Kind::Reversal | Kind::Refund) || is_undecided(payment) {
+    if matches!(payment.kind, Kind::Reversal | Kind::Refund | Kind::RiskCheck) || is_undecided(payment) {
         let why = "reversal needs at least one successful transaction of type (CP, DB, PA or CD)";
         return Err(rule("paymentType", "700.400.530", why));
     }

@@ -128,12 +128,21 @@ pub enum Kind {
     Refund,
     /// `CD`: money to a card without a payment before.
     Credit,
+    /// `RI`: payment data are judged and nothing is booked; nothing follows it.
+    RiskCheck,
 }
 
 impl Kind {
     /// All of them.
-    pub const ALL: [Self; 6] =
-        [Self::Debit, Self::PreAuthorisation, Self::Capture, Self::Reversal, Self::Refund, Self::Credit];
+    pub const ALL: [Self; 7] = [
+        Self::Debit,
+        Self::PreAuthorisation,
+        Self::Capture,
+        Self::Reversal,
+        Self::Refund,
+        Self::Credit,
+        Self::RiskCheck,
+    ];
 
     /// The value of `paymentType`.
     #[must_use]
@@ -145,6 +154,7 @@ impl Kind {
             Self::Reversal => "RV",
             Self::Refund => "RF",
             Self::Credit => "CD",
+            Self::RiskCheck => "RI",
         }
     }
 }

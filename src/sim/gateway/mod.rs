@@ -135,6 +135,7 @@ pub use host_rules::HostRules;
 pub use ledger::{Kind, Ledger, LedgerEntry, State};
 pub use means::Method;
 pub use outcomes::Outcome;
+pub use schedule::Timetable;
 
 use crate::money::Currency;
 

@@ -3,6 +3,9 @@
 //!
 //! Checked: that everything required is there, one means of payment, amounts that fit together, the means' own rules.
 //! Then the cents of the amount choose, as at the counter. `merchantTransactionId` may be missing here.
+//!
+//! With `paymentType=RI` the payment data are only judged: a card or bank account, without a page for its customer; the
+//! answer has `risk.score`, no money moves, and nothing can follow it.
 
 use serde_json::Value;
 
@@ -113,7 +116,7 @@ impl Host {
         origin: &Origin<'_>,
     ) -> Result<RemotePayment, Refusal> {
         let form = draft.form;
-        if let Some(card) = paying.secure.filter(|_| paying.declined.is_none() && draft.kind != Kind::Credit) {
+        if let Some(card) = paying.secure.filter(|_| paying.declined.is_none() && pays(draft.kind)) {
             match secure::authenticate(form, card.number, card.secure, draft.amount)? {
                 Authentication::Without => {}
                 Authentication::Done(proof) => paying.shown["threeDSecure"] = proof,
@@ -127,7 +130,7 @@ impl Host {
                 }
             }
         }
-        let page = paying.page.filter(|_| paying.declined.is_none());
+        let page = paying.page.filter(|_| paying.declined.is_none() && draft.kind != Kind::RiskCheck);
         let draft = Draft {
             masked_card: paying.masked_card,
             declined: paying.declined.or(chosen(outcome)),
@@ -144,6 +147,9 @@ impl Host {
 
     /// What the one means of a form comes to.
     pub(super) fn paying(&mut self, means: &Means, form: &Form, kind: Kind, amount: Amount) -> Result<Paying, Refusal> {
+        if kind == Kind::RiskCheck && !matches!(means, Means::Card | Means::Bank) {
+            return Err(Invalid::new("paymentType", "RI judges a card or a bank account").into());
+        }
         match means {
             Means::Card => self.typed_card(form),
             Means::Bank => self.bank_account(form, kind),
@@ -156,15 +162,21 @@ impl Host {
     }
 }
 
+/// Whether its holder pays, and may have to prove who that is.
+fn pays(kind: Kind) -> bool {
+    !matches!(kind, Kind::Credit | Kind::RiskCheck)
+}
+
 /// What is asked for; what belongs to some kinds only.
 fn kind(form: &Form) -> Result<Kind, Invalid> {
     let kind = match form.required("paymentType")? {
         "DB" => Kind::Debit,
         "PA" => Kind::PreAuthorisation,
         "CD" => Kind::Credit,
-        _ => return Err(Invalid::new("paymentType", "must be DB, PA or CD; CP, RV and RF refer to a payment")),
+        "RI" => Kind::RiskCheck,
+        _ => return Err(Invalid::new("paymentType", "must be DB, PA, CD or RI; CP, RV and RF refer to a payment")),
     };
-    if kind == Kind::Credit && form.is_true("createRegistration") {
+    if matches!(kind, Kind::Credit | Kind::RiskCheck) && form.is_true("createRegistration") {
         return Err(Invalid::new("createRegistration", "payment data are stored with DB or PA"));
     }
     Ok(kind)

@@ -16,6 +16,8 @@ mod job;
 mod rows;
 mod timetable;
 
+pub use timetable::Timetable;
+
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 

@@ -19,7 +19,7 @@ const NAMES: [&str; 7] = ["SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT"];
 
 /// The fields of an expression.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Timetable {
+pub struct Timetable {
     seconds: u64,
     minutes: u64,
     hours: u64,
@@ -50,7 +50,8 @@ enum DayOfWeek {
 impl Timetable {
     /// Reads second, minute, hour, day of month, month, day of week and year; `None` for a text that the table would
     /// not have let through.
-    pub(super) fn read(fields: [&str; 7]) -> Option<Self> {
+    #[must_use]
+    pub fn read(fields: [&str; 7]) -> Option<Self> {
         let [second, minute, hour, day, month, weekday, year] = fields;
         let bits = |text, from, to| Some(numbers(text, from, to)?.into_iter().fold(0_u64, |bits, n| bits | 1 << n));
         let year = if year.is_empty() { "*" } else { year };
@@ -66,7 +67,8 @@ impl Timetable {
     }
 
     /// The first moment at or after `from`; `None` when none comes until the end of 2099.
-    pub(super) fn next_from(&self, from: DateTime<Utc>) -> Option<DateTime<Utc>> {
+    #[must_use]
+    pub fn next_from(&self, from: DateTime<Utc>) -> Option<DateTime<Utc>> {
         let from = if from.nanosecond() > 0 { from.with_nanosecond(0)? + TimeDelta::seconds(1) } else { from };
         let mut date = from.date_naive();
         let mut earliest = from.time();

@@ -218,6 +218,7 @@ fn noun(kind: Kind) -> &'static str {
         Kind::Capture => "capture",
         Kind::Refund | Kind::Credit => "refund",
         Kind::Reversal => "void",
+        Kind::RiskCheck => "risk check",
     }
 }
 

@@ -1,0 +1,26 @@
+//! Any text as the timetable of a subscription: what the interface's table lets through can be read, its first moment is
+//! not in the past, and the one after it is later.
+
+use chrono::{DateTime, TimeDelta, Timelike, Utc};
+use pos_agent::gateway::parameter;
+use pos_agent::sim::gateway::Timetable;
+
+/// What must hold for any bytes.
+pub fn holds(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    let form = parameter::find("job.expression").expect("it is a parameter of the interface").check(text);
+    let mut fields: Vec<&str> = text.split(' ').collect();
+    if fields.len() == 6 {
+        fields.push("");
+    }
+    // What the table refuses is read by nobody, but must not panic either, as far as a field may be long.
+    let fields = <[&str; 7]>::try_from(fields).ok().filter(|fields| fields.iter().all(|field| field.len() <= 256));
+    let read = fields.and_then(Timetable::read);
+    assert!(form.is_err() || read.is_some(), "{text} has the right form and is no timetable");
+    let from: DateTime<Utc> = DateTime::from_timestamp(1_795_000_000, 0).expect("a moment of 2026");
+    let Some((table, first)) = read.and_then(|table| table.next_from(from).map(|first| (table, first))) else { return };
+    assert!(first >= from && first.nanosecond() == 0);
+    if let Some(second) = table.next_from(first + TimeDelta::seconds(1)) {
+        assert!(second > first);
+    }
+}
