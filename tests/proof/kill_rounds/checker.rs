@@ -243,7 +243,7 @@ fn is_full(view: &SaleView) -> bool {
 
 /// Whatever became of it, no more is taken or given back under different references than the payment allows.
 fn beyond(books: &Books, payment: &LedgerEntry) -> Result<(), String> {
-    use gateway::Kind::{Capture, Credit, Debit, PreAuthorisation, Refund, Reversal};
+    use gateway::Kind::{Capture, Credit, Debit, PreAuthorisation, Refund, Reversal, RiskCheck};
     let sum = |kind, counts: fn(&LedgerEntry) -> bool| -> u64 {
         books.after(&payment.id, kind).filter(|entry| counts(entry)).map(|entry| minor(&entry.amount)).sum()
     };
@@ -254,7 +254,7 @@ fn beyond(books: &Books, payment: &LedgerEntry) -> Result<(), String> {
     let used = match payment.kind {
         Debit | Capture | PreAuthorisation => sum(Capture, stands) + sum(Refund, |_| true) + sum(Reversal, |_| true),
         Credit => sum(Refund, |_| true) + sum(Reversal, |_| true),
-        Refund | Reversal => [Capture, Refund, Reversal].into_iter().map(|kind| sum(kind, |_| true)).sum(),
+        Refund | Reversal | RiskCheck => [Capture, Refund, Reversal].into_iter().map(|kind| sum(kind, |_| true)).sum(),
     };
     let foreign = books.entries.iter().find(|entry| {
         entry.refers_to.as_deref() == Some(&payment.id) && carried_out(entry) && entry.currency != payment.currency
