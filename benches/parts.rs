@@ -129,6 +129,8 @@ fn journal_commit(criterion: &mut Criterion) {
                 accept_partial: false,
                 till_confirms: None,
                 gives_rest: false,
+                till_prints: false,
+                till_data: Default::default(),
                 tip: None,
                 training: None,
                 terminal_id: "12345678".to_owned(),

@@ -153,6 +153,8 @@ fn steps(number: u64, amount: Amount, card: &CardFacts) -> [[Record; 1]; 4] {
         accept_partial: false,
         till_confirms: None,
         gives_rest: false,
+        till_prints: false,
+        till_data: Default::default(),
         tip: None,
         training: None,
         terminal_id: "12345678".to_owned(),

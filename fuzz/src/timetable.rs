@@ -1,5 +1,5 @@
-//! Any text as the timetable of a subscription: what the interface's table lets through can be read, its first moment is
-//! not in the past, and the one after it is later.
+//! Any text as the timetable of a subscription: what the interface's table lets through can be read, its first moment
+//! is not in the past, and the one after it is later.
 
 use chrono::{DateTime, TimeDelta, Timelike, Utc};
 use pos_agent::gateway::parameter;

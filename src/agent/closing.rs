@@ -27,10 +27,12 @@ pub(super) struct ClosingDesk {
     waiting: VecDeque<ClosingWish>,
 }
 
-/// A wish for a close, and who waits for it.
-struct ClosingWish {
-    wish: CloseAsked,
-    reply: oneshot::Sender<Result<CloseView, Refused>>,
+/// A wish that needs a count, and who waits for it.
+enum ClosingWish {
+    /// A close.
+    Make(CloseAsked, oneshot::Sender<Result<CloseView, Refused>>),
+    /// To see what the next one would be by now.
+    Look(Permit, oneshot::Sender<Result<ShownClose, Refused>>),
 }
 
 /// What was counted at one moment of the journal.
@@ -50,24 +52,44 @@ impl ClosingDesk {
 impl Agent {
     /// A new close, or the stored one under the same till and reference.
     pub(super) fn begin_close(&mut self, wish: CloseAsked, reply: oneshot::Sender<Result<CloseView, Refused>>) {
-        self.closing.waiting.push_back(ClosingWish { wish, reply });
+        self.closing.waiting.push_back(ClosingWish::Make(wish, reply));
         self.next_close();
+    }
+
+    /// A close as it is kept, or as the next one would be by now.
+    pub(super) fn show_close(
+        &mut self,
+        which: WhichClose,
+        permit: Permit,
+        reply: oneshot::Sender<Result<ShownClose, Refused>>,
+    ) {
+        if which == WhichClose::Open {
+            self.closing.waiting.push_back(ClosingWish::Look(permit, reply));
+            self.next_close();
+        } else {
+            let _ = reply.send(self.find_close(which).map(|close| self.shown(close, &permit)));
+        }
     }
 
     fn next_close(&mut self) {
         while self.closing.under_way.is_none() {
-            let Some(ClosingWish { wish, reply }) = self.closing.waiting.pop_front() else { return };
-            match self.close_that_was_made(&wish) {
-                Ok(None) => {
-                    self.closing.under_way = Some(ClosingWish { wish, reply });
+            let Some(wish) = self.closing.waiting.pop_front() else { return };
+            let known = match &wish {
+                ClosingWish::Make(wish, _) => self.close_that_was_made(wish),
+                ClosingWish::Look(..) => Ok(None),
+            };
+            match (known, wish) {
+                (Ok(None), wish) => {
+                    self.closing.under_way = Some(wish);
                     let (count, done) = (self.journal.book.at_one_moment(count), self.tasks.clone());
                     tokio::spawn(async move {
                         let counted = count.await;
                         let _ = done.send(TaskResult::CloseCounted { counted: Box::new(counted) }).await;
                     });
                 }
-                Ok(Some(known)) => drop(reply.send(Ok(known))),
-                Err(refused) => drop(reply.send(Err(refused))),
+                (Ok(Some(known)), ClosingWish::Make(_, reply)) => drop(reply.send(Ok(known))),
+                (Err(refused), ClosingWish::Make(_, reply)) => drop(reply.send(Err(refused))),
+                (Ok(Some(_)) | Err(_), ClosingWish::Look(..)) => {}
             }
         }
     }
@@ -84,7 +106,23 @@ impl Agent {
 
     /// Written first; only then it is told and printed.
     pub(super) fn close_counted(&mut self, counted: Result<Counted, journal::Error>) {
-        let Some(ClosingWish { wish, reply }) = self.closing.under_way.take() else { return };
+        let (wish, reply) = match self.closing.under_way.take() {
+            Some(ClosingWish::Make(wish, reply)) => (wish, reply),
+            Some(ClosingWish::Look(permit, reply)) => {
+                let open = counted.map(|counted| {
+                    let asked = CloseAsked {
+                        till: String::new(),
+                        reference: None,
+                        by: permit.caller().who().clone(),
+                        print: false,
+                    };
+                    self.compose_close(asked, counted, self.clock.unix_ms())
+                });
+                let _ = reply.send(open.map(|close| self.shown(close, &permit)).map_err(refused_by_journal));
+                return self.next_close();
+            }
+            None => return,
+        };
         let print = wish.print;
         let made = counted.and_then(|counted| self.write_close(wish, counted));
         let told = match made {
@@ -102,8 +140,14 @@ impl Agent {
     }
 
     fn write_close(&mut self, wish: CloseAsked, counted: Counted) -> Result<Close, journal::Error> {
-        let Counted { before, to_entry, sums, open } = counted;
         let unix_ms = self.clock.unix_ms();
+        let close = self.compose_close(wish, counted, unix_ms);
+        let written = self.journal.book.write_close(&close, unix_ms);
+        written.inspect_err(|error| self.journal_is_faulty(error)).map(|()| close)
+    }
+
+    fn compose_close(&self, wish: CloseAsked, counted: Counted, unix_ms: i64) -> Close {
+        let Counted { before, to_entry, sums, open } = counted;
         let (to, day) = self.closing.time.tell(unix_ms);
         let after_entry = before.as_ref().map_or(0, |before| before.period.to_entry);
         let number = before.as_ref().map_or(0, |before| before.number).saturating_add(1);
@@ -111,17 +155,15 @@ impl Agent {
         let CloseAsked { till, reference, by, print: _ } = wish;
         let terminal_id = self.config.terminal.id.clone();
         let close = Close { reference, by: Some(by), open, ..Close::empty(number, terminal_id, day, period, till) };
-        let close = close.with_sums(&sums);
-        let written = self.journal.book.write_close(&close, unix_ms);
-        written.inspect_err(|error| self.journal_is_faulty(error)).map(|()| close)
+        close.with_sums(&sums)
     }
 
-    /// A close as it is kept, with its slip as text, as this caller may see it.
-    pub(super) fn show_close(&self, which: WhichClose, permit: &Permit) -> Result<ShownClose, Refused> {
-        let close = self.find_close(which)?.told_to(|till| permit.sees(till));
+    /// A close with its slip as text, as this caller may see it.
+    fn shown(&self, close: Close, permit: &Permit) -> ShownClose {
+        let close = close.told_to(|till| permit.sees(till));
         let columns = self.config.printer.first().map_or(42, |printer| printer.columns);
         let page = printer::compose_close(&close, &self.printers.letterhead);
-        Ok(ShownClose { close, text: printer::plain(&page.lines(columns), columns) })
+        ShownClose { close, text: printer::plain(&page.lines(columns), columns) }
     }
 
     /// Prints a close again, with the mark that says so.
@@ -133,6 +175,8 @@ impl Agent {
     fn find_close(&self, which: WhichClose) -> Result<Close, Refused> {
         let found = match which {
             WhichClose::Last => self.journal.book.last_close(),
+            // It is not made yet.
+            WhichClose::Open => Ok(None),
             WhichClose::Number(number) => self.journal.book.close(number),
         };
         found.map_err(refused_by_journal)?.ok_or(Refused::NoSuchClose { which })

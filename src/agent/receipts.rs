@@ -50,6 +50,8 @@ impl Agent {
             let slip =
                 self.printers().find(|(config, _)| prints(config, ReceiptCopy::Merchant)).or(self.printers().next());
             let printers: Vec<_> = match (paper, copy) {
+                // The till prints them; what is signed is the terminal's.
+                (Paper::Copies | Paper::AfterSignature, _) if active.sale.order().till_prints => Vec::new(),
                 (Paper::Copies, _) | (Paper::AfterSignature, ReceiptCopy::Customer) => {
                     self.printers().filter(|(config, _)| prints(config, *copy)).collect()
                 }

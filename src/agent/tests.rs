@@ -71,6 +71,8 @@ impl Terminal {
             accept_partial: false,
             till_confirms: None,
             gives_rest: false,
+            till_prints: false,
+            till_data: Default::default(),
             tip: None,
             training: None,
             terminal_id: TERMINAL.to_owned(),
@@ -186,6 +188,7 @@ fn refund(till: &str, of: EarlierName, minor: u64, rights: &[Right]) -> Wanted {
         caller: Caller::token(&token),
         training: None,
         parameters: serde_json::Map::new(),
+        till_side: Default::default(),
     }
 }
 
@@ -543,6 +546,8 @@ async fn what_was_never_sent_ends_only_when_the_gateway_does_not_hold_it() {
         accept_partial: false,
         till_confirms: None,
         gives_rest: false,
+        till_prints: false,
+        till_data: Default::default(),
         tip: None,
         training: None,
         terminal_id: TERMINAL.to_owned(),

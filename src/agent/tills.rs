@@ -44,7 +44,7 @@ impl Agent {
             }
             Command::Totals { till, since, carried, reply } => self.begin_count(till, since, carried, reply),
             Command::Close { wish, reply } => self.begin_close(wish, reply),
-            Command::ShowClose { which, permit, reply } => drop(reply.send(self.show_close(which, &permit))),
+            Command::ShowClose { which, permit, reply } => self.show_close(which, permit, reply),
             Command::ListCloses { below, limit, reply } => {
                 let list = self.journal.book.closes(below, limit);
                 tokio::spawn(async move { drop(reply.send(list.await.map_err(refused_by_journal))) });
@@ -124,6 +124,13 @@ impl Agent {
             let why = "it looks like a card number, which belongs into the reader alone; use another reference";
             return Err(Refused::Parameter { name: "reference".to_owned(), why: why.to_owned() });
         }
+        if let Some(why) = wanted.till_side.fault() {
+            return Err(Refused::Parameter { name: "tillData".to_owned(), why });
+        }
+        if let Some(name) = wanted.till_side.data.iter().find(|(_, value)| pan::is_in(value)).map(|(name, _)| name) {
+            let why = format!("{name}: it looks like a card number, which belongs into the reader alone");
+            return Err(Refused::Parameter { name: "tillData".to_owned(), why });
+        }
         let (transaction, amount) = self.transaction_and_amount(&wanted)?;
         let RequestFields { tip, manual, accept_partial, till_confirms, .. } = wanted.transaction.fields();
         let given = match tip {
@@ -154,6 +161,8 @@ impl Agent {
             accept_partial: accept_partial.unwrap_or(false),
             till_confirms,
             gives_rest: false,
+            till_prints: wanted.till_side.prints,
+            till_data: wanted.till_side.data,
             training: wanted.training,
             terminal_id: self.config.terminal.id.clone(),
             merchant_transaction_id: merchant_transaction_id(&self.random, &self.config.terminal.id, number)?,

@@ -70,7 +70,7 @@ struct List {
 
 #[derive(Debug, Args)]
 struct Show {
-    /// Its number, or `last`
+    /// Its number, `last`, or `open`: what the next one would be by now
     #[arg(value_name = "CLOSE", default_value_t = WhichClose::Last, value_parser = which)]
     close: WhichClose,
     /// One JSON object
@@ -82,7 +82,7 @@ struct Show {
 
 #[derive(Debug, Args)]
 struct Export {
-    /// Its number, or `last`
+    /// Its number, `last`, or `open`: what the next one would be by now
     #[arg(value_name = "CLOSE", default_value_t = WhichClose::Last, value_parser = which)]
     close: WhichClose,
     /// In which form
@@ -99,7 +99,7 @@ enum ExportForm {
 }
 
 fn which(text: &str) -> Result<WhichClose, String> {
-    text.parse().map_err(|_| "give a number, or last".to_owned())
+    text.parse().map_err(|_| "give a number, last, or open for what the next one would count by now".to_owned())
 }
 
 /// A page of closes.

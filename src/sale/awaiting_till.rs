@@ -164,6 +164,8 @@ impl Sale {
             by: by.clone(),
             amount,
             gives_rest: true,
+            till_prints: self.order.till_prints,
+            till_data: self.order.till_data.clone(),
             ask_tip: false,
             tip: None,
             manual: false,

@@ -1,6 +1,8 @@
 //! What the journal keeps of a sale. Nothing here is forbidden to keep: no track, no PIN block, no KSN, no expiry date
 //! (design: invariant 7). Records are only ever added to, and old ones must stay readable.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::card::CardFacts;
@@ -52,6 +54,12 @@ pub struct Order {
     /// itself until the gateway has decided.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub gives_rest: bool,
+    /// The till prints the receipts: the terminal prints none by itself but the slip that is signed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub till_prints: bool,
+    /// The till's own, which come back with the sale.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub till_data: BTreeMap<String, String>,
     /// It is training, and so is to come out: no card is read for it, and nothing of it leaves the board.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub training: Option<Lesson>,

@@ -41,6 +41,8 @@ fn order() -> Order {
         accept_partial: false,
         till_confirms: None,
         gives_rest: false,
+        till_prints: false,
+        till_data: Default::default(),
         tip: None,
         training: None,
         terminal_id: "12345678".to_owned(),

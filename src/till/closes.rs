@@ -44,13 +44,19 @@ pub enum WhichClose {
     Last,
     /// The one of this number.
     Number(u64),
+    /// The next one, as it would be by now; it is not made.
+    Open,
 }
 
 impl FromStr for WhichClose {
     type Err = ParseIntError;
 
     fn from_str(text: &str) -> Result<Self, ParseIntError> {
-        if text == "last" { Ok(Self::Last) } else { text.parse().map(Self::Number) }
+        match text {
+            "last" => Ok(Self::Last),
+            "open" => Ok(Self::Open),
+            number => number.parse().map(Self::Number),
+        }
     }
 }
 
@@ -58,6 +64,7 @@ impl fmt::Display for WhichClose {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Last => f.write_str("last"),
+            Self::Open => f.write_str("open"),
             Self::Number(number) => number.fmt(f),
         }
     }

@@ -26,6 +26,7 @@ mod sale_view;
 mod serve;
 mod service_view;
 mod status;
+mod till_side;
 mod totals;
 mod wanted;
 
@@ -43,6 +44,7 @@ pub use status::{
     Attention, AttentionView, ClockState, ClockView, ConfigFileView, GatewayState, GatewayView, JournalState,
     JournalView, KeysView, PrinterState, PrinterView, ReaderState, ReaderView, StatusView, TipsView, WaitsView,
 };
+pub use till_side::TillSide;
 pub use totals::TotalsView;
 pub use wanted::{EarlierName, Field, FieldMisfit, RequestFields, Wanted, WantedTip, WantedTransaction};
 

@@ -161,6 +161,7 @@ impl Refused {
 fn no_close(which: WhichClose) -> String {
     match which {
         WhichClose::Last => "no day was closed yet; pos-agent close makes a close".to_owned(),
+        WhichClose::Open => "the next close is not made yet; pos-agent close makes it".to_owned(),
         WhichClose::Number(number) => {
             format!("there is no close {number}; GET /v1/closes, or pos-agent close list, names them")
         }

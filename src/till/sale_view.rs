@@ -65,6 +65,10 @@ pub struct SaleView {
     pub by: Option<Who>,
     /// Sequence number in the journal.
     pub number: SaleNumber,
+    /// The number on four digits, for tills that have no room for more: `number`, counted from 1 to 9999 again and
+    /// again. Zero when the agent is an earlier one.
+    #[serde(default)]
+    pub receipt_number: u16,
     /// It is training: no card was read for it and no money moves. Absent otherwise.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub training: bool,
@@ -150,6 +154,9 @@ pub struct SaleView {
     /// The registration under which the gateway keeps the card, when that was asked for; or which was forgotten.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub registration: Option<String>,
+    /// The till's own texts, as it sent them (`tillData`).
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub till_data: BTreeMap<String, String>,
     /// What else the gateway said, by its own flat names; told when one sale is asked for.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub answer: BTreeMap<String, String>,

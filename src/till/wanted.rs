@@ -3,7 +3,7 @@
 //! Every way in says what a till told it as [`RequestFields`] and has them sorted once, by
 //! [`RequestFields::transaction`]. Who holds a [`WantedTransaction`] need not ask again whether its parts go together.
 
-use super::Caller;
+use super::{Caller, TillSide};
 use crate::money::Amount;
 use crate::transaction::{Kind, Lesson, OnSilence, PaymentId, Reference, SaleNumber};
 
@@ -22,6 +22,8 @@ pub struct Wanted {
     pub training: Option<Lesson>,
     /// Parameters for the gateway, by their flat names or nested.
     pub parameters: serde_json::Map<String, serde_json::Value>,
+    /// What the till does and keeps by itself.
+    pub till_side: TillSide,
 }
 
 /// The earlier transaction.

@@ -31,6 +31,12 @@ impl SaleNumber {
         self.0
     }
 
+    /// Counted from 1 to 9999 again and again: tills whose protocol has room for four digits name it so.
+    #[must_use]
+    pub fn on_four_digits(self) -> u16 {
+        u16::try_from(self.0.saturating_sub(1) % 9999 + 1).unwrap_or(0)
+    }
+
     /// So many after it, or the greatest number.
     #[must_use]
     pub const fn saturating_add(self, sales: u64) -> Self {

@@ -335,6 +335,8 @@ fn sale(sales: &Sales, till: &str, reference: &str, amount: (String, String)) ->
             reference: Reference::parse(reference).unwrap(),
             by: None,
             number: SaleNumber::new(sales.len() as u64 + 1),
+            receipt_number: SaleNumber::new(sales.len() as u64 + 1).on_four_digits(),
+            till_data: Default::default(),
             training: false,
             amount: amount.0,
             kind: Kind::Sale,

@@ -38,6 +38,8 @@ fn order(number: u64, reference: &str) -> Order {
         accept_partial: false,
         till_confirms: None,
         gives_rest: false,
+        till_prints: false,
+        till_data: Default::default(),
         tip: None,
         training: None,
         terminal_id: "12345678".to_owned(),

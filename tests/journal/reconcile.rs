@@ -68,6 +68,8 @@ fn started(number: u64, amount: Amount, day: &str) -> Record {
             accept_partial: false,
             till_confirms: None,
             gives_rest: false,
+            till_prints: false,
+            till_data: Default::default(),
             tip: None,
             training: None,
             terminal_id: "12345678".to_owned(),

@@ -261,6 +261,8 @@ fn much_in_doubt(path: &std::path::Path) {
             accept_partial: false,
             till_confirms: None,
             gives_rest: false,
+            till_prints: false,
+            till_data: Default::default(),
             tip: None,
             training: None,
             terminal_id: "12345678".to_owned(),

@@ -81,6 +81,24 @@ async fn a_close_is_made_shown_in_three_forms_listed_and_printed_again() {
 }
 
 #[tokio::test]
+async fn what_the_next_close_would_count_is_seen_and_closes_nothing() {
+    let (terminal, _folder) = terminal(3, 25).await;
+    for _ in 0..2 {
+        let open = terminal.shown("open", "application/json").await;
+        assert_eq!((open.0, &open.json()["number"]), (200, &json!(1)), "{}", open.2);
+        assert_eq!(open.json()["net"][0]["net"], json!("37.02"));
+    }
+    assert_eq!(terminal.at_socket(&get("/v1/closes", "")).await.json()["closes"], json!([]));
+    assert_eq!(
+        code(&terminal.at_socket(&post("/v1/closes/open/print", "", "{}")).await),
+        (404, "no-such-close".to_owned())
+    );
+    terminal.close(json!({})).await;
+    let open = terminal.shown("open", "application/json").await.json();
+    assert_eq!((&open["number"], &open["net"]), (&json!(2), &json!([])));
+}
+
+#[tokio::test]
 async fn a_till_sees_the_sums_of_all_and_the_references_of_its_own() {
     let (terminal, _folder) = terminal(2, 21).await;
     // Of till-1, which has the token; the one who asks at the socket stands for the terminal itself.

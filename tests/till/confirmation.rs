@@ -184,3 +184,38 @@ async fn what_no_till_can_confirm_is_refused_by_name() {
     counter.until_ended("R2").await;
     assert_eq!(error(&counter.confirm("R2", json!({ "taken": ALL })).await).1, "no-confirmation-awaited");
 }
+
+#[tokio::test]
+async fn a_till_that_prints_has_its_own_data_back_and_the_terminal_prints_nothing() {
+    let counter = open(600).await;
+    counter.until_ready().await;
+    let data = json!({ "bill": "4711/12", "shift": "2" });
+    let body = json!({ "reference": "R1", "amount": "12.34", "receipts": "till", "tillData": data });
+    assert_eq!(counter.ask(body).await.0, 201);
+    counter.present(card("chip-no-cvm").unwrap(), Insert).await;
+    let view = counter.until("R1", "its end", |view| view.outcome == Some(OutcomeWord::Approved)).await;
+    assert_eq!((json!(view.till_data), view.receipt_number), (data.clone(), 1));
+    // A sale after it shows that whatever was to be printed has been.
+    let body = json!({ "reference": "R2", "amount": "5.00" });
+    assert_eq!(counter.ask(body).await.0, 201);
+    counter.present(card("chip-no-cvm").unwrap(), Insert).await;
+    counter.until("R2", "its end", |view| view.outcome == Some(OutcomeWord::Approved)).await;
+    let paper = within("both copies", async {
+        let mut receipts = counter.shop.printer.watch();
+        receipts.wait_for(|receipts| receipts.len() > 1).await.unwrap();
+        counter.shop.printer.receipts().concat()
+    })
+    .await;
+    assert!(paper.contains("R2") && !paper.contains("12.34"), "{paper}");
+    // What it is for, it is kept for.
+    assert_eq!(counter.get("/v1/sales/R1").await.1["tillData"], data);
+    for (wrong, why) in [
+        (json!({ "bill": "4111 1111 1111 1111" }), "card number"),
+        (json!({ "bill": "\u{7}" }), "printable"),
+        (json!({ "": "1" }), "a name"),
+    ] {
+        let said = counter.ask(json!({ "reference": "R3", "amount": "5.00", "tillData": wrong })).await;
+        let (status, code, detail) = error(&said);
+        assert!((status, code) == (422, "parameter") && detail.contains(why) && !detail.contains("4111"), "{detail}");
+    }
+}

@@ -190,6 +190,7 @@ impl Wish {
             caller: Caller::root(0),
             training: None,
             parameters: parameters.into_iter().map(|(name, value)| (name.to_owned(), value)).collect(),
+            till_side: Default::default(),
         }
     }
 }

@@ -67,6 +67,7 @@ fn wanted(reference: &str, lesson: Option<Lesson>, fields: RequestFields) -> Wan
         caller: Caller::root(0),
         training: lesson,
         parameters: serde_json::Map::new(),
+        till_side: Default::default(),
     }
 }
 

@@ -45,11 +45,13 @@ pub(super) const ROUTES: &[Route] = routes! {
             .refuses(&[ProblemType::ListUnderWay, ProblemType::Journal]);
     get "/v1/closes/{close}" => show,
         Operation::new("showClose", "A close of day: as JSON, as a table, or as it is printed")
+            .text("By its number, `last`, or `open`: what the next one would be by now, which closes nothing.")
             .needs(Verb::Close)
             .answers::<Close>(200, "The close, in the form that `Accept` asks for.", examples::close())
             .answers_text(200, "", "text/csv", examples::CLOSE_AS_TABLE)
             .answers_text(200, "", "text/plain", examples::CLOSE_AS_TEXT)
-            .refuses(&[ProblemType::NoSuchClose, ProblemType::NotAcceptable, ProblemType::Journal]);
+            .refuses(&[ProblemType::NoSuchClose, ProblemType::NotAcceptable])
+            .refuses(&[ProblemType::ListUnderWay, ProblemType::Journal]);
     post "/v1/closes/{close}/print" => print,
         Operation::new("printClose", "Print a close of day again, marked as a duplicate")
             .needs(Verb::Close)
@@ -139,13 +141,16 @@ async fn list(
 async fn show(
     State(app): State<Arc<App>>,
     Extension(caller): Extension<Caller>,
+    Extension(allowance): Extension<Arc<Allowance>>,
     InPath(which): InPath<String>,
     headers: HeaderMap,
 ) -> Result<Response, Failure> {
     let permit = caller.may(Verb::Close)?;
     let (which, form) = (which_close(&which)?, accept::wanted(&headers, FORMS)?);
     let asked = permit.clone();
-    let shown = app.ask(&permit, |reply| Command::ShowClose { which, permit: asked, reply }).await??;
+    let _turn = if which == WhichClose::Open { Some(allowance.turn_to_read().await?) } else { None };
+    let look = |reply| Command::ShowClose { which, permit: asked, reply };
+    let shown = app.ask_within(&permit, CLOSE_DEADLINE, look).await??;
     Ok(match form {
         CloseForm::Json => Json(shown.close).into_response(),
         CloseForm::Csv => {
@@ -168,7 +173,10 @@ async fn print(
 }
 
 fn which_close(which: &str) -> Result<WhichClose, Failure> {
-    which.parse().map_err(|_| Failure::malformed("a close is named by its number, or by last").field("number"))
+    which.parse().map_err(|_| {
+        Failure::malformed("a close is named by its number, by last, or by open (what the next one would count by now)")
+            .field("number")
+    })
 }
 
 fn wrong_cursor() -> Failure {

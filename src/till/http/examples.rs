@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 /// A sale that has ended well.
 pub(super) fn sale() -> Value {
     json!({
-        "till": "till-1", "reference": "order-4711", "by": { "token": "till-1" }, "number": 17, "kind": "sale",
+        "till": "till-1", "reference": "order-4711", "by": { "token": "till-1" }, "number": 17, "receiptNumber": 17, "kind": "sale",
         "left": "12.34", "amount": "12.34", "currency": "EUR", "state": "ended", "outcome": "approved",
         "approvedAmount": "12.34", "text": "APPROVED", "startedAt": "2026-11-20T12:34:56Z",
         "endedAt": "2026-11-20T12:35:04Z", "replayed": false, "paymentId": "8ac7a4a18b2c3d4e018b2c3d4e5f6789",
@@ -17,7 +17,7 @@ pub(super) fn sale() -> Value {
 /// The same before the card.
 pub(super) fn begun() -> Value {
     json!({
-        "till": "till-1", "reference": "order-4711", "by": { "token": "till-1" }, "number": 17, "kind": "sale",
+        "till": "till-1", "reference": "order-4711", "by": { "token": "till-1" }, "number": 17, "receiptNumber": 17, "kind": "sale",
         "amount": "12.34", "currency": "EUR", "state": "waiting-for-card", "text": "waiting for a card", "step": "present-card", "until": "2026-11-20T12:35:56Z", "leftS": 60, "waitS": 60,
         "startedAt": "2026-11-20T12:34:56Z", "replayed": false,
     })

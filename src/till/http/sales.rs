@@ -25,6 +25,7 @@
 //! `"training":"approved"` (or another outcome) begins a transaction of training, which reads no card and reaches no
 //! gateway. What is of training is asked for with `?training=true`, and never shown without it.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -44,7 +45,7 @@ use super::failure::Failure;
 use crate::money::{Amount, Currency};
 use crate::till::{
     Caller, CancelView, Command, EarlierName, Missed, Permit, ProblemType, ProgressListener, Refused, RequestFields,
-    SaleState, SaleView, Verb, Wanted, WantedTip,
+    SaleState, SaleView, TillSide, Verb, Wanted, WantedTip,
 };
 use crate::transaction::{Kind, Lesson, OnSilence, PaymentId, Reference, SaleNumber};
 
@@ -146,6 +147,14 @@ struct SaleRequest {
     /// The till's own cashier, by the till's word; refused where operators sign in.
     #[cfg_attr(feature = "docs", schemars(length(min = 1, max = 40)))]
     operator: Option<String>,
+    /// Who prints the receipts; the terminal when it is left out. With `till` it prints none by itself but the slip
+    /// that is signed.
+    receipts: Option<Prints>,
+    /// The till's own texts, given back with the sale: up to 16, with names of up to 32 and values of up to 128
+    /// printable characters of ASCII.
+    #[serde(default, rename = "tillData")]
+    #[cfg_attr(feature = "docs", schemars(extend("maxProperties" = 16)))]
+    till_data: BTreeMap<String, String>,
     /// Further parameters for the gateway, by their flat names or nested.
     #[serde(default)]
     parameters: serde_json::Map<String, serde_json::Value>,
@@ -174,6 +183,15 @@ impl Tip {
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 enum Confirms {
+    Till,
+}
+
+/// Who prints the receipts.
+#[derive(Clone, Copy, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+enum Prints {
+    Terminal,
     Till,
 }
 
@@ -232,6 +250,8 @@ fn wanted(app: &App, permit: &Permit, own: String, asked: SaleRequest) -> Result
         payment,
         registration,
         operator: _,
+        receipts,
+        till_data,
         parameters,
     } = asked;
     let reference = checked_reference("reference", reference)?;
@@ -266,7 +286,8 @@ fn wanted(app: &App, permit: &Permit, own: String, asked: SaleRequest) -> Result
     };
     let fields = RequestFields { kind, of, registration, amount, tip, manual, accept_partial, till_confirms };
     let transaction = fields.transaction().map_err(|misfit| Failure::malformed(misfit.to_string()))?;
-    Ok(Wanted { till: own, reference, transaction, caller: permit.caller().clone(), training, parameters })
+    let till_side = TillSide { prints: receipts == Some(Prints::Till), data: till_data };
+    Ok(Wanted { till: own, reference, transaction, caller: permit.caller().clone(), training, parameters, till_side })
 }
 
 #[derive(Deserialize)]

@@ -1,0 +1,65 @@
+//! What a till does and keeps by itself: whether it prints, and data of its own that come back with the sale.
+
+use std::collections::BTreeMap;
+
+/// Entries, and characters of a name and of a value: a till's bill, shift and ticket, and no store.
+const MOST_ENTRIES: usize = 16;
+const LONGEST_NAME: usize = 32;
+const LONGEST_VALUE: usize = 128;
+
+/// What a till says of itself with a transaction; none of it changes what is charged.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TillSide {
+    /// The till prints the receipts: the terminal prints none by itself but the slip that is signed.
+    pub prints: bool,
+    /// Given back with the sale, by their names.
+    pub data: BTreeMap<String, String>,
+}
+
+impl TillSide {
+    /// What is wrong with the data: a sentence that begins with the name.
+    #[must_use]
+    pub fn fault(&self) -> Option<String> {
+        if self.data.len() > MOST_ENTRIES {
+            return Some(format!("tillData: {MOST_ENTRIES} entries at most"));
+        }
+        let plain = |text: &str| text.bytes().all(|byte| (b' '..=b'~').contains(&byte));
+        self.data.iter().find_map(|(name, value)| {
+            let named = (1..=LONGEST_NAME).contains(&name.len()) && name.bytes().all(|byte| byte.is_ascii_graphic());
+            match () {
+                () if !named => {
+                    Some(format!("tillData: a name has 1 to {LONGEST_NAME} characters of ASCII, without spaces"))
+                }
+                () if value.len() > LONGEST_VALUE || !plain(value) => {
+                    Some(format!("tillData: {name}: up to {LONGEST_VALUE} printable characters of ASCII"))
+                }
+                () => None,
+            }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn with(name: &str, value: &str) -> TillSide {
+        TillSide { prints: false, data: [(name.to_owned(), value.to_owned())].into() }
+    }
+
+    #[test]
+    fn data_are_few_short_and_plain() {
+        assert_eq!(with("bill", "4711 / 12").fault(), None);
+        for (name, value, wrong) in [
+            ("", "1", "a name"),
+            ("a b", "1", "a name"),
+            ("bill", "a\u{7}", "printable"),
+            ("bill", &"1 ".repeat(65), "printable"),
+        ] {
+            let fault = with(name, value).fault().unwrap();
+            assert!(fault.contains(wrong), "{fault}");
+        }
+        let many = (0..17).map(|n| (n.to_string(), String::new())).collect();
+        assert!(TillSide { prints: false, data: many }.fault().unwrap().contains("16 entries"));
+    }
+}
