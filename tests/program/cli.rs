@@ -424,7 +424,7 @@ async fn a_failure_is_one_json_object_with_its_code() {
         (&["close", "show", "--socket", &socket], 65, "no-such-close", "no day was closed yet"),
         (&["close", "show", "17", "--socket", &socket], 65, "no-such-close", "there is no close 17"),
         (&["close", "print", "17", "--socket", &socket], 65, "no-such-close", "close list, names them"),
-        (&["close", "show", "first", "--socket", &socket], 64, "usage", "give a number, or last"),
+        (&["close", "show", "first", "--socket", &socket], 64, "usage", "give a number, last, or open"),
         (&["sale", "1.00", "--reference", "drop", "--reconnect-s", "3", "--socket", &socket], 69, "not-sent", "never begun"),
         // Nobody is there.
         (&["sale", "12.34", "--socket", none], 69, "no-daemon", "pos-agent run"),
