@@ -88,6 +88,8 @@ impl Agent {
             terminal_id: self.config.terminal.id.clone(),
             merchant: self.config.terminal.merchant.clone(),
             currency: Some(self.config.terminal.currency.clone()),
+            currency_number: Some(self.limits.currency().numeric()),
+            currency_decimals: Some(self.limits.currency().exponent()),
             tips: self.config.tips.as_ref().map(tips_view),
             may_train: self.config.training.allowed,
             // Those who serve it know who asks.

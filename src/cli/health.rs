@@ -201,6 +201,8 @@ mod tests {
             terminal_id: "1".to_owned(),
             merchant: Vec::new(),
             currency: None,
+            currency_number: None,
+            currency_decimals: None,
             tips: None,
             may_train: false,
             may_begin: Vec::new(),

@@ -49,6 +49,12 @@ pub struct StatusView {
     /// Its currency, ISO 4217; absent when the agent is an earlier one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub currency: Option<String>,
+    /// The same by its number, as 978; absent as it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub currency_number: Option<u16>,
+    /// Decimals of its minor unit, as 2; absent as it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub currency_decimals: Option<u8>,
     /// The tips that a screen is to offer; absent when it is to offer none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tips: Option<TipsView>,

@@ -273,6 +273,8 @@ async fn play(
                     terminal_id: "4711".into(),
                     merchant: vec!["Corner Shop".into()],
                     currency: Some("EUR".into()),
+                    currency_number: Some(978),
+                    currency_decimals: Some(2),
                     tips: None,
                     may_train: false,
                     may_begin: Vec::new(),
