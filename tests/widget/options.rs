@@ -7,12 +7,16 @@ use crate::shop::{NONCE, Page, Shop};
 async fn each_language_is_taken_and_words_are_the_shops() {
     let shop = Shop::open().await;
     let script = shop.script_url(None);
-    let codes = "en de fr es it nl dk fi se tr ja sl pt pl cz hu bg ro ru cn gr no sk ar ko";
-    let known = [("de", "Jetzt zahlen"), ("fr", "Payer"), ("es", "Pagar"), ("it", "Paga ora")];
-    let said = |code: &str| known.iter().find(|(known, _)| *known == code).map_or("Pay now", |(_, words)| words);
+    #[rustfmt::skip]
+    let said = [
+        ("en", "Pay now"), ("de", "Jetzt zahlen"), ("fr", "Payer"), ("es", "Pagar"), ("it", "Paga ora"),
+        ("nl", "Nu betalen"), ("dk", "Betal nu"), ("fi", "Maksa nyt"), ("se", "Betala nu"), ("tr", "Şimdi öde"),
+        ("ja", "支払う"), ("sl", "Plačaj zdaj"), ("pt", "Pagar agora"), ("pl", "Zapłać"), ("cz", "Zaplatit"),
+        ("hu", "Fizetés"), ("bg", "Плащане"), ("ro", "Plătiți acum"), ("ru", "Оплатить"), ("cn", "立即支付"),
+        ("gr", "Πληρωμή"), ("no", "Betal nå"), ("sk", "Zaplatiť"), ("ar", "ادفع الآن"), ("ko", "결제하기"),
+    ];
     let mut asked: Vec<(String, &str)> =
-        codes.split(' ').map(|code| (format!("locale: '{code}'"), said(code))).collect();
-    assert_eq!(asked.len(), 25);
+        said.iter().map(|(code, words)| (format!("locale: '{code}'"), *words)).collect();
     asked.extend([
         ("locale: 'de-AT'".to_owned(), "Jetzt zahlen"),
         ("language: 'fr_CH'".to_owned(), "Payer"),
@@ -33,6 +37,16 @@ async fn each_language_is_taken_and_words_are_the_shops() {
     let number = "return document.querySelector('label[for=cardNumber]').textContent";
     assert_eq!(shop.browser.run(number).await, "Kartennummer");
     assert_eq!(shop.browser.run("return document.documentElement.lang").await, "de");
+    // The tag that a browser knows, and the direction, inside and outside.
+    for (code, tag, direction) in [("dk", "da", "ltr"), ("ar", "ar", "rtl")] {
+        let options = format!("locale: '{code}'");
+        shop.show(Page { brands: "VISA", options: &options, script: Some(&script), ..Page::default() }).await;
+        let outside = "document.querySelector('.wpwl-container')";
+        shop.browser.until(&format!("{outside}?.lang === '{tag}' && {outside}.dir === '{direction}'")).await;
+        shop.browser.enter(Some("iframe.wpwl-frame-card")).await;
+        let inside = "document.documentElement";
+        shop.browser.until(&format!("{inside}.lang === '{tag}' && {inside}.dir === '{direction}'")).await;
+    }
     shop.close().await;
 }
 

@@ -91,6 +91,7 @@ function begin(event) {
   const { kind, words, language, checkout, wallet } = event.data;
   const [port] = event.ports;
   document.documentElement.lang = language;
+  document.documentElement.dir = language === 'ar' ? 'rtl' : 'ltr';
   new ResizeObserver(() => {
     port.postMessage({ height: Math.ceil(document.documentElement.getBoundingClientRect().height) });
   }).observe(document.documentElement);

@@ -35,6 +35,7 @@ use crate::gateway::parameter::form;
 /// The script: its parts in one function, so that the page's own names stay free.
 const SCRIPT: &str = concat!(
     "(() => {\n'use strict';\n",
+    include_str!("languages.js"),
     include_str!("texts.js"),
     include_str!("brands.js"),
     include_str!("send.js"),
@@ -168,5 +169,30 @@ mod tests {
         };
         let html = String::from_utf8(page.body.to_vec()).unwrap();
         assert_eq!(html.matches("<script").count(), 1, "{html}");
+    }
+
+    #[test]
+    fn each_language_has_every_text() {
+        let texts = include_str!("languages.js");
+        // Names stand at the beginning of a line or behind `', `.
+        let names = |block: &str| -> Vec<String> {
+            let words = block.split([' ', '\n']).filter_map(|word| word.strip_suffix(':'));
+            let named = words.filter(|word| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_alphabetic()));
+            let mut names: Vec<String> = named.map(str::to_owned).collect();
+            names.sort();
+            names
+        };
+        let (_, languages) = texts.split_once("const TEXTS = {\n").unwrap();
+        let blocks: Vec<(&str, &str)> =
+            languages.split("\n  },\n").filter_map(|block| block.trim().split_once(": {\n")).collect();
+        let codes: Vec<&str> = blocks.iter().map(|(code, _)| *code).collect();
+        let documented = "en de fr es it nl dk fi se tr ja sl pt pl cz hu bg ro ru cn gr no sk ar ko";
+        assert_eq!(codes.join(" "), documented, "behaviour: Hosted widget usage, 3");
+        let english = names(blocks[0].1);
+        assert_eq!(english.len(), 24);
+        for (code, block) in &blocks {
+            let own: Vec<String> = names(block).into_iter().filter(|name| english.contains(name)).collect();
+            assert_eq!(own, english, "{code}");
+        }
     }
 }

@@ -2,9 +2,9 @@
 
 // The merchant's form gives its place, its action and its fields to the widget's own forms.
 function draw(merchants) {
-  const { code, words } = textsFor(options());
+  const { code, direction, words } = textsFor(options());
   const style = options().style ?? 'card';
-  const container = element('div', { className: `wpwl-container wpwl-style-${style}`, lang: code });
+  const container = element('div', { className: `wpwl-container wpwl-style-${style}`, lang: code, dir: direction });
   const action = new URL(merchants.getAttribute('action') ?? '', document.baseURI).href;
   const purpose = merchants.dataset.purpose === 'registration' ? 'registration' : 'payment';
   const given = [...merchants.children];
