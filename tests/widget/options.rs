@@ -38,7 +38,12 @@ async fn each_language_is_taken_and_words_are_the_shops() {
     assert_eq!(shop.browser.run(number).await, "Kartennummer");
     assert_eq!(shop.browser.run("return document.documentElement.lang").await, "de");
     // The tag that a browser knows, and the direction, inside and outside.
-    for (code, tag, direction) in [("dk", "da", "ltr"), ("ar", "ar", "rtl")] {
+    #[rustfmt::skip]
+    let tags = [
+        ("dk", "da", "ltr"), ("se", "sv", "ltr"), ("cz", "cs", "ltr"), ("cn", "zh-Hans", "ltr"), ("gr", "el", "ltr"),
+        ("no", "nb", "ltr"), ("ar", "ar", "rtl"),
+    ];
+    for (code, tag, direction) in tags {
         let options = format!("locale: '{code}'");
         shop.show(Page { brands: "VISA", options: &options, script: Some(&script), ..Page::default() }).await;
         let outside = "document.querySelector('.wpwl-container')";

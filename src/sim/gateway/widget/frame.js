@@ -103,6 +103,8 @@ function showFields({ port, words, kind, shop }) {
   const fields = FIELDS[kind].map((field) => {
     const { word, autocomplete, inputMode = 'text' } = field;
     const input = element('input', { id: word, name: word, autocomplete, inputMode, required: true, spellcheck: false });
+    // Digits in groups keep their order where the language is right to left.
+    input.dir = 'auto';
     document.body.append(element('label', { htmlFor: word }, words[word] ?? word), input);
     input.addEventListener('keydown', ({ key }) => key === 'Enter' && port.postMessage({ enter: true }));
     input.addEventListener('input', () => input.removeAttribute('aria-invalid'));
