@@ -13,7 +13,8 @@ Examples:
   pos-front certificate                        the fingerprints to compare before a browser trusts this terminal
   pos-front pair list                          the tills in the network that want a token, with their codes
   pos-front pair approve 482915                let the till with this code have one
-  pos-front status                             the agent, the webhooks, the paired tills
+  pos-front status                             the agent, the webhooks, the paired tills, the last command of each ZVT till
+  pos-front trace zvt.log                      what a ZVT till says and is told, a line each
   systemctl enable --now pos-front             serve, now and after each start of the board
 
 Files: /etc/pos-agent/front.toml (an example is in /usr/share/doc/pos-agent/examples), /var/lib/pos-front. The agent's
@@ -40,8 +41,10 @@ pub(crate) enum Verb {
     Pair(Pair),
     /// Show the certificate: fingerprints, names, end; with --pem the CA, to be given to tills and browsers
     Certificate(CertificateVerb),
-    /// Show how the running front stands: agent, webhooks, paired tills
+    /// Show how the running front stands: agent, webhooks, paired tills, tills that speak ZVT
     Status(Where),
+    /// Write what tills that speak ZVT say and are told, readable and without card data, until Ctrl-C
+    Trace(Trace),
     /// Print a new secret for a webhook
     WebhookSecret,
 }
@@ -52,6 +55,15 @@ pub(crate) struct Where {
     /// The configuration
     #[arg(long, value_name = "FILE", default_value = DEFAULT_CONFIG)]
     pub(crate) config: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Trace {
+    /// The file, which is made or written on; `-` for standard output
+    #[arg(value_name = "FILE", default_value = "-")]
+    pub(crate) file: PathBuf,
+    #[command(flatten)]
+    pub(crate) at: Where,
 }
 
 #[derive(Debug, Args)]

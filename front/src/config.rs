@@ -15,8 +15,10 @@ use std::time::Duration;
 use toml::Table;
 
 use self::section::Section;
+use self::zvt::ZvtConfig;
 
 mod section;
+pub(crate) mod zvt;
 
 /// Each listens to the agent once, and the agent lets one user listen sixteen times.
 const MOST_WEBHOOKS: usize = 4;
@@ -46,6 +48,8 @@ pub(crate) struct FrontConfig {
     pub(crate) tills: Vec<String>,
     /// Who hears of events.
     pub(crate) webhooks: Vec<WebhookConfig>,
+    /// Tills that speak ZVT.
+    pub(crate) zvt: Vec<ZvtConfig>,
 }
 
 /// The page.
@@ -205,7 +209,8 @@ impl FrontConfig {
         });
         let origins = whole.section("cors", |cors| cors.texts("origins").unwrap_or_default());
         let webhooks = whole.sections("webhook", WebhookConfig::read);
-        Self { https, http, names, state, control, agent, page, origins, tills, webhooks }
+        let zvt = whole.sections("zvt", ZvtConfig::read);
+        Self { https, http, names, state, control, agent, page, origins, tills, webhooks, zvt }
     }
 
     /// What is wrong although each value by itself is readable.
@@ -242,6 +247,10 @@ impl FrontConfig {
         }
         if self.webhooks.len() > MOST_WEBHOOKS {
             say("webhook", format!("{} of them", self.webhooks.len()), "name 4 at most");
+        }
+        let others: Vec<&String> = self.tills.iter().chain([&self.page.till]).collect();
+        for (key, (wrong, remedy)) in zvt::judge(&self.zvt, &others) {
+            say(&key, wrong, remedy);
         }
         let mut seen = BTreeSet::new();
         for webhook in &self.webhooks {
@@ -385,6 +394,19 @@ mod tests {
             [[webhook]]
             name = "books"
             url = "ftp://127.0.0.1/"
+            [[zvt]]
+            till = "counter"
+            listen = "0.0.0.0:20007"
+            [[zvt]]
+            till = "z-1"
+            serial = "/dev/ttyS1"
+            speed = 19200
+            password-file = "/nowhere"
+            field-order = "random"
+            [[zvt]]
+            till = "z-2"
+            serial = "/dev/ttyS1"
+            listen = "127.0.0.1:1"
         "#;
         fs::write(&file, wrong).unwrap();
         fs::set_permissions(&file, fs::Permissions::from_mode(0o602)).unwrap();
@@ -408,11 +430,17 @@ mod tests {
             "webhook[1].give-up-after-h",
             "http to \"till.example\"",
             "webhook[2].secret-file: is missing",
-            "another one's",
+            "not usable, or another one's",
             "ftp",
+            "zvt \"counter\": till: \"counter\" is another one's name",
+            "zvt \"counter\": listen: 0.0.0.0:20007 is open",
+            "zvt \"z-1\": speed: 19200",
+            "zvt \"z-1\": password-file: /nowhere",
+            "zvt[2].field-order",
+            "zvt \"z-2\": listen and serial: both",
         ] {
             assert_eq!(lines.iter().filter(|line| line.contains(expected)).count(), 1, "{expected} in\n{said}");
         }
-        assert_eq!(lines.len(), 18, "{said}");
+        assert_eq!(lines.len(), 24, "{said}");
     }
 }

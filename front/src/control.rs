@@ -24,14 +24,19 @@ use serde_json::{Value, json};
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 use tokio::net::{UnixListener, UnixStream};
+use tokio::sync::broadcast::error::RecvError;
+use tokio::sync::mpsc;
 use tokio::time::{Instant, timeout};
 
 use crate::front::Front;
 use crate::pairing::PairError;
+use crate::passage::event_stream;
 use crate::problem::{Answer, Problem, json_answer};
 
 const PATIENCE: Duration = Duration::from_secs(5);
 const MOST: usize = 64 * 1024;
+/// Lines of a trace that wait for whoever reads them.
+const TRACED: usize = 64;
 
 /// A point in time as people and programs read it.
 pub(crate) fn rfc3339(time: SystemTime) -> String {
@@ -87,7 +92,31 @@ struct Asked {
 }
 
 async fn answer(front: &Front, request: Request<Incoming>) -> Answer {
+    if (request.method(), request.uri().path()) == (&Method::GET, "/trace") {
+        return trace(front);
+    }
     carried_out(front, request).await.unwrap_or_else(Answer::from)
+}
+
+/// What tills with a protocol of their own say and are told, from now on.
+fn trace(front: &Front) -> Answer {
+    let (sender, stream) = mpsc::channel(TRACED);
+    for till in &front.zvt {
+        let (mut lines, sender) = (till.trace(), sender.clone());
+        tokio::spawn(async move {
+            loop {
+                let line = match lines.recv().await {
+                    Ok(line) => line,
+                    Err(RecvError::Lagged(count)) => format!("… {count} lines were lost here\n"),
+                    Err(RecvError::Closed) => return,
+                };
+                if sender.send(Bytes::from(line)).await.is_err() {
+                    return;
+                }
+            }
+        });
+    }
+    event_stream(stream)
 }
 
 async fn carried_out(front: &Front, request: Request<Incoming>) -> Result<Answer, Problem> {
@@ -148,6 +177,23 @@ pub(crate) enum ControlError {
     /// It says no.
     #[error("{0}")]
     Refused(String),
+}
+
+/// Writes what the running front streams, until it ends.
+pub(crate) async fn follow(path: &Path, target: &str, mut write: impl FnMut(&[u8])) -> Result<(), ControlError> {
+    let unreachable = |cause: String| ControlError::Unreachable { path: path.display().to_string(), cause };
+    let stream = UnixStream::connect(path).await.map_err(|error| unreachable(error.to_string()))?;
+    let (mut sender, connection) =
+        client::handshake(TokioIo::new(stream)).await.map_err(|error| unreachable(error.to_string()))?;
+    tokio::spawn(connection);
+    let request = Request::builder().uri(target).header(HOST, "localhost");
+    let request = request.body(Full::new(Bytes::new())).expect("a path of this program");
+    let mut answer = sender.send_request(request).await.map_err(|error| unreachable(error.to_string()))?;
+    while let Some(frame) = answer.frame().await {
+        let frame = frame.map_err(|error| unreachable(error.to_string()))?;
+        frame.data_ref().into_iter().for_each(|bytes| write(bytes));
+    }
+    Ok(())
 }
 
 /// Asks the running front.

@@ -40,6 +40,7 @@ use crate::places::{Lasting, Place};
 use crate::problem::{Answer, Problem, empty_answer, json_answer, whole};
 use crate::session;
 use crate::webhooks::Webhook;
+use crate::zvt::ZvtTill;
 
 /// The page loads nothing from elsewhere, runs nothing that stands in it, and stands in no other page.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
@@ -66,6 +67,8 @@ pub(crate) struct Front {
     pub(crate) sign_ins: Mutex<Attempts>,
     /// As the agent said them last: the page begins while the agent is away.
     pub(crate) settings: Mutex<Option<Value>>,
+    /// Tills that speak ZVT.
+    pub(crate) zvt: Vec<Arc<ZvtTill>>,
     /// Where it listens, as a person would type it.
     pub(crate) urls: Vec<String>,
     pub(crate) now: fn() -> SystemTime,
@@ -310,9 +313,10 @@ impl Front {
             None => "not asked yet",
         };
         let webhooks: Vec<Value> = self.webhooks.iter().map(|webhook| webhook.shown()).collect();
+        let tills: Vec<Value> = self.zvt.iter().map(|till| till.status()).collect();
         let agent = json!({ "state": state, "since": rfc3339(standing.since) });
         json!({ "version": env!("CARGO_PKG_VERSION"), "listens": self.urls, "page": self.page.version(),
-                "agent": agent, "webhooks": webhooks, "paired": self.pairings.paired(Instant::now()) })
+                "agent": agent, "webhooks": webhooks, "tills": tills, "paired": self.pairings.paired(Instant::now()) })
     }
 
     fn ca(&self) -> Result<Answer, Problem> {

@@ -5,6 +5,7 @@
 //!                               places    (may this       ├▶ session       an operator's cookie
 //!                               (how      be asked?)      ├▶ pairing       a till's token
 //!                               many?)                    └▶ passage ─▶ agent ── Unix socket ──▶ pos-agent
+//!  tills that speak ZVT ── TCP, serial ──▶ zvt ─▶ asking ─▶ agent
 //!  tills' servers ◀── HTTPS ── webhooks ◀──────────── events ──────────┘
 //! ```
 //!
@@ -25,11 +26,13 @@
 //! | `page`, `session` | the page; the operator who is signed in at it |
 //! | `pairing`, `certificate`, `state` | tills' tokens; the certificate; the files of both |
 //! | `webhooks` | events to the servers of tills |
+//! | `zvt`, `asking` | tills that speak ZVT; what a till's protocol asks of the agent |
 //! | `control` | how the verbs below reach the running front |
 //! | `notify` | what systemd is told |
 
 mod agent;
 mod arguments;
+mod asking;
 mod attempts;
 mod certificate;
 mod config;
@@ -48,6 +51,7 @@ mod session;
 mod state;
 mod webhooks;
 mod writing;
+mod zvt;
 
 use std::io::{self, Write as _};
 use std::process::ExitCode;
@@ -60,7 +64,7 @@ use tracing_subscriber::filter::{ParseError, Targets};
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
-use crate::arguments::{Arguments, CertificateVerb, Pair, PairVerb, Run, Verb, Where};
+use crate::arguments::{Arguments, CertificateVerb, Pair, PairVerb, Run, Trace, Verb, Where};
 use crate::certificate::{HostCertificate, host_names};
 use crate::config::{ConfigError, FrontConfig};
 use crate::control::{ControlError, rfc3339};
@@ -143,6 +147,7 @@ impl Verb {
                 say(&serde_json::to_string_pretty(&said).unwrap_or_default());
                 Ok(())
             }
+            Self::Trace(trace) => trace.run(),
             Self::WebhookSecret => {
                 say(&webhooks::new_secret());
                 Ok(())
@@ -181,6 +186,29 @@ impl Pair {
     }
 }
 
+impl Trace {
+    fn run(self) -> Result<(), Stop> {
+        let config = config::load(&self.at.config)?;
+        let mut out: Box<dyn io::Write> = match self.file.as_os_str() == "-" {
+            true => Box::new(io::stdout()),
+            false => {
+                let opened = std::fs::OpenOptions::new().create(true).append(true).open(&self.file);
+                let named = |error| Stop::Failed(format!("{}: {error}", self.file.display()));
+                Box::new(opened.map_err(named)?)
+            }
+        };
+        let mut failed = None;
+        let write = |bytes: &[u8]| {
+            let line = String::from_utf8_lossy(bytes);
+            if let Err(error) = writeln!(out, "{}", cleaned(line.trim_end())) {
+                failed.get_or_insert(error);
+            }
+        };
+        wait_for(control::follow(&config.control, "/trace", write))??;
+        failed.map_or(Ok(()), |error| Err(Stop::Failed(format!("{}: {error}", self.file.display()))))
+    }
+}
+
 impl CertificateVerb {
     fn run(self) -> Result<(), Stop> {
         let config = config::load(&self.at.config)?;
@@ -216,6 +244,9 @@ fn check(at: &Where) -> Result<(), Stop> {
     say(&format!("  page      {page}"));
     for till in &config.tills {
         say(&format!("  till      {till} may be paired"));
+    }
+    for till in &config.zvt {
+        say(&format!("  zvt       {} {}", till.till, till.line));
     }
     for webhook in &config.webhooks {
         say(&format!("  webhook   {}", webhook.name));

@@ -20,7 +20,8 @@ use crate::pairing::Pairings;
 use crate::places::Places;
 use crate::state::StateFolder;
 use crate::webhooks::Webhook;
-use crate::{control, notify};
+use crate::zvt::ZvtTill;
+use crate::{control, notify, zvt};
 
 /// How often it is seen whether the certificate has to be renewed.
 const CERTIFICATE_LOOKED_AT: Duration = Duration::from_secs(12 * 3600);
@@ -46,10 +47,15 @@ pub(crate) async fn run(config: FrontConfig, now: fn() -> SystemTime) -> Result<
     for address in &config.http {
         listening.push(Listening::bind(*address, None).await?);
     }
+    let mut zvt = Vec::new();
+    for till in &config.zvt {
+        zvt.push((Arc::new(ZvtTill::new(till.clone(), now)), zvt::bind(till).await?));
+    }
     let control = control::bind(&config.control).map_err(|error| unusable(&config.control, &error))?;
     let urls: Vec<String> = listening.iter().map(Listening::url).collect();
     let certificate = certificate.map(|certificate| certificate.made);
-    let front = Arc::new(front(config, &state, (names, urls), certificate, now)?);
+    let tills = zvt.iter().map(|(till, _)| Arc::clone(till)).collect();
+    let front = Arc::new(front(config, &state, (names, urls), certificate, tills, now)?);
     for url in &front.urls {
         tracing::info!(url, "listening");
     }
@@ -57,6 +63,9 @@ pub(crate) async fn run(config: FrontConfig, now: fn() -> SystemTime) -> Result<
     let (mut served, places) = (JoinSet::new(), Arc::new(Places::default()));
     for listening in listening {
         served.spawn(listening.serve(Arc::clone(&front), Arc::clone(&places), stopped.clone()));
+    }
+    for (till, listener) in zvt {
+        served.spawn(till.run(listener, Arc::clone(&front.agent), state.clone(), stopped.clone()));
     }
     tokio::spawn(control::serve(control, Arc::clone(&front)));
     let agent = Arc::clone(&front.agent);
@@ -100,6 +109,7 @@ fn front(
     state: &StateFolder,
     (names, urls): (Vec<String>, Vec<String>),
     certificate: Option<watch::Receiver<Arc<HostCertificate>>>,
+    zvt: Vec<Arc<ZvtTill>>,
     now: fn() -> SystemTime,
 ) -> Result<Front, RunError> {
     let agent = Arc::new(Agent::at(config.agent.clone(), now()));
@@ -122,6 +132,7 @@ fn front(
         wrong_tokens,
         sign_ins,
         settings,
+        zvt,
         urls,
         now,
     })

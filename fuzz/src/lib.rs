@@ -18,6 +18,7 @@ pub mod reconcile_csv;
 pub mod till_requests;
 pub mod timetable;
 pub mod tlv;
+pub mod zvt;
 
 /// A target: its name, and what must hold for any bytes.
 pub type Target = (&'static str, fn(&[u8]));
@@ -39,4 +40,5 @@ pub const TARGETS: &[Target] = &[
     ("till_requests", till_requests::holds),
     ("timetable", timetable::holds),
     ("tlv", tlv::holds),
+    ("zvt", zvt::holds),
 ];

@@ -229,11 +229,12 @@ fn every_module_has_a_row() {
 
 #[test]
 fn every_file_begins_with_what_it_is() {
-    let bare: Vec<PathBuf> = ["src", "tests", "benches", "fuzz/src", "front/src", "front/tests"]
-        .into_iter()
-        .flat_map(sources)
-        .filter(|file| !read(file).starts_with("//! "))
-        .collect();
+    let bare: Vec<PathBuf> =
+        ["src", "tests", "benches", "fuzz/src", "front/src", "front/tests", "protocols/src", "protocols/tests"]
+            .into_iter()
+            .flat_map(sources)
+            .filter(|file| !read(file).starts_with("//! "))
+            .collect();
     assert!(bare.is_empty(), "files that do not begin with `//! ` and what they are: {bare:#?}");
 }
 
@@ -298,7 +299,8 @@ fn no_file_or_folder_is_a_junk_drawer() {
 /// Code is held by `rustfmt.toml`. Tables and drawings may be wider.
 #[test]
 fn comments_wrap_at_120_columns() {
-    let folders = ["src", "tests", "benches", "fuzz/src", "front/src", "front/tests"];
+    let folders =
+        ["src", "tests", "benches", "fuzz/src", "front/src", "front/tests", "protocols/src", "protocols/tests"];
     let mut wide = Vec::new();
     for file in folders.into_iter().flat_map(sources) {
         let mut is_drawing = false;

@@ -1,7 +1,7 @@
 //! The tables of the configuration's file: keys are taken out one by one, each as what it must be, and what is left at
 //! the end is unknown. So all that is wrong with the form of a file is found at once.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 
 use toml::{Table, Value};
@@ -80,6 +80,20 @@ impl Section<'_> {
             _ => None,
         };
         self.take(key, "a list of addresses with ports, as [\"0.0.0.0:8443\"]", all).unwrap_or_default()
+    }
+
+    /// One address with its port.
+    pub(super) fn address(&mut self, key: &str) -> Option<SocketAddr> {
+        self.take(key, "an address with its port, as \"0.0.0.0:20007\"", |value| value.as_str()?.parse().ok())
+    }
+
+    /// Addresses without ports.
+    pub(super) fn ips(&mut self, key: &str) -> Vec<IpAddr> {
+        let all = |value: Value| match value {
+            Value::Array(texts) => texts.into_iter().map(|text| text.as_str()?.parse().ok()).collect(),
+            _ => None,
+        };
+        self.take(key, "a list of addresses, as [\"192.168.1.20\"]", all).unwrap_or_default()
     }
 
     /// A table below this one, empty when it is not there.

@@ -102,6 +102,15 @@ impl Running {
         program.output().unwrap()
     }
 
+    /// A verb that goes on, until this is dropped.
+    #[allow(dead_code, reason = "for the tests before the real agent")]
+    pub(crate) fn begin_verb(&self, arguments: &[&str]) -> Child {
+        let config = config(self.folder.path());
+        let mut program = Command::new(PROGRAM);
+        program.args(&arguments[..1]).args(["--config", config.to_str().unwrap()]).args(&arguments[1..]);
+        program.kill_on_drop(true).spawn().unwrap()
+    }
+
     pub(crate) async fn connect(&self) -> TcpStream {
         TcpStream::connect(&self.http).await.unwrap()
     }
@@ -133,6 +142,12 @@ pub(crate) struct Killed(TempDir);
 impl Killed {
     pub(crate) async fn begin(self, more: &str) -> Running {
         Running::begin(self.0, more).await
+    }
+
+    /// Its folder.
+    #[allow(dead_code, reason = "for the tests before the real agent")]
+    pub(crate) fn folder(self) -> TempDir {
+        self.0
     }
 }
 

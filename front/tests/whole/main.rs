@@ -7,6 +7,7 @@
 mod memory;
 #[path = "../front/process.rs"]
 mod process;
+mod zvt;
 
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;

@@ -1,0 +1,48 @@
+//! What a till's protocol asks of the terminal, carried to the agent in the till's name, and its answer back.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use form_urlencoded::Serializer;
+use http_body_util::BodyExt;
+use hyper::{HeaderMap, Method};
+use pos_protocols::terminal::{Ask, Said};
+
+use crate::agent::{Agent, AgentError, PATIENCE, Question};
+
+/// As long as a wait may be, and some for the way.
+const LONG: Duration = Duration::from_secs(135);
+/// A journal of a hundred thousand transactions on a slow card.
+const COUNTING: Duration = Duration::from_secs(130);
+
+/// Asks the agent in the name of this till.
+pub(crate) async fn ask(agent: &Agent, till: &str, asked: &Ask) -> Said {
+    let request = asked.request();
+    let own = request.names_till.then_some(("till", till));
+    let pairs = request.query.iter().map(|(name, value)| (*name, value.as_str())).chain(own);
+    let query = Serializer::new(String::new()).extend_pairs(pairs).finish();
+    let target = if query.is_empty() { request.path } else { format!("{}?{query}", request.path) };
+    let method = if request.method == "POST" { Method::POST } else { Method::GET };
+    let may_be_done = method == Method::POST;
+    let mut headers = HeaderMap::new();
+    if let Ask::Receipt { .. } | Ask::OpenPeriod | Ask::LastClose = asked {
+        headers.insert(hyper::header::ACCEPT, hyper::header::HeaderValue::from_static("application/json"));
+    }
+    let patience = match asked {
+        Ask::Show { .. } => LONG,
+        Ask::Close { .. } | Ask::OpenPeriod | Ask::Number(_) | Ask::Newest | Ask::Referenced { .. } => COUNTING,
+        _ => PATIENCE,
+    };
+    let body = request.body.map(|body| Bytes::from(body.to_string())).unwrap_or_default();
+    let answer = match agent.ask(Question { method, target, headers, body, patience }).await {
+        Ok(answer) => answer,
+        // Nothing was sent.
+        Err(AgentError::Down(_) | AgentError::Full) => return Said::NoAnswer { may_be_done: false },
+        Err(AgentError::NoAnswer) => return Said::NoAnswer { may_be_done },
+    };
+    let (head, body) = answer.into_parts();
+    match body.collect().await {
+        Ok(body) => Said::read(asked, head.status.as_u16(), &body.to_bytes()),
+        Err(_) => Said::NoAnswer { may_be_done },
+    }
+}

@@ -1,0 +1,187 @@
+//! `[[zvt]]`: tills that speak ZVT. Each has a name towards the agent from here, never from its connection; nothing
+//! listens that does not stand here.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::fs;
+use std::net::{IpAddr, SocketAddr};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use pos_protocols::terminal::OnSilence;
+
+use super::is_till;
+use super::section::Section;
+
+/// A shop's counters.
+const MOST: usize = 16;
+/// The speeds that the specification names.
+const SPEEDS: [u64; 2] = [9600, 115_200];
+
+/// What is wrong, and the remedy.
+type Wrong = (String, &'static str);
+
+/// One till that speaks ZVT.
+#[derive(Clone, Debug)]
+pub(crate) struct ZvtConfig {
+    /// Its name towards the agent.
+    pub(crate) till: String,
+    /// Where it comes from.
+    pub(crate) line: ZvtLine,
+    /// The file with its password of six digits.
+    password_file: Option<PathBuf>,
+    /// Whether it may pay out without an earlier payment (06 31).
+    pub(crate) credit: bool,
+    /// What becomes of an approval that the till does not acknowledge.
+    pub(crate) unacknowledged: OnSilence,
+    /// Fields of 04 0F in ascending order, not in the order of the specification's table.
+    pub(crate) ascending: bool,
+    /// Only what a transaction cannot do without: no 04 FF, no printed lines.
+    pub(crate) needed_frames_only: bool,
+}
+
+/// The line of a ZVT till.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum ZvtLine {
+    /// TCP.
+    Tcp {
+        /// Where it is listened.
+        listen: SocketAddr,
+        /// Who may connect.
+        from: Vec<IpAddr>,
+    },
+    /// A serial line.
+    Serial {
+        /// The device.
+        path: PathBuf,
+        /// Bits a second.
+        speed: u32,
+    },
+}
+
+impl ZvtConfig {
+    pub(super) fn read(zvt: &mut Section<'_>) -> Self {
+        let listen = zvt.address("listen");
+        let from = zvt.ips("from");
+        let serial = zvt.path("serial");
+        let speed = zvt.number("speed", 9600..=115_200).unwrap_or(9600);
+        let line = match serial {
+            Some(path) if listen.is_none() => ZvtLine::Serial { path, speed: u32::try_from(speed).unwrap_or(0) },
+            // Both are a fault, which `judge` finds by the address that cannot be.
+            Some(_) => ZvtLine::Serial { path: PathBuf::new(), speed: 0 },
+            None => ZvtLine::Tcp { listen: listen.unwrap_or_else(|| SocketAddr::from(([127, 0, 0, 1], 20_007))), from },
+        };
+        let words = "\"reverse\" or \"keep\"";
+        let unacknowledged = zvt.word("unacknowledged", words, |word| match word {
+            "reverse" => Some(OnSilence::Reverse),
+            "keep" => Some(OnSilence::Keep),
+            _ => None,
+        });
+        let order = zvt.word("field-order", "\"table\" or \"ascending\"", |word| match word {
+            "table" => Some(false),
+            "ascending" => Some(true),
+            _ => None,
+        });
+        let frames = zvt.word("frames", "\"all\" or \"needed\"", |word| match word {
+            "all" => Some(false),
+            "needed" => Some(true),
+            _ => None,
+        });
+        Self {
+            till: zvt.needed_text("till"),
+            line,
+            password_file: zvt.path("password-file"),
+            credit: zvt.flag("credit").unwrap_or(false),
+            unacknowledged: unacknowledged.unwrap_or(OnSilence::Reverse),
+            ascending: order.unwrap_or(false),
+            needed_frames_only: frames.unwrap_or(false),
+        }
+    }
+
+    fn judge(&self) -> Vec<Wrong> {
+        let mut all = Vec::new();
+        match &self.line {
+            ZvtLine::Tcp { listen, from } if from.is_empty() && !listen.ip().is_loopback() => all.push((
+                format!("listen: {listen} is open to whoever reaches it, and the protocol asks for no proof"),
+                "name the till's address in from, as from = [\"192.168.1.20\"]",
+            )),
+            ZvtLine::Tcp { .. } => {}
+            ZvtLine::Serial { speed: 0, .. } => {
+                all.push((
+                    "listen and serial: both are given".to_owned(),
+                    "a till has one line: leave one of them out",
+                ));
+            }
+            ZvtLine::Serial { speed, .. } if !SPEEDS.contains(&u64::from(*speed)) => {
+                all.push((
+                    format!("speed: {speed} is none of the protocol's"),
+                    "write 9600 or 115200, as the till has it",
+                ));
+            }
+            ZvtLine::Serial { .. } => {}
+        }
+        if let Err(wrong) = self.password() {
+            all.push(wrong);
+        }
+        all
+    }
+
+    /// The password, when one is asked for.
+    pub(crate) fn password(&self) -> Result<Option<u32>, Wrong> {
+        let Some(file) = &self.password_file else { return Ok(None) };
+        let remedy = "write the till's six digits into it, owned by pos-front, mode 0600";
+        let text = secret_line("password-file", file, remedy)?;
+        let digits = text.len() == 6 && text.bytes().all(|byte| byte.is_ascii_digit());
+        let number = text.parse().ok().filter(|_| digits);
+        number.map(Some).ok_or_else(|| (format!("password-file: {}: is not six digits", file.display()), remedy))
+    }
+}
+
+/// What of all of them is wrong, with the key that it belongs to. `others` are the names of the other tills.
+pub(super) fn judge(zvt: &[ZvtConfig], others: &[&String]) -> Vec<(String, Wrong)> {
+    let mut all = Vec::new();
+    if zvt.len() > MOST {
+        all.push(("zvt".to_owned(), (format!("{} of them", zvt.len()), "name 16 at most")));
+    }
+    let (mut lines, mut names) = (BTreeSet::new(), others.iter().copied().collect::<BTreeSet<_>>());
+    for one in zvt {
+        let key = format!("zvt {:?}", one.till);
+        if !lines.insert(one.line.to_string()) {
+            let wrong =
+                ("another one has the same line".to_owned(), "give each till a port or a serial line of its own");
+            all.push((key.clone(), wrong));
+        }
+        let remedy = "use 1 to 32 letters, digits, '-' and '_', for each till others";
+        if !is_till(&one.till) {
+            all.push((key.clone(), (format!("till: {:?} cannot be a till's name", one.till), remedy)));
+        } else if !names.insert(&one.till) {
+            all.push((key.clone(), (format!("till: {:?} is another one's name", one.till), remedy)));
+        }
+        all.extend(one.judge().into_iter().map(|wrong| (key.clone(), wrong)));
+    }
+    all
+}
+
+impl fmt::Display for ZvtLine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Tcp { listen, .. } => listen.fmt(f),
+            Self::Serial { path, .. } => path.display().fmt(f),
+        }
+    }
+}
+
+/// The one line of a file that only the front's user may open.
+fn secret_line(key: &str, file: &Path, remedy: &'static str) -> Result<String, Wrong> {
+    let wrong = |what: &str| (format!("{key}: {}: {what}", file.display()), remedy);
+    let facts = fs::metadata(file).map_err(|error| wrong(&error.to_string()))?;
+    if !facts.is_file() || facts.len() > 4096 {
+        return Err(wrong("is no file with one line"));
+    }
+    if facts.permissions().mode() & 0o077 != 0 {
+        return Err(wrong("other users may open it"));
+    }
+    let text = fs::read_to_string(file).map_err(|error| wrong(&error.to_string()))?;
+    let line = text.trim_end_matches(['\r', '\n']);
+    if line.is_empty() || line.contains('\n') { Err(wrong("is no file with one line")) } else { Ok(line.to_owned()) }
+}

@@ -1,0 +1,339 @@
+//! Tills that speak ZVT: their lines, each with a listener or a serial line of its own, and the way from a session to
+//! the agent and back. What is done about a command is `pos_protocols::zvt::session`.
+//!
+//! | what is waited for | how long |
+//! |---|---|
+//! | the rest of an APDU | `WHOLE` |
+//! | an APDU to be taken | `TAKEN` |
+//! | between two APDUs to the same till | `GAP`: some take what arrives at once for one |
+
+mod serial;
+
+use std::collections::HashMap;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, SystemTime};
+
+use pos_protocols::terminal::Said;
+use pos_protocols::zvt::apdu::{Apdu, Control, Splitter};
+use pos_protocols::zvt::bmp::Order;
+use pos_protocols::zvt::session::{Action, Line, Session, Settings};
+use pos_protocols::zvt::trace;
+use ring::rand::{SecureRandom, SystemRandom};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::net::TcpListener;
+use tokio::sync::{broadcast, mpsc, watch};
+use tokio::task::{AbortHandle, JoinSet};
+use tokio::time::{Instant, sleep, sleep_until, timeout};
+
+use crate::agent::Agent;
+use crate::asking::ask;
+use crate::config::zvt::{ZvtConfig, ZvtLine};
+use crate::control::rfc3339;
+use crate::state::StateFolder;
+
+/// The rest of an APDU, from its first byte on: on Ethernet all of it is there at once.
+const WHOLE: Duration = Duration::from_secs(5);
+const TAKEN: Duration = Duration::from_secs(5);
+const GAP: Duration = Duration::from_millis(20);
+/// After the system refused a connection, or the serial line is gone.
+const AGAIN: Duration = Duration::from_secs(1);
+/// What is read at once.
+const CHUNK: usize = 4096;
+/// APDUs that wait to be taken by a till that does not read; more, and the line is closed.
+const MOST_WAITING: usize = 64;
+
+/// A till's registration as it is kept.
+#[derive(Debug, Serialize, Deserialize)]
+struct Kept {
+    /// The data of `06 00`, in hexadecimal digits.
+    registration: Option<String>,
+}
+
+/// What a technician is shown of a till.
+#[derive(Debug, Default)]
+struct Seen {
+    lines: usize,
+    from: Option<String>,
+    command: Option<Control>,
+    at: Option<SystemTime>,
+}
+
+/// One till.
+#[derive(Debug)]
+pub(crate) struct ZvtTill {
+    config: ZvtConfig,
+    seen: Mutex<Seen>,
+    /// Everything that is said, for whoever looks on.
+    trace: broadcast::Sender<String>,
+    now: fn() -> SystemTime,
+}
+
+/// What happens on a line.
+enum Event {
+    Opened(Line, mpsc::Sender<Vec<u8>>, AbortHandle, String),
+    Heard(Line, Apdu),
+    Lost(Line),
+}
+
+impl ZvtTill {
+    pub(crate) fn new(config: ZvtConfig, now: fn() -> SystemTime) -> Self {
+        Self { config, seen: Mutex::default(), trace: broadcast::channel(MOST_WAITING).0, now }
+    }
+
+    /// What is said from now on, a line each, without card data.
+    pub(crate) fn trace(&self) -> broadcast::Receiver<String> {
+        self.trace.subscribe()
+    }
+
+    fn traced(&self, direction: &str, apdu: &Apdu) {
+        if self.trace.receiver_count() > 0 {
+            let line = format!("{} {} {direction} {}\n", rfc3339((self.now)()), self.config.till, trace::line(apdu));
+            // Who looked on has gone.
+            let _ = self.trace.send(line);
+        }
+    }
+
+    /// How it stands, for `pos-front status`.
+    pub(crate) fn status(&self) -> Value {
+        let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let command = seen.command.map(|it| match it.name() {
+            Some(name) => format!("{it} {name}"),
+            None => it.to_string(),
+        });
+        json!({
+            "till": self.config.till, "protocol": "zvt", "connected": seen.lines, "from": seen.from,
+            "lastCommand": command, "at": seen.at.map(rfc3339),
+        })
+    }
+
+    /// Listens, until the shutdown. The listener is made before anything is served, so that a port that is taken is
+    /// said at once.
+    pub(crate) async fn run(
+        self: Arc<Self>,
+        listener: Option<TcpListener>,
+        agent: Arc<Agent>,
+        state: StateFolder,
+        mut stopped: watch::Receiver<bool>,
+    ) {
+        let (events, heard) = mpsc::channel(MOST_WAITING);
+        let lines = async {
+            match (&self.config.line, listener) {
+                (ZvtLine::Tcp { from, .. }, Some(listener)) => accept(listener, from, &events).await,
+                (ZvtLine::Serial { path, speed }, _) => serial::hold(path, *speed, &events).await,
+                (ZvtLine::Tcp { .. }, None) => {}
+            }
+        };
+        tokio::select! {
+            () = lines => {}
+            () = self.serve(heard, &agent, &state) => {}
+            _ = stopped.wait_for(|stopped| *stopped) => {}
+        }
+    }
+
+    async fn serve(&self, mut heard: mpsc::Receiver<Event>, agent: &Arc<Agent>, state: &StateFolder) {
+        let file = format!("zvt-{}.json", self.config.till);
+        let kept: Option<Kept> = state.read(&file).unwrap_or_else(|error| {
+            tracing::warn!(till = self.config.till, %error, "the till's registration cannot be read; it must register");
+            None
+        });
+        let kept = kept.and_then(|kept| hex::decode(kept.registration?).ok());
+        let mut session = Session::new(self.settings(), kept.as_deref());
+        let mut lines: HashMap<Line, (mpsc::Sender<Vec<u8>>, AbortHandle)> = HashMap::new();
+        let mut asked: JoinSet<(u64, Said)> = JoinSet::new();
+        let start = Instant::now();
+        loop {
+            let deadline = session.next_deadline().map(|at| start + at.min(Duration::from_secs(86_400)));
+            let actions = tokio::select! {
+                event = heard.recv() => match event {
+                    Some(Event::Opened(line, writer, reader, from)) => {
+                        tracing::info!(till = self.config.till, from, "a till has connected");
+                        lines.insert(line, (writer, reader));
+                        self.saw(|seen| seen.from = Some(from));
+                        session.line_opened(line)
+                    }
+                    Some(Event::Heard(line, apdu)) => {
+                        self.traced("till says", &apdu);
+                        let actions = session.heard(line, &apdu, start.elapsed());
+                        let (command, at) = (session.last_command(), (self.now)());
+                        self.saw(|seen| (seen.command, seen.at) = (command, Some(at)));
+                        actions
+                    }
+                    Some(Event::Lost(line)) => {
+                        lines.remove(&line);
+                        session.line_lost(line, start.elapsed())
+                    }
+                    None => return,
+                },
+                Some(Ok((ticket, said))) = asked.join_next() => session.said(ticket, said, start.elapsed()),
+                () = until(deadline) => session.tick(start.elapsed()),
+            };
+            let mut lost = Vec::new();
+            for action in actions {
+                match action {
+                    Action::Send { line, apdu } => {
+                        let Some((writer, _)) = lines.get(&line) else { continue };
+                        self.traced("is told ", &apdu);
+                        if writer.try_send(apdu.encode()).is_err() {
+                            tracing::warn!(till = self.config.till, "the till does not read; its line is closed");
+                            lost.push(line);
+                        }
+                    }
+                    Action::Ask { ticket, ask: question } => {
+                        let (agent, till) = (Arc::clone(agent), self.config.till.clone());
+                        asked.spawn(async move { (ticket, ask(&agent, &till, &question).await) });
+                    }
+                    Action::Hang { line } => lost.push(line),
+                    Action::Remember(data) => {
+                        let kept = Kept { registration: data.map(hex::encode) };
+                        if let Err(error) = state.write(&file, &kept) {
+                            tracing::warn!(till = self.config.till, %error, "the till's registration is not kept");
+                        }
+                    }
+                }
+            }
+            for line in lost {
+                if let Some((_, reader)) = lines.remove(&line) {
+                    reader.abort();
+                }
+                for action in session.line_lost(line, start.elapsed()) {
+                    if let Action::Ask { ticket, ask: question } = action {
+                        let (agent, till) = (Arc::clone(agent), self.config.till.clone());
+                        asked.spawn(async move { (ticket, ask(&agent, &till, &question).await) });
+                    }
+                }
+            }
+            let open = lines.len();
+            self.saw(|seen| seen.lines = open);
+        }
+    }
+
+    fn saw(&self, change: impl FnOnce(&mut Seen)) {
+        change(&mut self.seen.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+
+    fn settings(&self) -> Settings {
+        let mut random = [0; 6];
+        // Without randomness a reference would come twice: then the agent answers the sale of before, and none is new.
+        if SystemRandom::new().fill(&mut random).is_err() {
+            tracing::error!("the system has no randomness");
+        }
+        Settings {
+            // `check` has read it before.
+            password: self.config.password().ok().flatten(),
+            credit: self.config.credit,
+            unacknowledged: self.config.unacknowledged,
+            order: if self.config.ascending { Order::Ascending } else { Order::Table },
+            needed_frames_only: self.config.needed_frames_only,
+            references: format!("zvt-{}", hex::encode(random)),
+        }
+    }
+}
+
+async fn until(deadline: Option<Instant>) {
+    match deadline {
+        Some(deadline) => sleep_until(deadline).await,
+        None => std::future::pending().await,
+    }
+}
+
+/// A listener for a till, when it comes over the network.
+pub(crate) async fn bind(config: &ZvtConfig) -> Result<Option<TcpListener>, String> {
+    let ZvtLine::Tcp { listen, .. } = &config.line else { return Ok(None) };
+    let bound = TcpListener::bind(listen).await;
+    bound.map(Some).map_err(|error| {
+        format!(
+            "{listen} cannot be listened on: {error}; stop the other program, or change listen of [[zvt]] in front.toml"
+        )
+    })
+}
+
+/// Where a connection may come from: this board, where nothing else is said.
+fn may_connect(peer: SocketAddr, from: &[IpAddr]) -> bool {
+    let ip = peer.ip().to_canonical();
+    if from.is_empty() { ip.is_loopback() } else { from.iter().any(|known| known.to_canonical() == ip) }
+}
+
+async fn accept(listener: TcpListener, from: &[IpAddr], events: &mpsc::Sender<Event>) {
+    let mut count: Line = 0;
+    loop {
+        let Ok((stream, peer)) = listener.accept().await else {
+            sleep(AGAIN).await;
+            continue;
+        };
+        if !may_connect(peer, from) {
+            tracing::warn!(%peer, "a connection from an address that is not in from of [[zvt]] was closed");
+            continue;
+        }
+        // Each APDU goes out by itself, at once.
+        let _ = stream.set_nodelay(true);
+        count = count.wrapping_add(1);
+        let (read, write) = stream.into_split();
+        open(count, read, write, peer.to_string(), events).await;
+    }
+}
+
+/// Starts the two ends of a connection.
+async fn open(
+    line: Line,
+    read: impl AsyncRead + Unpin + Send + 'static,
+    write: impl AsyncWrite + Unpin + Send + 'static,
+    from: String,
+    events: &mpsc::Sender<Event>,
+) {
+    let (writer, waiting) = mpsc::channel(MOST_WAITING);
+    let lost = events.clone();
+    let (ready, begin) = tokio::sync::oneshot::channel::<()>();
+    let both = tokio::spawn(async move {
+        // What is heard comes behind what says that the line is open.
+        let _ = begin.await;
+        tokio::select! {
+            () = read_on(line, read, &lost) => {}
+            () = write_on(write, waiting) => {}
+        }
+        let _ = lost.send(Event::Lost(line)).await;
+    });
+    let _ = events.send(Event::Opened(line, writer, both.abort_handle(), from)).await;
+    let _ = ready.send(());
+}
+
+async fn read_on(line: Line, mut read: impl AsyncRead + Unpin, events: &mpsc::Sender<Event>) {
+    let (mut splitter, mut chunk) = (Splitter::default(), vec![0; CHUNK]);
+    loop {
+        let count = if splitter.is_inside() {
+            match timeout(WHOLE, read.read(&mut chunk)).await {
+                Ok(Ok(count)) => count,
+                Ok(Err(_)) => return,
+                Err(_) => {
+                    tracing::warn!("a till did not send the rest of an APDU; its line is closed");
+                    return;
+                }
+            }
+        } else {
+            match read.read(&mut chunk).await {
+                Ok(count) => count,
+                Err(_) => return,
+            }
+        };
+        let mut bytes = chunk.get(..count).unwrap_or_default();
+        if bytes.is_empty() {
+            return;
+        }
+        while let Some(apdu) = splitter.next(&mut bytes) {
+            if events.send(Event::Heard(line, apdu)).await.is_err() {
+                return;
+            }
+        }
+    }
+}
+
+async fn write_on(mut write: impl AsyncWrite + Unpin, mut waiting: mpsc::Receiver<Vec<u8>>) {
+    while let Some(bytes) = waiting.recv().await {
+        if !matches!(timeout(TAKEN, write.write_all(&bytes)).await, Ok(Ok(()))) {
+            return;
+        }
+        sleep(GAP).await;
+    }
+}

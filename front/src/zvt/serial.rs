@@ -1,0 +1,96 @@
+//! A till on a serial line: the frames of the line, and its device, which is opened again when it is gone.
+
+use std::path::Path;
+use std::time::Duration;
+
+use pos_protocols::zvt::apdu::{Apdu, Splitter};
+use pos_protocols::zvt::serial::{Link, LinkAction};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::sync::mpsc;
+use tokio::time::{Instant, sleep, sleep_until};
+use tokio_serial::{DataBits, FlowControl, Parity, SerialPortBuilderExt, SerialStream, StopBits};
+
+use super::{AGAIN, CHUNK, Event, MOST_WAITING};
+
+/// Opens the line, and holds it until it is gone; then again.
+pub(super) async fn hold(path: &Path, speed: u32, events: &mpsc::Sender<Event>) {
+    let (mut count, mut said) = (0, false);
+    loop {
+        let port = tokio_serial::new(path.to_string_lossy(), speed)
+            .data_bits(DataBits::Eight)
+            .parity(Parity::None)
+            // The specification's; a till with one stop bit is heard all the same.
+            .stop_bits(StopBits::Two)
+            .flow_control(FlowControl::None)
+            .open_native_async();
+        match port {
+            Ok(port) => {
+                said = false;
+                count += 1;
+                let _ = serve(count, port, speed, path, events).await;
+                let _ = events.send(Event::Lost(count)).await;
+            }
+            Err(error) if !said => {
+                said = true;
+                tracing::warn!(path = %path.display(), %error, "the serial line of a till cannot be opened; see serial of [[zvt]]");
+            }
+            Err(_) => {}
+        }
+        sleep(AGAIN).await;
+    }
+}
+
+async fn serve(
+    line: u32,
+    mut port: SerialStream,
+    speed: u32,
+    path: &Path,
+    events: &mpsc::Sender<Event>,
+) -> std::io::Result<()> {
+    let (writer, mut waiting) = mpsc::channel::<Vec<u8>>(MOST_WAITING);
+    // Nothing has to be stopped beside this task, which ends with the line.
+    let stop = tokio::spawn(std::future::pending::<()>()).abort_handle();
+    if events.send(Event::Opened(line, writer, stop, path.display().to_string())).await.is_err() {
+        return Ok(());
+    }
+    let (mut link, start, mut chunk) = (Link::new(speed), Instant::now(), vec![0; CHUNK]);
+    loop {
+        let deadline = link.next_deadline().map(|at| start + at);
+        let actions = tokio::select! {
+            read = port.read(&mut chunk) => match read? {
+                0 => return Ok(()),
+                count => link.receive(chunk.get(..count).unwrap_or_default(), start.elapsed()),
+            },
+            bytes = waiting.recv() => match bytes.and_then(|bytes| whole(&bytes)) {
+                Some(apdu) => link.send(apdu, start.elapsed()).unwrap_or_default(),
+                None => return Ok(()),
+            },
+            () = until(deadline) => link.poll(start.elapsed()),
+        };
+        for action in actions {
+            match action {
+                LinkAction::Write(bytes) => {
+                    tokio::time::timeout(Duration::from_secs(90), port.write_all(&bytes)).await??;
+                }
+                LinkAction::Deliver(apdu) => {
+                    if events.send(Event::Heard(line, apdu)).await.is_err() {
+                        return Ok(());
+                    }
+                }
+                // The till does not acknowledge: as a connection that broke off.
+                LinkAction::Lost => return Ok(()),
+            }
+        }
+    }
+}
+
+fn whole(bytes: &[u8]) -> Option<Apdu> {
+    Splitter::default().next(&mut &*bytes)
+}
+
+async fn until(deadline: Option<Instant>) {
+    match deadline {
+        Some(deadline) => sleep_until(deadline).await,
+        None => std::future::pending().await,
+    }
+}

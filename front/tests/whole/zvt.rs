@@ -1,0 +1,579 @@
+//! Tills that speak ZVT before the real agent: each test is a till on a real connection, and what it was told is held
+//! against the gateway's ledger.
+
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::time::Duration;
+
+use pos_agent::sim::gateway::{Kind, State};
+use pos_agent::sim::reader::WaitsFor;
+use pos_agent::sim::shop::Shop;
+use pos_protocols::zvt::answer::Told;
+use pos_protocols::zvt::apdu::{Apdu, Control, Splitter};
+use pos_protocols::zvt::bmp::{Fields, digits};
+use pos_protocols::zvt::command::{Command, Guarded, Registration};
+use pos_protocols::zvt::serial::{self, Frames, Heard};
+use tempfile::TempDir;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+
+use crate::process::Running;
+use crate::{PATIENCE, shop_with, tap};
+
+const PASSWORD: u32 = 123_456;
+
+/// The agent confines nobody who is root; where these tests are run by root, the front is somebody else.
+fn front_user() -> (u32, bool) {
+    match rustix::process::getuid().as_raw() {
+        0 => (60_002, true),
+        own => (own, false),
+    }
+}
+
+/// A shop whose agent lets the front stand for the till.
+async fn shop_of_two() -> (Shop, tokio::sync::oneshot::Sender<()>) {
+    let uid = front_user().0;
+    shop_with(&format!("[[till.peer]]\nuid = {uid}\ntills = [\"local\", \"zvt-1\"]\n")).await
+}
+
+/// A front with a till at this port.
+async fn front(shop: &Shop, port: u16, more: &str) -> Running {
+    let folder = tempfile::tempdir().unwrap();
+    std::os::unix::fs::symlink(shop.socket(), folder.path().join("till.sock")).unwrap();
+    let config = config(folder.path(), port, more);
+    prepared(shop, folder, &config).await
+}
+
+/// A front with this configuration, in a folder that is its user's.
+async fn prepared(shop: &Shop, folder: TempDir, config: &str) -> Running {
+    while !shop.socket().exists() {
+        tokio::task::yield_now().await;
+    }
+    let password = folder.path().join("zvt-password");
+    std::fs::write(&password, "123456\n").unwrap();
+    std::fs::set_permissions(&password, Permissions::from_mode(0o600)).unwrap();
+    let (uid, by_root) = front_user();
+    if by_root {
+        std::fs::set_permissions(shop.folder(), Permissions::from_mode(0o711)).unwrap();
+        std::fs::set_permissions(shop.socket(), Permissions::from_mode(0o666)).unwrap();
+        std::os::unix::fs::chown(&password, Some(uid), None).unwrap();
+    }
+    begun(folder, config).await
+}
+
+async fn begun(folder: TempDir, config: &str) -> Running {
+    let (uid, by_root) = front_user();
+    let front =
+        if by_root { Running::begin_as(uid, folder, config).await } else { Running::begin(folder, config).await };
+    let client = front.client();
+    let ready = async {
+        loop {
+            let status = client.get(front.https_url("/v1/status")).send().await.unwrap();
+            if status.status() == 200 && crate::json_of(status).await["reader"]["state"] == "ready" {
+                return;
+            }
+            tokio::task::yield_now().await;
+        }
+    };
+    timeout(PATIENCE, ready).await.expect("the reader is ready");
+    front
+}
+
+fn config(folder: &Path, port: u16, more: &str) -> String {
+    let password = folder.join("zvt-password").display().to_string();
+    format!("[[zvt]]\ntill = \"zvt-1\"\nlisten = \"127.0.0.1:{port}\"\npassword-file = {password:?}\n{more}\n")
+}
+
+/// A port that nobody else has.
+fn free_port() -> u16 {
+    std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+}
+
+/// A till: it acknowledges whatever it is sent, and keeps it.
+struct Till {
+    stream: TcpStream,
+    splitter: Splitter,
+    ahead: Vec<Apdu>,
+    /// What it answers to `04 0F`.
+    says: Vec<Apdu>,
+    sent: Option<Apdu>,
+}
+
+impl Till {
+    async fn at(port: u16) -> Self {
+        let stream = TcpStream::connect(("127.0.0.1", port)).await.unwrap();
+        Self { stream, splitter: Splitter::default(), ahead: Vec::new(), says: Vec::new(), sent: None }
+    }
+
+    async fn send(&mut self, apdu: &Apdu) {
+        self.sent = Some(apdu.clone());
+        self.stream.write_all(&apdu.encode()).await.unwrap();
+    }
+
+    async fn hears(&mut self) -> Option<Apdu> {
+        while self.ahead.is_empty() {
+            let mut chunk = [0; 4096];
+            let read = timeout(PATIENCE, self.stream.read(&mut chunk))
+                .await
+                .unwrap_or_else(|_| panic!("nothing to hear; before: {:?}", self.sent))
+                .unwrap();
+            if read == 0 {
+                return None;
+            }
+            let mut bytes = &chunk[..read];
+            while let Some(apdu) = self.splitter.next(&mut bytes) {
+                self.ahead.push(apdu);
+            }
+            assert!(self.ahead.len() < 2, "two APDUs at once: some tills take them for one");
+        }
+        Some(self.ahead.remove(0))
+    }
+
+    /// Sends a command and gives its answer.
+    async fn asks(&mut self, command: &Command) -> Told {
+        self.send(&command.apdu()).await;
+        Told::read(&self.hears().await.unwrap()).unwrap()
+    }
+
+    /// Hears and acknowledges until the command is over.
+    async fn until_over(&mut self) -> Vec<Told> {
+        let mut told = Vec::new();
+        loop {
+            let apdu = self.hears().await.expect("the line is open");
+            let it = Told::read(&apdu).unwrap();
+            let answer = match (&it, self.says.is_empty()) {
+                (Told::Status(_), false) => self.says.remove(0),
+                _ => Apdu::ok(),
+            };
+            self.send(&answer).await;
+            let over = matches!(it, Told::Completion(_) | Told::Aborted { .. });
+            told.push(it);
+            if over {
+                return told;
+            }
+        }
+    }
+
+    async fn does(&mut self, command: &Command) -> Vec<Told> {
+        assert_eq!(self.asks(command).await, Told::Ok, "{command:?}");
+        self.until_over().await
+    }
+
+    /// What became of the last one, asked for until it is known.
+    async fn learns(&mut self) -> Vec<Told> {
+        loop {
+            match self.asks(&repeat()).await {
+                Told::Refused(0x9C) => tokio::time::sleep(Duration::from_millis(50)).await,
+                Told::Ok => {
+                    let told = self.until_over().await;
+                    if code(&told) != 0x9B {
+                        return told;
+                    }
+                }
+                other => panic!("{other:?}"),
+            }
+        }
+    }
+
+    async fn registers(&mut self, config: u8) -> Vec<Told> {
+        let mut fields = Fields::default();
+        fields.set(0x03, [1]);
+        fields.set_tlv(0x26, &[0x0A, 2, 6, 0xD3]);
+        let currency = Some([0x09, 0x78]);
+        self.does(&Command::Registration(Registration { password: PASSWORD, config, currency, fields })).await
+    }
+}
+
+fn money(amount: u64) -> Fields {
+    let mut fields = Fields::default();
+    fields.set_number(0x04, amount);
+    fields.set(0x49, [0x09, 0x78]);
+    fields
+}
+
+fn receipt(number: u16) -> Fields {
+    let mut fields = Fields::default();
+    fields.set(0x87, digits(u64::from(number), 2));
+    fields
+}
+
+fn guarded(fields: Fields) -> Guarded {
+    Guarded { password: PASSWORD, fields }
+}
+
+fn status(told: &[Told]) -> &Fields {
+    let find = |it: &'static str| panic!("{it}: {told:?}");
+    told.iter()
+        .find_map(|it| if let Told::Status(fields) = it { Some(fields) } else { None })
+        .unwrap_or_else(|| find("no 04 0F"))
+}
+
+fn code(told: &[Told]) -> u8 {
+    match told.last() {
+        Some(Told::Completion(_)) => 0,
+        Some(Told::Aborted { code, .. }) => *code,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn repeat() -> Command {
+    let mut fields = Fields::default();
+    fields.set(0x03, [0x03]);
+    Command::RepeatReceipt(guarded(fields))
+}
+
+fn entries(shop: &Shop, kind: Kind, state: State) -> usize {
+    shop.gateway.ledger().entries().iter().filter(|entry| entry.kind == kind && entry.state == state).count()
+}
+
+/// Once what is under way at the agent has come to this.
+async fn until(what: &str, is_so: impl Fn() -> bool) {
+    let wait = async {
+        while !is_so() {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    timeout(PATIENCE, wait).await.unwrap_or_else(|_| panic!("{what}"));
+}
+
+#[tokio::test]
+async fn a_till_registers_sells_repeats_the_receipt_and_closes_the_day() {
+    let (shop, _stop) = shop_of_two().await;
+    let port = free_port();
+    let front = front(&shop, port, "").await;
+    let mut till = Till::at(port).await;
+    let registered = till.registers(0xBE).await;
+    let Some(Told::Completion(data)) = registered.last() else { panic!("{registered:?}") };
+    let said = Fields::of_terminal(data).unwrap();
+    assert_eq!((said.byte(0x19), said.get(0x49)), (Some(0), Some(&[0x09, 0x78][..])));
+    // A technician looks on.
+    let written = front.folder.path().join("zvt.log");
+    let trace = front.begin_verb(&["trace", written.to_str().unwrap()]);
+    // A sale, on a connection of its own: the registration is the terminal's.
+    drop(till);
+    let mut till = Till::at(port).await;
+    assert_eq!(till.asks(&Command::Authorisation(money(1250))).await, Told::Ok);
+    tap(&shop).await;
+    let told = till.until_over().await;
+    assert_eq!(code(&told), 0, "{told:?}");
+    assert!(told.iter().any(|it| matches!(it, Told::Intermediate(0x0A))), "{told:?}");
+    let fields = status(&told);
+    assert_eq!((fields.byte(0x27), fields.number(0x04)), (Some(0), Ok(Some(1250))));
+    assert_eq!((fields.number(0x87), fields.get(0x0E)), (Ok(Some(1)), Some(&[0x99, 0x99][..])));
+    assert!(fields.get(0x22).unwrap().starts_with(&[0xEE; 6]), "the number is masked");
+    let blocks = told.iter().filter(|it| matches!(it, Told::Block(_, true))).count();
+    assert_eq!(blocks, 2, "the merchant's and the customer's copy: {told:?}");
+    assert_eq!(entries(&shop, Kind::Debit, State::Approved), 1);
+    assert!(shop.printer.receipts().is_empty(), "the till prints");
+    let seen = front.verb(&["status"]);
+    let seen = String::from_utf8(seen.stdout).unwrap();
+    assert!(seen.contains("06 01 authorisation") && seen.contains("\"till\": \"zvt-1\""), "{seen}");
+    // From when it looks on, each line is there whole; the last ones are those of another command.
+    until("a trace of two commands", || {
+        let read = std::fs::read_to_string(&written).unwrap_or_default();
+        read.contains("status enquiry") || {
+            drop(
+                std::net::TcpStream::connect(("127.0.0.1", port))
+                    .map(|mut it| std::io::Write::write_all(&mut it, &[5, 1, 3, 0x12, 0x34, 0x56])),
+            );
+            false
+        }
+    })
+    .await;
+    let read = std::fs::read_to_string(&written).unwrap();
+    assert!(read.contains("zvt-1 till says") && read.contains("status enquiry: password …"), "{read}");
+    drop(trace);
+    // The same truth again, from a front that was killed meanwhile.
+    let config = config(front.folder.path(), port, "");
+    let front = begun(front.kill().await.folder(), &config).await;
+    let mut till = Till::at(port).await;
+    let again = till.does(&repeat()).await;
+    assert_eq!((code(&again), status(&again).number(0x04)), (0, Ok(Some(1250))));
+    assert_eq!(status(&again).number(0x87), Ok(Some(1)));
+    // A void by its receipt number; another amount, another number, another password are none.
+    for (password, fields, expected) in [
+        (PASSWORD, [receipt(1).get(0x87).map(<[u8]>::to_vec), Some(digits(1249, 6))], 0xB5),
+        (PASSWORD, [receipt(2).get(0x87).map(<[u8]>::to_vec), None], 0xB5),
+        (1, [receipt(1).get(0x87).map(<[u8]>::to_vec), None], 0x83),
+    ] {
+        let mut wanted = Fields::default();
+        for (bmp, value) in [0x87, 0x04].into_iter().zip(fields) {
+            value.into_iter().for_each(|value| wanted.set(bmp, value));
+        }
+        let told = till.does(&Command::Reversal(Guarded { password, fields: wanted })).await;
+        assert_eq!(code(&told), expected, "{told:?}");
+    }
+    assert_eq!(entries(&shop, Kind::Reversal, State::Approved), 0);
+    let told = till.does(&Command::Reversal(guarded(receipt(1)))).await;
+    assert_eq!((code(&told), status(&told).number(0x37)), (0, Ok(Some(1))), "{told:?}");
+    assert_eq!(shop.gateway.ledger().all_charged().count(), 0);
+    // The sums, and the day's end.
+    let told = till.does(&Command::Totals(guarded(Fields::default()))).await;
+    assert_eq!((code(&told), status(&told).number(0x04)), (0, Ok(Some(0))));
+    let told = till.does(&Command::EndOfDay(guarded(Fields::default()))).await;
+    assert_eq!((code(&told), status(&told).get(0x60).map(<[u8]>::len)), (0, Some(53)), "{told:?}");
+    // What is of a closed period is not found by its number.
+    let told = till.does(&Command::Reversal(guarded(receipt(1)))).await;
+    assert_eq!(code(&told), 0xB5);
+    drop(front);
+}
+
+#[tokio::test]
+async fn what_the_till_answers_to_the_approval_is_what_becomes_of_it() {
+    let (shop, _stop) = shop_of_two().await;
+    let port = free_port();
+    let _front = front(&shop, port, "").await;
+    let mut till = Till::at(port).await;
+    till.registers(0x0A).await;
+    // Later, later, and then only a part was given out.
+    let mut part = Fields::default();
+    part.set_number(0x04, 2200);
+    let part = Apdu::new(Control(0x84, 0x9D), part.write(pos_protocols::zvt::bmp::Order::Ascending));
+    till.says = vec![Apdu::refused(0x9C), part];
+    let mut wanted = money(3300);
+    wanted.set(0x02, [0x0A]);
+    assert_eq!(till.asks(&Command::Authorisation(wanted)).await, Told::Ok);
+    tap(&shop).await;
+    let told = till.until_over().await;
+    assert_eq!((code(&told), told.iter().filter(|it| matches!(it, Told::Status(_))).count()), (0, 2), "{told:?}");
+    until("the rest is refunded", || entries(&shop, Kind::Refund, State::Approved) == 1).await;
+    let ledger = shop.gateway.ledger();
+    let rest = ledger.entries().iter().find(|entry| entry.kind == Kind::Refund).unwrap();
+    assert_eq!(rest.amount, "11.00");
+    // Refused: taken back, and the repeat says so.
+    till.says = vec![Apdu::refused(0x05)];
+    assert_eq!(till.asks(&Command::Authorisation(money(700))).await, Told::Ok);
+    tap(&shop).await;
+    let told = till.until_over().await;
+    assert_eq!(code(&told), 0x6C, "{told:?}");
+    until("it is reversed", || entries(&shop, Kind::Reversal, State::Approved) == 1).await;
+    let told = till.does(&repeat()).await;
+    assert_ne!(status(&told).byte(0x27), Some(0), "{told:?}");
+}
+
+#[tokio::test]
+async fn a_till_that_is_gone_at_the_approval_is_not_charged_for_or_keeps_it_as_it_is_set() {
+    for (more, kept) in [("", false), ("unacknowledged = \"keep\"", true)] {
+        let (shop, _stop) = shop_of_two().await;
+        let port = free_port();
+        let _front = front(&shop, port, more).await;
+        let mut till = Till::at(port).await;
+        till.registers(0x02).await;
+        assert_eq!(till.asks(&Command::Authorisation(money(990))).await, Told::Ok);
+        tap(&shop).await;
+        // The line breaks with 04 0F on its way.
+        assert!(matches!(Told::read(&till.hears().await.unwrap()), Ok(Told::Status(_))));
+        drop(till);
+        let settled = || if kept { true } else { entries(&shop, Kind::Reversal, State::Approved) == 1 };
+        until("it is settled", settled).await;
+        let mut till = Till::at(port).await;
+        // Until it is, the till hears that it is not known yet.
+        let told = till.learns().await;
+        assert_eq!(status(&told).byte(0x27) == Some(0), kept, "{told:?}");
+        assert_eq!(shop.gateway.ledger().all_charged().count(), usize::from(kept));
+    }
+}
+
+#[tokio::test]
+async fn an_abort_stops_what_waits_for_a_card_and_a_line_that_breaks_does_too() {
+    let (shop, _stop) = shop_of_two().await;
+    let port = free_port();
+    let _front = front(&shop, port, "").await;
+    let mut till = Till::at(port).await;
+    till.registers(0x02).await;
+    assert_eq!(till.asks(&Command::Authorisation(money(500))).await, Told::Ok);
+    timeout(PATIENCE, shop.reader.waits_for(WaitsFor::Card)).await.expect("the reader asks for a card");
+    // Another one has to wait; asked how it stands, the terminal says so.
+    let mut other = Till::at(port).await;
+    assert_eq!(other.asks(&Command::Authorisation(money(600))).await, Told::Refused(0x9C));
+    assert_eq!(other.does(&Command::StatusEnquiry(Fields::default())).await.len(), 1);
+    assert_eq!(till.asks(&Command::Abort(Fields::default())).await, Told::Ok);
+    let told = till.until_over().await;
+    assert_eq!((code(&told), status(&told).byte(0x27)), (0x6C, Some(0x6C)));
+    // A line that breaks while a card is waited for.
+    assert_eq!(till.asks(&Command::Authorisation(money(500))).await, Told::Ok);
+    timeout(PATIENCE, shop.reader.waits_for(WaitsFor::Card)).await.expect("the reader asks for a card");
+    drop(till);
+    let told = other.learns().await;
+    assert_eq!(status(&told).byte(0x27), Some(0x6C));
+    assert!(shop.gateway.ledger().entries().is_empty());
+}
+
+#[tokio::test]
+async fn reserved_is_captured_by_what_is_used_or_unused_and_given_up() {
+    let (shop, _stop) = shop_of_two().await;
+    let port = free_port();
+    let _front = front(&shop, port, "").await;
+    let mut till = Till::at(port).await;
+    till.registers(0x02).await;
+    let any = || {
+        let mut fields = Fields::default();
+        fields.set(0x87, [0xFF, 0xFF]);
+        Command::PartialReversal(fields)
+    };
+    let open = |told: &[Told]| match told.last() {
+        Some(Told::Aborted { code: 0xB8, fields }) => fields.get(0x87).unwrap().to_vec(),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(open(&till.does(&any()).await), [0xFF, 0xFF]);
+    let with = |number: u16, amount: Option<u64>| {
+        let mut fields = receipt(number);
+        amount.into_iter().for_each(|amount| fields.set_number(0x04, amount));
+        fields
+    };
+    for _ in 0..3 {
+        assert_eq!(till.asks(&Command::PreAuthorisation(money(10_000))).await, Told::Ok);
+        tap(&shop).await;
+        assert_eq!(code(&till.until_over().await), 0);
+    }
+    assert_eq!(open(&till.does(&any()).await), [0, 3]);
+    // The unused part is named: missing or above, nothing is sent.
+    for amount in [None, Some(10_001)] {
+        assert_eq!(code(&till.does(&Command::PartialReversal(with(1, amount))).await), 0xB7);
+    }
+    assert_eq!(code(&till.does(&Command::PartialReversal(with(1, Some(4_000)))).await), 0);
+    // The used part; above what is left it is refused.
+    assert_eq!(code(&till.does(&Command::BookTotal(with(2, Some(10_001)))).await), 0xB7);
+    assert_eq!(code(&till.does(&Command::BookTotal(with(2, Some(2_500)))).await), 0);
+    assert_eq!(code(&till.does(&Command::PreAuthorisationReversal(with(3, None))).await), 0);
+    let ledger = shop.gateway.ledger();
+    let captured: Vec<&str> =
+        ledger.entries().iter().filter(|it| it.kind == Kind::Capture).map(|it| it.amount.as_str()).collect();
+    assert_eq!(captured, ["60.00", "25.00"]);
+    assert!(
+        ledger
+            .entries()
+            .iter()
+            .filter(|it| it.kind == Kind::Capture)
+            .all(|it| it.details.iter().any(|(name, value)| { name == "sequence" && value == "FINAL" }))
+    );
+    assert_eq!(entries(&shop, Kind::Reversal, State::Approved), 1);
+    assert_eq!(code(&till.does(&Command::BookTotal(with(3, None))).await), 0xB8, "nothing is left of it");
+    assert_eq!(open(&till.does(&any()).await), [0xFF, 0xFF]);
+}
+
+#[tokio::test]
+async fn whatever_else_a_till_sends_has_a_documented_answer() {
+    let (shop, _stop) = shop_of_two().await;
+    let port = free_port();
+    let _front = front(&shop, port, "").await;
+    let mut till = Till::at(port).await;
+    let refused = |code| Told::Refused(code);
+    let raw = |control: Control, data: &[u8]| Apdu::new(control, data.to_vec());
+    for (apdu, expected) in [
+        (raw(Control::READ_CARD, &[0x0F]), refused(0xA5)),
+        (raw(Control::DISPLAY_NUMBER, &[]), refused(0xA5)),
+        (raw(Control::PRINT_LINE, &[0x40, b'x']), refused(0xCC)),
+        (raw(Control(0x08, 0x10), &[]), refused(0x83)),
+        (raw(Control(0x77, 0x77), &[1, 2, 3]), refused(0x83)),
+        (raw(Control::DISPLAY_TEXT, &[]), Told::Ok),
+        (raw(Control::LOG_OFF, &[]), Told::Ok),
+        (raw(Control::TILL_ABORT, &[]), Told::Ok),
+        // What cannot be read.
+        (raw(Control::REGISTRATION, &[0, 0]), refused(0x9A)),
+        (raw(Control::REVERSAL, &[0, 0xA0, 0]), refused(0x9A)),
+        (raw(Control::AUTHORISATION, &[0x04, 0, 0]), refused(0x9A)),
+        (raw(Control::AUTHORISATION, &[0x99]), refused(0x9A)),
+        (raw(Control::AUTHORISATION, &vec![0x06; 65_535]), refused(0x9A)),
+    ] {
+        till.send(&apdu).await;
+        assert_eq!(Told::read(&till.hears().await.unwrap()), Ok(expected), "{apdu:?}");
+    }
+    // Read, and refused for what it says.
+    let with = |bmp: u8, value: &[u8]| {
+        let mut fields = money(500);
+        fields.set(bmp, value);
+        fields
+    };
+    for (command, expected) in [
+        (Command::Authorisation(with(0x04, &[0, 0, 0, 0, 0x0A, 0])), 0x9A),
+        (Command::Authorisation(with(0x04, &[0; 6])), 0xC8),
+        (Command::Authorisation(with(0x49, &[0x08, 0x40])), 0x6F),
+        (Command::Authorisation(with(0x22, &[0x41, 0x11])), 0xA5),
+        (Command::Refund(guarded(money(500))), 0x83),
+        (Command::Reversal(guarded(money(500))), 0xB5),
+        (Command::BookTotal(money(500)), 0xB8),
+    ] {
+        let told = till.does(&command).await;
+        assert_eq!(code(&told), expected, "{command:?}: {told:?}");
+    }
+    // Another currency than the terminal's is refused by its very answer.
+    let currency = Some([0x08, 0x40]);
+    let registration = Registration { password: 0, config: 6, currency, fields: Fields::default() };
+    till.send(&Command::Registration(registration).apdu()).await;
+    assert_eq!(till.hears().await.unwrap(), Apdu::new(Control(0x84, 0x1E), vec![0x6F, 0x09, 0x78]));
+    for command in [Command::Diagnosis(Fields::default()), Command::SelfTest, Command::Reset] {
+        assert_eq!(code(&till.does(&command).await), 0, "{command:?}");
+    }
+    assert!(shop.gateway.ledger().entries().is_empty());
+    // A length that lies: the line is closed after a while, and the next one is served.
+    till.stream.write_all(&[6, 1, 0xFF, 0xFF, 0xFF]).await.unwrap();
+    assert!(till.hears().await.is_none());
+    let mut till = Till::at(port).await;
+    assert_eq!(code(&till.registers(0x06).await), 0);
+}
+
+#[tokio::test]
+async fn a_till_on_a_serial_line_pays_with_bytes_that_are_doubled() {
+    use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+    let (shop, _stop) = shop_of_two().await;
+    let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+    grantpt(&master).unwrap();
+    unlockpt(&master).unwrap();
+    let path = ptsname(&master, Vec::new()).unwrap().into_string().unwrap();
+    if front_user().1 {
+        std::os::unix::fs::chown(&path, Some(front_user().0), None).unwrap();
+    }
+    let folder = tempfile::tempdir().unwrap();
+    std::os::unix::fs::symlink(shop.socket(), folder.path().join("till.sock")).unwrap();
+    let _front =
+        prepared(&shop, folder, &format!("[[zvt]]\ntill = \"zvt-1\"\nserial = {path:?}\nspeed = 115200\n")).await;
+    // The till's end of the line, on a thread of its own.
+    let (to_till, mut heard) = tokio::sync::mpsc::unbounded_channel();
+    let mut line = std::fs::File::from(master);
+    let mut reading = line.try_clone().unwrap();
+    std::thread::spawn(move || {
+        let (mut frames, mut chunk) = (Frames::new(), [0; 1024]);
+        while let Ok(count @ 1..) = std::io::Read::read(&mut reading, &mut chunk) {
+            let mut bytes = &chunk[..count];
+            while let Some(it) = frames.next(&mut bytes) {
+                if to_till.send(it).is_err() {
+                    return;
+                }
+            }
+        }
+    });
+    let mut write = |bytes: &[u8]| std::io::Write::write_all(&mut line, bytes).unwrap();
+    let mut told = Vec::new();
+    // 10.10: each of the two bytes is a DLE, and goes over the line twice.
+    let payment = Command::Authorisation(money(1010)).apdu();
+    write(&serial::encode(&payment));
+    let mut taps = Some(());
+    loop {
+        match timeout(PATIENCE, heard.recv()).await.expect("something to hear").unwrap() {
+            Heard::Frame(apdu) => {
+                write(&[0x06]);
+                let it = Told::read(&apdu).unwrap();
+                if apdu.control.is_answer() {
+                    assert_eq!(it, Told::Ok);
+                    if taps.take().is_some() {
+                        tap(&shop).await;
+                    }
+                    continue;
+                }
+                write(&serial::encode(&Apdu::ok()));
+                let over = matches!(it, Told::Completion(_) | Told::Aborted { .. });
+                told.push(it);
+                if over {
+                    break;
+                }
+            }
+            Heard::Ack => {}
+            other => panic!("{other:?}"),
+        }
+    }
+    assert_eq!((code(&told), status(&told).number(0x04)), (0, Ok(Some(1010))), "{told:?}");
+    assert_eq!(shop.gateway.ledger().all_charged().count(), 1);
+}

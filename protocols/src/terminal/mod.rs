@@ -1,0 +1,295 @@
+//! The terminal as a till's protocol sees it: what it may be asked ([`Ask`]), and what it answers ([`Said`]).
+//!
+//! It is the agent's interface for tills (`docs/src/till-http.md`) in types, without the way there: [`Ask::request`]
+//! says which request to make, [`Said::read`] what its answer means. Whoever runs a session carries one to the other:
+//! `pos-front` over the agent's socket, the deterministic world of the tests without any wire.
+//!
+//! What this is not: rules. What a till may have, and what becomes of money, the agent alone decides. An answer that
+//! did not come is [`Said::NoAnswer`], and means that the request may have been carried out.
+
+mod sale;
+mod view;
+
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+pub use sale::{Begin, Kind, OnSilence, Taken};
+pub use view::{
+    Card, Close, Copy, OpenItem, Outcome, Printer, Problem, Receipt, Row, RowIs, Sale, State, Status, Sum, ToConfirm,
+    Turnover, Waits,
+};
+
+/// Most sales of one list.
+const LIST_LIMIT: u16 = 100;
+
+/// What is asked of the terminal, in the name of one till.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ask {
+    /// Begins a transaction, or hears what became of it when the reference is known.
+    Begin(Box<Begin>),
+    /// One transaction, as it stands or (with a wait) as it ends. The wait also ends when somebody has to act.
+    Show {
+        /// The till's reference.
+        reference: String,
+        /// Seconds, at most 120.
+        wait_s: u8,
+    },
+    /// The latest transaction of the till.
+    Latest,
+    /// The till's transaction of this number, when it is there: a list of one, or of none or another one.
+    Number(u64),
+    /// The till's newest transaction: a list of one, or of none.
+    Newest,
+    /// The till's transactions whose reference has this in it, the newest first.
+    Referenced {
+        /// A part of the reference.
+        part: String,
+        /// Only those that began since then, RFC 3339.
+        from: Option<String>,
+        /// Where an earlier list ended.
+        cursor: Option<String>,
+    },
+    /// Stops a transaction.
+    Cancel(String),
+    /// Judges the signature.
+    Sign {
+        /// The till's reference.
+        reference: String,
+        /// It is the card's.
+        accepted: bool,
+    },
+    /// What the till takes of what was approved.
+    Confirm {
+        /// The till's reference.
+        reference: String,
+        /// How much.
+        taken: Taken,
+    },
+    /// A receipt, to be read.
+    Receipt {
+        /// The till's reference.
+        reference: String,
+        /// Whose copy.
+        copy: Copy,
+        /// Characters of a line.
+        width: Option<u8>,
+    },
+    /// Prints a receipt again, as a duplicate.
+    PrintAgain {
+        /// The till's reference.
+        reference: String,
+        /// Whose copy.
+        copy: Copy,
+    },
+    /// How the terminal stands.
+    Status,
+    /// The latest close of day; refused with `no-such-close` before the first.
+    LastClose,
+    /// The next close as it would be by now.
+    OpenPeriod,
+    /// Closes the day.
+    Close {
+        /// The till's reference for it.
+        reference: String,
+        /// The terminal prints it.
+        print: bool,
+    },
+}
+
+/// A request of the agent's interface, without `till` in its query.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Request {
+    /// `GET` or `POST`.
+    pub method: &'static str,
+    /// Path.
+    pub path: String,
+    /// Parameters of the query; the till is added by whoever sends it, where [`Self::names_till`].
+    pub query: Vec<(&'static str, String)>,
+    /// A JSON object, of a `POST`.
+    pub body: Option<Value>,
+    /// Whether the path has the parameter `till`.
+    pub names_till: bool,
+}
+
+impl Ask {
+    /// The request that asks it.
+    #[must_use]
+    pub fn request(&self) -> Request {
+        let one = |reference: &str, what: &str| format!("/v1/sales/{}{what}", in_path(reference));
+        let get = |path: String, query| Request { method: "GET", path, query, body: None, names_till: true };
+        let post = |path: String, body| Request {
+            method: "POST",
+            path,
+            query: Vec::new(),
+            body: Some(body),
+            names_till: true,
+        };
+        match self {
+            Self::Begin(begin) => post("/v1/sales".to_owned(), written(begin.as_ref())),
+            Self::Show { reference, wait_s } => get(one(reference, ""), vec![("wait-s", wait_s.min(&120).to_string())]),
+            Self::Latest => get("/v1/latest".to_owned(), Vec::new()),
+            Self::Number(number) => {
+                let since = number.saturating_sub(1).to_string();
+                get("/v1/sales".to_owned(), vec![("since", since), ("limit", "1".to_owned())])
+            }
+            Self::Newest => {
+                get("/v1/sales".to_owned(), vec![("order", "newest".to_owned()), ("limit", "1".to_owned())])
+            }
+            Self::Referenced { part, from, cursor } => {
+                let mut query = vec![("reference", part.clone()), ("order", "newest".to_owned())];
+                query.push(("limit", LIST_LIMIT.to_string()));
+                query.extend(from.clone().map(|from| ("from", from)));
+                query.extend(cursor.clone().map(|cursor| ("cursor", cursor)));
+                get("/v1/sales".to_owned(), query)
+            }
+            Self::Cancel(reference) => post(one(reference, "/cancel"), json!({})),
+            Self::Sign { reference, accepted } => post(one(reference, "/signature"), json!({ "accepted": accepted })),
+            Self::Confirm { reference, taken } => post(one(reference, "/confirm"), written(taken)),
+            Self::Receipt { reference, copy, width } => {
+                let mut query = vec![("copy", copy.as_str().to_owned())];
+                query.extend(width.map(|width| ("width", width.clamp(24, 64).to_string())));
+                get(one(reference, "/receipt"), query)
+            }
+            Self::PrintAgain { reference, copy } => {
+                let query = vec![("copy", copy.as_str().to_owned())];
+                Request { query, ..post(one(reference, "/receipt"), json!({})) }
+            }
+            Self::Status => Request { names_till: false, ..get("/v1/status".to_owned(), Vec::new()) },
+            Self::LastClose => Request { names_till: false, ..get("/v1/closes/last".to_owned(), Vec::new()) },
+            Self::OpenPeriod => Request { names_till: false, ..get("/v1/closes/open".to_owned(), Vec::new()) },
+            Self::Close { reference, print } => {
+                post("/v1/closes".to_owned(), json!({ "reference": reference, "print": print }))
+            }
+        }
+    }
+}
+
+/// What the terminal answers.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Said {
+    /// A transaction.
+    Sale(Box<Sale>),
+    /// A transaction that was to be stopped.
+    Cancelled {
+        /// Nothing is charged.
+        in_time: bool,
+        /// As it stands.
+        sale: Box<Sale>,
+    },
+    /// Transactions, and where the list goes on.
+    Sales {
+        /// As they were asked for.
+        sales: Vec<Sale>,
+        /// The cursor of the next list.
+        next: Option<String>,
+    },
+    /// A receipt.
+    Receipt(Box<Receipt>),
+    /// How the terminal stands.
+    Status(Box<Status>),
+    /// A close of day, made or as it would be.
+    Close(Box<Close>),
+    /// It is done, and there is nothing to tell.
+    Done,
+    /// It was refused: nothing was done.
+    Refused(Problem),
+    /// There was no answer, or none that can be read.
+    NoAnswer {
+        /// It may have been carried out all the same.
+        may_be_done: bool,
+    },
+}
+
+impl Said {
+    /// What an answer to `asked` means.
+    #[must_use]
+    pub fn read(asked: &Ask, status: u16, body: &[u8]) -> Self {
+        let may_be_done = asked.request().method == "POST";
+        if !(200..300).contains(&status) {
+            return match serde_json::from_slice::<Problem>(body) {
+                // The agent says so itself: ask for the reference again.
+                Ok(problem) if problem.code == "no-answer" => Self::NoAnswer { may_be_done },
+                Ok(problem) => Self::Refused(problem),
+                Err(_) => Self::NoAnswer { may_be_done },
+            };
+        }
+        let read = match asked {
+            Ask::Begin(_) | Ask::Show { .. } | Ask::Latest | Ask::Sign { .. } | Ask::Confirm { .. } => {
+                serde_json::from_slice(body).map(Self::Sale)
+            }
+            Ask::Cancel(_) => serde_json::from_slice::<view::Cancelled>(body)
+                .map(|cancelled| Self::Cancelled { in_time: cancelled.cancel == "in-time", sale: cancelled.sale }),
+            Ask::Number(_) | Ask::Newest | Ask::Referenced { .. } => serde_json::from_slice::<view::Sales>(body)
+                .map(|list| Self::Sales { sales: list.sales, next: list.next }),
+            Ask::Receipt { .. } => serde_json::from_slice(body).map(Self::Receipt),
+            Ask::PrintAgain { .. } => Ok(Self::Done),
+            Ask::Status => serde_json::from_slice(body).map(Self::Status),
+            Ask::LastClose | Ask::OpenPeriod | Ask::Close { .. } => serde_json::from_slice(body).map(Self::Close),
+        };
+        read.unwrap_or(Self::NoAnswer { may_be_done })
+    }
+}
+
+fn written(value: &impl Serialize) -> Value {
+    serde_json::to_value(value).unwrap_or_else(|_| Value::Object(Map::new()))
+}
+
+/// A reference in a path.
+fn in_path(reference: &str) -> String {
+    reference
+        .bytes()
+        .map(|byte| match byte {
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'~' | b'.' => char::from(byte).to_string(),
+            byte => format!("%{byte:02X}"),
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(asked: &Ask, status: u16, body: &Value) -> Said {
+        Said::read(asked, status, body.to_string().as_bytes())
+    }
+
+    #[test]
+    fn requests_are_those_of_the_interface() {
+        let begin = Begin { confirm: Some(OnSilence::Keep), ..Begin::new("z 1", Kind::Sale, Some("12.34".to_owned())) };
+        let request = Ask::Begin(Box::new(begin)).request();
+        assert_eq!((request.method, request.path.as_str(), request.names_till), ("POST", "/v1/sales", true));
+        let body = json!({
+            "reference": "z 1", "kind": "sale", "amount": "12.34", "confirm": "till", "onSilence": "keep",
+        });
+        assert_eq!(request.body, Some(body));
+        let taken = Ask::Confirm { reference: "z 1".to_owned(), taken: Taken::Part { amount: "8.00".to_owned() } };
+        let request = taken.request();
+        assert_eq!(request.path, "/v1/sales/z%201/confirm");
+        assert_eq!(request.body, Some(json!({ "taken": "part", "amount": "8.00" })));
+        assert_eq!(Ask::Number(17).request().query, [("since", "16".to_owned()), ("limit", "1".to_owned())]);
+    }
+
+    #[test]
+    fn answers_are_read_and_what_cannot_be_read_is_no_answer() {
+        let sale = json!({
+            "till": "t", "reference": "r", "number": 17, "receiptNumber": 17, "kind": "sale", "amount": "12.34",
+            "currency": "EUR", "state": "awaiting-till", "text": "…", "startedAt": "2026-11-20T12:34:56Z",
+            "replayed": false, "toConfirm": { "amount": "12.34", "until": "2026-11-20T12:36:56Z", "onSilence": "reverse" },
+            "a-field-of-later": [1, 2],
+        });
+        let Said::Sale(view) = said(&Ask::Latest, 200, &sale) else { panic!("no sale") };
+        assert_eq!((view.state, view.outcome, view.receipt_number), (State::AwaitingTill, None, 17));
+        let mut other = sale;
+        other["state"] = json!("a state of later");
+        let Said::Sale(view) = said(&Ask::Latest, 200, &other) else { panic!("no sale") };
+        assert_eq!(view.state, State::Other);
+        let busy = json!({ "type": "x", "title": "t", "status": 409, "detail": "d", "code": "busy", "till": "t" });
+        let Said::Refused(problem) = said(&Ask::Latest, 409, &busy) else { panic!("no refusal") };
+        assert_eq!((problem.code.as_str(), problem.till.as_deref()), ("busy", Some("t")));
+        let unanswered = json!({ "type": "x", "title": "t", "status": 503, "detail": "d", "code": "no-answer" });
+        let cancel = Ask::Cancel("r".to_owned());
+        assert_eq!(said(&cancel, 503, &unanswered), Said::NoAnswer { may_be_done: true });
+        assert_eq!(Said::read(&Ask::Latest, 200, b"<html>"), Said::NoAnswer { may_be_done: false });
+        assert_eq!(said(&cancel, 200, &json!({ "cancel": "in-time" })), Said::NoAnswer { may_be_done: true });
+    }
+}

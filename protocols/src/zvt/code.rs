@@ -1,0 +1,139 @@
+//! Result codes (BMP 27, `06 1E`, `84 xx`), states of a terminal, and intermediate statuses, with what they mean (ZVT
+//! PA00P015, chapter 10 and 2.2.6).
+
+/// Approved, done.
+pub const OK: u8 = 0x00;
+/// Declined by the bank, when it says nothing more exact.
+pub const DECLINED: u8 = 0x05;
+/// The card cannot be read.
+pub const CARD_UNREADABLE: u8 = 0x64;
+/// It went wrong while it was processed.
+pub const PROCESSING: u8 = 0x66;
+/// Not for this till, or this card.
+pub const NOT_ADMITTED: u8 = 0x67;
+/// Not registered.
+pub const NOT_REGISTERED: u8 = 0x6B;
+/// Nobody presented a card, or somebody cancelled.
+pub const CANCELLED: u8 = 0x6C;
+/// Another currency than the terminal's.
+pub const WRONG_CURRENCY: u8 = 0x6F;
+/// No end of day is possible.
+pub const NO_END_OF_DAY: u8 = 0x77;
+/// Communication failed: nobody knows.
+pub const COMMUNICATION: u8 = 0x7D;
+/// It cannot be done here.
+pub const NOT_POSSIBLE: u8 = 0x83;
+/// The APDU is against the protocol; also: it is still being settled.
+pub const PROTOCOL: u8 = 0x9A;
+/// Dialling or the line failed: it is still being settled.
+pub const LINE: u8 = 0x9B;
+/// Please wait: ask again in two seconds.
+pub const BUSY: u8 = 0x9C;
+/// Of a till's answer: only a part was given out.
+pub const PART: u8 = 0x9D;
+/// The gateway cannot be reached.
+pub const NO_CONNECTION: u8 = 0xA3;
+/// The rules for card data forbid it.
+pub const FORBIDDEN: u8 = 0xA5;
+/// It is reversed already.
+pub const ALREADY_REVERSED: u8 = 0xB4;
+/// It cannot be reversed.
+pub const NO_REVERSAL: u8 = 0xB5;
+/// The amount does not fit what was reserved.
+pub const RESERVED_AMOUNT: u8 = 0xB7;
+/// There is no such reservation.
+pub const NO_RESERVATION: u8 = 0xB8;
+/// The amount is above the greatest one.
+pub const TOO_MUCH: u8 = 0xC3;
+/// Something is not taken as it is asked for.
+pub const UNSUPPORTED: u8 = 0xC5;
+/// The amount is too small.
+pub const TOO_LITTLE: u8 = 0xC8;
+/// The printer is not ready.
+pub const PRINTER: u8 = 0xCC;
+/// The card reader is not ready.
+pub const READER: u8 = 0xE2;
+/// A fault of the terminal.
+pub const SYSTEM: u8 = 0xFF;
+/// Of a status enquiry: out of order.
+pub const OUT_OF_ORDER: u8 = 0xDF;
+/// Of a status enquiry: the clock is not set.
+pub const CLOCK: u8 = 0x62;
+
+/// Intermediate statuses (`04 FF`).
+pub mod intermediate {
+    /// Look at the PIN pad.
+    pub const PIN_PAD: u8 = 0x01;
+    /// The bank is asked.
+    pub const HOST: u8 = 0x04;
+    /// It is taken back.
+    pub const REVERSING: u8 = 0x05;
+    /// Insert the card.
+    pub const INSERT_CARD: u8 = 0x0A;
+    /// Remove the card.
+    pub const REMOVE_CARD: u8 = 0x0B;
+    /// Please wait.
+    pub const WAIT: u8 = 0x0E;
+    /// Please wait, while something is printed or counted.
+    pub const STILL_WAIT: u8 = 0x17;
+    /// The PIN is wrong.
+    pub const WRONG_PIN: u8 = 0x15;
+    /// The cashier has to do something.
+    pub const CASHIER: u8 = 0xC8;
+}
+
+/// What a result code means, for people.
+#[must_use]
+pub fn meaning(code: u8) -> &'static str {
+    match code {
+        OK => "done",
+        0x01..=0x63 => "declined by the bank",
+        CARD_UNREADABLE => "the card cannot be read",
+        0x65 => "no card data",
+        PROCESSING => "it went wrong while it was processed",
+        NOT_ADMITTED | 0x68 => "not for this card",
+        0x6A => "the store is full",
+        NOT_REGISTERED => "not registered",
+        CANCELLED => "cancelled, or no card in time",
+        0x6E => "the card is blocked",
+        WRONG_CURRENCY | 0xC6 => "another currency than the terminal's",
+        0x72 => "the card's chip is faulty",
+        0x75 => "the text is not authentic",
+        NO_END_OF_DAY => "no end of day is possible",
+        0x78 => "the card has expired",
+        0x79 => "the card is not valid yet",
+        0x7A => "the card is unknown",
+        0x7B | 0x7C | 0x7E => "no fallback is possible",
+        COMMUNICATION => "communication failed",
+        NOT_POSSIBLE => "it cannot be done here",
+        0x85 => "a key is missing",
+        0x89 | 0xED => "the PIN pad is faulty",
+        PROTOCOL => "against the protocol",
+        LINE => "the line failed, or it is still being settled",
+        BUSY => "please wait",
+        PART => "only a part was given out",
+        0xA0 => "the receiver is not ready",
+        0xA1 => "the other side is silent",
+        NO_CONNECTION => "no connection",
+        FORBIDDEN => "the rules for card data forbid it",
+        0xB1 | 0xB2 => "the memory is full",
+        ALREADY_REVERSED => "reversed already",
+        NO_REVERSAL => "it cannot be reversed",
+        RESERVED_AMOUNT => "the amount does not fit what was reserved",
+        NO_RESERVATION => "no such reservation",
+        0xC2 => "a diagnosis is required",
+        TOO_MUCH => "above the greatest amount",
+        UNSUPPORTED => "it is not taken so",
+        TOO_LITTLE => "the amount is too small",
+        PRINTER => "the printer is not ready",
+        0xCD => "no cashback",
+        0xDC => "a card is in the reader",
+        READER => "the card reader is not ready",
+        0xE4 => "activation is required",
+        0xF0 => "an end of day is open",
+        0xFA => "the offline upload failed",
+        0xFC => "a device is missing",
+        SYSTEM => "a fault of the system",
+        _ => "a code of no list",
+    }
+}

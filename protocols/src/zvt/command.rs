@@ -1,0 +1,460 @@
+//! What a till sends: read for the terminal, and written for a simulated till (ZVT PA00P015, chapter 2).
+//!
+//! What this is not: whether it may be done. A command that can be read is a wish; the session judges it.
+
+use super::apdu::{Apdu, Control};
+use super::bmp::{BmpError, Fields, Order, digits, number};
+use super::text::Charset;
+use super::tlv;
+
+/// Digits of a password, in bytes.
+const PASSWORD: usize = 3;
+
+/// Why a command cannot be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CommandError {
+    /// It ends before what must stand there.
+    #[error("{control} ends before its {what}")]
+    Short {
+        /// Class and instruction.
+        control: Control,
+        /// What is missing.
+        what: &'static str,
+    },
+    /// Other digits than 0 to 9.
+    #[error("{control}: the {what} has other digits than 0 to 9")]
+    Digits {
+        /// Class and instruction.
+        control: Control,
+        /// What has them.
+        what: &'static str,
+    },
+    /// Its fields cannot be read.
+    #[error("{control}: {cause}")]
+    Fields {
+        /// Class and instruction.
+        control: Control,
+        /// Why.
+        cause: BmpError,
+    },
+}
+
+/// What a till wants.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Command {
+    /// `06 00`.
+    Registration(Registration),
+    /// `06 02`.
+    LogOff,
+    /// `06 01`: a card pays.
+    Authorisation(Fields),
+    /// `06 22`: an amount is reserved.
+    PreAuthorisation(Fields),
+    /// `06 23`: of what is reserved, the unused part is named, and the rest is taken; or a question for open ones.
+    PartialReversal(Fields),
+    /// `06 24`: of what is reserved, the used part is named, and taken.
+    BookTotal(Fields),
+    /// `06 25`: what is reserved is given up.
+    PreAuthorisationReversal(Fields),
+    /// `06 0C`.
+    BookTip(Fields),
+    /// `06 30`: a sale is undone.
+    Reversal(Guarded),
+    /// `06 31`: money goes to a card.
+    Refund(Guarded),
+    /// `06 21`.
+    Telephone(Guarded),
+    /// `06 20`: the last receipt again.
+    RepeatReceipt(Guarded),
+    /// `06 10`: the sums, without an end of day.
+    Totals(Guarded),
+    /// `06 50`.
+    EndOfDay(Guarded),
+    /// `06 93`.
+    Initialisation(Guarded),
+    /// `06 91`.
+    SetTime(Guarded),
+    /// `06 12`: receipts of a range again.
+    Reprint {
+        /// Six digits.
+        password: u32,
+        /// The first one.
+        from: u16,
+        /// The last one; the first alone without it.
+        to: Option<u16>,
+    },
+    /// `06 18`.
+    Reset,
+    /// `06 1A`.
+    PrintConfiguration,
+    /// `06 70`.
+    Diagnosis(Fields),
+    /// `06 79`.
+    SelfTest,
+    /// `06 B0`.
+    Abort(Fields),
+    /// `06 C0`.
+    ReadCard(Fields),
+    /// `06 E0`, `06 85`.
+    DisplayText(Fields),
+    /// `06 E1`, `06 E2`: something is to be typed at the reader.
+    DisplayInput(Fields),
+    /// `06 D1`: a line is to be printed by the terminal.
+    PrintLine {
+        /// How.
+        attribute: u8,
+        /// In the till's character set.
+        text: Vec<u8>,
+    },
+    /// `06 D3`: a text block is to be printed by the terminal.
+    PrintBlock(Fields),
+    /// `05 01`.
+    StatusEnquiry(Fields),
+    /// `08 30`, `08 50`: settings that change nothing here.
+    Setting(Control),
+    /// Everything else.
+    Unknown(Control),
+}
+
+/// A command that begins with the till's password.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Guarded {
+    /// Six digits.
+    pub password: u32,
+    /// What follows it.
+    pub fields: Fields,
+}
+
+/// What a till says of itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Registration {
+    /// Six digits.
+    pub password: u32,
+    /// See its methods.
+    pub config: u8,
+    /// The number of its currency, as `[0x09, 0x78]`.
+    pub currency: Option<[u8; 2]>,
+    /// BMPs 03 and 06.
+    pub fields: Fields,
+}
+
+impl Registration {
+    /// Bit 02: the till prints the receipts of payments.
+    #[must_use]
+    pub fn till_prints_payments(&self) -> bool {
+        self.config & 0x02 != 0
+    }
+
+    /// Bit 04: the till prints the receipts of administration.
+    #[must_use]
+    pub fn till_prints_administration(&self) -> bool {
+        self.config & 0x04 != 0
+    }
+
+    /// Bit 08: the till wants to hear intermediate statuses.
+    #[must_use]
+    pub fn hears_intermediate(&self) -> bool {
+        self.config & 0x08 != 0
+    }
+
+    /// Bit 80: receipts come as print commands; without it the till composes them from the status information.
+    #[must_use]
+    pub fn gets_print_commands(&self) -> bool {
+        self.config & 0x80 != 0
+    }
+
+    /// Whether it sent a container: then it is sent containers.
+    #[must_use]
+    pub fn has_tlv(&self) -> bool {
+        self.fields.get(0x06).is_some()
+    }
+
+    /// Whether a command is among those that it permits (TLV 26).
+    #[must_use]
+    pub fn permits(&self, control: Control) -> bool {
+        let list = self.fields.tlv(&[0x26]).unwrap_or_default();
+        tlv::walk(list).map_while(Result::ok).any(|tlv| tlv.tag == 0x0A && tlv.value == [control.0, control.1])
+    }
+
+    /// The character set that it asks for (TLV 14), when it is spoken here.
+    #[must_use]
+    pub fn charset(&self) -> Option<Charset> {
+        Charset::from_tag14(*self.fields.tlv(&[0x14])?.first()?)
+    }
+
+    /// The longest APDU that it takes (TLV 1A).
+    #[must_use]
+    pub fn longest_apdu(&self) -> Option<usize> {
+        match self.fields.tlv(&[0x1A])? {
+            [high, low] => Some(usize::from(u16::from_be_bytes([*high, *low]))),
+            _ => None,
+        }
+    }
+
+    /// Characters of a line of its printer (TLV 12).
+    #[must_use]
+    pub fn printer_width(&self) -> Option<u8> {
+        self.fields.tlv(&[0x12])?.first().copied().filter(|width| *width > 0)
+    }
+
+    /// Whether it asks for numbers of messages (TLV 1F73).
+    #[must_use]
+    pub fn wants_message_numbers(&self) -> bool {
+        self.fields.tlv(&[0x1F73]).is_some()
+    }
+}
+
+/// Which receipt a command means (BMP 87).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReceiptNumber {
+    /// Of this number.
+    Is(u16),
+    /// `FF FF`: any that is open.
+    Any,
+}
+
+/// BMP 87 of a command.
+///
+/// # Errors
+/// [`BmpError::Digits`].
+pub fn receipt_number(fields: &Fields) -> Result<Option<ReceiptNumber>, BmpError> {
+    match fields.get(0x87) {
+        None => Ok(None),
+        Some([0xFF, 0xFF]) => Ok(Some(ReceiptNumber::Any)),
+        Some(_) => {
+            let number = fields.number(0x87)?.and_then(|number| u16::try_from(number).ok());
+            Ok(number.map(ReceiptNumber::Is))
+        }
+    }
+}
+
+/// What a till says of the last receipt that it has (TLV 1F1F).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LastReceipt {
+    /// It begins anew.
+    None,
+    /// This one.
+    Is(u16),
+}
+
+/// TLV 1F1F of a command; `None` when it does not stand there, or makes no sense.
+#[must_use]
+pub fn last_receipt(fields: &Fields) -> Option<LastReceipt> {
+    match fields.tlv(&[0x1F1F])? {
+        [] => Some(LastReceipt::None),
+        digits => Some(LastReceipt::Is(u16::try_from(number(digits)?).ok()?)),
+    }
+}
+
+impl Command {
+    /// Reads a till's APDU.
+    ///
+    /// # Errors
+    /// [`CommandError`].
+    pub fn read(apdu: &Apdu) -> Result<Self, CommandError> {
+        let (control, data) = (apdu.control, apdu.data.as_slice());
+        let fields = |data: &[u8]| Fields::read(data).map_err(|cause| CommandError::Fields { control, cause });
+        let guarded = || {
+            let (password, rest) = password(control, data)?;
+            Ok(Guarded { password, fields: fields(rest)? })
+        };
+        Ok(match control {
+            Control::REGISTRATION => Self::Registration(registration(data)?),
+            Control::LOG_OFF => Self::LogOff,
+            Control::AUTHORISATION => Self::Authorisation(fields(data)?),
+            Control::PRE_AUTHORISATION => Self::PreAuthorisation(fields(data)?),
+            Control::PARTIAL_REVERSAL => Self::PartialReversal(fields(data)?),
+            Control::BOOK_TOTAL => Self::BookTotal(fields(data)?),
+            Control::PRE_AUTHORISATION_REVERSAL => Self::PreAuthorisationReversal(fields(data)?),
+            Control::BOOK_TIP => Self::BookTip(fields(data)?),
+            Control::REVERSAL => Self::Reversal(guarded()?),
+            Control::REFUND => Self::Refund(guarded()?),
+            Control::TELEPHONE => Self::Telephone(guarded()?),
+            Control::REPEAT_RECEIPT => Self::RepeatReceipt(guarded()?),
+            Control::TOTALS => Self::Totals(guarded()?),
+            Control::END_OF_DAY => Self::EndOfDay(guarded()?),
+            Control::INITIALISATION => Self::Initialisation(guarded()?),
+            Control::SET_TIME => Self::SetTime(guarded()?),
+            Control::REPRINT => reprint(data)?,
+            Control::RESET => Self::Reset,
+            Control::PRINT_CONFIGURATION => Self::PrintConfiguration,
+            Control::DIAGNOSIS => Self::Diagnosis(fields(data)?),
+            Control::SELF_TEST => Self::SelfTest,
+            Control::TILL_ABORT => Self::Abort(fields(data)?),
+            Control::READ_CARD => {
+                let rest = data.get(1..).ok_or(CommandError::Short { control, what: "timeout" })?;
+                Self::ReadCard(fields(rest)?)
+            }
+            Control::DISPLAY_TEXT | Control::DISPLAY_TEXT_OLD => Self::DisplayText(fields(data)?),
+            Control::DISPLAY_KEY | Control::DISPLAY_NUMBER => Self::DisplayInput(Fields::default()),
+            Control::PRINT_LINE => {
+                let (attribute, text) = data.split_first().ok_or(CommandError::Short { control, what: "attribute" })?;
+                Self::PrintLine { attribute: *attribute, text: text.to_vec() }
+            }
+            Control::PRINT_BLOCK => Self::PrintBlock(fields(data)?),
+            // The password is optional here; fields begin with their own numbers, and 03 and 06 are the only ones.
+            Control::STATUS_ENQUIRY => match data.first() {
+                None | Some(0x03 | 0x06) if data.len() != PASSWORD => Self::StatusEnquiry(fields(data)?),
+                _ => Self::StatusEnquiry(fields(password(control, data)?.1)?),
+            },
+            Control::LANGUAGE | Control::READER => Self::Setting(control),
+            other => Self::Unknown(other),
+        })
+    }
+
+    /// As a till sends it.
+    #[must_use]
+    pub fn apdu(&self) -> Apdu {
+        let with = |control, fields: &Fields| Apdu::new(control, fields.write(Order::Ascending));
+        let guarded = |control, Guarded { password, fields }: &Guarded| {
+            let mut data = digits(u64::from(*password), PASSWORD);
+            data.extend(fields.write(Order::Ascending));
+            Apdu::new(control, data)
+        };
+        match self {
+            Self::Registration(registration) => {
+                let mut data = digits(u64::from(registration.password), PASSWORD);
+                data.push(registration.config);
+                data.extend(registration.currency.iter().flatten());
+                data.extend(registration.fields.write(Order::Ascending));
+                Apdu::new(Control::REGISTRATION, data)
+            }
+            Self::LogOff => Apdu::empty(Control::LOG_OFF),
+            Self::Authorisation(fields) => with(Control::AUTHORISATION, fields),
+            Self::PreAuthorisation(fields) => with(Control::PRE_AUTHORISATION, fields),
+            Self::PartialReversal(fields) => with(Control::PARTIAL_REVERSAL, fields),
+            Self::BookTotal(fields) => with(Control::BOOK_TOTAL, fields),
+            Self::PreAuthorisationReversal(fields) => with(Control::PRE_AUTHORISATION_REVERSAL, fields),
+            Self::BookTip(fields) => with(Control::BOOK_TIP, fields),
+            Self::Reversal(it) => guarded(Control::REVERSAL, it),
+            Self::Refund(it) => guarded(Control::REFUND, it),
+            Self::Telephone(it) => guarded(Control::TELEPHONE, it),
+            Self::RepeatReceipt(it) => guarded(Control::REPEAT_RECEIPT, it),
+            Self::Totals(it) => guarded(Control::TOTALS, it),
+            Self::EndOfDay(it) => guarded(Control::END_OF_DAY, it),
+            Self::Initialisation(it) => guarded(Control::INITIALISATION, it),
+            Self::SetTime(it) => guarded(Control::SET_TIME, it),
+            Self::Reprint { password, from, to } => {
+                let mut data = digits(u64::from(*password), PASSWORD);
+                for number in [Some(from), to.as_ref()].into_iter().flatten() {
+                    data.extend(digits(u64::from(*number), 2));
+                }
+                Apdu::new(Control::REPRINT, data)
+            }
+            Self::Reset => Apdu::empty(Control::RESET),
+            Self::PrintConfiguration => Apdu::empty(Control::PRINT_CONFIGURATION),
+            Self::Diagnosis(fields) => with(Control::DIAGNOSIS, fields),
+            Self::SelfTest => Apdu::empty(Control::SELF_TEST),
+            Self::Abort(fields) => with(Control::TILL_ABORT, fields),
+            Self::ReadCard(fields) => {
+                Apdu::new(Control::READ_CARD, [vec![0x0F], fields.write(Order::Ascending)].concat())
+            }
+            Self::DisplayText(fields) => with(Control::DISPLAY_TEXT, fields),
+            Self::DisplayInput(fields) => with(Control::DISPLAY_KEY, fields),
+            Self::PrintLine { attribute, text } => {
+                Apdu::new(Control::PRINT_LINE, [&[*attribute], text.as_slice()].concat())
+            }
+            Self::PrintBlock(fields) => with(Control::PRINT_BLOCK, fields),
+            Self::StatusEnquiry(fields) => with(Control::STATUS_ENQUIRY, fields),
+            Self::Setting(control) | Self::Unknown(control) => Apdu::empty(*control),
+        }
+    }
+}
+
+fn password(control: Control, data: &[u8]) -> Result<(u32, &[u8]), CommandError> {
+    let (password, rest) = data.split_at_checked(PASSWORD).ok_or(CommandError::Short { control, what: "password" })?;
+    let password = number(password).and_then(|password| u32::try_from(password).ok());
+    Ok((password.ok_or(CommandError::Digits { control, what: "password" })?, rest))
+}
+
+fn registration(data: &[u8]) -> Result<Registration, CommandError> {
+    let control = Control::REGISTRATION;
+    let (password, rest) = password(control, data)?;
+    let (config, rest) = rest.split_first().ok_or(CommandError::Short { control, what: "config byte" })?;
+    // A currency is not a field of its own, and begins with a digit; fields begin with 03 or 06.
+    let (currency, rest) = match rest {
+        [high, low, rest @ ..] if !matches!((high, low), (0x03, _) | (0x06, _)) || rest.is_empty() && *high == 0x03 => {
+            (Some([*high, *low]), rest)
+        }
+        rest => (None, rest),
+    };
+    let fields = Fields::read(rest).map_err(|cause| CommandError::Fields { control, cause })?;
+    Ok(Registration { password, config: *config, currency, fields })
+}
+
+fn reprint(data: &[u8]) -> Result<Command, CommandError> {
+    let control = Control::REPRINT;
+    let (password, rest) = password(control, data)?;
+    let number = |bytes: &[u8]| {
+        let number = number(bytes).and_then(|number| u16::try_from(number).ok());
+        number.ok_or(CommandError::Digits { control, what: "receipt number" })
+    };
+    match rest.len() {
+        2 => Ok(Command::Reprint { password, from: number(rest)?, to: None }),
+        4 => Ok(Command::Reprint { password, from: number(&rest[..2])?, to: Some(number(&rest[2..])?) }),
+        _ => Err(CommandError::Short { control, what: "receipt numbers" }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn read(hex: &str) -> Result<Command, CommandError> {
+        Command::read(&Apdu::decode(&hex::decode(hex.replace(' ', "")).unwrap()).unwrap())
+    }
+
+    proptest! {
+        #[test]
+        fn no_bytes_panic_and_what_is_read_can_be_written(
+            control in prop::sample::select(vec![
+                Control::REGISTRATION, Control::AUTHORISATION, Control::REVERSAL, Control::REPRINT, Control::READ_CARD,
+                Control::PRINT_LINE, Control::STATUS_ENQUIRY, Control::REPEAT_RECEIPT, Control(9, 9),
+            ]),
+            data in prop::collection::vec(any::<u8>(), 0..80),
+        ) {
+            if let Ok(command) = Command::read(&Apdu::new(control, data)) {
+                prop_assert_eq!(Command::read(&command.apdu()).map(|again| again.apdu()), Ok(command.apdu()));
+            }
+        }
+    }
+
+    #[test]
+    fn a_registration_says_what_the_till_wants() {
+        let Ok(Command::Registration(it)) = read("06 00 10 12 34 56 BE 09 78 03 01 06 06 26 04 0A 02 06 D3") else {
+            panic!("no registration")
+        };
+        assert_eq!((it.password, it.config, it.currency), (123_456, 0xBE, Some([0x09, 0x78])));
+        assert!(it.till_prints_payments() && it.till_prints_administration() && it.hears_intermediate());
+        assert!(it.gets_print_commands() && it.has_tlv() && it.permits(Control::PRINT_BLOCK));
+        assert!(!it.permits(Control::PRINT_LINE) && it.fields.byte(0x03) == Some(1));
+        // Without a currency; with fields; with neither.
+        let Ok(Command::Registration(it)) = read("06 00 08 00 00 00 06 03 00 06 00") else { panic!("no registration") };
+        assert_eq!((it.currency, it.has_tlv()), (None, true));
+        assert!(read("06 00 04 00 00 00 06").is_ok());
+        let short = CommandError::Short { control: Control::REGISTRATION, what: "config byte" };
+        assert_eq!(read("06 00 03 00 00 00"), Err(short));
+        let digits = CommandError::Digits { control: Control::REGISTRATION, what: "password" };
+        assert_eq!(read("06 00 04 00 0A 00 06"), Err(digits));
+    }
+
+    #[test]
+    fn receipts_are_named_or_any() {
+        let number = |hex| match read(hex) {
+            Ok(Command::PartialReversal(fields)) => receipt_number(&fields),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(number("06 23 03 87 FF FF"), Ok(Some(ReceiptNumber::Any)));
+        assert_eq!(number("06 23 03 87 04 91"), Ok(Some(ReceiptNumber::Is(491))));
+        assert_eq!(number("06 23 03 87 04 9A"), Err(BmpError::Digits { bmp: 0x87 }));
+        assert_eq!(number("06 23 00"), Ok(None));
+        let last = |hex| match read(hex) {
+            Ok(Command::Authorisation(fields)) => last_receipt(&fields),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(last("06 01 07 06 05 1F 1F 02 04 71"), Some(LastReceipt::Is(471)));
+        assert_eq!(last("06 01 05 06 03 1F 1F 00"), Some(LastReceipt::None));
+        assert_eq!(last("06 01 00"), None);
+    }
+}

@@ -1,0 +1,215 @@
+//! From a command to what is asked of the terminal: whether it may be done, whether both sides have the same last
+//! receipt, which earlier transaction it is about, and how much.
+
+use super::super::earlier::{Next, Search, Wanted};
+use super::super::flow::Flow;
+use super::super::outcome::{self, code_of, decimal, minor};
+use super::super::{is_allowed, wants_version};
+use super::{Job, Stage, WATCH_S, fields_of, state_of};
+use crate::terminal::{Ask, Begin, Kind, Outcome, Said, Sale, State, Status};
+use crate::zvt::answer;
+use crate::zvt::apdu::{Apdu, Control};
+use crate::zvt::bmp::Fields;
+use crate::zvt::code;
+use crate::zvt::command::{Command, LastReceipt, ReceiptNumber, Registration, last_receipt, receipt_number};
+
+impl Job {
+    pub(super) fn status(&mut self, status: &Status, flow: &mut Flow<'_>) {
+        match self.command.clone() {
+            Command::Registration(registration) => self.register(registration, flow),
+            Command::StatusEnquiry(fields) => {
+                let version = wants_version(&fields).then_some(status.version.as_str());
+                let container = flow.has_tlv().then(Vec::new);
+                let apdu = answer::completion_of_enquiry(version, state_of(status), container.as_deref());
+                self.last(apdu, flow);
+            }
+            Command::Diagnosis(_) | Command::SelfTest | Command::Initialisation(_) | Command::PrintConfiguration => {
+                match state_of(status) {
+                    code::OK => self.end(flow),
+                    code => self.end_with(code, flow),
+                }
+            }
+            Command::Reset | Command::SetTime(_) => self.end(flow),
+            Command::RepeatReceipt(_) => self.ask(Ask::Latest, Stage::Watching, flow),
+            Command::Totals(_) => self.ask(Ask::OpenPeriod, Stage::Period, flow),
+            Command::EndOfDay(guarded) => {
+                if !is_allowed(flow.settings, &guarded) {
+                    return self.end_with(code::NOT_POSSIBLE, flow);
+                }
+                let print = flow.prints_administration();
+                self.ask(Ask::Close { reference: flow.new_reference(), print }, Stage::Period, flow);
+            }
+            command => self.wanted(&command, flow),
+        }
+    }
+
+    pub(super) fn register(&mut self, registration: Registration, flow: &mut Flow<'_>) {
+        let currency = flow.facts.currency;
+        if registration.currency.is_some() && currency.is_some() && registration.currency != currency {
+            let mut data = vec![code::WRONG_CURRENCY];
+            data.extend(currency.iter().flatten());
+            flow.send(self.line, Apdu::new(Control(0x84, 0x1E), data));
+            self.stage = Stage::Over;
+            return;
+        }
+        let mut fields = Fields::default();
+        fields.set(0x19, [0]);
+        fields.set(0x29, outcome::terminal_id(&flow.facts.terminal_id));
+        if let Some(currency) = currency {
+            fields.set(0x49, currency);
+        }
+        if let Some(charset) = registration.charset() {
+            fields.set_tlv(0x14, &[charset.tag14()]);
+        }
+        flow.send(self.line, Apdu::ok());
+        self.registered = Some(registration);
+        self.last(answer::completion(&fields), flow);
+    }
+
+    /// What moves money: first whether both sides have the same last receipt, then the transaction that it is about.
+    pub(super) fn wanted(&mut self, command: &Command, flow: &mut Flow<'_>) {
+        let guarded = match command {
+            Command::Reversal(it) | Command::Refund(it) => Some(it),
+            _ => None,
+        };
+        let credit = matches!(command, Command::Refund(_));
+        let allowed = guarded.is_none_or(|it| is_allowed(flow.settings, it)) && (!credit || flow.settings.credit);
+        let Some(fields) = fields_of(command).filter(|_| allowed) else {
+            return self.end_with(code::NOT_POSSIBLE, flow);
+        };
+        if fields.had_card() {
+            // Card data belong into the reader alone.
+            return self.end_with(code::FORBIDDEN, flow);
+        }
+        let currency = fields.get(0x49);
+        if currency.is_some()
+            && flow.facts.currency.is_some()
+            && currency != flow.facts.currency.as_ref().map(|it| &it[..])
+        {
+            return self.end_with(code::WRONG_CURRENCY, flow);
+        }
+        match last_receipt(fields) {
+            Some(LastReceipt::Is(_)) => self.ask(Ask::Latest, Stage::InStep, flow),
+            Some(LastReceipt::None) | None => self.find_or_begin(flow),
+        }
+    }
+
+    /// A till that is one receipt behind has never heard of the last approval: it is taken back first (tills: 2.11).
+    pub(super) fn in_step(&mut self, said: Said, flow: &mut Flow<'_>) {
+        let heard = fields_of(&self.command).and_then(last_receipt);
+        if let (Said::Sale(sale), Some(LastReceipt::Is(heard))) = (said, heard) {
+            let one_behind = u16::try_from((u64::from(sale.receipt_number) + 9997) % 9999 + 1).unwrap_or(0);
+            let stands = matches!(sale.outcome, Some(Outcome::Approved | Outcome::PartiallyApproved));
+            let by_card = matches!(sale.kind, Kind::Sale | Kind::PreAuthorisation);
+            if stands && by_card && heard == one_behind {
+                let begin =
+                    Begin { of: Some(sale.reference), ..Begin::new(&flow.new_reference(), Kind::Reversal, None) };
+                self.begin = Some(begin.clone());
+                return self.ask(Ask::Begin(Box::new(begin)), Stage::Undoing, flow);
+            }
+        }
+        self.find_or_begin(flow);
+    }
+
+    pub(super) fn undoing(&mut self, sale: &Sale, flow: &mut Flow<'_>) {
+        if sale.state != State::Ended && code_of(sale).is_none() {
+            return self.ask(Ask::Show { reference: sale.reference.clone(), wait_s: WATCH_S }, Stage::Undoing, flow);
+        }
+        self.begin = None;
+        self.find_or_begin(flow);
+    }
+
+    pub(super) fn find_or_begin(&mut self, flow: &mut Flow<'_>) {
+        if !self.line_up {
+            self.stage = Stage::Over;
+            return;
+        }
+        let Some(fields) = fields_of(&self.command).cloned() else { return self.end_with(code::SYSTEM, flow) };
+        let (amount, receipt) = match (fields.number(0x04), receipt_number(&fields)) {
+            (Ok(amount), Ok(receipt)) => (amount, receipt),
+            _ => return self.end_with(code::PROTOCOL, flow),
+        };
+        let wanted = match &self.command {
+            Command::Reversal(_) => Wanted::Payment,
+            Command::PartialReversal(_) | Command::BookTotal(_) | Command::PreAuthorisationReversal(_) => {
+                Wanted::Reservation
+            }
+            _ => return self.begin_payment(&fields, amount, flow),
+        };
+        match (receipt, wanted) {
+            (Some(ReceiptNumber::Is(number)), wanted) => {
+                let must_equal = amount.filter(|_| wanted == Wanted::Payment);
+                let (search, ticket) = Search::begin(wanted, number, must_equal, flow);
+                (self.search, self.ticket, self.stage) = (Some(search), Some(ticket), Stage::Finding);
+            }
+            (Some(ReceiptNumber::Any), Wanted::Reservation) => self.ask(Ask::OpenPeriod, Stage::Period, flow),
+            (_, Wanted::Reservation) => self.end_with(code::NO_RESERVATION, flow),
+            (_, Wanted::Payment) => self.end_with(code::NO_REVERSAL, flow),
+        }
+    }
+
+    pub(super) fn finding(&mut self, said: Said, flow: &mut Flow<'_>) {
+        let Some(mut search) = self.search.take() else { return self.end_with(code::SYSTEM, flow) };
+        match search.said(said, flow) {
+            Next::Asks(ticket) => (self.search, self.ticket) = (Some(search), Some(ticket)),
+            Next::Found(sale) => self.follow(*sale, flow),
+            Next::Nothing(code) => self.end_with(code, flow),
+        }
+    }
+
+    /// What follows an earlier transaction.
+    pub(super) fn follow(&mut self, earlier: Sale, flow: &mut Flow<'_>) {
+        let decimals = flow.facts.decimals;
+        let amount = fields_of(&self.command).and_then(|fields| fields.number(0x04).ok().flatten());
+        let left = earlier.left.as_deref().and_then(|left| minor(left, decimals)).unwrap_or(0);
+        if left == 0 && !matches!(self.command, Command::Reversal(_)) {
+            return self.end_with(code::NO_RESERVATION, flow);
+        }
+        let (kind, amount) = match (&self.command, amount) {
+            (Command::Reversal(_), _) if earlier.outcome == Some(Outcome::Reversed) => {
+                return self.end_with(code::ALREADY_REVERSED, flow);
+            }
+            (Command::Reversal(_), _) => (Kind::Reversal, None),
+            (Command::PreAuthorisationReversal(_), Some(asked)) if asked != left => {
+                return self.end_with(code::RESERVED_AMOUNT, flow);
+            }
+            (Command::PreAuthorisationReversal(_), _) => (Kind::Reversal, None),
+            // The unused part is named: the rest is taken; all of it unused gives the reservation up.
+            (Command::PartialReversal(_), Some(unused)) if unused == left => (Kind::Reversal, None),
+            (Command::PartialReversal(_), Some(unused)) if unused < left => (Kind::Capture, Some(left - unused)),
+            (Command::PartialReversal(_), _) => return self.end_with(code::RESERVED_AMOUNT, flow),
+            (_, Some(used)) if used > left || used == 0 => return self.end_with(code::RESERVED_AMOUNT, flow),
+            (_, used) => (Kind::Capture, used),
+        };
+        let amount = amount.map(|amount| decimal(amount, decimals));
+        let mut begin =
+            Begin { of: Some(earlier.reference.clone()), ..Begin::new(&flow.new_reference(), kind, amount) };
+        if kind == Kind::Capture {
+            begin.parameters.insert("sequence".to_owned(), "FINAL".to_owned());
+        }
+        self.earlier = Some(earlier);
+        self.begin_it(begin, flow);
+    }
+
+    pub(super) fn begin_payment(&mut self, fields: &Fields, amount: Option<u64>, flow: &mut Flow<'_>) {
+        let Some(amount) = amount.filter(|amount| *amount > 0) else { return self.end_with(code::TOO_LITTLE, flow) };
+        let kind = match self.command {
+            Command::Authorisation(_) => Kind::Sale,
+            Command::PreAuthorisation(_) => Kind::PreAuthorisation,
+            _ => Kind::Credit,
+        };
+        let amount = decimal(amount, flow.facts.decimals);
+        let mut begin = Begin::new(&flow.new_reference(), kind, Some(amount));
+        if kind != Kind::Credit {
+            begin.confirm = Some(flow.unacknowledged(last_receipt(fields).is_some()));
+            begin.accept_partial = fields.tlv(&[0x1F70]).is_some();
+        }
+        self.begin_it(begin, flow);
+    }
+
+    pub(super) fn begin_it(&mut self, mut begin: Begin, flow: &mut Flow<'_>) {
+        begin.till_prints = !flow.prints_payments();
+        self.begin = Some(begin.clone());
+        self.ask(Ask::Begin(Box::new(begin)), Stage::Beginning, flow);
+    }
+}

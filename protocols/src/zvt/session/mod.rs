@@ -1,0 +1,334 @@
+//! The terminal's side of a ZVT till: what is done about each command, and when. Without a wire and without a clock:
+//! what happens comes in as an event with its time, what is to be done goes out as [`Action`]s.
+//!
+//! | command | asked of the terminal | told to the till (ZVT PA00P015, chapter 2) |
+//! |---|---|---|
+//! | `06 00`, `06 02` | status | `06 0F`; nothing after a log-off |
+//! | `06 01`, `06 22` | begin with `confirm`, show, confirm | `04 FF`… `04 0F`, receipts, `06 0F` or `06 1E` |
+//! | `06 31` | begin (a credit), show | the same, without confirmation |
+//! | `06 30`, `06 25` | the sale by its receipt, begin (a reversal; a refund after a decline) | the same |
+//! | `06 23`, `06 24` | the reservation by its receipt, begin (a capture, FINAL) | the same |
+//! | `06 20` | latest | `04 0F` with the present truth, the receipt again, `06 0F`; `06 1E 9B` while nobody knows |
+//! | `06 10`, `06 50` | the open period, a close | `04 0F` with the sums, `06 0F` |
+//! | `05 01`, `06 70`, `06 79`, `06 93`, `06 1A`, `06 18` | status | `06 0F`, or `06 1E` with what is wrong |
+//! | `06 91`, `06 E0`, `08 30`, `08 50` | nothing | that it is done |
+//! | `06 B0` | cancel | `80 00 00`, or `84 83 00` when it is too late |
+//! | `06 C0` | nothing | `84 A5 00`: card data stay in the reader |
+//! | everything else | nothing | `84 83 00` |
+//!
+//! It holds no fact that decides about money: which sale was the last, what it came to and what is left of it the
+//! terminal says each time. What is lost with this process is lost as when a cable is pulled: a sale that waits for
+//! its till's word is taken back, or kept, by the terminal's own deadline.
+//!
+//! [`Action`]: Action
+
+mod earlier;
+mod flow;
+mod job;
+mod outcome;
+mod paper;
+mod period;
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use super::answer::{Reply, completion_of_enquiry};
+use super::apdu::{Apdu, Control};
+use super::bmp::{Fields, Order};
+use super::code;
+use super::command::{Command, Guarded, Registration};
+use super::text::Charset;
+use crate::terminal::{Ask, OnSilence, Said, Status};
+use flow::Flow;
+use job::Job;
+
+/// A till may hold an old connection open while it opens another.
+const MOST_LINES: usize = 4;
+
+/// A line to the till: one connection, or the serial line.
+pub type Line = u32;
+
+/// How this till is served.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Six digits; without one, what gives money back or closes the day is refused.
+    pub password: Option<u32>,
+    /// It may pay out without an earlier payment.
+    pub credit: bool,
+    /// What becomes of an approval that is not acknowledged.
+    pub unacknowledged: OnSilence,
+    /// The order of fields in `04 0F`.
+    pub order: Order,
+    /// Neither `04 FF` nor printed lines.
+    pub needed_frames_only: bool,
+    /// What this start's references begin with: random, so that no reference comes twice.
+    pub references: String,
+}
+
+/// What is to be done now, in its order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// An APDU goes to the till.
+    Send {
+        /// Where.
+        line: Line,
+        /// What.
+        apdu: Apdu,
+    },
+    /// The terminal is asked; its answer comes back by [`Session::said`] with the same number.
+    Ask {
+        /// Which question.
+        ticket: u64,
+        /// What.
+        ask: Ask,
+    },
+    /// A line is closed.
+    Hang {
+        /// Which.
+        line: Line,
+    },
+    /// The till's registration has changed, and is to be kept: it outlives connections and restarts.
+    Remember(Option<Vec<u8>>),
+}
+
+/// What is known of the terminal, as it said last.
+#[derive(Clone, Debug, Default)]
+struct Facts {
+    terminal_id: String,
+    currency: Option<[u8; 2]>,
+    decimals: u8,
+    /// Seconds east of UTC.
+    offset_s: i64,
+    version: String,
+}
+
+/// The session of one till.
+#[derive(Debug)]
+pub struct Session {
+    settings: Settings,
+    registration: Option<Registration>,
+    facts: Facts,
+    lines: BTreeSet<Line>,
+    job: Option<Job>,
+    tickets: u64,
+    references: u64,
+    /// Of questions whose answers nobody waits for.
+    last_command: Option<Control>,
+}
+
+impl Session {
+    /// With the registration that was kept, as [`Action::Remember`] gave it.
+    #[must_use]
+    pub fn new(settings: Settings, kept: Option<&[u8]>) -> Self {
+        let kept = kept.map(|data| Command::read(&Apdu::new(Control::REGISTRATION, data.to_vec())));
+        let registration = match kept {
+            Some(Ok(Command::Registration(registration))) => Some(registration),
+            _ => None,
+        };
+        Self {
+            settings,
+            registration,
+            facts: Facts { decimals: 2, ..Facts::default() },
+            lines: BTreeSet::new(),
+            job: None,
+            tickets: 0,
+            references: 0,
+            last_command: None,
+        }
+    }
+
+    /// The last command of the till.
+    #[must_use]
+    pub fn last_command(&self) -> Option<Control> {
+        self.last_command
+    }
+
+    /// How many lines are open.
+    #[must_use]
+    pub fn lines(&self) -> usize {
+        self.lines.len()
+    }
+
+    /// Whether a command is being carried out.
+    #[must_use]
+    pub fn is_busy(&self) -> bool {
+        self.job.is_some()
+    }
+
+    /// A till has connected.
+    pub fn line_opened(&mut self, line: Line) -> Vec<Action> {
+        let mut actions = Vec::new();
+        if self.lines.len() >= MOST_LINES
+            && let Some(oldest) = self.lines.iter().copied().find(|open| !self.is_of_job(*open))
+        {
+            self.lines.remove(&oldest);
+            actions.push(Action::Hang { line: oldest });
+        }
+        self.lines.insert(line);
+        actions
+    }
+
+    /// A line is gone.
+    pub fn line_lost(&mut self, line: Line, now: Duration) -> Vec<Action> {
+        self.lines.remove(&line);
+        if self.is_of_job(line) { self.with_job(now, |job, flow| job.line_lost(flow)) } else { Vec::new() }
+    }
+
+    /// The till has sent something.
+    pub fn heard(&mut self, line: Line, apdu: &Apdu, now: Duration) -> Vec<Action> {
+        match Reply::read(apdu) {
+            Ok(Some(reply)) if self.is_of_job(line) => self.with_job(now, |job, flow| job.replied(&reply, flow)),
+            // An answer to nothing.
+            Ok(Some(_)) => Vec::new(),
+            Err(_) if self.is_of_job(line) => {
+                self.with_job(now, |job, flow| job.replied(&Reply::Refused(code::PROTOCOL), flow))
+            }
+            Err(_) => Vec::new(),
+            Ok(None) => {
+                self.last_command = Some(apdu.control);
+                match Command::read(apdu) {
+                    Ok(command) => self.commanded(line, command, now),
+                    // What it is wanted for cannot be known.
+                    Err(_) => vec![Action::Send { line, apdu: Apdu::refused(code::PROTOCOL) }],
+                }
+            }
+        }
+    }
+
+    /// The terminal has answered.
+    pub fn said(&mut self, ticket: u64, said: Said, now: Duration) -> Vec<Action> {
+        if let Said::Status(status) = &said {
+            self.facts = Facts::of(status);
+        }
+        if self.job.as_ref().is_some_and(|job| job.waits_for(ticket)) {
+            self.with_job(now, |job, flow| job.said(said, flow))
+        } else {
+            Vec::new()
+        }
+    }
+
+    /// Time has gone by: to be called at [`Self::next_deadline`], and allowed at any time.
+    pub fn tick(&mut self, now: Duration) -> Vec<Action> {
+        self.with_job(now, |job, flow| job.tick(flow))
+    }
+
+    /// When [`Self::tick`] is to be called.
+    #[must_use]
+    pub fn next_deadline(&self) -> Option<Duration> {
+        self.job.as_ref().and_then(Job::next_deadline)
+    }
+
+    fn is_of_job(&self, line: Line) -> bool {
+        self.job.as_ref().is_some_and(|job| job.line == line)
+    }
+
+    fn with_job(&mut self, now: Duration, act: impl FnOnce(&mut Job, &mut Flow<'_>)) -> Vec<Action> {
+        let Some(mut job) = self.job.take() else { return Vec::new() };
+        let mut flow = Flow {
+            now,
+            actions: Vec::new(),
+            settings: &self.settings,
+            registration: self.registration.as_ref(),
+            facts: &self.facts,
+            tickets: &mut self.tickets,
+            references: &mut self.references,
+        };
+        act(&mut job, &mut flow);
+        let mut actions = flow.actions;
+        if let Some(registration) = job.registered.take() {
+            // Kept before the till hears of it.
+            actions.insert(0, Action::Remember(Some(Command::Registration(registration.clone()).apdu().data)));
+            self.registration = Some(registration);
+        }
+        if !job.is_over() {
+            self.job = Some(job);
+        }
+        actions
+    }
+
+    fn commanded(&mut self, line: Line, command: Command, now: Duration) -> Vec<Action> {
+        let send = |apdu| vec![Action::Send { line, apdu }];
+        match command {
+            Command::Registration(registration) => self.register(line, registration, now),
+            Command::LogOff => {
+                // Config byte 86, and no containers, until it registers again.
+                self.registration = None;
+                [send(Apdu::ok()), vec![Action::Remember(None)]].concat()
+            }
+            Command::Abort(_) => match &self.job {
+                Some(_) => self.with_job(now, |job, flow| job.abort(line, flow)),
+                None => send(Apdu::ok()),
+            },
+            Command::StatusEnquiry(fields) => {
+                let state = if self.is_busy() { Some(code::BUSY) } else { None };
+                match state {
+                    // The terminal itself is busy: it is not asked.
+                    Some(state) => self.told_state(line, &fields, state),
+                    None => self.begin(line, Command::StatusEnquiry(fields), now),
+                }
+            }
+            Command::DisplayText(_) | Command::Setting(_) => send(Apdu::ok()),
+            Command::DisplayInput(_) | Command::ReadCard(_) => send(Apdu::refused(code::FORBIDDEN)),
+            // Nothing but receipts is printed by this terminal.
+            Command::PrintLine { .. } | Command::PrintBlock(_) => send(Apdu::refused(code::PRINTER)),
+            Command::BookTip(_) | Command::Telephone(_) | Command::Reprint { .. } | Command::Unknown(_) => {
+                send(Apdu::refused(code::NOT_POSSIBLE))
+            }
+            _ if self.job.is_some() => send(Apdu::refused(code::BUSY)),
+            command => self.begin(line, command, now),
+        }
+    }
+
+    /// `06 0F` about a terminal that is at work.
+    fn told_state(&self, line: Line, fields: &Fields, state: u8) -> Vec<Action> {
+        let version = wants_version(fields).then_some(self.facts.version.as_str());
+        let apdu = completion_of_enquiry(version, state, None);
+        [Apdu::ok(), apdu].map(|apdu| Action::Send { line, apdu }).to_vec()
+    }
+
+    fn begin(&mut self, line: Line, command: Command, now: Duration) -> Vec<Action> {
+        self.job = Some(Job::new(line, command, now));
+        self.with_job(now, |job, flow| job.begin(flow))
+    }
+
+    /// A registration is kept at once, and told with the terminal's facts.
+    fn register(&mut self, line: Line, registration: Registration, now: Duration) -> Vec<Action> {
+        if self.job.is_some() {
+            let apdu = Apdu::refused(code::BUSY);
+            return vec![Action::Send { line, apdu }];
+        }
+        self.begin(line, Command::Registration(registration), now)
+    }
+}
+
+/// Whether the version is to be told after a status enquiry: bit 1 of its service byte says no.
+fn wants_version(fields: &Fields) -> bool {
+    fields.byte(0x03).is_none_or(|service| service & 0x02 == 0)
+}
+
+/// Whether a command's password is the till's; where none is configured, no password is the right one.
+fn is_allowed(settings: &Settings, guarded: &Guarded) -> bool {
+    // The specification's terminals compare five of the six digits; here all count.
+    settings.password == Some(guarded.password)
+}
+
+impl Facts {
+    fn of(status: &Status) -> Self {
+        let number = status.currency_number.map(|number| super::bmp::digits(u64::from(number), 2));
+        Self {
+            terminal_id: status.terminal_id.clone(),
+            currency: number.and_then(|digits| digits.try_into().ok()),
+            decimals: status.currency_decimals.unwrap_or(2),
+            offset_s: status.clock.time.as_deref().and_then(outcome::offset_of).unwrap_or(0),
+            version: status.version.clone(),
+        }
+    }
+}
+
+/// The character set that a till's texts are in.
+fn charset(registration: Option<&Registration>) -> Charset {
+    registration.and_then(Registration::charset).unwrap_or_default()
+}

@@ -1,0 +1,239 @@
+//! A transaction as a till is told it: the result code, and the fields of `04 0F` (ZVT PA00P015, chapter 3.9).
+//!
+//! | how it stands | 27 | ended by |
+//! |---|---|---|
+//! | approved, in full or in part | 00 | `06 0F` |
+//! | declined by the bank | 05 | `06 1E 05` |
+//! | cancelled, or no card in time | 6C | `06 1E 6C` |
+//! | not sent: the gateway cannot be reached | A3 | `06 1E A3` |
+//! | not sent for another reason | 66, E2, … | `06 1E` with the same |
+//! | taken back | B4 | `06 1E B4` |
+//! | unconfirmed | 7D: nobody knows, and `06 20` tells later | `06 1E 7D` |
+
+use super::Facts;
+use super::flow::Flow;
+use crate::terminal::{Card, Outcome, Problem, Sale, State};
+use crate::zvt::bmp::{Fields, digits};
+use crate::zvt::code;
+
+/// The result code of a transaction that is at an end for the till; `None` while it is under way.
+pub(super) fn code_of(sale: &Sale) -> Option<u8> {
+    match (sale.state, sale.outcome) {
+        (State::Unconfirmed | State::UnconfirmedFinishing, _) => Some(code::COMMUNICATION),
+        (State::Ended, Some(Outcome::Approved | Outcome::PartiallyApproved)) => Some(code::OK),
+        (State::Ended, Some(Outcome::Declined)) => Some(code::DECLINED),
+        (State::Ended, Some(Outcome::Cancelled)) => Some(code::CANCELLED),
+        (State::Ended, Some(Outcome::Reversed)) => Some(code::ALREADY_REVERSED),
+        (State::Ended, Some(Outcome::NotSent)) => Some(not_sent(sale.reason.as_deref().unwrap_or_default())),
+        (State::Ended, _) => Some(code::COMMUNICATION),
+        _ => None,
+    }
+}
+
+/// Why nothing was sent, by the agent's word.
+fn not_sent(reason: &str) -> u8 {
+    match reason {
+        "card-unreadable" => code::CARD_UNREADABLE,
+        reason if reason.starts_with("reader-") => code::READER,
+        reason if reason.starts_with("gateway-") => code::NO_CONNECTION,
+        _ => code::PROCESSING,
+    }
+}
+
+/// The code of a refusal: nothing was done.
+pub(super) fn code_of_refusal(problem: &Problem) -> u8 {
+    match problem.code.as_str() {
+        "busy" => code::BUSY,
+        "amount" => code::TOO_MUCH,
+        "currency" => code::WRONG_CURRENCY,
+        "not-ready" => code::READER,
+        "forbidden" | "operator-required" | "supervisor-needed" | "not-approved" | "operator-role" => {
+            code::NOT_POSSIBLE
+        }
+        "not-possible" | "no-such-sale" => code::NO_REVERSAL,
+        _ => code::PROCESSING,
+    }
+}
+
+/// Minor units of an amount as `12.34`.
+pub(super) fn minor(amount: &str, decimals: u8) -> Option<u64> {
+    let (whole, part) = amount.split_once('.').unwrap_or((amount, ""));
+    let fits = part.len() <= usize::from(decimals) && !whole.is_empty();
+    let all_digits = whole.bytes().chain(part.bytes()).all(|byte| byte.is_ascii_digit());
+    if !fits || !all_digits {
+        return None;
+    }
+    let text = format!("{whole}{part:0<width$}", width = usize::from(decimals));
+    text.parse().ok()
+}
+
+/// An amount as `12.34`.
+pub(super) fn decimal(minor: u64, decimals: u8) -> String {
+    let scale = 10_u64.pow(u32::from(decimals));
+    match decimals {
+        0 => minor.to_string(),
+        decimals => format!("{}.{:0width$}", minor / scale, minor % scale, width = usize::from(decimals)),
+    }
+}
+
+/// Seconds east of UTC of a time as RFC 3339 has it.
+pub(super) fn offset_of(time: &str) -> Option<i64> {
+    let tail = time.get(19..)?.trim_start_matches(|c: char| c == '.' || c.is_ascii_digit());
+    if tail == "Z" {
+        return Some(0);
+    }
+    let (sign, hours, minutes) = (tail.get(..1)?, tail.get(1..3)?, tail.get(4..6)?);
+    let seconds = hours.parse::<i64>().ok()? * 3600 + minutes.parse::<i64>().ok()? * 60;
+    Some(if sign == "-" { -seconds } else { seconds })
+}
+
+/// Month, day, hour, minute and second of a UTC time, at an offset.
+fn local(utc: &str, offset_s: i64) -> Option<[u8; 5]> {
+    let part = |range: std::ops::Range<usize>| utc.get(range)?.parse::<i64>().ok();
+    let (year, month, day) = (part(0..4)?, part(5..7)?, part(8..10)?);
+    let second_of_day = part(11..13)? * 3600 + part(14..16)? * 60 + part(17..19)? + offset_s;
+    // Days since 1970-03-01 and back, by the years of a calendar that begins in March (proleptic Gregorian).
+    let (y, m) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
+    let days = 365 * y + y.div_euclid(4) - y.div_euclid(100) + y.div_euclid(400) + (153 * m + 2) / 5 + day - 1;
+    let (days, second) = (days + second_of_day.div_euclid(86_400), second_of_day.rem_euclid(86_400));
+    let of_era = days.rem_euclid(146_097);
+    let year_of_era = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let m = (5 * of_year + 2) / 153;
+    let (month, day) = (if m < 10 { m + 3 } else { m - 9 }, of_year - (153 * m + 2) / 5 + 1);
+    let small = |n: i64| u8::try_from(n).ok();
+    Some([small(month)?, small(day)?, small(second / 3600)?, small(second / 60 % 60)?, small(second % 60)?])
+}
+
+/// The fields of `04 0F` about a transaction. `approved` is what the till hears as its amount.
+pub(super) fn fields(sale: &Sale, result: u8, flow: &Flow<'_>, echoes_currency: bool) -> Fields {
+    let Facts { decimals, offset_s, .. } = *flow.facts;
+    let mut fields = Fields::default();
+    fields.set(0x27, [result]);
+    let approved = sale.to_confirm.as_ref().map(|it| &it.amount).or(sale.approved_amount.as_ref());
+    if let Some(amount) = minor(approved.unwrap_or(&sale.amount), decimals) {
+        fields.set_number(0x04, amount);
+    }
+    fields.set_number(0x0B, sale.number % 1_000_000);
+    if let Some([month, day, hour, minute, second]) = local(&sale.started_at, offset_s) {
+        let two = |number: u8| digits(u64::from(number), 1);
+        fields.set(0x0C, [hour, minute, second].map(two).concat());
+        fields.set(0x0D, [month, day].map(two).concat());
+    }
+    fields.set(0x29, terminal_id(&flow.facts.terminal_id));
+    fields.set(0x2A, padded(&flow.facts.terminal_id));
+    fields.set_number(0x87, u64::from(sale.receipt_number));
+    fields.set_number(0x88, sale.number % 1_000_000);
+    if echoes_currency && let Some(currency) = flow.facts.currency {
+        fields.set(0x49, currency);
+    }
+    if let Some(code) = sale.approval_code.as_deref().filter(|_| result == code::OK) {
+        let code: Vec<u8> = code.bytes().filter(u8::is_ascii_alphanumeric).take(8).collect();
+        fields.set(0x3B, code);
+    }
+    if let Some(card) = &sale.card {
+        add_card(&mut fields, card, flow);
+    }
+    let text = flow.charset().encode(&sale.text);
+    if result != code::OK && !text.is_empty() {
+        fields.set(0x3C, text);
+    }
+    fields
+}
+
+fn add_card(fields: &mut Fields, card: &Card, flow: &Flow<'_>) {
+    fields.set(0x19, [payment_type(&card.entry_mode)]);
+    // The schemes forbid the expiry on a receipt; tills expect the field.
+    fields.set(0x0E, [0x99, 0x99]);
+    if let Some(last4) = card.last4.as_deref().filter(|last4| last4.len() == 4) {
+        let shown = last4.parse().ok().map(|last4| digits(last4, 2)).unwrap_or_default();
+        fields.set(0x22, [vec![0xEE; 6], shown].concat());
+    }
+    if let Some(brand) = card.brand.as_deref() {
+        if let Some(kind) = card_type(brand) {
+            fields.set(0x8A, [kind]);
+        }
+        let mut name = flow.charset().encode(brand);
+        name.truncate(98);
+        name.push(0);
+        fields.set(0x8B, name);
+    }
+    if flow.has_tlv()
+        && let Some(aid) = card.aid.as_deref().and_then(hex)
+    {
+        let mut application = Vec::new();
+        crate::zvt::tlv::push(&mut application, 0x43, &aid);
+        fields.set_tlv(0x60, &application);
+    }
+}
+
+fn hex(text: &str) -> Option<Vec<u8>> {
+    let pair = |at: usize| u8::from_str_radix(text.get(at..at + 2)?, 16).ok();
+    (text.len().is_multiple_of(2) && text.len() <= 32).then(|| (0..text.len()).step_by(2).map(pair).collect()).flatten()
+}
+
+/// How the card came: 40 read by the terminal, with bit 04 for one that was typed.
+fn payment_type(entry_mode: &str) -> u8 {
+    if entry_mode == "MANUAL" { 0x44 } else { 0x40 }
+}
+
+/// The ZVT card type of a brand; `None` for one that the list does not have.
+pub(super) fn card_type(brand: &str) -> Option<u8> {
+    Some(match brand.to_ascii_uppercase().as_str() {
+        "GIROCARD" | "EC" => 0x05,
+        "MASTER" | "MASTERCARD" => 0x06,
+        "AMEX" => 0x08,
+        "VISA" => 0x0A,
+        "DINERS" => 0x0C,
+        "VPAY" | "V PAY" => 0x0D,
+        "JCB" => 0x0E,
+        "MAESTRO" => 0x2E,
+        _ => return None,
+    })
+}
+
+/// Eight digits: the last ones of the terminal's id.
+pub(super) fn terminal_id(id: &str) -> Vec<u8> {
+    let all: String = id.chars().filter(char::is_ascii_digit).collect();
+    let last = &all[all.len().saturating_sub(8)..];
+    digits(last.parse().unwrap_or(0), 4)
+}
+
+/// 15 characters, with spaces behind.
+fn padded(text: &str) -> Vec<u8> {
+    text.bytes().filter(u8::is_ascii_graphic).chain(std::iter::repeat(b' ')).take(15).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn amounts_are_integers_on_both_sides() {
+        for (text, decimals, minor_units) in [("12.34", 2, 1234), ("0.05", 2, 5), ("1200", 0, 1200), ("1.230", 3, 1230)]
+        {
+            assert_eq!(minor(text, decimals), Some(minor_units));
+            assert_eq!(decimal(minor_units, decimals), text);
+        }
+        for wrong in ["", ".5", "1.234", "-1.00", "1e3", "1,00"] {
+            assert_eq!(minor(wrong, 2), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn times_are_the_shops() {
+        assert_eq!(offset_of("2026-11-20T12:34:56+01:00"), Some(3600));
+        assert_eq!(offset_of("2026-11-20T12:34:56.5-03:30"), Some(-12_600));
+        assert_eq!((offset_of("2026-11-20T12:34:56Z"), offset_of("nonsense")), (Some(0), None));
+        assert_eq!(local("2026-11-20T12:34:56Z", 3600), Some([11, 20, 13, 34, 56]));
+        assert_eq!(local("2026-12-31T23:30:00Z", 3600), Some([1, 1, 0, 30, 0]));
+        assert_eq!(local("2028-03-01T00:10:00Z", -3600), Some([2, 29, 23, 10, 0]));
+        assert_eq!(local("2026-03-01T00:10:00Z", -3600), Some([2, 28, 23, 10, 0]));
+    }
+
+    #[test]
+    fn ids_are_eight_digits() {
+        assert_eq!(terminal_id("T-1234567890"), [0x34, 0x56, 0x78, 0x90]);
+        assert_eq!(terminal_id("none"), [0; 4]);
+    }
+}

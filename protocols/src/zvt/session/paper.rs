@@ -1,0 +1,120 @@
+//! A receipt of the terminal as the lines that a till prints.
+
+use super::flow::Flow;
+use crate::terminal::{Copy, Receipt, Row, RowIs};
+use crate::zvt::answer::{self, Line, ReceiptFor, attribute};
+use crate::zvt::apdu::{Apdu, Control};
+use crate::zvt::command::Registration;
+
+/// Characters of a line where the till does not say.
+const WIDTH: usize = 24;
+/// What a till takes that does not say: every one takes an APDU with a short length.
+const LONGEST: usize = 254;
+/// TLV 1F37: approved, declined, to be signed.
+const APPROVED: u8 = 0x01;
+const SIGNATURE: u8 = 0x02;
+const DECLINED: u8 = 0x04;
+
+/// The print commands of a receipt.
+pub(super) fn commands(receipt: &Receipt, approved: bool, flow: &Flow<'_>) -> Vec<Apdu> {
+    let width = width(flow);
+    let lines: Vec<Line> = receipt.rows.iter().flat_map(|row| of_row(row, width)).collect();
+    let signed = receipt.rows.iter().any(|row| row.is == RowIs::SignatureLine);
+    let about = if approved { APPROVED } else { DECLINED } | if signed { SIGNATURE } else { 0 };
+    let whose = match receipt.copy {
+        Copy::Merchant => ReceiptFor::Merchant,
+        Copy::Customer => ReceiptFor::Customer,
+    };
+    in_frames(&lines, whose, about, flow)
+}
+
+/// The print commands of some lines of administration.
+pub(super) fn of_administration(lines: &[String], flow: &Flow<'_>) -> Vec<Apdu> {
+    let lines: Vec<Line> = lines.iter().map(|text| Line { attribute: attribute::NORMAL, text: text.clone() }).collect();
+    in_frames(&lines, ReceiptFor::Administration, APPROVED, flow)
+}
+
+/// Text blocks where the till permits them, else line by line.
+fn in_frames(lines: &[Line], whose: ReceiptFor, about: u8, flow: &Flow<'_>) -> Vec<Apdu> {
+    match flow.registration.filter(|it| it.permits(Control::PRINT_BLOCK)) {
+        Some(it) => answer::blocks(lines, flow.charset(), whose, about, it.longest_apdu().unwrap_or(LONGEST)),
+        None => answer::lines(lines, flow.charset()),
+    }
+}
+
+pub(super) fn width(flow: &Flow<'_>) -> usize {
+    flow.registration.and_then(Registration::printer_width).map_or(WIDTH, usize::from).max(16)
+}
+
+fn of_row(row: &Row, width: usize) -> Vec<Line> {
+    let lines = |attribute: u8, text: &str, width: usize| -> Vec<Line> {
+        wrapped(text, width).into_iter().map(|text| Line { attribute, text }).collect()
+    };
+    match row.is {
+        RowIs::Rule => vec![Line { attribute: attribute::NORMAL, text: "-".repeat(width) }],
+        RowIs::Left | RowIs::Other => lines(attribute::NORMAL, &row.text, width),
+        RowIs::Centred | RowIs::Bold => lines(attribute::CENTRE, &row.text, width),
+        RowIs::Large | RowIs::Amount => lines(attribute::CENTRE | attribute::HIGH, &row.text, width),
+        RowIs::Status => row.text.split('\n').flat_map(|line| lines(attribute::NORMAL, line, width)).collect(),
+        RowIs::SignatureLine => {
+            let line = Line { attribute: attribute::NORMAL, text: "_".repeat(width) };
+            let feed = Line { attribute: attribute::NORMAL, text: String::new() };
+            [lines(attribute::NORMAL, &row.text, width), vec![feed.clone(), feed, line]].concat()
+        }
+        RowIs::Pair => {
+            let (label, value) = (row.text.chars().count(), row.value.chars().count());
+            if label + value < width {
+                let text = format!("{}{}{}", row.text, " ".repeat(width - label - value), row.value);
+                return vec![Line { attribute: attribute::NORMAL, text }];
+            }
+            let value = wrapped(&row.value, width).into_iter().map(|text| {
+                let indent = width.saturating_sub(text.chars().count());
+                Line { attribute: attribute::NORMAL, text: format!("{}{text}", " ".repeat(indent)) }
+            });
+            lines(attribute::NORMAL, &row.text, width).into_iter().chain(value).collect()
+        }
+    }
+}
+
+/// Lines of at most so many characters, divided at spaces where there are any.
+fn wrapped(text: &str, width: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split_whitespace() {
+        let mut word: Vec<char> = word.chars().collect();
+        while !word.is_empty() {
+            let used = lines.last().map_or(0, |line| line.chars().count());
+            let gap = usize::from(used > 0);
+            if used + gap + word.len() <= width || used == 0 {
+                let rest = word.split_off(word.len().min(width - used - gap));
+                if let Some(line) = lines.last_mut() {
+                    line.push_str(if gap > 0 { " " } else { "" });
+                    line.extend(word);
+                }
+                word = rest;
+                if word.is_empty() {
+                    break;
+                }
+            }
+            lines.push(String::new());
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_no_longer_than_the_paper_is_wide() {
+        assert_eq!(wrapped("one two three", 8), ["one two", "three"]);
+        assert_eq!(wrapped("a reference-without-spaces", 10), ["a", "reference-", "without-sp", "aces"]);
+        assert_eq!(wrapped("", 10), [""]);
+        let row = |is, text: &str, value: &str| Row { is, text: text.to_owned(), value: value.to_owned() };
+        let pair = of_row(&row(RowIs::Pair, "Terminal", "12345678"), 24);
+        assert_eq!(pair[0].text, "Terminal        12345678");
+        let long = of_row(&row(RowIs::Pair, "Reference", "a-very-long-reference-4711"), 16);
+        assert_eq!(long.len(), 3);
+        assert!(long.iter().all(|line| line.text.chars().count() <= 16), "{long:?}");
+    }
+}

@@ -1,0 +1,81 @@
+//! Sums of a period as a till is told them: the fields of `04 0F` after `06 10` and `06 50`, and the lines of its slip.
+
+use super::flow::Flow;
+use super::outcome::{card_type, minor};
+use crate::terminal::{Close, Kind};
+use crate::zvt::answer::{CardTotal, totals};
+use crate::zvt::bmp::Fields;
+
+/// The place of a ZVT card type among the seven sums of BMP 60.
+fn place(kind: Option<u8>) -> usize {
+    match kind {
+        Some(0x05) => 0,
+        Some(0x0E) => 1,
+        Some(0x06) => 2,
+        Some(0x08) => 3,
+        Some(0x0A) => 4,
+        Some(0x0C) => 5,
+        _ => 6,
+    }
+}
+
+/// The fields, with a note where a count has no room. What was taken is counted less what was given.
+pub(super) fn fields(close: &Close, flow: &Flow<'_>) -> Fields {
+    let decimals = flow.facts.decimals;
+    let mut cards = [CardTotal::default(); 7];
+    for line in &close.schemes {
+        let card = &mut cards[place(line.scheme.as_deref().and_then(card_type))];
+        let sum = minor(&line.sum, decimals).unwrap_or(0);
+        match line.kind {
+            Kind::Sale | Kind::Capture | Kind::ByRegistration => {
+                card.sum = card.sum.saturating_add(sum);
+                card.count += line.count;
+            }
+            Kind::Refund | Kind::Credit | Kind::Reversal => {
+                card.sum = card.sum.saturating_sub(sum);
+                card.count += line.count;
+            }
+            _ => {}
+        }
+    }
+    let (value, full) = totals([0, 0], &cards);
+    let mut fields = Fields::default();
+    fields.set(0x27, [0]);
+    // The field has no minus: a day that gave more than it took has none here, and it on its slip.
+    let net = close.net.iter().find_map(|net| minor(&net.net, decimals));
+    fields.set_number(0x04, net.unwrap_or(0));
+    fields.set(0x60, value);
+    fields.set_number(0x0B, close.number % 1_000_000);
+    if full {
+        let counts: Vec<String> = cards.iter().map(|card| card.count.to_string()).collect();
+        fields.set(0x3C, flow.charset().encode(&format!("counts above 255: {}", counts.join(" "))));
+    }
+    fields
+}
+
+/// The slip of a close.
+pub(super) fn lines(close: &Close, width: usize) -> Vec<String> {
+    let pair = |label: &str, value: &str| {
+        let gap = width.saturating_sub(label.chars().count() + value.chars().count()).max(1);
+        format!("{label}{}{value}", " ".repeat(gap))
+    };
+    let mut lines = vec![pair("END OF DAY", &close.number.to_string()), "-".repeat(width)];
+    for line in &close.schemes {
+        let kind = match line.kind {
+            Kind::Sale => "sales",
+            Kind::Refund => "refunds",
+            Kind::Reversal => "reversals",
+            Kind::Credit => "credits",
+            Kind::Capture => "captures",
+            Kind::PreAuthorisation => "reserved",
+            _ => "others",
+        };
+        lines.push(format!("{} {kind}", line.scheme.as_deref().unwrap_or("other")));
+        lines.push(pair(&format!("  {}", line.count), &format!("{} {}", line.sum, line.currency)));
+    }
+    lines.push("-".repeat(width));
+    for net in &close.net {
+        lines.push(pair("net", &format!("{} {}", net.net, net.currency)));
+    }
+    lines
+}

@@ -1,0 +1,349 @@
+//! The session as a timetable: what is sent and asked, and when. The terminal's answers are those of the agent's
+//! interface as text, so that both are read as they are over the wire.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::*;
+use crate::terminal::{Ask, Taken};
+use crate::zvt::answer::Told;
+
+const LINE: Line = 1;
+
+const fn s(seconds: u64) -> Duration {
+    Duration::from_secs(seconds)
+}
+
+struct Stage {
+    session: Session,
+    now: Duration,
+    /// The open questions.
+    asked: Vec<(u64, Ask)>,
+    sent: Vec<Apdu>,
+}
+
+impl Stage {
+    fn with(settings: Settings, registration: &str) -> Self {
+        let data = hex::decode(registration.replace(' ', "")).unwrap();
+        let mut session = Session::new(settings, Some(&data));
+        assert!(session.line_opened(LINE).is_empty());
+        Self { session, now: s(0), asked: Vec::new(), sent: Vec::new() }
+    }
+
+    /// A till that prints by itself and hears nothing meanwhile.
+    fn quiet() -> Self {
+        Self::with(settings(OnSilence::Reverse), "00 00 00 06")
+    }
+
+    fn take(&mut self, actions: Vec<Action>) {
+        for action in actions {
+            match action {
+                Action::Send { line, apdu } => {
+                    assert_eq!(line, LINE);
+                    self.sent.push(apdu);
+                }
+                Action::Ask { ticket, ask } => self.asked.push((ticket, ask)),
+                Action::Hang { .. } | Action::Remember(_) => {}
+            }
+        }
+    }
+
+    fn till(&mut self, text: &str) {
+        let apdu = Apdu::decode(&hex::decode(text.replace(' ', "")).unwrap()).unwrap();
+        let actions = self.session.heard(LINE, &apdu, self.now);
+        self.take(actions);
+    }
+
+    /// What was sent since, and acknowledged by nobody yet.
+    fn told(&mut self) -> Vec<Told> {
+        self.sent.drain(..).map(|apdu| Told::read(&apdu).unwrap()).collect()
+    }
+
+    fn question(&self) -> &Ask {
+        &self.asked.last().expect("a question").1
+    }
+
+    fn terminal(&mut self, status: u16, body: &Value) {
+        let (ticket, ask) = self.asked.pop().expect("a question");
+        let actions = self.session.said(ticket, Said::read(&ask, status, body.to_string().as_bytes()), self.now);
+        self.take(actions);
+    }
+
+    fn silence(&mut self) {
+        let (ticket, _) = self.asked.pop().expect("a question");
+        let actions = self.session.said(ticket, Said::NoAnswer { may_be_done: true }, self.now);
+        self.take(actions);
+    }
+
+    /// At the next deadline.
+    fn wait(&mut self) -> Duration {
+        self.now = self.session.next_deadline().expect("a deadline");
+        let actions = self.session.tick(self.now);
+        self.take(actions);
+        self.now
+    }
+
+    /// A sale up to the bank's approval, which the till has been told.
+    fn sells(&mut self, command: &str) {
+        self.till(command);
+        assert_eq!(self.told(), [Told::Ok]);
+        self.terminal(200, &status());
+        self.terminal(201, &sale("waiting-for-card", json!({})));
+        self.terminal(
+            200,
+            &sale(
+                "awaiting-till",
+                json!({
+                    "toConfirm": { "amount": "10.00", "until": "2026-11-20T12:36:56Z", "onSilence": "reverse" },
+                }),
+            ),
+        );
+    }
+}
+
+fn settings(unacknowledged: OnSilence) -> Settings {
+    Settings {
+        password: Some(123_456),
+        credit: false,
+        unacknowledged,
+        order: Order::Table,
+        needed_frames_only: false,
+        references: "zvt-test".to_owned(),
+    }
+}
+
+fn status() -> Value {
+    json!({
+        "version": "1", "terminalId": "4711", "currency": "EUR", "currencyNumber": 978, "currencyDecimals": 2,
+        "ready": true, "busy": false, "reader": { "state": "ready" }, "gateway": { "state": "answers" }, "printers": [],
+        "clock": { "state": "board", "time": "2026-11-20T13:34:56+01:00" },
+    })
+}
+
+fn sale(state: &str, more: Value) -> Value {
+    let mut sale = json!({
+        "till": "zvt-1", "reference": "zvt-test-1", "number": 17, "receiptNumber": 17, "kind": "sale",
+        "amount": "10.00", "currency": "EUR", "state": state, "text": "…", "startedAt": "2026-11-20T12:34:56Z",
+        "replayed": false,
+    });
+    sale.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    sale
+}
+
+fn approved() -> Value {
+    sale("ended", json!({ "outcome": "approved", "approvedAmount": "10.00", "endedAt": "2026-11-20T12:35:00Z" }))
+}
+
+const PAY: &str = "06 01 07 04 00 00 00 00 10 00";
+
+fn statuses(told: &[Told]) -> usize {
+    told.iter().filter(|it| matches!(it, Told::Status(_))).count()
+}
+
+#[test]
+fn an_approval_is_confirmed_when_it_was_acknowledged_and_no_sooner() {
+    let mut stage = Stage::quiet();
+    stage.sells(PAY);
+    assert_eq!(statuses(&stage.told()), 1);
+    assert!(stage.asked.is_empty(), "nothing is confirmed yet");
+    stage.till("80 00 00");
+    assert_eq!(stage.question(), &Ask::Confirm { reference: "zvt-test-1".to_owned(), taken: Taken::All });
+    stage.terminal(200, &approved());
+    assert!(matches!(stage.told().as_slice(), [Told::Completion(_)]));
+    stage.till("80 00 00");
+    assert!(!stage.session.is_busy());
+}
+
+#[test]
+fn without_an_acknowledgement_it_is_said_three_times_and_then_taken_back_or_kept() {
+    for (unacknowledged, command, taken) in [
+        (OnSilence::Reverse, PAY, Taken::Nothing),
+        (OnSilence::Keep, PAY, Taken::All),
+        // A till that names the last receipt finds out by itself.
+        (OnSilence::Reverse, "06 01 0C 04 00 00 00 00 10 00 06 03 1F 1F 00", Taken::All),
+    ] {
+        let mut stage = Stage::with(settings(unacknowledged), "00 00 00 06");
+        stage.sells(command);
+        assert_eq!([stage.wait(), stage.wait()], [s(5), s(10)]);
+        assert_eq!(statuses(&stage.told()), 3);
+        assert!(stage.asked.is_empty());
+        assert_eq!(stage.wait(), s(15));
+        assert_eq!(stage.question(), &Ask::Confirm { reference: "zvt-test-1".to_owned(), taken });
+    }
+}
+
+#[test]
+fn a_till_that_says_later_for_ever_is_asked_a_bounded_number_of_times() {
+    let mut stage = Stage::quiet();
+    stage.sells("06 01 09 04 00 00 00 00 10 00 02 05");
+    for _ in 0..5 {
+        stage.till("84 9C 00");
+        stage.wait();
+    }
+    assert_eq!(statuses(&stage.told()), 6);
+    stage.till("84 9C 00");
+    assert_eq!(stage.question(), &Ask::Confirm { reference: "zvt-test-1".to_owned(), taken: Taken::Nothing });
+}
+
+#[test]
+fn all_waits_together_stay_below_the_tills_when_it_hears_nothing() {
+    // Nobody presents a card, and the terminal would wait longer than the till.
+    let mut stage = Stage::quiet();
+    stage.till(PAY);
+    stage.terminal(200, &status());
+    stage.terminal(201, &sale("waiting-for-card", json!({})));
+    while stage.now < s(160) {
+        stage.wait();
+    }
+    while !matches!(stage.question(), Ask::Cancel(_)) {
+        stage.wait();
+    }
+    assert!(stage.now < s(170), "{:?}", stage.now);
+    stage.terminal(200, &{
+        let mut cancelled = sale("ended", json!({ "outcome": "cancelled" }));
+        cancelled["cancel"] = json!("in-time");
+        cancelled
+    });
+    stage.told();
+    stage.till("80 00 00");
+    assert!(matches!(stage.told().as_slice(), [Told::Aborted { code: 0x6C, .. }]));
+    // The bank is asked, and does not answer in time: nobody knows, and it is never called declined.
+    let mut stage = Stage::quiet();
+    stage.till(PAY);
+    stage.terminal(200, &status());
+    stage.terminal(201, &sale("in-progress", json!({})));
+    stage.told();
+    while stage.sent.is_empty() {
+        stage.wait();
+    }
+    assert!(stage.now < s(170), "{:?}", stage.now);
+    assert!(matches!(stage.told().as_slice(), [Told::Aborted { code: 0x7D, .. }]));
+}
+
+#[test]
+fn a_till_that_hears_is_told_at_least_every_ten_seconds() {
+    let mut stage = Stage::with(settings(OnSilence::Reverse), "00 00 00 0E");
+    stage.till(PAY);
+    stage.terminal(200, &status());
+    stage.terminal(201, &sale("waiting-for-card", json!({})));
+    let mut last = s(0);
+    for _ in 0..40 {
+        stage.wait();
+        if stage.told().iter().any(|it| matches!(it, Told::Intermediate(0x0A))) {
+            assert!(stage.now - last <= s(10), "{last:?} {:?}", stage.now);
+            last = stage.now;
+            stage.till("80 00 00");
+        }
+    }
+    assert!(last > s(200), "T4 begins anew with each of them");
+}
+
+#[test]
+fn a_terminal_that_does_not_answer_is_asked_again_with_the_same_reference_and_then_nobody_knows() {
+    let mut stage = Stage::quiet();
+    stage.till(PAY);
+    stage.terminal(200, &status());
+    let Ask::Begin(first) = stage.question().clone() else { panic!("{:?}", stage.question()) };
+    let mut tries = 0;
+    while stage.told().iter().all(|it| *it == Told::Ok) {
+        match stage.question() {
+            Ask::Begin(again) => assert_eq!(again.reference, first.reference),
+            other => panic!("{other:?}"),
+        }
+        tries += 1;
+        stage.silence();
+        if stage.session.is_busy() && stage.asked.is_empty() && stage.sent.is_empty() {
+            stage.wait();
+        }
+    }
+    assert!(tries > 10 && stage.now < s(60), "{tries} in {:?}", stage.now);
+}
+
+#[test]
+fn a_till_that_is_one_receipt_behind_has_the_last_approval_taken_back_first() {
+    for (heard, undone) in [("00 16", true), ("00 17", false), ("00 15", false)] {
+        let mut stage = Stage::quiet();
+        stage.till(&format!("06 01 0E 04 00 00 00 00 10 00 06 05 1F 1F 02 {heard}"));
+        stage.terminal(200, &status());
+        assert_eq!(stage.question(), &Ask::Latest);
+        stage.terminal(200, &approved());
+        let Ask::Begin(begin) = stage.question() else { panic!("{:?}", stage.question()) };
+        assert_eq!(begin.kind == crate::terminal::Kind::Reversal, undone, "{heard}");
+        assert_eq!(begin.of.as_deref(), undone.then_some("zvt-test-1"));
+    }
+}
+
+#[test]
+fn the_present_truth_is_repeated() {
+    let unknown = sale("unconfirmed", json!({}));
+    let waits = sale("awaiting-till", json!({}));
+    let back = sale("ended", json!({ "outcome": "reversed" }));
+    for (truth, result, code) in
+        [(approved(), Some(0), 0), (back, Some(0xB4), 0), (unknown, None, 0x9B), (waits, None, 0x9B)]
+    {
+        let mut stage = Stage::quiet();
+        stage.till("06 20 05 12 34 56 03 03");
+        stage.terminal(200, &status());
+        assert_eq!(stage.question(), &Ask::Latest);
+        stage.told();
+        stage.terminal(200, &truth);
+        let mut told = stage.told();
+        if result.is_some() {
+            let Told::Status(fields) = told.remove(0) else { panic!("{told:?}") };
+            assert_eq!(fields.byte(0x27), result);
+            stage.till("80 00 00");
+            told = stage.told();
+        }
+        match told.as_slice() {
+            [Told::Completion(_)] => assert_eq!(code, 0),
+            [Told::Aborted { code: said, .. }] => assert_eq!(*said, code),
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+#[test]
+fn a_void_that_the_bank_declines_becomes_a_refund_and_one_that_nobody_knows_does_not() {
+    for (state, more, refunds) in [
+        ("ended", json!({ "outcome": "declined", "kind": "reversal" }), true),
+        ("unconfirmed-finishing", json!({ "kind": "reversal" }), false),
+    ] {
+        let mut stage = Stage::quiet();
+        stage.till("06 30 06 12 34 56 87 00 17");
+        stage.terminal(200, &status());
+        stage.terminal(200, &json!({ "sales": [sale("ended", json!({ "number": 20 }))] }));
+        stage.terminal(
+            404,
+            &json!({ "type": "x", "title": "t", "status": 404, "detail": "d", "code": "no-such-close" }),
+        );
+        assert_eq!(stage.question(), &Ask::Number(17));
+        stage.terminal(200, &json!({ "sales": [approved()] }));
+        stage.terminal(200, &approved());
+        let Ask::Begin(begin) = stage.question() else { panic!("{:?}", stage.question()) };
+        assert_eq!((begin.kind, begin.of.as_deref()), (crate::terminal::Kind::Reversal, Some("zvt-test-1")));
+        stage.terminal(201, &sale(state, more));
+        let next = stage.asked.last().map(|(_, ask)| ask.clone());
+        assert_eq!(matches!(next, Some(Ask::Begin(begin)) if begin.kind == crate::terminal::Kind::Refund), refunds);
+    }
+}
+
+#[test]
+fn two_receipts_that_fit_are_none() {
+    let at = |number: u64| {
+        let mut sale = approved();
+        (sale["number"], sale["receiptNumber"]) = (json!(number), json!(17));
+        sale
+    };
+    let mut stage = Stage::quiet();
+    stage.till("06 30 06 12 34 56 87 00 17");
+    stage.terminal(200, &status());
+    stage.terminal(200, &json!({ "sales": [at(10_020)] }));
+    stage.terminal(404, &json!({ "type": "x", "title": "t", "status": 404, "detail": "d", "code": "no-such-close" }));
+    assert_eq!(stage.question(), &Ask::Number(10_016));
+    stage.terminal(200, &json!({ "sales": [at(10_016)] }));
+    assert_eq!(stage.question(), &Ask::Number(17));
+    stage.told();
+    stage.terminal(200, &json!({ "sales": [at(17)] }));
+    assert!(matches!(stage.told().as_slice(), [Told::Aborted { code: 0xB5, .. }]));
+}
