@@ -76,8 +76,7 @@ impl Totals {
 
     fn moved(&mut self, sale: &Sale, amount: Amount) {
         let (kind, currency) = (sale.order().kind(), amount.currency());
-        let label = sale.card().and_then(|card| card.label.as_deref());
-        let scheme = sale.host().brand.as_deref().or(label).unwrap_or("other").to_owned();
+        let scheme = scheme(sale).to_owned();
         let line = || TotalsLine { kind, currency, count: 0, minor: 0 };
         self.kinds.entry((kind.as_str(), currency.code())).or_insert_with(line).add(amount);
         self.schemes.entry((kind.as_str(), scheme, currency.code())).or_insert_with(line).add(amount);
@@ -111,6 +110,13 @@ pub fn decimal(minor: u128, currency: Currency) -> String {
         0 => minor.to_string(),
         _ => format!("{}.{:0width$}", minor / unit, minor % unit),
     }
+}
+
+/// The brand that a transaction is counted under: the gateway's word, else the card's own, else `other`.
+#[must_use]
+pub fn scheme(sale: &Sale) -> &str {
+    let label = sale.card().and_then(|card| card.label.as_deref());
+    sale.host().brand.as_deref().or(label).unwrap_or("other")
 }
 
 #[cfg(test)]

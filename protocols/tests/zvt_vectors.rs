@@ -8,7 +8,7 @@
 use pos_protocols::zvt::answer::{self, Reply, Told, Wording};
 use pos_protocols::zvt::apdu::{Apdu, ApduError, Control, Splitter};
 use pos_protocols::zvt::bmp::{Fields, Order};
-use pos_protocols::zvt::command::{Command, Guarded, ReceiptNumber, Registration, receipt_number};
+use pos_protocols::zvt::command::{Command, Guarded, Password, ReceiptNumber, Registration, receipt_number};
 use pos_protocols::zvt::serial::{self, Frames, Heard};
 use pos_protocols::zvt::tlv;
 
@@ -73,7 +73,7 @@ fn frames_of_a_serial_line_are_those_of_others() {
 #[test]
 fn tills_commands_are_read_as_they_are_meant() {
     let Command::Registration(it) = written("06 00 06 12 34 56 DE 09 78") else { panic!("no registration") };
-    assert_eq!((it.password, it.config, it.currency), (123_456, 0xDE, Some([0x09, 0x78])));
+    assert_eq!((it.password, it.config, it.currency), (Password(123_456), 0xDE, Some([0x09, 0x78])));
     let registration = "06 00 14 00 00 00 9E 09 78 06 0C 26 04 0A 02 06 D3 1F 73 03 00 00 00";
     let Command::Registration(it) = written(registration) else { panic!("no registration") };
     assert!(it.wants_message_numbers() && it.permits(Control::PRINT_BLOCK));
@@ -96,7 +96,7 @@ fn tills_commands_are_read_as_they_are_meant() {
     };
     assert_eq!(receipt_number(&fields), Ok(Some(ReceiptNumber::Is(231))));
     let Command::EndOfDay(it) = written("06 50 03 12 34 56") else { panic!("no end of day") };
-    assert_eq!(it, Guarded { password: 123_456, fields: Fields::default() });
+    assert_eq!(it, Guarded { password: Some(Password(123_456)), fields: Fields::default() });
     let Command::ReadCard(fields) = command("06 C0 0F 0F 19 10 FC 02 06 08 1F 15 01 D0 1F 60 01 07") else {
         panic!("no read card")
     };
@@ -217,6 +217,6 @@ fn lengths_that_are_wrong_in_their_source_are_refused() {
         let announced = usize::from(length);
         assert_eq!(Apdu::decode(&wrong), Err(ApduError::Length { control: Control::STATUS, announced, there }));
     }
-    let registration = Registration { password: 0, config: 6, currency: None, fields: Fields::default() };
+    let registration = Registration { password: Password(0), config: 6, currency: None, fields: Fields::default() };
     assert_eq!(Command::Registration(registration).apdu().encode(), bytes("06 00 04 00 00 00 06"));
 }

@@ -36,6 +36,10 @@ pub struct Close {
     pub kinds: Vec<Sum>,
     /// The same by card scheme.
     pub schemes: Vec<Sum>,
+    /// Taken and given by the card's brand: a reservation and its reversal are in none of it. Absent in a close of an
+    /// earlier program.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub brands: Vec<Turnover>,
     /// By till.
     pub tills: Vec<Turnover>,
     /// By operator; empty where nobody signs in.
@@ -239,6 +243,7 @@ impl Close {
             net: Vec::new(),
             kinds: Vec::new(),
             schemes: Vec::new(),
+            brands: Vec::new(),
             tills: Vec::new(),
             operators: Vec::new(),
             tips: Vec::new(),
@@ -259,6 +264,7 @@ impl Close {
             net: sums.net(),
             kinds: totals.kinds().map(|line| Sum::of(line, None)).collect(),
             schemes: totals.schemes().map(|(scheme, line)| Sum::of(line, Some(scheme))).collect(),
+            brands: sums.brands(),
             tills: sums.tills(),
             operators: sums.operators(),
             tips: totals.tips().map(|line| Sum::of(line, None)).collect(),

@@ -11,7 +11,9 @@ const HEAD: &str = "close,day,section,name,kind,currency,count,amount\r\n";
 #[must_use]
 pub fn csv(close: &Close) -> String {
     let mut table = CloseTable { close, text: HEAD.to_owned() };
-    for (section, moved) in [("net", &close.net), ("till", &close.tills), ("operator", &close.operators)] {
+    for (section, moved) in
+        [("net", &close.net), ("brand", &close.brands), ("till", &close.tills), ("operator", &close.operators)]
+    {
         for Turnover { name, currency, count, taken, given, net } in moved {
             let name = name.as_deref().unwrap_or_default();
             for (kind, amount) in [("taken", taken), ("given", given), ("net", net)] {

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use super::Sum;
 use crate::money::{Amount, Currency};
 use crate::sale::{Outcome, Sale, Standing};
-use crate::totals::{Totals, TotalsLine, decimal};
+use crate::totals::{Totals, TotalsLine, decimal, scheme};
 use crate::transaction::{Kind, Who};
 
 /// The sums so far.
@@ -25,6 +25,7 @@ use crate::transaction::{Kind, Who};
 pub struct DaySums {
     totals: Totals,
     net: BTreeMap<&'static str, Moved>,
+    brands: BTreeMap<(String, &'static str), Moved>,
     tills: BTreeMap<(String, &'static str), Moved>,
     operators: BTreeMap<(String, &'static str), Moved>,
     of_unknown: BTreeMap<&'static str, TotalsLine>,
@@ -39,12 +40,12 @@ struct Moved {
     given: u128,
 }
 
-/// What moved in one currency, for a shop, a till or an operator.
+/// What moved in one currency, for a shop, a brand of cards, a till or an operator.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Turnover {
-    /// The till or the operator; absent where all are counted together.
+    /// The brand, the till or the operator; absent where all are counted together.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// ISO 4217.
@@ -104,6 +105,7 @@ impl DaySums {
         }
         let none = Moved { currency, count: 0, taken: 0, given: 0 };
         self.net.entry(currency.code()).or_insert(none).add(way, amount);
+        self.brands.entry((scheme(sale).to_owned(), currency.code())).or_insert(none).add(way, amount);
         self.tills.entry((sale.order().till.clone(), currency.code())).or_insert(none).add(way, amount);
         if let Some(operator) = sale.order().by.as_ref().and_then(Who::person) {
             self.operators.entry((operator.to_owned(), currency.code())).or_insert(none).add(way, amount);
@@ -120,6 +122,12 @@ impl DaySums {
     #[must_use]
     pub fn net(&self) -> Vec<Turnover> {
         self.net.values().map(|moved| moved.turnover(None)).collect()
+    }
+
+    /// What moved, by the card's brand and currency.
+    #[must_use]
+    pub fn brands(&self) -> Vec<Turnover> {
+        named(&self.brands)
     }
 
     /// What moved, by till and currency.

@@ -12,7 +12,7 @@ use pos_agent::sim::shop::Shop;
 use pos_protocols::zvt::answer::Told;
 use pos_protocols::zvt::apdu::{Apdu, Control, Splitter};
 use pos_protocols::zvt::bmp::{Fields, digits};
-use pos_protocols::zvt::command::{Command, Guarded, Registration};
+use pos_protocols::zvt::command::{Command, Guarded, Password, Registration};
 use pos_protocols::zvt::serial::{self, Frames, Heard};
 use tempfile::TempDir;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -22,7 +22,7 @@ use tokio::time::timeout;
 use crate::process::Running;
 use crate::{PATIENCE, shop_with, tap};
 
-const PASSWORD: u32 = 123_456;
+const PASSWORD: Password = Password(123_456);
 
 /// The agent confines nobody who is root; where these tests are run by root, the front is somebody else.
 fn front_user() -> (u32, bool) {
@@ -200,7 +200,7 @@ fn receipt(number: u16) -> Fields {
 }
 
 fn guarded(fields: Fields) -> Guarded {
-    Guarded { password: PASSWORD, fields }
+    Guarded { password: Some(PASSWORD), fields }
 }
 
 fn status(told: &[Told]) -> &Fields {
@@ -296,13 +296,13 @@ async fn a_till_registers_sells_repeats_the_receipt_and_closes_the_day() {
     for (password, fields, expected) in [
         (PASSWORD, [receipt(1).get(0x87).map(<[u8]>::to_vec), Some(digits(1249, 6))], 0xB5),
         (PASSWORD, [receipt(2).get(0x87).map(<[u8]>::to_vec), None], 0xB5),
-        (1, [receipt(1).get(0x87).map(<[u8]>::to_vec), None], 0x83),
+        (Password(1), [receipt(1).get(0x87).map(<[u8]>::to_vec), None], 0x83),
     ] {
         let mut wanted = Fields::default();
         for (bmp, value) in [0x87, 0x04].into_iter().zip(fields) {
             value.into_iter().for_each(|value| wanted.set(bmp, value));
         }
-        let told = till.does(&Command::Reversal(Guarded { password, fields: wanted })).await;
+        let told = till.does(&Command::Reversal(Guarded { password: Some(password), fields: wanted })).await;
         assert_eq!(code(&told), expected, "{told:?}");
     }
     assert_eq!(entries(&shop, Kind::Reversal, State::Approved), 0);
@@ -501,7 +501,7 @@ async fn whatever_else_a_till_sends_has_a_documented_answer() {
     }
     // Another currency than the terminal's is refused by its very answer.
     let currency = Some([0x08, 0x40]);
-    let registration = Registration { password: 0, config: 6, currency, fields: Fields::default() };
+    let registration = Registration { password: Password(0), config: 6, currency, fields: Fields::default() };
     till.send(&Command::Registration(registration).apdu()).await;
     assert_eq!(till.hears().await.unwrap(), Apdu::new(Control(0x84, 0x1E), vec![0x6F, 0x09, 0x78]));
     for command in [Command::Diagnosis(Fields::default()), Command::SelfTest, Command::Reset] {
@@ -576,4 +576,27 @@ async fn a_till_on_a_serial_line_pays_with_bytes_that_are_doubled() {
     }
     assert_eq!((code(&told), status(&told).number(0x04)), (0, Ok(Some(1010))), "{told:?}");
     assert_eq!(shop.gateway.ledger().all_charged().count(), 1);
+}
+
+#[tokio::test]
+#[ignore = "needs a till that nobody here wrote: bash tests/clients/run"]
+async fn a_till_made_of_the_crate_zvt_works_unmodified() {
+    let program = std::env::var("POS_ZVT_CLIENT").expect("POS_ZVT_CLIENT names the program");
+    let (shop, _stop) = shop_of_two().await;
+    let port = free_port();
+    let _front = front(&shop, port, "").await;
+    let mut client = tokio::process::Command::new(program);
+    // What it says is seen when it fails.
+    let client = client.arg(format!("127.0.0.1:{port}")).kill_on_drop(true).status();
+    let taps = async {
+        for _ in 0..2 {
+            tap(&shop).await;
+        }
+    };
+    let (status, ()) = timeout(PATIENCE, async { tokio::join!(client, taps) }).await.expect("it ends");
+    assert!(status.unwrap().success());
+    let ledger = shop.gateway.ledger();
+    let captured: Vec<&str> =
+        ledger.entries().iter().filter(|it| it.kind == Kind::Capture).map(|it| it.amount.as_str()).collect();
+    assert_eq!((captured, entries(&shop, Kind::Reversal, State::Approved)), (vec!["12.05"], 1));
 }

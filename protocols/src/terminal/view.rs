@@ -315,6 +315,9 @@ pub struct Close {
     /// Taken and given, by currency.
     #[serde(default)]
     pub net: Vec<Turnover>,
+    /// Taken and given by the card's brand.
+    #[serde(default)]
+    pub brands: Vec<Turnover>,
     /// By kind and card scheme.
     #[serde(default)]
     pub schemes: Vec<Sum>,
@@ -351,6 +354,8 @@ pub struct Period {
 /// Taken and given in one currency.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct Turnover {
+    /// The brand; absent where all are together.
+    pub name: Option<String>,
     /// ISO 4217.
     pub currency: String,
     /// Transactions that moved money.

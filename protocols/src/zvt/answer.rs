@@ -10,6 +10,8 @@ use super::tlv;
 const LONGEST_LINE: usize = 250;
 /// The least that one block may be long: the head of the block and one line.
 const SHORTEST_BLOCK: usize = 300;
+/// Twelve digits.
+const MOST_SUM: u64 = 999_999_999_999;
 
 /// What the other side answers to an APDU.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -140,7 +142,7 @@ pub enum CardKind {
     Other,
 }
 
-/// The value of BMP 60: first and last receipt, and seven sums; and whether a count had no room.
+/// The value of BMP 60: first and last receipt, and seven sums; and whether a count or a sum had no room.
 #[must_use]
 pub fn totals(receipts: [u16; 2], cards: &[CardTotal; 7]) -> (Vec<u8>, bool) {
     let mut value = Vec::new();
@@ -149,9 +151,9 @@ pub fn totals(receipts: [u16; 2], cards: &[CardTotal; 7]) -> (Vec<u8>, bool) {
     }
     for card in cards {
         value.push(u8::try_from(card.count).unwrap_or(u8::MAX));
-        value.extend(digits(card.sum, 6));
+        value.extend(digits(card.sum.min(MOST_SUM), 6));
     }
-    (value, cards.iter().any(|card| card.count > u64::from(u8::MAX)))
+    (value, cards.iter().any(|card| card.count > u64::from(u8::MAX) || card.sum > MOST_SUM))
 }
 
 /// Whose receipt it is (TLV 1F07).

@@ -68,7 +68,7 @@ pub enum Order {
     /// That of the specification's table.
     #[default]
     Table,
-    /// The result first, then by their numbers, as many terminals do.
+    /// The result first, then by their numbers, and the container last, as many terminals do.
     Ascending,
 }
 
@@ -259,11 +259,20 @@ impl Fields {
         self.list.push((bmp, value.into()));
     }
 
-    /// The same, of a number with as many digits as the field has.
+    /// The same, of a number with as many digits as the field has. One that has more is left out: a part of it would be
+    /// another number.
     pub fn set_number(&mut self, bmp: u8, value: u64) {
-        if let Some(Length::Fixed(bytes)) = length_of(bmp) {
+        if let Some(Length::Fixed(bytes)) = length_of(bmp)
+            && number(&digits(value, bytes)) == Some(value)
+        {
             self.set(bmp, digits(value, bytes));
         }
+    }
+
+    /// Takes a field out.
+    pub fn take(&mut self, bmp: u8) -> Option<Vec<u8>> {
+        let at = self.list.iter().position(|(known, _)| *known == bmp)?;
+        Some(self.list.remove(at).1)
     }
 
     /// The same, of a data object of the container, behind those that are there.
@@ -280,7 +289,7 @@ impl Fields {
         let place = |bmp: u8| TABLE_ORDER.iter().position(|known| *known == bmp).unwrap_or(TABLE_ORDER.len() - 2);
         match order {
             Order::Table => sorted.sort_by_key(|(bmp, _)| place(*bmp)),
-            Order::Ascending => sorted.sort_by_key(|(bmp, _)| (*bmp != 0x27, *bmp)),
+            Order::Ascending => sorted.sort_by_key(|(bmp, _)| (*bmp != 0x27, *bmp == 0x06, *bmp)),
         }
         let mut out = Vec::new();
         for (bmp, value) in sorted {
@@ -377,7 +386,7 @@ mod tests {
         }
         let in_order = |order| walk(&fields.write(order)).map(|field| field.unwrap().0).collect::<Vec<_>>();
         assert_eq!(in_order(Order::Table), [0x27, 0x04, 0xA0, 0x88, 0x8B, 0x06]);
-        assert_eq!(in_order(Order::Ascending), [0x27, 0x04, 0x06, 0x88, 0x8B, 0xA0]);
+        assert_eq!(in_order(Order::Ascending), [0x27, 0x04, 0x88, 0x8B, 0xA0, 0x06]);
     }
 
     #[test]

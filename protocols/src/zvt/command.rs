@@ -2,6 +2,8 @@
 //!
 //! What this is not: whether it may be done. A command that can be read is a wish; the session judges it.
 
+use std::fmt;
+
 use super::apdu::{Apdu, Control};
 use super::bmp::{BmpError, Fields, Order, digits, number};
 use super::text::Charset;
@@ -9,6 +11,8 @@ use super::tlv;
 
 /// Digits of a password, in bytes.
 const PASSWORD: usize = 3;
+/// The BMP of one.
+const FIELD: u8 = 0x3D;
 
 /// Why a command cannot be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -77,7 +81,7 @@ pub enum Command {
     /// `06 12`: receipts of a range again.
     Reprint {
         /// Six digits.
-        password: u32,
+        password: Password,
         /// The first one.
         from: u16,
         /// The last one; the first alone without it.
@@ -116,11 +120,21 @@ pub enum Command {
     Unknown(Control),
 }
 
+/// Six digits of a till; `Debug` shows none of them.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Password(pub u32);
+
+impl fmt::Debug for Password {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("…")
+    }
+}
+
 /// A command that begins with the till's password.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Guarded {
-    /// Six digits.
-    pub password: u32,
+    /// Absent where the till sends none.
+    pub password: Option<Password>,
     /// What follows it.
     pub fields: Fields,
 }
@@ -128,8 +142,8 @@ pub struct Guarded {
 /// What a till says of itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Registration {
-    /// Six digits.
-    pub password: u32,
+    /// Not compared: a registration gives nothing away.
+    pub password: Password,
     /// See its methods.
     pub config: u8,
     /// The number of its currency, as `[0x09, 0x78]`.
@@ -254,9 +268,20 @@ impl Command {
     pub fn read(apdu: &Apdu) -> Result<Self, CommandError> {
         let (control, data) = (apdu.control, apdu.data.as_slice());
         let fields = |data: &[u8]| Fields::read(data).map_err(|cause| CommandError::Fields { control, cause });
-        let guarded = || {
-            let (password, rest) = password(control, data)?;
-            Ok(Guarded { password, fields: fields(rest)? })
+        let guarded = || match data {
+            [] => Ok(Guarded { password: None, fields: Fields::default() }),
+            // Some send it as a field.
+            [FIELD, ..] => {
+                let mut fields = fields(data)?;
+                let digits = fields.take(FIELD).unwrap_or_default();
+                let password = number(&digits).and_then(|number| u32::try_from(number).ok());
+                let password = password.ok_or(CommandError::Digits { control, what: "password" })?;
+                Ok(Guarded { password: Some(Password(password)), fields })
+            }
+            _ => {
+                let (password, rest) = password(control, data)?;
+                Ok(Guarded { password: Some(password), fields: fields(rest)? })
+            }
         };
         Ok(match control {
             Control::REGISTRATION => Self::Registration(registration(data)?),
@@ -280,7 +305,8 @@ impl Command {
             Control::PRINT_CONFIGURATION => Self::PrintConfiguration,
             Control::DIAGNOSIS => Self::Diagnosis(fields(data)?),
             Control::SELF_TEST => Self::SelfTest,
-            Control::TILL_ABORT => Self::Abort(fields(data)?),
+            // Whatever stands in it: who wants to stop is understood.
+            Control::TILL_ABORT => Self::Abort(Fields::read(data).unwrap_or_default()),
             Control::READ_CARD => {
                 let rest = data.get(1..).ok_or(CommandError::Short { control, what: "timeout" })?;
                 Self::ReadCard(fields(rest)?)
@@ -292,11 +318,14 @@ impl Command {
                 Self::PrintLine { attribute: *attribute, text: text.to_vec() }
             }
             Control::PRINT_BLOCK => Self::PrintBlock(fields(data)?),
-            // The password is optional here; fields begin with their own numbers, and 03 and 06 are the only ones.
-            Control::STATUS_ENQUIRY => match data.first() {
-                None | Some(0x03 | 0x06) if data.len() != PASSWORD => Self::StatusEnquiry(fields(data)?),
-                _ => Self::StatusEnquiry(fields(password(control, data)?.1)?),
-            },
+            // The password is optional here, and may begin as a field does: what can be read is meant.
+            Control::STATUS_ENQUIRY => {
+                let with_password = data.get(PASSWORD..).map(fields);
+                match with_password {
+                    Some(Ok(fields)) => Self::StatusEnquiry(fields),
+                    _ => Self::StatusEnquiry(fields(data)?),
+                }
+            }
             Control::LANGUAGE | Control::READER => Self::Setting(control),
             other => Self::Unknown(other),
         })
@@ -307,13 +336,13 @@ impl Command {
     pub fn apdu(&self) -> Apdu {
         let with = |control, fields: &Fields| Apdu::new(control, fields.write(Order::Ascending));
         let guarded = |control, Guarded { password, fields }: &Guarded| {
-            let mut data = digits(u64::from(*password), PASSWORD);
+            let mut data = password.map(|password| digits(u64::from(password.0), PASSWORD)).unwrap_or_default();
             data.extend(fields.write(Order::Ascending));
             Apdu::new(control, data)
         };
         match self {
             Self::Registration(registration) => {
-                let mut data = digits(u64::from(registration.password), PASSWORD);
+                let mut data = digits(u64::from(registration.password.0), PASSWORD);
                 data.push(registration.config);
                 data.extend(registration.currency.iter().flatten());
                 data.extend(registration.fields.write(Order::Ascending));
@@ -335,7 +364,7 @@ impl Command {
             Self::Initialisation(it) => guarded(Control::INITIALISATION, it),
             Self::SetTime(it) => guarded(Control::SET_TIME, it),
             Self::Reprint { password, from, to } => {
-                let mut data = digits(u64::from(*password), PASSWORD);
+                let mut data = digits(u64::from(password.0), PASSWORD);
                 for number in [Some(from), to.as_ref()].into_iter().flatten() {
                     data.extend(digits(u64::from(*number), 2));
                 }
@@ -361,23 +390,22 @@ impl Command {
     }
 }
 
-fn password(control: Control, data: &[u8]) -> Result<(u32, &[u8]), CommandError> {
+fn password(control: Control, data: &[u8]) -> Result<(Password, &[u8]), CommandError> {
     let (password, rest) = data.split_at_checked(PASSWORD).ok_or(CommandError::Short { control, what: "password" })?;
     let password = number(password).and_then(|password| u32::try_from(password).ok());
-    Ok((password.ok_or(CommandError::Digits { control, what: "password" })?, rest))
+    Ok((Password(password.ok_or(CommandError::Digits { control, what: "password" })?), rest))
 }
 
 fn registration(data: &[u8]) -> Result<Registration, CommandError> {
     let control = Control::REGISTRATION;
     let (password, rest) = password(control, data)?;
     let (config, rest) = rest.split_first().ok_or(CommandError::Short { control, what: "config byte" })?;
-    // A currency is not a field of its own, and begins with a digit; fields begin with 03 or 06.
-    let (currency, rest) = match rest {
-        [high, low, rest @ ..] if !matches!((high, low), (0x03, _) | (0x06, _)) || rest.is_empty() && *high == 0x03 => {
-            (Some([*high, *low]), rest)
-        }
-        rest => (None, rest),
-    };
+    // The currency is no field of its own, and its digits may look like the beginning of one: it stands first, unless
+    // the rest can be read only without it. An empty container alone is no currency.
+    let bcd = rest.get(..2).filter(|two| number(two).is_some() && *rest != [0x06, 0x00]);
+    let currency: Option<[u8; 2]> =
+        bcd.and_then(|two| two.try_into().ok()).filter(|_| Fields::read(&rest[2..]).is_ok());
+    let rest = if currency.is_some() { &rest[2..] } else { rest };
     let fields = Fields::read(rest).map_err(|cause| CommandError::Fields { control, cause })?;
     Ok(Registration { password, config: *config, currency, fields })
 }
@@ -425,13 +453,22 @@ mod tests {
         let Ok(Command::Registration(it)) = read("06 00 10 12 34 56 BE 09 78 03 01 06 06 26 04 0A 02 06 D3") else {
             panic!("no registration")
         };
-        assert_eq!((it.password, it.config, it.currency), (123_456, 0xBE, Some([0x09, 0x78])));
+        assert_eq!((it.password, it.config, it.currency), (Password(123_456), 0xBE, Some([0x09, 0x78])));
+        assert!(!format!("{it:?}").contains("123456"));
         assert!(it.till_prints_payments() && it.till_prints_administration() && it.hears_intermediate());
         assert!(it.gets_print_commands() && it.has_tlv() && it.permits(Control::PRINT_BLOCK));
         assert!(!it.permits(Control::PRINT_LINE) && it.fields.byte(0x03) == Some(1));
-        // Without a currency; with fields; with neither.
-        let Ok(Command::Registration(it)) = read("06 00 08 00 00 00 06 03 00 06 00") else { panic!("no registration") };
-        assert_eq!((it.currency, it.has_tlv()), (None, true));
+        // Without a currency; with one that looks like a field.
+        for (data, currency, has_tlv) in [
+            ("06 00 06 00 00 00 06 06 00", None, true),
+            ("06 00 09 00 00 00 06 06 03 12 01 28", None, true),
+            ("06 00 06 00 00 00 06 03 48", Some([0x03, 0x48]), false),
+            ("06 00 06 00 00 00 06 06 43", Some([0x06, 0x43]), false),
+            ("06 00 0A 00 00 00 06 03 48 03 01 06 00", Some([0x03, 0x48]), true),
+        ] {
+            let Ok(Command::Registration(it)) = read(data) else { panic!("no registration: {data}") };
+            assert_eq!((it.currency, it.has_tlv()), (currency, has_tlv), "{data}");
+        }
         assert!(read("06 00 04 00 00 00 06").is_ok());
         let short = CommandError::Short { control: Control::REGISTRATION, what: "config byte" };
         assert_eq!(read("06 00 03 00 00 00"), Err(short));
@@ -456,5 +493,20 @@ mod tests {
         assert_eq!(last("06 01 07 06 05 1F 1F 02 04 71"), Some(LastReceipt::Is(471)));
         assert_eq!(last("06 01 05 06 03 1F 1F 00"), Some(LastReceipt::None));
         assert_eq!(last("06 01 00"), None);
+    }
+
+    #[test]
+    fn passwords_come_in_front_as_a_field_or_not_at_all() {
+        let password = |hex| match read(hex) {
+            Ok(Command::EndOfDay(guarded)) => guarded.password,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(password("06 50 03 12 34 56"), Some(Password(123_456)));
+        assert_eq!(password("06 50 04 3D 12 34 56"), Some(Password(123_456)));
+        assert_eq!(password("06 50 00"), None);
+        for hex in ["05 01 00", "05 01 03 03 12 34", "05 01 05 06 12 34 03 02", "05 01 02 03 02"] {
+            assert!(matches!(read(hex), Ok(Command::StatusEnquiry(_))), "{hex}");
+        }
+        assert!(matches!(read("06 B0 02 FF FF"), Ok(Command::Abort(_))));
     }
 }

@@ -107,6 +107,8 @@ pub(super) struct Job {
     aborting: bool,
     /// The till has waited for as long as it does.
     gave_up: bool,
+    /// A payment whose till is gone was to be stopped.
+    stopped: bool,
 }
 
 impl Job {
@@ -136,11 +138,17 @@ impl Job {
             taken: None,
             aborting: false,
             gave_up: false,
+            stopped: false,
         }
     }
 
     pub(super) fn is_over(&self) -> bool {
         self.stage == Stage::Over
+    }
+
+    /// Only the answer to the last frame is missing: a till that goes on without it has had it.
+    pub(super) fn is_told(&self) -> bool {
+        self.stage == Stage::Ending && self.frames.is_empty() && matches!(self.unanswered, Some((Frame::Last(_), _)))
     }
 
     pub(super) fn waits_for(&self, ticket: u64) -> bool {
@@ -180,10 +188,11 @@ impl Job {
         self.frames.clear();
         self.unanswered = None;
         match self.stage {
-            // Nobody would take the goods: no card is asked for any longer.
-            Stage::Watching | Stage::Beginning => self.cancel(flow),
+            // Nobody would take the goods: no card is asked for any longer. What is just being begun is stopped when it
+            // has.
+            Stage::Watching => self.cancel(flow),
             Stage::Telling => self.not_acknowledged(flow),
-            Stage::Cancelling | Stage::Signing | Stage::Confirming | Stage::Undoing => {}
+            Stage::Beginning | Stage::Cancelling | Stage::Signing | Stage::Confirming | Stage::Undoing => {}
             _ => self.stage = Stage::Over,
         }
     }
@@ -242,7 +251,9 @@ impl Job {
     pub(super) fn said(&mut self, said: Said, flow: &mut Flow<'_>) {
         self.ticket = None;
         let asked = self.again.take().map(|(_, ask)| ask);
-        if let Said::NoAnswer { .. } = said {
+        // The sale that is looked at cannot be read: as no answer.
+        let lost_sight = matches!((self.stage, &said), (Stage::Watching | Stage::Signing, Said::Refused(_)));
+        if lost_sight && self.begin.is_some() || matches!(said, Said::NoAnswer { .. }) {
             let since = *self.silent_since.get_or_insert(flow.now);
             if flow.now < since + NO_ANSWER
                 && let Some(ask) = asked
@@ -265,7 +276,6 @@ impl Job {
             (Stage::Confirming, said) => self.confirmed(said, flow),
             (Stage::Receipt(copy), said) => self.receipt(copy, said, flow),
             (Stage::Period, Said::Close(close)) => self.period(&close, flow),
-            (Stage::Watching | Stage::Signing, Said::Refused(_)) => self.watch(flow),
             (_, Said::Refused(problem)) => self.end_with(code_of_refusal(&problem), flow),
             _ => self.end_with(code::SYSTEM, flow),
         }
@@ -292,6 +302,13 @@ impl Job {
         }
     }
 
+    fn watch_later(&mut self, flow: &mut Flow<'_>) {
+        let Some(begin) = &self.begin else { return self.end_with(code::SYSTEM, flow) };
+        let ask = Ask::Show { reference: begin.reference.clone(), wait_s: WATCH_S };
+        self.stage = Stage::Watching;
+        self.again = Some((flow.now + PAUSE, ask));
+    }
+
     /// How the transaction stands.
     fn watched(&mut self, sale: Sale, flow: &mut Flow<'_>) {
         if self.begin.is_none() {
@@ -309,6 +326,12 @@ impl Job {
                 self.ask(Ask::Sign { reference, accepted: true }, Stage::Signing, flow);
             }
             State::Ended | State::Unconfirmed | State::UnconfirmedFinishing => self.ended(flow),
+            State::WaitingForCard if !self.line_up && !self.stopped => {
+                self.stopped = true;
+                self.cancel(flow);
+            }
+            // The terminal does not wait there with its answer.
+            State::AwaitingSignature | State::AwaitingTill => self.watch_later(flow),
             _ => self.watch(flow),
         }
     }

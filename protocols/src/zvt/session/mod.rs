@@ -39,7 +39,7 @@ use super::answer::{Reply, completion_of_enquiry};
 use super::apdu::{Apdu, Control};
 use super::bmp::{Fields, Order};
 use super::code;
-use super::command::{Command, Guarded, Registration};
+use super::command::{Command, Guarded, Password, Registration};
 use super::text::Charset;
 use crate::terminal::{Ask, OnSilence, Said, Status};
 use flow::Flow;
@@ -251,6 +251,7 @@ impl Session {
 
     fn commanded(&mut self, line: Line, command: Command, now: Duration) -> Vec<Action> {
         let send = |apdu| vec![Action::Send { line, apdu }];
+        self.job.take_if(|job| job.line == line && job.is_told());
         match command {
             Command::Registration(registration) => self.register(line, registration, now),
             Command::LogOff => {
@@ -312,7 +313,7 @@ fn wants_version(fields: &Fields) -> bool {
 /// Whether a command's password is the till's; where none is configured, no password is the right one.
 fn is_allowed(settings: &Settings, guarded: &Guarded) -> bool {
     // The specification's terminals compare five of the six digits; here all count.
-    settings.password == Some(guarded.password)
+    settings.password.is_some_and(|password| guarded.password == Some(Password(password)))
 }
 
 impl Facts {

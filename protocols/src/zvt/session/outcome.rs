@@ -123,7 +123,7 @@ pub(super) fn fields(sale: &Sale, result: u8, flow: &Flow<'_>, echoes_currency: 
     fields.set(0x29, terminal_id(&flow.facts.terminal_id));
     fields.set(0x2A, padded(&flow.facts.terminal_id));
     fields.set_number(0x87, u64::from(sale.receipt_number));
-    fields.set_number(0x88, sale.number % 1_000_000);
+    // Neither 88 nor A0: some tills stop reading there, and lose what stands behind.
     if echoes_currency && let Some(currency) = flow.facts.currency {
         fields.set(0x49, currency);
     }

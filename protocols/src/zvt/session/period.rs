@@ -23,20 +23,11 @@ fn place(kind: Option<u8>) -> usize {
 pub(super) fn fields(close: &Close, flow: &Flow<'_>) -> Fields {
     let decimals = flow.facts.decimals;
     let mut cards = [CardTotal::default(); 7];
-    for line in &close.schemes {
-        let card = &mut cards[place(line.scheme.as_deref().and_then(card_type))];
-        let sum = minor(&line.sum, decimals).unwrap_or(0);
-        match line.kind {
-            Kind::Sale | Kind::Capture | Kind::ByRegistration => {
-                card.sum = card.sum.saturating_add(sum);
-                card.count += line.count;
-            }
-            Kind::Refund | Kind::Credit | Kind::Reversal => {
-                card.sum = card.sum.saturating_sub(sum);
-                card.count += line.count;
-            }
-            _ => {}
-        }
+    for brand in &close.brands {
+        let card = &mut cards[place(brand.name.as_deref().and_then(card_type))];
+        // No minus has room: a brand that gave more than it took has nothing here.
+        card.sum = card.sum.saturating_add(minor(&brand.net, decimals).unwrap_or(0));
+        card.count += brand.count;
     }
     let (value, full) = totals([0, 0], &cards);
     let mut fields = Fields::default();

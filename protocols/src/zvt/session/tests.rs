@@ -347,3 +347,62 @@ fn two_receipts_that_fit_are_none() {
     stage.terminal(200, &json!({ "sales": [at(17)] }));
     assert!(matches!(stage.told().as_slice(), [Told::Aborted { code: 0xB5, .. }]));
 }
+
+#[test]
+fn a_line_that_breaks_while_it_begins_stops_it_as_soon_as_it_has() {
+    let mut stage = Stage::quiet();
+    stage.till(PAY);
+    stage.terminal(200, &status());
+    let lost = stage.session.line_lost(LINE, stage.now);
+    stage.take(lost);
+    assert!(matches!(stage.question(), Ask::Begin(_)), "it may be on its way: {:?}", stage.question());
+    stage.terminal(201, &sale("waiting-for-card", json!({})));
+    assert_eq!(stage.question(), &Ask::Cancel("zvt-test-1".to_owned()));
+    // Too late: what the bank approves then is taken back.
+    let mut late = sale("in-progress", json!({}));
+    late["cancel"] = json!("too-late");
+    stage.terminal(200, &late);
+    stage.terminal(
+        200,
+        &sale(
+            "awaiting-till",
+            json!({
+                "toConfirm": { "amount": "10.00", "until": "2026-11-20T12:36:56Z", "onSilence": "reverse" },
+            }),
+        ),
+    );
+    assert_eq!(stage.question(), &Ask::Confirm { reference: "zvt-test-1".to_owned(), taken: Taken::Nothing });
+    stage.terminal(200, &sale("unconfirmed", json!({})));
+    assert!(!stage.session.is_busy());
+}
+
+#[test]
+fn a_signature_is_waited_for_without_haste_where_the_terminal_prints_and_else_is_not_compared() {
+    for (registration, waits) in [("00 00 00 0C", true), ("00 00 00 0E", false), ("00 00 00 04", false)] {
+        let mut stage = Stage::with(settings(OnSilence::Reverse), registration);
+        stage.till(PAY);
+        stage.terminal(200, &status());
+        stage.terminal(201, &sale("awaiting-signature", json!({})));
+        if waits {
+            assert!(stage.asked.is_empty(), "the terminal would answer at once");
+            let began = stage.now;
+            while stage.asked.is_empty() {
+                stage.wait();
+            }
+            assert!(stage.now > began);
+            assert!(matches!(stage.question(), Ask::Show { .. }));
+        } else {
+            assert_eq!(stage.question(), &Ask::Sign { reference: "zvt-test-1".to_owned(), accepted: true });
+        }
+    }
+}
+
+#[test]
+fn a_till_that_goes_on_without_the_last_acknowledgement_is_served() {
+    let mut stage = Stage::quiet();
+    stage.till("06 70 00");
+    stage.terminal(200, &status());
+    assert!(matches!(stage.told().as_slice(), [Told::Ok, Told::Completion(_)]));
+    stage.till("06 70 00");
+    assert_eq!(stage.told(), [Told::Ok]);
+}
