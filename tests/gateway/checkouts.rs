@@ -483,3 +483,37 @@ async fn a_shop_that_hangs_or_redirects_stops_nothing() {
     assert_eq!(pays(&shop, &id, &[]).await.0, 200);
     assert!(server.requests().iter().all(|request| request.starts_with("GET /result?")), "not followed");
 }
+
+#[tokio::test]
+async fn a_checkout_is_changed_until_something_is_submitted() {
+    let shop = open(HostRules::Checked).await;
+    let id = shop.checkout(&[("merchantMemo", "the first")]).await;
+    let path = format!("v1/checkouts/{id}");
+    let entity = shop.gateway.entity_id().to_owned();
+    let changes = |more: &[(&str, &str)]| with(owned(&[("entityId", entity.as_str())]), more);
+    let update = async |form: Form| read_as(Call::Checkout, shop.asked("POST", &path, Some(&form)).await).await;
+    let (status, answer) = update(changes(&[("amount", "10.00"), ("merchantMemo", "the second")])).await;
+    assert_eq!((status, text(&answer, "/result/code")), (200, "000.200.101".into()), "{answer}");
+    // What is wrong changes nothing.
+    for (wrong, name) in [
+        (&[("amount", "ten")][..], "amount"),
+        (&[("paymentType", "RF")], "paymentType"),
+        (&[("shopperResultUrl", "nonsense")], "shopperResultUrl"),
+    ] {
+        let (status, answer) = update(changes(wrong)).await;
+        assert_eq!((status, refusal(&answer).1), (400, name.to_owned()), "{answer}");
+    }
+    let stranger = read_as(
+        Call::Checkout,
+        shop.asked("POST", &format!("v1/checkouts/{}", "0".repeat(32)), Some(&changes(&[]))).await,
+    );
+    assert_eq!(stranger.await.0, 404);
+    let (status, paid) = pays(&shop, &id, CARD).await;
+    assert_eq!(
+        (status, text(&paid, "/amount"), text(&paid, "/merchantMemo")),
+        (200, "10.00".into(), "the second".into()),
+        "{paid}"
+    );
+    let (status, answer) = update(changes(&[("amount", "11.00")])).await;
+    assert_eq!(status, 400, "{answer}");
+}

@@ -44,7 +44,7 @@
 //! | `GET`, `POST`, `DELETE /v1/schedules/{id}` | a subscription, which a payment with `job.*` has set up (`schedule`) |
 //! | `GET` or `POST /redirect/{id}` | the page on which a customer acts (`page`) |
 //! | `GET /provider/…` | tokens of test cards (`provider`) |
-//! | `POST /v1/checkouts` | a checkout for the hosted widget; what is below it is served without `/v1` too |
+//! | `POST /v1/checkouts`, `…/{id}` | a checkout for the hosted widget, and what is changed of it; what is below it is served without `/v1` too |
 //! | `POST /v1/checkouts/{id}/payment`, `…/registration` | from a shopper's browser: pays it, stores what was typed |
 //! | `GET /v1/checkouts/{id}/payment`, `…/registration` | what became of it |
 //! | `GET /v1/paymentWidgets.js`, `GET /v1/fastcheckout/integrity` | the widget's script, and its hash |

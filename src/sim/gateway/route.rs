@@ -47,6 +47,7 @@ enum Operation<'a> {
     Deregister(&'a str),
     PayStored(&'a str),
     CreateCheckout,
+    UpdateCheckout(&'a str),
     /// By the widget, in a shopper's browser.
     Submit(&'a str, Purpose),
     CheckoutResult(&'a str, Purpose),
@@ -88,6 +89,7 @@ fn operation<'a>(method: &Method, path: &'a str, literal: bool) -> Option<Operat
         ("DELETE", ["registrations", id]) if is_id(id) => Operation::Deregister(id),
         ("POST", ["registrations", id, "payments"]) if is_id(id) => Operation::PayStored(id),
         ("POST", ["checkouts"]) => Operation::CreateCheckout,
+        ("POST", ["checkouts", id]) if is_checkout(id) => Operation::UpdateCheckout(id),
         ("POST", ["checkouts", id, what]) if is_checkout(id) => Operation::Submit(id, purpose(what)?),
         ("GET", ["checkouts", id, "return"]) if is_checkout(id) => Operation::Return(id),
         ("GET", ["checkouts", id, what]) if is_checkout(id) => Operation::CheckoutResult(id, purpose(what)?),
@@ -148,7 +150,7 @@ impl Operation<'_> {
             Self::Register => "registration",
             Self::Deregister(_) => "deregistration",
             Self::PayStored(_) => "stored card",
-            Self::CreateCheckout => "checkout",
+            Self::CreateCheckout | Self::UpdateCheckout(_) => "checkout",
             Self::Submit(..) => "checkout payment",
             Self::CheckoutResult(..) => "checkout result",
             Self::Return(_) | Self::Script | Self::Sheet | Self::Integrity | Self::Asset(_) | Self::Preflight => {
@@ -196,6 +198,7 @@ pub(super) fn route(host: &mut Host, asked: &RouteRequest<'_>) -> Delivery {
         Some(Operation::Deregister(id)) => host.deregister(id, query),
         Some(Operation::PayStored(id)) => form(asked).and_then(|body| host.pay_with_registration(id, body)),
         Some(Operation::CreateCheckout) => form(asked).and_then(|body| host.create_checkout(body)),
+        Some(Operation::UpdateCheckout(id)) => form(asked).and_then(|body| host.update_checkout(id, body)),
         Some(Operation::Submit(id, purpose)) => {
             form(asked).and_then(|body| host.submit(id, purpose, Sender { headers: asked.headers }, body))
         }

@@ -1,5 +1,6 @@
 //! A till made of the crate `zvt`, unmodified: registration, status, two reservations, a partial reversal, the
-//! question for open ones, a reversal, diagnosis and the end of day. `zvt-client HOST:PORT` ends with 0 when each went as it must.
+//! question for open ones, a reversal, diagnosis and the end of day. `zvt-client HOST:PORT` ends with 0 when each
+//! went as it must.
 
 #![allow(clippy::unwrap_used, reason = "a test ends where it fails")]
 

@@ -1,4 +1,6 @@
-//! `POST /v1/checkouts`: the merchant's server says what is to be paid, and gets an id for the widget.
+//! `POST /v1/checkouts`: the merchant's server says what is to be paid, and gets an id for the widget. With the id
+//! behind it (`POST /v1/checkouts/{id}`) it says more, or something else, as long as nothing was submitted
+//! (data-model: overrideHolder, "at prepare/update checkout").
 
 use serde_json::json;
 
@@ -7,8 +9,11 @@ use super::super::form::{self, Form, Invalid};
 use super::super::host::{Delivery, Host, money};
 use super::super::refusal::Refusal;
 use super::super::{included, widget};
+use super::submit::USED_UP;
 use super::{Checkout, Purpose, origin};
 
+/// Said of one that was changed.
+const UPDATED: (&str, &str) = ("000.200.101", "successfully updated checkout");
 /// Said of a checkout that waits for its shopper. Which code says so is not documented.
 pub(super) const CREATED: (&str, &str) = ("000.200.100", "successfully created checkout");
 
@@ -16,22 +21,7 @@ impl Host {
     /// `POST /v1/checkouts`.
     pub(in super::super) fn create_checkout(&mut self, body: &[u8]) -> Result<Delivery, Refusal> {
         let form = self.form(body, form::CHECKOUT)?;
-        let purpose = purpose(&form)?;
-        if purpose == Purpose::Payment {
-            form.complete(form::CHECKOUT)?;
-            let amount = money(&form)?;
-            if !self.host_rules().books_all() {
-                included::check(&form, amount)?;
-            }
-        }
-        for (name, kind) in form.iter().filter(|(name, _)| is_type(name)) {
-            if !["DB", "PA", "CD"].contains(&kind) {
-                return Err(Invalid::new(name, "must be DB, PA or CD; CP, RV and RF refer to a payment").into());
-            }
-        }
-        if let Some(url) = form.get("shopperResultUrl") {
-            origin::of(url).ok_or_else(|| Invalid::new("shopperResultUrl", origin::MUST_BE))?;
-        }
+        let purpose = self.checked(&form)?;
         let new = Checkout {
             id: new_id(),
             purpose,
@@ -45,6 +35,50 @@ impl Host {
         }
         let now = self.clock.now();
         Ok(if self.checkouts.keep(new, now) { Delivery::Answer(200, answer) } else { answer::throttled() })
+    }
+
+    /// `POST /v1/checkouts/{id}`: what it names counts from now on, and everything else stays.
+    pub(in super::super) fn update_checkout(&mut self, id: &str, body: &[u8]) -> Result<Delivery, Refusal> {
+        let more = self.form(body, form::CHECKOUT)?;
+        let checkout = self.checkouts.find(id).ok_or(Refusal::NotFound)?;
+        let known = checkout.purpose;
+        self.checkout(id, known)?;
+        if checkout.submitted.is_some() {
+            return Err(USED_UP);
+        }
+        let kept = checkout.pairs.iter().filter(|(name, _)| more.get(name).is_none()).cloned();
+        let named = more.iter().map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let pairs: Vec<(String, String)> = kept.chain(named).collect();
+        let form = Form::from_pairs(pairs.clone(), form::CHECKOUT, self.host_rules())?;
+        if self.checked(&form)? != known {
+            let why = "a checkout that pays stays one, and one that stores payment data too";
+            return Err(Invalid::new("createRegistration", why).into());
+        }
+        if !self.checkouts.replace(id, pairs) {
+            return Ok(answer::throttled());
+        }
+        Ok(Delivery::Answer(200, json!({ "id": id, "result": result(UPDATED.0, UPDATED.1) })))
+    }
+
+    /// What a checkout is for, when all that is said of it fits together.
+    fn checked(&self, form: &Form) -> Result<Purpose, Refusal> {
+        let purpose = purpose(form)?;
+        if purpose == Purpose::Payment {
+            form.complete(form::CHECKOUT)?;
+            let amount = money(form)?;
+            if !self.host_rules().books_all() {
+                included::check(form, amount)?;
+            }
+        }
+        for (name, kind) in form.iter().filter(|(name, _)| is_type(name)) {
+            if !["DB", "PA", "CD"].contains(&kind) {
+                return Err(Invalid::new(name, "must be DB, PA or CD; CP, RV and RF refer to a payment").into());
+            }
+        }
+        if let Some(url) = form.get("shopperResultUrl") {
+            origin::of(url).ok_or_else(|| Invalid::new("shopperResultUrl", origin::MUST_BE))?;
+        }
+        Ok(purpose)
     }
 }
 

@@ -10,7 +10,8 @@
 //!
 //! Where the interface is silent, this is assumed:
 //!
-//! - `POST /v1/checkouts` makes one. What its server has said the shopper's browser cannot change; a name that it sends
+//! - `POST /v1/checkouts` makes one, and `POST /v1/checkouts/{id}` changes it until something was submitted. What its
+//!   server has said the shopper's browser cannot change; a name that it sends
 //!   as well must have the same value. Amount, currency and type are the server's alone.
 //! - A checkout with `createRegistration` and without amount, currency and type stores payment data and pays nothing:
 //!   it is served at `/registration`, all others at `/payment`.
@@ -170,6 +171,19 @@ impl Checkouts {
         self.order.push_back(new.id.clone());
         self.known.insert(new.id.clone(), new);
         true
+    }
+
+    /// Says something else of one; false when there is no room for it.
+    fn replace(&mut self, id: &str, pairs: Vec<(String, String)>) -> bool {
+        let Some(checkout) = self.known.get_mut(id) else { return false };
+        let others = self.bytes.saturating_sub(checkout.bytes());
+        let weight: usize = pairs.iter().map(|(name, value)| name.len() + value.len()).sum();
+        let fits = others.saturating_add(weight) <= MOST_BYTES;
+        if fits {
+            checkout.pairs = pairs;
+            self.bytes = others + weight;
+        }
+        fits
     }
 
     fn find(&self, id: &str) -> Option<&Checkout> {

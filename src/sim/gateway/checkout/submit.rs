@@ -40,7 +40,7 @@ const SHOPPER_RESULT_URL: &str = "shopperResultUrl";
 // Which codes say so is not documented.
 const EXPIRED: Refusal =
     rule("id", "200.300.404", "this checkout has expired: it was valid for 30 minutes, make another");
-const USED_UP: Refusal =
+pub(super) const USED_UP: Refusal =
     rule("id", "700.300.700", "this checkout was used: there is one payment for each, make another");
 const STORES: Refusal =
     rule("id", "700.400.580", "this checkout stores payment data: it is served at its path /registration");
