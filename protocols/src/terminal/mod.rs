@@ -38,8 +38,8 @@ pub enum Ask {
     Latest,
     /// The till's transaction of this number, when it is there: a list of one, or of none or another one.
     Number(u64),
-    /// The till's newest transaction: a list of one, or of none.
-    Newest,
+    /// The till's newest transactions: so many, or fewer.
+    Newest(u8),
     /// The till's transactions whose reference has this in it, the newest first.
     Referenced {
         /// A part of the reference.
@@ -132,8 +132,8 @@ impl Ask {
                 let since = number.saturating_sub(1).to_string();
                 get("/v1/sales".to_owned(), vec![("since", since), ("limit", "1".to_owned())])
             }
-            Self::Newest => {
-                get("/v1/sales".to_owned(), vec![("order", "newest".to_owned()), ("limit", "1".to_owned())])
+            Self::Newest(count) => {
+                get("/v1/sales".to_owned(), vec![("order", "newest".to_owned()), ("limit", count.to_string())])
             }
             Self::Referenced { part, from, cursor } => {
                 let mut query = vec![("reference", part.clone()), ("order", "newest".to_owned())];
@@ -219,7 +219,7 @@ impl Said {
             }
             Ask::Cancel(_) => serde_json::from_slice::<view::Cancelled>(body)
                 .map(|cancelled| Self::Cancelled { in_time: cancelled.cancel == "in-time", sale: cancelled.sale }),
-            Ask::Number(_) | Ask::Newest | Ask::Referenced { .. } => serde_json::from_slice::<view::Sales>(body)
+            Ask::Number(_) | Ask::Newest(_) | Ask::Referenced { .. } => serde_json::from_slice::<view::Sales>(body)
                 .map(|list| Self::Sales { sales: list.sales, next: list.next }),
             Ask::Receipt { .. } => serde_json::from_slice(body).map(Self::Receipt),
             Ask::PrintAgain { .. } => Ok(Self::Done),

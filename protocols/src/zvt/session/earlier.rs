@@ -62,7 +62,7 @@ impl Search {
         let decimals = flow.facts.decimals;
         let search =
             Self { wanted, receipt, amount, decimals, step: Step::Newest, since: None, found: Vec::new(), rounds: 0 };
-        (search, flow.ask(Ask::Newest))
+        (search, flow.ask(Ask::Newest(1)))
     }
 
     fn nothing(&self) -> Next {
@@ -137,7 +137,7 @@ impl Search {
 
     fn fits(&self, sale: &Sale) -> bool {
         let kind = match self.wanted {
-            Wanted::Payment => matches!(sale.kind, Kind::Sale | Kind::ByRegistration | Kind::Credit | Kind::Refund),
+            Wanted::Payment => matches!(sale.kind, Kind::Sale | Kind::ByRegistration | Kind::Credit),
             Wanted::Reservation => {
                 matches!(sale.kind, Kind::PreAuthorisation | Kind::PreAuthorisationByRegistration)
             }

@@ -37,7 +37,7 @@ impl Flow<'_> {
     }
 
     /// What becomes of an approval that is not acknowledged: a till that says with each command what it has heard last,
-    /// or numbers its messages, finds out by itself and keeps it (tills: 2.11).
+    /// or numbers its messages, finds out by itself and keeps it (ZVT PA00P015, 2.2.8 and 4).
     pub(super) fn unacknowledged(&self, says_last_receipt: bool) -> OnSilence {
         let numbers = self.registration.is_some_and(Registration::wants_message_numbers);
         if says_last_receipt || numbers { OnSilence::Keep } else { self.settings.unacknowledged }

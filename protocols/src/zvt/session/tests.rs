@@ -262,12 +262,15 @@ fn a_terminal_that_does_not_answer_is_asked_again_with_the_same_reference_and_th
 
 #[test]
 fn a_till_that_is_one_receipt_behind_has_the_last_approval_taken_back_first() {
-    for (heard, undone) in [("00 16", true), ("00 17", false), ("00 15", false)] {
+    // Its own transaction before has the number 14: 15 and 16 are another till's.
+    for (heard, undone) in [("00 14", true), ("00 17", false), ("00 16", false)] {
         let mut stage = Stage::quiet();
         stage.till(&format!("06 01 0E 04 00 00 00 00 10 00 06 05 1F 1F 02 {heard}"));
         stage.terminal(200, &status());
-        assert_eq!(stage.question(), &Ask::Latest);
-        stage.terminal(200, &approved());
+        assert_eq!(stage.question(), &Ask::Newest(2));
+        let mut before = approved();
+        (before["number"], before["receiptNumber"], before["reference"]) = (json!(14), json!(14), json!("before"));
+        stage.terminal(200, &json!({ "sales": [approved(), before] }));
         let Ask::Begin(begin) = stage.question() else { panic!("{:?}", stage.question()) };
         assert_eq!(begin.kind == crate::terminal::Kind::Reversal, undone, "{heard}");
         assert_eq!(begin.of.as_deref(), undone.then_some("zvt-test-1"));

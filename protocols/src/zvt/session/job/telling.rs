@@ -129,7 +129,7 @@ impl Job {
         self.receipts(flow);
     }
 
-    /// Nobody has acknowledged the approval (tills: 2.11).
+    /// Nobody has acknowledged the approval (ZVT PA00P015, 2.2.8 and 4).
     pub(super) fn not_acknowledged(&mut self, flow: &mut Flow<'_>) {
         if self.sale.as_ref().is_none_or(|sale| sale.state != State::AwaitingTill) {
             // A capture, a void or a refund stands, and `06 20` tells it.

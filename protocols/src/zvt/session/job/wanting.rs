@@ -89,21 +89,23 @@ impl Job {
             return self.end_with(code::WRONG_CURRENCY, flow);
         }
         match last_receipt(fields) {
-            Some(LastReceipt::Is(_)) => self.ask(Ask::Latest, Stage::InStep, flow),
+            Some(LastReceipt::Is(_)) => self.ask(Ask::Newest(2), Stage::InStep, flow),
             Some(LastReceipt::None) | None => self.find_or_begin(flow),
         }
     }
 
-    /// A till that is one receipt behind has never heard of the last approval: it is taken back first (tills: 2.11).
+    /// A till that is one receipt behind has never heard of its last approval, which is taken back first (ZVT PA00P015, 2.2.8 and 4).
+    /// One behind is the till's own transaction before: the numbers are the terminal's, and other tills have some.
     pub(super) fn in_step(&mut self, said: Said, flow: &mut Flow<'_>) {
         let heard = fields_of(&self.command).and_then(last_receipt);
-        if let (Said::Sale(sale), Some(LastReceipt::Is(heard))) = (said, heard) {
-            let one_behind = u16::try_from((u64::from(sale.receipt_number) + 9997) % 9999 + 1).unwrap_or(0);
-            let stands = matches!(sale.outcome, Some(Outcome::Approved | Outcome::PartiallyApproved));
-            let by_card = matches!(sale.kind, Kind::Sale | Kind::PreAuthorisation);
-            if stands && by_card && heard == one_behind {
-                let begin =
-                    Begin { of: Some(sale.reference), ..Begin::new(&flow.new_reference(), Kind::Reversal, None) };
+        if let (Said::Sales { sales, .. }, Some(LastReceipt::Is(heard))) = (said, heard)
+            && let [last, before] = sales.as_slice()
+        {
+            let stands = matches!(last.outcome, Some(Outcome::Approved | Outcome::PartiallyApproved));
+            let by_card = matches!(last.kind, Kind::Sale | Kind::PreAuthorisation);
+            if stands && by_card && heard == before.receipt_number {
+                let of = Some(last.reference.clone());
+                let begin = Begin { of, ..Begin::new(&flow.new_reference(), Kind::Reversal, None) };
                 self.begin = Some(begin.clone());
                 return self.ask(Ask::Begin(Box::new(begin)), Stage::Undoing, flow);
             }
