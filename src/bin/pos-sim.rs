@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use pos_agent::sim::{fault, gateway::args as gateway, printer, reader, shop};
+use pos_agent::sim::{fault, gateway::args as gateway, printer, reader, shop, till};
 
 /// The simulated world around pos-agent: reader, gateway, printer, faults on a line, or a whole shop.
 #[derive(Parser)]
@@ -23,6 +23,8 @@ enum Device {
     Gateway(gateway::Args),
     /// A receipt printer on TCP or a pty: shows its paper as text and as pictures.
     Printer(printer::Args),
+    /// A till with a protocol of its own, before a terminal.
+    Till(till::Args),
     /// Faults on a TCP line: delay, loss, flipped bits, cuts.
     Fault(fault::FaultArgs),
 }
@@ -48,6 +50,7 @@ async fn main() -> ExitCode {
         Device::Reader(args) => reader::args::run(args).await.map(|()| 0),
         Device::Gateway(args) => gateway::run(args).await.map(|()| 0),
         Device::Printer(args) => printer::run(args).await.map(|()| 0),
+        Device::Till(args) => till::run(args).await,
         Device::Fault(args) => fault::run(args).await.map(|()| 0),
     };
     match done {

@@ -39,6 +39,7 @@
 //! | a capture, refund or reversal; a question | `gateway/follow_up.rs` `follow_up`, `gateway/query.rs` `query` |
 //! | it is booked | `gateway/booking.rs` `book`, `gateway/books.rs` `enter` |
 //! | it is answered | `gateway/answer.rs` `payment`, `gateway/delivery.rs` `deliver` |
+//! | a till speaks ZVT to a terminal | `till.rs` `run`, `till/zvt.rs` `run` |
 //! | a receipt is printed | `printer/mechanism.rs` `print`, `printer/paper.rs` `feed`, `printer/drawing.rs` `png` |
 //!
 //! It speaks the real wires (pty or TCP, TLS, ESC/POS) and holds the only code of the project that can decrypt; the
@@ -58,3 +59,5 @@ pub mod printer;
 pub mod reader;
 // All of them together, and `cargo demo`.
 pub mod shop;
+// Tills with a protocol of their own.
+pub mod till;

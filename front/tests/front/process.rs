@@ -31,7 +31,9 @@ impl Running {
     #[allow(dead_code, reason = "for the tests before the real agent")]
     pub(crate) async fn begin_as(uid: u32, folder: TempDir, more: &str) -> Self {
         let program = folder.path().join("pos-front");
-        std::fs::copy(PROGRAM, &program).unwrap();
+        // By another process: one that is begun by another test meanwhile would hold the file open for writing, and
+        // then it cannot be run.
+        assert!(Program::new("cp").arg(PROGRAM).arg(&program).status().unwrap().success());
         std::os::unix::fs::chown(folder.path(), Some(uid), None).unwrap();
         let mut command = Command::new(program);
         command.uid(uid);

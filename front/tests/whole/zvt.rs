@@ -600,3 +600,43 @@ async fn a_till_made_of_the_crate_zvt_works_unmodified() {
         ledger.entries().iter().filter(|it| it.kind == Kind::Capture).map(|it| it.amount.as_str()).collect();
     assert_eq!((captured, entries(&shop, Kind::Reversal, State::Approved)), (vec!["12.05"], 1));
 }
+
+#[derive(clap::Parser)]
+struct Desk {
+    #[command(flatten)]
+    args: pos_agent::sim::till::Args,
+}
+
+/// `pos-sim till zvt …`; its exit code.
+async fn desk(port: u16, words: &[&str]) -> u8 {
+    let at = format!("127.0.0.1:{port}");
+    let words = ["pos-sim till", "zvt", "--at", &at].into_iter().chain(words.iter().copied());
+    pos_agent::sim::till::run(<Desk as clap::Parser>::try_parse_from(words).unwrap().args).await.unwrap()
+}
+
+#[tokio::test]
+async fn the_till_on_the_desk_pays_repeats_voids_and_closes() {
+    let (shop, _stop) = shop_of_two().await;
+    let port = free_port();
+    let _front = front(&shop, port, "").await;
+    for (words, taps, code) in [
+        (&["pay", "5.00"][..], true, 0),
+        (&["repeat"], false, 0),
+        (&["void", "1"], false, 0),
+        (&["void", "1"], false, 1),
+        (&["reserve", "20.00"], true, 0),
+        (&["capture", "3", "12.00"], false, 0),
+        (&["status"], false, 0),
+        (&["totals"], false, 0),
+        (&["end-of-day"], false, 0),
+        (&["pay", "5.00", "--acknowledge", "no"], true, 1),
+    ] {
+        let (said, ()) = tokio::join!(desk(port, words), async {
+            if taps {
+                tap(&shop).await;
+            }
+        });
+        assert_eq!(said, code, "{words:?}");
+    }
+    assert_eq!(shop.gateway.ledger().all_charged().count(), 1, "12.00 of the reservation");
+}

@@ -94,7 +94,8 @@ impl Job {
         }
     }
 
-    /// A till that is one receipt behind has never heard of its last approval, which is taken back first (ZVT PA00P015, 2.2.8 and 4).
+    /// A till that is one receipt behind has never heard of its last approval, which is taken back first (ZVT PA00P015,
+    /// 2.2.8 and 4).
     /// One behind is the till's own transaction before: the numbers are the terminal's, and other tills have some.
     pub(super) fn in_step(&mut self, said: Said, flow: &mut Flow<'_>) {
         let heard = fields_of(&self.command).and_then(last_receipt);

@@ -1,0 +1,30 @@
+//! Tills on a desk: `pos-sim till` speaks to a terminal as a till of a shop does, and shows what it is told.
+
+use std::io;
+
+use clap::Subcommand;
+
+mod zvt;
+
+/// `pos-sim till`.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    #[command(subcommand)]
+    protocol: Protocol,
+}
+
+#[derive(Debug, Subcommand)]
+enum Protocol {
+    /// A till that speaks ZVT, to the port of `[[zvt]]` in front.toml
+    Zvt(zvt::Args),
+}
+
+/// Carries out what was asked for; the exit code is 0 when it was approved or done, 1 when it was not.
+///
+/// # Errors
+/// When the terminal cannot be reached, or says what no terminal says.
+pub async fn run(args: Args) -> io::Result<u8> {
+    match args.protocol {
+        Protocol::Zvt(args) => zvt::run(args).await,
+    }
+}
