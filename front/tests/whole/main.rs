@@ -33,8 +33,12 @@ async fn shop() -> (Shop, oneshot::Sender<()>) {
 
 /// The same, with more in the agent's configuration.
 async fn shop_with(more: &str) -> (Shop, oneshot::Sender<()>) {
+    shop_changed(vec![("[journal]".to_owned(), format!("{more}\n[journal]"))]).await
+}
+
+/// The same, with these texts of the configuration replaced.
+async fn shop_changed(config: Vec<(String, String)>) -> (Shop, oneshot::Sender<()>) {
     process::provider();
-    let config = vec![("[journal]".to_owned(), format!("{more}\n[journal]"))];
     let shop = Shop::open(Options { config, ..Options::default() }).await.unwrap();
     let config = pos_agent::config::load(&shop.config()).unwrap();
     let (stop, stopped) = oneshot::channel::<()>();

@@ -20,7 +20,7 @@ use tokio::net::TcpStream;
 use tokio::time::timeout;
 
 use crate::process::Running;
-use crate::{PATIENCE, shop_with, tap};
+use crate::{PATIENCE, shop_changed, tap};
 
 const PASSWORD: Password = Password(123_456);
 
@@ -34,8 +34,15 @@ fn front_user() -> (u32, bool) {
 
 /// A shop whose agent lets the front stand for the till.
 async fn shop_of_two() -> (Shop, tokio::sync::oneshot::Sender<()>) {
+    shop_that_waits(600).await
+}
+
+/// The same; a till that is gone is waited for so many seconds.
+async fn shop_that_waits(seconds: u16) -> (Shop, tokio::sync::oneshot::Sender<()>) {
     let uid = front_user().0;
-    shop_with(&format!("[[till.peer]]\nuid = {uid}\ntills = [\"local\", \"zvt-1\"]\n")).await
+    let peer = format!("[[till.peer]]\nuid = {uid}\ntills = [\"local\", \"zvt-1\"]\n\n[journal]");
+    let waits = format!("[terminal]\ntill-confirm-s = {seconds}");
+    shop_changed(vec![("[journal]".to_owned(), peer), ("[terminal]".to_owned(), waits)]).await
 }
 
 /// A front with a till at this port.
@@ -639,4 +646,37 @@ async fn the_till_on_the_desk_pays_repeats_voids_and_closes() {
         assert_eq!(said, code, "{words:?}");
     }
     assert_eq!(shop.gateway.ledger().all_charged().count(), 1, "12.00 of the reservation");
+}
+
+#[tokio::test]
+async fn a_front_that_is_killed_in_the_middle_of_a_payment_loses_nothing() {
+    for (unacknowledged, kept) in [("reverse", false), ("keep", true)] {
+        let (shop, _stop) = shop_that_waits(5).await;
+        let (port, more) = (free_port(), format!("unacknowledged = \"{unacknowledged}\""));
+        let front = front(&shop, port, &more).await;
+        let config = config(front.folder.path(), port, &more);
+        let mut till = Till::at(port).await;
+        till.registers(0x02).await;
+        // While a card is waited for: it is read all the same, and nobody takes what the bank approves.
+        assert_eq!(till.asks(&Command::Authorisation(money(700))).await, Told::Ok);
+        timeout(PATIENCE, shop.reader.waits_for(WaitsFor::Card)).await.expect("the reader asks for a card");
+        let front = begun(front.kill().await.folder(), &config).await;
+        tap(&shop).await;
+        let told = Till::at(port).await.learns().await;
+        assert_eq!(status(&told).byte(0x27) == Some(0), kept, "{told:?}");
+        assert_eq!(shop.gateway.ledger().all_charged().count(), usize::from(kept));
+        // With the approval on its way to the till.
+        let mut till = Till::at(port).await;
+        assert_eq!(till.asks(&Command::Authorisation(money(900))).await, Told::Ok);
+        tap(&shop).await;
+        assert!(matches!(Told::read(&till.hears().await.unwrap()), Ok(Told::Status(_))));
+        let _front = begun(front.kill().await.folder(), &config).await;
+        let told = Till::at(port).await.learns().await;
+        assert_eq!(
+            (status(&told).byte(0x27) == Some(0), status(&told).number(0x04)),
+            (kept, Ok(Some(900))),
+            "{told:?}"
+        );
+        assert_eq!(shop.gateway.ledger().all_charged().count(), 2 * usize::from(kept));
+    }
 }
