@@ -21,6 +21,7 @@
 //! | `stored_card` | a card that is stored without a payment, reserved on, charged and forgotten |
 //! | `tips` | tips that the till names, and those that the customer types or does not |
 //! | `probing` | when the gateway is asked whether it answers |
+//! | `zvt` | a payment by ZVT, cut at each of its points |
 
 #![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]
 
@@ -47,3 +48,4 @@ mod settled;
 mod stored_card;
 mod tips;
 mod training;
+mod zvt;

@@ -35,6 +35,7 @@ pub(crate) mod host_rules;
 pub(crate) mod ledger;
 pub(crate) mod tills;
 pub(crate) mod verdict;
+pub(crate) mod zvt;
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -482,7 +482,7 @@ impl State {
     }
 
     /// A wish as the till says it. What it refers to it names once, and keeps to that.
-    fn wanted(&mut self, wish: usize) -> Wanted {
+    pub(super) fn wanted(&mut self, wish: usize) -> Wanted {
         let of = match self.wishes[wish].of.clone() {
             None => None,
             Some(Earlier::Payment(id)) => Some(EarlierName::Payment(PaymentId::new(id))),

@@ -89,6 +89,8 @@ pub(super) struct Job {
     again: Option<(Duration, Ask)>,
     /// Since when there is no answer.
     silent_since: Option<Duration>,
+    /// Since when the terminal has heard what is taken, and has not carried it out.
+    unsettled_since: Option<Duration>,
     frames: VecDeque<Frame>,
     /// What was sent and is not answered, and until when that is waited for.
     unanswered: Option<(Frame, Duration)>,
@@ -124,6 +126,7 @@ impl Job {
             ticket: None,
             again: None,
             silent_since: None,
+            unsettled_since: None,
             frames: VecDeque::new(),
             unanswered: None,
             last_frame: now,

@@ -409,3 +409,31 @@ fn a_till_that_goes_on_without_the_last_acknowledgement_is_served() {
     stage.till("06 70 00");
     assert_eq!(stage.told(), [Told::Ok]);
 }
+
+#[test]
+fn what_is_taken_and_not_recorded_is_said_again_and_no_end_is_told_until_it_is() {
+    for recorded in [true, false] {
+        let mut stage = Stage::quiet();
+        stage.sells(PAY);
+        stage.told();
+        stage.till("80 00 00");
+        for _ in 0..3 {
+            stage.terminal(200, &sale("unconfirmed", json!({})));
+            assert_eq!(stage.told(), []);
+            stage.wait();
+            assert_eq!(stage.question(), &Ask::Confirm { reference: "zvt-test-1".to_owned(), taken: Taken::All });
+        }
+        if recorded {
+            stage.terminal(200, &approved());
+            assert!(matches!(stage.told().as_slice(), [Told::Completion(_)]));
+        } else {
+            while stage.sent.is_empty() {
+                stage.terminal(200, &sale("unconfirmed", json!({})));
+                if stage.sent.is_empty() {
+                    stage.wait();
+                }
+            }
+            assert!(matches!(stage.told().as_slice(), [Told::Aborted { code: 0x7D, .. }]));
+        }
+    }
+}

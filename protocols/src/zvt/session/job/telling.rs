@@ -3,7 +3,7 @@
 use super::super::flow::Flow;
 use super::super::outcome::{self, code_of, decimal};
 use super::super::{paper, period};
-use super::{ASK_AGAIN, Frame, Job, LATER, Stage, T3, TRIES, fields_of};
+use super::{ASK_AGAIN, Frame, Job, LATER, NO_ANSWER, PAUSE, Stage, T3, TRIES, fields_of};
 use crate::terminal::{Ask, Close, Copy, OnSilence, Said, Sale, State, Taken};
 use crate::zvt::answer::{self, Reply, Wording};
 use crate::zvt::apdu::Apdu;
@@ -150,6 +150,19 @@ impl Job {
 
     pub(super) fn confirmed(&mut self, said: Said, flow: &mut Flow<'_>) {
         match said {
+            // Heard, and not carried out yet: the journal cannot be written, say. It is said again, and until it is
+            // recorded the till hears no end.
+            Said::Sale(sale) if self.taken != Some(Taken::Nothing) && code_of(&sale) != Some(code::OK) => {
+                let since = *self.unsettled_since.get_or_insert(flow.now);
+                if flow.now < since + NO_ANSWER
+                    && let Some(taken) = self.taken.clone()
+                {
+                    let ask = Ask::Confirm { reference: sale.reference, taken };
+                    self.again = Some((flow.now + PAUSE, ask));
+                    return;
+                }
+                self.failed = Some(code::COMMUNICATION);
+            }
             Said::Sale(sale) => self.sale = Some(*sale),
             // Its time was over before: the terminal's own decision stands.
             _ => self.failed = Some(code::COMMUNICATION),
