@@ -1,0 +1,420 @@
+//! The words of nexo, spelled exactly (the enumerations of `@adyen/api-library` 32.1.0).
+//!
+//! A word that is not in a list here is refused where something is decided by it. Where it is about looks only, it
+//! counts as absent ([`known`]).
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
+/// Most of a word that an error repeats.
+const LONGEST_SHOWN: usize = 40;
+/// So many digits may be a card number, or a part of one.
+const MANY_DIGITS: usize = 11;
+
+/// A list of words.
+pub trait Words: Copy + 'static {
+    /// What they are words for.
+    const FOR: &'static str;
+    /// Each of them.
+    const ALL: &'static [Self];
+
+    /// As it is spelled.
+    fn as_str(self) -> &'static str;
+
+    /// The one that is spelled so.
+    fn from_word(word: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|known| known.as_str() == word)
+    }
+}
+
+macro_rules! words {
+    ($($(#[$about:meta])* $name:ident { $($variant:ident = $word:literal),+ $(,)? })+) => {$(
+        $(#[$about])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum $name {
+            $(#[doc = concat!("`", $word, "`.")] $variant,)+
+        }
+
+        impl Words for $name {
+            const FOR: &'static str = stringify!($name);
+            const ALL: &'static [Self] = &[$(Self::$variant),+];
+
+            fn as_str(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $word,)+
+                }
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(self.as_str())
+            }
+        }
+
+        impl Serialize for $name {
+            fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+                to.serialize_str(self.as_str())
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+                word(from)
+            }
+        }
+    )+};
+}
+
+/// serde's own enumerations would take an object for a word, and repeat a wrong one however long it is.
+fn word<'de, W: Words, D: Deserializer<'de>>(from: D) -> Result<W, D::Error> {
+    let word = Cow::<'_, str>::deserialize(from)?;
+    W::from_word(&word).ok_or_else(|| {
+        let shown: String =
+            if has_many_digits(&word) { "…".to_owned() } else { word.chars().take(LONGEST_SHOWN).collect() };
+        de::Error::custom(format_args!("{shown:?} is no word for {}", W::FOR))
+    })
+}
+
+/// Whether a card number may stand in it.
+fn has_many_digits(text: &str) -> bool {
+    text.chars().filter(char::is_ascii_digit).count() >= MANY_DIGITS
+}
+
+/// A word about looks: one that is not known is as good as none.
+///
+/// # Errors
+/// When it is no text.
+pub fn known<'de, W: Words, D: Deserializer<'de>>(from: D) -> Result<Option<W>, D::Error> {
+    let word = Option::<Cow<'_, str>>::deserialize(from)?;
+    Ok(word.and_then(|word| W::from_word(&word)))
+}
+
+words! {
+    /// `MessageClass`.
+    MessageClass { Service = "Service", Device = "Device", Event = "Event" }
+    /// `MessageType`.
+    MessageType { Request = "Request", Response = "Response", Notification = "Notification" }
+    /// `MessageCategory`.
+    Category {
+        Abort = "Abort",
+        Admin = "Admin",
+        BalanceInquiry = "BalanceInquiry",
+        Batch = "Batch",
+        CardAcquisition = "CardAcquisition",
+        CardReaderApdu = "CardReaderAPDU",
+        CardReaderInit = "CardReaderInit",
+        CardReaderPowerOff = "CardReaderPowerOff",
+        Diagnosis = "Diagnosis",
+        Display = "Display",
+        EnableService = "EnableService",
+        Event = "Event",
+        GetTotals = "GetTotals",
+        Input = "Input",
+        InputUpdate = "InputUpdate",
+        Login = "Login",
+        Logout = "Logout",
+        Loyalty = "Loyalty",
+        Pin = "PIN",
+        Payment = "Payment",
+        Print = "Print",
+        Reconciliation = "Reconciliation",
+        Reversal = "Reversal",
+        Sound = "Sound",
+        StoredValue = "StoredValue",
+        TransactionStatus = "TransactionStatus",
+        Transmit = "Transmit",
+    }
+    /// `Result`.
+    ResultWord { Success = "Success", Failure = "Failure", Partial = "Partial" }
+    /// `ErrorCondition`.
+    ErrorCondition {
+        Aborted = "Aborted",
+        Busy = "Busy",
+        Cancel = "Cancel",
+        DeviceOut = "DeviceOut",
+        InProgress = "InProgress",
+        InsertedCard = "InsertedCard",
+        InvalidCard = "InvalidCard",
+        LoggedOut = "LoggedOut",
+        MessageFormat = "MessageFormat",
+        NotAllowed = "NotAllowed",
+        NotFound = "NotFound",
+        PaymentRestriction = "PaymentRestriction",
+        Refusal = "Refusal",
+        UnavailableDevice = "UnavailableDevice",
+        UnavailableService = "UnavailableService",
+        UnreachableHost = "UnreachableHost",
+        WrongPin = "WrongPIN",
+    }
+    /// `PaymentType`.
+    PaymentType {
+        Normal = "Normal",
+        Refund = "Refund",
+        FirstReservation = "FirstReservation",
+        UpdateReservation = "UpdateReservation",
+        Completion = "Completion",
+        OneTimeReservation = "OneTimeReservation",
+        CashAdvance = "CashAdvance",
+        CashDeposit = "CashDeposit",
+        Instalment = "Instalment",
+        IssuerInstalment = "IssuerInstalment",
+        PaidOut = "PaidOut",
+        Recurring = "Recurring",
+    }
+    /// `ReversalReason`.
+    ReversalReason {
+        CustCancel = "CustCancel",
+        Malfunction = "Malfunction",
+        MerchantCancel = "MerchantCancel",
+        Unable2Compl = "Unable2Compl",
+    }
+    /// `TokenRequestedType`.
+    TokenRequestedType { Customer = "Customer", Transaction = "Transaction" }
+    /// `ForceEntryMode`.
+    ForceEntryMode {
+        CheckReader = "CheckReader",
+        Contactless = "Contactless",
+        File = "File",
+        Icc = "ICC",
+        Keyed = "Keyed",
+        MagStripe = "MagStripe",
+        Manual = "Manual",
+        Rfid = "RFID",
+        Scanned = "Scanned",
+        SynchronousIcc = "SynchronousICC",
+        Tapped = "Tapped",
+    }
+    /// `EntryMode`.
+    EntryMode {
+        Contactless = "Contactless",
+        File = "File",
+        Icc = "ICC",
+        Keyed = "Keyed",
+        MagStripe = "MagStripe",
+        Manual = "Manual",
+        Mobile = "Mobile",
+        Rfid = "RFID",
+        Scanned = "Scanned",
+        SynchronousIcc = "SynchronousICC",
+        Tapped = "Tapped",
+    }
+    /// `PaymentInstrumentType`.
+    PaymentInstrumentType {
+        Card = "Card",
+        Cash = "Cash",
+        Check = "Check",
+        Mobile = "Mobile",
+        StoredValue = "StoredValue",
+    }
+    /// `AuthenticationMethod`.
+    AuthenticationMethod {
+        Bypass = "Bypass",
+        ManualVerification = "ManualVerification",
+        MerchantAuthentication = "MerchantAuthentication",
+        OfflinePin = "OfflinePIN",
+        OnlinePin = "OnlinePIN",
+        PaperSignature = "PaperSignature",
+        SecureCertificate = "SecureCertificate",
+        SecureNoCertificate = "SecureNoCertificate",
+        SecuredChannel = "SecuredChannel",
+        SignatureCapture = "SignatureCapture",
+        UnknownMethod = "UnknownMethod",
+    }
+    /// `DocumentQualifier`.
+    DocumentQualifier {
+        CashierReceipt = "CashierReceipt",
+        CustomerReceipt = "CustomerReceipt",
+        Document = "Document",
+        Journal = "Journal",
+        SaleReceipt = "SaleReceipt",
+        Voucher = "Voucher",
+    }
+    /// `ResponseMode`.
+    ResponseMode { Immediate = "Immediate", NotRequired = "NotRequired", PrintEnd = "PrintEnd", SoundEnd = "SoundEnd" }
+    /// `OutputFormat`.
+    OutputFormat { BarCode = "BarCode", MessageRef = "MessageRef", Text = "Text", Xhtml = "XHTML" }
+    /// `CharacterStyle`.
+    CharacterStyle { Normal = "Normal", Bold = "Bold", Italic = "Italic", Underlined = "Underlined" }
+    /// `CharacterHeight`.
+    CharacterHeight { SingleHeight = "SingleHeight", DoubleHeight = "DoubleHeight", HalfHeight = "HalfHeight" }
+    /// `CharacterWidth`.
+    CharacterWidth { SingleWidth = "SingleWidth", DoubleWidth = "DoubleWidth" }
+    /// `Alignment`.
+    Alignment { Left = "Left", Centred = "Centred", Right = "Right", Justified = "Justified" }
+    /// `BarcodeType`, as `OutputBarcode` spells it; the library has another list with `QRCODE`.
+    BarcodeType {
+        Code128 = "Code128",
+        Code25 = "Code25",
+        Ean13 = "EAN13",
+        Ean8 = "EAN8",
+        Pdf417 = "PDF417",
+        QrCode = "QRCode",
+        Upca = "UPCA",
+    }
+    /// `Device`.
+    Device {
+        CashierDisplay = "CashierDisplay",
+        CashierInput = "CashierInput",
+        CustomerDisplay = "CustomerDisplay",
+        CustomerInput = "CustomerInput",
+    }
+    /// `InfoQualify`.
+    InfoQualify {
+        CustomerAssistance = "CustomerAssistance",
+        Display = "Display",
+        Document = "Document",
+        Error = "Error",
+        Input = "Input",
+        PoiReplication = "POIReplication",
+        Receipt = "Receipt",
+        Sound = "Sound",
+        Status = "Status",
+        Voucher = "Voucher",
+    }
+    /// `MenuEntryTag`.
+    MenuEntryTag {
+        Selectable = "Selectable",
+        NonSelectable = "NonSelectable",
+        SubMenu = "SubMenu",
+        NonSelectableSubMenu = "NonSelectableSubMenu",
+    }
+    /// `InputCommand`.
+    InputCommand {
+        DecimalString = "DecimalString",
+        DigitString = "DigitString",
+        GetAnyKey = "GetAnyKey",
+        GetConfirmation = "GetConfirmation",
+        GetFunctionKey = "GetFunctionKey",
+        GetMenuEntry = "GetMenuEntry",
+        Password = "Password",
+        SiteManager = "SiteManager",
+        TextString = "TextString",
+    }
+    /// `GlobalStatus`.
+    GlobalStatus { Busy = "Busy", Maintenance = "Maintenance", Ok = "OK", Unreachable = "Unreachable" }
+    /// `PrinterStatus`.
+    PrinterStatus {
+        NoPaper = "NoPaper",
+        Ok = "OK",
+        OutOfOrder = "OutOfOrder",
+        PaperJam = "PaperJam",
+        PaperLow = "PaperLow",
+    }
+    /// `ReconciliationType`.
+    ReconciliationType {
+        AcquirerReconciliation = "AcquirerReconciliation",
+        AcquirerSynchronisation = "AcquirerSynchronisation",
+        PreviousReconciliation = "PreviousReconciliation",
+        SaleReconciliation = "SaleReconciliation",
+    }
+    /// `TotalDetails`.
+    TotalDetail {
+        OperatorId = "OperatorID",
+        PoiId = "POIID",
+        SaleId = "SaleID",
+        ShiftNumber = "ShiftNumber",
+        TotalsGroupId = "TotalsGroupID",
+    }
+    /// `TransactionType` of sums; `CompletedDeffered` is spelled so.
+    TransactionType {
+        Award = "Award",
+        CashAdvance = "CashAdvance",
+        CompletedDeffered = "CompletedDeffered",
+        CompletedReservation = "CompletedReservation",
+        Credit = "Credit",
+        Debit = "Debit",
+        Declined = "Declined",
+        Failed = "Failed",
+        FirstReservation = "FirstReservation",
+        IssuerInstalment = "IssuerInstalment",
+        OneTimeReservation = "OneTimeReservation",
+        Rebate = "Rebate",
+        Redemption = "Redemption",
+        ReverseAward = "ReverseAward",
+        ReverseCredit = "ReverseCredit",
+        ReverseDebit = "ReverseDebit",
+        ReverseRebate = "ReverseRebate",
+        ReverseRedemption = "ReverseRedemption",
+        UpdateReservation = "UpdateReservation",
+    }
+    /// `TransactionAction` of `EnableService`.
+    TransactionAction { AbortTransaction = "AbortTransaction", StartTransaction = "StartTransaction" }
+    /// `ServicesEnabled` of `EnableService`.
+    ServiceEnabled { CardAcquisition = "CardAcquisition", Loyalty = "Loyalty", Payment = "Payment" }
+    /// `EventToNotify`.
+    EventToNotify {
+        Abort = "Abort",
+        BeginMaintenance = "BeginMaintenance",
+        CardInserted = "CardInserted",
+        CardRemoved = "CardRemoved",
+        Completed = "Completed",
+        CustomerLanguage = "CustomerLanguage",
+        EndMaintenance = "EndMaintenance",
+        Initialised = "Initialised",
+        KeyPressed = "KeyPressed",
+        NetworkConnected = "NetworkConnected",
+        NetworkDisconnected = "NetworkDisconnected",
+        OutOfOrder = "OutOfOrder",
+        Reject = "Reject",
+        SaleAdmin = "SaleAdmin",
+        SaleWakeUp = "SaleWakeUp",
+        ScanBarcodeResult = "ScanBarcodeResult",
+        SecurityAlarm = "SecurityAlarm",
+        Shutdown = "Shutdown",
+        StopAssistance = "StopAssistance",
+    }
+    /// `TerminalEnvironment`.
+    TerminalEnvironment { Attended = "Attended", SemiAttended = "SemiAttended", Unattended = "Unattended" }
+    /// `POICapabilities`.
+    PoiCapability {
+        CashHandling = "CashHandling",
+        CashierDisplay = "CashierDisplay",
+        CashierError = "CashierError",
+        CashierInput = "CashierInput",
+        CustomerDisplay = "CustomerDisplay",
+        CustomerError = "CustomerError",
+        CustomerInput = "CustomerInput",
+        EmvContactless = "EMVContactless",
+        Icc = "ICC",
+        MagStripe = "MagStripe",
+        PrinterDocument = "PrinterDocument",
+        PrinterReceipt = "PrinterReceipt",
+        PrinterVoucher = "PrinterVoucher",
+    }
+    /// `GenericProfile`.
+    GenericProfile { Basic = "Basic", Standard = "Standard", Extended = "Extended" }
+    /// `ServiceProfiles`.
+    ServiceProfile {
+        Batch = "Batch",
+        CardReader = "CardReader",
+        Communication = "Communication",
+        Loyalty = "Loyalty",
+        OneTimeRes = "OneTimeRes",
+        Pin = "PIN",
+        Reservation = "Reservation",
+        Sound = "Sound",
+        StoredValue = "StoredValue",
+        Synchro = "Synchro",
+    }
+}
+
+impl Category {
+    /// The name of the body that asks for it.
+    #[must_use]
+    pub fn request_name(self) -> String {
+        match self {
+            Self::Event => "EventNotification".to_owned(),
+            Self::InputUpdate => "InputUpdate".to_owned(),
+            _ => format!("{self}Request"),
+        }
+    }
+
+    /// The name of the body that answers it; `None` where nothing does: an abort is answered by what it stops.
+    #[must_use]
+    pub fn response_name(self) -> Option<String> {
+        (!matches!(self, Self::Abort | Self::Event | Self::InputUpdate)).then(|| format!("{self}Response"))
+    }
+}

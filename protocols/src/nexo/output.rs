@@ -1,0 +1,180 @@
+//! Texts to show and to print.
+
+use std::ops::Not;
+
+use serde::{Deserialize, Serialize};
+
+use super::enums::{
+    self, Alignment, BarcodeType, CharacterHeight, CharacterStyle, CharacterWidth, Device, DocumentQualifier,
+    InfoQualify, MenuEntryTag, OutputFormat, ResponseMode,
+};
+use super::shared::{Outcome, or_default};
+
+/// `PredefinedContent`: a text that the other side knows.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "PascalCase")]
+pub struct PredefinedContent {
+    /// `ReferenceID`.
+    #[serde(rename = "ReferenceID")]
+    pub reference_id: String,
+    /// `Language`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub language: Option<String>,
+}
+
+/// `OutputText`: a piece of text and its looks. Looks that are not known count as absent.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "PascalCase")]
+pub struct OutputText {
+    /// `Text`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    /// `CharacterWidth`.
+    #[serde(default, deserialize_with = "enums::known", skip_serializing_if = "Option::is_none")]
+    pub character_width: Option<CharacterWidth>,
+    /// `CharacterHeight`.
+    #[serde(default, deserialize_with = "enums::known", skip_serializing_if = "Option::is_none")]
+    pub character_height: Option<CharacterHeight>,
+    /// `CharacterStyle`.
+    #[serde(default, deserialize_with = "enums::known", skip_serializing_if = "Option::is_none")]
+    pub character_style: Option<CharacterStyle>,
+    /// `Alignment`.
+    #[serde(default, deserialize_with = "enums::known", skip_serializing_if = "Option::is_none")]
+    pub alignment: Option<Alignment>,
+    /// `EndOfLineFlag`; absent, the line ends.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub end_of_line_flag: Option<bool>,
+}
+
+/// `OutputBarcode`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "PascalCase")]
+pub struct OutputBarcode {
+    /// `BarcodeType`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub barcode_type: Option<BarcodeType>,
+    /// `BarcodeValue`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub barcode_value: Option<String>,
+}
+
+/// `OutputContent`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "PascalCase")]
+pub struct OutputContent {
+    /// `OutputFormat`.
+    pub output_format: OutputFormat,
+    /// `PredefinedContent`: of the format `MessageRef`, and which screen is meant in some inputs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub predefined_content: Option<PredefinedContent>,
+    /// `OutputText`: of the format `Text`.
+    #[serde(default, deserialize_with = "or_default", skip_serializing_if = "Vec::is_empty")]
+    pub output_text: Vec<OutputText>,
+    /// `OutputXHTML`: of the format `XHTML`: base64.
+    #[serde(rename = "OutputXHTML", skip_serializing_if = "Option::is_none")]
+    pub output_xhtml: Option<String>,
+    /// `OutputBarcode`: of the format `BarCode`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub output_barcode: Option<OutputBarcode>,
+}
+
+/// `MenuEntry`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "PascalCase")]
+pub struct MenuEntry {
+    /// `MenuEntryTag`; absent, it can be chosen.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub menu_entry_tag: Option<MenuEntryTag>,
+    /// `OutputFormat`.
+    pub output_format: OutputFormat,
+    /// `DefaultSelectedFlag`.
+    #[serde(default, deserialize_with = "or_default", skip_serializing_if = "Not::not")]
+    pub default_selected_flag: bool,
+    /// `PredefinedContent`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub predefined_content: Option<PredefinedContent>,
+    /// `OutputText`.
+    #[serde(default, deserialize_with = "or_default", skip_serializing_if = "Vec::is_empty")]
+    pub output_text: Vec<OutputText>,
+}
+
+/// `DisplayOutput`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "PascalCase")]
+pub struct DisplayOutput {
+    /// `Device`.
+    pub device: Device,
+    /// `InfoQualify`.
+    pub info_qualify: InfoQualify,
+    /// `OutputContent`.
+    pub output_content: OutputContent,
+    /// `MenuEntry`.
+    #[serde(default, deserialize_with = "or_default", skip_serializing_if = "Vec::is_empty")]
+    pub menu_entry: Vec<MenuEntry>,
+    /// `MinimumDisplayTime`: seconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub minimum_display_time: Option<u32>,
+    /// `ResponseRequiredFlag`; absent, there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub response_required_flag: Option<bool>,
+}
+
+/// `PrintOutput`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "PascalCase")]
+pub struct PrintOutput {
+    /// `DocumentQualifier`.
+    pub document_qualifier: DocumentQualifier,
+    /// `ResponseMode`.
+    pub response_mode: ResponseMode,
+    /// `IntegratedPrintFlag`.
+    #[serde(default, deserialize_with = "or_default", skip_serializing_if = "Not::not")]
+    pub integrated_print_flag: bool,
+    /// `RequiredSignatureFlag`.
+    #[serde(default, deserialize_with = "or_default", skip_serializing_if = "Not::not")]
+    pub required_signature_flag: bool,
+    /// `OutputContent`.
+    pub output_content: OutputContent,
+}
+
+/// `OutputResult`: what became of one `DisplayOutput`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "PascalCase")]
+pub struct OutputResult {
+    /// `Device`.
+    pub device: Device,
+    /// `InfoQualify`.
+    pub info_qualify: InfoQualify,
+    /// `Response`.
+    #[serde(rename = "Response")]
+    pub outcome: Outcome,
+}
+
+impl OutputContent {
+    /// Lines of text.
+    #[must_use]
+    pub fn text(lines: Vec<OutputText>) -> Self {
+        Self {
+            output_format: OutputFormat::Text,
+            predefined_content: None,
+            output_text: lines,
+            output_xhtml: None,
+            output_barcode: None,
+        }
+    }
+
+    /// Its text in lines, as it is laid out by nobody.
+    #[must_use]
+    pub fn lines(&self) -> Vec<String> {
+        let (mut lines, mut open) = (Vec::new(), false);
+        for piece in &self.output_text {
+            let text = piece.text.as_deref().unwrap_or_default();
+            match lines.last_mut() {
+                Some(line) if open => *line = format!("{line}{text}"),
+                _ => lines.push(text.to_owned()),
+            }
+            open = piece.end_of_line_flag == Some(false);
+        }
+        lines
+    }
+}

@@ -1,0 +1,276 @@
+//! The lines of a receipt: for tills that print them as they are, and for tills that read them as Adyen's terminals
+//! write them, each line as pairs `name=…&value=…&key=…` (as in the test data of `@adyen/api-library`).
+//!
+//! What this is not: what stands on a receipt. The agent says that.
+
+use serde::{Deserialize, Serialize};
+
+use super::additional;
+use super::enums::{Alignment, CharacterStyle, DocumentQualifier};
+use super::output::{OutputContent, OutputText};
+use super::shared::or_default;
+
+/// The key of an empty line.
+const FILLER: &str = "filler";
+
+/// Which tills the receipt is for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Profile {
+    /// Those that print each text as it is, so many characters in a line.
+    #[default]
+    Plain,
+    /// Those written for Adyen's terminals, which take each text apart.
+    Adyen,
+}
+
+/// `PaymentReceipt`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "PascalCase")]
+pub struct PaymentReceipt {
+    /// `DocumentQualifier`: whose copy.
+    pub document_qualifier: DocumentQualifier,
+    /// `IntegratedPrintFlag`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub integrated_print_flag: Option<bool>,
+    /// `RequiredSignatureFlag`: the customer signs this copy.
+    #[serde(default, deserialize_with = "or_default")]
+    pub required_signature_flag: bool,
+    /// `OutputContent`.
+    pub output_content: OutputContent,
+}
+
+/// A line of a receipt.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Line {
+    /// What it is, by Adyen's word ([`key`]); none, and no till looks for it.
+    pub key: Option<String>,
+    /// The text, of a pair the label.
+    pub name: String,
+    /// The value of a pair.
+    pub value: Option<String>,
+    /// Where it stands; the left when there is none.
+    pub alignment: Option<Alignment>,
+    /// How it looks.
+    pub style: Option<CharacterStyle>,
+}
+
+impl Line {
+    /// A text.
+    #[must_use]
+    pub fn text(text: &str) -> Self {
+        Self { name: text.to_owned(), ..Self::default() }
+    }
+
+    /// A label and its value.
+    #[must_use]
+    pub fn pair(name: &str, value: &str) -> Self {
+        Self { name: name.to_owned(), value: Some(value.to_owned()), ..Self::default() }
+    }
+
+    /// An empty line.
+    #[must_use]
+    pub fn gap() -> Self {
+        Self::default().key(FILLER)
+    }
+
+    /// It is this.
+    #[must_use]
+    pub fn key(self, key: &str) -> Self {
+        Self { key: Some(key.to_owned()), ..self }
+    }
+
+    /// In bold letters.
+    #[must_use]
+    pub fn bold(self) -> Self {
+        Self { style: Some(CharacterStyle::Bold), ..self }
+    }
+
+    /// In the middle.
+    #[must_use]
+    pub fn centred(self) -> Self {
+        Self { alignment: Some(Alignment::Centred), ..self }
+    }
+
+    /// As pairs, without those that are empty.
+    fn pairs(&self) -> String {
+        let name = Some(self.name.as_str()).filter(|name| !name.is_empty());
+        let parts = [("name", name), ("value", self.value.as_deref()), ("key", self.key.as_deref())];
+        additional::write(parts.into_iter().filter_map(|(part, text)| Some((part, text?))))
+    }
+
+    /// As a till prints it: a value stands at the right, on a line of its own when there is no room.
+    fn printed(&self, width: usize) -> Vec<String> {
+        let Some(value) = &self.value else { return vec![self.name.clone()] };
+        let (name, value_width) = (&self.name, value.chars().count());
+        match width.checked_sub(name.chars().count() + value_width).filter(|gap| *gap > 0) {
+            Some(gap) => vec![format!("{name}{}{value}", " ".repeat(gap))],
+            None => vec![name.clone(), format!("{}{value}", " ".repeat(width.saturating_sub(value_width)))],
+        }
+    }
+
+    /// From pairs.
+    fn from_pairs(text: &str, style: Option<CharacterStyle>, alignment: Option<Alignment>) -> Self {
+        let mut line = Self { style, alignment, ..Self::default() };
+        for (part, text) in additional::read(text) {
+            match part.as_str() {
+                "name" => line.name = text,
+                "value" => line.value = Some(text),
+                "key" => line.key = Some(text),
+                _ => {}
+            }
+        }
+        line
+    }
+}
+
+impl PaymentReceipt {
+    /// A copy with these lines. `width` is how many characters such a till's printer has in a line.
+    #[must_use]
+    pub fn new(whose: DocumentQualifier, to_sign: bool, lines: &[Line], profile: Profile, width: usize) -> Self {
+        Self {
+            document_qualifier: whose,
+            integrated_print_flag: None,
+            required_signature_flag: to_sign,
+            output_content: content(lines, profile, width),
+        }
+    }
+}
+
+/// Lines as a text to print.
+#[must_use]
+pub fn content(lines: &[Line], profile: Profile, width: usize) -> OutputContent {
+    let line = |text, of: &Line, alignment| OutputText {
+        text: Some(text),
+        character_style: of.style,
+        alignment,
+        end_of_line_flag: Some(true),
+        ..OutputText::default()
+    };
+    let texts = lines.iter().flat_map(|of| match profile {
+        Profile::Plain => of.printed(width).into_iter().map(|text| line(text, of, of.alignment)).collect(),
+        // Adyen's terminals align nothing.
+        Profile::Adyen => vec![line(of.pairs(), of, None)],
+    });
+    OutputContent::text(texts.collect())
+}
+
+/// The lines of a text to print; a pair is found again only where it was written as one.
+#[must_use]
+pub fn lines(content: &OutputContent, profile: Profile) -> Vec<Line> {
+    let texts = content.output_text.iter();
+    let read = texts.map(|text| {
+        let (written, style, alignment) =
+            (text.text.as_deref().unwrap_or_default(), text.character_style, text.alignment);
+        match profile {
+            Profile::Plain => Line { style, alignment, ..Line::text(written) },
+            Profile::Adyen => Line::from_pairs(written, style, alignment),
+        }
+    });
+    read.collect()
+}
+
+/// Adyen's words for what a line is. Its documentation has more; these stand in every receipt of its test data.
+pub mod key {
+    /// The shop's first line.
+    pub const HEADER_1: &str = "header1";
+    /// The shop's second line.
+    pub const HEADER_2: &str = "header2";
+    /// That it is the shop's copy.
+    pub const MERCHANT_TITLE: &str = "merchantTitle";
+    /// That it is the customer's copy.
+    pub const CARDHOLDER_HEADER: &str = "cardholderHeader";
+    /// Date.
+    pub const DATE: &str = "txdate";
+    /// Time.
+    pub const TIME: &str = "txtime";
+    /// The card's last digits.
+    pub const PAN: &str = "pan";
+    /// The card's number within its account.
+    pub const PAN_SEQUENCE: &str = "panSeq";
+    /// What the card calls itself.
+    pub const PREFERRED_NAME: &str = "preferredName";
+    /// What kind of card.
+    pub const CARD_TYPE: &str = "cardType";
+    /// Brand.
+    pub const PAYMENT_METHOD: &str = "paymentMethod";
+    /// Product of the brand.
+    pub const PAYMENT_METHOD_VARIANT: &str = "paymentMethodVariant";
+    /// How the card was read.
+    pub const ENTRY_MODE: &str = "posEntryMode";
+    /// The card's application.
+    pub const AID: &str = "aid";
+    /// The shop's number.
+    pub const MERCHANT_ID: &str = "mid";
+    /// The terminal's number.
+    pub const TERMINAL_ID: &str = "tid";
+    /// The terminal's physical number.
+    pub const PHYSICAL_TERMINAL_ID: &str = "ptid";
+    /// The bank's approval.
+    pub const AUTH_CODE: &str = "authCode";
+    /// The terminal's transaction.
+    pub const TRANSACTION_REFERENCE: &str = "txRef";
+    /// The till's transaction.
+    pub const MERCHANT_REFERENCE: &str = "mref";
+    /// What kind of transaction.
+    pub const TRANSACTION_TYPE: &str = "txtype";
+    /// The sum.
+    pub const TOTAL_AMOUNT: &str = "totalAmount";
+    /// That it is approved.
+    pub const APPROVED: &str = "approved";
+    /// That the customer keeps the copy.
+    pub const RETAIN: &str = "retain";
+    /// Thanks.
+    pub const THANKS: &str = "thanks";
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn some_lines() -> Vec<Line> {
+        vec![
+            Line::text("MERCHANT COPY").key(key::MERCHANT_TITLE).bold().centred(),
+            Line::gap(),
+            Line::pair("Pref. name", "MCC 351 v1 2").key(key::PREFERRED_NAME),
+            Line::pair("TOTAL", "€\u{a0}1.00").key(key::TOTAL_AMOUNT).bold(),
+            Line::pair("A label that is long", "and a value"),
+        ]
+    }
+
+    /// The texts of `syncTerminalPaymentResponse` in the library's tests.
+    #[test]
+    fn tills_written_for_adyen_find_their_pairs() {
+        let content = content(&some_lines(), Profile::Adyen, 24);
+        assert_eq!(
+            content.lines(),
+            [
+                "name=MERCHANT%20COPY&key=merchantTitle",
+                "key=filler",
+                "name=Pref.%20name&value=MCC%20351%20v1%202&key=preferredName",
+                "name=TOTAL&value=%e2%82%ac%c2%a01.00&key=totalAmount",
+                "name=A%20label%20that%20is%20long&value=and%20a%20value",
+            ]
+        );
+        let again: Vec<Line> = some_lines().into_iter().map(|line| Line { alignment: None, ..line }).collect();
+        assert_eq!(lines(&content, Profile::Adyen), again);
+    }
+
+    #[test]
+    fn other_tills_print_the_lines_as_they_are() {
+        let content = content(&some_lines(), Profile::Plain, 24);
+        assert_eq!(
+            content.lines(),
+            [
+                "MERCHANT COPY",
+                "",
+                "Pref. name  MCC 351 v1 2",
+                "TOTAL             €\u{a0}1.00",
+                "A label that is long",
+                "             and a value"
+            ]
+        );
+        let first = &content.output_text[0];
+        assert_eq!((first.alignment, first.character_style), (Some(Alignment::Centred), Some(CharacterStyle::Bold)));
+        assert_eq!(lines(&content, Profile::Plain)[0], Line { key: None, ..some_lines().remove(0) });
+    }
+}

@@ -1,0 +1,241 @@
+//! What a till asks for, by its category.
+
+mod payment;
+mod service;
+
+use serde::Serialize;
+use serde::ser::SerializeMap;
+use serde_json::value::RawValue;
+
+pub use payment::{
+    AbortRequest, AmountsReq, Instalment, PaymentData, PaymentRequest, PaymentTransaction, ReversalRequest,
+    TransactionConditions, TransactionStatusRequest,
+};
+pub use service::{
+    DiagnosisRequest, DisplayRequest, EnableServiceRequest, EventNotification, GetTotalsRequest, InputData,
+    InputRequest, LoginRequest, LogoutRequest, PrintRequest, ReconciliationRequest, SaleSoftware, TotalFilter,
+};
+
+use super::enums::{Category, Device, InfoQualify};
+use super::envelope::{ReadError, typed};
+use super::header::Header;
+use super::output::OutputResult;
+use super::reference::Identity;
+use super::response::{
+    DiagnosisResponse, DisplayResponse, GetTotalsResponse, InputResponse, InputResult, LoginResponse, PaymentResponse,
+    PlainResponse, PrintResponse, ReconciliationResponse, ResponseBody, ReversalResponse, TransactionStatusResponse,
+};
+use super::shared::{Outcome, TransactionIdentification};
+
+/// `SaleToPOIRequest`: a request, or a notification of an event, which has no answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Request {
+    /// `MessageHeader`.
+    pub header: Header,
+    /// What is asked for.
+    pub body: RequestBody,
+}
+
+/// The body of a request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RequestBody {
+    /// `PaymentRequest`.
+    Payment(Box<PaymentRequest>),
+    /// `ReversalRequest`.
+    Reversal(Box<ReversalRequest>),
+    /// `AbortRequest`.
+    Abort(Box<AbortRequest>),
+    /// `TransactionStatusRequest`.
+    TransactionStatus(Box<TransactionStatusRequest>),
+    /// `DiagnosisRequest`.
+    Diagnosis(DiagnosisRequest),
+    /// `LoginRequest`.
+    Login(Box<LoginRequest>),
+    /// `LogoutRequest`.
+    Logout(LogoutRequest),
+    /// `PrintRequest`.
+    Print(Box<PrintRequest>),
+    /// `DisplayRequest`.
+    Display(DisplayRequest),
+    /// `InputRequest`.
+    Input(Box<InputRequest>),
+    /// `ReconciliationRequest`.
+    Reconciliation(ReconciliationRequest),
+    /// `GetTotalsRequest`.
+    GetTotals(Box<GetTotalsRequest>),
+    /// `EnableServiceRequest`.
+    EnableService(Box<EnableServiceRequest>),
+    /// `EventNotification`.
+    Event(Box<EventNotification>),
+    /// One that is known and not served here. Its body is not read.
+    Unserved(Category),
+}
+
+impl RequestBody {
+    /// Reads the body of this category.
+    pub(super) fn read(category: Category, raw: &RawValue) -> Result<Self, ReadError> {
+        let name = category.request_name();
+        Ok(match category {
+            Category::Payment => Self::Payment(typed(&name, raw)?),
+            Category::Reversal => Self::Reversal(typed(&name, raw)?),
+            Category::Abort => Self::Abort(typed(&name, raw)?),
+            Category::TransactionStatus => Self::TransactionStatus(typed(&name, raw)?),
+            Category::Diagnosis => Self::Diagnosis(typed(&name, raw)?),
+            Category::Login => Self::Login(typed(&name, raw)?),
+            Category::Logout => Self::Logout(typed(&name, raw)?),
+            Category::Print => Self::Print(typed(&name, raw)?),
+            Category::Display => Self::Display(typed(&name, raw)?),
+            Category::Input => Self::Input(typed(&name, raw)?),
+            Category::Reconciliation => Self::Reconciliation(typed(&name, raw)?),
+            Category::GetTotals => Self::GetTotals(typed(&name, raw)?),
+            Category::EnableService => Self::EnableService(typed(&name, raw)?),
+            Category::Event => Self::Event(typed(&name, raw)?),
+            unserved => Self::Unserved(unserved),
+        })
+    }
+
+    /// Its category.
+    #[must_use]
+    pub fn category(&self) -> Category {
+        match self {
+            Self::Payment(_) => Category::Payment,
+            Self::Reversal(_) => Category::Reversal,
+            Self::Abort(_) => Category::Abort,
+            Self::TransactionStatus(_) => Category::TransactionStatus,
+            Self::Diagnosis(_) => Category::Diagnosis,
+            Self::Login(_) => Category::Login,
+            Self::Logout(_) => Category::Logout,
+            Self::Print(_) => Category::Print,
+            Self::Display(_) => Category::Display,
+            Self::Input(_) => Category::Input,
+            Self::Reconciliation(_) => Category::Reconciliation,
+            Self::GetTotals(_) => Category::GetTotals,
+            Self::EnableService(_) => Category::EnableService,
+            Self::Event(_) => Category::Event,
+            Self::Unserved(category) => *category,
+        }
+    }
+
+    /// `SaleTransactionID`, of the categories that have one.
+    #[must_use]
+    pub fn transaction(&self) -> Option<&TransactionIdentification> {
+        match self {
+            Self::Payment(payment) => Some(&payment.sale_data.sale_transaction_id),
+            Self::Reversal(reversal) => reversal.sale_data.as_ref().map(|data| &data.sale_transaction_id),
+            _ => None,
+        }
+    }
+
+    /// The answer that it is not done, or that it is done and there is no more to say: with what every answer of its
+    /// kind gives back. `None` where there is no answer at all.
+    #[must_use]
+    pub fn answered(&self, outcome: Outcome) -> Option<ResponseBody> {
+        Some(match self {
+            Self::Payment(payment) => ResponseBody::Payment(Box::new(PaymentResponse {
+                outcome,
+                sale_data: payment.sale_data.returned(),
+                poi_data: None,
+                payment_result: None,
+                payment_receipt: Vec::new(),
+            })),
+            Self::Reversal(reversal) => ResponseBody::Reversal(Box::new(ReversalResponse {
+                outcome,
+                poi_data: None,
+                original_poi_transaction: Some(reversal.original_poi_transaction.clone()),
+                reversed_amount: None,
+                payment_receipt: Vec::new(),
+            })),
+            Self::TransactionStatus(status) => ResponseBody::TransactionStatus(Box::new(TransactionStatusResponse {
+                outcome,
+                message_reference: status.message_reference.clone(),
+                repeated_message_response: None,
+            })),
+            Self::Diagnosis(_) => ResponseBody::Diagnosis(Box::new(DiagnosisResponse {
+                outcome,
+                logged_sale_id: Vec::new(),
+                poi_status: None,
+                host_status: Vec::new(),
+            })),
+            Self::Login(_) => ResponseBody::Login(Box::new(LoginResponse { outcome, poi_system_data: None })),
+            Self::Logout(_) => ResponseBody::Logout(PlainResponse { outcome }),
+            Self::Print(print) => {
+                let document_qualifier = print.print_output.document_qualifier;
+                ResponseBody::Print(PrintResponse { document_qualifier, outcome })
+            }
+            Self::Display(display) => {
+                let result = |device: Device, info_qualify: InfoQualify| OutputResult {
+                    device,
+                    info_qualify,
+                    outcome: outcome.clone(),
+                };
+                let shown = &display.display_output;
+                let output_result = shown.iter().map(|output| result(output.device, output.info_qualify)).collect();
+                ResponseBody::Display(DisplayResponse { output_result })
+            }
+            Self::Input(input) => ResponseBody::Input(Box::new(InputResponse {
+                output_result: input.display_output.as_ref().map(|output| OutputResult {
+                    device: output.device,
+                    info_qualify: output.info_qualify,
+                    outcome: outcome.clone(),
+                }),
+                input_result: InputResult {
+                    device: input.input_data.device,
+                    info_qualify: input.input_data.info_qualify,
+                    outcome,
+                    input: None,
+                },
+            })),
+            Self::Reconciliation(reconciliation) => ResponseBody::Reconciliation(Box::new(ReconciliationResponse {
+                outcome,
+                reconciliation_type: reconciliation.reconciliation_type,
+                poi_reconciliation_id: None,
+                transaction_totals: Vec::new(),
+            })),
+            Self::GetTotals(_) => ResponseBody::GetTotals(GetTotalsResponse {
+                outcome,
+                poi_reconciliation_id: None,
+                transaction_totals: Vec::new(),
+            }),
+            Self::EnableService(_) => ResponseBody::EnableService(PlainResponse { outcome }),
+            Self::Abort(_) | Self::Event(_) => return None,
+            Self::Unserved(category) => {
+                category.response_name()?;
+                ResponseBody::Unserved(*category, PlainResponse { outcome })
+            }
+        })
+    }
+}
+
+impl Request {
+    /// What makes it the same message as another one.
+    #[must_use]
+    pub fn identity(&self) -> Identity<'_> {
+        Identity::new(&self.header, self.body.transaction())
+    }
+}
+
+impl Serialize for Request {
+    fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let name = &self.body.category().request_name();
+        let mut map = to.serialize_map(Some(2))?;
+        map.serialize_entry("MessageHeader", &self.header)?;
+        match &self.body {
+            RequestBody::Payment(body) => map.serialize_entry(name, body)?,
+            RequestBody::Reversal(body) => map.serialize_entry(name, body)?,
+            RequestBody::Abort(body) => map.serialize_entry(name, body)?,
+            RequestBody::TransactionStatus(body) => map.serialize_entry(name, body)?,
+            RequestBody::Diagnosis(body) => map.serialize_entry(name, body)?,
+            RequestBody::Login(body) => map.serialize_entry(name, body)?,
+            RequestBody::Logout(body) => map.serialize_entry(name, body)?,
+            RequestBody::Print(body) => map.serialize_entry(name, body)?,
+            RequestBody::Display(body) => map.serialize_entry(name, body)?,
+            RequestBody::Input(body) => map.serialize_entry(name, body)?,
+            RequestBody::Reconciliation(body) => map.serialize_entry(name, body)?,
+            RequestBody::GetTotals(body) => map.serialize_entry(name, body)?,
+            RequestBody::EnableService(body) => map.serialize_entry(name, body)?,
+            RequestBody::Event(body) => map.serialize_entry(name, body)?,
+            RequestBody::Unserved(_) => map.serialize_entry(name, &serde_json::Map::new())?,
+        }
+        map.end()
+    }
+}

@@ -1,0 +1,198 @@
+//! What a till asks for about money: payments, reversals, and what became of them.
+
+use std::ops::Not;
+
+use serde::{Deserialize, Serialize};
+
+use crate::nexo::enums::{DocumentQualifier, ForceEntryMode, PaymentType, ReversalReason};
+use crate::nexo::number::Decimal;
+use crate::nexo::shared::{
+    MessageReference, OriginalPoiTransaction, PaymentInstrumentData, SaleData, TransactionIdentification, or_default,
+};
+
+/// `AmountsReq`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "PascalCase")]
+pub struct AmountsReq {
+    /// `Currency`: ISO 4217.
+    pub currency: String,
+    /// `RequestedAmount`; absent, as much as the earlier transaction was about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub requested_amount: Option<Decimal>,
+    /// `CashBackAmount`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cash_back_amount: Option<Decimal>,
+    /// `TipAmount`: a part of the requested amount.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tip_amount: Option<Decimal>,
+    /// `PaidAmount`: what was paid already, of a split payment.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub paid_amount: Option<Decimal>,
+    /// `MinimumAmountToDeliver`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub minimum_amount_to_deliver: Option<Decimal>,
+    /// `MaximumCashBackAmount`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub maximum_cash_back_amount: Option<Decimal>,
+    /// `MinimumSplitAmount`: the least of a partial approval.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub minimum_split_amount: Option<Decimal>,
+}
+
+/// `TransactionConditions`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "PascalCase")]
+pub struct TransactionConditions {
+    /// `AllowedPaymentBrand`; none, all.
+    #[serde(default, deserialize_with = "or_default", skip_serializing_if = "Vec::is_empty")]
+    pub allowed_payment_brand: Vec<String>,
+    /// `AcquirerID`.
+    #[serde(rename = "AcquirerID", default, deserialize_with = "or_default", skip_serializing_if = "Vec::is_empty")]
+    pub acquirer_id: Vec<String>,
+    /// `DebitPreferredFlag`.
+    #[serde(default, deserialize_with = "or_default", skip_serializing_if = "Not::not")]
+    pub debit_preferred_flag: bool,
+    /// `ForceOnlineFlag`.
+    #[serde(default, deserialize_with = "or_default", skip_serializing_if = "Not::not")]
+    pub force_online_flag: bool,
+    /// `ForceEntryMode`; none, all. An unknown one is refused: what is left of the list might allow more.
+    #[serde(default, deserialize_with = "or_default", skip_serializing_if = "Vec::is_empty")]
+    pub force_entry_mode: Vec<ForceEntryMode>,
+    /// `MerchantCategoryCode`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub merchant_category_code: Option<String>,
+    /// `CustomerLanguage`: ISO 639-1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub customer_language: Option<String>,
+}
+
+/// `PaymentTransaction`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "PascalCase")]
+pub struct PaymentTransaction {
+    /// `AmountsReq`.
+    pub amounts_req: AmountsReq,
+    /// `OriginalPOITransaction`.
+    #[serde(rename = "OriginalPOITransaction", skip_serializing_if = "Option::is_none")]
+    pub original_poi_transaction: Option<OriginalPoiTransaction>,
+    /// `TransactionConditions`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub transaction_conditions: Option<TransactionConditions>,
+}
+
+/// `Instalment`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "PascalCase")]
+pub struct Instalment {
+    /// `SequenceNumber`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sequence_number: Option<u32>,
+    /// `PlanID`.
+    #[serde(rename = "PlanID", skip_serializing_if = "Option::is_none")]
+    pub plan_id: Option<String>,
+    /// `Period`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub period: Option<u32>,
+    /// `FirstPaymentDate`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub first_payment_date: Option<String>,
+    /// `TotalNbOfPayments`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub total_nb_of_payments: Option<u32>,
+    /// `CumulativeAmount`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cumulative_amount: Option<Decimal>,
+    /// `FirstAmount`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub first_amount: Option<Decimal>,
+    /// `Charges`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub charges: Option<Decimal>,
+}
+
+/// `PaymentData`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "PascalCase")]
+pub struct PaymentData {
+    /// `PaymentType`; absent, `Normal`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub payment_type: Option<PaymentType>,
+    /// `SplitPaymentFlag`: one of several payments for one sale.
+    #[serde(default, deserialize_with = "or_default", skip_serializing_if = "Not::not")]
+    pub split_payment_flag: bool,
+    /// `RequestedValidityDate`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub requested_validity_date: Option<String>,
+    /// `CardAcquisitionReference`: the card that was read before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub card_acquisition_reference: Option<TransactionIdentification>,
+    /// `PaymentInstrumentData`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub payment_instrument_data: Option<PaymentInstrumentData>,
+    /// `Instalment`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub instalment: Option<Instalment>,
+}
+
+/// `PaymentRequest`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "PascalCase")]
+pub struct PaymentRequest {
+    /// `SaleData`.
+    pub sale_data: SaleData,
+    /// `PaymentTransaction`.
+    pub payment_transaction: PaymentTransaction,
+    /// `PaymentData`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub payment_data: Option<PaymentData>,
+}
+
+/// `ReversalRequest`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "PascalCase")]
+pub struct ReversalRequest {
+    /// `SaleData`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sale_data: Option<SaleData>,
+    /// `OriginalPOITransaction`.
+    #[serde(rename = "OriginalPOITransaction")]
+    pub original_poi_transaction: OriginalPoiTransaction,
+    /// `ReversedAmount`; absent, all of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reversed_amount: Option<Decimal>,
+    /// `ReversalReason`.
+    pub reversal_reason: ReversalReason,
+}
+
+/// `AbortRequest`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "PascalCase")]
+pub struct AbortRequest {
+    /// `MessageReference`.
+    pub message_reference: MessageReference,
+    /// `AbortReason`: for people.
+    pub abort_reason: String,
+}
+
+/// `TransactionStatusRequest`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "PascalCase")]
+pub struct TransactionStatusRequest {
+    /// `MessageReference`; absent, the till's last one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message_reference: Option<MessageReference>,
+    /// `ReceiptReprintFlag`.
+    #[serde(default, deserialize_with = "or_default", skip_serializing_if = "Not::not")]
+    pub receipt_reprint_flag: bool,
+    /// `DocumentQualifier`: which receipts are printed again; none, all.
+    #[serde(default, deserialize_with = "or_default", skip_serializing_if = "Vec::is_empty")]
+    pub document_qualifier: Vec<DocumentQualifier>,
+}
+
+impl PaymentRequest {
+    /// `Normal` where the till does not say.
+    #[must_use]
+    pub fn payment_type(&self) -> PaymentType {
+        self.payment_data.as_ref().and_then(|data| data.payment_type).unwrap_or(PaymentType::Normal)
+    }
+}

@@ -1,0 +1,236 @@
+//! What stands in requests and in responses.
+
+use serde::{Deserialize, Deserializer, Serialize};
+
+use super::additional::SaleToAcquirerData;
+use super::enums::{Category, EntryMode, ErrorCondition, PaymentInstrumentType, ResultWord, TokenRequestedType};
+
+/// `null` is as good as absent: some tills write it for every field that they have no value for.
+pub(super) fn or_default<'de, T: Default + Deserialize<'de>, D: Deserializer<'de>>(from: D) -> Result<T, D::Error> {
+    Option::deserialize(from).map(Option::unwrap_or_default)
+}
+
+/// A transaction's number, and its time: one of the till, of the terminal or of the acquirer.
+#[derive(Clone, Debug, Hash, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "PascalCase")]
+pub struct TransactionIdentification {
+    /// `TransactionID`.
+    #[serde(rename = "TransactionID")]
+    pub transaction_id: String,
+    /// `TimeStamp`: as it was sent.
+    pub time_stamp: String,
+}
+
+/// `MessageReference`: an earlier message.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "PascalCase")]
+pub struct MessageReference {
+    /// `MessageCategory`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message_category: Option<Category>,
+    /// `ServiceID`.
+    #[serde(rename = "ServiceID", skip_serializing_if = "Option::is_none")]
+    pub service_id: Option<String>,
+    /// `DeviceID`.
+    #[serde(rename = "DeviceID", skip_serializing_if = "Option::is_none")]
+    pub device_id: Option<String>,
+    /// `SaleID`: the till; absent, it is the one that asks.
+    #[serde(rename = "SaleID", skip_serializing_if = "Option::is_none")]
+    pub sale_id: Option<String>,
+    /// `POIID`.
+    #[serde(rename = "POIID", skip_serializing_if = "Option::is_none")]
+    pub poi_id: Option<String>,
+}
+
+/// `SaleTerminalData`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "PascalCase")]
+pub struct SaleTerminalData {
+    /// `TotalsGroupID`.
+    #[serde(rename = "TotalsGroupID", skip_serializing_if = "Option::is_none")]
+    pub totals_group_id: Option<String>,
+}
+
+/// `SaleData`: the till's side of a transaction.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "PascalCase")]
+pub struct SaleData {
+    /// `OperatorID`: the cashier.
+    #[serde(rename = "OperatorID", skip_serializing_if = "Option::is_none")]
+    pub operator_id: Option<String>,
+    /// `OperatorLanguage`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub operator_language: Option<String>,
+    /// `ShiftNumber`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shift_number: Option<String>,
+    /// `SaleTransactionID`.
+    #[serde(rename = "SaleTransactionID")]
+    pub sale_transaction_id: TransactionIdentification,
+    /// `SaleReferenceID`: what the till's transactions of one sale have in common.
+    #[serde(rename = "SaleReferenceID", skip_serializing_if = "Option::is_none")]
+    pub sale_reference_id: Option<String>,
+    /// `SaleTerminalData`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sale_terminal_data: Option<SaleTerminalData>,
+    /// `TokenRequestedType`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub token_requested_type: Option<TokenRequestedType>,
+    /// `SaleToPOIData`.
+    #[serde(rename = "SaleToPOIData", skip_serializing_if = "Option::is_none")]
+    pub sale_to_poi_data: Option<String>,
+    /// `SaleToAcquirerData`; in a reversal it has the currency of the amount.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sale_to_acquirer_data: Option<SaleToAcquirerData>,
+}
+
+impl SaleData {
+    /// With nothing but the transaction.
+    #[must_use]
+    pub fn new(sale_transaction_id: TransactionIdentification) -> Self {
+        Self {
+            operator_id: None,
+            operator_language: None,
+            shift_number: None,
+            sale_transaction_id,
+            sale_reference_id: None,
+            sale_terminal_data: None,
+            token_requested_type: None,
+            sale_to_poi_data: None,
+            sale_to_acquirer_data: None,
+        }
+    }
+
+    /// What goes back with the answer.
+    #[must_use]
+    pub fn returned(&self) -> Self {
+        Self { sale_reference_id: self.sale_reference_id.clone(), ..Self::new(self.sale_transaction_id.clone()) }
+    }
+}
+
+/// `POIData`: the terminal's side of a transaction.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "PascalCase")]
+pub struct PoiData {
+    /// `POITransactionID`.
+    #[serde(rename = "POITransactionID")]
+    pub poi_transaction_id: TransactionIdentification,
+    /// `POIReconciliationID`: the period that it counts in.
+    #[serde(rename = "POIReconciliationID", skip_serializing_if = "Option::is_none")]
+    pub poi_reconciliation_id: Option<String>,
+}
+
+/// `OriginalPOITransaction`: the earlier transaction that this one is about.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "PascalCase")]
+pub struct OriginalPoiTransaction {
+    /// `SaleID`.
+    #[serde(rename = "SaleID", skip_serializing_if = "Option::is_none")]
+    pub sale_id: Option<String>,
+    /// `POIID`.
+    #[serde(rename = "POIID", skip_serializing_if = "Option::is_none")]
+    pub poi_id: Option<String>,
+    /// `POITransactionID`.
+    #[serde(rename = "POITransactionID", skip_serializing_if = "Option::is_none")]
+    pub poi_transaction_id: Option<TransactionIdentification>,
+    /// `ReuseCardDataFlag`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reuse_card_data_flag: Option<bool>,
+    /// `ApprovalCode`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub approval_code: Option<String>,
+    /// `AcquirerID`.
+    #[serde(rename = "AcquirerID", skip_serializing_if = "Option::is_none")]
+    pub acquirer_id: Option<String>,
+    /// `HostTransactionID`.
+    #[serde(rename = "HostTransactionID", skip_serializing_if = "Option::is_none")]
+    pub host_transaction_id: Option<TransactionIdentification>,
+}
+
+/// `PaymentToken`: a stored card.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "PascalCase")]
+pub struct PaymentToken {
+    /// `TokenRequestedType`.
+    pub token_requested_type: TokenRequestedType,
+    /// `TokenValue`.
+    pub token_value: String,
+    /// `ExpiryDateTime`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expiry_date_time: Option<String>,
+}
+
+/// `CardData`. Card numbers, tracks and expiry dates that a till sends are passed over unread.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "PascalCase")]
+pub struct CardData {
+    /// `PaymentBrand`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub payment_brand: Option<String>,
+    /// `MaskedPan`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub masked_pan: Option<String>,
+    /// `CardCountryCode`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub card_country_code: Option<String>,
+    /// `EntryMode`.
+    #[serde(default, deserialize_with = "or_default", skip_serializing_if = "Vec::is_empty")]
+    pub entry_mode: Vec<EntryMode>,
+    /// `PaymentToken`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub payment_token: Option<PaymentToken>,
+    /// `PaymentAccountRef`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub payment_account_ref: Option<String>,
+}
+
+/// `PaymentInstrumentData`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "PascalCase")]
+pub struct PaymentInstrumentData {
+    /// `PaymentInstrumentType`.
+    pub payment_instrument_type: PaymentInstrumentType,
+    /// `CardData`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub card_data: Option<CardData>,
+}
+
+/// `Response`: what became of a request.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "PascalCase")]
+pub struct Outcome {
+    /// `Result`.
+    pub result: ResultWord,
+    /// `ErrorCondition`: why it failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error_condition: Option<ErrorCondition>,
+    /// `AdditionalResponse`: pairs, or a sentence for people.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub additional_response: Option<String>,
+}
+
+impl Outcome {
+    /// It is done.
+    #[must_use]
+    pub fn success() -> Self {
+        Self { result: ResultWord::Success, error_condition: None, additional_response: None }
+    }
+
+    /// It is not done.
+    #[must_use]
+    pub fn failure(condition: ErrorCondition) -> Self {
+        Self { result: ResultWord::Failure, error_condition: Some(condition), additional_response: None }
+    }
+
+    /// It is done in part: less was approved.
+    #[must_use]
+    pub fn partial() -> Self {
+        Self { result: ResultWord::Partial, ..Self::success() }
+    }
+
+    /// With this beside it ([`super::additional::write`]).
+    #[must_use]
+    pub fn with(self, additional: String) -> Self {
+        Self { additional_response: Some(additional), ..self }
+    }
+}
