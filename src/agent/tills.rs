@@ -39,8 +39,8 @@ impl Agent {
             Command::List { till, since, limit, reply } => {
                 self.hand_on(self.journal.book.list(till, since, limit), reply);
             }
-            Command::ListNewest { till, above, below, limit, reply } => {
-                self.hand_on(self.journal.book.list_newest(till, above, below, limit), reply);
+            Command::ListNewest { till, above, below, reference, limit, reply } => {
+                self.hand_on(self.journal.book.list_newest(till, (above, below), reference, limit), reply);
             }
             Command::Totals { till, since, carried, reply } => self.begin_count(till, since, carried, reply),
             Command::Close { wish, reply } => self.begin_close(wish, reply),

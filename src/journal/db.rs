@@ -304,22 +304,24 @@ impl Db {
         numbers.into_iter().map(|number| self.replay(number)).collect()
     }
 
-    /// The sales with a number above `above` and below `below`, newest first.
+    /// The sales with a number above `above` and below `below`, newest first; with `reference` only those whose
+    /// reference has this in it, small and capital letters the same.
     ///
     /// # Errors
     /// When they cannot be read.
     pub fn list_newest(
         &self,
         till: Option<&str>,
-        above: SaleNumber,
-        below: SaleNumber,
+        (above, below): (SaleNumber, SaleNumber),
+        reference: Option<&str>,
         limit: u32,
     ) -> Result<Vec<Sale>, Error> {
         let [above, below] = [above, below].map(|number| i64::try_from(number).unwrap_or(i64::MAX));
+        // Of a sale that is not looked for the reference alone is read, and none of its records.
         let numbers = self.numbers(
             "SELECT number FROM sale WHERE number > ?1 AND number < ?2 AND (?3 IS NULL OR till = ?3) \
-             ORDER BY number DESC LIMIT ?4",
-            params![above, below, till, limit],
+             AND (?4 IS NULL OR instr(lower(reference), lower(?4)) > 0) ORDER BY number DESC LIMIT ?5",
+            params![above, below, till, reference, limit],
         )?;
         numbers.into_iter().map(|number| self.replay(number)).collect()
     }

@@ -476,18 +476,19 @@ impl Journal {
         self.read_beside(move |db| db.list(till.as_deref(), since, limit))
     }
 
-    /// The sales with a number above `above` and below `below`, newest first; read as a list is.
+    /// The sales with a number between these two, newest first, or those of them whose reference has `reference` in
+    /// it; read as a list is.
     ///
     /// # Errors
     /// When they cannot be read.
     pub fn list_newest(
         &self,
         till: Option<String>,
-        above: SaleNumber,
-        below: SaleNumber,
+        between: (SaleNumber, SaleNumber),
+        reference: Option<String>,
         limit: u32,
     ) -> impl Future<Output = Result<Vec<Sale>, Error>> + Send + use<> {
-        self.read_beside(move |db| db.list_newest(till.as_deref(), above, below, limit))
+        self.read_beside(move |db| db.list_newest(till.as_deref(), between, reference.as_deref(), limit))
     }
 
     /// The closes with a number below this, the newest first; read as a list is.

@@ -95,6 +95,8 @@ pub enum Command {
         above: SaleNumber,
         /// Sequence number to begin under.
         below: SaleNumber,
+        /// Only those whose reference has this in it.
+        reference: Option<String>,
         /// At most so many.
         limit: u32,
         /// The sales.

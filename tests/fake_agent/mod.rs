@@ -207,7 +207,7 @@ async fn play(
                 list.truncate(limit as usize);
                 let _ = reply.send(Ok(list));
             }
-            Command::ListNewest { till, above, below, limit, reply } => {
+            Command::ListNewest { till, above, below, limit, reply, .. } => {
                 let is_between = |sale: &&SaleView| sale.number > above && sale.number < below;
                 let is_theirs = |sale: &&SaleView| till.as_ref().is_none_or(|till| *till == sale.till);
                 let mut list: Vec<SaleView> = sales.values().filter(is_between).filter(is_theirs).cloned().collect();

@@ -83,7 +83,9 @@ async fn list_at(folder: &tempfile::TempDir, sales: Sales) -> (std::path::PathBu
         while let Some(command) = heard.recv().await {
             let (till, above, below, limit, reply) = match command {
                 Command::List { till, since, limit, reply } => (till, since, None, limit, reply),
-                Command::ListNewest { till, above, below, limit, reply } => (till, above, Some(below), limit, reply),
+                Command::ListNewest { till, above, below, limit, reply, .. } => {
+                    (till, above, Some(below), limit, reply)
+                }
                 _ => continue,
             };
             let views = |sale: &Value| serde_json::from_value::<SaleView>(sale.clone()).unwrap();
@@ -225,10 +227,14 @@ async fn a_real_journal_is_looked_through_from_both_ends() {
         for number in 1..=130 {
             book::sell(&mut db, number, &format!("reference-{number}"), book::NOON);
         }
-        let newest = db.list_newest(None, SaleNumber::new(3), SaleNumber::new(9), 4).unwrap();
+        let newest = db.list_newest(None, (SaleNumber::new(3), SaleNumber::new(9)), None, 4).unwrap();
         let numbers: Vec<SaleNumber> = newest.iter().map(|sale| sale.order().number).collect();
         assert_eq!(numbers, [8, 7, 6, 5]);
-        assert!(db.list_newest(Some("till-7"), SaleNumber::BEFORE_ALL, SaleNumber::AFTER_ALL, 4).unwrap().is_empty());
+        let all = (SaleNumber::BEFORE_ALL, SaleNumber::AFTER_ALL);
+        assert!(db.list_newest(Some("till-7"), all, None, 4).unwrap().is_empty());
+        let found = db.list_newest(None, all, Some("E-13"), 4).unwrap();
+        let numbers: Vec<SaleNumber> = found.iter().map(|sale| sale.order().number).collect();
+        assert_eq!(numbers, [130, 13], "only what is looked for is read");
     }
     let options = Options { journal: Some(journal), ..Options::default() };
     let terminal = Terminal::start(options, own_address(4)).await;

@@ -291,8 +291,9 @@ impl ListWanted {
                 app.ask_of(self.training, permit, |reply| Command::List { till, since: above, limit, reply }).await??
             }
             Some(below) => {
-                app.ask_of(self.training, permit, |reply| Command::ListNewest { till, above, below, limit, reply })
-                    .await??
+                let reference = self.filter.reference().map(str::to_owned);
+                let list = |reply| Command::ListNewest { till, above, below, reference, limit, reply };
+                app.ask_of(self.training, permit, list).await??
             }
         };
         let mut whole = u32::try_from(page.len()).is_ok_and(|read| read == size);

@@ -67,6 +67,11 @@ impl WantedSales {
         of_text && from.is_none() && to.is_none() && kind.is_none() && state.is_none() && outcome.is_none()
     }
 
+    /// What is in the reference, in small letters.
+    pub(super) fn reference(&self) -> Option<&str> {
+        self.reference.as_deref()
+    }
+
     pub(super) fn wants(&self, sale: &SaleView) -> bool {
         let card = sale.card.as_ref().and_then(|card| card.last4.as_ref());
         self.amount.as_ref().is_none_or(|amount| is_of(sale, amount))
