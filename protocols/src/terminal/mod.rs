@@ -7,16 +7,18 @@
 //! What this is not: rules. What a till may have, and what becomes of money, the agent alone decides. An answer that
 //! did not come is [`Said::NoAnswer`], and means that the request may have been carried out.
 
+mod clock;
 mod sale;
 mod view;
 
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-pub use sale::{Begin, Kind, OnSilence, Taken};
+pub use clock::rfc3339;
+pub use sale::{Begin, Entry, Kind, OnSilence, Taken};
 pub use view::{
     Card, Close, Copy, OpenItem, Outcome, Printer, Problem, Receipt, Row, RowIs, Sale, State, Status, Sum, ToConfirm,
-    Turnover, Waits,
+    Turnover, Typed, Waits,
 };
 
 /// Most sales of one list.
@@ -80,6 +82,11 @@ pub enum Ask {
         reference: String,
         /// Whose copy.
         copy: Copy,
+    },
+    /// Lets an amount be typed at the reader.
+    TypeAmount {
+        /// ISO 4217.
+        currency: String,
     },
     /// How the terminal stands.
     Status,
@@ -154,6 +161,10 @@ impl Ask {
                 let query = vec![("copy", copy.as_str().to_owned())];
                 Request { query, ..post(one(reference, "/receipt"), json!({})) }
             }
+            Self::TypeAmount { currency } => {
+                let body = json!({ "currency": currency });
+                Request { names_till: false, ..post("/v1/reader/amount".to_owned(), body) }
+            }
             Self::Status => Request { names_till: false, ..get("/v1/status".to_owned(), Vec::new()) },
             Self::LastClose => Request { names_till: false, ..get("/v1/closes/last".to_owned(), Vec::new()) },
             Self::OpenPeriod => Request { names_till: false, ..get("/v1/closes/open".to_owned(), Vec::new()) },
@@ -189,6 +200,8 @@ pub enum Said {
     Status(Box<Status>),
     /// A close of day, made or as it would be.
     Close(Box<Close>),
+    /// What was typed at the reader.
+    Typed(Typed),
     /// It is done, and there is nothing to tell.
     Done,
     /// It was refused: nothing was done.
@@ -223,6 +236,7 @@ impl Said {
                 .map(|list| Self::Sales { sales: list.sales, next: list.next }),
             Ask::Receipt { .. } => serde_json::from_slice(body).map(Self::Receipt),
             Ask::PrintAgain { .. } => Ok(Self::Done),
+            Ask::TypeAmount { .. } => serde_json::from_slice(body).map(Self::Typed),
             Ask::Status => serde_json::from_slice(body).map(Self::Status),
             Ask::LastClose | Ask::OpenPeriod | Ask::Close { .. } => serde_json::from_slice(body).map(Self::Close),
         };

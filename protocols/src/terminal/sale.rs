@@ -21,6 +21,9 @@ pub struct Begin {
     /// On top of the amount: as `1.50`, or `ask`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tip: Option<String>,
+    /// The card number is typed at the reader.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub entry: Option<Entry>,
     /// An approval of less can be taken.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub accept_partial: bool,
@@ -57,6 +60,7 @@ impl Begin {
             amount,
             currency: None,
             tip: None,
+            entry: None,
             accept_partial: false,
             confirm: None,
             of: None,
@@ -115,6 +119,14 @@ pub enum Kind {
     /// One that this program does not know.
     #[serde(other, skip_serializing)]
     Other,
+}
+
+/// How the card comes, where it is not presented.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Entry {
+    /// Its number is typed at the reader.
+    Manual,
 }
 
 /// What becomes of an approval about which the till says nothing in time.

@@ -233,6 +233,13 @@ pub enum RowIs {
     Other,
 }
 
+/// An amount that was typed at the reader.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct Typed {
+    /// As `12.34`.
+    pub amount: String,
+}
+
 /// How the terminal stands.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]

@@ -272,6 +272,39 @@ pub struct TransactionTotals {
     pub payment_totals: Vec<PaymentTotals>,
 }
 
+impl TransactionTotals {
+    /// Of the cards of this brand, in this currency; without sums yet.
+    #[must_use]
+    pub fn of_cards(brand: Option<String>, currency: String) -> Self {
+        Self {
+            payment_instrument_type: PaymentInstrumentType::Card,
+            acquirer_id: None,
+            error_condition: None,
+            host_reconciliation_id: None,
+            card_brand: brand,
+            poi_id: None,
+            sale_id: None,
+            operator_id: None,
+            shift_number: None,
+            totals_group_id: None,
+            payment_currency: Some(currency),
+            payment_totals: Vec::new(),
+        }
+    }
+
+    /// With this sum; sums of one type are one.
+    pub fn add(&mut self, more: PaymentTotals) {
+        let known = self.payment_totals.iter_mut().find(|it| it.transaction_type == more.transaction_type);
+        match known {
+            Some(known) => {
+                known.transaction_count = known.transaction_count.saturating_add(more.transaction_count);
+                known.transaction_amount = known.transaction_amount.plus(more.transaction_amount);
+            }
+            None => self.payment_totals.push(more),
+        }
+    }
+}
+
 /// `ReconciliationResponse`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]

@@ -361,7 +361,11 @@ fn state_of(status: &Status) -> u8 {
         () if status.busy => code::BUSY,
         () if status.clock.time.is_none() => code::CLOCK,
         () if status.reader.state != "ready" => code::READER,
-        () if status.printers.iter().any(|printer| matches!(printer.state.as_str(), "paper-out" | "cover-open")) => {
+        () if status
+            .printers
+            .iter()
+            .any(|printer| matches!(printer.state.as_str(), "no-paper" | "paper-jam" | "cover-open")) =>
+        {
             code::PRINTER
         }
         () if !status.ready => code::OUT_OF_ORDER,

@@ -1,0 +1,555 @@
+//! The terminal's side of a till that speaks nexo: what is asked of the terminal for each request, and what is answered.
+//! Without a wire and without a clock: what happens comes in with its time, what is to be done goes out as [`Action`]s.
+//!
+//! | request | asked of the terminal | answered |
+//! |---|---|---|
+//! | Payment | whether it is known, begin, show, receipts | how it ended; Failure/UnreachableHost while nobody knows |
+//! | Reversal | the same about the earlier transaction: a reversal, or a refund of a part | the same |
+//! | Abort | cancel, of the message that it names | nothing: what it stops answers Failure/Aborted |
+//! | TransactionStatus | the sale of the message that it names, or the latest | its answer once more, InProgress, NotFound |
+//! | Diagnosis, Login | status | how the terminal stands |
+//! | Logout | nothing | Success |
+//! | Reconciliation | a close; the last one for PreviousReconciliation | its sums |
+//! | GetTotals | the open period | its sums |
+//! | Input | an amount that is typed at the reader | what was typed |
+//! | Print, Display, EnableService | nothing | UnavailableDevice, UnavailableService: receipts are all that is printed |
+//! | everything else | nothing | UnavailableService |
+//!
+//! **One message is carried out once.** Till, terminal, category, ServiceID and SaleTransactionID make the reference of
+//! the transaction, so the same message finds the same sale, whatever happened to the one who asked first.
+//!
+//! | ServiceID | SaleTransactionID | what is done |
+//! |---|---|---|
+//! | the same | the same | the answer of before; rejected when another amount is asked for |
+//! | the same | another | rejected for 48 hours, and new after them |
+//! | another | that of a payment that is approved, open or unconfirmed | rejected: TransactionStatus tells of that one |
+//! | another | that of a payment that came to nothing, or another | new |
+//!
+//! It holds no fact that decides about money: all of that the terminal says each time.
+
+mod about;
+mod earlier;
+mod money;
+mod told;
+mod wanted;
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::time::Duration;
+
+use super::additional;
+use super::enums::{Category, ErrorCondition, ReconciliationType};
+use super::envelope::Message;
+use super::receipt::Profile;
+use super::reference::Identity;
+use super::reject::Rejected;
+use super::request::{Request, RequestBody};
+use super::response::{Response, ResponseBody};
+use super::shared::Outcome;
+use crate::terminal::{Ask, Begin, Copy, Problem, Receipt, Said, Sale, Status, rfc3339};
+
+/// A till asks one thing at a time, and aborts it, and asks how it stands.
+const MOST_EXCHANGES: usize = 8;
+/// A ServiceID stands for one message for so long (Terminal API: unique within 48 hours).
+const SERVICE_ID_LASTS_S: u64 = 48 * 3600;
+/// How long one question for the state of a sale waits at the terminal, in seconds.
+const WATCH_S: u8 = 60;
+/// The terminal is asked again after no answer.
+const PAUSE: Duration = Duration::from_secs(1);
+/// For so long; the terminal may be restarted meanwhile.
+const NO_ANSWER: Duration = Duration::from_secs(30);
+
+/// One request and its answer: of HTTP, one exchange.
+pub type Exchange = u32;
+
+/// How this till is served.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// The till's own name, `SaleID`.
+    pub sale_id: String,
+    /// The terminal's, `POIID`.
+    pub poi_id: String,
+    /// It may pay out without an earlier payment.
+    pub credit: bool,
+    /// The terminal prints receipts, and the till has them too.
+    pub terminal_prints: bool,
+    /// How receipts are written.
+    pub profile: Profile,
+    /// Characters of a line of a receipt.
+    pub width: u8,
+}
+
+/// The time.
+#[derive(Clone, Copy, Debug)]
+pub struct Now {
+    /// Since some moment: it never goes back.
+    pub steady: Duration,
+    /// The clock's, in seconds since 1970.
+    pub unix_s: u64,
+}
+
+/// What is to be done now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// The terminal is asked; its answer comes back by [`Session::said`] with the same number.
+    Ask {
+        /// Which question.
+        ticket: u64,
+        /// What.
+        ask: Ask,
+    },
+    /// The till has its answer, and the exchange is over.
+    Answer {
+        /// Which.
+        exchange: Exchange,
+        /// Nothing, where the protocol has no answer.
+        message: Option<Box<Message>>,
+    },
+}
+
+/// What is known of the terminal, as it said last.
+#[derive(Clone, Debug)]
+struct Facts {
+    terminal_id: String,
+    merchant: String,
+    currency: String,
+    decimals: u8,
+}
+
+/// The session of one till.
+#[derive(Debug)]
+pub struct Session {
+    settings: Settings,
+    facts: Option<Facts>,
+    logged_in: bool,
+    jobs: BTreeMap<Exchange, Job>,
+    tickets: u64,
+    rejected: u32,
+    last: Option<(Category, String)>,
+}
+
+/// What a job waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    /// Currency and names of the terminal.
+    Facts,
+    /// Whether the message is known.
+    Known,
+    /// Other messages with its ServiceID.
+    SameMessage,
+    /// Other messages about its transaction.
+    SameTransaction,
+    /// The earlier transaction that it is about, and what is left of it.
+    Original,
+    OriginalWhole,
+    Beginning,
+    Watching,
+    Signing,
+    Receipt(Copy),
+    /// The sale of the message that is asked about, or that is to be stopped.
+    Earlier,
+    Cancelling,
+    /// One question about the terminal.
+    Terminal,
+    Over,
+}
+
+/// A request that is being carried out.
+#[derive(Debug)]
+struct Job {
+    exchange: Exchange,
+    request: Request,
+    received: Vec<u8>,
+    stage: Stage,
+    /// The question that is open.
+    ticket: Option<u64>,
+    /// The same question again, then.
+    again: Option<(Duration, Ask)>,
+    /// Since when there is no answer.
+    silent_since: Option<Duration>,
+    /// The sale that it is about, as soon as it may be there.
+    reference: Option<String>,
+    /// It has been begun, perhaps.
+    begun: bool,
+    begin: Option<Begin>,
+    original: Option<Sale>,
+    sale: Option<Sale>,
+    receipts: Vec<Receipt>,
+    /// Another message stops it.
+    aborted: bool,
+    /// The till waits for the answer.
+    listened_to: bool,
+}
+
+/// What a job has at hand while something happens.
+struct Flow<'a> {
+    now: Now,
+    actions: Vec<Action>,
+    settings: &'a Settings,
+    facts: Option<&'a Facts>,
+    logged_in: &'a mut bool,
+    tickets: &'a mut u64,
+    rejected: &'a mut u32,
+}
+
+impl Session {
+    /// Of this till.
+    #[must_use]
+    pub fn new(settings: Settings) -> Self {
+        Self { settings, facts: None, logged_in: false, jobs: BTreeMap::new(), tickets: 0, rejected: 0, last: None }
+    }
+
+    /// The last request: its category and its ServiceID.
+    #[must_use]
+    pub fn last_request(&self) -> Option<(Category, &str)> {
+        self.last.as_ref().map(|(category, service_id)| (*category, service_id.as_str()))
+    }
+
+    /// The till asks for something. `received` is the message as it came, for the answer to what is not taken.
+    pub fn asked(&mut self, exchange: Exchange, request: Request, received: Vec<u8>, now: Now) -> Vec<Action> {
+        let category = request.header.message_category;
+        let service_id = request.header.service_id.clone().unwrap_or_default();
+        self.last = Some((category, service_id));
+        let job = Job::new(exchange, request, received);
+        if category == Category::Event {
+            return vec![Action::Answer { exchange, message: None }];
+        }
+        let poi_id = self.settings.poi_id.clone();
+        if job.request.header.poi_id != poi_id {
+            return self.with(job, now, |job, flow| {
+                job.reject(&format!("MessageHeader.POIID: this terminal is {poi_id}"), flow);
+            });
+        }
+        let refused = match &job.request.body {
+            RequestBody::Abort(abort) => {
+                self.abort(&abort.message_reference.service_id.clone().unwrap_or_default());
+                None
+            }
+            RequestBody::TransactionStatus(status) if self.is_under_way(status.message_reference.as_ref()) => {
+                Some(Outcome::failure(ErrorCondition::InProgress))
+            }
+            RequestBody::Payment(_) | RequestBody::Reversal(_) if self.is_busy_with_another(&job.request) => {
+                Some(because(ErrorCondition::Busy, &"another message of this till is being carried out"))
+            }
+            _ if self.jobs.len() >= MOST_EXCHANGES => {
+                Some(because(ErrorCondition::Busy, &"too many messages of this till are being carried out"))
+            }
+            _ => None,
+        };
+        self.with(job, now, |job, flow| match refused {
+            Some(outcome) => job.answered(outcome, flow),
+            None => job.start(flow),
+        })
+    }
+
+    /// The till does not wait for its answer any longer. What has begun goes on.
+    pub fn gone(&mut self, exchange: Exchange) {
+        if let Some(job) = self.jobs.get_mut(&exchange) {
+            job.listened_to = false;
+        }
+    }
+
+    /// The terminal has answered.
+    pub fn said(&mut self, ticket: u64, said: Said, now: Now) -> Vec<Action> {
+        if let Said::Status(status) = &said {
+            self.facts = Facts::of(status);
+        }
+        let Some(exchange) = self.jobs.values().find(|job| job.ticket == Some(ticket)).map(|job| job.exchange) else {
+            return Vec::new();
+        };
+        let Some(job) = self.jobs.remove(&exchange) else { return Vec::new() };
+        self.with(job, now, |job, flow| job.said(said, flow))
+    }
+
+    /// Time has gone by: to be called at [`Self::next_deadline`], and allowed at any time.
+    pub fn tick(&mut self, now: Now) -> Vec<Action> {
+        let due = |job: &Job| job.again.as_ref().is_some_and(|(at, _)| *at <= now.steady);
+        let due: Vec<Exchange> = self.jobs.values().filter(|job| due(job)).map(|job| job.exchange).collect();
+        let mut actions = Vec::new();
+        for exchange in due {
+            if let Some(job) = self.jobs.remove(&exchange) {
+                actions.extend(self.with(job, now, Job::ask_again));
+            }
+        }
+        actions
+    }
+
+    /// When [`Self::tick`] is to be called.
+    #[must_use]
+    pub fn next_deadline(&self) -> Option<Duration> {
+        self.jobs.values().filter_map(|job| job.again.as_ref()).map(|(at, _)| *at).min()
+    }
+
+    fn with(&mut self, mut job: Job, now: Now, act: impl FnOnce(&mut Job, &mut Flow<'_>)) -> Vec<Action> {
+        let mut flow = Flow {
+            now,
+            actions: Vec::new(),
+            settings: &self.settings,
+            facts: self.facts.as_ref(),
+            logged_in: &mut self.logged_in,
+            tickets: &mut self.tickets,
+            rejected: &mut self.rejected,
+        };
+        act(&mut job, &mut flow);
+        let actions = flow.actions;
+        if job.stage != Stage::Over {
+            self.jobs.insert(job.exchange, job);
+        }
+        actions
+    }
+
+    /// What is not begun yet is not begun any more; what is, the terminal is asked to stop.
+    fn abort(&mut self, service_id: &str) {
+        let job = self.jobs.values_mut().find(|job| job.moves_money() && job.request.header.service_id() == service_id);
+        if let Some(job) = job {
+            job.aborted = true;
+        }
+    }
+
+    fn is_under_way(&self, reference: Option<&super::shared::MessageReference>) -> bool {
+        let asked = reference.and_then(|reference| reference.service_id.as_deref());
+        let mut jobs = self.jobs.values().filter(|job| job.moves_money());
+        jobs.any(|job| asked.is_none_or(|asked| job.request.header.service_id() == asked))
+    }
+
+    fn is_busy_with_another(&self, request: &Request) -> bool {
+        let own = request.identity().reference();
+        self.jobs.values().any(|job| job.moves_money() && job.request.identity().reference() != own)
+    }
+}
+
+impl Job {
+    fn new(exchange: Exchange, request: Request, received: Vec<u8>) -> Self {
+        Self {
+            exchange,
+            request,
+            received,
+            stage: Stage::Terminal,
+            ticket: None,
+            again: None,
+            silent_since: None,
+            reference: None,
+            begun: false,
+            begin: None,
+            original: None,
+            sale: None,
+            receipts: Vec::new(),
+            aborted: false,
+            listened_to: true,
+        }
+    }
+
+    fn moves_money(&self) -> bool {
+        matches!(self.request.body, RequestBody::Payment(_) | RequestBody::Reversal(_))
+    }
+
+    fn start(&mut self, flow: &mut Flow<'_>) {
+        match &self.request.body {
+            RequestBody::Payment(_) | RequestBody::Reversal(_) => match flow.facts {
+                Some(_) => self.look_whether_known(flow),
+                None => self.ask(Ask::Status, Stage::Facts, flow),
+            },
+            RequestBody::TransactionStatus(status) => {
+                let named = status.message_reference.clone().unwrap_or_default();
+                self.look_for(&named, flow);
+            }
+            RequestBody::Abort(abort) => {
+                let named = abort.message_reference.clone();
+                self.look_for(&named, flow);
+            }
+            RequestBody::Login(login) if login.training_mode_flag => {
+                let why = "TrainingModeFlag: this terminal does not train by a till; nothing was changed";
+                self.answered(because(ErrorCondition::UnavailableService, &why), flow);
+            }
+            RequestBody::Diagnosis(_) | RequestBody::Login(_) => self.ask(Ask::Status, Stage::Terminal, flow),
+            RequestBody::Logout(_) => {
+                *flow.logged_in = false;
+                self.answered(Outcome::success(), flow);
+            }
+            RequestBody::Reconciliation(wanted) => {
+                let ask = match wanted.reconciliation_type {
+                    ReconciliationType::PreviousReconciliation => Ask::LastClose,
+                    _ => Ask::Close {
+                        reference: self.request.identity().reference(),
+                        print: flow.settings.terminal_prints,
+                    },
+                };
+                self.ask(ask, Stage::Terminal, flow);
+            }
+            RequestBody::GetTotals(_) => self.ask(Ask::OpenPeriod, Stage::Terminal, flow),
+            RequestBody::Input(input) => match (wanted::typed(input), flow.facts) {
+                (false, _) => {
+                    let why = "the reader takes amounts: InputCommand DecimalString of the device CustomerInput";
+                    self.answered(because(ErrorCondition::UnavailableDevice, &why), flow);
+                }
+                (true, None) => self.ask(Ask::Status, Stage::Facts, flow),
+                (true, Some(facts)) => {
+                    self.ask(Ask::TypeAmount { currency: facts.currency.clone() }, Stage::Terminal, flow);
+                }
+            },
+            RequestBody::Print(_) => {
+                let why = "this terminal prints receipts and nothing else";
+                self.answered(because(ErrorCondition::UnavailableDevice, &why), flow);
+            }
+            RequestBody::Display(_) => {
+                let why = "this terminal's display shows its own texts alone";
+                self.answered(because(ErrorCondition::UnavailableDevice, &why), flow);
+            }
+            _ => self.answered(Outcome::failure(ErrorCondition::UnavailableService), flow),
+        }
+    }
+
+    fn ask(&mut self, ask: Ask, stage: Stage, flow: &mut Flow<'_>) {
+        *flow.tickets += 1;
+        self.stage = stage;
+        self.again = Some((Duration::MAX, ask.clone()));
+        self.ticket = Some(*flow.tickets);
+        flow.actions.push(Action::Ask { ticket: *flow.tickets, ask });
+    }
+
+    fn ask_again(&mut self, flow: &mut Flow<'_>) {
+        if let Some((_, ask)) = self.again.take() {
+            self.ask(ask, self.stage, flow);
+        }
+    }
+
+    fn said(&mut self, said: Said, flow: &mut Flow<'_>) {
+        self.ticket = None;
+        let asked = self.again.take().map(|(_, ask)| ask);
+        // The sale that is looked at cannot be read: as no answer.
+        let lost_sight = matches!((self.stage, &said), (Stage::Watching, Said::Refused(_)));
+        if let Said::NoAnswer { may_be_done } = said {
+            self.begun |= may_be_done && self.stage == Stage::Beginning;
+        }
+        if lost_sight || matches!(said, Said::NoAnswer { .. }) {
+            let since = *self.silent_since.get_or_insert(flow.now.steady);
+            match asked {
+                Some(ask) if flow.now.steady < since + NO_ANSWER => {
+                    self.again = Some((flow.now.steady + PAUSE, ask));
+                }
+                _ => self.nobody_answers(flow),
+            }
+            return;
+        }
+        self.silent_since = None;
+        match self.stage {
+            Stage::Facts => self.facts(flow),
+            Stage::Known => self.known(said, flow),
+            Stage::SameMessage => self.same_message(said, flow),
+            Stage::SameTransaction => self.same_transaction(said, flow),
+            Stage::Original => self.original(said, flow),
+            Stage::OriginalWhole => self.original_whole(said, flow),
+            Stage::Beginning => self.beginning(said, flow),
+            Stage::Watching | Stage::Signing | Stage::Cancelling if self.moves_money() => self.watched(said, flow),
+            Stage::Receipt(_) => self.receipt(said, flow),
+            Stage::Earlier => self.earlier(said, flow),
+            Stage::Terminal => self.terminal(&said, flow),
+            Stage::Watching | Stage::Signing | Stage::Cancelling | Stage::Over => self.over(None, flow),
+        }
+    }
+
+    /// The terminal has been silent for too long.
+    fn nobody_answers(&mut self, flow: &mut Flow<'_>) {
+        if self.begun {
+            let why = "nobody knows yet what became of it; ask for it by TransactionStatus";
+            return self.answered(because(ErrorCondition::UnreachableHost, &why), flow);
+        }
+        let why = "the terminal's program does not answer; nothing was begun";
+        self.answered(because(ErrorCondition::UnavailableDevice, &why), flow);
+    }
+
+    fn facts(&mut self, flow: &mut Flow<'_>) {
+        match (&self.request.body, flow.facts) {
+            (_, None) => {
+                let why = "the terminal has no currency; see pos-agent status";
+                self.answered(because(ErrorCondition::UnavailableDevice, &why), flow);
+            }
+            (RequestBody::Payment(_) | RequestBody::Reversal(_), Some(_)) => self.look_whether_known(flow),
+            _ => self.start(flow),
+        }
+    }
+
+    /// One question about the terminal is answered.
+    fn terminal(&mut self, said: &Said, flow: &mut Flow<'_>) {
+        let outcome = match said {
+            Said::Refused(problem) if problem.code == "nothing-typed" => Outcome::failure(ErrorCondition::Cancel),
+            Said::Refused(problem) => refused(problem),
+            _ => Outcome::success(),
+        };
+        if matches!((&self.request.body, said), (RequestBody::Login(_), Said::Status(_))) {
+            *flow.logged_in = true;
+        }
+        let body = self.request.body.answered(outcome).map(|body| about::with_facts(body, said, flow));
+        self.over(body, flow);
+    }
+
+    /// The answer that has nothing but how it ended.
+    fn answered(&mut self, outcome: Outcome, flow: &mut Flow<'_>) {
+        let body = self.request.body.answered(outcome);
+        self.over(body, flow);
+    }
+
+    fn over(&mut self, body: Option<ResponseBody>, flow: &mut Flow<'_>) {
+        let header = self.request.header.response();
+        let message = body.map(|body| Box::new(Message::Response(Response { header, body })));
+        self.end(message, flow);
+    }
+
+    /// It is not taken at all, and this is why.
+    fn reject(&mut self, why: &dyn fmt::Display, flow: &mut Flow<'_>) {
+        *flow.rejected = flow.rejected.wrapping_add(1);
+        let rejected = Rejected {
+            header: Some(&self.request.header),
+            received: &self.received,
+            poi_id: &flow.settings.poi_id,
+            device_id: &flow.rejected.to_string(),
+            time_stamp: &rfc3339(flow.now.unix_s),
+        };
+        let message = Box::new(rejected.notification(why));
+        self.end(Some(message), flow);
+    }
+
+    fn end(&mut self, message: Option<Box<Message>>, flow: &mut Flow<'_>) {
+        self.stage = Stage::Over;
+        if self.listened_to {
+            flow.actions.push(Action::Answer { exchange: self.exchange, message });
+        }
+    }
+
+    fn identity(&self) -> Identity<'_> {
+        self.request.identity()
+    }
+}
+
+impl Facts {
+    fn of(status: &Status) -> Option<Self> {
+        Some(Self {
+            terminal_id: status.terminal_id.clone(),
+            merchant: status.merchant.first().unwrap_or(&status.terminal_id).clone(),
+            currency: status.currency.clone()?,
+            decimals: status.currency_decimals.unwrap_or(2),
+        })
+    }
+}
+
+/// It is not done, and this is why.
+fn because(condition: ErrorCondition, why: &dyn fmt::Display) -> Outcome {
+    Outcome::failure(condition).with(additional::write([("message", why.to_string().as_str())]))
+}
+
+/// The terminal has refused it: nothing was done.
+fn refused(problem: &Problem) -> Outcome {
+    let condition = match problem.code.as_str() {
+        "busy" | "list-under-way" | "too-many-requests" | "no-place" => ErrorCondition::Busy,
+        "no-such-sale" | "no-such-close" => ErrorCondition::NotFound,
+        "amount" | "currency" | "not-possible" | "forbidden" | "operator-required" | "operator-role"
+        | "session-ended" | "supervisor-needed" | "not-approved" => ErrorCondition::NotAllowed,
+        "parameter" | "reference" | "operator" | "malformed" => ErrorCondition::MessageFormat,
+        "not-ready" | "journal" | "printer" => ErrorCondition::UnavailableDevice,
+        _ => ErrorCondition::UnavailableService,
+    };
+    because(condition, &problem.detail)
+}

@@ -1,0 +1,522 @@
+//! The session as a timetable: what is asked of the terminal and answered to the till. The terminal's answers are those
+//! of the agent's interface as text, so that they are read as they are over the wire.
+
+use serde_json::{Value, json};
+
+use super::*;
+use crate::nexo::envelope::Envelope;
+use crate::terminal::Kind;
+
+const STATUS: &str = r#"{"version":"1.0","terminalId":"T1","merchant":["Shop"],"currency":"EUR","currencyDecimals":2,
+    "ready":true,"busy":false,"reader":{"state":"ready","serial":"01"},"gateway":{"state":"answers"},"printers":[],
+    "clock":{"time":"2026-11-23T10:00:00+01:00"}}"#;
+
+struct Stage {
+    session: Session,
+    now: Now,
+    asked: Vec<(u64, Ask)>,
+    answers: Vec<(Exchange, Option<Value>)>,
+    exchanges: Exchange,
+}
+
+fn settings() -> Settings {
+    Settings {
+        sale_id: "till".to_owned(),
+        poi_id: "A-1".to_owned(),
+        credit: false,
+        terminal_prints: false,
+        profile: Profile::Plain,
+        width: 32,
+    }
+}
+
+fn payment(amount: &str, transaction: &str) -> String {
+    payment_of("Normal", amount, transaction, "")
+}
+
+fn payment_of(kind: &str, amount: &str, transaction: &str, more: &str) -> String {
+    format!(
+        r#"{{"SaleData":{{"SaleTransactionID":{{"TransactionID":"{transaction}","TimeStamp":"t"}}}},
+        "PaymentTransaction":{{"AmountsReq":{{"Currency":"EUR","RequestedAmount":{amount}}}{more}}},
+        "PaymentData":{{"PaymentType":"{kind}"}}}}"#
+    )
+}
+
+fn reversal(original: &str, amount: &str) -> String {
+    let amount = if amount.is_empty() { String::new() } else { format!(r#","ReversedAmount":{amount}"#) };
+    format!(
+        r#"{{"OriginalPOITransaction":{{"POITransactionID":{{"TransactionID":"{original}","TimeStamp":"t"}}}},
+        "ReversalReason":"CustCancel"{amount}}}"#
+    )
+}
+
+impl Stage {
+    fn new(settings: Settings) -> Self {
+        let now = Now { steady: Duration::ZERO, unix_s: 1_795_430_096 };
+        Self { session: Session::new(settings), now, asked: Vec::new(), answers: Vec::new(), exchanges: 0 }
+    }
+
+    /// A till whose terminal has said what it is.
+    fn ready() -> Self {
+        let mut stage = Self::new(settings());
+        stage.till("Diagnosis", "d", "{}");
+        stage.says(200, STATUS);
+        assert_eq!(stage.answer()["DiagnosisResponse"]["POIStatus"]["GlobalStatus"], "OK");
+        stage
+    }
+
+    fn take(&mut self, actions: Vec<Action>) {
+        for action in actions {
+            match action {
+                Action::Ask { ticket, ask } => self.asked.push((ticket, ask)),
+                Action::Answer { exchange, message } => {
+                    let message = message.map(|message| serde_json::from_slice(&message.write()).unwrap());
+                    self.answers.push((exchange, message));
+                }
+            }
+        }
+    }
+
+    fn till(&mut self, category: &str, service_id: &str, body: &str) -> Exchange {
+        self.exchanges += 1;
+        let text = format!(
+            r#"{{"SaleToPOIRequest":{{"MessageHeader":{{"ProtocolVersion":"3.0","MessageClass":"Service",
+            "MessageCategory":"{category}","MessageType":"Request","ServiceID":"{service_id}","SaleID":"till",
+            "POIID":"A-1"}},"{category}Request":{body}}}}}"#
+        );
+        let Ok(Envelope::Plain(Message::Request(request))) = Envelope::read(text.as_bytes()) else {
+            panic!("{:?}", Envelope::read(text.as_bytes()))
+        };
+        let actions = self.session.asked(self.exchanges, request, text.into_bytes(), self.now);
+        self.take(actions);
+        self.exchanges
+    }
+
+    /// The last question is answered so.
+    fn says(&mut self, status: u16, body: &str) {
+        let (ticket, ask) = self.asked.pop().expect("a question");
+        let said = Said::read(&ask, status, body.as_bytes());
+        let actions = self.session.said(ticket, said, self.now);
+        self.take(actions);
+    }
+
+    fn sale(&mut self, sale: &Value) {
+        self.says(200, &sale.to_string());
+    }
+
+    fn none(&mut self) {
+        self.says(404, &json!({ "status": 404, "code": "no-such-sale", "detail": "none" }).to_string());
+    }
+
+    fn list(&mut self, sales: &[Value]) {
+        self.says(200, &json!({ "sales": sales }).to_string());
+    }
+
+    /// Nothing with its key, its ServiceID and its transaction.
+    fn is_new(&mut self) {
+        self.none();
+        self.list(&[]);
+        self.list(&[]);
+    }
+
+    fn begun(&self) -> Begin {
+        match self.asked.last() {
+            Some((_, Ask::Begin(begin))) => begin.as_ref().clone(),
+            other => panic!("nothing is begun: {other:?}"),
+        }
+    }
+
+    /// Receipts are asked for; there are none.
+    fn no_receipts(&mut self) {
+        for _ in 0..2 {
+            self.says(409, &json!({ "status": 409, "code": "no-receipt-yet", "detail": "none" }).to_string());
+        }
+    }
+
+    fn answer(&mut self) -> Value {
+        let (_, message) = self.answers.pop().expect("an answer");
+        let message = message.expect("an answer with something in it");
+        let inner = message.get("SaleToPOIResponse").or_else(|| message.get("SaleToPOIRequest"));
+        inner.cloned().unwrap()
+    }
+
+    fn rejected(&mut self, why: &str) {
+        let event = self.answer()["EventNotification"].clone();
+        assert_eq!(event["EventToNotify"], "Reject");
+        let details = additional::read(event["EventDetails"].as_str().unwrap());
+        assert!(details[0].1.contains(why), "{details:?}");
+        assert!(self.asked.is_empty(), "{:?}", self.asked);
+    }
+
+    fn failed(&mut self, body: &str, condition: &str) {
+        let answer = self.answer();
+        let response = &answer[body]["Response"];
+        assert_eq!(
+            (&response["Result"], &response["ErrorCondition"]),
+            (&json!("Failure"), &json!(condition)),
+            "{answer}"
+        );
+    }
+}
+
+fn sale(reference: &str, more: &Value) -> Value {
+    let mut sale = json!({
+        "till": "t", "reference": reference, "number": 17, "kind": "sale", "amount": "12.50", "currency": "EUR",
+        "state": "ended", "outcome": "approved", "approvedAmount": "12.50", "text": "APPROVED",
+        "startedAt": "2026-11-23T09:00:00Z", "paymentId": "8ac7", "left": "12.50", "code": "000.000.000",
+        "card": { "entryMode": "NFC_ICC", "brand": "VISA", "last4": "0119" },
+        "tillData": { "ServiceID": "1", "MessageCategory": "Payment", "PaymentType": "Normal", "TransactionID": "27908",
+            "TimeStamp": "t" },
+    });
+    sale.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    sale
+}
+
+#[test]
+fn a_payment_is_begun_once_and_told_as_it_ended() {
+    let mut stage = Stage::ready();
+    stage.till("Payment", "1", &payment("12.5", "27908"));
+    stage.is_new();
+    let begin = stage.begun();
+    assert_eq!((begin.kind, begin.amount.as_deref(), begin.till_prints), (Kind::Sale, Some("12.50"), true));
+    assert_eq!(begin.till_data["ServiceID"], "1");
+    stage.sale(&sale(&begin.reference, &json!({ "state": "waiting-for-card", "outcome": null })));
+    assert_eq!(stage.asked.last().unwrap().1, Ask::Show { reference: begin.reference.clone(), wait_s: WATCH_S });
+    stage.sale(&sale(&begin.reference, &json!({})));
+    stage.no_receipts();
+    let answer = stage.answer();
+    let response = &answer["PaymentResponse"];
+    assert_eq!(response["Response"]["Result"], "Success");
+    assert_eq!(response["POIData"]["POITransactionID"]["TransactionID"], "17.8ac7");
+    assert_eq!(response["PaymentResult"]["AmountsResp"]["AuthorizedAmount"], 12.5);
+    assert_eq!(response["PaymentResult"]["PaymentInstrumentData"]["CardData"]["EntryMode"], json!(["Contactless"]));
+    assert_eq!(answer["MessageHeader"]["MessageType"], "Response");
+    // The same again is looked at, and not begun.
+    stage.till("Payment", "1", &payment("12.50", "27908"));
+    stage.sale(&sale(&begin.reference, &json!({})));
+    stage.no_receipts();
+    assert_eq!(stage.answer()["PaymentResponse"]["Response"]["Result"], "Success");
+    // With another amount it is not the same.
+    stage.till("Payment", "1", &payment("12.51", "27908"));
+    stage.sale(&sale(&begin.reference, &json!({})));
+    stage.rejected("another amount");
+}
+
+#[test]
+fn a_message_or_a_transaction_that_was_used_is_rejected() {
+    let mut stage = Stage::ready();
+    stage.till("Payment", "1", &payment("12.5", "27909"));
+    stage.none();
+    let Some((_, Ask::Referenced { from, .. })) = stage.asked.last() else { panic!("no list") };
+    assert_eq!(from.as_deref(), Some("2026-11-21T10:34:56Z"), "48 hours");
+    stage.list(&[sale("nexo-other", &json!({}))]);
+    stage.rejected("within 48 hours");
+    for (state, outcome) in [
+        ("ended", json!("approved")),
+        ("ended", json!("partially-approved")),
+        ("in-progress", json!(null)),
+        ("unconfirmed", json!(null)),
+    ] {
+        stage.till("Payment", "2", &payment("12.5", "27908"));
+        stage.none();
+        stage.list(&[]);
+        stage.list(&[sale("nexo-other", &json!({ "state": state, "outcome": outcome }))]);
+        stage.rejected("ServiceID 1: ask TransactionStatus");
+    }
+    for outcome in ["declined", "cancelled", "not-sent", "reversed"] {
+        stage.till("Payment", "2", &payment("12.5", "27908"));
+        stage.none();
+        stage.list(&[]);
+        stage.list(&[sale("nexo-other", &json!({ "outcome": outcome }))]);
+        let reference = stage.begun().reference;
+        stage.sale(&sale(&reference, &json!({ "outcome": "declined", "approvedAmount": null })));
+        stage.no_receipts();
+        stage.failed("PaymentResponse", "Refusal");
+    }
+}
+
+#[test]
+fn what_nobody_knows_is_not_told_as_declined() {
+    let mut stage = Stage::ready();
+    stage.till("Payment", "1", &payment("12.5", "27908"));
+    stage.is_new();
+    let reference = stage.begun().reference;
+    // The terminal is away when it is begun: it may have been.
+    stage.says(503, r#"{"status":503,"code":"no-answer","detail":"none"}"#);
+    for _ in 0..40 {
+        let Some(at) = stage.session.next_deadline() else { break };
+        if !stage.answers.is_empty() {
+            break;
+        }
+        stage.now.steady = at;
+        let actions = stage.session.tick(stage.now);
+        stage.take(actions);
+        assert_eq!(stage.begun().reference, reference, "the same again");
+        stage.says(503, r#"{"status":503,"code":"no-answer","detail":"none"}"#);
+    }
+    stage.failed("PaymentResponse", "UnreachableHost");
+    stage.till(
+        "TransactionStatus",
+        "2",
+        r#"{"MessageReference":{"MessageCategory":"Payment","SaleID":"till","ServiceID":"1"}}"#,
+    );
+    let unconfirmed = sale(&reference, &json!({ "state": "unconfirmed", "outcome": null, "approvedAmount": null }));
+    stage.list(std::slice::from_ref(&unconfirmed));
+    stage.failed("TransactionStatusResponse", "InProgress");
+    stage.till("Payment", "1", &payment("12.5", "27908"));
+    stage.sale(&unconfirmed);
+    stage.failed("PaymentResponse", "UnreachableHost");
+    stage.till("TransactionStatus", "3", r#"{"MessageReference":{"MessageCategory":"Payment","ServiceID":"1"}}"#);
+    stage.list(&[sale(&reference, &json!({}))]);
+    let answer = stage.answer();
+    let repeated = &answer["TransactionStatusResponse"]["RepeatedMessageResponse"];
+    assert_eq!(repeated["MessageHeader"]["ServiceID"], "1");
+    let response = &repeated["RepeatedResponseMessageBody"]["PaymentResponse"];
+    assert_eq!(response["SaleData"]["SaleTransactionID"]["TransactionID"], "27908");
+    assert_eq!(response["Response"]["Result"], "Success");
+    stage.till("TransactionStatus", "4", r#"{"MessageReference":{"MessageCategory":"Payment","ServiceID":"9"}}"#);
+    stage.list(&[]);
+    stage.failed("TransactionStatusResponse", "NotFound");
+}
+
+#[test]
+fn while_a_payment_is_under_way_another_one_waits_and_its_status_is_in_progress() {
+    let mut stage = Stage::ready();
+    stage.till("Payment", "1", &payment("12.5", "27908"));
+    stage.till("TransactionStatus", "2", r#"{"MessageReference":{"ServiceID":"1"}}"#);
+    stage.failed("TransactionStatusResponse", "InProgress");
+    stage.till("Payment", "3", &payment("1.5", "27909"));
+    stage.failed("PaymentResponse", "Busy");
+    // Before it is begun an abort is its end.
+    stage.none();
+    stage.list(&[]);
+    let abort = r#"{"AbortReason":"cash","MessageReference":{"MessageCategory":"Payment","ServiceID":"1"}}"#;
+    let aborts = stage.till("Abort", "4", abort);
+    stage.list(&[]);
+    assert_eq!(stage.answers.pop(), Some((aborts, None)), "an abort has no answer");
+    stage.list(&[]);
+    stage.failed("PaymentResponse", "Aborted");
+    assert!(stage.asked.is_empty(), "nothing is begun: {:?}", stage.asked);
+}
+
+#[test]
+fn an_abort_stops_the_sale_that_it_names_and_no_other() {
+    let mut stage = Stage::ready();
+    stage.till("Payment", "1", &payment("12.5", "27908"));
+    stage.is_new();
+    let reference = stage.begun().reference;
+    let waiting = sale(&reference, &json!({ "state": "waiting-for-card", "outcome": null, "approvedAmount": null }));
+    stage.sale(&waiting);
+    let abort =
+        |id| format!(r#"{{"AbortReason":"x","MessageReference":{{"MessageCategory":"Payment","ServiceID":"{id}"}}}}"#);
+    stage.till("Abort", "4", &abort("2"));
+    stage.list(&[]);
+    assert_eq!(stage.answers.pop().unwrap().1, None);
+    stage.till("Abort", "5", &abort("1"));
+    stage.list(&[waiting]);
+    assert_eq!(stage.asked.last().unwrap().1, Ask::Cancel(reference.clone()));
+    let cancelled = json!({ "outcome": "cancelled", "reason": "till-cancelled", "approvedAmount": null });
+    let mut view = sale(&reference, &cancelled);
+    view["cancel"] = json!("in-time");
+    stage.sale(&view);
+    assert_eq!(stage.answers.pop().unwrap().1, None);
+    stage.sale(&sale(&reference, &cancelled));
+    stage.no_receipts();
+    stage.failed("PaymentResponse", "Aborted");
+}
+
+#[test]
+fn a_reversal_becomes_a_refund_only_when_it_was_declined_or_is_of_a_part() {
+    let original = |left: &str| sale("nexo-original", &json!({ "left": left }));
+    let find = |stage: &mut Stage, id: &str, amount: &str, left: &str| {
+        stage.till("Reversal", id, &reversal("17.8ac7", amount));
+        stage.none();
+        stage.list(&[]);
+        stage.list(&[original(left)]);
+        stage.sale(&original(left));
+    };
+    let mut stage = Stage::ready();
+    find(&mut stage, "1", "", "12.50");
+    let begin = stage.begun();
+    assert_eq!((begin.kind, begin.of.as_deref(), begin.amount), (Kind::Reversal, Some("nexo-original"), None));
+    // Unknown: no refund.
+    let undone = json!({ "kind": "reversal", "of": "nexo-original", "state": "unconfirmed", "outcome": null });
+    stage.sale(&sale(&begin.reference, &undone));
+    stage.failed("ReversalResponse", "UnreachableHost");
+    find(&mut stage, "2", "12.50", "12.50");
+    let first = stage.begun().reference;
+    let declined = json!({ "kind": "reversal", "of": "nexo-original", "outcome": "declined" });
+    stage.sale(&sale(&first, &declined));
+    let begin = stage.begun();
+    assert_eq!((begin.kind, begin.reference), (Kind::Refund, format!("{first}-r")));
+    stage.sale(&sale(&format!("{first}-r"), &json!({ "kind": "refund" })));
+    stage.no_receipts();
+    assert_eq!(stage.answer()["ReversalResponse"]["ReversedAmount"], 12.5);
+    find(&mut stage, "3", "5", "12.50");
+    assert_eq!((stage.begun().kind, stage.begun().amount.as_deref()), (Kind::Refund, Some("5.00")));
+    stage.says(409, r#"{"status":409,"code":"busy","detail":"busy"}"#);
+    stage.failed("ReversalResponse", "Busy");
+    for (id, amount, left) in [("4", "12.51", "12.50"), ("5", "", "0"), ("6", "8", "7.50")] {
+        find(&mut stage, id, amount, left);
+        stage.failed("ReversalResponse", "NotAllowed");
+    }
+    // Another payment has this number by now.
+    stage.till("Reversal", "7", &reversal("17.9999", ""));
+    stage.none();
+    stage.list(&[]);
+    stage.list(&[original("12.50")]);
+    stage.failed("ReversalResponse", "NotFound");
+}
+
+#[test]
+fn what_follows_a_reservation() {
+    let reserved = sale(
+        "nexo-original",
+        &json!({ "kind": "pre-authorisation", "amount": "100.00",
+        "approvedAmount": "100.00", "left": "100.00" }),
+    );
+    let of = r#","OriginalPOITransaction":{"POITransactionID":{"TransactionID":"17.8ac7","TimeStamp":"t"}}"#;
+    for (kind, amount, expected) in [
+        ("Completion", "80", Some((Kind::Capture, "80.00"))),
+        ("Completion", "100.01", None),
+        ("UpdateReservation", "130", Some((Kind::Increment, "30.00"))),
+        ("UpdateReservation", "90", None),
+    ] {
+        let mut stage = Stage::ready();
+        stage.till("Payment", "1", &payment_of(kind, amount, "1", of));
+        stage.is_new();
+        stage.list(std::slice::from_ref(&reserved));
+        stage.sale(&reserved);
+        match expected {
+            None => stage.failed("PaymentResponse", "NotAllowed"),
+            Some((kind, amount)) => {
+                let begin = stage.begun();
+                assert_eq!((begin.kind, begin.amount.as_deref()), (kind, Some(amount)));
+                assert_eq!(begin.parameters.contains_key("sequence"), kind == Kind::Capture);
+            }
+        }
+    }
+}
+
+#[test]
+fn what_cannot_be_had_is_refused_by_its_name_and_nothing_is_asked() {
+    let cases = [
+        (payment("0", "1"), "MessageFormat"),
+        (payment("1.005", "1"), "MessageFormat"),
+        (payment("5", "1").replace("EUR", "USD"), "NotAllowed"),
+        (payment_of("Refund", "5", "1", ""), "NotAllowed"),
+        (payment_of("Instalment", "5", "1", ""), "UnavailableService"),
+        (payment("5", ""), "MessageFormat"),
+        (payment("5", &"9".repeat(81)), "MessageFormat"),
+        (
+            payment("5", "1").replace(r#""RequestedAmount":5"#, r#""RequestedAmount":5,"CashBackAmount":1"#),
+            "NotAllowed",
+        ),
+        (payment("5", "1").replace(r#""RequestedAmount":5"#, r#""RequestedAmount":5,"TipAmount":5"#), "MessageFormat"),
+        (
+            payment_of("Normal", "5", "1", r#","TransactionConditions":{"AllowedPaymentBrand":["visa"]}"#),
+            "PaymentRestriction",
+        ),
+        (
+            payment_of("Normal", "5", "1", r#","TransactionConditions":{"ForceEntryMode":["MagStripe"]}"#),
+            "PaymentRestriction",
+        ),
+    ];
+    for (body, condition) in cases {
+        let mut stage = Stage::ready();
+        stage.till("Payment", "1", &body);
+        stage.failed("PaymentResponse", condition);
+        assert!(stage.asked.is_empty(), "{body}");
+    }
+    let mut stage = Stage::ready();
+    for (category, body, expected) in [
+        ("CardAcquisition", "{}", "UnavailableService"),
+        ("EnableService", r#"{"TransactionAction":"StartTransaction"}"#, "UnavailableService"),
+        ("Login", r#"{"DateTime":"t","TrainingModeFlag":true}"#, "UnavailableService"),
+    ] {
+        stage.till(category, "1", body);
+        stage.failed(&format!("{category}Response"), expected);
+    }
+    let other = Stage::ready();
+    let mut stage = Stage { session: Session::new(Settings { poi_id: "B-2".to_owned(), ..settings() }), ..other };
+    stage.till("Payment", "1", &payment("5", "1"));
+    stage.rejected("this terminal is B-2");
+}
+
+#[test]
+fn a_tip_is_a_part_of_the_amount() {
+    let mut stage = Stage::ready();
+    let body = payment("12.5", "1").replace("12.5", r#"12.5,"TipAmount":2.5"#);
+    stage.till("Payment", "1", &body);
+    stage.is_new();
+    assert_eq!((stage.begun().amount.as_deref(), stage.begun().tip.as_deref()), (Some("10.00"), Some("2.50")));
+    let begun = stage.begun().reference;
+    stage.sale(&sale(&begun, &json!({ "amount": "10.00", "tip": "2.50" })));
+    stage.no_receipts();
+    let answer = stage.answer();
+    assert_eq!(answer["PaymentResponse"]["PaymentResult"]["AmountsResp"]["TipAmount"], 2.5);
+}
+
+#[test]
+fn a_till_that_has_hung_up_before_anything_was_begun_begins_nothing() {
+    let mut stage = Stage::ready();
+    let exchange = stage.till("Payment", "1", &payment("12.5", "27908"));
+    stage.none();
+    stage.session.gone(exchange);
+    stage.list(&[]);
+    stage.list(&[]);
+    assert!(stage.asked.is_empty() && stage.answers.is_empty());
+    // What has begun goes on, and nobody is answered.
+    let exchange = stage.till("Payment", "1", &payment("12.5", "27908"));
+    stage.is_new();
+    let reference = stage.begun().reference;
+    stage.session.gone(exchange);
+    stage.sale(&sale(&reference, &json!({ "state": "in-progress", "outcome": null })));
+    stage.sale(&sale(&reference, &json!({})));
+    assert!(stage.asked.is_empty() && stage.answers.is_empty());
+}
+
+#[test]
+fn sums_and_sessions() {
+    let mut stage = Stage::ready();
+    let close = json!({
+        "number": 3, "period": { "to": "2026-11-23T20:00:00+01:00" },
+        "schemes": [
+            { "kind": "sale", "scheme": "VISA", "currency": "EUR", "count": 2, "sum": "20.00" },
+            { "kind": "by-registration", "scheme": "VISA", "currency": "EUR", "count": 1, "sum": "0.50" },
+            { "kind": "refund", "scheme": "VISA", "currency": "EUR", "count": 1, "sum": "5.00" },
+        ],
+    });
+    stage.till("GetTotals", "1", "{}");
+    assert_eq!(stage.asked.last().unwrap().1, Ask::OpenPeriod);
+    stage.says(200, &close.to_string());
+    let answer = stage.answer();
+    let totals = &answer["GetTotalsResponse"]["TransactionTotals"][0];
+    assert_eq!((&totals["CardBrand"], &totals["PaymentCurrency"]), (&json!("VISA"), &json!("EUR")));
+    assert_eq!(
+        totals["PaymentTotals"],
+        json!([
+            { "TransactionType": "Debit", "TransactionCount": 3, "TransactionAmount": 20.5 },
+            { "TransactionType": "Credit", "TransactionCount": 1, "TransactionAmount": 5 },
+        ])
+    );
+    stage.till("Reconciliation", "2", r#"{"ReconciliationType":"SaleReconciliation"}"#);
+    let Some((_, Ask::Close { reference, .. })) = stage.asked.last() else { panic!("no close") };
+    assert!(reference.starts_with("nexo-"));
+    stage.says(200, &close.to_string());
+    assert_eq!(stage.answer()["ReconciliationResponse"]["POIReconciliationID"], "3");
+    stage.till("Login", "3", r#"{"DateTime":"t"}"#);
+    stage.says(200, STATUS);
+    let answer = stage.answer();
+    assert_eq!(answer["LoginResponse"]["POISystemData"]["POITerminalData"]["POISerialNumber"], "01");
+    stage.till("Diagnosis", "4", "{}");
+    stage.says(200, STATUS);
+    assert_eq!(stage.answer()["DiagnosisResponse"]["LoggedSaleID"], json!(["till"]));
+    stage.till("Logout", "5", "{}");
+    assert_eq!(stage.answer()["LogoutResponse"]["Response"]["Result"], "Success");
+    let input = r#"{"InputData":{"Device":"CustomerInput","InfoQualify":"Input","InputCommand":"DecimalString"}}"#;
+    stage.till("Input", "6", input);
+    assert_eq!(stage.asked.last().unwrap().1, Ask::TypeAmount { currency: "EUR".to_owned() });
+    stage.says(200, r#"{"amount":"7.50","currency":"EUR"}"#);
+    assert_eq!(stage.answer()["InputResponse"]["InputResult"]["Input"]["TextInput"], "7.50");
+}

@@ -1,0 +1,257 @@
+//! From a sale to what the till is told of it.
+//!
+//! | how it ended | Result | ErrorCondition |
+//! |---|---|---|
+//! | approved | Success | |
+//! | approved in part | Partial | |
+//! | declined | Failure | Refusal |
+//! | cancelled by the customer, or no card in time | Failure | Cancel |
+//! | cancelled by a till | Failure | Aborted |
+//! | not sent: the gateway | Failure | UnreachableHost |
+//! | not sent: the card, the reader, anything else | Failure | InvalidCard, UnavailableDevice, Aborted |
+//! | taken back by the terminal | Failure | Aborted |
+//! | nobody knows yet | Failure | UnreachableHost; TransactionStatus answers InProgress until it is settled |
+
+use super::wanted::{data, unkept};
+use super::{Flow, Job};
+use crate::nexo::additional;
+use crate::nexo::enums::{
+    AuthenticationMethod, Category, DocumentQualifier, EntryMode, ErrorCondition, PaymentInstrumentType, PaymentType,
+    TokenRequestedType, Words,
+};
+use crate::nexo::header::Header;
+use crate::nexo::number::Decimal;
+use crate::nexo::receipt::{Line, PaymentReceipt};
+use crate::nexo::request::RequestBody;
+use crate::nexo::response::{
+    AmountsResp, PaymentAcquirerData, PaymentResponse, PaymentResult, RepeatedBody, RepeatedMessageResponse,
+    ResponseBody, ReversalResponse, TransactionStatusResponse,
+};
+use crate::nexo::shared::{
+    CardData, OriginalPoiTransaction, Outcome, PaymentInstrumentData, PaymentToken, PoiData, SaleData,
+    TransactionIdentification,
+};
+use crate::terminal::{self, Copy, RowIs, Sale, State};
+
+/// The ServiceID of the message that has begun a sale.
+pub(super) fn service_id_of(sale: &Sale) -> Option<String> {
+    sale.till_data.get(data::SERVICE_ID).map(|text| unkept(text))
+}
+
+/// The answer of a job that knows how its sale stands.
+pub(super) fn body(job: &Job, flow: &Flow<'_>) -> Option<ResponseBody> {
+    let sale = job.sale.as_ref()?;
+    match &job.request.body {
+        RequestBody::Payment(payment) => {
+            Some(ResponseBody::Payment(Box::new(payment_response(sale, payment.sale_data.returned(), job, flow))))
+        }
+        RequestBody::Reversal(reversal) => {
+            let original = reversal.original_poi_transaction.clone();
+            Some(ResponseBody::Reversal(Box::new(reversal_response(sale, Some(original), job, flow))))
+        }
+        RequestBody::TransactionStatus(status) => {
+            Some(ResponseBody::TransactionStatus(Box::new(TransactionStatusResponse {
+                outcome: Outcome::success(),
+                message_reference: status.message_reference.clone(),
+                repeated_message_response: Some(repeated(sale, job, flow)),
+            })))
+        }
+        _ => None,
+    }
+}
+
+/// The answer of an earlier message, as the terminal knows it by now.
+fn repeated(sale: &Sale, job: &Job, flow: &Flow<'_>) -> RepeatedMessageResponse {
+    let kept = |name: &str| sale.till_data.get(name).map(|text| unkept(text));
+    let category = kept(data::CATEGORY).and_then(|word| Category::from_word(&word)).unwrap_or(Category::Payment);
+    let header = &job.request.header;
+    let service_id = kept(data::SERVICE_ID).unwrap_or_default();
+    let message_header =
+        Header::request(category, &service_id, header.sale_id.as_deref().unwrap_or_default(), &header.poi_id)
+            .response();
+    let of = |id: &str, time: &str| {
+        Some(TransactionIdentification { transaction_id: kept(id)?, time_stamp: kept(time).unwrap_or_default() })
+    };
+    let body = if category == Category::Reversal {
+        let original = of(data::ORIGINAL, data::ORIGINAL_TIME)
+            .map(|id| OriginalPoiTransaction { poi_transaction_id: Some(id), ..OriginalPoiTransaction::default() });
+        RepeatedBody { payment_response: None, reversal_response: Some(reversal_response(sale, original, job, flow)) }
+    } else {
+        let nothing = || TransactionIdentification { transaction_id: String::new(), time_stamp: String::new() };
+        let mut sale_data = SaleData::new(of(data::TRANSACTION, data::TIME).unwrap_or_else(nothing));
+        sale_data.sale_reference_id = kept(data::SALE_REFERENCE);
+        RepeatedBody { payment_response: Some(payment_response(sale, sale_data, job, flow)), reversal_response: None }
+    };
+    RepeatedMessageResponse { message_header, repeated_response_message_body: body }
+}
+
+/// How it ended, with what a person reads of it.
+fn outcome(sale: &Sale) -> Outcome {
+    use terminal::Outcome as Ended;
+    let reason = sale.reason.as_deref().unwrap_or_default();
+    let failure = Outcome::failure;
+    let outcome = match (sale.state, sale.outcome) {
+        (State::Ended, Some(Ended::Approved)) => Outcome::success(),
+        (State::Ended, Some(Ended::PartiallyApproved)) => Outcome::partial(),
+        (State::Ended, Some(Ended::Declined)) => failure(ErrorCondition::Refusal),
+        (State::Ended, Some(Ended::Cancelled)) => failure(match reason {
+            "till-cancelled" | "terminal-stopped" => ErrorCondition::Aborted,
+            _ => ErrorCondition::Cancel,
+        }),
+        (State::Ended, Some(Ended::NotSent)) => failure(match reason {
+            "card-unreadable" | "card-gone" => ErrorCondition::InvalidCard,
+            reason if reason.starts_with("reader-") => ErrorCondition::UnavailableDevice,
+            reason if reason.starts_with("gateway-") => ErrorCondition::UnreachableHost,
+            _ => ErrorCondition::Aborted,
+        }),
+        (State::Ended, Some(Ended::Reversed)) => failure(ErrorCondition::Aborted),
+        _ => failure(ErrorCondition::UnreachableHost),
+    };
+    let charged = match (sale.state, sale.outcome) {
+        (State::Ended, Some(Ended::Approved | Ended::PartiallyApproved)) => "yes",
+        (State::Ended, Some(Ended::Declined | Ended::Cancelled | Ended::NotSent | Ended::Reversed)) => "no",
+        _ => "unknown",
+    };
+    let pairs = [
+        ("message", Some(sale.text.as_str())),
+        ("carriedOut", Some(charged)),
+        ("reason", sale.reason.as_deref()),
+        ("resultCode", sale.code.as_deref()),
+        ("statusText", sale.status_text.as_deref()),
+    ];
+    outcome.with(additional::write(pairs.into_iter().filter_map(|(name, text)| Some((name, text?)))))
+}
+
+/// The terminal's name of a transaction: its number, and behind it the payment's id at the gateway when it has one, so
+/// that it names nothing else when the numbers begin again.
+fn poi_data(sale: &Sale) -> PoiData {
+    let id = match &sale.payment_id {
+        Some(payment) => format!("{}.{payment}", sale.number),
+        None => sale.number.to_string(),
+    };
+    let poi_transaction_id = TransactionIdentification { transaction_id: id, time_stamp: sale.started_at.clone() };
+    PoiData { poi_transaction_id, poi_reconciliation_id: None }
+}
+
+fn decimal(text: &str) -> Decimal {
+    text.parse().unwrap_or(Decimal::ZERO)
+}
+
+fn payment_response(sale: &Sale, sale_data: SaleData, job: &Job, flow: &Flow<'_>) -> PaymentResponse {
+    let outcome = outcome(sale);
+    let known = sale.state == State::Ended;
+    PaymentResponse {
+        payment_result: known.then(|| payment_result(sale, flow)),
+        poi_data: Some(poi_data(sale)),
+        payment_receipt: receipts(job, flow),
+        sale_data,
+        outcome,
+    }
+}
+
+fn reversal_response(
+    sale: &Sale,
+    original: Option<OriginalPoiTransaction>,
+    job: &Job,
+    flow: &Flow<'_>,
+) -> ReversalResponse {
+    let done = matches!(sale.outcome, Some(terminal::Outcome::Approved | terminal::Outcome::PartiallyApproved));
+    let reversed = sale.approved_amount.as_deref().unwrap_or(&sale.amount);
+    ReversalResponse {
+        outcome: outcome(sale),
+        poi_data: Some(poi_data(sale)),
+        original_poi_transaction: original,
+        reversed_amount: (done && sale.state == State::Ended).then(|| decimal(reversed)),
+        payment_receipt: receipts(job, flow),
+    }
+}
+
+fn payment_result(sale: &Sale, flow: &Flow<'_>) -> PaymentResult {
+    let approved = matches!(sale.outcome, Some(terminal::Outcome::Approved | terminal::Outcome::PartiallyApproved));
+    let payment_type = sale.till_data.get(data::PAYMENT_TYPE).map(|text| unkept(text));
+    let payment_type = payment_type.and_then(|word| PaymentType::from_word(&word)).unwrap_or(PaymentType::Normal);
+    let amount = sale.approved_amount.as_deref().filter(|_| approved);
+    PaymentResult {
+        payment_type: Some(payment_type),
+        payment_instrument_data: sale.card.as_ref().map(|card| PaymentInstrumentData {
+            payment_instrument_type: PaymentInstrumentType::Card,
+            card_data: Some(card_data(card, sale.registration.as_deref().filter(|_| approved))),
+        }),
+        amounts_resp: Some(AmountsResp {
+            currency: Some(sale.currency.clone()),
+            authorized_amount: amount.map_or(Decimal::ZERO, decimal),
+            total_fees_amount: None,
+            cash_back_amount: None,
+            tip_amount: sale.tip.as_deref().filter(|_| approved).map(decimal),
+        }),
+        online_flag: Some(sale.code.is_some()),
+        authentication_method: Vec::<AuthenticationMethod>::new(),
+        payment_acquirer_data: flow.facts.map(|facts| PaymentAcquirerData {
+            acquirer_id: None,
+            merchant_id: facts.merchant.clone(),
+            acquirer_poi_id: facts.terminal_id.clone(),
+            acquirer_transaction_id: sale.payment_id.clone().map(|id| TransactionIdentification {
+                transaction_id: id,
+                time_stamp: sale.ended_at.clone().unwrap_or_else(|| sale.started_at.clone()),
+            }),
+            approval_code: sale.approval_code.clone().filter(|_| approved),
+        }),
+        ..PaymentResult::default()
+    }
+}
+
+fn card_data(card: &terminal::Card, registration: Option<&str>) -> CardData {
+    let entry_mode = match card.entry_mode.as_str() {
+        "ICC" => vec![EntryMode::Icc],
+        "NFC_ICC" | "NFC_MAGSTRIPE" => vec![EntryMode::Contactless],
+        "MAGSTRIPE" | "MAGSTRIPE_AS_FALLBACK" => vec![EntryMode::MagStripe],
+        "MANUAL" => vec![EntryMode::Keyed],
+        _ => Vec::new(),
+    };
+    CardData {
+        payment_brand: card.brand.clone(),
+        masked_pan: card.last4.as_deref().map(|last4| format!("**** **** **** {last4}")),
+        entry_mode,
+        payment_token: registration.map(|registration| PaymentToken {
+            token_requested_type: TokenRequestedType::Customer,
+            token_value: registration.to_owned(),
+            expiry_date_time: None,
+        }),
+        ..CardData::default()
+    }
+}
+
+fn receipts(job: &Job, flow: &Flow<'_>) -> Vec<PaymentReceipt> {
+    let wanted = |whose: DocumentQualifier| match &job.request.body {
+        RequestBody::TransactionStatus(status) => {
+            status.document_qualifier.is_empty() || status.document_qualifier.contains(&whose)
+        }
+        _ => true,
+    };
+    let width = usize::from(flow.settings.width);
+    let each = job.receipts.iter().map(|receipt| {
+        let whose = match receipt.copy {
+            Copy::Merchant => DocumentQualifier::CashierReceipt,
+            Copy::Customer => DocumentQualifier::CustomerReceipt,
+        };
+        let signed = receipt.rows.iter().any(|row| row.is == RowIs::SignatureLine);
+        let lines: Vec<Line> = receipt.rows.iter().flat_map(|row| lines_of(row, width)).collect();
+        (
+            whose,
+            PaymentReceipt::new(whose, signed && receipt.copy == Copy::Merchant, &lines, flow.settings.profile, width),
+        )
+    });
+    each.filter(|(whose, _)| wanted(*whose)).map(|(_, receipt)| receipt).collect()
+}
+
+fn lines_of(row: &terminal::Row, width: usize) -> Vec<Line> {
+    match row.is {
+        RowIs::Rule => vec![Line::text(&"-".repeat(width))],
+        RowIs::Left | RowIs::Other => vec![Line::text(&row.text)],
+        RowIs::Centred => vec![Line::text(&row.text).centred()],
+        RowIs::Bold | RowIs::Large | RowIs::Amount => vec![Line::text(&row.text).bold().centred()],
+        RowIs::Pair => vec![Line::pair(&row.text, &row.value)],
+        RowIs::Status => row.text.split('\n').map(Line::text).collect(),
+        RowIs::SignatureLine => vec![Line::gap(), Line::gap(), Line::text(&"_".repeat(width)), Line::text(&row.text)],
+    }
+}

@@ -1,0 +1,421 @@
+//! From a request to the transaction that is begun for it: what each field means, and what cannot be had.
+//!
+//! | PaymentType | kind of transaction |
+//! |---|---|
+//! | Normal | a sale; of a stored card when a PaymentToken is named |
+//! | Refund | a refund of the original; without one a credit, where that is allowed |
+//! | FirstReservation, OneTimeReservation | a pre-authorisation |
+//! | UpdateReservation | an increment: RequestedAmount is what is to be reserved in all |
+//! | Completion | a capture, the only one (FINAL) |
+//! | Reversal (the message) | a reversal; a refund of that part below what is left |
+//!
+//! What limits a payment and cannot be kept to is refused by its name, never passed over.
+
+use std::collections::BTreeMap;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+
+use super::{Flow, because};
+use crate::nexo::enums::{Device, ErrorCondition, ForceEntryMode, InputCommand, PaymentType, Words};
+use crate::nexo::number::Decimal;
+use crate::nexo::request::{
+    InputRequest, PaymentRequest, Request, RequestBody, ReversalRequest, TransactionConditions,
+};
+use crate::nexo::shared::{OriginalPoiTransaction, Outcome, TransactionIdentification};
+use crate::terminal::{Begin, Entry, Kind, Sale};
+
+/// The longest number of a till's transaction, and of what its transactions have in common.
+const LONGEST_ID: usize = 80;
+/// The longest name of a cashier.
+const LONGEST_OPERATOR: usize = 40;
+/// So many digits of a till's text may look like a card number, which no till's data may have.
+const MANY_DIGITS: usize = 11;
+/// What a till's text begins with that is kept in base64.
+const IN_BASE64: &str = "b64:";
+
+/// Names of the till's data that come back with a sale.
+pub(super) mod data {
+    pub(in super::super) const SERVICE_ID: &str = "ServiceID";
+    pub(in super::super) const CATEGORY: &str = "MessageCategory";
+    pub(in super::super) const PAYMENT_TYPE: &str = "PaymentType";
+    pub(in super::super) const TRANSACTION: &str = "TransactionID";
+    pub(in super::super) const TIME: &str = "TimeStamp";
+    pub(in super::super) const SALE_REFERENCE: &str = "SaleReferenceID";
+    pub(in super::super) const ORIGINAL: &str = "OriginalID";
+    pub(in super::super) const ORIGINAL_TIME: &str = "OriginalTimeStamp";
+}
+
+/// How it stands to an earlier transaction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum How {
+    /// There is none.
+    Alone,
+    /// As much of it is given back.
+    Refund,
+    /// So much is reserved in all.
+    Update,
+    /// So much of it is taken.
+    Completion,
+    /// It is undone, or a part of it given back.
+    Reversal,
+}
+
+/// What a request comes to.
+#[derive(Clone, Debug)]
+pub(super) struct Wanted {
+    /// What is begun; of what follows an earlier transaction the amount and the kind come later.
+    pub(super) begin: Begin,
+    pub(super) how: How,
+    original: Option<TransactionIdentification>,
+    /// Minor units; absent, all that is left.
+    amount: Option<u64>,
+}
+
+/// What is asked for, or why it cannot be.
+pub(super) fn of(request: &Request, flow: &Flow<'_>) -> Result<Wanted, Outcome> {
+    let mut wanted = match &request.body {
+        RequestBody::Payment(payment) => of_payment(payment, flow)?,
+        RequestBody::Reversal(reversal) => of_reversal(reversal, flow)?,
+        _ => return Err(Outcome::failure(ErrorCondition::UnavailableService)),
+    };
+    if let Some(transaction) = request.body.transaction() {
+        for (field, text) in [("TransactionID", &transaction.transaction_id), ("TimeStamp", &transaction.time_stamp)] {
+            if !(1..=LONGEST_ID).contains(&text.len()) {
+                return Err(malformed(&format!("SaleTransactionID.{field}"), "must have 1 to 80 characters"));
+            }
+        }
+    }
+    wanted.begin.reference = request.identity().reference();
+    wanted.begin.till_prints = !flow.settings.terminal_prints;
+    wanted.begin.till_data = till_data(request);
+    Ok(wanted)
+}
+
+fn malformed(field: &str, why: &str) -> Outcome {
+    because(ErrorCondition::MessageFormat, &format!("{field}: {why}"))
+}
+
+fn not_allowed(why: &str) -> Outcome {
+    because(ErrorCondition::NotAllowed, &why)
+}
+
+fn of_payment(payment: &PaymentRequest, flow: &Flow<'_>) -> Result<Wanted, Outcome> {
+    let amounts = &payment.payment_transaction.amounts_req;
+    let facts = flow.facts.ok_or_else(|| Outcome::failure(ErrorCondition::UnavailableDevice))?;
+    if amounts.currency != facts.currency {
+        return Err(not_allowed(&format!("AmountsReq.Currency: this terminal takes {}", facts.currency)));
+    }
+    let of = |field: &str, amount: Option<Decimal>| minor(field, amount, facts.decimals);
+    let requested = of("AmountsReq.RequestedAmount", amounts.requested_amount)?;
+    let tip = of("AmountsReq.TipAmount", amounts.tip_amount)?.filter(|tip| *tip > 0);
+    if of("AmountsReq.CashBackAmount", amounts.cash_back_amount)?.is_some_and(|amount| amount > 0) {
+        return Err(not_allowed("AmountsReq.CashBackAmount: this terminal gives no cash"));
+    }
+    let data = payment.payment_data.clone().unwrap_or_default();
+    if data.card_acquisition_reference.is_some() || data.instalment.is_some() {
+        let why = "CardAcquisitionReference and Instalment are not served by this terminal";
+        return Err(because(ErrorCondition::UnavailableService, &why));
+    }
+    let original = payment.payment_transaction.original_poi_transaction.as_ref();
+    let token = data.payment_instrument_data.and_then(|data| data.card_data?.payment_token);
+    let (how, kind) = match (payment.payment_type(), token.is_some()) {
+        (PaymentType::Normal, false) => (How::Alone, Kind::Sale),
+        (PaymentType::Normal, true) => (How::Alone, Kind::ByRegistration),
+        (PaymentType::FirstReservation | PaymentType::OneTimeReservation, false) => {
+            (How::Alone, Kind::PreAuthorisation)
+        }
+        (PaymentType::FirstReservation | PaymentType::OneTimeReservation, true) => {
+            (How::Alone, Kind::PreAuthorisationByRegistration)
+        }
+        (PaymentType::Refund, false) if original.is_none() && flow.settings.credit => (How::Alone, Kind::Credit),
+        (PaymentType::Refund, false) if original.is_none() => {
+            return Err(not_allowed("a refund needs OriginalPOITransaction: this till may not pay out without one"));
+        }
+        (PaymentType::Refund, false) => (How::Refund, Kind::Refund),
+        (PaymentType::UpdateReservation, false) => (How::Update, Kind::Increment),
+        (PaymentType::Completion, false) => (How::Completion, Kind::Capture),
+        (other, _) => {
+            let why = format!("PaymentType {other} is not served by this terminal");
+            return Err(because(ErrorCondition::UnavailableService, &why));
+        }
+    };
+    let manual = conditions(payment.payment_transaction.transaction_conditions.as_ref())?;
+    if requested == Some(0) || (requested.is_none() && matches!(how, How::Alone | How::Update)) {
+        return Err(malformed("AmountsReq.RequestedAmount", "must be above zero"));
+    }
+    let mut begin = Begin::new("", kind, None);
+    begin.currency = Some(facts.currency.clone());
+    begin.registration = token.map(|token| token.token_value);
+    let takes_card = matches!(kind, Kind::Sale | Kind::PreAuthorisation | Kind::Credit);
+    begin.entry = manual.filter(|_| takes_card);
+    let mut amount = requested;
+    if kind == Kind::Sale {
+        amount = with_tip(&mut begin, payment, (requested, tip), facts.decimals)?;
+    } else if tip.is_some() {
+        return Err(not_allowed("AmountsReq.TipAmount: only a payment of the type Normal has a tip"));
+    }
+    // A part that is less than the least that is wanted would have to go back: then all of it, or nothing.
+    let least = amounts.minimum_amount_to_deliver.or(amounts.minimum_split_amount);
+    let in_part = data.split_payment_flag || tender_options(payment).iter().any(|it| it == "AllowPartialAuthorisation");
+    let may_be_less = matches!(kind, Kind::Sale | Kind::PreAuthorisation | Kind::ByRegistration);
+    begin.accept_partial = in_part && least.is_none() && may_be_less;
+    operator(&mut begin, payment.sale_data.operator_id.as_deref())?;
+    if payment.sale_data.token_requested_type.is_some() && matches!(kind, Kind::Sale | Kind::PreAuthorisation) {
+        begin.parameters.insert("createRegistration".to_owned(), "true".to_owned());
+    }
+    begin.amount = amount.filter(|_| how == How::Alone).map(|amount| text(amount, facts.decimals));
+    let original = match how {
+        How::Alone => None,
+        _ => Some(named(original, flow)?),
+    };
+    Ok(Wanted { begin, how, original, amount })
+}
+
+/// The amount without the tip, which RequestedAmount has in it.
+fn with_tip(
+    begin: &mut Begin,
+    payment: &PaymentRequest,
+    (requested, tip): (Option<u64>, Option<u64>),
+    decimals: u8,
+) -> Result<Option<u64>, Outcome> {
+    match (requested, tip) {
+        (Some(requested), Some(tip)) if tip >= requested => {
+            Err(malformed("AmountsReq.TipAmount", "must be less than RequestedAmount, which it is a part of"))
+        }
+        (Some(requested), Some(tip)) => {
+            begin.tip = Some(text(tip, decimals));
+            Ok(Some(requested - tip))
+        }
+        _ => {
+            let asked = tender_options(payment).iter().any(|option| option == "AskGratuity");
+            begin.tip = asked.then(|| "ask".to_owned());
+            Ok(requested)
+        }
+    }
+}
+
+/// What limits the card; `Manual` when its number is to be typed.
+fn conditions(conditions: Option<&TransactionConditions>) -> Result<Option<Entry>, Outcome> {
+    let Some(conditions) = conditions else { return Ok(None) };
+    if !conditions.allowed_payment_brand.is_empty() {
+        let why = "AllowedPaymentBrand: this terminal takes the brands that the reader takes; leave it out";
+        return Err(because(ErrorCondition::PaymentRestriction, &why));
+    }
+    let modes = &conditions.force_entry_mode;
+    let has = |wanted: &[ForceEntryMode]| modes.iter().any(|mode| wanted.contains(mode));
+    if has(&[ForceEntryMode::Keyed, ForceEntryMode::Manual]) {
+        return Ok(Some(Entry::Manual));
+    }
+    let chip = has(&[ForceEntryMode::Icc]);
+    let tapped = has(&[ForceEntryMode::Contactless, ForceEntryMode::Tapped, ForceEntryMode::Rfid]);
+    if modes.is_empty() || chip && tapped {
+        return Ok(None);
+    }
+    let why = "ForceEntryMode: the reader takes chip and contactless cards alike; name both, or Keyed, or leave it out";
+    Err(because(ErrorCondition::PaymentRestriction, &why))
+}
+
+fn tender_options(payment: &PaymentRequest) -> Vec<String> {
+    let data = payment.sale_data.sale_to_acquirer_data.as_ref();
+    let options = data.and_then(|data| data.get("tenderOption")).unwrap_or_default();
+    options.split(',').map(|option| option.trim().to_owned()).collect()
+}
+
+fn operator(begin: &mut Begin, operator: Option<&str>) -> Result<(), Outcome> {
+    if operator.is_some_and(|name| !(1..=LONGEST_OPERATOR).contains(&name.chars().count())) {
+        return Err(malformed("SaleData.OperatorID", "must have 1 to 40 characters"));
+    }
+    begin.operator = operator.map(str::to_owned);
+    Ok(())
+}
+
+fn of_reversal(reversal: &ReversalRequest, flow: &Flow<'_>) -> Result<Wanted, Outcome> {
+    let decimals = flow.facts.map_or(2, |facts| facts.decimals);
+    let amount = minor("ReversedAmount", reversal.reversed_amount, decimals)?;
+    if amount == Some(0) {
+        return Err(malformed("ReversedAmount", "must be above zero; leave it out for all of it"));
+    }
+    let mut begin = Begin::new("", Kind::Reversal, None);
+    operator(&mut begin, reversal.sale_data.as_ref().and_then(|data| data.operator_id.as_deref()))?;
+    let original = Some(named(Some(&reversal.original_poi_transaction), flow)?);
+    Ok(Wanted { begin, how: How::Reversal, original, amount })
+}
+
+/// The terminal's name of the original, where it is this till's and this terminal's.
+fn named(original: Option<&OriginalPoiTransaction>, flow: &Flow<'_>) -> Result<TransactionIdentification, Outcome> {
+    let original = original.ok_or_else(|| malformed("OriginalPOITransaction", "is missing"))?;
+    let elsewhere = original.sale_id.as_ref().is_some_and(|sale_id| *sale_id != flow.settings.sale_id)
+        || original.poi_id.as_ref().is_some_and(|poi_id| *poi_id != flow.settings.poi_id);
+    if elsewhere {
+        let why = "OriginalPOITransaction: it is another till's, or another terminal's; ask for it there";
+        return Err(because(ErrorCondition::NotFound, &why));
+    }
+    let named = original.poi_transaction_id.clone();
+    named.ok_or_else(|| malformed("OriginalPOITransaction.POITransactionID", "is missing"))
+}
+
+impl Wanted {
+    /// The original's number in the journal, with which the terminal's name of it begins.
+    pub(super) fn original_number(&self) -> Option<u64> {
+        let (number, _) = parts(&self.original.as_ref()?.transaction_id);
+        number
+    }
+
+    /// Whether this is the original: its payment's id stands behind the number; where it had none its time must agree.
+    pub(super) fn is_original(&self, sale: &Sale) -> bool {
+        let Some(original) = &self.original else { return false };
+        let (number, payment) = parts(&original.transaction_id);
+        number == Some(sale.number)
+            && match payment {
+                Some(payment) => sale.payment_id.as_deref() == Some(payment),
+                None => sale.started_at == original.time_stamp,
+            }
+    }
+
+    /// What is begun after the original.
+    pub(super) fn following(&self, original: &Sale, flow: &Flow<'_>) -> Result<Begin, Outcome> {
+        let decimals = flow.facts.map_or(2, |facts| facts.decimals);
+        let in_minor = |text: &str| text.parse::<Decimal>().ok().and_then(|amount| amount.to_minor(decimals).ok());
+        let left = original.left.as_deref().and_then(in_minor).unwrap_or(0);
+        if left == 0 {
+            return Err(not_allowed("nothing is left of the original: it came to nothing, or was given back"));
+        }
+        let amount = self.amount.unwrap_or(left);
+        let reserves = matches!(original.kind, Kind::PreAuthorisation | Kind::PreAuthorisationByRegistration);
+        let whole = original.approved_amount.as_deref().and_then(in_minor);
+        let (kind, amount) = match self.how {
+            How::Update if amount <= left => {
+                return Err(not_allowed(
+                    "RequestedAmount: so much is reserved already; it is the sum of the reservation",
+                ));
+            }
+            How::Update => (Kind::Increment, Some(amount - left)),
+            _ if amount > left => {
+                let left = text(left, decimals);
+                return Err(not_allowed(&format!("more than is left of the original, which is {left}")));
+            }
+            How::Completion => (Kind::Capture, Some(amount)),
+            How::Reversal if reserves && amount < left => {
+                return Err(not_allowed(
+                    "ReversedAmount: a reservation is given up as a whole; take a part by Completion",
+                ));
+            }
+            How::Reversal if reserves || (amount == left && whole == Some(left)) => (Kind::Reversal, None),
+            How::Reversal | How::Refund | How::Alone => (Kind::Refund, Some(amount)),
+        };
+        let mut begin = Begin { kind, of: Some(original.reference.clone()), ..self.begin.clone() };
+        begin.amount = amount.map(|amount| text(amount, decimals));
+        // Of what follows the currency is the original's.
+        begin.currency = None;
+        if kind == Kind::Capture {
+            begin.parameters.insert("sequence".to_owned(), "FINAL".to_owned());
+        }
+        Ok(begin)
+    }
+
+    /// Whether a known sale is what is asked for, so that it can be its answer.
+    pub(super) fn is_about_as_much_as(&self, sale: &Sale, flow: &Flow<'_>) -> bool {
+        let decimals = flow.facts.map_or(2, |facts| facts.decimals);
+        let same =
+            |text: &str, amount: u64| text.parse::<Decimal>().is_ok_and(|it| it.to_minor(decimals) == Ok(amount));
+        let kind = match self.how {
+            How::Alone => sale.kind == self.begin.kind,
+            How::Refund => sale.kind == Kind::Refund,
+            How::Update => return sale.kind == Kind::Increment,
+            How::Completion => sale.kind == Kind::Capture,
+            How::Reversal => matches!(sale.kind, Kind::Reversal | Kind::Refund),
+        };
+        kind && self.amount.is_none_or(|amount| same(&sale.amount, amount))
+    }
+}
+
+/// Number and payment id of the terminal's name of a transaction.
+fn parts(id: &str) -> (Option<u64>, Option<&str>) {
+    let (number, payment) = id.split_once('.').map_or((id, None), |(number, payment)| (number, Some(payment)));
+    let digits = number.len() <= 18 && number.bytes().all(|byte| byte.is_ascii_digit());
+    (number.parse().ok().filter(|_| digits), payment)
+}
+
+/// What comes back with the sale, so that its answer can be given once more.
+pub(super) fn till_data(request: &Request) -> BTreeMap<String, String> {
+    let (payment_type, sale_reference, original) = match &request.body {
+        RequestBody::Payment(payment) => (
+            Some(payment.payment_type().as_str()),
+            payment.sale_data.sale_reference_id.as_deref(),
+            payment.payment_transaction.original_poi_transaction.as_ref(),
+        ),
+        RequestBody::Reversal(reversal) => {
+            let data = reversal.sale_data.as_ref();
+            let sale_reference = data.and_then(|data| data.sale_reference_id.as_deref());
+            (None, sale_reference, Some(&reversal.original_poi_transaction))
+        }
+        _ => (None, None, None),
+    };
+    let transaction = request.body.transaction();
+    let original = original.and_then(|original| original.poi_transaction_id.as_ref());
+    let all = [
+        (data::SERVICE_ID, Some(request.header.service_id())),
+        (data::CATEGORY, Some(request.header.message_category.as_str())),
+        (data::PAYMENT_TYPE, payment_type),
+        (data::TRANSACTION, transaction.map(|transaction| transaction.transaction_id.as_str())),
+        (data::TIME, transaction.map(|transaction| transaction.time_stamp.as_str())),
+        (data::SALE_REFERENCE, sale_reference.filter(|text| text.len() <= LONGEST_ID)),
+        (data::ORIGINAL, original.map(|original| original.transaction_id.as_str()).filter(|id| id.len() <= LONGEST_ID)),
+        (data::ORIGINAL_TIME, original.map(|it| it.time_stamp.as_str()).filter(|it| it.len() <= LONGEST_ID)),
+    ];
+    all.into_iter().filter_map(|(name, text)| Some((name.to_owned(), kept(text?)))).collect()
+}
+
+/// A till's text as the terminal keeps it: short ASCII that cannot be taken for a card number.
+fn kept(text: &str) -> String {
+    let plain = text.bytes().all(|byte| (b' '..=b'~').contains(&byte))
+        && text.bytes().filter(u8::is_ascii_digit).count() < MANY_DIGITS
+        && !text.starts_with(IN_BASE64);
+    if plain { text.to_owned() } else { format!("{IN_BASE64}{}", STANDARD.encode(text)) }
+}
+
+/// A till's text that was kept.
+pub(super) fn unkept(kept: &str) -> String {
+    let text = kept.strip_prefix(IN_BASE64).and_then(|text| String::from_utf8(STANDARD.decode(text).ok()?).ok());
+    text.unwrap_or_else(|| kept.to_owned())
+}
+
+/// Whether the reader can take what is to be typed.
+pub(super) fn typed(input: &InputRequest) -> bool {
+    input.input_data.device == Device::CustomerInput && input.input_data.input_command == InputCommand::DecimalString
+}
+
+fn minor(field: &str, amount: Option<Decimal>, decimals: u8) -> Result<Option<u64>, Outcome> {
+    let minor = amount.map(|amount| amount.to_minor(decimals)).transpose();
+    minor.map_err(|error| malformed(field, &error.to_string()))
+}
+
+/// An amount as `12.34`.
+fn text(minor: u64, decimals: u8) -> String {
+    Decimal::from_minor(minor, decimals).map(|amount| amount.to_string()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tills_texts_are_kept_so_that_none_looks_like_a_card() {
+        for text in ["27908", "2026-11-23T17:19:15.000Z", "4111111111111111", "Öl", "b64:x", "order 4711 / 12"] {
+            let kept = kept(text);
+            assert!(kept.is_ascii() && unkept(&kept) == text, "{text}: {kept}");
+        }
+        assert!(!kept("4111111111111111").contains("411111"));
+        assert_eq!(unkept("b64:%%"), "b64:%%");
+    }
+
+    #[test]
+    fn the_terminals_name_of_a_transaction_is_its_number_and_its_payment() {
+        assert_eq!(parts("17.8ac7a4a1"), (Some(17), Some("8ac7a4a1")));
+        assert_eq!(parts("17"), (Some(17), None));
+        for id in ["", "x.1", "-1", "+1", "99999999999999999999"] {
+            assert_eq!(parts(id).0, None, "{id}");
+        }
+    }
+}
