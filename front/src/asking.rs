@@ -7,6 +7,7 @@ use form_urlencoded::Serializer;
 use http_body_util::BodyExt;
 use hyper::{HeaderMap, Method};
 use pos_protocols::terminal::{Ask, Said};
+use tokio::time::sleep;
 
 use crate::agent::{Agent, AgentError, PATIENCE, Question};
 
@@ -15,8 +16,22 @@ const LONG: Duration = Duration::from_secs(135);
 /// A journal of a hundred thousand transactions on a slow card.
 const COUNTING: Duration = Duration::from_secs(130);
 
+/// A list of this user's is read at a time; the page may be reading one.
+const LIST_AGAIN: Duration = Duration::from_millis(50);
+const LIST_TRIES: u32 = 100;
+
 /// Asks the agent in the name of this till.
 pub(crate) async fn ask(agent: &Agent, till: &str, asked: &Ask) -> Said {
+    for _ in 1..LIST_TRIES {
+        match ask_once(agent, till, asked).await {
+            Said::Refused(problem) if problem.code == "list-under-way" => sleep(LIST_AGAIN).await,
+            said => return said,
+        }
+    }
+    ask_once(agent, till, asked).await
+}
+
+async fn ask_once(agent: &Agent, till: &str, asked: &Ask) -> Said {
     let request = asked.request();
     let own = request.names_till.then_some(("till", till));
     let pairs = request.query.iter().map(|(name, value)| (*name, value.as_str())).chain(own);

@@ -27,7 +27,26 @@ use crate::state::{StateError, StateFolder};
 
 /// In the state folder.
 const CA_FILE: &str = "ca.json";
-const FILE: &str = "certificate.json";
+
+/// What a certificate is for: where it is kept, and its common name.
+#[derive(Clone, Debug)]
+pub(crate) struct Purpose {
+    file: &'static str,
+    common_name: String,
+}
+
+impl Purpose {
+    /// The page and paired tills.
+    pub(crate) fn page() -> Self {
+        Self { file: "certificate.json", common_name: "pos-front".to_owned() }
+    }
+
+    /// Tills that speak nexo; some look for a common name of their maker's.
+    pub(crate) fn nexo(common_name: Option<&str>) -> Self {
+        Self { file: "nexo-certificate.json", common_name: common_name.unwrap_or("pos-front").to_owned() }
+    }
+}
+
 const DAY: Duration = Duration::from_secs(24 * 3600);
 /// A CA that is trusted by hand is not to be trusted anew each year.
 const CA_LASTS: Duration = Duration::from_secs(20 * 365 * 24 * 3600);
@@ -67,6 +86,9 @@ struct Kept {
     names: Vec<String>,
     /// Which CA has signed it, by its fingerprint.
     signed_by: String,
+    /// Empty in what an earlier program kept: it was `pos-front` then.
+    #[serde(default)]
+    common_name: String,
 }
 
 /// The certificate that is served.
@@ -108,7 +130,12 @@ fn outward() -> Vec<IpAddr> {
 
 impl HostCertificate {
     /// What is kept, and what is missing or has to be renewed is made.
-    pub(crate) fn open(state: &StateFolder, names: &[String], now: SystemTime) -> Result<Self, CertificateError> {
+    pub(crate) fn open(
+        state: &StateFolder,
+        purpose: &Purpose,
+        names: &[String],
+        now: SystemTime,
+    ) -> Result<Self, CertificateError> {
         let now = now.max(SystemTime::UNIX_EPOCH + EARLIEST);
         let second = seconds(now);
         let ca = match state.read::<Kept>(CA_FILE)?.filter(|ca| ca.ends > second + LASTS.as_secs()) {
@@ -125,14 +152,18 @@ impl HostCertificate {
         };
         let signed_by = ca.fingerprint()?;
         let good = |own: &Kept| {
-            own.signed_by == signed_by && own.names == names && own.ends > second + RENEWED_BEFORE.as_secs()
+            let called = if own.common_name.is_empty() { "pos-front" } else { &own.common_name };
+            own.signed_by == signed_by
+                && own.names == names
+                && called == purpose.common_name
+                && own.ends > second + RENEWED_BEFORE.as_secs()
         };
         // One that cannot be read is made anew: nobody but the CA is known to tills.
-        let own = match state.read::<Kept>(FILE).ok().flatten().filter(good) {
+        let own = match state.read::<Kept>(purpose.file).ok().flatten().filter(good) {
             Some(own) => own,
             None => {
-                let own = signed(&ca, names, now)?;
-                state.write(FILE, &own)?;
+                let own = signed(&ca, &purpose.common_name, names, now)?;
+                state.write(purpose.file, &own)?;
                 tracing::info!(names = names.join(" "), "the certificate was made");
                 own
             }
@@ -201,7 +232,7 @@ fn new_ca(now: SystemTime) -> Result<Kept, CertificateError> {
     let ends = lasts(&mut params, now, CA_LASTS);
     let ca = CertifiedIssuer::self_signed(params, KeyPair::generate_for(&PKCS_ECDSA_P256_SHA256)?)?;
     let (certificate, key) = (ca.pem(), ca.key().serialize_pem());
-    Ok(Kept { certificate, key, ends, names: vec![], signed_by: String::new() })
+    Ok(Kept { certificate, key, ends, names: vec![], signed_by: String::new(), common_name: String::new() })
 }
 
 /// What a CA is called and may do; how long, and with which key, is for the caller to say.
@@ -214,17 +245,18 @@ fn ca_params() -> Result<CertificateParams, CertificateError> {
     Ok(params)
 }
 
-fn signed(ca: &Kept, names: &[String], now: SystemTime) -> Result<Kept, CertificateError> {
+fn signed(ca: &Kept, common_name: &str, names: &[String], now: SystemTime) -> Result<Kept, CertificateError> {
     let issuer = Issuer::new(ca_params()?, KeyPair::from_pem(&ca.key)?);
     let mut params = CertificateParams::new(names.to_vec())?;
-    params.distinguished_name = name("pos-front");
+    params.distinguished_name = name(common_name);
     params.use_authority_key_identifier_extension = true;
     params.key_usages = vec![KeyUsagePurpose::DigitalSignature];
     params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
     let ends = lasts(&mut params, now, LASTS);
     let key = KeyPair::generate_for(&PKCS_ECDSA_P256_SHA256)?;
     let certificate = params.signed_by(&key, &issuer)?.pem();
-    Ok(Kept { certificate, key: key.serialize_pem(), ends, names: names.to_vec(), signed_by: ca.fingerprint()? })
+    let (names, signed_by, common_name) = (names.to_vec(), ca.fingerprint()?, common_name.to_owned());
+    Ok(Kept { certificate, key: key.serialize_pem(), ends, names, signed_by, common_name })
 }
 
 fn name(text: &str) -> DistinguishedName {
@@ -257,7 +289,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let state = StateFolder::open(folder.path()).unwrap();
         let begin = SystemTime::UNIX_EPOCH + EARLIEST + DAY;
-        let open = |names: &[&str], now| HostCertificate::open(&state, &self::names(names), now).unwrap();
+        let open =
+            |names: &[&str], now| HostCertificate::open(&state, &Purpose::page(), &self::names(names), now).unwrap();
         let first = open(&["kasse.local", "192.0.2.7"], begin);
         first.tls().unwrap();
         let print = |it: &HostCertificate| it.fingerprint().unwrap();
@@ -269,7 +302,7 @@ mod tests {
         assert_ne!(print(&other), print(&later), "a third of its time is left");
         assert_eq!(first.ca_fingerprint().unwrap(), later.ca_fingerprint().unwrap(), "tills know the same CA");
         // A file that a bad card has spoilt is made anew.
-        std::fs::write(folder.path().join(FILE), "{").unwrap();
+        std::fs::write(folder.path().join(Purpose::page().file), "{").unwrap();
         assert_ne!(print(&open(&["kasse.local", "192.0.2.8"], begin)), print(&later));
     }
 
@@ -277,7 +310,8 @@ mod tests {
     fn a_board_without_a_clock_makes_a_certificate_that_is_good_later() {
         let folder = tempfile::tempdir().unwrap();
         let state = StateFolder::open(folder.path()).unwrap();
-        let made = HostCertificate::open(&state, &names(&["localhost"]), SystemTime::UNIX_EPOCH).unwrap();
+        let made =
+            HostCertificate::open(&state, &Purpose::page(), &names(&["localhost"]), SystemTime::UNIX_EPOCH).unwrap();
         assert!(made.ends() > SystemTime::UNIX_EPOCH + EARLIEST + LASTS - 2 * DAY);
     }
 }

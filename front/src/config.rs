@@ -14,9 +14,11 @@ use std::time::Duration;
 
 use toml::Table;
 
+use self::nexo::NexoConfig;
 use self::section::Section;
 use self::zvt::ZvtConfig;
 
+pub(crate) mod nexo;
 mod section;
 pub(crate) mod zvt;
 
@@ -50,6 +52,8 @@ pub(crate) struct FrontConfig {
     pub(crate) webhooks: Vec<WebhookConfig>,
     /// Tills that speak ZVT.
     pub(crate) zvt: Vec<ZvtConfig>,
+    /// Tills that speak nexo, and their port.
+    pub(crate) nexo: NexoConfig,
 }
 
 /// The page.
@@ -193,6 +197,11 @@ fn parse(text: &str) -> (Option<FrontConfig>, Vec<Fault>) {
 }
 
 impl FrontConfig {
+    /// Where it is reached by TLS and without, which its certificates name.
+    pub(crate) fn addresses(&self) -> Vec<SocketAddr> {
+        self.https.iter().chain(&self.http).chain(&self.nexo.listen).copied().collect()
+    }
+
     fn read(whole: &mut Section<'_>) -> Self {
         let names = whole.texts("names").unwrap_or_default();
         let state = whole.path("state").unwrap_or_else(|| "/var/lib/pos-front".into());
@@ -210,7 +219,8 @@ impl FrontConfig {
         let origins = whole.section("cors", |cors| cors.texts("origins").unwrap_or_default());
         let webhooks = whole.sections("webhook", WebhookConfig::read);
         let zvt = whole.sections("zvt", ZvtConfig::read);
-        Self { https, http, names, state, control, agent, page, origins, tills, webhooks, zvt }
+        let nexo = whole.section("nexo", NexoConfig::read);
+        Self { https, http, names, state, control, agent, page, origins, tills, webhooks, zvt, nexo }
     }
 
     /// What is wrong although each value by itself is readable.
@@ -250,6 +260,10 @@ impl FrontConfig {
         }
         let others: Vec<&String> = self.tills.iter().chain([&self.page.till]).collect();
         for (key, (wrong, remedy)) in zvt::judge(&self.zvt, &others) {
+            say(&key, wrong, remedy);
+        }
+        let others: Vec<&String> = others.into_iter().chain(self.zvt.iter().map(|zvt| &zvt.till)).collect();
+        for (key, (wrong, remedy)) in self.nexo.judge(&others) {
             say(&key, wrong, remedy);
         }
         let mut seen = BTreeSet::new();

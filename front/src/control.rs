@@ -101,7 +101,7 @@ async fn answer(front: &Front, request: Request<Incoming>) -> Answer {
 /// What tills with a protocol of their own say and are told, from now on.
 fn trace(front: &Front) -> Answer {
     let (sender, stream) = mpsc::channel(TRACED);
-    for till in &front.zvt {
+    for till in &front.tills {
         let (mut lines, sender) = (till.trace(), sender.clone());
         tokio::spawn(async move {
             loop {

@@ -38,9 +38,9 @@ use crate::pairing::{Collected, Pairings};
 use crate::passage;
 use crate::places::{Lasting, Place};
 use crate::problem::{Answer, Problem, empty_answer, json_answer, whole};
+use crate::seen::SeenTill;
 use crate::session;
 use crate::webhooks::Webhook;
-use crate::zvt::ZvtTill;
 
 /// The page loads nothing from elsewhere, runs nothing that stands in it, and stands in no other page.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
@@ -68,7 +68,7 @@ pub(crate) struct Front {
     /// As the agent said them last: the page begins while the agent is away.
     pub(crate) settings: Mutex<Option<Value>>,
     /// Tills that speak ZVT.
-    pub(crate) zvt: Vec<Arc<ZvtTill>>,
+    pub(crate) tills: Vec<Arc<SeenTill>>,
     /// Where it listens, as a person would type it.
     pub(crate) urls: Vec<String>,
     pub(crate) now: fn() -> SystemTime,
@@ -313,7 +313,7 @@ impl Front {
             None => "not asked yet",
         };
         let webhooks: Vec<Value> = self.webhooks.iter().map(|webhook| webhook.shown()).collect();
-        let tills: Vec<Value> = self.zvt.iter().map(|till| till.status()).collect();
+        let tills: Vec<Value> = self.tills.iter().map(|till| till.status()).collect();
         let agent = json!({ "state": state, "since": rfc3339(standing.since) });
         json!({ "version": env!("CARGO_PKG_VERSION"), "listens": self.urls, "page": self.page.version(),
                 "agent": agent, "webhooks": webhooks, "tills": tills, "paired": self.pairings.paired(Instant::now()) })

@@ -8,10 +8,12 @@
 //! | an answer to be taken | `WRITE_DEADLINE` |
 
 use std::convert::Infallible;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
+use hyper::Request;
+use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -25,7 +27,9 @@ use tokio_rustls::TlsAcceptor;
 
 use crate::front::Front;
 use crate::guard::Way;
+use crate::nexo::Nexo;
 use crate::places::{Place, Places};
+use crate::problem::Answer;
 use crate::writing::Prompt;
 
 const HANDSHAKE: Duration = Duration::from_secs(10);
@@ -41,6 +45,38 @@ const SHUTDOWN_DEADLINE: Duration = Duration::from_secs(2);
 /// After the system refused a connection: too many files are open.
 const ACCEPT_AGAIN: Duration = Duration::from_millis(100);
 
+/// Who answers the requests of a listener.
+#[derive(Clone)]
+pub(crate) enum Served {
+    /// The page, paired tills, pairing.
+    Front(Arc<Front>),
+    /// Tills that speak nexo.
+    Nexo(Arc<Nexo>),
+}
+
+impl Served {
+    async fn answer(&self, request: Request<Incoming>, way: Way, place: &Arc<Place>) -> Answer {
+        match self {
+            Self::Front(front) => front.answer(request, way, place).await,
+            Self::Nexo(nexo) => nexo.answer(request, way, place).await,
+        }
+    }
+
+    /// Whether a connection from there is taken at all.
+    fn may_connect(&self, peer: SocketAddr) -> bool {
+        match self {
+            Self::Front(_) => true,
+            Self::Nexo(nexo) => nexo.may_connect(peer),
+        }
+    }
+}
+
+/// Where a till's connection may come from: this board, where nothing else is said.
+pub(crate) fn may_connect(peer: SocketAddr, from: &[IpAddr]) -> bool {
+    let ip = peer.ip().to_canonical();
+    if from.is_empty() { ip.is_loopback() } else { from.iter().any(|known| known.to_canonical() == ip) }
+}
+
 /// An address that is listened on.
 pub(crate) struct Listening {
     pub(crate) listener: TcpListener,
@@ -52,10 +88,11 @@ impl Listening {
     pub(crate) async fn bind(
         address: SocketAddr,
         tls: Option<watch::Receiver<Arc<ServerConfig>>>,
+        section: &str,
     ) -> Result<Self, String> {
         let listener = TcpListener::bind(address).await.map_err(|error| {
             format!(
-                "{address} cannot be listened on: {error}; stop the other program, or change [listen] in front.toml"
+                "{address} cannot be listened on: {error}; stop the other program, or change {section} in front.toml"
             )
         })?;
         Ok(Self { listener, tls })
@@ -68,8 +105,8 @@ impl Listening {
     }
 
     /// Serves until the shutdown, and then what is under way.
-    pub(crate) async fn serve(self, front: Arc<Front>, places: Arc<Places>, mut stopped: watch::Receiver<bool>) {
-        let mut served = JoinSet::new();
+    pub(crate) async fn serve(self, served: Served, places: Arc<Places>, mut stopped: watch::Receiver<bool>) {
+        let mut tasks = JoinSet::new();
         loop {
             tokio::select! {
                 accepted = self.listener.accept() => {
@@ -77,19 +114,23 @@ impl Listening {
                         sleep(ACCEPT_AGAIN).await;
                         continue;
                     };
+                    if !served.may_connect(peer) {
+                        tracing::warn!(%peer, "a connection from an address that is not in from of [nexo] was closed");
+                        continue;
+                    }
                     let Some(place) = places.enter(peer.ip()) else { continue };
                     let tls = self.tls.as_ref().map(|tls| Arc::clone(&tls.borrow()));
-                    let connection = Connection { front: Arc::clone(&front), place, stopped: stopped.clone() };
-                    served.spawn(connection.serve(stream, peer, tls));
+                    let connection = Connection { served: served.clone(), place, stopped: stopped.clone() };
+                    tasks.spawn(connection.serve(stream, peer, tls));
                     // What is connected is heard before the next one comes, and has said who it is before it could have
                     // to leave.
                     tokio::task::yield_now().await;
                 }
-                Some(_) = served.join_next() => {}
+                Some(_) = tasks.join_next() => {}
                 () = told(&mut stopped) => break,
             }
         }
-        let _ = timeout(SHUTDOWN_DEADLINE, async { while served.join_next().await.is_some() {} }).await;
+        let _ = timeout(SHUTDOWN_DEADLINE, async { while tasks.join_next().await.is_some() {} }).await;
     }
 }
 
@@ -100,7 +141,7 @@ async fn told(stopped: &mut watch::Receiver<bool>) {
 }
 
 struct Connection {
-    front: Arc<Front>,
+    served: Served,
     place: Arc<Place>,
     stopped: watch::Receiver<bool>,
 }
@@ -136,12 +177,12 @@ impl Connection {
     where
         S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
     {
-        let Self { front, place, mut stopped } = self;
+        let Self { served, place, mut stopped } = self;
         let service = {
             let place = Arc::clone(&place);
             service_fn(move |request| {
-                let (front, place) = (Arc::clone(&front), Arc::clone(&place));
-                async move { Ok::<_, Infallible>(front.answer(request, way, &place).await) }
+                let (served, place) = (served.clone(), Arc::clone(&place));
+                async move { Ok::<_, Infallible>(served.answer(request, way, &place).await) }
             })
         };
         let connection = http1::Builder::new()

@@ -5,7 +5,8 @@
 //!                               places    (may this       ├▶ session       an operator's cookie
 //!                               (how      be asked?)      ├▶ pairing       a till's token
 //!                               many?)                    └▶ passage ─▶ agent ── Unix socket ──▶ pos-agent
-//!  tills that speak ZVT ── TCP, serial ──▶ zvt ─▶ asking ─▶ agent
+//!  tills that speak ZVT ── TCP, serial ──▶ zvt ──┬▶ asking ─▶ agent
+//!  tills that speak nexo ── HTTPS ─────▶ nexo ──┘
 //!  tills' servers ◀── HTTPS ── webhooks ◀──────────── events ──────────┘
 //! ```
 //!
@@ -26,7 +27,8 @@
 //! | `page`, `session` | the page; the operator who is signed in at it |
 //! | `pairing`, `certificate`, `state` | tills' tokens; the certificate; the files of both |
 //! | `webhooks` | events to the servers of tills |
-//! | `zvt`, `asking` | tills that speak ZVT; what a till's protocol asks of the agent |
+//! | `zvt`, `nexo` | tills that speak ZVT; tills that speak nexo |
+//! | `asking`, `seen` | what a till's protocol asks of the agent; what a technician is shown of such a till |
 //! | `control` | how the verbs below reach the running front |
 //! | `notify` | what systemd is told |
 
@@ -40,6 +42,7 @@ mod control;
 mod front;
 mod guard;
 mod listen;
+mod nexo;
 mod notify;
 mod page;
 mod pairing;
@@ -47,6 +50,7 @@ mod passage;
 mod places;
 mod problem;
 mod run;
+mod seen;
 mod session;
 mod state;
 mod webhooks;
@@ -65,7 +69,7 @@ use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
 use crate::arguments::{Arguments, CertificateVerb, Pair, PairVerb, Run, Trace, Verb, Where};
-use crate::certificate::{HostCertificate, host_names};
+use crate::certificate::{HostCertificate, Purpose, host_names};
 use crate::config::{ConfigError, FrontConfig};
 use crate::control::{ControlError, rfc3339};
 use crate::state::StateFolder;
@@ -214,9 +218,9 @@ impl CertificateVerb {
         let config = config::load(&self.at.config)?;
         let failed = |error: &dyn std::error::Error| Stop::Failed(error.to_string());
         let state = StateFolder::open(&config.state).map_err(|error| failed(&error))?;
-        let listens: Vec<_> = config.https.iter().chain(&config.http).copied().collect();
-        let names = host_names(&config.names, &listens);
-        let certificate = HostCertificate::open(&state, &names, now()).map_err(|error| failed(&error))?;
+        let names = host_names(&config.names, &config.addresses());
+        let certificate =
+            HostCertificate::open(&state, &Purpose::page(), &names, now()).map_err(|error| failed(&error))?;
         if self.pem {
             say(certificate.ca_pem().trim_end());
             return Ok(());
@@ -247,6 +251,10 @@ fn check(at: &Where) -> Result<(), Stop> {
     }
     for till in &config.zvt {
         say(&format!("  zvt       {} {}", till.till, till.line));
+    }
+    for till in &config.nexo.tills {
+        let listen = config.nexo.listen.map(|listen| listen.to_string()).unwrap_or_default();
+        say(&format!("  nexo      {} {listen} SaleID {}", till.till, till.sale_id));
     }
     for webhook in &config.webhooks {
         say(&format!("  webhook   {}", webhook.name));

@@ -182,15 +182,20 @@ fn query(row: &Row, given: &str, caller: &Caller, page_till: &str) -> Result<Str
 
 /// The body of a request, all of it.
 pub(crate) async fn body(request: Incoming, headers: &HeaderMap) -> Result<Bytes, Problem> {
+    body_of(request, headers, MOST_BODY).await
+}
+
+/// The same, of so many bytes at most.
+pub(crate) async fn body_of(request: Incoming, headers: &HeaderMap, most: usize) -> Result<Bytes, Problem> {
     let too_large = || {
         let (code, title) = ("too-large", "The request is too large");
-        Problem::new(StatusCode::PAYLOAD_TOO_LARGE, code, title, format!("a body has {MOST_BODY} bytes at most"))
+        Problem::new(StatusCode::PAYLOAD_TOO_LARGE, code, title, format!("a body has {most} bytes at most"))
     };
     let announced = headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
-    if announced.is_some_and(|length| length > MOST_BODY as u64) {
+    if announced.is_some_and(|length| length > most as u64) {
         return Err(too_large());
     }
-    match timeout(BODY_DEADLINE, Limited::new(request, MOST_BODY).collect()).await {
+    match timeout(BODY_DEADLINE, Limited::new(request, most).collect()).await {
         Ok(Ok(body)) => Ok(body.to_bytes()),
         Ok(Err(error)) if error.is::<http_body_util::LengthLimitError>() => Err(too_large()),
         Ok(Err(_)) => Err(Problem::malformed("the body broke off")),

@@ -10,14 +10,16 @@ use tokio::task::JoinSet;
 use tokio::time::{MissedTickBehavior, interval, sleep};
 
 use crate::agent::Agent;
-use crate::certificate::{HostCertificate, host_names};
+use crate::certificate::{HostCertificate, Purpose, host_names};
 use crate::config::FrontConfig;
 use crate::front::{Front, counters};
 use crate::guard::Guard;
-use crate::listen::Listening;
+use crate::listen::{Listening, Served};
+use crate::nexo::Nexo;
 use crate::page::Page;
 use crate::pairing::Pairings;
 use crate::places::Places;
+use crate::seen::SeenTill;
 use crate::state::StateFolder;
 use crate::webhooks::Webhook;
 use crate::zvt::ZvtTill;
@@ -35,26 +37,36 @@ pub(crate) async fn run(config: FrontConfig, now: fn() -> SystemTime) -> Result<
     let mut terminate = signal(SignalKind::terminate()).map_err(|error| said(&error))?;
     let mut interrupt = signal(SignalKind::interrupt()).map_err(|error| said(&error))?;
     let state = StateFolder::open(&config.state).map_err(|error| said(&error))?;
-    let mut listens = config.https.clone();
-    listens.extend(&config.http);
-    let names = host_names(&config.names, &listens);
-    let certificate = renewed(&config, &state, &names, now).await?;
+    let names = host_names(&config.names, &config.addresses());
+    let certificate = match config.https.is_empty() {
+        true => None,
+        false => Some(renewed(&config, &state, &Purpose::page(), now)?),
+    };
     let tls = certificate.as_ref().map(|certificate| certificate.tls.clone());
     let mut listening = Vec::new();
     for address in &config.https {
-        listening.push(Listening::bind(*address, tls.clone()).await?);
+        listening.push(Listening::bind(*address, tls.clone(), "[listen]").await?);
     }
     for address in &config.http {
-        listening.push(Listening::bind(*address, None).await?);
+        listening.push(Listening::bind(*address, None, "[listen]").await?);
     }
     let mut zvt = Vec::new();
     for till in &config.zvt {
         zvt.push((Arc::new(ZvtTill::new(till.clone(), now)), zvt::bind(till).await?));
     }
+    let (nexo, sessions) = Nexo::new(&config.nexo, now);
+    let nexo_listening = match config.nexo.listen {
+        Some(address) => {
+            let purpose = Purpose::nexo(config.nexo.common_name.as_deref());
+            let certificate = renewed(&config, &state, &purpose, now)?;
+            Some(Listening::bind(address, Some(certificate.tls), "listen of [nexo]").await?)
+        }
+        None => None,
+    };
     let control = control::bind(&config.control).map_err(|error| unusable(&config.control, &error))?;
     let urls: Vec<String> = listening.iter().map(Listening::url).collect();
     let certificate = certificate.map(|certificate| certificate.made);
-    let tills = zvt.iter().map(|(till, _)| Arc::clone(till)).collect();
+    let tills = zvt.iter().map(|(till, _)| Arc::clone(&till.seen)).chain(nexo.seen()).collect();
     let front = Arc::new(front(config, &state, (names, urls), certificate, tills, now)?);
     for url in &front.urls {
         tracing::info!(url, "listening");
@@ -62,7 +74,14 @@ pub(crate) async fn run(config: FrontConfig, now: fn() -> SystemTime) -> Result<
     let (stop, stopped) = watch::channel(false);
     let (mut served, places) = (JoinSet::new(), Arc::new(Places::default()));
     for listening in listening {
-        served.spawn(listening.serve(Arc::clone(&front), Arc::clone(&places), stopped.clone()));
+        served.spawn(listening.serve(Served::Front(Arc::clone(&front)), Arc::clone(&places), stopped.clone()));
+    }
+    if let Some(listening) = nexo_listening {
+        tracing::info!(address = listening.url(), "listening for tills that speak nexo");
+        served.spawn(listening.serve(Served::Nexo(Arc::new(nexo)), Arc::clone(&places), stopped.clone()));
+        for session in sessions {
+            served.spawn(session.run(Arc::clone(&front.agent), stopped.clone()));
+        }
     }
     for (till, listener) in zvt {
         served.spawn(till.run(listener, Arc::clone(&front.agent), state.clone(), stopped.clone()));
@@ -109,7 +128,7 @@ fn front(
     state: &StateFolder,
     (names, urls): (Vec<String>, Vec<String>),
     certificate: Option<watch::Receiver<Arc<HostCertificate>>>,
-    zvt: Vec<Arc<ZvtTill>>,
+    tills: Vec<Arc<SeenTill>>,
     now: fn() -> SystemTime,
 ) -> Result<Front, RunError> {
     let agent = Arc::new(Agent::at(config.agent.clone(), now()));
@@ -132,7 +151,7 @@ fn front(
         wrong_tokens,
         sign_ins,
         settings,
-        zvt,
+        tills,
         urls,
         now,
     })
@@ -143,29 +162,26 @@ struct Certificates {
     tls: watch::Receiver<Arc<rustls::ServerConfig>>,
 }
 
-/// The certificate, which is renewed in time while the front runs; none when nothing is served with TLS.
-async fn renewed(
+/// A certificate, which is renewed in time while the front runs.
+fn renewed(
     config: &FrontConfig,
     state: &StateFolder,
-    names: &[String],
+    purpose: &Purpose,
     now: fn() -> SystemTime,
-) -> Result<Option<Certificates>, RunError> {
-    if config.https.is_empty() {
-        return Ok(None);
-    }
-    let first = HostCertificate::open(state, names, now()).map_err(|error| error.to_string())?;
+) -> Result<Certificates, RunError> {
+    let names = host_names(&config.names, &config.addresses());
+    let first = HostCertificate::open(state, purpose, &names, now()).map_err(|error| error.to_string())?;
     let (tls_sender, tls) = watch::channel(first.tls().map_err(|error| error.to_string())?);
     let (made_sender, made) = watch::channel(Arc::new(first));
-    let (state, config) = (state.clone(), config.clone());
+    let (state, config, purpose) = (state.clone(), config.clone(), purpose.clone());
     tokio::spawn(async move {
         let mut look = interval(CERTIFICATE_LOOKED_AT);
         look.set_missed_tick_behavior(MissedTickBehavior::Delay);
         look.tick().await;
         loop {
             look.tick().await;
-            let listens: Vec<_> = config.https.iter().chain(&config.http).copied().collect();
-            let names = host_names(&config.names, &listens);
-            let opened = HostCertificate::open(&state, &names, now());
+            let names = host_names(&config.names, &config.addresses());
+            let opened = HostCertificate::open(&state, &purpose, &names, now());
             match opened.and_then(|certificate| Ok((certificate.tls()?, certificate))) {
                 Ok((tls, certificate)) => {
                     // Nobody listens any more when this fails: the front is ending.
@@ -178,5 +194,5 @@ async fn renewed(
             }
         }
     });
-    Ok(Some(Certificates { made, tls }))
+    Ok(Certificates { made, tls })
 }

@@ -10,28 +10,28 @@
 mod serial;
 
 use std::collections::HashMap;
-use std::net::{IpAddr, SocketAddr};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::net::IpAddr;
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use pos_protocols::terminal::Said;
-use pos_protocols::zvt::apdu::{Apdu, Control, Splitter};
+use pos_protocols::zvt::apdu::{Apdu, Splitter};
 use pos_protocols::zvt::bmp::Order;
 use pos_protocols::zvt::session::{Action, Line, Session, Settings};
 use pos_protocols::zvt::trace;
 use ring::rand::{SecureRandom, SystemRandom};
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpListener;
-use tokio::sync::{broadcast, mpsc, watch};
+use tokio::sync::{mpsc, watch};
 use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
 use crate::agent::Agent;
 use crate::asking::ask;
 use crate::config::zvt::{ZvtConfig, ZvtLine};
-use crate::control::rfc3339;
+use crate::listen::may_connect;
+use crate::seen::SeenTill;
 use crate::state::StateFolder;
 
 /// The rest of an APDU, from its first byte on: on Ethernet all of it is there at once.
@@ -52,23 +52,11 @@ struct Kept {
     registration: Option<String>,
 }
 
-/// What a technician is shown of a till.
-#[derive(Debug, Default)]
-struct Seen {
-    lines: usize,
-    from: Option<String>,
-    command: Option<Control>,
-    at: Option<SystemTime>,
-}
-
 /// One till.
 #[derive(Debug)]
 pub(crate) struct ZvtTill {
     config: ZvtConfig,
-    seen: Mutex<Seen>,
-    /// Everything that is said, for whoever looks on.
-    trace: broadcast::Sender<String>,
-    now: fn() -> SystemTime,
+    pub(crate) seen: Arc<SeenTill>,
 }
 
 /// What happens on a line.
@@ -80,33 +68,8 @@ enum Event {
 
 impl ZvtTill {
     pub(crate) fn new(config: ZvtConfig, now: fn() -> SystemTime) -> Self {
-        Self { config, seen: Mutex::default(), trace: broadcast::channel(MOST_WAITING).0, now }
-    }
-
-    /// What is said from now on, a line each, without card data.
-    pub(crate) fn trace(&self) -> broadcast::Receiver<String> {
-        self.trace.subscribe()
-    }
-
-    fn traced(&self, direction: &str, apdu: &Apdu) {
-        if self.trace.receiver_count() > 0 {
-            let line = format!("{} {} {direction} {}\n", rfc3339((self.now)()), self.config.till, trace::line(apdu));
-            // Who looked on has gone.
-            let _ = self.trace.send(line);
-        }
-    }
-
-    /// How it stands, for `pos-front status`.
-    pub(crate) fn status(&self) -> Value {
-        let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        let command = seen.command.map(|it| match it.name() {
-            Some(name) => format!("{it} {name}"),
-            None => it.to_string(),
-        });
-        json!({
-            "till": self.config.till, "protocol": "zvt", "connected": seen.lines, "from": seen.from,
-            "lastCommand": command, "at": seen.at.map(rfc3339),
-        })
+        let seen = Arc::new(SeenTill::new(&config.till, "zvt", now));
+        Self { config, seen }
     }
 
     /// Listens, until the shutdown. The listener is made before anything is served, so that a port that is taken is
@@ -151,14 +114,16 @@ impl ZvtTill {
                     Some(Event::Opened(line, writer, reader, from)) => {
                         tracing::info!(till = self.config.till, from, "a till has connected");
                         lines.insert(line, (writer, reader));
-                        self.saw(|seen| seen.from = Some(from));
+                        self.seen.came(from);
                         session.line_opened(line)
                     }
                     Some(Event::Heard(line, apdu)) => {
-                        self.traced("till says", &apdu);
+                        self.seen.said("till says", || trace::line(&apdu));
                         let actions = session.heard(line, &apdu, start.elapsed());
-                        let (command, at) = (session.last_command(), (self.now)());
-                        self.saw(|seen| (seen.command, seen.at) = (command, Some(at)));
+                        self.seen.commanded(session.last_command().map(|it| match it.name() {
+                            Some(name) => format!("{it} {name}"),
+                            None => it.to_string(),
+                        }));
                         actions
                     }
                     Some(Event::Lost(line)) => {
@@ -175,7 +140,7 @@ impl ZvtTill {
                 match action {
                     Action::Send { line, apdu } => {
                         let Some((writer, _)) = lines.get(&line) else { continue };
-                        self.traced("is told ", &apdu);
+                        self.seen.said("is told ", || trace::line(&apdu));
                         if writer.try_send(apdu.encode()).is_err() {
                             tracing::warn!(till = self.config.till, "the till does not read; its line is closed");
                             lost.push(line);
@@ -205,13 +170,8 @@ impl ZvtTill {
                     }
                 }
             }
-            let open = lines.len();
-            self.saw(|seen| seen.lines = open);
+            self.seen.open(lines.len());
         }
-    }
-
-    fn saw(&self, change: impl FnOnce(&mut Seen)) {
-        change(&mut self.seen.lock().unwrap_or_else(PoisonError::into_inner));
     }
 
     fn settings(&self) -> Settings {
@@ -227,9 +187,14 @@ impl ZvtTill {
             unacknowledged: self.config.unacknowledged,
             order: if self.config.ascending { Order::Ascending } else { Order::Table },
             needed_frames_only: self.config.needed_frames_only,
-            references: format!("zvt-{}", hex::encode(random)),
+            references: format!("zvt-{}", in_letters(&random)),
         }
     }
+}
+
+/// In letters alone: among digits some would look like a card number.
+fn in_letters(bytes: &[u8]) -> String {
+    bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]).map(|nibble| char::from(b'a' + nibble)).collect()
 }
 
 async fn until(deadline: Option<Instant>) {
@@ -248,12 +213,6 @@ pub(crate) async fn bind(config: &ZvtConfig) -> Result<Option<TcpListener>, Stri
             "{listen} cannot be listened on: {error}; stop the other program, or change listen of [[zvt]] in front.toml"
         )
     })
-}
-
-/// Where a connection may come from: this board, where nothing else is said.
-fn may_connect(peer: SocketAddr, from: &[IpAddr]) -> bool {
-    let ip = peer.ip().to_canonical();
-    if from.is_empty() { ip.is_loopback() } else { from.iter().any(|known| known.to_canonical() == ip) }
 }
 
 async fn accept(listener: TcpListener, from: &[IpAddr], events: &mpsc::Sender<Event>) {

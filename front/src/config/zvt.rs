@@ -19,7 +19,7 @@ const MOST: usize = 16;
 const SPEEDS: [u64; 2] = [9600, 115_200];
 
 /// What is wrong, and the remedy.
-type Wrong = (String, &'static str);
+pub(super) type Wrong = (String, &'static str);
 
 /// One till that speaks ZVT.
 #[derive(Clone, Debug)]
@@ -172,7 +172,7 @@ impl fmt::Display for ZvtLine {
 }
 
 /// The one line of a file that only the front's user may open.
-fn secret_line(key: &str, file: &Path, remedy: &'static str) -> Result<String, Wrong> {
+pub(super) fn secret_line(key: &str, file: &Path, remedy: &'static str) -> Result<String, Wrong> {
     let wrong = |what: &str| (format!("{key}: {}: {what}", file.display()), remedy);
     let facts = fs::metadata(file).map_err(|error| wrong(&error.to_string()))?;
     if !facts.is_file() || facts.len() > 4096 {

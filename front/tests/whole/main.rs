@@ -5,6 +5,7 @@
 #![allow(dead_code, reason = "the process's helpers are for the other test program too")]
 
 mod memory;
+mod nexo;
 #[path = "../front/process.rs"]
 mod process;
 mod zvt;

@@ -25,7 +25,7 @@ use crate::{PATIENCE, shop_changed, tap};
 const PASSWORD: Password = Password(123_456);
 
 /// The agent confines nobody who is root; where these tests are run by root, the front is somebody else.
-fn front_user() -> (u32, bool) {
+pub(crate) fn front_user() -> (u32, bool) {
     match rustix::process::getuid().as_raw() {
         0 => (60_002, true),
         own => (own, false),
@@ -70,7 +70,7 @@ async fn prepared(shop: &Shop, folder: TempDir, config: &str) -> Running {
     begun(folder, config).await
 }
 
-async fn begun(folder: TempDir, config: &str) -> Running {
+pub(crate) async fn begun(folder: TempDir, config: &str) -> Running {
     let (uid, by_root) = front_user();
     let front =
         if by_root { Running::begin_as(uid, folder, config).await } else { Running::begin(folder, config).await };
@@ -94,7 +94,7 @@ fn config(folder: &Path, port: u16, more: &str) -> String {
 }
 
 /// A port that nobody else has.
-fn free_port() -> u16 {
+pub(crate) fn free_port() -> u16 {
     std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
 

@@ -21,8 +21,10 @@
 //! | `additional` | `key=value&…` in a text |
 //! | `reject` | the answer to what cannot be read |
 //! | `reference` | the till's transaction as one short text |
+//! | `session` | what is done about each message |
+//! | `trace` | a message as a line for a technician |
 //!
-//! What this is not: rules. Who may have what, which message is a repetition, and what is answered, is for the session.
+//! All of it but `session` is bytes and words, and no rules.
 
 pub mod additional;
 pub mod enums;
@@ -38,3 +40,4 @@ pub mod response;
 pub mod seal;
 pub mod session;
 pub mod shared;
+pub mod trace;

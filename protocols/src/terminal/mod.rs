@@ -8,6 +8,7 @@
 //! did not come is [`Said::NoAnswer`], and means that the request may have been carried out.
 
 mod clock;
+mod lines;
 mod sale;
 mod view;
 
@@ -15,6 +16,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 pub use clock::rfc3339;
+pub use lines::wrapped;
 pub use sale::{Begin, Entry, Kind, OnSilence, Taken};
 pub use view::{
     Card, Close, Copy, OpenItem, Outcome, Printer, Problem, Receipt, Row, RowIs, Sale, State, Status, Sum, ToConfirm,

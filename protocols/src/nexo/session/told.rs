@@ -31,7 +31,7 @@ use crate::nexo::shared::{
     CardData, OriginalPoiTransaction, Outcome, PaymentInstrumentData, PaymentToken, PoiData, SaleData,
     TransactionIdentification,
 };
-use crate::terminal::{self, Copy, RowIs, Sale, State};
+use crate::terminal::{self, Copy, RowIs, Sale, State, wrapped};
 
 /// The ServiceID of the message that has begun a sale.
 pub(super) fn service_id_of(sale: &Sale) -> Option<String> {
@@ -245,13 +245,16 @@ fn receipts(job: &Job, flow: &Flow<'_>) -> Vec<PaymentReceipt> {
 }
 
 fn lines_of(row: &terminal::Row, width: usize) -> Vec<Line> {
+    let lines = |text: &str| wrapped(text, width).into_iter().map(|line| Line::text(&line)).collect::<Vec<_>>();
+    let centred = |text: &str| lines(text).into_iter().map(Line::centred).collect::<Vec<_>>();
     match row.is {
         RowIs::Rule => vec![Line::text(&"-".repeat(width))],
-        RowIs::Left | RowIs::Other => vec![Line::text(&row.text)],
-        RowIs::Centred => vec![Line::text(&row.text).centred()],
-        RowIs::Bold | RowIs::Large | RowIs::Amount => vec![Line::text(&row.text).bold().centred()],
+        RowIs::Left | RowIs::Other => lines(&row.text),
+        RowIs::Centred => centred(&row.text),
+        RowIs::Bold | RowIs::Large | RowIs::Amount => centred(&row.text).into_iter().map(Line::bold).collect(),
+        RowIs::Pair if row.value.chars().count() > width => [lines(&row.text), lines(&row.value)].concat(),
         RowIs::Pair => vec![Line::pair(&row.text, &row.value)],
-        RowIs::Status => row.text.split('\n').map(Line::text).collect(),
+        RowIs::Status => row.text.split('\n').flat_map(lines).collect(),
         RowIs::SignatureLine => vec![Line::gap(), Line::gap(), Line::text(&"_".repeat(width)), Line::text(&row.text)],
     }
 }

@@ -1,7 +1,7 @@
 //! A receipt of the terminal as the lines that a till prints.
 
 use super::flow::Flow;
-use crate::terminal::{Copy, Receipt, Row, RowIs};
+use crate::terminal::{Copy, Receipt, Row, RowIs, wrapped};
 use crate::zvt::answer::{self, Line, ReceiptFor, attribute};
 use crate::zvt::apdu::{Apdu, Control};
 use crate::zvt::command::Registration;
@@ -76,40 +76,12 @@ fn of_row(row: &Row, width: usize) -> Vec<Line> {
     }
 }
 
-/// Lines of at most so many characters, divided at spaces where there are any.
-fn wrapped(text: &str, width: usize) -> Vec<String> {
-    let mut lines = vec![String::new()];
-    for word in text.split_whitespace() {
-        let mut word: Vec<char> = word.chars().collect();
-        while !word.is_empty() {
-            let used = lines.last().map_or(0, |line| line.chars().count());
-            let gap = usize::from(used > 0);
-            if used + gap + word.len() <= width || used == 0 {
-                let rest = word.split_off(word.len().min(width - used - gap));
-                if let Some(line) = lines.last_mut() {
-                    line.push_str(if gap > 0 { " " } else { "" });
-                    line.extend(word);
-                }
-                word = rest;
-                if word.is_empty() {
-                    break;
-                }
-            }
-            lines.push(String::new());
-        }
-    }
-    lines
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn lines_are_no_longer_than_the_paper_is_wide() {
-        assert_eq!(wrapped("one two three", 8), ["one two", "three"]);
-        assert_eq!(wrapped("a reference-without-spaces", 10), ["a", "reference-", "without-sp", "aces"]);
-        assert_eq!(wrapped("", 10), [""]);
         let row = |is, text: &str, value: &str| Row { is, text: text.to_owned(), value: value.to_owned() };
         let pair = of_row(&row(RowIs::Pair, "Terminal", "12345678"), 24);
         assert_eq!(pair[0].text, "Terminal        12345678");

@@ -1,0 +1,182 @@
+//! `[nexo]`: tills that speak nexo (Terminal API). Each has a name towards the agent from here, by its SaleID; nothing
+//! listens that does not stand here.
+
+use std::collections::BTreeSet;
+use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
+
+use pos_protocols::nexo::receipt::Profile;
+use pos_protocols::nexo::seal::Key;
+
+use super::is_till;
+use super::section::Section;
+use super::zvt::{Wrong, secret_line};
+
+/// A shop's counters.
+const MOST: usize = 16;
+/// The longest SaleID and POIID.
+const LONGEST_NAME: usize = 128;
+
+/// The port for tills that speak nexo.
+#[derive(Clone, Debug)]
+pub(crate) struct NexoConfig {
+    /// Where it is listened; nowhere without it.
+    pub(crate) listen: Option<SocketAddr>,
+    /// Who may connect; on a network anybody, where it is empty and each till has a key.
+    pub(crate) from: Vec<IpAddr>,
+    /// The terminal's own name, `POIID`.
+    pub(crate) poi_id: String,
+    /// The common name of the certificate: some tills' libraries look for one of their maker's.
+    pub(crate) common_name: Option<String>,
+    /// Messages that are not sealed are taken from whoever may connect, not from this board alone.
+    pub(crate) plain: bool,
+    /// The tills.
+    pub(crate) tills: Vec<NexoTillConfig>,
+}
+
+/// One till that speaks nexo.
+#[derive(Clone, Debug)]
+pub(crate) struct NexoTillConfig {
+    /// Its name towards the agent.
+    pub(crate) till: String,
+    /// Its own name, `SaleID`.
+    pub(crate) sale_id: String,
+    /// The file with the passphrase of its key.
+    passphrase_file: Option<PathBuf>,
+    key_identifier: String,
+    key_version: u32,
+    /// Whether it may pay out without an earlier payment.
+    pub(crate) credit: bool,
+    /// The terminal prints receipts, and the till has them too.
+    pub(crate) terminal_prints: bool,
+    /// How receipts are written.
+    pub(crate) profile: Profile,
+    /// Characters of a line of a receipt.
+    pub(crate) width: u8,
+}
+
+impl NexoConfig {
+    pub(super) fn read(nexo: &mut Section<'_>) -> Self {
+        let plain = nexo.word("plain", "\"board\" or \"network\"", |word| match word {
+            "board" => Some(false),
+            "network" => Some(true),
+            _ => None,
+        });
+        Self {
+            listen: nexo.address("listen"),
+            from: nexo.ips("from"),
+            poi_id: nexo.text("poi-id").unwrap_or_default(),
+            common_name: nexo.text("certificate-name"),
+            plain: plain.unwrap_or(false),
+            tills: nexo.sections("till", NexoTillConfig::read),
+        }
+    }
+
+    /// What is wrong, with the key that it belongs to. `names` are those of the other tills.
+    pub(super) fn judge(&self, names: &[&String]) -> Vec<(String, Wrong)> {
+        let mut all = Vec::new();
+        let mut say = |key: String, wrong: String, remedy: &'static str| all.push((key, (wrong, remedy)));
+        let Some(listen) = self.listen else {
+            if !self.tills.is_empty() {
+                let remedy = "write listen = \"192.168.1.30:8443\", or leave [nexo] out";
+                say("nexo.listen".to_owned(), "is missing: no till reaches the terminal".to_owned(), remedy);
+            }
+            return all;
+        };
+        let sealed = !self.plain && self.tills.iter().all(|till| till.passphrase_file.is_some());
+        let needs_list = listen.ip().is_unspecified() || !(listen.ip().is_loopback() || sealed);
+        if self.from.is_empty() && needs_list {
+            let wrong = format!("{listen} is open to whoever reaches it");
+            let remedy = "name the tills' addresses in from, as from = [\"192.168.1.20\"]";
+            say("nexo.listen".to_owned(), wrong, remedy);
+        }
+        if !is_name(&self.poi_id) {
+            let remedy = "write the name that the tills have for this terminal, as poi-id = \"PosAgent-0001\"";
+            say("nexo.poi-id".to_owned(), format!("{:?} is no POIID", self.poi_id), remedy);
+        }
+        if let Some(name) = self.common_name.as_ref().filter(|name| !is_common_name(name)) {
+            let wrong = format!("{name:?} is no host's name");
+            let remedy = "write it as \"PosAgent-0001.live.terminal.adyen.com\", or leave it out";
+            say("nexo.certificate-name".to_owned(), wrong, remedy);
+        }
+        if self.tills.is_empty() {
+            say("nexo.till".to_owned(), "there is none".to_owned(), "write a table [[nexo.till]] for each till");
+        }
+        if self.tills.len() > MOST {
+            say("nexo.till".to_owned(), format!("{} of them", self.tills.len()), "name 16 at most");
+        }
+        let (mut tills, mut sale_ids) = (names.iter().copied().collect::<BTreeSet<_>>(), BTreeSet::new());
+        for till in &self.tills {
+            let key = format!("nexo.till {:?}", till.till);
+            let remedy = "use 1 to 32 letters, digits, '-' and '_', for each till others";
+            if !is_till(&till.till) {
+                say(key.clone(), format!("till: {:?} cannot be a till's name", till.till), remedy);
+            } else if !tills.insert(&till.till) {
+                say(key.clone(), format!("till: {:?} is another one's name", till.till), remedy);
+            }
+            if !is_name(&till.sale_id) || !sale_ids.insert(&till.sale_id) {
+                let wrong = format!("sale-id: {:?} is no SaleID, or another till's", till.sale_id);
+                say(key.clone(), wrong, "write the till's own SaleID, for each till another one");
+            }
+            if let Err((wrong, remedy)) = till.key() {
+                say(key, wrong, remedy);
+            }
+        }
+        all
+    }
+}
+
+impl NexoTillConfig {
+    fn read(till: &mut Section<'_>) -> Self {
+        let receipts = till.word("receipts", "\"till\" or \"terminal\"", |word| match word {
+            "till" => Some(false),
+            "terminal" => Some(true),
+            _ => None,
+        });
+        let form = till.word("receipt-form", "\"lines\" or \"pairs\"", |word| match word {
+            "lines" => Some(Profile::Plain),
+            "pairs" => Some(Profile::Adyen),
+            _ => None,
+        });
+        let version = till.number("key-version", 0..=u64::from(u32::MAX)).unwrap_or(1);
+        let width = till.number("width", 24..=64).unwrap_or(32);
+        Self {
+            till: till.needed_text("till"),
+            sale_id: till.needed_text("sale-id"),
+            passphrase_file: till.path("passphrase-file"),
+            key_identifier: till.text("key-identifier").unwrap_or_default(),
+            key_version: u32::try_from(version).unwrap_or(1),
+            credit: till.flag("credit").unwrap_or(false),
+            terminal_prints: receipts.unwrap_or(false),
+            profile: form.unwrap_or_default(),
+            width: u8::try_from(width).unwrap_or(32),
+        }
+    }
+
+    /// The key that it shares with the terminal, when it has one.
+    pub(crate) fn key(&self) -> Result<Option<Key>, Wrong> {
+        let remedy =
+            "write the passphrase into it, owned by pos-front, mode 0600, and name key-identifier as the till has it";
+        let Some(file) = &self.passphrase_file else {
+            if self.key_identifier.is_empty() {
+                return Ok(None);
+            }
+            return Err(("passphrase-file: is missing, and there is a key-identifier".to_owned(), remedy));
+        };
+        let passphrase = secret_line("passphrase-file", file, remedy)?;
+        let key = Key::derive(&passphrase, &self.key_identifier, self.key_version);
+        key.map(Some).map_err(|error| (format!("passphrase-file: {}: {error}", file.display()), remedy))
+    }
+}
+
+/// What may stand in a message's header.
+fn is_name(name: &str) -> bool {
+    (1..=LONGEST_NAME).contains(&name.chars().count()) && !name.chars().any(char::is_control) && name.trim() == name
+}
+
+fn is_common_name(name: &str) -> bool {
+    (1..=64).contains(&name.len())
+        && name
+            .split('.')
+            .all(|label| !label.is_empty() && label.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-'))
+}

@@ -1,0 +1,335 @@
+//! Tills that speak nexo: `POST /nexo/` over TLS, and the way from a session to the agent and back. What is done about
+//! a message is `pos_protocols::nexo::session`.
+//!
+//! A till is known by its SaleID, and by the key that it shares with the terminal. A message that is not sealed is
+//! taken from this board alone, unless the configuration says otherwise, and never from a browser's page.
+
+use std::collections::HashMap;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, SystemTime};
+
+use bytes::Bytes;
+use http_body_util::{BodyExt, Empty, Full};
+use hyper::body::Incoming;
+use hyper::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderValue, ORIGIN};
+use hyper::{HeaderMap, Method, Request, Response, StatusCode};
+use pos_protocols::nexo::envelope::{Envelope, MAX_MESSAGE, Message, Opened, ReadError, header_of};
+use pos_protocols::nexo::reject::Rejected;
+use pos_protocols::nexo::request::Request as Asked;
+use pos_protocols::nexo::seal::{BlobError, Key};
+use pos_protocols::nexo::session::{Action, Exchange, Now, Session, Settings};
+use pos_protocols::nexo::trace;
+use pos_protocols::terminal::{Said, rfc3339};
+use ring::rand::{SecureRandom, SystemRandom};
+use tokio::sync::{mpsc, oneshot, watch};
+use tokio::task::JoinSet;
+use tokio::time::{Instant, sleep_until};
+
+use crate::agent::Agent;
+use crate::asking::ask;
+use crate::config::nexo::{NexoConfig, NexoTillConfig};
+use crate::guard::Way;
+use crate::listen::may_connect;
+use crate::passage;
+use crate::places::{Lasting, Place};
+use crate::problem::{Answer, Problem};
+use crate::seen::SeenTill;
+
+/// Messages of a till that wait for its session.
+const MOST_WAITING: usize = 16;
+/// What names a notification about a message that no session has seen.
+const NO_NUMBER: &str = "0";
+
+/// All tills that speak nexo, and their port.
+pub(crate) struct Nexo {
+    config: NexoConfig,
+    /// By their SaleIDs.
+    tills: HashMap<String, NexoTill>,
+    now: fn() -> SystemTime,
+}
+
+/// One till.
+struct NexoTill {
+    key: Option<Key>,
+    seen: Arc<SeenTill>,
+    events: mpsc::Sender<Event>,
+    exchanges: AtomicU32,
+}
+
+/// The session of a till, to be run.
+pub(crate) struct Serving {
+    session: Session,
+    seen: Arc<SeenTill>,
+    heard: mpsc::Receiver<Event>,
+    now: fn() -> SystemTime,
+}
+
+/// What a session hears of its port.
+enum Event {
+    Asked { exchange: Exchange, request: Box<Asked>, received: Bytes, answer: oneshot::Sender<Option<Message>> },
+    Gone(Exchange),
+}
+
+/// A message that waits for its answer. Whoever drops it before has hung up.
+struct Waiting<'a> {
+    exchange: Exchange,
+    events: &'a mpsc::Sender<Event>,
+    answered: bool,
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        if !self.answered {
+            // Where there is no room the session answers somebody who is not there.
+            let _ = self.events.try_send(Event::Gone(self.exchange));
+        }
+    }
+}
+
+/// Why a message is not taken.
+#[derive(Debug, thiserror::Error)]
+enum NotTaken {
+    /// It cannot be read.
+    #[error(transparent)]
+    Unreadable(#[from] ReadError),
+    /// It is sealed, and something is wrong with that: what, nobody is told.
+    #[error(transparent)]
+    Sealed(#[from] BlobError),
+    /// Anybody on the network could have written it.
+    #[error(
+        "messages that are not sealed are taken from the board alone; seal them with this terminal's key (NexoBlob)"
+    )]
+    NotSealed,
+    /// Nobody is known by this name.
+    #[error("MessageHeader.SaleID: no till of this terminal has it; see [[nexo.till]] in front.toml")]
+    NoTill,
+    /// It answers nothing.
+    #[error("a till sends SaleToPOIRequest, and no response")]
+    Response,
+}
+
+/// How a message came: the key that sealed it, when one did.
+struct Arrived<'a> {
+    message: Message,
+    till: &'a NexoTill,
+    key: Option<&'a Key>,
+}
+
+impl Nexo {
+    /// The port, and the sessions of its tills.
+    pub(crate) fn new(config: &NexoConfig, now: fn() -> SystemTime) -> (Self, Vec<Serving>) {
+        let (mut tills, mut serving) = (HashMap::new(), Vec::new());
+        for till in &config.tills {
+            let (events, heard) = mpsc::channel(MOST_WAITING);
+            let seen = Arc::new(SeenTill::new(&till.till, "nexo", now));
+            serving.push(Serving {
+                session: Session::new(settings(till, config)),
+                seen: Arc::clone(&seen),
+                heard,
+                now,
+            });
+            // `judge` has read it before.
+            let key = till.key().ok().flatten();
+            tills.insert(till.sale_id.clone(), NexoTill { key, seen, events, exchanges: AtomicU32::new(0) });
+        }
+        (Self { config: config.clone(), tills, now }, serving)
+    }
+
+    /// What a technician is shown of each.
+    pub(crate) fn seen(&self) -> Vec<Arc<SeenTill>> {
+        let mut seen: Vec<_> = self.tills.values().map(|till| Arc::clone(&till.seen)).collect();
+        seen.sort_by(|one, other| one.till.cmp(&other.till));
+        seen
+    }
+
+    /// Whether a connection from there is taken.
+    pub(crate) fn may_connect(&self, peer: SocketAddr) -> bool {
+        let on_board = self.config.listen.is_some_and(|listen| listen.ip().is_loopback());
+        // On a network without a list each till has a key: the configuration is refused otherwise.
+        (self.config.from.is_empty() && !on_board) || may_connect(peer, &self.config.from)
+    }
+
+    /// Answers a request, whatever it is.
+    pub(crate) async fn answer(&self, request: Request<Incoming>, way: Way, place: &Arc<Place>) -> Answer {
+        let under_way = match place.begin(Lasting::Answer) {
+            Ok(under_way) => under_way,
+            Err(problem) => return problem.into(),
+        };
+        let answer = self.taken(request, way, place).await.unwrap_or_else(Answer::from);
+        under_way.until_sent(answer)
+    }
+
+    async fn taken(&self, request: Request<Incoming>, way: Way, place: &Arc<Place>) -> Result<Answer, Problem> {
+        judged(&request)?;
+        let (head, body) = request.into_parts();
+        let received = passage::body_of(body, &head.headers, MAX_MESSAGE).await?;
+        let arrived = match self.read(&received, way) {
+            Ok(arrived) => arrived,
+            Err(why) => return Ok(self.rejected(&received, &why)),
+        };
+        place.admitted();
+        let Arrived { message, till, key } = arrived;
+        till.seen.came(way.peer.to_string());
+        till.seen.said("till says", || trace::line(&message));
+        let Message::Request(request) = message else {
+            return Ok(self.rejected(&received, &NotTaken::Response));
+        };
+        let gone = || Problem::agent_down("the terminal is being stopped; ask again by TransactionStatus");
+        let (answer, answered) = oneshot::channel();
+        let exchange = till.exchanges.fetch_add(1, Ordering::Relaxed);
+        let request = Box::new(request);
+        till.events.send(Event::Asked { exchange, request, received, answer }).await.map_err(|_| gone())?;
+        let mut waiting = Waiting { exchange, events: &till.events, answered: false };
+        let message = answered.await.map_err(|_| gone())?;
+        waiting.answered = true;
+        if let Some(message) = &message {
+            till.seen.said("is told ", || trace::line(message));
+        }
+        match (message, key) {
+            (None, _) => Ok(Response::new(Empty::new().map_err(|never| match never {}).boxed_unsync())),
+            (Some(message), None) => Ok(json(StatusCode::OK, message.write())),
+            (Some(message), Some(key)) => {
+                let mut nonce = [0; 16];
+                // A nonce that comes twice would show what two messages have in common.
+                SystemRandom::new().fill(&mut nonce).map_err(|_| gone())?;
+                Ok(json(StatusCode::OK, message.seal_as_answer(key, nonce)))
+            }
+        }
+    }
+
+    /// Reads a message: whose it is, and whether it may come as it came.
+    fn read(&self, received: &[u8], way: Way) -> Result<Arrived<'_>, NotTaken> {
+        let till_of = |sale_id: Option<&String>| sale_id.and_then(|sale_id| self.tills.get(sale_id));
+        match Envelope::read(received)? {
+            Envelope::Sealed(sealed) => {
+                let till = till_of(sealed.header.sale_id.as_ref());
+                // A till that is not known, and one without a key, are as wrong as a wrong key.
+                let (till, key) = till.and_then(|till| Some((till, till.key.as_ref()?))).ok_or(BlobError)?;
+                let Opened { message, .. } = sealed.open(std::slice::from_ref(key))?;
+                Ok(Arrived { message: message?, till, key: Some(key) })
+            }
+            Envelope::Plain(message) if self.config.plain || way.is_local() => {
+                let till = till_of(message.header().sale_id.as_ref()).ok_or(NotTaken::NoTill)?;
+                Ok(Arrived { till, message, key: None })
+            }
+            Envelope::Plain(_) => Err(NotTaken::NotSealed),
+        }
+    }
+
+    /// The answer to what is not taken, as the protocol has it.
+    fn rejected(&self, received: &[u8], why: &NotTaken) -> Answer {
+        let unix_s = (self.now)().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_secs());
+        let header = header_of(received);
+        let rejected = Rejected {
+            header: header.as_ref(),
+            received,
+            poi_id: &self.config.poi_id,
+            device_id: NO_NUMBER,
+            time_stamp: &rfc3339(unix_s),
+        };
+        tracing::info!(why = %why, "a message of a till was not taken");
+        json(StatusCode::BAD_REQUEST, rejected.notification(why).write())
+    }
+}
+
+/// Whether it can be a till's request: no page of a browser sends one.
+fn judged(request: &Request<Incoming>) -> Result<(), Problem> {
+    if !matches!(request.uri().path(), "/nexo" | "/nexo/") {
+        return Err(Problem::not_found());
+    }
+    if request.method() != Method::POST {
+        let (status, detail) = (StatusCode::METHOD_NOT_ALLOWED, "a till sends its messages by POST");
+        return Err(Problem::new(status, "method-not-allowed", "The path has no such method", detail));
+    }
+    let headers: &HeaderMap = request.headers();
+    if headers.contains_key(ORIGIN) || headers.contains_key("sec-fetch-site") {
+        return Err(Problem::forbidden("a browser's page is no till; tills in a browser are paired (see the manual)"));
+    }
+    let kind = headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+    let kind = kind.split(';').next().unwrap_or_default().trim();
+    if !kind.eq_ignore_ascii_case("application/json") {
+        let status = StatusCode::UNSUPPORTED_MEDIA_TYPE;
+        return Err(Problem::new(status, "media-type", "The request is not JSON", "send it as application/json"));
+    }
+    Ok(())
+}
+
+fn json(status: StatusCode, body: Vec<u8>) -> Answer {
+    let mut answer = Response::new(Full::new(Bytes::from(body)).map_err(|never| match never {}).boxed_unsync());
+    *answer.status_mut() = status;
+    answer.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    answer.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    answer
+}
+
+fn settings(till: &NexoTillConfig, config: &NexoConfig) -> Settings {
+    Settings {
+        sale_id: till.sale_id.clone(),
+        poi_id: config.poi_id.clone(),
+        credit: till.credit,
+        terminal_prints: till.terminal_prints,
+        profile: till.profile,
+        width: till.width,
+    }
+}
+
+impl Serving {
+    /// Serves, until the shutdown.
+    pub(crate) async fn run(mut self, agent: Arc<Agent>, mut stopped: watch::Receiver<bool>) {
+        let start = Instant::now();
+        let mut answers: HashMap<Exchange, oneshot::Sender<Option<Message>>> = HashMap::new();
+        let mut asked: JoinSet<(u64, Said)> = JoinSet::new();
+        loop {
+            let deadline = self.session.next_deadline().filter(|at| *at < Duration::from_secs(86_400 * 365));
+            let actions = tokio::select! {
+                event = self.heard.recv() => match event {
+                    Some(Event::Asked { exchange, request, received, answer }) => {
+                        answers.insert(exchange, answer);
+                        let actions = self.session.asked(exchange, *request, received.to_vec(), self.time(start));
+                        let last = self.session.last_request().map(|(category, id)| format!("{category} {id}"));
+                        self.seen.commanded(last);
+                        actions
+                    }
+                    Some(Event::Gone(exchange)) => {
+                        answers.remove(&exchange);
+                        self.session.gone(exchange);
+                        Vec::new()
+                    }
+                    None => return,
+                },
+                Some(Ok((ticket, said))) = asked.join_next() => self.session.said(ticket, said, self.time(start)),
+                () = until(deadline.map(|at| start + at)) => self.session.tick(self.time(start)),
+                _ = stopped.wait_for(|stopped| *stopped) => return,
+            };
+            for action in actions {
+                match action {
+                    Action::Ask { ticket, ask: question } => {
+                        let (agent, till) = (Arc::clone(&agent), self.seen.till.clone());
+                        asked.spawn(async move { (ticket, ask(&agent, &till, &question).await) });
+                    }
+                    Action::Answer { exchange, message } => {
+                        if let Some(answer) = answers.remove(&exchange) {
+                            // A till that has hung up asks again.
+                            let _ = answer.send(message.map(|message| *message));
+                        }
+                    }
+                }
+            }
+            self.seen.open(answers.len());
+        }
+    }
+
+    fn time(&self, start: Instant) -> Now {
+        let unix_s = (self.now)().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_secs());
+        Now { steady: start.elapsed(), unix_s }
+    }
+}
+
+async fn until(deadline: Option<Instant>) {
+    match deadline {
+        Some(deadline) => sleep_until(deadline).await,
+        None => std::future::pending().await,
+    }
+}

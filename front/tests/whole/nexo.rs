@@ -1,0 +1,455 @@
+//! Tills that speak nexo before the real agent: each test is a till on a real connection with TLS, and what it was told
+//! is held against the gateway's ledger.
+
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::time::Duration;
+
+use pos_agent::sim::gateway::{Kind, Outcome, State};
+use pos_agent::sim::reader::WaitsFor;
+use pos_agent::sim::shop::Shop;
+use pos_protocols::nexo::envelope::{Envelope, Message};
+use pos_protocols::nexo::response::ResponseBody;
+use pos_protocols::nexo::seal::Key;
+use reqwest::{Client, Response};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tokio::sync::oneshot;
+use tokio::time::timeout;
+
+use crate::process::Running;
+use crate::zvt::{begun, free_port, front_user};
+use crate::{PATIENCE, shop_changed, tap};
+
+/// A shop whose agent lets the front stand for two tills.
+async fn shop() -> (Shop, oneshot::Sender<()>) {
+    let uid = front_user().0;
+    let peer = format!("[[till.peer]]\nuid = {uid}\ntills = [\"local\", \"nexo-1\", \"nexo-2\"]\n\n[journal]");
+    shop_changed(vec![("[journal]".to_owned(), peer)]).await
+}
+
+fn config(folder: &Path, port: u16) -> String {
+    let passphrase = folder.join("passphrase").display().to_string();
+    format!(
+        "[nexo]\nlisten = \"127.0.0.1:{port}\"\npoi-id = \"PosAgent-1\"\n\n[[nexo.till]]\ntill = \"nexo-1\"\n\
+         sale-id = \"Till 1\"\npassphrase-file = {passphrase:?}\nkey-identifier = \"mykey\"\nkey-version = 1\n\n\
+         [[nexo.till]]\ntill = \"nexo-2\"\nsale-id = \"Till 2\"\n"
+    )
+}
+
+/// A front with both tills at this port.
+async fn front(shop: &Shop, port: u16) -> Running {
+    let folder = tempfile::tempdir().unwrap();
+    std::os::unix::fs::symlink(shop.socket(), folder.path().join("till.sock")).unwrap();
+    prepared(shop, folder, port).await
+}
+
+async fn prepared(shop: &Shop, folder: TempDir, port: u16) -> Running {
+    while !shop.socket().exists() {
+        tokio::task::yield_now().await;
+    }
+    let passphrase = folder.path().join("passphrase");
+    std::fs::write(&passphrase, "mypassphrase\n").unwrap();
+    std::fs::set_permissions(&passphrase, Permissions::from_mode(0o600)).unwrap();
+    let (uid, by_root) = front_user();
+    if by_root {
+        std::fs::set_permissions(shop.folder(), Permissions::from_mode(0o711)).unwrap();
+        std::fs::set_permissions(shop.socket(), Permissions::from_mode(0o666)).unwrap();
+        std::os::unix::fs::chown(&passphrase, Some(uid), None).unwrap();
+    }
+    let config = config(folder.path(), port);
+    begun(folder, &config).await
+}
+
+/// A till.
+#[derive(Clone)]
+struct Till {
+    client: Client,
+    url: String,
+    sale_id: &'static str,
+    key: Option<Key>,
+}
+
+impl Till {
+    fn new(front: &Running, port: u16) -> Self {
+        let key = Key::derive("mypassphrase", "mykey", 1).unwrap();
+        let url = format!("https://127.0.0.1:{port}/nexo/");
+        Self { client: front.client(), url, sale_id: "Till 1", key: Some(key) }
+    }
+
+    fn message(&self, category: &str, service_id: &str, body: &Value) -> Vec<u8> {
+        let header = json!({
+            "ProtocolVersion": "3.0", "MessageClass": "Service", "MessageCategory": category, "MessageType": "Request",
+            "ServiceID": service_id, "SaleID": self.sale_id, "POIID": "PosAgent-1",
+        });
+        let mut message = serde_json::Map::from_iter([("MessageHeader".to_owned(), header)]);
+        message.insert(format!("{category}Request"), body.clone());
+        let plain = json!({ "SaleToPOIRequest": message }).to_string().into_bytes();
+        let Some(key) = &self.key else { return plain };
+        match Envelope::read(&plain) {
+            Ok(Envelope::Plain(message)) => message.seal(key, [7; 16]),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    async fn posts(&self, body: Vec<u8>) -> Response {
+        let request = self.client.post(&self.url).header("content-type", "application/json").body(body);
+        timeout(PATIENCE, request.send()).await.expect("an answer").unwrap()
+    }
+
+    /// Its answer, without the frame.
+    async fn asks(&self, category: &str, service_id: &str, body: &Value) -> Value {
+        let answer = self.posts(self.message(category, service_id, body)).await;
+        assert_eq!(answer.status(), 200);
+        let bytes = answer.bytes().await.unwrap();
+        if bytes.is_empty() {
+            return Value::Null;
+        }
+        let message = match (Envelope::read(&bytes), &self.key) {
+            (Ok(Envelope::Plain(message)), None) => message,
+            (Ok(Envelope::Sealed(sealed)), Some(key)) => {
+                sealed.open(std::slice::from_ref(key)).unwrap().message.unwrap()
+            }
+            (other, _) => panic!("{other:?}: {}", String::from_utf8_lossy(&bytes)),
+        };
+        if let Message::Response(response) = &message {
+            assert!(!matches!(response.body, ResponseBody::Unserved(..)));
+        }
+        let value: Value = serde_json::from_slice(&message.write()).unwrap();
+        value.as_object().unwrap().values().next().unwrap().clone()
+    }
+
+    async fn pays(&self, service_id: &str, amount: &str, transaction: &str) -> Value {
+        self.asks("Payment", service_id, &payment("Normal", amount, transaction, json!({}))).await
+    }
+
+    async fn status(&self, service_id: &str, of: &str) -> Value {
+        let named = json!({ "MessageCategory": "Payment", "SaleID": self.sale_id, "ServiceID": of });
+        let body = json!({ "MessageReference": named, "ReceiptReprintFlag": true });
+        self.asks("TransactionStatus", service_id, &body).await["TransactionStatusResponse"].clone()
+    }
+}
+
+fn payment(kind: &str, amount: &str, transaction: &str, more: Value) -> Value {
+    let amount: Value = serde_json::from_str(amount).unwrap();
+    let mut of_payment = json!({ "AmountsReq": { "Currency": "EUR", "RequestedAmount": amount } });
+    of_payment.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    json!({
+        "SaleData": { "SaleTransactionID": { "TransactionID": transaction, "TimeStamp": "2026-11-23T10:00:00Z" } },
+        "PaymentTransaction": of_payment, "PaymentData": { "PaymentType": kind },
+    })
+}
+
+fn original(response: &Value) -> Value {
+    json!({ "POITransactionID": response["POIData"]["POITransactionID"] })
+}
+
+fn result(response: &Value) -> (String, String) {
+    let word = |name: &str| response["Response"][name].as_str().unwrap_or_default().to_owned();
+    (word("Result"), word("ErrorCondition"))
+}
+
+fn failure(condition: &str) -> (String, String) {
+    ("Failure".to_owned(), condition.to_owned())
+}
+
+fn success() -> (String, String) {
+    ("Success".to_owned(), String::new())
+}
+
+fn entries(shop: &Shop, kind: Kind, state: State) -> usize {
+    shop.gateway.ledger().entries().iter().filter(|entry| entry.kind == kind && entry.state == state).count()
+}
+
+fn rejected(answer: &Value) -> String {
+    let event = &answer["EventNotification"];
+    assert_eq!(event["EventToNotify"], "Reject", "{answer}");
+    event["EventDetails"].as_str().unwrap().replace("%20", " ")
+}
+
+#[tokio::test]
+async fn a_till_pays_once_however_often_it_asks_and_has_it_undone() {
+    let (shop, _stop) = shop().await;
+    let port = free_port();
+    let front = front(&shop, port).await;
+    let till = Till::new(&front, port);
+    let (paid, ()) = tokio::join!(till.pays("1", "12.5", "27908"), tap(&shop));
+    let response = &paid["PaymentResponse"];
+    assert_eq!(result(response), success(), "{paid}");
+    let resulted = &response["PaymentResult"];
+    assert_eq!(resulted["AmountsResp"], json!({ "Currency": "EUR", "AuthorizedAmount": 12.5 }));
+    let card = &resulted["PaymentInstrumentData"]["CardData"];
+    assert_eq!(card["EntryMode"], json!(["Contactless"]), "{card}");
+    let receipts = response["PaymentReceipt"].as_array().unwrap();
+    assert_eq!(receipts.len(), 2);
+    assert!(receipts[1]["OutputContent"].to_string().contains("12.50"), "{receipts:?}");
+    // The same message again, and the question what became of it.
+    assert_eq!(result(&till.pays("1", "12.50", "27908").await["PaymentResponse"]), success());
+    let status = till.status("2", "1").await;
+    let repeated = &status["RepeatedMessageResponse"];
+    assert_eq!(repeated["MessageHeader"]["ServiceID"], "1");
+    let repeated = &repeated["RepeatedResponseMessageBody"]["PaymentResponse"];
+    for field in ["Response", "SaleData", "POIData", "PaymentResult"] {
+        assert_eq!(repeated[field], response[field], "{field}");
+    }
+    assert_eq!(repeated["PaymentReceipt"].as_array().unwrap().len(), 2);
+    // Another message about what was paid, and another transaction under the same number.
+    assert!(rejected(&till.pays("3", "12.5", "27908").await).contains("ServiceID 1"));
+    assert!(rejected(&till.pays("1", "12.5", "27909").await).contains("48 hours"));
+    assert!(rejected(&till.pays("1", "12.51", "27908").await).contains("another amount"));
+    assert_eq!(shop.gateway.ledger().all_charged().count(), 1);
+    // A part goes back, and then no more than the rest.
+    let undo = |amount: Option<f64>| {
+        let mut body = json!({ "OriginalPOITransaction": original(response), "ReversalReason": "CustCancel" });
+        if let Some(amount) = amount {
+            body["ReversedAmount"] = json!(amount);
+        }
+        body
+    };
+    let part = till.asks("Reversal", "4", &undo(Some(2.5))).await;
+    assert_eq!(result(&part["ReversalResponse"]), success(), "{part}");
+    assert_eq!(part["ReversalResponse"]["ReversedAmount"], 2.5);
+    assert_eq!(result(&till.asks("Reversal", "4", &undo(Some(2.5))).await["ReversalResponse"]), success());
+    assert_eq!(
+        result(&till.asks("Reversal", "5", &undo(Some(10.01))).await["ReversalResponse"]),
+        failure("NotAllowed")
+    );
+    assert_eq!(result(&till.asks("Reversal", "6", &undo(None)).await["ReversalResponse"]), success());
+    assert_eq!(result(&till.asks("Reversal", "7", &undo(None)).await["ReversalResponse"]), failure("NotAllowed"));
+    assert_eq!(entries(&shop, Kind::Refund, State::Approved), 2);
+    // All of it at once is a reversal, once.
+    let (paid, ()) = tokio::join!(till.pays("8", "3", "27910"), tap(&shop));
+    let all = json!({ "OriginalPOITransaction": original(&paid["PaymentResponse"]), "ReversalReason": "CustCancel" });
+    for _ in 0..2 {
+        assert_eq!(result(&till.asks("Reversal", "9", &all).await["ReversalResponse"]), success());
+    }
+    assert_eq!(entries(&shop, Kind::Reversal, State::Approved), 1);
+    let other = Till { sale_id: "Till 2", key: None, ..till.clone() };
+    assert_eq!(
+        result(&other.asks("Reversal", "1", &all).await["ReversalResponse"]),
+        failure("NotFound"),
+        "another till"
+    );
+    assert_eq!(result(&other.status("2", "1").await), failure("NotFound"));
+}
+
+#[tokio::test]
+async fn what_is_reserved_is_raised_taken_or_given_up() {
+    let (shop, _stop) = shop().await;
+    let port = free_port();
+    let front = front(&shop, port).await;
+    let till = Till::new(&front, port);
+    let reserve = payment("FirstReservation", "50", "1", json!({}));
+    let (reserved, ()) = tokio::join!(till.asks("Payment", "1", &reserve), tap(&shop));
+    let reserved = &reserved["PaymentResponse"];
+    assert_eq!(result(reserved), success());
+    let of = json!({ "OriginalPOITransaction": original(reserved) });
+    let raised = till.asks("Payment", "2", &payment("UpdateReservation", "70", "2", of.clone())).await;
+    assert_eq!(result(&raised["PaymentResponse"]), success(), "{raised}");
+    let too_much = till.asks("Payment", "3", &payment("Completion", "70.01", "3", of.clone())).await;
+    assert_eq!(result(&too_much["PaymentResponse"]), failure("NotAllowed"));
+    for _ in 0..2 {
+        let taken = till.asks("Payment", "4", &payment("Completion", "65", "4", of.clone())).await;
+        assert_eq!(result(&taken["PaymentResponse"]), success(), "{taken}");
+        assert_eq!(taken["PaymentResponse"]["PaymentResult"]["PaymentType"], "Completion");
+    }
+    let ledger = shop.gateway.ledger();
+    let captured: Vec<&str> =
+        ledger.entries().iter().filter(|it| it.kind == Kind::Capture).map(|it| it.amount.as_str()).collect();
+    assert_eq!(captured, ["65.00"]);
+    // A reservation is given up as a whole; money without an earlier payment is not paid out.
+    let reserve = payment("OneTimeReservation", "20", "5", json!({}));
+    let (reserved, ()) = tokio::join!(till.asks("Payment", "5", &reserve), tap(&shop));
+    let give_up = json!({
+        "OriginalPOITransaction": original(&reserved["PaymentResponse"]), "ReversalReason": "MerchantCancel",
+    });
+    assert_eq!(result(&till.asks("Reversal", "6", &give_up).await["ReversalResponse"]), success());
+    let credit = till.asks("Payment", "7", &payment("Refund", "5", "7", json!({}))).await;
+    assert_eq!(result(&credit["PaymentResponse"]), failure("NotAllowed"));
+    assert_eq!(entries(&shop, Kind::Credit, State::Approved), 0);
+}
+
+#[tokio::test]
+async fn an_abort_stops_what_waits_for_a_card_and_the_terminal_tells_how_it_stands() {
+    let (shop, _stop) = shop().await;
+    let port = free_port();
+    let front = front(&shop, port).await;
+    let till = Till::new(&front, port);
+    let stops = async {
+        timeout(PATIENCE, shop.reader.waits_for(WaitsFor::Card)).await.expect("it asks for a card");
+        let busy = till.pays("2", "5", "2").await;
+        assert_eq!(result(&busy["PaymentResponse"]), failure("Busy"));
+        assert_eq!(result(&till.status("3", "1").await), failure("InProgress"));
+        let other = Till { sale_id: "Till 2", key: None, ..till.clone() };
+        assert_eq!(result(&other.pays("1", "5", "1").await["PaymentResponse"]), failure("Busy"));
+        for id in ["9", "1"] {
+            let abort = json!({
+                "AbortReason": "cash",
+                "MessageReference": { "MessageCategory": "Payment", "SaleID": "Till 1", "ServiceID": id },
+            });
+            assert_eq!(till.asks("Abort", "4", &abort).await, Value::Null);
+        }
+    };
+    let (paid, ()) = tokio::join!(till.pays("1", "12.5", "1"), stops);
+    assert_eq!(result(&paid["PaymentResponse"]), failure("Aborted"));
+    assert!(shop.gateway.ledger().entries().is_empty());
+    let diagnosis = till.asks("Diagnosis", "5", &json!({ "HostDiagnosisFlag": true })).await;
+    assert_eq!(diagnosis["DiagnosisResponse"]["POIStatus"]["CardReaderOKFlag"], true, "{diagnosis}");
+    assert_eq!(result(&till.asks("Login", "6", &json!({ "DateTime": "t" })).await["LoginResponse"]), success());
+    assert_eq!(result(&till.asks("GetTotals", "7", &json!({})).await["GetTotalsResponse"]), success());
+    let (_, ()) = tokio::join!(till.pays("8", "5", "8"), tap(&shop));
+    let closed = till.asks("Reconciliation", "9", &json!({ "ReconciliationType": "SaleReconciliation" })).await;
+    let totals = &closed["ReconciliationResponse"]["TransactionTotals"][0]["PaymentTotals"];
+    let expected = json!([{ "TransactionType": "Debit", "TransactionCount": 1, "TransactionAmount": 5 }]);
+    assert_eq!(totals, &expected, "{closed}");
+    let status = front.verb(&["status"]);
+    let said = String::from_utf8_lossy(&status.stdout).into_owned();
+    assert!(said.contains("nexo-1") && said.contains("Reconciliation 9"), "{said}");
+}
+
+#[tokio::test]
+async fn an_answer_that_is_lost_is_taken_back_and_what_came_to_nothing_may_be_paid_again() {
+    let (shop, _stop) = shop().await;
+    let port = free_port();
+    let front = front(&shop, port).await;
+    let till = Till::new(&front, port);
+    shop.gateway.force(Outcome::Cut { processed: true });
+    let (paid, ()) = tokio::join!(till.pays("1", "12.5", "1"), tap(&shop));
+    let told = result(&paid["PaymentResponse"]);
+    assert!(told == failure("UnreachableHost") || told == failure("Aborted"), "{paid}");
+    let learns = async {
+        loop {
+            let status = till.status("2", "1").await;
+            match result(&status) {
+                unknown if unknown == failure("InProgress") => tokio::time::sleep(Duration::from_millis(50)).await,
+                known => return (known, status),
+            }
+        }
+    };
+    let (known, status) = timeout(PATIENCE, learns).await.expect("it is settled");
+    assert_eq!(known, success());
+    let response = &status["RepeatedMessageResponse"]["RepeatedResponseMessageBody"]["PaymentResponse"];
+    assert_eq!(result(response), failure("Aborted"), "it was taken back: {status}");
+    assert_eq!(shop.gateway.ledger().all_charged().count(), 0);
+    // What came to nothing may be paid by another message.
+    shop.gateway.force(Outcome::Approve);
+    let (paid, ()) = tokio::join!(till.pays("3", "12.5", "1"), tap(&shop));
+    assert_eq!(result(&paid["PaymentResponse"]), success(), "{paid}");
+    assert_eq!(shop.gateway.ledger().all_charged().count(), 1);
+}
+
+#[tokio::test]
+async fn a_front_that_is_killed_in_the_middle_of_a_payment_loses_nothing() {
+    let (shop, _stop) = shop().await;
+    let port = free_port();
+    let front = front(&shop, port).await;
+    let till = Till::new(&front, port);
+    let asked = till.client.post(&till.url).header("content-type", "application/json");
+    let asked =
+        tokio::spawn(asked.body(till.message("Payment", "1", &payment("Normal", "12.5", "1", json!({})))).send());
+    timeout(PATIENCE, shop.reader.waits_for(WaitsFor::Card)).await.expect("it asks for a card");
+    let killed = front.kill().await;
+    assert!(asked.await.unwrap().is_err(), "no answer");
+    tap(&shop).await;
+    let folder = killed.folder();
+    let config = config(folder.path(), port);
+    let front = begun(folder, &config).await;
+    let till = Till { client: front.client(), ..till };
+    let learns = async {
+        loop {
+            let status = till.status("2", "1").await;
+            if result(&status) == success() {
+                return status;
+            }
+        }
+    };
+    let status = timeout(PATIENCE, learns).await.expect("it ends");
+    let response = &status["RepeatedMessageResponse"]["RepeatedResponseMessageBody"]["PaymentResponse"];
+    assert_eq!(result(response), success(), "{status}");
+    assert_eq!(result(&till.pays("1", "12.5", "1").await["PaymentResponse"]), success());
+    assert_eq!(shop.gateway.ledger().all_charged().count(), 1);
+}
+
+#[tokio::test]
+async fn whatever_else_a_till_sends_has_a_documented_answer() {
+    let (shop, _stop) = shop().await;
+    let port = free_port();
+    let front = front(&shop, port).await;
+    let till = Till::new(&front, port);
+    let plain = Till { key: None, ..till.clone() };
+    let good = till.message("Payment", "1", &payment("Normal", "5", "1", json!({})));
+    let deep = format!("{{\"SaleToPOIRequest\":{}{}}}", "[".repeat(20_000), "]".repeat(20_000));
+    let text = |body: &[u8]| String::from_utf8(body.to_vec()).unwrap();
+    let wrong = [
+        (b"".to_vec(), "not JSON"),
+        (b"{\"a\":1".to_vec(), "not JSON"),
+        (b"{}".to_vec(), "SaleToPOIRequest"),
+        (deep.into_bytes(), "SaleToPOIRequest"),
+        (
+            text(&plain.message("Payment", "1", &json!({})))
+                .replace("Request\":{}", "Request\":{\"SaleData\":7}")
+                .into_bytes(),
+            "SaleData",
+        ),
+        (
+            text(&plain.message("Diagnosis", "1", &json!({}))).replace("\"3.0\"", "\"2.0\"").into_bytes(),
+            "ProtocolVersion",
+        ),
+        (text(&plain.message("Diagnosis", "1", &json!({}))).replace("Till 1", "Till 3").into_bytes(), "SaleID"),
+        (text(&plain.message("Diagnosis", "12345678901", &json!({}))).into_bytes(), "ServiceID"),
+    ];
+    for (body, why) in wrong {
+        let answer = till.posts(body.clone()).await;
+        assert_eq!(answer.status(), 400);
+        let answer: Value = serde_json::from_slice(&answer.bytes().await.unwrap()).unwrap();
+        let said = rejected(&answer["SaleToPOIRequest"]);
+        assert!(said.contains(why), "{}: {said}", String::from_utf8_lossy(&body[..body.len().min(200)]));
+    }
+    // Whatever is wrong with what is sealed is one answer.
+    let mut answers = std::collections::BTreeSet::new();
+    let sealed: Value = serde_json::from_slice(&good).unwrap();
+    let changed = |path: &str, value: Value| {
+        let mut message = sealed.clone();
+        *message.pointer_mut(&format!("/SaleToPOIRequest{path}")).unwrap() = value;
+        message.to_string().into_bytes()
+    };
+    let blob = sealed["SaleToPOIRequest"]["NexoBlob"].as_str().unwrap();
+    let other_key = Till { key: Some(Key::derive("another", "mykey", 1).unwrap()), ..till.clone() };
+    for body in [
+        changed("/NexoBlob", json!("AAAA")),
+        changed("/NexoBlob", json!("%")),
+        changed("/NexoBlob", json!(blob[..blob.len() - 24])),
+        changed("/SecurityTrailer/Hmac", json!("AAAA")),
+        changed("/SecurityTrailer/Nonce", json!("AAAAAAAAAAAAAAAAAAAAAA==")),
+        changed("/SecurityTrailer/KeyVersion", json!(2)),
+        changed("/SecurityTrailer/KeyIdentifier", json!("other")),
+        changed("/MessageHeader/ServiceID", json!("2")),
+        changed("/MessageHeader/SaleID", json!("Till 2")),
+        changed("/MessageHeader/SaleID", json!("Till 9")),
+        other_key.message("Payment", "1", &payment("Normal", "5", "1", json!({}))),
+    ] {
+        let answer = till.posts(body).await;
+        let status = answer.status().as_u16();
+        let answer: Value = serde_json::from_slice(&answer.bytes().await.unwrap()).unwrap();
+        answers.insert((status, rejected(&answer["SaleToPOIRequest"])));
+    }
+    assert_eq!(answers.len(), 1, "{answers:?}");
+    // What is no till's request at all, as problem details.
+    let post = |path: &str| till.client.post(till.url.replace("/nexo/", path)).body(good.clone());
+    for (request, status) in [
+        (post("/nexo/"), 415),
+        (post("/other").header("content-type", "application/json"), 404),
+        (post("/nexo/").header("content-type", "application/json").header("origin", "https://shop.example"), 403),
+        (till.client.get(&till.url), 405),
+    ] {
+        assert_eq!(request.send().await.unwrap().status(), status);
+    }
+    let large = post("/nexo").header("content-type", "application/json").body(vec![b' '; 300_000]);
+    // It is refused before it was sent, and then the line is closed.
+    assert!(large.send().await.map_or(true, |answer| answer.status() == 413));
+    let unserved = plain.posts(plain.message("CardAcquisition", "5", &json!({}))).await.bytes().await.unwrap();
+    assert!(String::from_utf8_lossy(&unserved).contains("UnavailableService"));
+    assert!(shop.gateway.ledger().entries().is_empty());
+    assert_eq!(result(&till.asks("Diagnosis", "6", &json!({})).await["DiagnosisResponse"]), success());
+}
