@@ -32,7 +32,8 @@ async fn shop() -> (Shop, oneshot::Sender<()>) {
 fn config(folder: &Path, port: u16) -> String {
     let passphrase = folder.join("passphrase").display().to_string();
     format!(
-        "[nexo]\nlisten = \"127.0.0.1:{port}\"\npoi-id = \"PosAgent-1\"\n\n[[nexo.till]]\ntill = \"nexo-1\"\n\
+        "[nexo]\nlisten = \"127.0.0.1:{port}\"\npoi-id = \"PosAgent-1\"\n\
+         certificate-name = \"PosAgent-1.test.terminal.adyen.com\"\n\n[[nexo.till]]\ntill = \"nexo-1\"\n\
          sale-id = \"Till 1\"\npassphrase-file = {passphrase:?}\nkey-identifier = \"mykey\"\nkey-version = 1\n\n\
          [[nexo.till]]\ntill = \"nexo-2\"\nsale-id = \"Till 2\"\n"
     )
@@ -452,4 +453,25 @@ async fn whatever_else_a_till_sends_has_a_documented_answer() {
     assert!(String::from_utf8_lossy(&unserved).contains("UnavailableService"));
     assert!(shop.gateway.ledger().entries().is_empty());
     assert_eq!(result(&till.asks("Diagnosis", "6", &json!({})).await["DiagnosisResponse"]), success());
+}
+
+#[tokio::test]
+#[ignore = "needs npm's packages: bash tests/clients/run"]
+async fn a_till_made_of_adyens_library_works_unmodified() {
+    let program = std::env::var("POS_TERMINAL_API_CLIENT").expect("POS_TERMINAL_API_CLIENT names till.js");
+    let (shop, _stop) = shop().await;
+    // The library knows no other port.
+    let front = front(&shop, 8443).await;
+    let ca = front.folder.path().join("ca.pem");
+    std::fs::write(&ca, front.verb(&["certificate", "--pem"]).stdout).unwrap();
+    for (form, sale_id) in [("sealed", "Till 1"), ("plain", "Till 2")] {
+        let mut client = tokio::process::Command::new("node");
+        let client = client.arg(&program).arg(&ca).args([form, sale_id]).kill_on_drop(true).status();
+        let (status, ()) = timeout(PATIENCE, async { tokio::join!(client, tap(&shop)) }).await.expect("it ends");
+        assert!(status.unwrap().success(), "{form}");
+    }
+    let ledger = shop.gateway.ledger();
+    let charged: Vec<&str> =
+        ledger.entries().iter().filter(|it| it.kind == Kind::Debit).map(|it| it.amount.as_str()).collect();
+    assert_eq!((charged, entries(&shop, Kind::Refund, State::Approved)), (vec!["12.34", "12.34"], 2));
 }

@@ -1,5 +1,6 @@
-//! The terminal's side of a till that speaks nexo: what is asked of the terminal for each request, and what is answered.
-//! Without a wire and without a clock: what happens comes in with its time, what is to be done goes out as [`Action`]s.
+//! The terminal's side of a till that speaks nexo: what is asked of the terminal for each request, and what is
+//! answered. Without a wire and without a clock: what happens comes in with its time, what is to be done goes out as
+//! [`Action`]s.
 //!
 //! | request | asked of the terminal | answered |
 //! |---|---|---|
