@@ -327,6 +327,41 @@ async fn a_till_registers_sells_repeats_the_receipt_and_closes_the_day() {
     drop(front);
 }
 
+/// `pos-agent` with these words: this test's program once more, which holds all of the agent's.
+async fn agent_verb(words: &[&str]) -> String {
+    let program = std::env::current_exe().unwrap();
+    let mut verb = tokio::process::Command::new(program);
+    verb.args(["--exact", "--ignored", "--nocapture", "zvt::pos_agent"]).env("POS_AGENT_WORDS", words.join("\n"));
+    let output = verb.output().await.unwrap();
+    String::from_utf8(output.stdout).unwrap() + &String::from_utf8(output.stderr).unwrap()
+}
+
+#[test]
+#[ignore = "it is the agent's command line, for the tests that need one"]
+fn pos_agent() {
+    let Ok(words) = std::env::var("POS_AGENT_WORDS") else { return };
+    let words = ["pos-agent"].into_iter().chain(words.split('\n')).map(Into::into).collect();
+    let _ = pos_agent::cli::run(words);
+}
+
+#[tokio::test]
+async fn a_technician_at_the_agent_sees_the_tills_of_the_front() {
+    let (shop, _stop) = shop_of_two().await;
+    let port = free_port();
+    let front = front(&shop, port, "").await;
+    let (config, control) = (shop.config(), front.folder.path().join("control.sock"));
+    let with = |verb| [verb, "--config", config.to_str().unwrap(), "--front", control.to_str().unwrap()];
+    let said = agent_verb(&with("status")).await;
+    assert!(said.contains("tills        zvt-1 (zvt): not connected; no command since"), "{said}");
+    let mut till = Till::at(port).await;
+    till.registers(0x0A).await;
+    for (verb, shown) in [("status", "tills        zvt-1 (zvt): "), ("doctor", "ok       till zvt-1 (zvt): ")] {
+        let said = agent_verb(&with(verb)).await;
+        assert!(said.contains(&format!("{shown}connected from 127.0.0.1:")), "{said}");
+        assert!(said.contains("; last command 06 00 registration, 20"), "{said}");
+    }
+}
+
 #[tokio::test]
 async fn what_the_till_answers_to_the_approval_is_what_becomes_of_it() {
     let (shop, _stop) = shop_of_two().await;
