@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
-use serde::Deserialize;
+use serde_json::Value;
 use tokio::time::timeout;
 
 use super::daemon::{Daemon, Error};
@@ -33,20 +33,16 @@ pub(super) struct AtFront {
     front: Option<PathBuf>,
 }
 
-/// What is wanted of its status.
-#[derive(Deserialize)]
-struct FrontStatus {
-    #[serde(default)]
-    tills: Vec<FrontTill>,
-}
-
 impl AtFront {
     pub(super) async fn ask(&self) -> Front {
         let socket = self.front.clone().unwrap_or_else(|| SOCKET.into());
         let daemon = Daemon::at(socket.clone());
-        let asked = timeout(PATIENCE, daemon.get::<FrontStatus>("/status")).await;
+        let asked = timeout(PATIENCE, daemon.get::<Value>("/status")).await;
         let why = match asked {
-            Ok(Ok(status)) => return Front::Answers(status.tills.into_iter().take(MOST_TILLS).map(cleaned).collect()),
+            Ok(Ok(status)) => {
+                let tills = status["tills"].as_array().into_iter().flatten();
+                return Front::Answers(tills.take(MOST_TILLS).map(till).collect());
+            }
             Ok(Err(Error::Unreachable { cause, .. })) => match cause.kind() {
                 io::ErrorKind::NotFound if self.front.is_none() => return Front::Absent,
                 io::ErrorKind::PermissionDenied => return Front::Closed(socket),
@@ -60,11 +56,12 @@ impl AtFront {
     }
 }
 
-fn cleaned(till: FrontTill) -> FrontTill {
-    let FrontTill { till, protocol, connected, from, last_command, at } = till;
-    let some = |text: Option<String>| text.as_deref().map(short);
-    let (till, protocol) = (short(&till), short(&protocol));
-    FrontTill { till, protocol, connected, from: some(from), last_command: some(last_command), at: some(at) }
+/// What it says of one till; another version may say more or less.
+fn till(told: &Value) -> FrontTill {
+    let text = |name: &str| told[name].as_str().map(short);
+    let (till, protocol) = (text("till").unwrap_or_default(), text("protocol").unwrap_or_default());
+    let connected = told["connected"].as_u64().unwrap_or_default();
+    FrontTill { till, protocol, connected, from: text("from"), last_command: text("lastCommand"), at: text("at") }
 }
 
 fn short(text: &str) -> String {

@@ -4,8 +4,6 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use serde::Deserialize;
-
 use super::Report;
 
 /// The front, as far as it answers.
@@ -22,8 +20,7 @@ pub enum Front {
 }
 
 /// One till, as the front tells it.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+#[derive(Clone, Debug, Default)]
 pub struct FrontTill {
     /// Its name.
     pub till: String,
@@ -80,19 +77,20 @@ mod tests {
 
     #[test]
     fn a_till_is_told_in_one_line() {
-        let of = |json: &str| serde_json::from_str::<FrontTill>(json).unwrap().to_string();
-        let never = r#"{"till":"kasse-1","protocol":"zvt","connected":0,"from":null,"lastCommand":null,"at":null}"#;
-        assert_eq!(of(never), "kasse-1 (zvt): not connected; no command since pos-front was started");
-        let once = r#"{"till":"kasse-1","protocol":"zvt","connected":1,"from":"192.0.2.7:4711",
-            "lastCommand":"06 01 authorisation","at":"2026-11-20T12:34:56Z"}"#;
+        let of = |protocol: &str, connected, from: Option<&str>, command: Option<&str>, at: Option<&str>| {
+            let [from, last_command, at] = [from, command, at].map(|text| text.map(str::to_owned));
+            let (till, protocol) = ("kasse-1".to_owned(), protocol.to_owned());
+            FrontTill { till, protocol, connected, from, last_command, at }.to_string()
+        };
+        let never = of("zvt", 0, None, None, None);
+        assert_eq!(never, "kasse-1 (zvt): not connected; no command since pos-front was started");
+        let once = of("zvt", 1, Some("192.0.2.7:4711"), Some("06 01 authorisation"), Some("2026-11-20T12:34:56Z"));
         let told =
             "kasse-1 (zvt): connected from 192.0.2.7:4711; last command 06 01 authorisation, 2026-11-20T12:34:56Z";
-        assert_eq!(of(once), told);
-        // A later front says more, and perhaps something else.
-        let several =
-            r#"{"till":"k","protocol":"nexo","connected":2,"from":"192.0.2.7:1","lastCommand":"Payment","more":{}}"#;
-        assert_eq!(of(several), "k (nexo): connected 2 times, last from 192.0.2.7:1; last command Payment");
-        let gone = r#"{"till":"k","protocol":"zvt","connected":0,"from":"192.0.2.7:1"}"#;
-        assert!(of(gone).starts_with("k (zvt): not connected, last from 192.0.2.7:1; no command"));
+        assert_eq!(once, told);
+        let several = of("nexo", 2, Some("192.0.2.7:1"), Some("Payment"), None);
+        assert_eq!(several, "kasse-1 (nexo): connected 2 times, last from 192.0.2.7:1; last command Payment");
+        let gone = of("zvt", 0, Some("192.0.2.7:1"), None, None);
+        assert!(gone.starts_with("kasse-1 (zvt): not connected, last from 192.0.2.7:1; no command"), "{gone}");
     }
 }
