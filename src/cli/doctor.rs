@@ -10,6 +10,7 @@ use serde::Serialize;
 
 use super::daemon::{self, Daemon};
 use super::exit::{Exit, Stop};
+use super::front::AtFront;
 use super::out;
 use crate::config::{self, DEFAULT_PATH};
 use crate::doctor::{self, Agent, DoctorNews, Finding, Probe, Scope, Severity};
@@ -31,6 +32,8 @@ pub(super) struct Doctor {
     /// Leave out what the agent's first start makes: the journal's folder, the tills' socket, the service
     #[arg(long)]
     before_start: bool,
+    #[command(flatten)]
+    front: AtFront,
 }
 
 const AFTER_HELP: &str = "\
@@ -56,7 +59,7 @@ impl Doctor {
     pub(super) async fn run(self) -> Result<Exit, Stop> {
         // A name that is taken is noticed before anything is looked at.
         let archive = self.bundle.as_deref().map(Archive::create).transpose()?;
-        let agent = agent(&self.config).await;
+        let (agent, front) = (agent(&self.config).await, self.front.ask().await);
         let json = self.json;
         let mut report = String::new();
         let mut tell = |told: DoctorNews<'_>| {
@@ -72,7 +75,7 @@ impl Doctor {
             }
         };
         let scope = if self.before_start { Scope::BeforeStart } else { Scope::Everything };
-        let findings = doctor::look(&self.config, &agent, scope, &mut tell).await;
+        let findings = doctor::look(&self.config, (&agent, &front), scope, &mut tell).await;
         let worst = findings.iter().map(|finding| finding.judgement.severity()).max().unwrap_or(Severity::Ok);
         let whole = Findings { worst, findings: &findings };
         if !json {

@@ -27,6 +27,7 @@ mod exit;
 mod failure;
 mod flow;
 mod follow_up;
+mod front;
 mod health;
 mod journal;
 mod log_level;

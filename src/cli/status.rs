@@ -3,12 +3,16 @@
 use clap::Args;
 
 use super::exit::{Exit, Stop};
+use super::front::AtFront;
 use super::{Where, log_level, out};
+use crate::doctor::Front;
 use crate::till::{GatewayState, PrinterView, ReaderView, SaleView, StatusView};
 
 /// Arguments.
 #[derive(Debug, Args)]
 #[command(after_help = "\
+Root is shown the tills that pos-front serves by a till protocol, too; --json is without them.
+
 Exit codes: 0 the terminal can work, also while it is busy; 69 it cannot, or the daemon is not running.")]
 pub(super) struct Status {
     /// One JSON object on one line, as tills get it
@@ -16,6 +20,8 @@ pub(super) struct Status {
     json: bool,
     #[command(flatten)]
     daemon: Where,
+    #[command(flatten)]
+    front: AtFront,
 }
 
 impl Status {
@@ -24,13 +30,13 @@ impl Status {
         if self.json {
             out::say_json(&status)
         } else {
-            table(&status)
+            table(&status, &self.front.ask().await)
         }
         Ok(if status.ready { Exit::Success } else { Exit::NotSent })
     }
 }
 
-fn table(status: &StatusView) {
+fn table(status: &StatusView, front: &Front) {
     let ready = match (status.ready, status.busy) {
         (true, false) => "ready",
         (true, true) => "ready, busy at the reader",
@@ -63,10 +69,22 @@ fn table(status: &StatusView) {
     for (n, unconfirmed) in status.unconfirmed.iter().enumerate() {
         out::say(&format!("{:<13}{}", if n == 0 { "unconfirmed" } else { "" }, sale(unconfirmed)));
     }
+    for (n, till) in tills(front).iter().enumerate() {
+        out::say(&format!("{:<13}{till}", if n == 0 { "tills" } else { "" }));
+    }
     if let Some(logging) = &status.logging {
         out::say(&format!("log          {}", log_level::line(logging)));
     }
     out::say(&format!("version      {}", status.version));
+}
+
+/// Those of a till protocol. Who may not ask the front may still ask the agent, and is told nothing: `doctor` says why.
+fn tills(front: &Front) -> Vec<String> {
+    match front {
+        Front::Absent | Front::Closed(_) => Vec::new(),
+        Front::Silent(why) => vec![format!("pos-front does not tell of them: {why}")],
+        Front::Answers(tills) => tills.iter().map(ToString::to_string).collect(),
+    }
 }
 
 /// Its configuration, and what was not as before.

@@ -11,6 +11,7 @@
 
 mod clock;
 mod disk;
+mod front;
 mod gateway;
 mod journal;
 mod printer;
@@ -29,6 +30,7 @@ use crate::journal::{Latest, ReaderChange, SetBack};
 use crate::sale::Sale;
 use crate::till::StatusView;
 
+pub use front::{Front, FrontTill};
 pub use reader::held_by;
 
 /// How bad it is; the worst of all is the last.
@@ -271,7 +273,12 @@ struct Past {
 }
 
 /// Looks at everything; `tell` hears of it at once, line by line.
-pub async fn look(file: &Path, agent: &Agent, scope: Scope, tell: &mut dyn FnMut(DoctorNews<'_>)) -> Vec<Finding> {
+pub async fn look(
+    file: &Path,
+    (agent, front): (&Agent, &Front),
+    scope: Scope,
+    tell: &mut dyn FnMut(DoctorNews<'_>),
+) -> Vec<Finding> {
     let mut report = Report { probe: Probe::Config, findings: Vec::new(), tell };
     let report = &mut report;
     let config = report.look(Probe::Config, async |report| settings::look(report, file)).await.flatten();
@@ -304,7 +311,11 @@ pub async fn look(file: &Path, agent: &Agent, scope: Scope, tell: &mut dyn FnMut
     report.look(Probe::Reader, async |report| reader::look(report, &config, agent, &past).await).await;
     report.look(Probe::Printer, async |report| printer::look(report, &config, agent).await).await;
     if scope == Scope::Everything {
-        report.look(Probe::Till, async |report| till::look(report, &config, agent).await).await;
+        let till = async |report: &mut Report<'_>| {
+            till::look(report, &config, agent).await;
+            front::look(report, front);
+        };
+        report.look(Probe::Till, till).await;
         report.look(Probe::Service, async |report| service::look(report, agent)).await;
     }
     std::mem::take(&mut report.findings)

@@ -3,6 +3,7 @@
 
 use std::any::Any;
 use std::fs;
+use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixListener;
@@ -295,17 +296,22 @@ async fn a_tty_of_another_group_is_named_to_a_user_who_may_not_open_it() {
     fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
     let tty = fs::canonicalize(shop.folder().join("reader")).unwrap();
     fs::set_permissions(&tty, fs::Permissions::from_mode(0o620)).unwrap();
-    let config = shop.config();
+    let closed = shop.folder().join("pos-front");
+    fs::create_dir(&closed).unwrap();
+    fs::set_permissions(&closed, fs::Permissions::from_mode(0o700)).unwrap();
+    let (config, control) = (shop.config(), closed.join("control.sock"));
     let output = tokio::task::spawn_blocking(move || {
         use std::os::unix::process::CommandExt;
         let mut command = Command::new(program);
         command.arg("doctor").arg("--json").arg("--config").arg(config).uid(65534).gid(65534);
+        command.arg("--front").arg(&control);
         command.env_remove("CREDENTIALS_DIRECTORY").output().unwrap()
     });
     let (found, code) = read(&output.await.unwrap());
     let remedy = has(&found, "fault", "this user may not open");
     assert!(remedy.contains("70-pos-agent.rules"), "{remedy}");
     has(&found, "note", "this user may not write into");
+    has(&found, "note", "pos-front/control.sock; run this as root");
     assert_eq!(code, 69);
 }
 
@@ -341,6 +347,42 @@ async fn tls_1_2_and_a_certificate_of_ours_are_shown() {
     let (found, _) = findings(&shop.config()).await;
     has(&found, "fault", "the gateway refuses our certificate");
     has(&found, "note", "our certificate: CN=terminal by CN=client CA, expired ");
+}
+
+#[tokio::test]
+async fn what_the_front_says_of_its_tills_commands_no_terminal() {
+    let shop = Shop::open(Options::default()).await.unwrap();
+    let socket = shop.folder().join("control.sock");
+    let listener = UnixListener::bind(&socket).unwrap();
+    std::thread::spawn(move || {
+        let tills = r#"{"tills":[{"till":"kasse\u001b[2J-1","protocol":"zvt\u0007","connected":1,"from":"192.0.2.7:1\u202e",
+            "lastCommand":"06 01\r\n\u009b31m  99  FAULT","at":"\u2066now"},{"till":"bar","protocol":"zvt"}]}"#;
+        let answer = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n{tills}", tills.len());
+        while let Ok((mut stream, _)) = listener.accept() {
+            let mut asked = [0; 4096];
+            let read = stream.read(&mut asked).unwrap();
+            assert!(asked[..read].starts_with(b"GET /status HTTP/1.1\r\n"));
+            stream.write_all(answer.as_bytes()).unwrap();
+        }
+    });
+    let front = ["--front", socket.to_str().unwrap()];
+    let first = "till kasse[2J-1 (zvt): connected from 192.0.2.7:1; last command 06 01 31m  99  FAULT, now";
+    let second = "till bar (zvt): not connected; no command since pos-front was started";
+    let text = String::from_utf8(doctor(&shop.config(), &front).await.stdout).unwrap();
+    assert!(text.contains(&format!("ok       {first}\n")) && text.contains(second), "{text}");
+    let output = doctor(&shop.config(), &["--json", front[0], front[1]]).await;
+    assert!(output.stdout.iter().filter(|byte| byte.is_ascii_control()).count() == 1, "the line's end alone");
+    let (found, _) = read(&output);
+    has(&found, "ok", first);
+    // Nobody is there: not a word, unless it was asked for.
+    fs::remove_file(&socket).unwrap();
+    let (found, _) = read(&doctor(&shop.config(), &["--json", front[0], front[1]]).await);
+    let remedy = has(&found, "warning", "pos-front does not tell of its tills");
+    assert!(remedy.contains("systemctl restart pos-front"), "{remedy}");
+    if !Path::new("/run/pos-front").exists() {
+        let (found, _) = findings(&shop.config()).await;
+        assert!(!list(&found).contains("pos-front"), "{}", list(&found));
+    }
 }
 
 #[tokio::test]

@@ -227,14 +227,23 @@ fn every_module_has_a_row() {
     }
 }
 
+/// Where code is.
+const SOURCES: [&str; 9] = [
+    "src",
+    "tests",
+    "benches",
+    "fuzz/src",
+    "front/src",
+    "front/tests",
+    "front/benches",
+    "protocols/src",
+    "protocols/tests",
+];
+
 #[test]
 fn every_file_begins_with_what_it_is() {
     let bare: Vec<PathBuf> =
-        ["src", "tests", "benches", "fuzz/src", "front/src", "front/tests", "protocols/src", "protocols/tests"]
-            .into_iter()
-            .flat_map(sources)
-            .filter(|file| !read(file).starts_with("//! "))
-            .collect();
+        SOURCES.into_iter().flat_map(sources).filter(|file| !read(file).starts_with("//! ")).collect();
     assert!(bare.is_empty(), "files that do not begin with `//! ` and what they are: {bare:#?}");
 }
 
@@ -299,10 +308,8 @@ fn no_file_or_folder_is_a_junk_drawer() {
 /// Code is held by `rustfmt.toml`. Tables and drawings may be wider.
 #[test]
 fn comments_wrap_at_120_columns() {
-    let folders =
-        ["src", "tests", "benches", "fuzz/src", "front/src", "front/tests", "protocols/src", "protocols/tests"];
     let mut wide = Vec::new();
-    for file in folders.into_iter().flat_map(sources) {
+    for file in SOURCES.into_iter().flat_map(sources) {
         let mut is_drawing = false;
         for (at, line) in read(&file).lines().enumerate() {
             let Some((_, text)) = line.trim_start().split_once("//").filter(|(before, _)| before.is_empty()) else {

@@ -56,6 +56,7 @@ const EXCEPTIONS: &[(&str, &str, &str)] = &[
     ("signature", "accept", "one of two words has to be said, so that none is the usual one: `accepted` is true"),
     ("signature", "refuse", "as accept: `accepted` is false"),
     ("settle", "reverse", "one of two words has to be said, so that none is the usual one: `keep` is false"),
+    ("status", "front", "the socket of another program, which is asked beside the agent"),
     ("receipt", "print", "the request's method: POST"),
     ("query", "name-value", "each is a parameter of the gateway by its own name"),
     ("log-level", "for", "a time with its unit, as 30min; `forS` is seconds"),

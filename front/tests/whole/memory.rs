@@ -1,25 +1,33 @@
-//! How much memory the programs take that a board gets: alone, and with five pages open at the front. It measures what
-//! `POS_PROGRAMS` holds, a folder with both as `packages/build` leaves them: those of `cargo test` are not what runs on
-//! a board.
+//! How much memory the programs take that a board gets: alone, with five pages open at the front, and with tills that
+//! speak a till protocol connected to it. It measures what `POS_PROGRAMS` holds, a folder with both as `packages/build`
+//! leaves them: those of `cargo test` are not what runs on a board.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
 use pos_agent::sim::shop::{Options, Shop};
 use reqwest::{Client, Response};
+use serde_json::Value;
 use tempfile::TempDir;
 use tokio::process::{Child, Command};
+use tokio::sync::Mutex;
 use tokio::time::timeout;
 
 use crate::process::{self, Running, json as json_of};
+use crate::zvt::{Till, code, free_port, write_password, zvt_config};
 
 /// Of each program when nothing is asked of it.
 const MOST_IDLE_KB: u64 = 10 * 1024;
 /// Of the front while five pages are open.
 const MOST_WITH_PAGES_KB: u64 = 16 * 1024;
 const PAGES: usize = 5;
+/// Of the front when tills by each protocol are connected, and none of them asks for anything.
+const MOST_WITH_TILLS_KB: u64 = 12 * 1024;
 /// What a browser loads first.
 const INDEX: &str = "/";
+
+/// One measurement at a time: two processes of one program share its pages, and each counts for half of them.
+static MEASURED: Mutex<()> = Mutex::const_new(());
 
 /// The kernel's own count: what the process holds, and its share of what other programs hold too (the C library). Only
 /// root sees that of programs that keep others out of their memory; for anybody else all of it counts.
@@ -106,13 +114,50 @@ fn begun_in(shop: &Shop) -> TempDir {
     folder
 }
 
+/// The folder with the programs of a board.
+fn programs() -> PathBuf {
+    let programs = PathBuf::from(std::env::var_os("POS_PROGRAMS").expect("POS_PROGRAMS names the folder"));
+    // A test runs in the folder of its package.
+    std::path::absolute(std::path::Path::new("..").join(programs)).unwrap()
+}
+
+/// What is measured is what this is run for.
+#[allow(clippy::print_stdout, reason = "the figures are what it is run for")]
+fn say(figures: &str) {
+    println!("{figures}");
+}
+
+#[tokio::test]
+#[ignore = "measures the programs of a board: POS_PROGRAMS=target/…/release"]
+async fn the_front_stays_small_with_a_till_of_each_protocol() {
+    process::provider();
+    let _alone = MEASURED.lock().await;
+    let shop = Shop::open(Options::default()).await.unwrap();
+    let _agent = start_agent(programs().join("pos-agent"), &shop);
+    let folder = begun_in(&shop);
+    // A protocol more: its section here, and its till below.
+    let zvt_port = free_port();
+    let listeners = [zvt_config(folder.path(), zvt_port, "")].concat();
+    write_password(folder.path());
+    let front = Running::begin_by(Command::new(programs().join("pos-front")), folder, &listeners).await;
+    agent_is_ready(&front, &front.client()).await;
+    let alone = memory_kb(front.pid());
+    let mut zvt = Till::at(zvt_port).await;
+    assert_eq!(code(&zvt.registers(0x0A).await), 0);
+    let with_tills = memory_kb(front.pid());
+    say(&format!("front with a listener for ZVT {alone} kB, with a till that has registered {with_tills} kB"));
+    let status: Value = serde_json::from_slice(&front.verb(&["status"]).stdout).unwrap();
+    let connected: Vec<_> = status["tills"].as_array().unwrap().iter().map(|till| &till["connected"]).collect();
+    assert!(!connected.is_empty() && connected.iter().all(|lines| **lines == 1), "{status}");
+    assert!(with_tills < MOST_WITH_TILLS_KB);
+}
+
 #[tokio::test]
 #[ignore = "measures the programs of a board: POS_PROGRAMS=target/…/release"]
 async fn both_programs_are_small_and_the_front_stays_so_with_five_pages() {
     process::provider();
-    let programs = PathBuf::from(std::env::var_os("POS_PROGRAMS").expect("POS_PROGRAMS names the folder"));
-    // A test runs in the folder of its package.
-    let programs = std::path::absolute(std::path::Path::new("..").join(programs)).unwrap();
+    let _alone = MEASURED.lock().await;
+    let programs = programs();
     let shop = Shop::open(Options::default()).await.unwrap();
     let agent = start_agent(programs.join("pos-agent"), &shop);
     let front = Running::begin_by(Command::new(programs.join("pos-front")), begun_in(&shop), "").await;
@@ -128,9 +173,6 @@ async fn both_programs_are_small_and_the_front_stays_so_with_five_pages() {
         assert_eq!(page.client.get(front.https_url("/front/health")).send().await.unwrap().status(), 200);
     }
     let with_pages = memory_kb(front.pid());
-    #[allow(clippy::print_stdout, reason = "the figures are what it is run for")]
-    {
-        println!("agent, idle {agent_idle} kB; front, idle {idle} kB, with {PAGES} pages {with_pages} kB");
-    }
+    say(&format!("agent, idle {agent_idle} kB; front, idle {idle} kB, with {PAGES} pages {with_pages} kB"));
     assert!(agent_idle < MOST_IDLE_KB && idle < MOST_IDLE_KB && with_pages < MOST_WITH_PAGES_KB);
 }

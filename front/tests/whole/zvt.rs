@@ -3,7 +3,7 @@
 
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use pos_agent::sim::gateway::{Kind, State};
@@ -49,7 +49,7 @@ async fn shop_that_waits(seconds: u16) -> (Shop, tokio::sync::oneshot::Sender<()
 async fn front(shop: &Shop, port: u16, more: &str) -> Running {
     let folder = tempfile::tempdir().unwrap();
     std::os::unix::fs::symlink(shop.socket(), folder.path().join("till.sock")).unwrap();
-    let config = config(folder.path(), port, more);
+    let config = zvt_config(folder.path(), port, more);
     prepared(shop, folder, &config).await
 }
 
@@ -58,9 +58,7 @@ async fn prepared(shop: &Shop, folder: TempDir, config: &str) -> Running {
     while !shop.socket().exists() {
         tokio::task::yield_now().await;
     }
-    let password = folder.path().join("zvt-password");
-    std::fs::write(&password, "123456\n").unwrap();
-    std::fs::set_permissions(&password, Permissions::from_mode(0o600)).unwrap();
+    let password = write_password(folder.path());
     let (uid, by_root) = front_user();
     if by_root {
         std::fs::set_permissions(shop.folder(), Permissions::from_mode(0o711)).unwrap();
@@ -88,7 +86,16 @@ pub(crate) async fn begun(folder: TempDir, config: &str) -> Running {
     front
 }
 
-fn config(folder: &Path, port: u16, more: &str) -> String {
+/// The password that `zvt_config` names.
+pub(crate) fn write_password(folder: &Path) -> PathBuf {
+    let password = folder.join("zvt-password");
+    std::fs::write(&password, "123456\n").unwrap();
+    std::fs::set_permissions(&password, Permissions::from_mode(0o600)).unwrap();
+    password
+}
+
+/// A till's section of `front.toml`.
+pub(crate) fn zvt_config(folder: &Path, port: u16, more: &str) -> String {
     let password = folder.join("zvt-password").display().to_string();
     format!("[[zvt]]\ntill = \"zvt-1\"\nlisten = \"127.0.0.1:{port}\"\npassword-file = {password:?}\n{more}\n")
 }
@@ -99,7 +106,7 @@ pub(crate) fn free_port() -> u16 {
 }
 
 /// A till: it acknowledges whatever it is sent, and keeps it.
-struct Till {
+pub(crate) struct Till {
     stream: TcpStream,
     splitter: Splitter,
     ahead: Vec<Apdu>,
@@ -109,7 +116,7 @@ struct Till {
 }
 
 impl Till {
-    async fn at(port: u16) -> Self {
+    pub(crate) async fn at(port: u16) -> Self {
         let stream = TcpStream::connect(("127.0.0.1", port)).await.unwrap();
         Self { stream, splitter: Splitter::default(), ahead: Vec::new(), says: Vec::new(), sent: None }
     }
@@ -184,7 +191,7 @@ impl Till {
         }
     }
 
-    async fn registers(&mut self, config: u8) -> Vec<Told> {
+    pub(crate) async fn registers(&mut self, config: u8) -> Vec<Told> {
         let mut fields = Fields::default();
         fields.set(0x03, [1]);
         fields.set_tlv(0x26, &[0x0A, 2, 6, 0xD3]);
@@ -217,7 +224,7 @@ fn status(told: &[Told]) -> &Fields {
         .unwrap_or_else(|| find("no 04 0F"))
 }
 
-fn code(told: &[Told]) -> u8 {
+pub(crate) fn code(told: &[Told]) -> u8 {
     match told.last() {
         Some(Told::Completion(_)) => 0,
         Some(Told::Aborted { code, .. }) => *code,
@@ -293,7 +300,7 @@ async fn a_till_registers_sells_repeats_the_receipt_and_closes_the_day() {
     assert!(read.contains("zvt-1 till says") && read.contains("status enquiry: password …"), "{read}");
     drop(trace);
     // The same truth again, from a front that was killed meanwhile.
-    let config = config(front.folder.path(), port, "");
+    let config = zvt_config(front.folder.path(), port, "");
     let front = begun(front.kill().await.folder(), &config).await;
     let mut till = Till::at(port).await;
     let again = till.does(&repeat()).await;
@@ -325,6 +332,41 @@ async fn a_till_registers_sells_repeats_the_receipt_and_closes_the_day() {
     let told = till.does(&Command::Reversal(guarded(receipt(1)))).await;
     assert_eq!(code(&told), 0xB5);
     drop(front);
+}
+
+/// `pos-agent` with these words: this test's program once more, which holds all of the agent's.
+async fn agent_verb(words: &[&str]) -> String {
+    let program = std::env::current_exe().unwrap();
+    let mut verb = tokio::process::Command::new(program);
+    verb.args(["--exact", "--ignored", "--nocapture", "zvt::pos_agent"]).env("POS_AGENT_WORDS", words.join("\n"));
+    let output = verb.output().await.unwrap();
+    String::from_utf8(output.stdout).unwrap() + &String::from_utf8(output.stderr).unwrap()
+}
+
+#[test]
+#[ignore = "it is the agent's command line, for the tests that need one"]
+fn pos_agent() {
+    let Ok(words) = std::env::var("POS_AGENT_WORDS") else { return };
+    let words = ["pos-agent"].into_iter().chain(words.split('\n')).map(Into::into).collect();
+    let _ = pos_agent::cli::run(words);
+}
+
+#[tokio::test]
+async fn a_technician_at_the_agent_sees_the_tills_of_the_front() {
+    let (shop, _stop) = shop_of_two().await;
+    let port = free_port();
+    let front = front(&shop, port, "").await;
+    let (config, control) = (shop.config(), front.folder.path().join("control.sock"));
+    let with = |verb| [verb, "--config", config.to_str().unwrap(), "--front", control.to_str().unwrap()];
+    let said = agent_verb(&with("status")).await;
+    assert!(said.contains("tills        zvt-1 (zvt): not connected; no command since"), "{said}");
+    let mut till = Till::at(port).await;
+    till.registers(0x0A).await;
+    for (verb, shown) in [("status", "tills        zvt-1 (zvt): "), ("doctor", "ok       till zvt-1 (zvt): ")] {
+        let said = agent_verb(&with(verb)).await;
+        assert!(said.contains(&format!("{shown}connected from 127.0.0.1:")), "{said}");
+        assert!(said.contains("; last command 06 00 registration, 20"), "{said}");
+    }
 }
 
 #[tokio::test]
@@ -654,7 +696,7 @@ async fn a_front_that_is_killed_in_the_middle_of_a_payment_loses_nothing() {
         let (shop, _stop) = shop_that_waits(5).await;
         let (port, more) = (free_port(), format!("unacknowledged = \"{unacknowledged}\""));
         let front = front(&shop, port, &more).await;
-        let config = config(front.folder.path(), port, &more);
+        let config = zvt_config(front.folder.path(), port, &more);
         let mut till = Till::at(port).await;
         till.registers(0x02).await;
         // While a card is waited for: it is read all the same, and nobody takes what the bank approves.

@@ -1,0 +1,195 @@
+//! A stand-in for the agent that answers at once, and the front before it: on a thread of their own, so that a till in
+//! this process is woken by nobody but the front.
+
+use std::convert::Infallible;
+use std::sync::{Arc, Mutex, mpsc};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use http_body_util::combinators::UnsyncBoxBody;
+use http_body_util::{BodyExt, Full};
+use hyper::body::{Body, Frame, Incoming};
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::{Request, Response};
+use hyper_util::rt::TokioIo;
+use serde_json::{Value, json};
+use tokio::net::UnixListener;
+use tokio::sync::oneshot;
+use tokio::time::{Interval, interval, sleep};
+
+use crate::process::Running;
+
+/// The front and the agent behind it, until this is dropped.
+pub(crate) struct Desk {
+    agent: Arc<StandIn>,
+    stop: Option<oneshot::Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// When the agent was asked for the latest sale, and when it said that its till is awaited.
+#[derive(Clone, Copy)]
+pub(crate) struct Moments {
+    pub(crate) asked: Instant,
+    pub(crate) answered: Instant,
+}
+
+struct StandIn {
+    /// How long card and bank take.
+    card: Duration,
+    asked: Mutex<Option<Instant>>,
+    answered: Mutex<Option<Instant>>,
+    number: Mutex<u64>,
+}
+
+impl Desk {
+    /// Returns when the front knows that the agent is there. `more` is added to `front.toml`, with the folder's path
+    /// for `FOLDER`, where `files` are.
+    pub(crate) fn begin(card: Duration, files: &'static [(&str, &str)], more: String) -> Self {
+        let agent = StandIn { card, asked: Mutex::default(), answered: Mutex::default(), number: Mutex::default() };
+        let agent = Arc::new(agent);
+        let (stop, stopped) = oneshot::channel();
+        let (ready, begun) = mpsc::channel();
+        let served = Arc::clone(&agent);
+        let thread = std::thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+            runtime.block_on(async {
+                let folder = tempfile::tempdir().unwrap();
+                for (name, text) in files {
+                    write_secret(&folder.path().join(name), text);
+                }
+                tokio::spawn(serve(UnixListener::bind(folder.path().join("till.sock")).unwrap(), served));
+                let more = more.replace("FOLDER", &folder.path().display().to_string());
+                let _front = Running::begin(folder, &more).await;
+                ready.send(()).unwrap();
+                let _ = stopped.await;
+            });
+        });
+        begun.recv().expect("the front has begun");
+        Self { agent, stop: Some(stop), thread: Some(thread) }
+    }
+
+    /// Those of the latest sale.
+    pub(crate) fn moments(&self) -> Moments {
+        let taken = |moment: &Mutex<Option<Instant>>| moment.lock().unwrap().take().expect("the agent was asked");
+        Moments { asked: taken(&self.agent.asked), answered: taken(&self.agent.answered) }
+    }
+}
+
+impl Drop for Desk {
+    fn drop(&mut self) {
+        drop(self.stop.take());
+        // When it has failed it has said so.
+        let _ = self.thread.take().map(JoinHandle::join);
+    }
+}
+
+fn write_secret(path: &std::path::Path, text: &str) {
+    use std::os::unix::fs::PermissionsExt;
+    std::fs::write(path, text).unwrap();
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600)).unwrap();
+}
+
+async fn serve(listener: UnixListener, agent: Arc<StandIn>) {
+    loop {
+        let (stream, _) = listener.accept().await.unwrap();
+        let agent = Arc::clone(&agent);
+        let service = service_fn(move |request| {
+            let agent = Arc::clone(&agent);
+            async move { Ok::<_, Infallible>(agent.answer(request).await) }
+        });
+        tokio::spawn(http1::Builder::new().serve_connection(TokioIo::new(stream), service));
+    }
+}
+
+type Answer = Response<UnsyncBoxBody<Bytes, Infallible>>;
+
+impl StandIn {
+    async fn answer(&self, request: Request<Incoming>) -> Answer {
+        let (head, body) = request.into_parts();
+        let body = body.collect().await.unwrap().to_bytes();
+        let asked: Value = serde_json::from_slice(&body).unwrap_or_default();
+        match (head.method.as_str(), head.uri.path()) {
+            ("GET", "/v1/events") => events(),
+            ("GET", "/v1/status") => json_of(200, &status()),
+            ("POST", "/v1/sales") => {
+                *self.asked.lock().unwrap() = Some(Instant::now());
+                *self.number.lock().unwrap() += 1;
+                json_of(201, &self.sale(&asked["reference"], "waiting-for-card", &json!({})))
+            }
+            ("POST", path) if path.ends_with("/confirm") => {
+                let ended = json!({ "outcome": "approved", "approvedAmount": "12.34", "approvalCode": "123456" });
+                json_of(200, &self.sale(&reference(path), "ended", &ended))
+            }
+            ("GET", path) if path.starts_with("/v1/sales/") => {
+                if !self.card.is_zero() {
+                    sleep(self.card).await;
+                }
+                let until = json!({ "amount": "12.34", "until": "2026-11-20T12:36:56Z", "onSilence": "reverse" });
+                let sale = self.sale(&reference(path), "awaiting-till", &json!({ "toConfirm": until }));
+                let answer = json_of(200, &sale);
+                *self.answered.lock().unwrap() = Some(Instant::now());
+                answer
+            }
+            (method, path) => panic!("nobody answers {method} {path}"),
+        }
+    }
+
+    /// As the agent shows it.
+    fn sale(&self, reference: &Value, state: &str, more: &Value) -> Value {
+        let number = *self.number.lock().unwrap();
+        let mut sale = json!({
+            "till": "till-1", "reference": reference, "number": number, "receiptNumber": number, "kind": "sale",
+            "amount": "12.34", "currency": "EUR", "state": state, "text": "Present the card", "replayed": false,
+            "startedAt": "2026-11-20T12:34:56Z",
+        });
+        let card = json!({ "entryMode": "NFC_ICC", "brand": "VISA", "last4": "1234", "aid": "A0000000031010" });
+        let fields = sale.as_object_mut().unwrap();
+        fields.extend(more.as_object().unwrap().clone());
+        if state != "waiting-for-card" {
+            fields.insert("card".to_owned(), card);
+        }
+        sale
+    }
+}
+
+/// The reference in `/v1/sales/REFERENCE` or `/v1/sales/REFERENCE/confirm`.
+fn reference(path: &str) -> Value {
+    path.split('/').nth(3).unwrap().into()
+}
+
+fn status() -> Value {
+    json!({
+        "version": "0.1.0", "terminalId": "12345678", "merchant": [], "currency": "EUR", "currencyNumber": 978,
+        "currencyDecimals": 2, "mayTrain": false, "mayBegin": ["sale"], "ready": true, "busy": false, "attention": [],
+        "reader": { "state": "ready", "text": "ready" }, "gateway": { "state": "answers", "text": "answers", "url": "" },
+        "printers": [], "clock": { "state": "board", "text": "", "time": "2026-11-20T13:34:56+01:00" },
+        "journal": { "state": "ready", "text": "" }, "unconfirmed": [],
+    })
+}
+
+fn json_of(status: u16, value: &Value) -> Answer {
+    let head = Response::builder().status(status).header("content-type", "application/json");
+    head.body(Full::new(Bytes::from(value.to_string())).boxed_unsync()).unwrap()
+}
+
+fn events() -> Answer {
+    let body = Comments(interval(Duration::from_secs(1))).boxed_unsync();
+    Response::builder().header("content-type", "text/event-stream").body(body).unwrap()
+}
+
+/// Nothing happens, and a comment each second says that somebody is there.
+struct Comments(Interval);
+
+impl Body for Comments {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: std::pin::Pin<&mut Self>,
+        cx: &mut std::task::Context<'_>,
+    ) -> std::task::Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        self.0.poll_tick(cx).map(|_| Some(Ok(Frame::data(Bytes::from_static(b": listening\n\n")))))
+    }
+}

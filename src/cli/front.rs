@@ -1,0 +1,69 @@
+//! What `pos-front` tells of the tills that it serves by a till protocol, for `status` and `doctor`. A terminal works
+//! without a front, so that none is no news.
+//!
+//! The front faces a network: what it says is bounded and cleaned before anybody is shown it.
+
+use std::io;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+use serde_json::Value;
+use tokio::time::timeout;
+
+use super::daemon::{Daemon, Error};
+use crate::doctor::{Front, FrontTill};
+use crate::words::clean;
+
+/// Where the front's unit has it.
+const SOCKET: &str = "/run/pos-front/control.sock";
+/// It has nobody to wait for; a person waits for it.
+const PATIENCE: Duration = Duration::from_secs(3);
+/// Tills that are shown; a shop has fewer.
+const MOST_TILLS: usize = 64;
+/// Longer than any name, address or command.
+const MOST_LETTERS: usize = 100;
+
+/// Which front.
+#[derive(Debug, Args)]
+pub(super) struct AtFront {
+    /// The control socket of pos-front, which tells of the tills that speak a till protocol, as ZVT [default:
+    /// /run/pos-front/control.sock if it is there]
+    #[arg(long, value_name = "PATH")]
+    front: Option<PathBuf>,
+}
+
+impl AtFront {
+    pub(super) async fn ask(&self) -> Front {
+        let socket = self.front.clone().unwrap_or_else(|| SOCKET.into());
+        let daemon = Daemon::at(socket.clone());
+        let asked = timeout(PATIENCE, daemon.get::<Value>("/status")).await;
+        let why = match asked {
+            Ok(Ok(status)) => {
+                let tills = status["tills"].as_array().into_iter().flatten();
+                return Front::Answers(tills.take(MOST_TILLS).map(till).collect());
+            }
+            Ok(Err(Error::Unreachable { cause, .. })) => match cause.kind() {
+                io::ErrorKind::NotFound if self.front.is_none() => return Front::Absent,
+                io::ErrorKind::PermissionDenied => return Front::Closed(socket),
+                _ => cause.to_string(),
+            },
+            Ok(Err(Error::Lost { why })) => why,
+            Ok(Err(error)) => error.to_string(),
+            Err(_) => "no answer".to_owned(),
+        };
+        Front::Silent(format!("{}: {}", socket.display(), short(&why)))
+    }
+}
+
+/// What it says of one till; another version may say more or less.
+fn till(told: &Value) -> FrontTill {
+    let text = |name: &str| told[name].as_str().map(short);
+    let (till, protocol) = (text("till").unwrap_or_default(), text("protocol").unwrap_or_default());
+    let connected = told["connected"].as_u64().unwrap_or_default();
+    FrontTill { till, protocol, connected, from: text("from"), last_command: text("lastCommand"), at: text("at") }
+}
+
+fn short(text: &str) -> String {
+    clean::line(text).chars().take(MOST_LETTERS).collect()
+}

@@ -1,0 +1,96 @@
+//! The tills that `pos-front` serves by a till protocol, in its own words. They are shown and not judged: one that says
+//! nothing may be switched off, and many connect for one command only.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use super::Report;
+
+/// The front, as far as it answers.
+#[derive(Clone, Debug)]
+pub enum Front {
+    /// There is none: a terminal needs none.
+    Absent,
+    /// This user may not open its socket.
+    Closed(PathBuf),
+    /// It does not answer as it should.
+    Silent(String),
+    /// The tills that it serves by a protocol.
+    Answers(Vec<FrontTill>),
+}
+
+/// One till, as the front tells it.
+#[derive(Clone, Debug, Default)]
+pub struct FrontTill {
+    /// Its name.
+    pub till: String,
+    /// What it speaks, as a word.
+    pub protocol: String,
+    /// Its open connections.
+    pub connected: u64,
+    /// Where the latest one came from.
+    pub from: Option<String>,
+    /// What it asked for last, since the front runs.
+    pub last_command: Option<String>,
+    /// When that was.
+    pub at: Option<String>,
+}
+
+impl fmt::Display for FrontTill {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { till, protocol, connected, from, last_command, at } = self;
+        let connected = match connected {
+            0 => "not connected".to_owned(),
+            1 => "connected".to_owned(),
+            many => format!("connected {many} times"),
+        };
+        write!(f, "{till} ({protocol}): {connected}")?;
+        if let Some(from) = from {
+            write!(f, "{} {from}", if self.connected == 1 { " from" } else { ", last from" })?;
+        }
+        match (last_command, at) {
+            (Some(command), Some(at)) => write!(f, "; last command {command}, {at}"),
+            (Some(command), None) => write!(f, "; last command {command}"),
+            (None, _) => f.write_str("; no command since pos-front was started"),
+        }
+    }
+}
+
+pub(super) fn look(report: &mut Report<'_>, front: &Front) {
+    match front {
+        Front::Absent => {}
+        Front::Closed(socket) => report.note(format!(
+            "the tills of pos-front are not shown: this user may not open {}; run this as root",
+            socket.display()
+        )),
+        Front::Silent(why) => report.warning(
+            format!("pos-front does not tell of its tills: {why}"),
+            "see journalctl -u pos-front, then systemctl restart pos-front",
+        ),
+        Front::Answers(tills) => tills.iter().for_each(|till| report.ok(format!("till {till}"))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_till_is_told_in_one_line() {
+        let of = |protocol: &str, connected, from: Option<&str>, command: Option<&str>, at: Option<&str>| {
+            let [from, last_command, at] = [from, command, at].map(|text| text.map(str::to_owned));
+            let (till, protocol) = ("kasse-1".to_owned(), protocol.to_owned());
+            FrontTill { till, protocol, connected, from, last_command, at }.to_string()
+        };
+        let never = of("zvt", 0, None, None, None);
+        assert_eq!(never, "kasse-1 (zvt): not connected; no command since pos-front was started");
+        let once = of("zvt", 1, Some("192.0.2.7:4711"), Some("06 01 authorisation"), Some("2026-11-20T12:34:56Z"));
+        let told =
+            "kasse-1 (zvt): connected from 192.0.2.7:4711; last command 06 01 authorisation, 2026-11-20T12:34:56Z";
+        assert_eq!(once, told);
+        let several = of("nexo", 2, Some("192.0.2.7:1"), Some("Payment"), None);
+        assert_eq!(several, "kasse-1 (nexo): connected 2 times, last from 192.0.2.7:1; last command Payment");
+        let gone = of("zvt", 0, Some("192.0.2.7:1"), None, None);
+        assert!(gone.starts_with("kasse-1 (zvt): not connected, last from 192.0.2.7:1; no command"), "{gone}");
+    }
+}
