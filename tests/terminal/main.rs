@@ -22,6 +22,7 @@
 //! | `tips` | tips that the till names, and those that the customer types or does not |
 //! | `probing` | when the gateway is asked whether it answers |
 //! | `zvt` | a payment by ZVT, cut at each of its points |
+//! | `nexo` | a payment by nexo, cut at each of its points |
 
 #![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]
 
@@ -37,6 +38,7 @@ mod clock_ahead;
 mod close_of_day;
 mod flood;
 mod housekeeping;
+mod nexo;
 mod old_copy;
 mod one_round_trip;
 mod printers;

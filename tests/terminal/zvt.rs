@@ -8,10 +8,11 @@ use pos_agent::transaction::{Kind, OnSilence};
 use tokio::time::sleep;
 
 use crate::world::World;
+use crate::world::asked::Belief;
 use crate::world::bank::{Behaviour, LATE};
 use crate::world::cut_points::{CUTS, Plan};
 use crate::world::tills::Wish;
-use crate::world::zvt::{Belief, ZvtTill};
+use crate::world::zvt::ZvtTill;
 
 const AMOUNT: u64 = 1250;
 

@@ -23,6 +23,7 @@
 #![allow(dead_code, reason = "each test uses its part of the world")]
 #![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
 
+pub(crate) mod asked;
 pub(crate) mod bank;
 pub(crate) mod bank_server;
 pub(crate) mod board;
@@ -33,6 +34,7 @@ pub(crate) mod disturbances;
 pub(crate) mod hardware;
 pub(crate) mod host_rules;
 pub(crate) mod ledger;
+pub(crate) mod nexo;
 pub(crate) mod tills;
 pub(crate) mod verdict;
 pub(crate) mod zvt;

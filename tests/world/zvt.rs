@@ -5,35 +5,23 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use pos_agent::till::{CancelView, Command, Refused, SaleView, Verb};
-use pos_agent::transaction::{OnSilence, Reference, Taken, Who};
-use pos_protocols::terminal::{self, Ask, Said};
+use pos_agent::transaction::OnSilence;
+use pos_protocols::terminal::{self, Said};
 use pos_protocols::zvt::answer::Told;
 use pos_protocols::zvt::apdu::Apdu;
 use pos_protocols::zvt::bmp::{Fields, Order};
 use pos_protocols::zvt::command::{self, Guarded, Password, Registration};
 use pos_protocols::zvt::session::{Action, Line, Session, Settings};
-use tokio::sync::oneshot;
 use tokio::time::{Instant, sleep, sleep_until};
 
-use super::cut_points::{Fate, Place};
-use super::tills::{Confirms, Says, Till};
+use super::asked::{Belief, Terminal};
+use super::tills::Till;
 
 const LINE: Line = 1;
 
-/// What a till knows of its payment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Belief {
-    /// It must ask.
-    Unknown,
-    /// The goods are given out.
-    Paid(u64),
-    NotPaid,
-}
-
 /// A till with its terminal's session, as long as the board has power.
 pub(crate) struct ZvtTill<'a> {
-    till: &'a Till,
+    terminal: Terminal<'a>,
     session: Session,
     start: Instant,
     /// What the terminal answered, to be handed over.
@@ -63,7 +51,8 @@ impl<'a> ZvtTill<'a> {
         let data = command::Command::Registration(registration).apdu().data;
         let mut session = Session::new(settings, Some(&data));
         let _ = session.line_opened(LINE);
-        Self { till, session, start: Instant::now(), said: VecDeque::new(), belief, approved: None, over: false }
+        let terminal = Terminal(till);
+        Self { terminal, session, start: Instant::now(), said: VecDeque::new(), belief, approved: None, over: false }
     }
 
     /// `06 01`, to its end or to the end of its line.
@@ -108,10 +97,10 @@ impl<'a> ZvtTill<'a> {
         while let Some(action) = actions.pop_front() {
             match action {
                 Action::Ask { ticket, ask } => {
-                    let said = self.ask(&ask).await;
+                    let said = self.terminal.ask(&ask).await;
                     self.said.push_back((ticket, said));
                 }
-                Action::Send { apdu, .. } if self.arrives().await => {
+                Action::Send { apdu, .. } if self.terminal.arrives().await => {
                     if let Some(answer) = self.told(&Told::read(&apdu).unwrap()) {
                         actions.extend(self.session.heard(LINE, &answer, self.start.elapsed()));
                     }
@@ -157,105 +146,5 @@ impl<'a> ZvtTill<'a> {
             _ => {}
         }
         Some(Apdu::ok())
-    }
-
-    /// Whether what is on its way arrives, and then the power may be gone.
-    async fn arrives(&self) -> bool {
-        match self.till.world.pass(Place::Till) {
-            Fate::Happens => true,
-            Fate::Last => {
-                self.till.world.die();
-                true
-            }
-            Fate::Cut => false,
-            Fate::Dead => std::future::pending().await,
-        }
-    }
-
-    async fn ask(&self, ask: &Ask) -> Said {
-        let lost = Said::NoAnswer { may_be_done: true };
-        let answer = match ask {
-            Ask::Status => {
-                let (reply, answer) = oneshot::channel();
-                let permit = pos_agent::till::Caller::root(0).may(Verb::Status).unwrap();
-                let _ = self.till.commands.send(Command::Status { permit, reply }).await;
-                match answer.await {
-                    Ok(status) => serde_json::to_vec(&status).unwrap(),
-                    Err(_) => return lost,
-                }
-            }
-            Ask::Cancel(reference) => match self
-                .sale(|till, reply| Command::Cancel {
-                    till,
-                    reference: Reference::parse(reference.clone()).unwrap(),
-                    by: Who::default(),
-                    reply,
-                })
-                .await
-            {
-                Ok(sale) => serde_json::to_vec(&CancelView::from(sale)).unwrap(),
-                Err(said) => return said,
-            },
-            _ => match self.one(ask).await {
-                Ok(sale) => serde_json::to_vec(&sale).unwrap(),
-                Err(said) => return said,
-            },
-        };
-        if self.arrives().await { Said::read(ask, 200, &answer) } else { lost }
-    }
-
-    async fn one(&self, ask: &Ask) -> Result<SaleView, Said> {
-        match ask {
-            Ask::Begin(begin) => {
-                let wanted = {
-                    let mut state = self.till.world.lock();
-                    let on_silence = match begin.confirm {
-                        Some(terminal::OnSilence::Keep) => OnSilence::Keep,
-                        _ => OnSilence::Reverse,
-                    };
-                    state.wishes[0].reference.clone_from(&begin.reference);
-                    state.wishes[0].confirms = Some(Confirms { says: Says::All, on_silence });
-                    state.wanted(0)
-                };
-                self.sale(|_, reply| Command::Begin { wanted: Box::new(wanted), reply }).await
-            }
-            Ask::Latest => self.sale(|till, reply| Command::Latest { till, reply }).await,
-            Ask::Confirm { reference, taken } => {
-                let taken = if *taken == terminal::Taken::All { Taken::All } else { Taken::Nothing };
-                let reference = Reference::parse(reference.clone()).unwrap();
-                self.sale(|till, reply| Command::Confirm { till, reference, taken, by: Who::default(), reply }).await
-            }
-            Ask::Show { reference, wait_s } => {
-                let until = Instant::now() + Duration::from_secs(u64::from(*wait_s));
-                loop {
-                    let reference = Reference::parse(reference.clone()).unwrap();
-                    let sale = self.sale(|till, reply| Command::Show { till, reference, reply }).await?;
-                    let waits = sale.outcome.is_none() && sale.to_confirm.is_none();
-                    if !waits || Instant::now() >= until {
-                        return Ok(sale);
-                    }
-                    sleep(Duration::from_millis(100)).await;
-                }
-            }
-            other => panic!("this till asks for no {other:?}"),
-        }
-    }
-
-    async fn sale(
-        &self,
-        command: impl FnOnce(String, oneshot::Sender<Result<SaleView, Refused>>) -> Command,
-    ) -> Result<SaleView, Said> {
-        let (reply, answer) = oneshot::channel();
-        let till = self.till.world.lock().wishes[0].till.clone();
-        let _ = self.till.commands.send(command(till, reply)).await;
-        match answer.await {
-            Ok(Ok(sale)) => Ok(sale),
-            Ok(Err(refused)) => {
-                let detail = refused.to_string();
-                let code = if matches!(refused, Refused::NoSuchSale { .. }) { "no-such-sale" } else { "other" };
-                Err(Said::Refused(terminal::Problem { code: code.to_owned(), detail, ..terminal::Problem::default() }))
-            }
-            Err(_) => Err(Said::NoAnswer { may_be_done: true }),
-        }
     }
 }
