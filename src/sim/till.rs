@@ -4,6 +4,9 @@ use std::io;
 
 use clap::Subcommand;
 
+use crate::money::Currency;
+
+mod nexo;
 mod zvt;
 
 /// `pos-sim till`.
@@ -17,6 +20,8 @@ pub struct Args {
 enum Protocol {
     /// A till that speaks ZVT, to the port of `[[zvt]]` in front.toml
     Zvt(zvt::Args),
+    /// A till that speaks the Terminal API (nexo), to the port of `[nexo]` in front.toml
+    Nexo(nexo::Args),
 }
 
 /// Carries out what was asked for; the exit code is 0 when it was approved or done, 1 when it was not.
@@ -26,5 +31,10 @@ enum Protocol {
 pub async fn run(args: Args) -> io::Result<u8> {
     match args.protocol {
         Protocol::Zvt(args) => zvt::run(args).await,
+        Protocol::Nexo(args) => nexo::run(args).await,
     }
+}
+
+fn currency(code: &str) -> Result<Currency, String> {
+    Currency::from_code(code).map_err(|error| error.to_string())
 }

@@ -455,6 +455,61 @@ async fn whatever_else_a_till_sends_has_a_documented_answer() {
     assert_eq!(result(&till.asks("Diagnosis", "6", &json!({})).await["DiagnosisResponse"]), success());
 }
 
+#[derive(clap::Parser)]
+struct Desk {
+    #[command(flatten)]
+    args: pos_agent::sim::till::Args,
+}
+
+/// `pos-sim till nexo …`; its exit code.
+async fn desk(front: &Running, port: u16, words: &[&str]) -> u8 {
+    let (ca, passphrase) = (front.folder.path().join("ca.pem"), front.folder.path().join("passphrase"));
+    std::fs::write(&ca, front.verb(&["certificate", "--pem"]).stdout).unwrap();
+    let at = format!("https://127.0.0.1:{port}/nexo/");
+    let (ca, passphrase) = (ca.to_str().unwrap(), passphrase.to_str().unwrap());
+    let own = ["pos-sim till", "nexo", "--at", &at, "--ca", ca, "--passphrase-file", passphrase];
+    let words = own.into_iter().chain(["--sale-id", "Till 1", "--poi-id", "PosAgent-1"]).chain(words.iter().copied());
+    pos_agent::sim::till::run(<Desk as clap::Parser>::try_parse_from(words).unwrap().args).await.unwrap()
+}
+
+#[tokio::test]
+async fn the_till_on_the_desk_pays_repeats_aborts_reverses_and_closes() {
+    let (shop, _stop) = shop().await;
+    let port = free_port();
+    let front = front(&shop, port).await;
+    let transaction = &["--transaction", "1", "2026-11-23T10:00:00Z"];
+    let payment = [&["--service-id", "D1", "pay", "5.00"][..], transaction].concat();
+    let (paid, ()) = tokio::join!(desk(&front, port, &payment), tap(&shop));
+    assert_eq!(paid, 0);
+    assert_eq!(desk(&front, port, &payment).await, 0, "the same message has the same answer");
+    assert_eq!(desk(&front, port, &["repeat"]).await, 0);
+    assert_eq!(desk(&front, port, &["repeat", "D1"]).await, 0);
+    assert_eq!(desk(&front, port, &["repeat", "D9"]).await, 1, "of a message that nobody sent");
+    assert_eq!(desk(&front, port, &[&["pay", "5.00"][..], transaction].concat()).await, 1, "paid already");
+    let given_up = tokio::join!(desk(&front, port, &["--service-id", "D2", "pay", "7.00"]), async {
+        timeout(PATIENCE, shop.reader.waits_for(WaitsFor::Card)).await.expect("the reader asks for a card");
+        assert_eq!(desk(&front, port, &["abort", "D2"]).await, 0);
+    });
+    assert_eq!(given_up.0, 1);
+    let repeated = Till::new(&front, port).status("S1", "D1").await;
+    let paid = &repeated["RepeatedMessageResponse"]["RepeatedResponseMessageBody"]["PaymentResponse"];
+    let paid = paid["POIData"]["POITransactionID"]["TransactionID"].as_str().unwrap();
+    for (words, code) in [
+        (&["reverse", paid, "1.50"][..], 0),
+        (&["reverse", paid, "4.00"], 1),
+        (&["reverse", paid], 0),
+        (&["reverse", paid], 1),
+        (&["refund", "1.00"], 1),
+        (&["totals"], 0),
+        (&["diagnosis"], 0),
+        (&["end-of-day"], 0),
+    ] {
+        assert_eq!(desk(&front, port, words).await, code, "{words:?}");
+    }
+    let given_back = entries(&shop, Kind::Refund, State::Approved) + entries(&shop, Kind::Reversal, State::Approved);
+    assert_eq!((shop.gateway.ledger().all_charged().count(), given_back), (0, 2), "5.00, which went back in two parts");
+}
+
 #[tokio::test]
 #[ignore = "needs npm's packages: bash tests/clients/run"]
 async fn a_till_made_of_adyens_library_works_unmodified() {

@@ -43,7 +43,7 @@ pub(super) struct Args {
     #[arg(long, default_value_t = 123_456, value_parser = clap::value_parser!(u32).range(..1_000_000))]
     password: u32,
     /// ISO 4217; the terminal refuses another one than its own
-    #[arg(long, default_value = "EUR", value_parser = currency)]
+    #[arg(long, default_value = "EUR", value_parser = super::currency)]
     currency: Currency,
     /// Who prints receipts
     #[arg(long, value_enum, default_value_t = Print::Till)]
@@ -100,10 +100,6 @@ enum Wish {
     Diagnosis,
     /// 05 01
     Status,
-}
-
-fn currency(code: &str) -> Result<Currency, String> {
-    Currency::from_code(code).map_err(|error| error.to_string())
 }
 
 /// Registers, and carries out one command.
