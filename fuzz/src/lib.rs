@@ -10,6 +10,7 @@ pub mod icc_data_response;
 pub mod journal_pages;
 pub mod masking;
 pub mod miura_link;
+pub mod nexo;
 pub mod parameters;
 pub mod pbm;
 pub mod printer_status;
@@ -32,6 +33,7 @@ pub const TARGETS: &[Target] = &[
     ("journal_pages", journal_pages::holds),
     ("masking", masking::holds),
     ("miura_link", miura_link::holds),
+    ("nexo", nexo::holds),
     ("parameters", parameters::holds),
     ("pbm", pbm::holds),
     ("printer_status", printer_status::holds),

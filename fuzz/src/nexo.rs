@@ -1,0 +1,93 @@
+//! Any bytes from a till that speaks the Terminal API, a message in each line, and any answers of an agent between
+//! them: nothing panics, what can be read can be written and read again, sealed too, and each message is answered at
+//! once or waits for the agent or for a moment.
+
+use std::collections::VecDeque;
+use std::sync::LazyLock;
+use std::time::Duration;
+
+use pos_protocols::nexo::envelope::{Envelope, Message, header_of};
+use pos_protocols::nexo::receipt::Profile;
+use pos_protocols::nexo::seal::Key;
+use pos_protocols::nexo::session::{Action, Exchange, Now, Session, Settings};
+use pos_protocols::nexo::trace;
+use pos_protocols::terminal::Said;
+
+/// That of the public sample message; deriving it takes 4000 rounds.
+static KEY: LazyLock<Key> = LazyLock::new(|| Key::derive("mypassphrase", "mykey", 1).expect("a passphrase and a name"));
+/// Questions to the agent; then it says nothing any more.
+const MOST_ASKED: usize = 64;
+
+/// What must hold for any bytes.
+pub fn holds(bytes: &[u8]) {
+    let mut lines: VecDeque<&[u8]> = bytes.split(|byte| *byte == b'\n').take(32).collect();
+    let mut session = Session::new(Settings {
+        sale_id: "POSSystemID12345".to_owned(),
+        poi_id: "P400Plus-123456789".to_owned(),
+        credit: true,
+        terminal_prints: false,
+        profile: Profile::Plain,
+        width: 32,
+    });
+    let (mut asked, mut exchanges) = (0, 0);
+    while let Some(line) = lines.pop_front() {
+        let _ = header_of(line);
+        let message = match Envelope::read(line) {
+            Ok(Envelope::Plain(message)) => message,
+            Ok(Envelope::Sealed(sealed)) => {
+                match sealed.open(std::slice::from_ref(&KEY)).map(|opened| opened.message) {
+                    Ok(Ok(message)) => message,
+                    Ok(Err(_)) | Err(_) => continue,
+                }
+            }
+            Err(_) => continue,
+        };
+        round(&message);
+        let Message::Request(request) = message else { continue };
+        exchanges += 1;
+        let now = |asked: usize| Now { steady: Duration::from_secs(asked as u64), unix_s: 1_795_430_096 };
+        let mut to_do = VecDeque::from(session.asked(exchanges, request, line.to_vec(), now(asked)));
+        let mut answered = false;
+        while let Some(action) = to_do.pop_front() {
+            match action {
+                Action::Ask { ticket, ask } if asked < MOST_ASKED => {
+                    asked += 1;
+                    let said = lines.pop_front().map_or(Said::NoAnswer { may_be_done: true }, |line| {
+                        let (status, body) = line
+                            .split_first_chunk()
+                            .map_or((200, line), |(status, body)| (u16::from_be_bytes(*status), body));
+                        // A line that begins as an object is what the agent says when all is well.
+                        if line.first() == Some(&b'{') {
+                            Said::read(&ask, 200, line)
+                        } else {
+                            Said::read(&ask, status, body)
+                        }
+                    });
+                    to_do.extend(session.said(ticket, said, now(asked)));
+                }
+                Action::Ask { .. } => answered = true,
+                Action::Answer { exchange, message } => {
+                    answered |= exchange == exchanges;
+                    if let Some(message) = message {
+                        round(&message);
+                    }
+                }
+            }
+        }
+        assert!(answered || session.next_deadline().is_some(), "nothing comes of the message");
+        to_do.extend(session.tick(now(asked + 1000)));
+    }
+    (1..=exchanges).for_each(|exchange: Exchange| session.gone(exchange));
+}
+
+/// It can be written and read again, and sealed and opened.
+fn round(message: &Message) {
+    let _ = trace::line(message);
+    let Ok(Envelope::Plain(again)) = Envelope::read(&message.write()) else { panic!("what was written is not read") };
+    assert_eq!(&again, message);
+    let Ok(Envelope::Sealed(sealed)) = Envelope::read(&message.seal(&KEY, [7; 16])) else {
+        panic!("what was sealed is not read");
+    };
+    let opened = sealed.open(std::slice::from_ref(&KEY)).expect("the key that sealed it");
+    assert_eq!(opened.message.as_ref(), Ok(message));
+}
