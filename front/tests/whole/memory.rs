@@ -7,12 +7,13 @@ use std::time::Duration;
 
 use pos_agent::sim::shop::{Options, Shop};
 use reqwest::{Client, Response};
-use serde_json::Value;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::process::{Child, Command};
 use tokio::sync::Mutex;
 use tokio::time::timeout;
 
+use crate::nexo;
 use crate::process::{self, Running, json as json_of};
 use crate::zvt::{Till, code, free_port, write_password, zvt_config};
 
@@ -136,19 +137,24 @@ async fn the_front_stays_small_with_a_till_of_each_protocol() {
     let _agent = start_agent(programs().join("pos-agent"), &shop);
     let folder = begun_in(&shop);
     // A protocol more: its section here, and its till below.
-    let zvt_port = free_port();
-    let listeners = [zvt_config(folder.path(), zvt_port, "")].concat();
+    let (zvt_port, nexo_port) = (free_port(), free_port());
+    let listeners = [nexo::config(folder.path(), nexo_port), zvt_config(folder.path(), zvt_port, "")].concat();
     write_password(folder.path());
+    nexo::write_passphrase(folder.path());
     let front = Running::begin_by(Command::new(programs().join("pos-front")), folder, &listeners).await;
     agent_is_ready(&front, &front.client()).await;
     let alone = memory_kb(front.pid());
     let mut zvt = Till::at(zvt_port).await;
     assert_eq!(code(&zvt.registers(0x0A).await), 0);
+    // Its connection stays open for its next message.
+    let nexo = nexo::Till::new(&front, nexo_port);
+    assert!(nexo.asks("Diagnosis", "1", &json!({})).await["DiagnosisResponse"].is_object());
     let with_tills = memory_kb(front.pid());
-    say(&format!("front with a listener for ZVT {alone} kB, with a till that has registered {with_tills} kB"));
+    say(&format!("front with listeners for ZVT and nexo {alone} kB, with a till at each {with_tills} kB"));
     let status: Value = serde_json::from_slice(&front.verb(&["status"]).stdout).unwrap();
     let connected: Vec<_> = status["tills"].as_array().unwrap().iter().map(|till| &till["connected"]).collect();
-    assert!(!connected.is_empty() && connected.iter().all(|lines| **lines == 1), "{status}");
+    // A nexo till is there while a message of it waits.
+    assert_eq!(connected.iter().filter(|lines| ***lines == 1).count(), 1, "{status}");
     assert!(with_tills < MOST_WITH_TILLS_KB);
 }
 

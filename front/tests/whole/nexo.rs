@@ -3,7 +3,7 @@
 
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use pos_agent::sim::gateway::{Kind, Outcome, State};
@@ -29,7 +29,8 @@ async fn shop() -> (Shop, oneshot::Sender<()>) {
     shop_changed(vec![("[journal]".to_owned(), peer)]).await
 }
 
-fn config(folder: &Path, port: u16) -> String {
+/// The section of `front.toml`, with two tills; the first has a key.
+pub(crate) fn config(folder: &Path, port: u16) -> String {
     let passphrase = folder.join("passphrase").display().to_string();
     format!(
         "[nexo]\nlisten = \"127.0.0.1:{port}\"\npoi-id = \"PosAgent-1\"\n\
@@ -46,13 +47,19 @@ async fn front(shop: &Shop, port: u16) -> Running {
     prepared(shop, folder, port).await
 }
 
+/// The file that [`config`] names.
+pub(crate) fn write_passphrase(folder: &Path) -> PathBuf {
+    let passphrase = folder.join("passphrase");
+    std::fs::write(&passphrase, "mypassphrase\n").unwrap();
+    std::fs::set_permissions(&passphrase, Permissions::from_mode(0o600)).unwrap();
+    passphrase
+}
+
 async fn prepared(shop: &Shop, folder: TempDir, port: u16) -> Running {
     while !shop.socket().exists() {
         tokio::task::yield_now().await;
     }
-    let passphrase = folder.path().join("passphrase");
-    std::fs::write(&passphrase, "mypassphrase\n").unwrap();
-    std::fs::set_permissions(&passphrase, Permissions::from_mode(0o600)).unwrap();
+    let passphrase = write_passphrase(folder.path());
     let (uid, by_root) = front_user();
     if by_root {
         std::fs::set_permissions(shop.folder(), Permissions::from_mode(0o711)).unwrap();
@@ -65,7 +72,7 @@ async fn prepared(shop: &Shop, folder: TempDir, port: u16) -> Running {
 
 /// A till.
 #[derive(Clone)]
-struct Till {
+pub(crate) struct Till {
     client: Client,
     url: String,
     sale_id: &'static str,
@@ -73,7 +80,7 @@ struct Till {
 }
 
 impl Till {
-    fn new(front: &Running, port: u16) -> Self {
+    pub(crate) fn new(front: &Running, port: u16) -> Self {
         let key = Key::derive("mypassphrase", "mykey", 1).unwrap();
         let url = format!("https://127.0.0.1:{port}/nexo/");
         Self { client: front.client(), url, sale_id: "Till 1", key: Some(key) }
@@ -100,7 +107,7 @@ impl Till {
     }
 
     /// Its answer, without the frame.
-    async fn asks(&self, category: &str, service_id: &str, body: &Value) -> Value {
+    pub(crate) async fn asks(&self, category: &str, service_id: &str, body: &Value) -> Value {
         let answer = self.posts(self.message(category, service_id, body)).await;
         assert_eq!(answer.status(), 200);
         let bytes = answer.bytes().await.unwrap();
