@@ -12,6 +12,9 @@ use pos_protocols::zvt::command::{Command, Guarded, Password, ReceiptNumber, Reg
 use pos_protocols::zvt::serial::{self, Frames, Heard};
 use pos_protocols::zvt::tlv;
 
+#[path = "../../tests/world/pcap.rs"]
+mod pcap;
+
 fn bytes(text: &str) -> Vec<u8> {
     hex::decode(text.replace([' ', '\n'], "")).unwrap()
 }
@@ -21,6 +24,9 @@ fn apdu(text: &str) -> Apdu {
 }
 
 fn command(text: &str) -> Command {
+    if let Some(mut stream) = pcap::Stream::begin() {
+        stream.till_says(&bytes(text));
+    }
     let read = Command::read(&apdu(text)).unwrap();
     // Once more it is the same, whatever the order of its fields was.
     assert_eq!(Command::read(&read.apdu()).map(|again| again.apdu()), Ok(read.apdu()), "{text}");
@@ -35,6 +41,9 @@ fn written(text: &str) -> Command {
 }
 
 fn told(text: &str) -> Told {
+    if let Some(mut stream) = pcap::Stream::begin() {
+        stream.terminal_says(&bytes(text));
+    }
     Told::read(&apdu(text)).unwrap()
 }
 

@@ -35,6 +35,7 @@ pub(crate) mod hardware;
 pub(crate) mod host_rules;
 pub(crate) mod ledger;
 pub(crate) mod nexo;
+mod pcap;
 pub(crate) mod tills;
 pub(crate) mod verdict;
 pub(crate) mod zvt;

@@ -15,6 +15,7 @@ use pos_protocols::zvt::session::{Action, Line, Session, Settings};
 use tokio::time::{Instant, sleep, sleep_until};
 
 use super::asked::{Belief, Terminal};
+use super::pcap::Stream;
 use super::tills::Till;
 
 const LINE: Line = 1;
@@ -30,6 +31,7 @@ pub(crate) struct ZvtTill<'a> {
     /// The amount of `04 0F`, until the end is heard.
     approved: Option<u64>,
     over: bool,
+    stream: Option<Stream>,
 }
 
 impl<'a> ZvtTill<'a> {
@@ -52,7 +54,16 @@ impl<'a> ZvtTill<'a> {
         let mut session = Session::new(settings, Some(&data));
         let _ = session.line_opened(LINE);
         let terminal = Terminal(till);
-        Self { terminal, session, start: Instant::now(), said: VecDeque::new(), belief, approved: None, over: false }
+        Self {
+            terminal,
+            session,
+            start: Instant::now(),
+            said: VecDeque::new(),
+            belief,
+            approved: None,
+            over: false,
+            stream: Stream::begin(),
+        }
     }
 
     /// `06 01`, to its end or to the end of its line.
@@ -76,6 +87,7 @@ impl<'a> ZvtTill<'a> {
 
     async fn does(&mut self, apdu: &Apdu) {
         (self.approved, self.over) = (None, false);
+        self.record(Stream::till_says, apdu);
         let actions = self.session.heard(LINE, apdu, self.start.elapsed());
         self.act(actions).await;
         // Until it is told the end, or the session has nothing to do any more.
@@ -101,7 +113,9 @@ impl<'a> ZvtTill<'a> {
                     self.said.push_back((ticket, said));
                 }
                 Action::Send { apdu, .. } if self.terminal.arrives().await => {
+                    self.record(Stream::terminal_says, &apdu);
                     if let Some(answer) = self.told(&Told::read(&apdu).unwrap()) {
+                        self.record(Stream::till_says, &answer);
                         actions.extend(self.session.heard(LINE, &answer, self.start.elapsed()));
                     }
                 }
@@ -110,9 +124,16 @@ impl<'a> ZvtTill<'a> {
                     self.over = true;
                     actions.extend(self.session.line_lost(LINE, self.start.elapsed()));
                     let _ = self.session.line_opened(LINE);
+                    self.stream = Stream::begin();
                 }
                 Action::Hang { .. } | Action::Remember(_) => {}
             }
+        }
+    }
+
+    fn record(&mut self, direction: fn(&mut Stream, &[u8]), apdu: &Apdu) {
+        if let Some(stream) = &mut self.stream {
+            direction(stream, &apdu.encode());
         }
     }
 

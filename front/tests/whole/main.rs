@@ -6,8 +6,11 @@
 
 mod memory;
 mod nexo;
+#[path = "../../../tests/world/pcap.rs"]
+mod pcap;
 #[path = "../front/process.rs"]
 mod process;
+mod recorded;
 mod zvt;
 
 use std::fs::Permissions;

@@ -19,7 +19,9 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
+use crate::pcap::Stream;
 use crate::process::Running;
+use crate::recorded::{Speaks, line_to};
 use crate::{PATIENCE, shop_changed, tap};
 
 const PASSWORD: Password = Password(123_456);
@@ -117,6 +119,15 @@ pub(crate) struct Till {
 
 impl Till {
     pub(crate) async fn at(port: u16) -> Self {
+        Self::on(line_to(port, Speaks::Zvt).await).await
+    }
+
+    /// One that sends what is no ZVT.
+    async fn that_errs_at(port: u16) -> Self {
+        Self::on(line_to(port, Speaks::Anything).await).await
+    }
+
+    async fn on(port: u16) -> Self {
         let stream = TcpStream::connect(("127.0.0.1", port)).await.unwrap();
         Self { stream, splitter: Splitter::default(), ahead: Vec::new(), says: Vec::new(), sent: None }
     }
@@ -508,7 +519,7 @@ async fn whatever_else_a_till_sends_has_a_documented_answer() {
     let (shop, _stop) = shop_of_two().await;
     let port = free_port();
     let _front = front(&shop, port, "").await;
-    let mut till = Till::at(port).await;
+    let mut till = Till::that_errs_at(port).await;
     let refused = |code| Told::Refused(code);
     let raw = |control: Control, data: &[u8]| Apdu::new(control, data.to_vec());
     for (apdu, expected) in [
@@ -598,12 +609,20 @@ async fn a_till_on_a_serial_line_pays_with_bytes_that_are_doubled() {
     let mut told = Vec::new();
     // 10.10: each of the two bytes is a DLE, and goes over the line twice.
     let payment = Command::Authorisation(money(1010)).apdu();
+    // What is in the frames, for Wireshark, which takes doubled bytes for two.
+    let mut stream = Stream::begin();
+    if let Some(stream) = &mut stream {
+        stream.till_says(&payment.encode());
+    }
     write(&serial::encode(&payment));
     let mut taps = Some(());
     loop {
         match timeout(PATIENCE, heard.recv()).await.expect("something to hear").unwrap() {
             Heard::Frame(apdu) => {
                 write(&[0x06]);
+                if let Some(stream) = &mut stream {
+                    stream.terminal_says(&apdu.encode());
+                }
                 let it = Told::read(&apdu).unwrap();
                 if apdu.control.is_answer() {
                     assert_eq!(it, Told::Ok);
@@ -636,7 +655,7 @@ async fn a_till_made_of_the_crate_zvt_works_unmodified() {
     let _front = front(&shop, port, "").await;
     let mut client = tokio::process::Command::new(program);
     // What it says is seen when it fails.
-    let client = client.arg(format!("127.0.0.1:{port}")).kill_on_drop(true).status();
+    let client = client.arg(format!("127.0.0.1:{}", line_to(port, Speaks::Zvt).await)).kill_on_drop(true).status();
     let taps = async {
         for _ in 0..2 {
             tap(&shop).await;
@@ -658,7 +677,7 @@ struct Desk {
 
 /// `pos-sim till zvt …`; its exit code.
 async fn desk(port: u16, words: &[&str]) -> u8 {
-    let at = format!("127.0.0.1:{port}");
+    let at = format!("127.0.0.1:{}", line_to(port, Speaks::Zvt).await);
     let words = ["pos-sim till", "zvt", "--at", &at].into_iter().chain(words.iter().copied());
     pos_agent::sim::till::run(<Desk as clap::Parser>::try_parse_from(words).unwrap().args).await.unwrap()
 }

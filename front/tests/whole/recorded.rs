@@ -1,0 +1,60 @@
+//! A till's line with somebody on it who writes down what is said, when `POS_ZVT_STREAMS` names a folder
+//! (`bash tests/clients/dissect`); else the till and the terminal have the line for themselves.
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+
+use crate::pcap::Stream;
+
+/// Whether what the till says is to be read as ZVT.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Speaks {
+    Zvt,
+    /// The test sends what is no ZVT: only the terminal's answers are written down.
+    Anything,
+}
+
+/// Where a till connects to that wants to speak to the terminal at this port.
+pub(crate) async fn line_to(port: u16, till: Speaks) -> u16 {
+    if std::env::var_os("POS_ZVT_STREAMS").is_none() {
+        return port;
+    }
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let at = listener.local_addr().unwrap().port();
+    tokio::spawn(async move {
+        while let Ok((connection, _)) = listener.accept().await {
+            tokio::spawn(recorded(connection, port, till));
+        }
+    });
+    at
+}
+
+/// Until either end closes; then the other end is closed too.
+async fn recorded(mut till: TcpStream, port: u16, speaks: Speaks) {
+    let Ok(mut terminal) = TcpStream::connect(("127.0.0.1", port)).await else { return };
+    let mut stream = Stream::begin().expect("streams are asked for");
+    let (mut said, mut heard) = ([0; 16_384], [0; 16_384]);
+    loop {
+        let passed_on = tokio::select! {
+            read = till.read(&mut said) => match read {
+                Ok(count @ 1..) => {
+                    if speaks == Speaks::Zvt {
+                        stream.till_says(&said[..count]);
+                    }
+                    terminal.write_all(&said[..count]).await
+                }
+                _ => return,
+            },
+            read = terminal.read(&mut heard) => match read {
+                Ok(count @ 1..) => {
+                    stream.terminal_says(&heard[..count]);
+                    till.write_all(&heard[..count]).await
+                }
+                _ => return,
+            },
+        };
+        if passed_on.is_err() {
+            return;
+        }
+    }
+}
