@@ -24,11 +24,13 @@ use crate::process::Running;
 /// The front and the agent behind it, until this is dropped.
 pub(crate) struct Desk {
     agent: Arc<StandIn>,
+    /// The terminal's CA, as PEM.
+    ca: Vec<u8>,
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
 
-/// When the agent was asked for the latest sale, and when it said that its till is awaited.
+/// When the agent was asked for the latest sale, and when it said what became of it.
 #[derive(Clone, Copy)]
 pub(crate) struct Moments {
     pub(crate) asked: Instant,
@@ -41,13 +43,21 @@ struct StandIn {
     asked: Mutex<Option<Instant>>,
     answered: Mutex<Option<Instant>>,
     number: Mutex<u64>,
+    /// Whether the till is to confirm the latest sale; without one nothing was begun.
+    confirms: Mutex<Option<bool>>,
 }
 
 impl Desk {
     /// Returns when the front knows that the agent is there. `more` is added to `front.toml`, with the folder's path
     /// for `FOLDER`, where `files` are.
     pub(crate) fn begin(card: Duration, files: &'static [(&str, &str)], more: String) -> Self {
-        let agent = StandIn { card, asked: Mutex::default(), answered: Mutex::default(), number: Mutex::default() };
+        let agent = StandIn {
+            card,
+            asked: Mutex::default(),
+            answered: Mutex::default(),
+            number: Mutex::default(),
+            confirms: Mutex::default(),
+        };
         let agent = Arc::new(agent);
         let (stop, stopped) = oneshot::channel();
         let (ready, begun) = mpsc::channel();
@@ -61,13 +71,17 @@ impl Desk {
                 }
                 tokio::spawn(serve(UnixListener::bind(folder.path().join("till.sock")).unwrap(), served));
                 let more = more.replace("FOLDER", &folder.path().display().to_string());
-                let _front = Running::begin(folder, &more).await;
-                ready.send(()).unwrap();
+                let front = Running::begin(folder, &more).await;
+                ready.send(front.verb(&["certificate", "--pem"]).stdout).unwrap();
                 let _ = stopped.await;
             });
         });
-        begun.recv().expect("the front has begun");
-        Self { agent, stop: Some(stop), thread: Some(thread) }
+        let ca = begun.recv().expect("the front has begun");
+        Self { agent, ca, stop: Some(stop), thread: Some(thread) }
+    }
+
+    pub(crate) fn ca(&self) -> Vec<u8> {
+        self.ca.clone()
     }
 
     /// Those of the latest sale.
@@ -116,18 +130,28 @@ impl StandIn {
             ("POST", "/v1/sales") => {
                 *self.asked.lock().unwrap() = Some(Instant::now());
                 *self.number.lock().unwrap() += 1;
+                *self.confirms.lock().unwrap() = Some(asked["confirm"] == "till");
                 json_of(201, &self.sale(&asked["reference"], "waiting-for-card", &json!({})))
             }
             ("POST", path) if path.ends_with("/confirm") => {
-                let ended = json!({ "outcome": "approved", "approvedAmount": "12.34", "approvalCode": "123456" });
-                json_of(200, &self.sale(&reference(path), "ended", &ended))
+                json_of(200, &self.sale(&reference(path), "ended", &approved()))
             }
+            ("GET", path) if path.ends_with("/receipt") => json_of(200, &receipt()),
+            // No earlier sale has anything to do with this one.
+            ("GET", "/v1/sales") => json_of(200, &json!({ "sales": [], "next": null })),
             ("GET", path) if path.starts_with("/v1/sales/") => {
+                let Some(confirms) = self.confirms.lock().unwrap().take() else {
+                    return json_of(404, &json!({ "status": 404, "code": "no-such-sale", "detail": "" }));
+                };
                 if !self.card.is_zero() {
                     sleep(self.card).await;
                 }
-                let until = json!({ "amount": "12.34", "until": "2026-11-20T12:36:56Z", "onSilence": "reverse" });
-                let sale = self.sale(&reference(path), "awaiting-till", &json!({ "toConfirm": until }));
+                let sale = if confirms {
+                    let until = json!({ "amount": "12.34", "until": "2026-11-20T12:36:56Z", "onSilence": "reverse" });
+                    self.sale(&reference(path), "awaiting-till", &json!({ "toConfirm": until }))
+                } else {
+                    self.sale(&reference(path), "ended", &approved())
+                };
                 let answer = json_of(200, &sale);
                 *self.answered.lock().unwrap() = Some(Instant::now());
                 answer
@@ -157,6 +181,19 @@ impl StandIn {
 /// The reference in `/v1/sales/REFERENCE` or `/v1/sales/REFERENCE/confirm`.
 fn reference(path: &str) -> Value {
     path.split('/').nth(3).unwrap().into()
+}
+
+fn approved() -> Value {
+    json!({
+        "outcome": "approved", "approvedAmount": "12.34", "approvalCode": "123456", "code": "000.000.000",
+        "paymentId": "8ac7a4a1000000000000000000000001", "left": "12.34",
+    })
+}
+
+/// A copy of usual length.
+fn receipt() -> Value {
+    let rows: Vec<Value> = (0..24).map(|_| json!({ "is": "pair", "text": "Terminal", "value": "12345678" })).collect();
+    json!({ "copy": "customer", "language": "en", "text": "Terminal 12345678\n".repeat(24), "rows": rows })
 }
 
 fn status() -> Value {

@@ -4,10 +4,11 @@
 //! | share | from | to |
 //! |---|---|---|
 //! | request | the command's last byte is written by the till | the agent has `POST /v1/sales` |
-//! | outcome | the agent answers that the sale awaits its till | the till has the outcome's first byte |
+//! | outcome | the agent answers what became of the sale | the till has the outcome's first byte |
 //!
-//! The first has a question for the terminal's status in it, which the stand-in answers at once. What both ends need to
-//! be woken up is counted as the front's.
+//! Both have questions to the agent in them, which the stand-in answers at once: of ZVT the terminal's status before the
+//! sale; of nexo whether the message and its transaction are known, and after the sale both copies of the receipt. What
+//! both ends need to be woken up is counted as the front's.
 //!
 //! Each protocol is a function that gives [`Row`]s. Run by `cargo bench -p pos-front --bench share`.
 
@@ -15,6 +16,7 @@
 #![allow(clippy::unwrap_used, dead_code, reason = "the process's helpers are those of the tests")]
 
 mod agent;
+mod nexo;
 #[path = "../../tests/front/process.rs"]
 mod process;
 mod zvt;
@@ -40,6 +42,7 @@ fn main() {
     println!("pos-front's share of a sale, {SALES} sales, in microseconds\n");
     print("ZVT over TCP", &zvt::measure(CARD));
     print("ZVT over TCP, the agent has the outcome at once", &zvt::measure(Duration::ZERO));
+    print("nexo, sealed", &nexo::measure(CARD));
 }
 
 fn print(name: &str, rows: &[Row]) {

@@ -97,9 +97,11 @@ impl Job {
     pub(super) fn same_transaction(&mut self, said: Said, flow: &mut Flow<'_>) {
         match said {
             Said::Sales { sales, next } => {
+                // An outcome that this program does not know may be one that is charged.
                 let charged = |sale: &&Sale| {
-                    let ended = sale.state == State::Ended;
-                    !ended || matches!(sale.outcome, Some(Outcome::Approved | Outcome::PartiallyApproved) | None)
+                    use Outcome::{Cancelled, Declined, NotSent, Reversed};
+                    let over = matches!(sale.outcome, Some(Declined | Cancelled | NotSent | Reversed));
+                    sale.state != State::Ended || !over
                 };
                 if let Some(sale) = sales.iter().find(charged) {
                     let why = match told::service_id_of(sale) {

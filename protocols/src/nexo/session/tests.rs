@@ -214,6 +214,7 @@ fn a_message_or_a_transaction_that_was_used_is_rejected() {
     for (state, outcome) in [
         ("ended", json!("approved")),
         ("ended", json!("partially-approved")),
+        ("ended", json!("an outcome of a later agent")),
         ("in-progress", json!(null)),
         ("unconfirmed", json!(null)),
     ] {
