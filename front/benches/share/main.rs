@@ -6,9 +6,9 @@
 //! | request | the command's last byte is written by the till | the agent has `POST /v1/sales` |
 //! | outcome | the agent answers what became of the sale | the till has the outcome's first byte |
 //!
-//! Both have questions to the agent in them, which the stand-in answers at once: of ZVT the terminal's status before the
-//! sale; of nexo whether the message and its transaction are known, and after the sale both copies of the receipt. What
-//! both ends need to be woken up is counted as the front's.
+//! Both have questions to the agent in them, which the stand-in answers at once: of ZVT the terminal's status before
+//! the sale; of nexo whether the message and its transaction are known, and after the sale both copies of the receipt.
+//! What both ends need to be woken up is counted as the front's.
 //!
 //! Each protocol is a function that gives [`Row`]s. Run by `cargo bench -p pos-front --bench share`.
 
