@@ -353,6 +353,14 @@ fn a_reversal_becomes_a_refund_only_when_it_was_declined_or_is_of_a_part() {
     stage.sale(&sale(&format!("{first}-r"), &json!({ "kind": "refund" })));
     stage.no_receipts();
     assert_eq!(stage.answer()["ReversalResponse"]["ReversedAmount"], 12.5);
+    // Not carried out for another reason than a decline: no refund either.
+    for (id, outcome) in [("31", "not-sent"), ("32", "cancelled"), ("33", "an outcome of a later agent")] {
+        find(&mut stage, id, "12.50", "12.50");
+        let reference = stage.begun().reference;
+        stage.sale(&sale(&reference, &json!({ "kind": "reversal", "of": "nexo-original", "outcome": outcome })));
+        stage.no_receipts();
+        assert_eq!(stage.answer()["ReversalResponse"]["Response"]["Result"], "Failure");
+    }
     find(&mut stage, "3", "5", "12.50");
     assert_eq!((stage.begun().kind, stage.begun().amount.as_deref()), (Kind::Refund, Some("5.00")));
     stage.says(409, r#"{"status":409,"code":"busy","detail":"busy"}"#);

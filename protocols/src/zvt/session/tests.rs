@@ -332,6 +332,43 @@ fn a_void_that_the_bank_declines_becomes_a_refund_and_one_that_nobody_knows_does
 }
 
 #[test]
+fn a_void_with_another_amount_is_none() {
+    for (amount, fits) in [("00 00 00 00 10 00", true), ("00 00 00 00 10 01", false), ("00 00 00 00 09 99", false)] {
+        let mut stage = Stage::quiet();
+        stage.till(&format!("06 30 0D 12 34 56 87 00 17 04 {amount}"));
+        stage.terminal(200, &status());
+        stage.terminal(200, &json!({ "sales": [sale("ended", json!({ "number": 20 }))] }));
+        let no_close = json!({ "type": "x", "title": "t", "status": 404, "detail": "d", "code": "no-such-close" });
+        stage.terminal(404, &no_close);
+        stage.told();
+        stage.terminal(200, &json!({ "sales": [approved()] }));
+        match stage.told().as_slice() {
+            [] => assert!(fits && matches!(stage.question(), Ask::Show { .. }), "{amount}"),
+            told => assert!(!fits && matches!(told, [Told::Aborted { code: 0xB5, .. }]), "{amount}: {told:?}"),
+        }
+    }
+}
+
+#[test]
+fn money_goes_out_only_with_password_and_right() {
+    for (right, password, begins) in [(true, "12 34 56", true), (true, "12 34 57", false), (false, "12 34 56", false)] {
+        let mut stage = Stage::with(Settings { credit: right, ..settings(OnSilence::Reverse) }, "00 00 00 06");
+        stage.till(&format!("06 31 0A {password} 04 00 00 00 00 10 00"));
+        assert_eq!(stage.told(), [Told::Ok]);
+        stage.terminal(200, &status());
+        match stage.told().as_slice() {
+            [] => {
+                assert!(matches!(stage.question(), Ask::Begin(begin) if begin.kind == crate::terminal::Kind::Credit));
+                assert!(begins, "{right} {password}");
+            }
+            told => {
+                assert!(!begins && matches!(told, [Told::Aborted { code: 0x83, .. }]), "{right} {password}: {told:?}")
+            }
+        }
+    }
+}
+
+#[test]
 fn two_receipts_that_fit_are_none() {
     let at = |number: u64| {
         let mut sale = approved();
