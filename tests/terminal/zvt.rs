@@ -12,23 +12,37 @@ use crate::world::asked::Belief;
 use crate::world::bank::{Behaviour, LATE};
 use crate::world::cut_points::{CUTS, Plan};
 use crate::world::tills::Wish;
-use crate::world::zvt::ZvtTill;
+use crate::world::zvt::{Manner, ZvtTill};
 
 const AMOUNT: u64 = 1250;
 
-/// One life of a terminal: what the till believes, what the bank holds, and the points that were passed.
-fn live(hand: &str, behaviour: Behaviour, unacknowledged: OnSilence, plan: Option<Plan>) -> (Belief, u64, usize) {
+/// What one life of a terminal has come to.
+struct Lived {
+    believes: Belief,
+    /// What the bank holds.
+    charged: u64,
+    /// The points that were passed, and the frames that the till has heard of its payment.
+    points: usize,
+    heard: usize,
+    /// The till had waited for too long.
+    gave_up: bool,
+}
+
+fn live(hand: &str, behaviour: Behaviour, manner: Manner, plan: Option<Plan>) -> Lived {
     let world = World::new(hand);
     {
         let mut state = world.lock();
         state.wishes.push(Wish::new(0, Kind::Sale, AMOUNT));
         state.bank.behaviours.push_back(behaviour);
     }
-    let belief = Cell::new(Belief::Unknown);
+    let (belief, heard, gave_up) = (Cell::new(Belief::Unknown), Cell::new(0), Cell::new(false));
     world.boot(async |till| {
         till.until_ready().await;
         world.plan(plan);
-        ZvtTill::new(&till, unacknowledged, &belief).pays(AMOUNT).await;
+        let mut zvt = ZvtTill::new(&till, manner, &belief);
+        zvt.pays(AMOUNT).await;
+        heard.set(zvt.heard());
+        gave_up.set(zvt.gave_up());
         sleep(Duration::from_secs(60)).await;
     });
     let points = world.lock().points.seen().len();
@@ -40,36 +54,46 @@ fn live(hand: &str, behaviour: Behaviour, unacknowledged: OnSilence, plan: Optio
     }
     world.boot(async |till| {
         till.until_ready().await;
-        ZvtTill::new(&till, unacknowledged, &belief).learns(Duration::from_secs(8 * 3600)).await;
+        let manner = Manner::new(manner.unacknowledged);
+        ZvtTill::new(&till, manner, &belief).learns(Duration::from_secs(8 * 3600)).await;
         sleep(LATE + Duration::from_secs(60)).await;
     });
     assert!(paid == Belief::Unknown || paid == belief.get(), "{plan:?}: {paid:?}, and then {:?}", belief.get());
     let state = world.lock();
     let charged = state.bank.ledger.iter().filter(|entry| entry.kind == "DB").map(|entry| entry.stands()).sum();
     assert_eq!(state.bank.booked_twice(), 0);
-    (belief.get(), charged, points)
+    Lived { believes: belief.get(), charged, points, heard: heard.get(), gave_up: gave_up.get() }
 }
+
+/// What the till believes is what the bank holds; whether it is anything.
+fn agrees(lived: &Lived, case: &str) -> bool {
+    let believes = match lived.believes {
+        Belief::Paid(minor) => minor,
+        Belief::NotPaid => 0,
+        Belief::Unknown => panic!("{case}: it never learns"),
+    };
+    assert_eq!(believes, lived.charged, "{case}");
+    believes > 0
+}
+
+const HANDS: [&str; 2] = ["on waiting: tap tap", "on waiting: insert chip-no-cvm"];
+const RULES: [OnSilence; 2] = [OnSilence::Reverse, OnSilence::Keep];
 
 #[test]
 fn whatever_is_cut_the_till_believes_what_the_bank_holds() {
     let (mut runs, mut paid) = (0, 0);
-    for hand in ["on waiting: tap tap", "on waiting: insert chip-no-cvm"] {
+    for hand in HANDS {
         for behaviour in [Behaviour::Approves, Behaviour::Declines] {
-            for unacknowledged in [OnSilence::Reverse, OnSilence::Keep] {
-                let (belief, charged, points) = live(hand, behaviour, unacknowledged, None);
+            for manner in RULES.map(Manner::new) {
+                let uncut = live(hand, behaviour, manner, None);
                 let approves = behaviour == Behaviour::Approves;
-                assert_eq!((belief == Belief::Paid(AMOUNT), charged > 0), (approves, approves), "{hand}");
-                assert!(points > 15, "{points}");
-                for at in 0..points {
+                assert_eq!((uncut.believes == Belief::Paid(AMOUNT), uncut.charged > 0), (approves, approves), "{hand}");
+                assert!(uncut.points > 15, "{}", uncut.points);
+                for at in 0..uncut.points {
                     for cut in CUTS {
-                        let (belief, charged, _) = live(hand, behaviour, unacknowledged, Some(Plan { at, cut }));
-                        let believes = match belief {
-                            Belief::Paid(minor) => minor,
-                            Belief::NotPaid => 0,
-                            Belief::Unknown => panic!("{hand} {behaviour:?} {at} {cut:?}: it never learns"),
-                        };
-                        assert_eq!(believes, charged, "{hand} {behaviour:?} {unacknowledged:?} {at} {cut:?}");
-                        (runs, paid) = (runs + 1, paid + u32::from(believes > 0));
+                        let case = format!("{hand} {behaviour:?} {manner:?} {at} {cut:?}");
+                        let lived = live(hand, behaviour, manner, Some(Plan { at, cut }));
+                        (runs, paid) = (runs + 1, paid + u32::from(agrees(&lived, &case)));
                     }
                 }
             }
@@ -77,4 +101,48 @@ fn whatever_is_cut_the_till_believes_what_the_bank_holds() {
     }
     println!("{runs} runs, {paid} paid");
     assert!(paid > 50 && runs - paid > 50, "{runs} runs, {paid} paid");
+}
+
+#[test]
+fn an_abort_after_any_frame_leaves_no_doubt() {
+    let (mut runs, mut paid) = (0, 0);
+    for hand in HANDS {
+        for behaviour in [Behaviour::Approves, Behaviour::Declines, Behaviour::AnswersLate] {
+            for hears in [false, true] {
+                for manner in RULES.map(|rule| Manner { hears, ..Manner::new(rule) }) {
+                    let frames = live(hand, behaviour, manner, None).heard;
+                    for after in 1..=frames {
+                        let case = format!("{hand} {behaviour:?} {manner:?} {after}");
+                        let lived = live(hand, behaviour, Manner { aborts_after: Some(after), ..manner }, None);
+                        (runs, paid) = (runs + 1, paid + u32::from(agrees(&lived, &case)));
+                    }
+                }
+            }
+        }
+    }
+    println!("{runs} runs, {paid} paid");
+    assert!(paid > 10 && runs - paid > 10, "{runs} runs, {paid} paid");
+}
+
+#[test]
+fn no_till_waits_longer_than_it_will_and_one_that_hangs_up_sooner_learns_the_truth() {
+    let (mut runs, mut gone, mut paid) = (0, 0, 0);
+    for behaviour in Behaviour::ALL {
+        for hears in [false, true] {
+            for manner in RULES.map(|rule| Manner { hears, ..Manner::new(rule) }) {
+                // Neither with 180 s for all of it, nor with 180 s from one frame to the next.
+                let lived = live(HANDS[0], behaviour, manner, None);
+                assert!(!lived.gave_up, "{behaviour:?} {manner:?}");
+                agrees(&lived, &format!("{behaviour:?} {manner:?}"));
+                for patience in [1, 5, 20, 60, 100] {
+                    let manner = Manner { patience: Duration::from_secs(patience), ..manner };
+                    let lived = live(HANDS[0], behaviour, manner, None);
+                    let stands = agrees(&lived, &format!("{behaviour:?} {manner:?}"));
+                    (runs, gone, paid) = (runs + 1, gone + u32::from(lived.gave_up), paid + u32::from(stands));
+                }
+            }
+        }
+    }
+    println!("{runs} runs, {gone} hung up, {paid} paid");
+    assert!(gone > 50 && paid > 50, "{gone} of {runs} hung up, {paid} paid");
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use pos_agent::transaction::OnSilence;
 use pos_protocols::terminal::{self, Said};
 use pos_protocols::zvt::answer::Told;
-use pos_protocols::zvt::apdu::Apdu;
+use pos_protocols::zvt::apdu::{Apdu, Control};
 use pos_protocols::zvt::bmp::{Fields, Order};
 use pos_protocols::zvt::command::{self, Guarded, Password, Registration};
 use pos_protocols::zvt::session::{Action, Line, Session, Settings};
@@ -19,6 +19,26 @@ use super::pcap::Stream;
 use super::tills::Till;
 
 const LINE: Line = 1;
+
+/// How a till behaves.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Manner {
+    /// What the terminal does without its acknowledgement.
+    pub(crate) unacknowledged: OnSilence,
+    /// Whether it hears `04 FF` (config byte, bit 08).
+    pub(crate) hears: bool,
+    /// T4: how long it waits for the next frame.
+    pub(crate) patience: Duration,
+    /// After so many frames it sends `06 B0`.
+    pub(crate) aborts_after: Option<usize>,
+}
+
+impl Manner {
+    /// As the specification wants it.
+    pub(crate) fn new(unacknowledged: OnSilence) -> Self {
+        Self { unacknowledged, hears: false, patience: Duration::from_secs(180), aborts_after: None }
+    }
+}
 
 /// A till with its terminal's session, as long as the board has power.
 pub(crate) struct ZvtTill<'a> {
@@ -31,12 +51,20 @@ pub(crate) struct ZvtTill<'a> {
     /// The amount of `04 0F`, until the end is heard.
     approved: Option<u64>,
     over: bool,
+    manner: Manner,
+    /// When it gives up.
+    until: Instant,
+    /// Frames that it has heard.
+    heard: usize,
+    /// The command was answered.
+    answered: bool,
+    gave_up: bool,
     stream: Option<Stream>,
 }
 
 impl<'a> ZvtTill<'a> {
-    pub(crate) fn new(till: &'a Till, unacknowledged: OnSilence, belief: &'a std::cell::Cell<Belief>) -> Self {
-        let unacknowledged = match unacknowledged {
+    pub(crate) fn new(till: &'a Till, manner: Manner, belief: &'a std::cell::Cell<Belief>) -> Self {
+        let unacknowledged = match manner.unacknowledged {
             OnSilence::Reverse => terminal::OnSilence::Reverse,
             OnSilence::Keep => terminal::OnSilence::Keep,
         };
@@ -48,8 +76,8 @@ impl<'a> ZvtTill<'a> {
             needed_frames_only: true,
             references: format!("zvt-{}", till.world.now().as_millis()),
         };
-        let registration =
-            Registration { password: Password(0), config: 0x06, currency: None, fields: Fields::default() };
+        let config = if manner.hears { 0x0E } else { 0x06 };
+        let registration = Registration { password: Password(0), config, currency: None, fields: Fields::default() };
         let data = command::Command::Registration(registration).apdu().data;
         let mut session = Session::new(settings, Some(&data));
         let _ = session.line_opened(LINE);
@@ -62,6 +90,11 @@ impl<'a> ZvtTill<'a> {
             belief,
             approved: None,
             over: false,
+            manner,
+            until: Instant::now(),
+            heard: 0,
+            answered: false,
+            gave_up: false,
             stream: Stream::begin(),
         }
     }
@@ -85,23 +118,72 @@ impl<'a> ZvtTill<'a> {
         }
     }
 
+    /// Whether T4 has run out.
+    pub(crate) fn gave_up(&self) -> bool {
+        self.gave_up
+    }
+
+    /// How many frames it has heard.
+    pub(crate) fn heard(&self) -> usize {
+        self.heard
+    }
+
     async fn does(&mut self, apdu: &Apdu) {
-        (self.approved, self.over) = (None, false);
-        self.record(Stream::till_says, apdu);
-        let actions = self.session.heard(LINE, apdu, self.start.elapsed());
+        (self.approved, self.over, self.answered) = (None, false, false);
+        self.until = Instant::now() + self.manner.patience;
+        let actions = self.says(apdu).await;
         self.act(actions).await;
         // Until it is told the end, or the session has nothing to do any more.
         while !self.over || self.session.is_busy() {
+            if !self.over && Instant::now() >= self.until {
+                self.gives_up().await;
+                continue;
+            }
             let actions = if let Some((ticket, said)) = self.said.pop_front() {
                 self.session.said(ticket, said, self.start.elapsed())
             } else if let Some(at) = self.session.next_deadline() {
-                sleep_until(self.start + at).await;
+                let at = self.start + at;
+                sleep_until(if self.over { at } else { at.min(self.until) }).await;
                 self.session.tick(self.start.elapsed())
+            } else if !self.over {
+                // Nobody will say anything any more.
+                sleep_until(self.until).await;
+                continue;
             } else {
                 return;
             };
             self.act(actions).await;
         }
+    }
+
+    /// T4 is over: it aborts, and hangs up whatever that is answered.
+    async fn gives_up(&mut self) {
+        self.gave_up = true;
+        let abort = Apdu::new(Control::TILL_ABORT, Vec::new());
+        let actions = self.says(&abort).await;
+        self.act(actions).await;
+        if !self.over {
+            let actions = self.line_breaks();
+            self.act(actions).await;
+        }
+    }
+
+    /// What the till says, on its way to the terminal.
+    async fn says(&mut self, apdu: &Apdu) -> Vec<Action> {
+        if !self.terminal.arrives().await {
+            return self.line_breaks();
+        }
+        self.record(Stream::till_says, apdu);
+        self.session.heard(LINE, apdu, self.start.elapsed())
+    }
+
+    /// There is a new line from the next command on.
+    fn line_breaks(&mut self) -> Vec<Action> {
+        self.over = true;
+        let actions = self.session.line_lost(LINE, self.start.elapsed());
+        let _ = self.session.line_opened(LINE);
+        self.stream = Stream::begin();
+        actions
     }
 
     async fn act(&mut self, actions: Vec<Action>) {
@@ -114,18 +196,11 @@ impl<'a> ZvtTill<'a> {
                 }
                 Action::Send { apdu, .. } if self.terminal.arrives().await => {
                     self.record(Stream::terminal_says, &apdu);
-                    if let Some(answer) = self.told(&Told::read(&apdu).unwrap()) {
-                        self.record(Stream::till_says, &answer);
-                        actions.extend(self.session.heard(LINE, &answer, self.start.elapsed()));
+                    for answer in self.told(&Told::read(&apdu).unwrap()) {
+                        actions.extend(self.says(&answer).await);
                     }
                 }
-                // The line has broken: a new one from the next command on.
-                Action::Send { .. } => {
-                    self.over = true;
-                    actions.extend(self.session.line_lost(LINE, self.start.elapsed()));
-                    let _ = self.session.line_opened(LINE);
-                    self.stream = Stream::begin();
-                }
+                Action::Send { .. } => actions.extend(self.line_breaks()),
                 Action::Hang { .. } | Action::Remember(_) => {}
             }
         }
@@ -138,15 +213,23 @@ impl<'a> ZvtTill<'a> {
     }
 
     /// What the till answers to an APDU.
-    fn told(&mut self, told: &Told) -> Option<Apdu> {
+    fn told(&mut self, told: &Told) -> Vec<Apdu> {
+        self.heard += 1;
         match told {
-            Told::Ok => return None,
-            // A command was refused: busy.
+            // Of its command, or of `06 B0`, which changes nothing for it.
+            Told::Ok | Told::Refused(_) if self.answered => return Vec::new(),
+            Told::Ok => {
+                (self.answered, self.until) = (true, Instant::now() + self.manner.patience);
+                return self.abort();
+            }
+            // The command was refused: busy.
             Told::Refused(_) => {
                 self.over = true;
-                return None;
+                return Vec::new();
             }
+            Told::Intermediate(_) => self.until = Instant::now() + self.manner.patience,
             Told::Status(fields) => {
+                self.until = Instant::now() + self.manner.patience;
                 self.approved = fields.number(0x04).unwrap().filter(|_| fields.byte(0x27) == Some(0));
                 if fields.byte(0x27).is_some_and(|code| code != 0 && code != 0x7D) {
                     self.belief.set(Belief::NotPaid);
@@ -166,6 +249,16 @@ impl<'a> ZvtTill<'a> {
             }
             _ => {}
         }
-        Some(Apdu::ok())
+        let mut says = vec![Apdu::ok()];
+        says.extend(self.abort());
+        says
+    }
+
+    /// Where this is the moment for it.
+    fn abort(&mut self) -> Vec<Apdu> {
+        if self.manner.aborts_after != Some(self.heard) || self.over {
+            return Vec::new();
+        }
+        vec![Apdu::new(Control::TILL_ABORT, Vec::new())]
     }
 }
