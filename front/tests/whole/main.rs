@@ -12,6 +12,7 @@ mod pcap;
 mod process;
 mod recorded;
 mod zvt;
+mod zvt_faults;
 
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;

@@ -35,12 +35,12 @@ pub(crate) fn front_user() -> (u32, bool) {
 }
 
 /// A shop whose agent lets the front stand for the till.
-async fn shop_of_two() -> (Shop, tokio::sync::oneshot::Sender<()>) {
+pub(crate) async fn shop_of_two() -> (Shop, tokio::sync::oneshot::Sender<()>) {
     shop_that_waits(600).await
 }
 
 /// The same; a till that is gone is waited for so many seconds.
-async fn shop_that_waits(seconds: u16) -> (Shop, tokio::sync::oneshot::Sender<()>) {
+pub(crate) async fn shop_that_waits(seconds: u16) -> (Shop, tokio::sync::oneshot::Sender<()>) {
     let uid = front_user().0;
     let peer = format!("[[till.peer]]\nuid = {uid}\ntills = [\"local\", \"zvt-1\"]\n\n[journal]");
     let waits = format!("[terminal]\ntill-confirm-s = {seconds}");
@@ -48,7 +48,7 @@ async fn shop_that_waits(seconds: u16) -> (Shop, tokio::sync::oneshot::Sender<()
 }
 
 /// A front with a till at this port.
-async fn front(shop: &Shop, port: u16, more: &str) -> Running {
+pub(crate) async fn front(shop: &Shop, port: u16, more: &str) -> Running {
     let folder = tempfile::tempdir().unwrap();
     std::os::unix::fs::symlink(shop.socket(), folder.path().join("till.sock")).unwrap();
     let config = zvt_config(folder.path(), port, more);
@@ -56,7 +56,7 @@ async fn front(shop: &Shop, port: u16, more: &str) -> Running {
 }
 
 /// A front with this configuration, in a folder that is its user's.
-async fn prepared(shop: &Shop, folder: TempDir, config: &str) -> Running {
+pub(crate) async fn prepared(shop: &Shop, folder: TempDir, config: &str) -> Running {
     while !shop.socket().exists() {
         tokio::task::yield_now().await;
     }
@@ -114,6 +114,8 @@ pub(crate) struct Till {
     ahead: Vec<Apdu>,
     /// What it answers to `04 0F`.
     says: Vec<Apdu>,
+    /// Its printer is down.
+    pub(crate) refuses_blocks: bool,
     sent: Option<Apdu>,
 }
 
@@ -129,15 +131,22 @@ impl Till {
 
     async fn on(port: u16) -> Self {
         let stream = TcpStream::connect(("127.0.0.1", port)).await.unwrap();
-        Self { stream, splitter: Splitter::default(), ahead: Vec::new(), says: Vec::new(), sent: None }
+        Self {
+            stream,
+            splitter: Splitter::default(),
+            ahead: Vec::new(),
+            says: Vec::new(),
+            refuses_blocks: false,
+            sent: None,
+        }
     }
 
-    async fn send(&mut self, apdu: &Apdu) {
+    pub(crate) async fn send(&mut self, apdu: &Apdu) {
         self.sent = Some(apdu.clone());
         self.stream.write_all(&apdu.encode()).await.unwrap();
     }
 
-    async fn hears(&mut self) -> Option<Apdu> {
+    pub(crate) async fn hears(&mut self) -> Option<Apdu> {
         while self.ahead.is_empty() {
             let mut chunk = [0; 4096];
             let read = timeout(PATIENCE, self.stream.read(&mut chunk))
@@ -157,19 +166,20 @@ impl Till {
     }
 
     /// Sends a command and gives its answer.
-    async fn asks(&mut self, command: &Command) -> Told {
+    pub(crate) async fn asks(&mut self, command: &Command) -> Told {
         self.send(&command.apdu()).await;
         Told::read(&self.hears().await.unwrap()).unwrap()
     }
 
     /// Hears and acknowledges until the command is over.
-    async fn until_over(&mut self) -> Vec<Told> {
+    pub(crate) async fn until_over(&mut self) -> Vec<Told> {
         let mut told = Vec::new();
         loop {
             let apdu = self.hears().await.expect("the line is open");
             let it = Told::read(&apdu).unwrap();
             let answer = match (&it, self.says.is_empty()) {
                 (Told::Status(_), false) => self.says.remove(0),
+                (Told::Block(..), _) if self.refuses_blocks => Apdu::refused(0xCC),
                 _ => Apdu::ok(),
             };
             self.send(&answer).await;
@@ -181,13 +191,13 @@ impl Till {
         }
     }
 
-    async fn does(&mut self, command: &Command) -> Vec<Told> {
+    pub(crate) async fn does(&mut self, command: &Command) -> Vec<Told> {
         assert_eq!(self.asks(command).await, Told::Ok, "{command:?}");
         self.until_over().await
     }
 
     /// What became of the last one, asked for until it is known.
-    async fn learns(&mut self) -> Vec<Told> {
+    pub(crate) async fn learns(&mut self) -> Vec<Told> {
         loop {
             match self.asks(&repeat()).await {
                 Told::Refused(0x9C) => tokio::time::sleep(Duration::from_millis(50)).await,
@@ -211,24 +221,24 @@ impl Till {
     }
 }
 
-fn money(amount: u64) -> Fields {
+pub(crate) fn money(amount: u64) -> Fields {
     let mut fields = Fields::default();
     fields.set_number(0x04, amount);
     fields.set(0x49, [0x09, 0x78]);
     fields
 }
 
-fn receipt(number: u16) -> Fields {
+pub(crate) fn receipt(number: u16) -> Fields {
     let mut fields = Fields::default();
     fields.set(0x87, digits(u64::from(number), 2));
     fields
 }
 
-fn guarded(fields: Fields) -> Guarded {
+pub(crate) fn guarded(fields: Fields) -> Guarded {
     Guarded { password: Some(PASSWORD), fields }
 }
 
-fn status(told: &[Told]) -> &Fields {
+pub(crate) fn status(told: &[Told]) -> &Fields {
     let find = |it: &'static str| panic!("{it}: {told:?}");
     told.iter()
         .find_map(|it| if let Told::Status(fields) = it { Some(fields) } else { None })
@@ -243,18 +253,18 @@ pub(crate) fn code(told: &[Told]) -> u8 {
     }
 }
 
-fn repeat() -> Command {
+pub(crate) fn repeat() -> Command {
     let mut fields = Fields::default();
     fields.set(0x03, [0x03]);
     Command::RepeatReceipt(guarded(fields))
 }
 
-fn entries(shop: &Shop, kind: Kind, state: State) -> usize {
+pub(crate) fn entries(shop: &Shop, kind: Kind, state: State) -> usize {
     shop.gateway.ledger().entries().iter().filter(|entry| entry.kind == kind && entry.state == state).count()
 }
 
 /// Once what is under way at the agent has come to this.
-async fn until(what: &str, is_so: impl Fn() -> bool) {
+pub(crate) async fn until(what: &str, is_so: impl Fn() -> bool) {
     let wait = async {
         while !is_so() {
             tokio::time::sleep(Duration::from_millis(20)).await;

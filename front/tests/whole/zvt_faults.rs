@@ -1,0 +1,218 @@
+//! What interrupts a ZVT till before the real programs: after each of these the till, the gateway's ledger and the
+//! receipt say the same, or the till was told that the outcome is not known.
+
+use std::time::Duration;
+
+use pos_agent::sim::gateway::{Kind, State};
+use pos_agent::sim::printer::Sensors;
+use pos_agent::sim::reader::WaitsFor;
+use pos_agent::sim::shop::Shop;
+use pos_protocols::zvt::answer::Told;
+use pos_protocols::zvt::apdu::Apdu;
+use pos_protocols::zvt::bmp::Fields;
+use pos_protocols::zvt::command::Command;
+use tokio::time::timeout;
+
+use crate::zvt::{
+    Till, code, entries, free_port, front, front_user, guarded, money, prepared, receipt, repeat, shop_of_two, until,
+    zvt_config,
+};
+use crate::{PATIENCE, shop_changed, tap};
+
+/// A payment of a till that hangs up after so many APDUs, its own and the terminal's; whether it came so far.
+async fn pays_until_cut(till: &mut Till, shop: &Shop, amount: u64, cut: usize) -> bool {
+    let mut passed = 0;
+    let mut goes_on = || {
+        passed += 1;
+        passed <= cut
+    };
+    if !goes_on() {
+        return true;
+    }
+    till.send(&Command::Authorisation(money(amount)).apdu()).await;
+    loop {
+        if !goes_on() {
+            return true;
+        }
+        let told = Told::read(&till.hears().await.expect("the line is open")).unwrap();
+        if told == Told::Ok {
+            continue;
+        }
+        if told == Told::Intermediate(0x0A) {
+            tap(shop).await;
+        }
+        if !goes_on() {
+            return true;
+        }
+        till.send(&Apdu::ok()).await;
+        if matches!(told, Told::Completion(_) | Told::Aborted { .. }) {
+            return false;
+        }
+    }
+}
+
+/// The till prints by itself, or the terminal does; it hears how a payment goes on.
+const TILL_PRINTS: u8 = 0x8A;
+const TERMINAL_PRINTS: u8 = 0x08;
+
+fn told_of(told: &[Told], amount: u64) -> Option<u8> {
+    let fields = told.iter().find_map(|it| if let Told::Status(fields) = it { Some(fields) } else { None })?;
+    fields.byte(0x27).filter(|_| fields.number(0x04) == Ok(Some(amount)))
+}
+
+/// Customers' receipts that say that somebody has paid.
+fn receipts_of_paid(shop: &Shop) -> usize {
+    shop.printer.receipts().iter().filter(|it| it.contains("CUSTOMER COPY") && it.contains("APPROVED")).count()
+}
+
+#[tokio::test]
+async fn a_line_that_is_cut_at_any_apdu_leaves_till_ledger_and_receipt_agreed() {
+    for (config, unacknowledged) in [(TILL_PRINTS, "keep"), (TERMINAL_PRINTS, "reverse")] {
+        let (shop, _stop) = shop_of_two().await;
+        let port = free_port();
+        let _front = front(&shop, port, &format!("unacknowledged = \"{unacknowledged}\"")).await;
+        Till::at(port).await.registers(config).await;
+        let (mut charged, mut cut, mut was_cut) = (0, 1, true);
+        while was_cut {
+            // Another amount each time: what is told of an earlier payment is nothing about this one.
+            let amount = 1000 + u64::try_from(cut).unwrap();
+            let mut till = Till::at(port).await;
+            was_cut = pays_until_cut(&mut till, &shop, amount, cut).await;
+            drop(till);
+            let told = Till::at(port).await.learns().await;
+            let approved = told_of(&told, amount) == Some(0);
+            let now = shop.gateway.ledger().all_charged().count();
+            assert_eq!(now - charged, usize::from(approved), "{cut}: {told:?}");
+            charged = now;
+            cut += 1;
+        }
+        let taken_back = entries(&shop, Kind::Reversal, State::Approved);
+        assert!(cut > 8 && charged > 1, "{cut} cuts, {charged} charged");
+        assert_eq!(taken_back > 0, unacknowledged == "reverse", "{taken_back}");
+        let printed = if config == TERMINAL_PRINTS { charged } else { 0 };
+        until("a receipt of each payment, and of no other one", || receipts_of_paid(&shop) == printed).await;
+    }
+}
+
+/// What a till says whose T4 is over: it aborts, does not wait for the answer, and hangs up.
+async fn gives_up(mut till: Till) {
+    till.send(&Command::Abort(Fields::default()).apdu()).await;
+}
+
+#[tokio::test]
+async fn a_till_that_gives_up_after_t4_learns_what_the_ledger_holds() {
+    let (shop, _stop) = shop_of_two().await;
+    let port = free_port();
+    let _front = front(&shop, port, "").await;
+    Till::at(port).await.registers(0x06).await;
+    // Without a result: the bank has booked, and its answer is on its way.
+    let mut till = Till::at(port).await;
+    shop.gateway.set_delay(Duration::from_secs(2));
+    assert_eq!(till.asks(&Command::Authorisation(money(810))).await, Told::Ok);
+    tap(&shop).await;
+    until("the bank was asked", || entries(&shop, Kind::Debit, State::Approved) == 1).await;
+    // It is told that it is too late, were it still there.
+    assert_eq!(till.asks(&Command::Abort(Fields::default())).await, Told::Refused(0x83));
+    drop(till);
+    let told = Till::at(port).await.learns().await;
+    assert_eq!((told_of(&told, 810), shop.gateway.ledger().all_charged().count()), (Some(0xB4), 0), "{told:?}");
+    shop.gateway.set_delay(Duration::ZERO);
+    // With the result, which it has not acknowledged; and with one that it has.
+    for (amount, acknowledges) in [(820, false), (830, true)] {
+        let mut till = Till::at(port).await;
+        assert_eq!(till.asks(&Command::Authorisation(money(amount))).await, Told::Ok);
+        tap(&shop).await;
+        assert!(matches!(Told::read(&till.hears().await.unwrap()), Ok(Told::Status(_))));
+        if acknowledges {
+            till.send(&Apdu::ok()).await;
+            assert_eq!(Told::read(&till.hears().await.unwrap()), Ok(Told::Completion(Vec::new())));
+        }
+        gives_up(till).await;
+        let told = Till::at(port).await.learns().await;
+        assert_eq!(told_of(&told, amount) == Some(0), acknowledges, "{told:?}");
+        assert_eq!(shop.gateway.ledger().all_charged().count(), usize::from(acknowledges));
+    }
+}
+
+#[tokio::test]
+async fn a_printer_that_fails_undoes_no_payment() {
+    let (shop, _stop) = shop_of_two().await;
+    let port = free_port();
+    let _front = front(&shop, port, "").await;
+    // The terminal's: it says so when it is asked, the payment is approved, and the receipt comes when there is paper.
+    shop.printer.set_sensors(Sensors { paper_out: true, ..Sensors::default() });
+    let mut till = Till::at(port).await;
+    till.registers(TERMINAL_PRINTS).await;
+    assert_eq!(till.asks(&Command::Authorisation(money(910))).await, Told::Ok);
+    tap(&shop).await;
+    let told = till.until_over().await;
+    assert_eq!((told_of(&told, 910), code(&told)), (Some(0), 0), "{told:?}");
+    let says_so = async {
+        loop {
+            let told = till.does(&Command::StatusEnquiry(Fields::default())).await;
+            let Some(Told::Completion(data)) = told.last() else { panic!("{told:?}") };
+            if data.contains(&0xCC) {
+                return;
+            }
+        }
+    };
+    timeout(PATIENCE, says_so).await.expect("its state is CC");
+    assert_eq!((receipts_of_paid(&shop), shop.gateway.ledger().all_charged().count()), (0, 1));
+    shop.printer.set_sensors(Sensors::default());
+    until("its receipt", || receipts_of_paid(&shop) == 1).await;
+    // The till's: it refuses the first block. The payment stands, and 06 20 says all of it once more.
+    let mut till = Till::at(port).await;
+    till.registers(TILL_PRINTS).await;
+    till.refuses_blocks = true;
+    assert_eq!(till.asks(&Command::Authorisation(money(920))).await, Told::Ok);
+    tap(&shop).await;
+    let told = till.until_over().await;
+    let blocks = |told: &[Told]| told.iter().filter(|it| matches!(it, Told::Block(..))).count();
+    let whole = |told: &[Told]| told.iter().filter(|it| matches!(it, Told::Block(_, true))).count();
+    assert_eq!((told_of(&told, 920), code(&told), blocks(&told)), (Some(0), 0, 1));
+    till.refuses_blocks = false;
+    let mut fields = Fields::default();
+    fields.set(0x03, [0x01]);
+    let told = till.does(&Command::RepeatReceipt(guarded(fields))).await;
+    assert_eq!((told_of(&told, 920), code(&told), whole(&told)), (Some(0), 0, 2));
+    assert_eq!((receipts_of_paid(&shop), shop.gateway.ledger().all_charged().count()), (1, 2));
+}
+
+#[tokio::test]
+async fn a_command_that_comes_twice_is_one_payment_and_two_tills_have_each_its_own() {
+    let uid = front_user().0;
+    let peer = format!("[[till.peer]]\nuid = {uid}\ntills = [\"local\", \"zvt-1\", \"zvt-2\"]\n\n[journal]");
+    let (shop, _stop) = shop_changed(vec![("[journal]".to_owned(), peer)]).await;
+    let (first_port, second_port) = (free_port(), free_port());
+    let folder = tempfile::tempdir().unwrap();
+    std::os::unix::fs::symlink(shop.socket(), folder.path().join("till.sock")).unwrap();
+    let config = [
+        zvt_config(folder.path(), first_port, ""),
+        zvt_config(folder.path(), second_port, "").replace("zvt-1", "zvt-2"),
+    ];
+    let _front = prepared(&shop, folder, &config.concat()).await;
+    let (mut first, mut second) = (Till::at(first_port).await, Till::at(second_port).await);
+    first.registers(0x06).await;
+    second.registers(0x06).await;
+    // The same bytes once more, on the same line and on another one.
+    let payment = Command::Authorisation(money(1100));
+    assert_eq!(first.asks(&payment).await, Told::Ok);
+    timeout(PATIENCE, shop.reader.waits_for(WaitsFor::Card)).await.expect("the reader asks for a card");
+    assert_eq!(first.asks(&payment).await, Told::Refused(0x9C));
+    assert_eq!(Till::at(first_port).await.asks(&payment).await, Told::Refused(0x9C));
+    // The other till has to wait: the terminal has one reader.
+    assert_eq!(second.does(&payment).await, [Told::Aborted { code: 0x9C, fields: Fields::default() }]);
+    tap(&shop).await;
+    assert_eq!(told_of(&first.until_over().await, 1100), Some(0));
+    assert_eq!(shop.gateway.ledger().all_charged().count(), 1);
+    // What the one has paid the other cannot repeat, and not take back.
+    assert_ne!(told_of(&second.does(&repeat()).await, 1100), Some(0));
+    assert_eq!(code(&second.does(&Command::Reversal(guarded(receipt(1)))).await), 0xB5);
+    assert_eq!(second.asks(&payment).await, Told::Ok);
+    tap(&shop).await;
+    assert_eq!(told_of(&second.until_over().await, 1100), Some(0));
+    assert_eq!(code(&first.does(&Command::Reversal(guarded(receipt(2)))).await), 0xB5);
+    assert_eq!(code(&first.does(&Command::Reversal(guarded(receipt(1)))).await), 0);
+    assert_eq!((shop.gateway.ledger().all_charged().count(), entries(&shop, Kind::Reversal, State::Approved)), (1, 1));
+    assert_eq!(told_of(&second.learns().await, 1100), Some(0), "its own stands");
+}
