@@ -327,6 +327,12 @@ async fn a_till_registers_sells_repeats_the_receipt_and_closes_the_day() {
     let again = till.does(&repeat()).await;
     assert_eq!((code(&again), status(&again).number(0x04)), (0, Ok(Some(1250))));
     assert_eq!(status(&again).number(0x87), Ok(Some(1)));
+    // Its receipts once more, by their number; of numbers that nobody has, none.
+    for (from, to, expected, copies) in [(1, Some(3), 0, 2), (2, None, 0x66, 0)] {
+        let told = till.does(&Command::Reprint { password: PASSWORD, from, to }).await;
+        let whole = told.iter().filter(|it| matches!(it, Told::Block(_, true))).count();
+        assert_eq!((code(&told), whole), (expected, copies), "{from}");
+    }
     // A void by its receipt number; another amount, another number, another password are none.
     for (password, fields, expected) in [
         (PASSWORD, [receipt(1).get(0x87).map(<[u8]>::to_vec), Some(digits(1249, 6))], 0xB5),
@@ -557,11 +563,14 @@ async fn whatever_else_a_till_sends_has_a_documented_answer() {
         fields.set(bmp, value);
         fields
     };
+    let mut cashback = money(500);
+    cashback.set_tlv(0x1F25, &[0, 0, 0, 0, 0x20, 0]);
     for (command, expected) in [
         (Command::Authorisation(with(0x04, &[0, 0, 0, 0, 0x0A, 0])), 0x9A),
         (Command::Authorisation(with(0x04, &[0; 6])), 0xC8),
         (Command::Authorisation(with(0x49, &[0x08, 0x40])), 0x6F),
         (Command::Authorisation(with(0x22, &[0x41, 0x11])), 0xA5),
+        (Command::Authorisation(cashback), 0xCD),
         (Command::Refund(guarded(money(500))), 0x83),
         (Command::Reversal(guarded(money(500))), 0xB5),
         (Command::BookTotal(money(500)), 0xB8),

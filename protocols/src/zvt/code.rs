@@ -51,6 +51,8 @@ pub const UNSUPPORTED: u8 = 0xC5;
 pub const TOO_LITTLE: u8 = 0xC8;
 /// The printer is not ready.
 pub const PRINTER: u8 = 0xCC;
+/// No money is paid out with a payment.
+pub const NO_CASHBACK: u8 = 0xCD;
 /// The card reader is not ready.
 pub const READER: u8 = 0xE2;
 /// A fault of the terminal.
@@ -126,7 +128,7 @@ pub fn meaning(code: u8) -> &'static str {
         UNSUPPORTED => "it is not taken so",
         TOO_LITTLE => "the amount is too small",
         PRINTER => "the printer is not ready",
-        0xCD => "no cashback",
+        NO_CASHBACK => "no cashback",
         0xDC => "a card is in the reader",
         READER => "the card reader is not ready",
         0xE4 => "activation is required",

@@ -88,9 +88,8 @@ impl Search {
                     Said::Close(close) => Some(began(&close)),
                     _ => None,
                 };
-                let receipt = u64::from(self.receipt);
-                let first = newest.saturating_sub((newest + ROUND - receipt % ROUND) % ROUND);
-                if receipt == 0 || receipt > ROUND || first == 0 { self.nothing() } else { self.look_at(first, flow) }
+                let first = number_of(self.receipt, *newest);
+                if first == 0 { self.nothing() } else { self.look_at(first, flow) }
             }
             (Step::Number(number), Said::Sales { sales, .. }) => {
                 let number = *number;
@@ -153,6 +152,15 @@ impl Search {
         let agrees = |asked| minor(amount, self.decimals) == Some(asked);
         kind && stands && self.amount.is_none_or(agrees)
     }
+}
+
+/// The latest transaction with this receipt number, where `newest` is the latest of all; 0 when there is none.
+pub(super) fn number_of(receipt: u16, newest: u64) -> u64 {
+    let receipt = u64::from(receipt);
+    if receipt == 0 || receipt > ROUND {
+        return 0;
+    }
+    newest.saturating_sub((newest + ROUND - receipt % ROUND) % ROUND)
 }
 
 /// When the open period began.

@@ -8,6 +8,7 @@
 //!
 //! One frame at a time goes out, and the next one when it was answered, or after T3.
 
+mod reprint;
 mod telling;
 mod wanting;
 
@@ -23,6 +24,7 @@ use crate::zvt::apdu::Apdu;
 use crate::zvt::bmp::Fields;
 use crate::zvt::code;
 use crate::zvt::command::{Command, Registration};
+use reprint::Range;
 
 /// T3: an APDU is answered within it.
 const T3: Duration = Duration::from_secs(5);
@@ -57,6 +59,12 @@ enum Stage {
     Confirming,
     Receipt(Copy),
     Period,
+    /// Receipts from one number to another are to be printed again.
+    Newest {
+        from: u16,
+        to: u16,
+    },
+    Again(u64),
     Ending,
     Over,
 }
@@ -98,6 +106,7 @@ pub(super) struct Job {
     last_status: Option<u8>,
     begin: Option<Begin>,
     search: Option<Search>,
+    range: Option<Range>,
     earlier: Option<Sale>,
     sale: Option<Sale>,
     /// How often `04 0F` was sent without an answer, and how often the till said later.
@@ -133,6 +142,7 @@ impl Job {
             last_status: None,
             begin: None,
             search: None,
+            range: None,
             earlier: None,
             sale: None,
             tries: 0,
@@ -279,6 +289,8 @@ impl Job {
             (Stage::Confirming, said) => self.confirmed(said, flow),
             (Stage::Receipt(copy), said) => self.receipt(copy, said, flow),
             (Stage::Period, Said::Close(close)) => self.period(&close, flow),
+            (Stage::Newest { from, to }, said @ Said::Sales { .. }) => self.newest((from, to), said, flow),
+            (Stage::Again(number), said) => self.again(number, said, flow),
             (_, Said::Refused(problem)) => self.end_with(code_of_refusal(&problem), flow),
             _ => self.end_with(code::SYSTEM, flow),
         }

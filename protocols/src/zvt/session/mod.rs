@@ -9,8 +9,9 @@
 //! | `06 30`, `06 25` | the sale by its receipt, begin (a reversal; a refund after a decline) | the same |
 //! | `06 23`, `06 24` | the reservation by its receipt, begin (a capture, FINAL) | the same |
 //! | `06 20` | latest | `04 0F` with the present truth, the receipt again, `06 0F`; `06 1E 9B` while nobody knows |
+//! | `06 12` | the sales by their receipts, the receipts again | receipts, `06 0F` |
 //! | `06 10`, `06 50` | the open period, a close | `04 0F` with the sums, `06 0F` |
-//! | `05 01`, `06 70`, `06 79`, `06 93`, `06 1A`, `06 18` | status | `06 0F`, or `06 1E` with what is wrong |
+//! | `05 01`, `06 70`, `06 79`, `06 93`, `06 1A`, `06 18` | status | how it stands, for the till's printer; `06 0F`, or `06 1E` with what is wrong |
 //! | `06 91`, `06 E0`, `08 30`, `08 50` | nothing | that it is done |
 //! | `06 B0` | cancel | `80 00 00`, or `84 83 00` when it is too late |
 //! | `06 C0` | nothing | `84 A5 00`: card data stay in the reader |
@@ -275,7 +276,7 @@ impl Session {
             Command::DisplayInput(_) | Command::ReadCard(_) => send(Apdu::refused(code::FORBIDDEN)),
             // Nothing but receipts is printed by this terminal.
             Command::PrintLine { .. } | Command::PrintBlock(_) => send(Apdu::refused(code::PRINTER)),
-            Command::BookTip(_) | Command::Telephone(_) | Command::Reprint { .. } | Command::Unknown(_) => {
+            Command::BookTip(_) | Command::Telephone(_) | Command::Unknown(_) => {
                 send(Apdu::refused(code::NOT_POSSIBLE))
             }
             _ if self.job.is_some() => send(Apdu::refused(code::BUSY)),
@@ -314,6 +315,11 @@ fn wants_version(fields: &Fields) -> bool {
 fn is_allowed(settings: &Settings, guarded: &Guarded) -> bool {
     // The specification's terminals compare five of the six digits; here all count.
     settings.password.is_some_and(|password| guarded.password == Some(Password(password)))
+}
+
+/// The same of what gives nothing away: where no password is configured, any is right.
+fn is_right_where_asked(settings: &Settings, password: Password) -> bool {
+    settings.password.is_none_or(|right| password == Password(right))
 }
 
 impl Facts {

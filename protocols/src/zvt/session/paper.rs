@@ -1,7 +1,7 @@
 //! A receipt of the terminal as the lines that a till prints.
 
 use super::flow::Flow;
-use crate::terminal::{Copy, Receipt, Row, RowIs, wrapped};
+use crate::terminal::{Copy, Receipt, Row, RowIs, Status, wrapped};
 use crate::zvt::answer::{self, Line, ReceiptFor, attribute};
 use crate::zvt::apdu::{Apdu, Control};
 use crate::zvt::command::Registration;
@@ -26,6 +26,24 @@ pub(super) fn commands(receipt: &Receipt, approved: bool, flow: &Flow<'_>) -> Ve
         Copy::Customer => ReceiptFor::Customer,
     };
     in_frames(&lines, whose, about, flow)
+}
+
+/// How the terminal stands, as lines.
+pub(super) fn of_terminal(status: &Status, width: usize) -> Vec<String> {
+    let reader = [status.reader.model.as_deref(), status.reader.serial.as_deref(), Some(&status.reader.state)];
+    let mut pairs = vec![
+        ("Terminal", status.terminal_id.clone()),
+        ("Version", status.version.clone()),
+        ("Reader", reader.into_iter().flatten().collect::<Vec<_>>().join(" ")),
+        ("Host", status.gateway.state.clone()),
+    ];
+    pairs.extend(status.printers.iter().map(|printer| ("Printer", printer.state.clone())));
+    pairs.extend(status.clock.time.iter().map(|time| ("Time", time.chars().take(19).collect())));
+    let rows = pairs.into_iter().flat_map(|(label, value)| {
+        let row = Row { is: RowIs::Pair, text: label.to_owned(), value };
+        of_row(&row, width)
+    });
+    [vec!["-".repeat(width)], rows.map(|line| line.text).collect(), vec!["-".repeat(width)]].concat()
 }
 
 /// The print commands of some lines of administration.

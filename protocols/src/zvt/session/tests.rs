@@ -369,6 +369,63 @@ fn money_goes_out_only_with_password_and_right() {
 }
 
 #[test]
+fn a_range_of_receipts_is_printed_again_and_what_is_not_there_is_left_out() {
+    // The till prints what it is sent, a text block for each receipt.
+    let mut stage = Stage::with(settings(OnSilence::Reverse), "00 00 00 86 09 78 06 06 26 04 0A 02 06 D3");
+    stage.till("06 12 07 12 34 56 00 16 00 18");
+    assert_eq!(stage.told(), [Told::Ok]);
+    stage.terminal(200, &status());
+    stage.terminal(200, &json!({ "sales": [sale("ended", json!({ "number": 20_100 }))] }));
+    let receipt = json!({ "copy": "customer", "text": "", "rows": [{ "is": "left", "text": "x" }] });
+    let mut printed = 0;
+    for (number, there) in [(20_014, true), (20_015, false), (20_016, true)] {
+        assert_eq!(stage.question(), &Ask::Number(number));
+        let other = if there { number } else { number + 1 };
+        stage.terminal(200, &json!({ "sales": [sale("ended", json!({ "number": other, "outcome": "approved" }))] }));
+        for _ in 0..if there { 2 } else { 0 } {
+            assert!(matches!(stage.question(), Ask::Receipt { .. }), "{number}");
+            stage.terminal(200, &receipt);
+            printed += 1;
+        }
+    }
+    let mut told = stage.told();
+    for _ in 0..printed {
+        assert!(matches!(told.pop(), Some(Told::Block(_, true))), "{told:?}");
+        stage.till("80 00 00");
+        told = stage.told();
+    }
+    assert_eq!((printed, told), (4, vec![Told::Completion(Vec::new())]));
+    // The password, a range that is none, one that is too long, and one that nothing is in.
+    for command in ["12 34 57 00 16", "12 34 56 00 18 00 16", "12 34 56 00 00", "12 34 56 00 01 00 51"] {
+        let mut stage = Stage::quiet();
+        let data = command.replace(' ', "");
+        stage.till(&format!("06 12 {:02X} {command}", data.len() / 2));
+        stage.told();
+        stage.terminal(200, &status());
+        assert!(matches!(stage.told().as_slice(), [Told::Aborted { code: 0x83, .. }]), "{command}");
+    }
+    let mut stage = Stage::quiet();
+    stage.till("06 12 05 12 34 56 00 16");
+    stage.told();
+    stage.terminal(200, &status());
+    stage.terminal(200, &json!({ "sales": [] }));
+    assert!(matches!(stage.told().as_slice(), [Told::Aborted { code: 0x66, .. }]));
+}
+
+#[test]
+fn the_tills_printer_shows_how_the_terminal_stands() {
+    let mut stage = Stage::with(settings(OnSilence::Reverse), "00 00 00 86 09 78 06 06 26 04 0A 02 06 D3");
+    stage.till("06 70 00");
+    stage.told();
+    stage.terminal(200, &status());
+    let told = stage.told();
+    let [Told::Block(lines, true)] = told.as_slice() else { panic!("{told:?}") };
+    assert!(lines.iter().any(|line| line.starts_with(b"Terminal") && line.ends_with(b"4711")), "{lines:?}");
+    stage.till("80 00 00");
+    assert_eq!(stage.told(), [Told::Completion(Vec::new())]);
+}
+
+#[test]
 fn two_receipts_that_fit_are_none() {
     let at = |number: u64| {
         let mut sale = approved();

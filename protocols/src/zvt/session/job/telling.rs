@@ -216,7 +216,7 @@ impl Job {
         }
         match copy {
             Copy::Merchant => self.ask_receipt(Copy::Customer, flow),
-            Copy::Customer => self.end(flow),
+            Copy::Customer => self.next_receipt(flow),
         }
     }
 

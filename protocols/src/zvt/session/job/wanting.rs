@@ -24,12 +24,14 @@ impl Job {
                 self.last(apdu, flow);
             }
             Command::Diagnosis(_) | Command::SelfTest | Command::Initialisation(_) | Command::PrintConfiguration => {
+                self.print_state(status, flow);
                 match state_of(status) {
                     code::OK => self.end(flow),
                     code => self.end_with(code, flow),
                 }
             }
             Command::Reset | Command::SetTime(_) => self.end(flow),
+            Command::Reprint { password, from, to } => self.reprint(password, (from, to.unwrap_or(from)), flow),
             Command::RepeatReceipt(_) => self.ask(Ask::Latest, Stage::Watching, flow),
             Command::Totals(_) => self.ask(Ask::OpenPeriod, Stage::Period, flow),
             Command::EndOfDay(guarded) => {
@@ -87,6 +89,10 @@ impl Job {
             && currency != flow.facts.currency.as_ref().map(|it| &it[..])
         {
             return self.end_with(code::WRONG_CURRENCY, flow);
+        }
+        if fields.tlv(&[0x1F25]).is_some_and(|amount| amount.iter().any(|byte| *byte != 0)) {
+            // Whether it is a part of the amount no document says.
+            return self.end_with(code::NO_CASHBACK, flow);
         }
         match last_receipt(fields) {
             Some(LastReceipt::Is(_)) => self.ask(Ask::Newest(2), Stage::InStep, flow),

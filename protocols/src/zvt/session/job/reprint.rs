@@ -1,0 +1,83 @@
+//! `06 12`: the receipts of a range of numbers once more, and what is printed about the terminal itself. Nothing here
+//! moves money.
+
+use super::super::earlier::number_of;
+use super::super::flow::Flow;
+use super::super::{is_right_where_asked, paper};
+use super::{Frame, Job, Stage};
+use crate::terminal::{Ask, Copy, Said, State, Status};
+use crate::zvt::code;
+use crate::zvt::command::Password;
+
+/// A till asks for more by several commands: it does not wait longer than T4 for one.
+const MOST: u16 = 50;
+
+/// Sale numbers that are still to be printed.
+#[derive(Debug)]
+pub(super) struct Range {
+    next: u64,
+    last: u64,
+    /// Whether there was any.
+    found: bool,
+}
+
+impl Job {
+    pub(super) fn reprint(&mut self, password: Password, receipts: (u16, u16), flow: &mut Flow<'_>) {
+        let (from, to) = receipts;
+        if !is_right_where_asked(flow.settings, password) || from == 0 || to < from || to - from >= MOST {
+            return self.end_with(code::NOT_POSSIBLE, flow);
+        }
+        self.ask(Ask::Newest(1), Stage::Newest { from, to }, flow);
+    }
+
+    /// The receipts are those of the latest round of numbers.
+    pub(super) fn newest(&mut self, (from, to): (u16, u16), said: Said, flow: &mut Flow<'_>) {
+        let newest = match said {
+            Said::Sales { sales, .. } => sales.first().map_or(0, |sale| sale.number),
+            _ => 0,
+        };
+        let next = number_of(from, newest);
+        // What is above the newest one has not been given yet.
+        self.range = Some(Range { next, last: (next + u64::from(to - from)).min(newest), found: false });
+        if next == 0 { self.end_with(code::PROCESSING, flow) } else { self.next_receipt(flow) }
+    }
+
+    pub(super) fn next_receipt(&mut self, flow: &mut Flow<'_>) {
+        match &mut self.range {
+            Some(range) if range.next <= range.last => {
+                let number = range.next;
+                range.next += 1;
+                self.ask(Ask::Number(number), Stage::Again(number), flow);
+            }
+            Some(Range { found: false, .. }) => self.end_with(code::PROCESSING, flow),
+            _ => self.end(flow),
+        }
+    }
+
+    /// One of them, where the number is this till's.
+    pub(super) fn again(&mut self, number: u64, said: Said, flow: &mut Flow<'_>) {
+        let of_it = |sale: &crate::terminal::Sale| sale.number == number && sale.state == State::Ended;
+        let sale = match said {
+            Said::Sales { sales, .. } => sales.into_iter().find(of_it),
+            _ => None,
+        };
+        let Some(sale) = sale else { return self.next_receipt(flow) };
+        self.range.iter_mut().for_each(|range| range.found = true);
+        if flow.prints_payments() {
+            for copy in [Copy::Merchant, Copy::Customer] {
+                // Its answer changes nothing for the till.
+                flow.ask(Ask::PrintAgain { reference: sale.reference.clone(), copy });
+            }
+        }
+        self.sale = Some(sale);
+        if flow.sends_receipts() { self.ask_receipt(Copy::Merchant, flow) } else { self.next_receipt(flow) }
+    }
+
+    /// How the terminal stands, for the till's printer; the terminal's own prints receipts alone.
+    pub(super) fn print_state(&mut self, status: &Status, flow: &Flow<'_>) {
+        if flow.sends_administration() {
+            let lines = paper::of_terminal(status, paper::width(flow));
+            self.frames.extend(paper::of_administration(&lines, flow).into_iter().map(Frame::Print));
+        }
+    }
+}
