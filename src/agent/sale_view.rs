@@ -79,6 +79,7 @@ impl Agent {
             card: sale.card().map(|card| CardView {
                 aid: card.aid.clone(),
                 cryptogram: card.cryptogram.map(shown_cryptogram),
+                verification: card.cvm.map(|cvm| cvm.as_str().to_owned()),
                 entry_mode: card.entry.as_str().to_owned(),
                 brand: host.brand.clone().or_else(|| card.label.clone()),
                 last4: card.pan.as_ref().map(|pan| pan.last4().to_owned()).or_else(|| host.last4.clone()),

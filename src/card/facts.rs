@@ -24,6 +24,19 @@ pub enum Cvm {
 }
 
 impl Cvm {
+    /// Its word for tills.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::OfflinePin => "offline-pin",
+            Self::OnlinePin => "online-pin",
+            Self::Signature => "signature",
+            Self::OfflinePinAndSignature => "offline-pin-and-signature",
+            Self::ConsumerDevice => "consumer-device",
+            Self::None => "none",
+        }
+    }
+
     /// A contactless card checks no PIN by itself: 01 and 04 there say that the cardholder's own device has verified
     /// him, as a phone does (EMV Contactless Book C-2, CVM selection: 9F34 010002).
     fn as_read_by(self, entry: EntryMode) -> Self {

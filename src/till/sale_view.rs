@@ -271,4 +271,8 @@ pub struct CardView {
     /// The chip's last cryptogram, as `TC 1122334455667788` (EMV Book 3, 5.2: TC, ARQC, AAC).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cryptogram: Option<String>,
+    /// How the cardholder was verified, as the card says it (EMV Book 4, A4): `online-pin`, `offline-pin`, `signature`,
+    /// `offline-pin-and-signature`, `consumer-device`, `none`. Only an approval proves that a PIN was right.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verification: Option<String>,
 }

@@ -138,6 +138,8 @@ pub struct Card {
     pub last4: Option<String>,
     /// Application identifier, hexadecimal.
     pub aid: Option<String>,
+    /// How the cardholder was verified: `online-pin`, `signature`, `none`, ….
+    pub verification: Option<String>,
 }
 
 /// A refusal: a problem details object.

@@ -164,7 +164,7 @@ fn sale(reference: &str, more: &Value) -> Value {
         "till": "t", "reference": reference, "number": 17, "kind": "sale", "amount": "12.50", "currency": "EUR",
         "state": "ended", "outcome": "approved", "approvedAmount": "12.50", "text": "APPROVED",
         "startedAt": "2026-11-23T09:00:00Z", "paymentId": "8ac7", "left": "12.50", "code": "000.000.000",
-        "card": { "entryMode": "NFC_ICC", "brand": "VISA", "last4": "0119" },
+        "card": { "entryMode": "NFC_ICC", "brand": "VISA", "last4": "0119", "verification": "online-pin" },
         "tillData": { "ServiceID": "1", "MessageCategory": "Payment", "PaymentType": "Normal", "TransactionID": "27908",
             "TimeStamp": "t" },
     });
@@ -190,6 +190,7 @@ fn a_payment_is_begun_once_and_told_as_it_ended() {
     assert_eq!(response["POIData"]["POITransactionID"]["TransactionID"], "17.8ac7");
     assert_eq!(response["PaymentResult"]["AmountsResp"]["AuthorizedAmount"], 12.5);
     assert_eq!(response["PaymentResult"]["PaymentInstrumentData"]["CardData"]["EntryMode"], json!(["Contactless"]));
+    assert_eq!(response["PaymentResult"]["AuthenticationMethod"], json!(["OnlinePIN"]));
     assert_eq!(answer["MessageHeader"]["MessageType"], "Response");
     // The same again is looked at, and not begun.
     stage.till("Payment", "1", &payment("12.50", "27908"));

@@ -166,6 +166,20 @@ fn reversal_response(
     }
 }
 
+/// How the cardholder was verified; none where none was asked for.
+fn authentication(card: &terminal::Card) -> Vec<AuthenticationMethod> {
+    use AuthenticationMethod::{OfflinePin, OnlinePin, PaperSignature, UnknownMethod};
+    match card.verification.as_deref() {
+        Some("online-pin") => vec![OnlinePin],
+        Some("offline-pin") => vec![OfflinePin],
+        Some("signature") => vec![PaperSignature],
+        Some("offline-pin-and-signature") => vec![OfflinePin, PaperSignature],
+        Some("none") | None => Vec::new(),
+        // The customer's own device, or what a later agent knows.
+        Some(_) => vec![UnknownMethod],
+    }
+}
+
 fn payment_result(sale: &Sale, flow: &Flow<'_>) -> PaymentResult {
     let approved = matches!(sale.outcome, Some(terminal::Outcome::Approved | terminal::Outcome::PartiallyApproved));
     let payment_type = sale.till_data.get(data::PAYMENT_TYPE).map(|text| unkept(text));
@@ -185,7 +199,7 @@ fn payment_result(sale: &Sale, flow: &Flow<'_>) -> PaymentResult {
             tip_amount: sale.tip.as_deref().filter(|_| approved).map(decimal),
         }),
         online_flag: Some(sale.code.is_some()),
-        authentication_method: Vec::<AuthenticationMethod>::new(),
+        authentication_method: sale.card.as_ref().filter(|_| approved).map_or_else(Vec::new, authentication),
         payment_acquirer_data: flow.facts.map(|facts| PaymentAcquirerData {
             acquirer_id: None,
             merchant_id: facts.merchant.clone(),
