@@ -384,7 +384,12 @@ impl Command {
                 Apdu::new(Control::PRINT_LINE, [&[*attribute], text.as_slice()].concat())
             }
             Self::PrintBlock(fields) => with(Control::PRINT_BLOCK, fields),
-            Self::StatusEnquiry(fields) => with(Control::STATUS_ENQUIRY, fields),
+            Self::StatusEnquiry(fields) if fields.is_empty() => Apdu::empty(Control::STATUS_ENQUIRY),
+            // Three bytes of fields alone would be read as a password.
+            Self::StatusEnquiry(fields) => {
+                let data = [&[0; PASSWORD][..], &fields.write(Order::Ascending)].concat();
+                Apdu::new(Control::STATUS_ENQUIRY, data)
+            }
             Self::Setting(control) | Self::Unknown(control) => Apdu::empty(*control),
         }
     }
@@ -507,6 +512,9 @@ mod tests {
         for hex in ["05 01 00", "05 01 03 03 12 34", "05 01 05 06 12 34 03 02", "05 01 02 03 02"] {
             assert!(matches!(read(hex), Ok(Command::StatusEnquiry(_))), "{hex}");
         }
+        // Its fields are as long as a password.
+        let once = read("05 01 06 0B 00 00 0D 05 05").unwrap().apdu();
+        assert_eq!((Command::read(&once).unwrap().apdu(), once.data.len()), (once.clone(), 6));
         assert!(matches!(read("06 B0 02 FF FF"), Ok(Command::Abort(_))));
     }
 }
