@@ -73,7 +73,7 @@ impl<'a> ZvtTill<'a> {
             credit: false,
             unacknowledged,
             order: Order::Table,
-            needed_frames_only: true,
+            needed_frames_only: !manner.hears,
             references: format!("zvt-{}", till.world.now().as_millis()),
         };
         let config = if manner.hears { 0x0E } else { 0x06 };

@@ -397,14 +397,20 @@ fn a_range_of_receipts_is_printed_again_and_what_is_not_there_is_left_out() {
     assert_eq!((printed, told), (4, vec![Told::Completion(Vec::new())]));
     // The password, a range that is none, one that is too long, and one that nothing is in.
     for command in ["12 34 57 00 16", "12 34 56 00 18 00 16", "12 34 56 00 00", "12 34 56 00 01 00 51"] {
-        let mut stage = Stage::quiet();
+        let mut stage = Stage::with(settings(OnSilence::Reverse), "00 00 00 08");
         let data = command.replace(' ', "");
         stage.till(&format!("06 12 {:02X} {command}", data.len() / 2));
         stage.told();
         stage.terminal(200, &status());
         assert!(matches!(stage.told().as_slice(), [Told::Aborted { code: 0x83, .. }]), "{command}");
     }
+    // One that composes its receipts, and one whose terminal prints: nothing is there.
     let mut stage = Stage::quiet();
+    stage.till("06 12 05 12 34 56 00 16");
+    stage.told();
+    stage.terminal(200, &status());
+    assert!(matches!(stage.told().as_slice(), [Told::Aborted { code: 0x83, .. }]));
+    let mut stage = Stage::with(settings(OnSilence::Reverse), "00 00 00 08");
     stage.till("06 12 05 12 34 56 00 16");
     stage.told();
     stage.terminal(200, &status());

@@ -9,8 +9,9 @@ use crate::terminal::{Ask, Copy, Said, State, Status};
 use crate::zvt::code;
 use crate::zvt::command::Password;
 
-/// A till asks for more by several commands: it does not wait longer than T4 for one.
-const MOST: u16 = 50;
+/// Of one command: with both copies of each the queue of the terminal's printer has room for them, and they are told
+/// within T4.
+const MOST: u16 = 20;
 
 /// Sale numbers that are still to be printed.
 #[derive(Debug)]
@@ -24,7 +25,10 @@ pub(super) struct Range {
 impl Job {
     pub(super) fn reprint(&mut self, password: Password, receipts: (u16, u16), flow: &mut Flow<'_>) {
         let (from, to) = receipts;
-        if !is_right_where_asked(flow.settings, password) || from == 0 || to < from || to - from >= MOST {
+        // A till that composes its receipts from `04 0F` has nothing to print by.
+        let printable = flow.prints_payments() || flow.sends_receipts();
+        let is_range = from > 0 && from <= to && to - from < MOST;
+        if !is_right_where_asked(flow.settings, password) || !printable || !is_range {
             return self.end_with(code::NOT_POSSIBLE, flow);
         }
         self.ask(Ask::Newest(1), Stage::Newest { from, to }, flow);
