@@ -45,7 +45,12 @@ async fn ask_once(agent: &Agent, till: &str, asked: &Ask) -> Said {
     }
     let patience = match asked {
         Ask::Show { .. } => LONG,
-        Ask::Close { .. } | Ask::OpenPeriod | Ask::Number(_) | Ask::Newest(_) | Ask::Referenced { .. } => COUNTING,
+        Ask::Close { .. }
+        | Ask::OpenPeriod
+        | Ask::Number(_)
+        | Ask::Newest(_)
+        | Ask::Referenced { .. }
+        | Ask::Print(_) => COUNTING,
         _ => PATIENCE,
     };
     let body = request.body.map(|body| Bytes::from(body.to_string())).unwrap_or_default();

@@ -161,6 +161,8 @@ impl Agent {
         match slip {
             printer::Slip::Receipt { sale, .. } => self.announce_to(sale, step, text),
             printer::Slip::Close { .. } => self.announce(step, text),
+            // Its till hears of it by the answer.
+            printer::Slip::TillLines => {}
         }
     }
 }

@@ -1,11 +1,14 @@
 //! Receipts: what stands on them as far as the journal knows it, to the printers that print them, and as text.
 
+use tokio::sync::oneshot;
+
 use crate::config::{self, Copies, Terminal};
 use crate::counter::Close;
-use crate::printer::layout::ReceiptRow;
-use crate::printer::{self, Letterhead, Page};
+use crate::printer::layout::{Align, ReceiptRow, Style};
+use crate::printer::port::PrinterStands;
+use crate::printer::{self, Letterhead, NotPrinted, Page, TillLine};
 use crate::sale::{Original, Paper, Receipt, Sale, Standing};
-use crate::till::{PrintView, ReceiptRowIs, ReceiptRowView, ReceiptView, Refused};
+use crate::till::{LineAlign, LineStyle, LineToPrint, PrintView, ReceiptRowIs, ReceiptRowView, ReceiptView, Refused};
 use crate::transaction::{ReceiptCopy, SaleNumber};
 use crate::words::{Language, Words};
 
@@ -94,23 +97,44 @@ impl Agent {
         self.on_the_usual_printer(ReceiptCopy::Merchant, print)
     }
 
-    /// The printer that prints this copy by itself, or else the first.
+    /// As [`Self::usual_printer`], with what is printed there.
     fn on_the_usual_printer(
         &self,
         copy: ReceiptCopy,
         print: impl FnOnce(&printer::Handle) -> Result<(), printer::QueueFull>,
     ) -> Result<PrintView, Refused> {
-        let usual = self.printers().find(|(config, _)| prints(config, copy)).or_else(|| self.printers().next());
-        let Some((config, printer)) = usual else {
-            let why = "the terminal has no printer; see [[printer]] in the configuration".to_owned();
-            return Err(Refused::Printer { why });
-        };
+        let (config, printer) = self.usual_printer(copy)?;
         print(printer).map_err(|full| Refused::Printer { why: full.to_string() })?;
-        Ok(PrintView {
-            printer: config.name.clone(),
-            state: Self::printer_state(printer),
-            text: printer.state(),
-            waiting: printer.waiting(),
+        Ok(print_view(config, printer))
+    }
+
+    /// Prints lines of a till's own where the merchant's copies are printed, and answers when they are on paper. They
+    /// are no receipt: nothing of them is kept, and training may print them too.
+    pub(super) fn print_till_lines(&self, lines: Vec<LineToPrint>, reply: oneshot::Sender<Result<PrintView, Refused>>) {
+        let usual = match self.usual_printer(ReceiptCopy::Merchant) {
+            Ok((config, printer)) => (config.clone(), printer.clone()),
+            Err(refused) => return drop(reply.send(Err(refused))),
+        };
+        // Receipts wait for this printer already: these lines would come when their till has long given up.
+        if let PrinterStands::Needs(need) = usual.1.standing()
+            && usual.1.waiting() > 0
+        {
+            let why = format!("the printer is {need}; receipts wait for it");
+            return drop(reply.send(Err(Refused::Printer { why })));
+        }
+        let lines = lines.into_iter().map(till_line).collect();
+        match usual.1.print_till_lines(lines) {
+            Err(full) => drop(reply.send(Err(Refused::Printer { why: full.to_string() }))),
+            Ok(becomes) => drop(tokio::spawn(answer_when_printed(usual, becomes, reply))),
+        }
+    }
+
+    /// The printer that prints this copy by itself, or else the first.
+    fn usual_printer(&self, copy: ReceiptCopy) -> Result<(&config::Printer, &printer::Handle), Refused> {
+        let usual = self.printers().find(|(config, _)| prints(config, copy)).or_else(|| self.printers().next());
+        usual.ok_or_else(|| {
+            let why = "the terminal has no printer; see [[printer]] in the configuration".to_owned();
+            Refused::Printer { why }
         })
     }
 
@@ -176,6 +200,48 @@ impl Agent {
         let is_theirs = earlier.order().till == order.till;
         Some(Original { reference: original.reference.filter(|_| is_theirs), ..original })
     }
+}
+
+/// A till that has gone meanwhile lets go of its lines: they are not printed when their turn comes.
+async fn answer_when_printed(
+    (config, printer): (config::Printer, printer::Handle),
+    becomes: oneshot::Receiver<Result<(), NotPrinted>>,
+    mut reply: oneshot::Sender<Result<PrintView, Refused>>,
+) {
+    let becomes = tokio::select! {
+        () = reply.closed() => return,
+        becomes = becomes => becomes,
+    };
+    // The agent is ending: whether they were printed is not known, and no answer says so.
+    let Ok(becomes) = becomes else { return };
+    let printed = becomes.map(|()| print_view(&config, &printer));
+    let _ = reply.send(printed.map_err(|error| Refused::Printer { why: error.to_string() }));
+}
+
+fn print_view(config: &config::Printer, printer: &printer::Handle) -> PrintView {
+    PrintView {
+        printer: config.name.clone(),
+        state: Agent::printer_state(printer),
+        text: printer.state(),
+        waiting: printer.waiting(),
+    }
+}
+
+/// A line that a till sent, as the printer lays it out.
+fn till_line(line: LineToPrint) -> TillLine {
+    let LineToPrint { text, value, align, style } = line;
+    let align = match align {
+        LineAlign::Left => Align::Left,
+        LineAlign::Centre => Align::Centre,
+        LineAlign::Right => Align::Right,
+    };
+    let style = match style {
+        LineStyle::Plain => Style::Plain,
+        LineStyle::Bold => Style::Bold,
+        LineStyle::Tall => Style::Tall,
+        LineStyle::Big => Style::Big,
+    };
+    TillLine { text, value, align, style }
 }
 
 /// A row as tills and pages are shown it.

@@ -97,7 +97,12 @@ pub fn encode(sheet: &Sheet<'_>, dialect: &Dialect) -> Vec<u8> {
 fn turn(from: &mut Align, to: Align, bytes: &mut Vec<u8>) {
     if *from != to {
         *from = to;
-        bytes.extend([ESC, b'a', u8::from(to == Align::Centre)]);
+        let edge = match to {
+            Align::Left => 0,
+            Align::Centre => 1,
+            Align::Right => 2,
+        };
+        bytes.extend([ESC, b'a', edge]);
     }
 }
 

@@ -34,6 +34,8 @@ pub enum Align {
     Left,
     /// In the middle.
     Centre,
+    /// At the right edge.
+    Right,
 }
 
 /// How a line looks.
@@ -79,6 +81,29 @@ pub enum ReceiptRow {
     Status(String),
     /// Room for a signature, with a word above.
     SignatureLine(String),
+}
+
+/// A line of a till's own before it meets a width: no part of a receipt of this terminal.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TillLine {
+    /// What it says; empty: an empty line. Spaces at its beginning stay.
+    pub text: String,
+    /// What stands at the right edge of the same line, where there is room; `text` is its label then.
+    pub value: String,
+    /// Where `text` stands when there is no `value`.
+    pub align: Align,
+    /// How it looks when there is no `value`.
+    pub style: Style,
+}
+
+/// A till's own lines on paper of so many characters: each wrapped, and none left out because it is empty.
+#[must_use]
+pub fn till_lines(lines: &[TillLine], columns: u8) -> Vec<PrintedLine> {
+    let mut setter = Setter { columns: usize::from(columns.max(MIN_COLUMNS)), lines: Vec::new() };
+    for line in lines {
+        setter.till_line(line);
+    }
+    setter.lines
 }
 
 impl Page {
@@ -195,6 +220,23 @@ impl Setter {
                 self.left("");
                 self.left(&format!("X{}", "_".repeat(self.columns - 1)));
             }
+        }
+    }
+
+    fn till_line(&mut self, line: &TillLine) {
+        let TillLine { text, value, align, style } = line;
+        if !value.is_empty() {
+            return self.pair(&clean::line(text), value);
+        }
+        let text = clean::text(text).replace('\n', " ");
+        let room = if *style == Style::Big { self.columns / 2 } else { self.columns };
+        let lines = wrap_to(OTHER_LINES, &text, room);
+        if lines.is_empty() {
+            self.left("");
+        }
+        for line in lines {
+            let line = if *align == Align::Left { line.as_str() } else { line.trim() };
+            self.lines.push(PrintedLine::new(line, *align, *style));
         }
     }
 
@@ -348,6 +390,37 @@ mod tests {
         page.pair("Brand", &"x".repeat(2000));
         assert_eq!(page.lines.len(), 2 * OTHER_LINES + 1);
         assert!(page.lines.iter().all(|line| line.width() <= 32));
+    }
+
+    #[test]
+    fn a_tills_own_lines_are_wrapped_and_keep_their_empty_ones() {
+        let line = |text: &str, value: &str, align, style| TillLine {
+            text: text.to_owned(),
+            value: value.to_owned(),
+            align,
+            style,
+        };
+        let lines = [
+            line("  two in", "", Align::Left, Style::Plain),
+            line("", "", Align::Centre, Style::Bold),
+            line("VOUCHER of the shop", "", Align::Centre, Style::Big),
+            line("\u{1B}@right\n", "", Align::Right, Style::Plain),
+            line("Points", "120", Align::Left, Style::Plain),
+        ];
+        let printed = till_lines(&lines, 24);
+        let texts: Vec<_> = printed.iter().map(|line| (line.text(), line.align(), line.style())).collect();
+        let expected = [
+            ("  two in", Align::Left, Style::Plain),
+            ("", Align::Left, Style::Plain),
+            ("VOUCHER of", Align::Centre, Style::Big),
+            ("the shop", Align::Centre, Style::Big),
+            ("@right", Align::Right, Style::Plain),
+            ("Points               120", Align::Left, Style::Plain),
+        ];
+        assert_eq!(texts, expected);
+        let long = till_lines(&[line(&"x ".repeat(2000), "", Align::Left, Style::Big)], 32);
+        assert_eq!(long.len(), OTHER_LINES);
+        assert!(long.iter().all(|line| line.width() <= 32), "{long:?}");
     }
 
     #[test]

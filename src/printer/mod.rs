@@ -5,7 +5,8 @@
 //!                     words ┘             └─▶ text (for `pos-agent receipt` and tills)       └─ status (what the printer says of itself)
 //! ```
 //!
-//! A close of day goes the same way: `counter::Close` ─▶ `close` (rows) ─▶ layout.
+//! A close of day goes the same way: `counter::Close` ─▶ `close` (rows) ─▶ layout. So do lines of a till's own, which
+//! are no receipt: they are not kept, wait for nobody, and the till hears whether they are on paper.
 //!
 //! `receipt`, `close`, `layout`, `text`, `escpos`, `code_page`, `qr` and `status` are pure. What happens to the printer
 //! never changes the outcome of a sale: a receipt that was not printed waits, is kept in the journal and can be printed
@@ -23,7 +24,7 @@ pub mod text;
 mod wire;
 
 pub use close::compose_close;
-pub use layout::{Page, PrintedLine};
-pub use port::{Handle, PrinterEvent, QueueFull, Slip, spawn, spawn_over};
+pub use layout::{Page, PrintedLine, TillLine};
+pub use port::{Handle, NotPrinted, PrinterEvent, QueueFull, Slip, spawn, spawn_over};
 pub use receipt::{Letterhead, compose};
 pub use text::{plain, text};

@@ -13,6 +13,9 @@
 //! A printer that does not answer DLE EOT is taken at its silence: what it took counts as printed. With nothing to
 //! print the printer is looked at now and then, so that an empty roll is known before the next customer comes.
 //!
+//! Lines of a till's own are tried once: they are nowhere kept, and the till, which hears what became of them, can send
+//! them again.
+//!
 //! What it is not: proof of paper, or the place where receipts are kept. What waits here is lost when the agent ends;
 //! every receipt is in the journal, and `pos-agent receipt --print` brings it out again.
 
@@ -20,7 +23,7 @@ use std::fmt;
 use std::io;
 use std::time::Duration;
 
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 
 use crate::config::{self, Logo};
@@ -28,6 +31,7 @@ use crate::sale::Receipt;
 use crate::transaction::{ReceiptCopy, SaleNumber};
 
 use super::escpos::{self, Dialect, Sheet};
+use super::layout::{PrintedLine, TillLine, till_lines};
 use super::status::{self, Condition, Trouble};
 use super::wire::{Port, Wire, in_time};
 use super::{Page, qr};
@@ -99,6 +103,8 @@ pub enum Slip {
         /// Its number.
         number: u64,
     },
+    /// Lines of a till's own.
+    TillLines,
 }
 
 impl fmt::Display for Slip {
@@ -106,16 +112,18 @@ impl fmt::Display for Slip {
         match self {
             Self::Receipt { sale, .. } => write!(f, "receipt of sale {sale}"),
             Self::Close { number } => write!(f, "slip of close {number}"),
+            Self::TillLines => f.write_str("till's own lines"),
         }
     }
 }
 
 impl Slip {
-    /// The verb that prints it again.
+    /// What prints it again.
     fn again(self) -> String {
         match self {
             Self::Receipt { .. } => "pos-agent receipt … --print".to_owned(),
             Self::Close { number } => format!("pos-agent close print {number}"),
+            Self::TillLines => "at the till".to_owned(),
         }
     }
 }
@@ -154,17 +162,37 @@ pub struct QueueFull {
     pub slip: Slip,
 }
 
+/// Why lines of a till's own are not on paper; they are not tried again.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NotPrinted {
+    /// Nothing was written.
+    #[error("the printer is {0}; nothing of it was printed")]
+    NotBegun(PrinterNeed),
+    /// It broke off.
+    #[error("the printer is {0}; a part of it may be on paper")]
+    BrokeOff(PrinterNeed),
+}
+
 /// A slip on its way.
 #[derive(Debug)]
 struct Job {
     slip: Slip,
-    /// For the QR code.
-    receipt: Option<Box<Receipt>>,
-    page: Page,
+    content: Content,
     /// Printed before, or perhaps: it gets the mark.
     duplicate: bool,
     /// How often it broke off in the middle.
     torn: u32,
+}
+
+/// What is to be on paper.
+#[derive(Debug)]
+enum Content {
+    /// A copy of a receipt; the receipt is for the QR code.
+    Receipt(Box<Receipt>, Page),
+    /// A close of day.
+    Close(Page),
+    /// Lines of a till's own, and where the till waits for what becomes of them.
+    TillLines(Vec<TillLine>, oneshot::Sender<Result<(), NotPrinted>>),
 }
 
 /// Starts the task that owns a printer; it ends when the last handle is dropped and all receipts that can be printed
@@ -234,7 +262,7 @@ impl Handle {
     /// [`QueueFull`]; no event follows then.
     pub fn print(&self, receipt: Receipt, page: Page, copy: ReceiptCopy, duplicate: bool) -> Result<(), QueueFull> {
         let slip = Slip::Receipt { sale: receipt.number, copy };
-        self.put(Job { slip, receipt: Some(Box::new(receipt)), page, duplicate, torn: 0 })
+        self.put(Job { slip, content: Content::Receipt(Box::new(receipt), page), duplicate, torn: 0 })
     }
 
     /// The same for a close of day.
@@ -242,7 +270,22 @@ impl Handle {
     /// # Errors
     /// As [`Self::print`].
     pub fn print_close(&self, number: u64, page: Page, duplicate: bool) -> Result<(), QueueFull> {
-        self.put(Job { slip: Slip::Close { number }, receipt: None, page, duplicate, torn: 0 })
+        self.put(Job { slip: Slip::Close { number }, content: Content::Close(page), duplicate, torn: 0 })
+    }
+
+    /// Lines of a till's own, tried once: what becomes of them is said at the other end. Those that nobody waits for
+    /// any longer when their turn comes are not printed.
+    ///
+    /// # Errors
+    /// [`QueueFull`].
+    pub fn print_till_lines(
+        &self,
+        lines: Vec<TillLine>,
+    ) -> Result<oneshot::Receiver<Result<(), NotPrinted>>, QueueFull> {
+        let (told, becomes) = oneshot::channel();
+        let content = Content::TillLines(lines, told);
+        self.put(Job { slip: Slip::TillLines, content, duplicate: false, torn: 0 })?;
+        Ok(becomes)
     }
 
     fn put(&self, job: Job) -> Result<(), QueueFull> {
@@ -368,10 +411,17 @@ impl Paper {
 
     fn bytes(&self, job: &Job) -> Vec<u8> {
         let Self { config, logo } = self;
-        let page = &job.page;
-        let lines = if job.duplicate { page.duplicate(config.columns) } else { page.lines(config.columns) };
+        let of_page = |page: &Page| match job.duplicate {
+            true => page.duplicate(config.columns),
+            false => page.lines(config.columns),
+        };
+        let (lines, receipt): (Vec<PrintedLine>, _) = match &job.content {
+            Content::Receipt(receipt, page) => (of_page(page), Some(receipt.as_ref())),
+            Content::Close(page) => (of_page(page), None),
+            Content::TillLines(lines, _) => (till_lines(lines, config.columns), None),
+        };
         let is_customers = matches!(job.slip, Slip::Receipt { copy: ReceiptCopy::Customer, .. });
-        let for_customer = config.qr.as_deref().filter(|_| is_customers).zip(job.receipt.as_deref());
+        let for_customer = config.qr.as_deref().filter(|_| is_customers).zip(receipt);
         let content = for_customer.map(|(template, receipt)| qr::content(template, receipt));
         let sheet =
             Sheet { logo: logo.as_ref(), lines: &lines, qr: content.as_deref(), after_a_torn_one: job.torn > 0 };
@@ -410,7 +460,14 @@ impl Owner {
                 job = queue.recv() => {
                     let Some(job) = job else { return };
                     self.shown.send_modify(|shown| shown.in_hand = true);
-                    if self.until_done(job, &events).await.is_err() {
+                    let done = match job.content {
+                        Content::TillLines(..) => {
+                            self.once(job).await;
+                            Ok(())
+                        }
+                        _ => self.until_done(job, &events).await,
+                    };
+                    if done.is_err() {
                         return;
                     }
                     self.shown.send_modify(|shown| shown.in_hand = false);
@@ -434,6 +491,27 @@ impl Owner {
         match found {
             Ok(condition) => self.show(self.state_of(condition)),
             Err(error) => self.show(PrinterStands::Needs(self.unreachable(&error))),
+        }
+    }
+
+    /// A till's own lines, unless nobody waits for them any longer: the till was told, or thinks, that they are not
+    /// printed.
+    async fn once(&mut self, job: Job) {
+        if matches!(&job.content, Content::TillLines(_, told) if told.is_closed()) {
+            return;
+        }
+        let printed = self.print(&job).await;
+        let state = match &printed {
+            Ok(state) => state.clone(),
+            Err(Fault::NotBegun(need) | Fault::BrokeOff(need)) => PrinterStands::Needs(need.clone()),
+        };
+        self.show(state);
+        let becomes = printed.map(drop).map_err(|fault| match fault {
+            Fault::NotBegun(need) => NotPrinted::NotBegun(need),
+            Fault::BrokeOff(need) => NotPrinted::BrokeOff(need),
+        });
+        if let Content::TillLines(_, told) = job.content {
+            let _ = told.send(becomes);
         }
     }
 

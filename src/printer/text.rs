@@ -23,6 +23,7 @@ pub fn plain(lines: &[PrintedLine], columns: u8) -> String {
             Align::Left => 0,
             Align::Centre if line.text().is_empty() => 0,
             Align::Centre => free / 2,
+            Align::Right => free,
         };
         text.extend(std::iter::repeat_n(' ', indent));
         text.push_str(line.text());

@@ -16,6 +16,7 @@ use crate::transaction::{PaymentId, ReceiptCopy, Reference, SaleNumber, Taken, W
 
 mod closes;
 pub mod http;
+mod lines_to_print;
 mod operators;
 mod problem;
 mod progress_log;
@@ -31,6 +32,7 @@ mod totals;
 mod wanted;
 
 pub use closes::{CloseAsked, CloseView, ShownClose, WhichClose};
+pub use lines_to_print::{LineAlign, LineStyle, LineToPrint};
 pub use operators::{ApprovalView, OperatorCommand, OperatorRefused, OperatorView, OperatorsView, SessionView};
 pub use problem::{ProblemType, ProblemView};
 pub use progress_log::{Announced, Missed, NoProgressId, ProgressId, ProgressListener, ProgressLog};
@@ -224,6 +226,13 @@ pub enum Command {
         /// It is on its way.
         reply: oneshot::Sender<Result<PrintView, Refused>>,
     },
+    /// Print lines of the till's own, which are no receipt of this terminal.
+    PrintLines {
+        /// From the top.
+        lines: Vec<LineToPrint>,
+        /// They are on paper, as far as the printer tells.
+        reply: oneshot::Sender<Result<PrintView, Refused>>,
+    },
     /// A payment as the gateway knows it now.
     Payment {
         /// Its id.
@@ -278,7 +287,7 @@ impl Command {
             | Self::Confirm { reply, .. } => drop(reply.send(Err(refused))),
             Self::List { reply, .. } | Self::ListNewest { reply, .. } => drop(reply.send(Err(refused))),
             Self::Receipt { reply, .. } => drop(reply.send(Err(refused))),
-            Self::Print { reply, .. } => drop(reply.send(Err(refused))),
+            Self::Print { reply, .. } | Self::PrintLines { reply, .. } => drop(reply.send(Err(refused))),
             _ => {}
         }
     }

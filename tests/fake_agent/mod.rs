@@ -184,6 +184,10 @@ async fn play(
             Command::ShowClose { which, reply, .. } => drop(reply.send(Err(Refused::NoSuchClose { which }))),
             Command::ListCloses { reply, .. } => drop(reply.send(Ok(Vec::new()))),
             Command::PrintClose { which, reply } => drop(reply.send(Err(Refused::NoSuchClose { which }))),
+            Command::PrintLines { reply, .. } => {
+                let why = "the terminal has no printer".to_owned();
+                drop(reply.send(Err(Refused::Printer { why })));
+            }
             // Whoever waits for an answer hears that there is none.
             Command::Operators(asked) => drop(asked),
             Command::Payment { reply, .. } => drop(reply.send(Ok(Default::default()))),

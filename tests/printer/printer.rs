@@ -7,8 +7,12 @@ use std::time::Duration;
 
 use pos_agent::config::{self, CodePage, Copies, Cut, FlowControl};
 use pos_agent::money::{Amount, Currency};
-use pos_agent::printer::port::{PrinterTiming, QUEUE, TORN_TRIES, spawn_with};
-use pos_agent::printer::{Handle, Letterhead, Page, PrinterEvent, QueueFull, Slip, compose, plain};
+use pos_agent::printer::layout::{Align, Style};
+use pos_agent::printer::port::{PrinterNeed, PrinterTiming, QUEUE, TORN_TRIES, spawn_with};
+use pos_agent::printer::status::Trouble;
+use pos_agent::printer::{
+    Handle, Letterhead, NotPrinted, Page, PrinterEvent, QueueFull, Slip, TillLine, compose, plain,
+};
 use pos_agent::sale::{HostFacts, Receipt, ReceiptOutcome};
 use pos_agent::sim::printer::{Options, Place, Printer, Sensors, StatusAnswers};
 use pos_agent::transaction::{Kind, ReceiptCopy, Reference, SaleNumber};
@@ -338,6 +342,68 @@ async fn a_printer_that_always_dies_in_the_middle_does_not_use_up_the_roll() {
     // Cut off before each further try, so: one piece less than tries, and the last one still on the roll.
     assert_eq!(printer.receipts().len(), TORN_TRIES as usize - 1);
     assert_eq!(handle.waiting(), 0);
+}
+
+// ---- Lines of a till's own
+
+#[tokio::test]
+async fn a_tills_own_lines_are_printed_once_and_it_hears_whether_they_are() {
+    let mut printer = Printer::open(narrow()).await.unwrap();
+    let (handle, mut events) = spawn(&printer.place(), impatient());
+    let printed = handle.print_till_lines(voucher()).unwrap();
+    assert_eq!(printed.await, Ok(Ok(())));
+    assert_eq!(printer.next_receipt().await, "            VOUCHER\n\nPoints                       120\n");
+    assert_eq!((handle.state().as_str(), handle.waiting()), ("ok", 0));
+
+    printer.set_sensors(Sensors { paper_out: true, ..Sensors::default() });
+    let out = NotPrinted::NotBegun(PrinterNeed::Trouble(Trouble::PaperOut));
+    assert_eq!(handle.print_till_lines(voucher()).unwrap().await, Ok(Err(out)));
+    assert_eq!(handle.attention().unwrap(), "out of paper: put a roll in", "nothing waits");
+
+    printer.set_sensors(Sensors::default());
+    printer.run_out_after(1);
+    let why = match handle.print_till_lines(voucher()).unwrap().await.unwrap() {
+        Err(why @ NotPrinted::BrokeOff(_)) => why.to_string(),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(why, "the printer is out of paper: put a roll in; a part of it may be on paper");
+    printer.set_sensors(Sensors::default());
+    // The next receipt is the next thing on paper, behind what was left.
+    print(&handle, receipt(1), ReceiptCopy::Customer, false).unwrap();
+    assert_eq!(events.recv().await, Some(self::printed(1, ReceiptCopy::Customer)));
+    while printer.next_receipt().await != text(1, ReceiptCopy::Customer) {}
+    assert!(printer.receipts().iter().filter(|paper| paper.contains("VOUCHER")).count() <= 2);
+}
+
+#[tokio::test]
+async fn lines_whose_till_has_gone_are_not_printed_when_their_turn_comes() {
+    let mut printer = Printer::open(Options { sensors: Sensors { paper_out: true, ..Sensors::default() }, ..narrow() })
+        .await
+        .unwrap();
+    let (handle, mut events) = spawn(&printer.place(), impatient());
+    print(&handle, receipt(1), ReceiptCopy::Customer, false).unwrap();
+    assert!(matches!(events.recv().await, Some(PrinterEvent::Waits { .. })));
+    drop(handle.print_till_lines(voucher()).unwrap());
+    print(&handle, receipt(2), ReceiptCopy::Customer, false).unwrap();
+    printer.set_sensors(Sensors::default());
+    for sale in [1, 2] {
+        assert_eq!(events.recv().await, Some(printed(sale, ReceiptCopy::Customer)));
+        assert_eq!(printer.next_receipt().await, text(sale, ReceiptCopy::Customer));
+    }
+}
+
+fn voucher() -> Vec<TillLine> {
+    let line = |text: &str, value: &str, align, style| TillLine {
+        text: text.to_owned(),
+        value: value.to_owned(),
+        align,
+        style,
+    };
+    vec![
+        line("VOUCHER", "", Align::Centre, Style::Big),
+        line("", "", Align::Left, Style::Plain),
+        line("Points", "120", Align::Left, Style::Plain),
+    ]
 }
 
 #[tokio::test]

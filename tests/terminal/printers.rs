@@ -7,6 +7,7 @@ use pos_agent::sim::reader::CardEntry;
 use pos_agent::sim::shop::Options;
 use pos_agent::till::{Attention, PrinterState};
 use pos_agent::transaction::OutcomeWord;
+use serde_json::json;
 
 fn with(what: &str, instead: &str) -> Options {
     Options { config: vec![(what.to_owned(), instead.to_owned())], ..Options::default() }
@@ -127,6 +128,44 @@ async fn without_a_printer_receipts_are_kept() {
     let (code, body) = counter.post("/v1/sales/R1/receipt").await;
     assert_eq!((code, body["code"].as_str()), (503, Some("printer")));
     assert!(body["detail"].as_str().unwrap().contains("[[printer]]"), "{body}");
+}
+
+#[tokio::test]
+async fn a_till_has_its_own_lines_printed_and_hears_whether_they_are_on_paper() {
+    let mut counter = Counter::open().await;
+    let voucher = json!({ "lines": [
+        { "text": "VOUCHER", "align": "centre", "style": "big" },
+        { "text": "10 % off\u{1B}@", "align": "right" },
+        {},
+        { "text": "Points", "value": "120" },
+    ] });
+    let (code, body) = counter.post_json("/v1/printer/lines", voucher.clone()).await;
+    assert_eq!((code, body["printer"].as_str(), body["waiting"].as_u64()), (200, Some("printer-1"), Some(0)), "{body}");
+    let paper = counter.paper().await;
+    let lines: Vec<&str> = paper.lines().map(str::trim).collect();
+    assert_eq!(lines, ["VOUCHER", "10 % off@", "", "Points                                 120"], "{paper}");
+    // Nothing of it is kept: it is no transaction.
+    assert!(!counter.verb(&["receipt", "last"]).await.unwrap().status.success());
+
+    counter.shop.printer.set_sensors(Sensors { paper_out: true, ..Sensors::default() });
+    let (code, body) = counter.post_json("/v1/printer/lines", voucher).await;
+    assert_eq!((code, body["code"].as_str()), (503, Some("printer")), "{body}");
+    let why = "out of paper: put a roll in; nothing of it was printed";
+    assert!(body["detail"].as_str().unwrap().contains(why), "{body}");
+    counter.shop.printer.set_sensors(Sensors::default());
+
+    let many = json!({ "lines": vec![json!({}); 201] });
+    let long = json!({ "lines": [{}, { "text": "x".repeat(257) }] });
+    for (body, field) in [
+        (json!({}), None),
+        (json!({ "lines": [] }), Some("lines")),
+        (many, Some("lines")),
+        (long, Some("lines[1]")),
+        (json!({ "lines": [{ "text": "x", "align": "middle" }] }), Some("lines[0].align")),
+    ] {
+        let (code, answer) = counter.post_json("/v1/printer/lines", body).await;
+        assert_eq!((code, answer["field"].as_str()), (400, field), "{answer}");
+    }
 }
 
 #[tokio::test]

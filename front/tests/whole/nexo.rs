@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use pos_agent::sim::gateway::{Kind, Outcome, State};
+use pos_agent::sim::printer::Sensors;
 use pos_agent::sim::reader::WaitsFor;
 use pos_agent::sim::shop::Shop;
 use pos_protocols::nexo::envelope::{Envelope, Message};
@@ -460,6 +461,46 @@ async fn whatever_else_a_till_sends_has_a_documented_answer() {
     assert!(String::from_utf8_lossy(&unserved).contains("UnavailableService"));
     assert!(shop.gateway.ledger().entries().is_empty());
     assert_eq!(result(&till.asks("Diagnosis", "6", &json!({})).await["DiagnosisResponse"]), success());
+}
+
+#[tokio::test]
+async fn a_till_has_its_own_lines_and_its_receipts_printed_by_the_terminal() {
+    let (shop, _stop) = shop().await;
+    let port = free_port();
+    let front = front(&shop, port).await;
+    let till = Till::new(&front, port);
+    let print = |text: Value| {
+        json!({ "PrintOutput": { "DocumentQualifier": "Document", "ResponseMode": "PrintEnd",
+            "OutputContent": { "OutputFormat": "Text", "OutputText": text } } })
+    };
+    let voucher = print(json!([
+        { "Text": "VOUCHER", "Alignment": "Centred", "CharacterWidth": "DoubleWidth" },
+        { "Text": "Points", "EndOfLineFlag": false }, { "Text": "120", "Alignment": "Right" },
+    ]));
+    let answer = till.asks("Print", "1", &voucher).await;
+    assert_eq!(result(&answer["PrintResponse"]), success(), "{answer}");
+    assert_eq!(answer["PrintResponse"]["DocumentQualifier"], "Document");
+    let papers = shop.printer.receipts();
+    let [paper] = papers.as_slice() else { panic!("{papers:?}") };
+    let lines: Vec<&str> = paper.lines().map(str::trim).collect();
+    assert!(lines[0] == "VOUCHER" && lines[1].starts_with("Points  ") && lines[1].ends_with("  120"), "{paper}");
+
+    // The receipt that it was given with a payment, as it is.
+    let (paid, ()) = tokio::join!(till.pays("2", "5", "1"), tap(&shop));
+    let receipt = &paid["PaymentResponse"]["PaymentReceipt"][1]["OutputContent"];
+    assert_eq!(receipt["OutputFormat"], "Text", "{paid}");
+    let again = print(receipt["OutputText"].clone());
+    assert_eq!(result(&till.asks("Print", "3", &again).await["PrintResponse"]), success());
+    let papers = shop.printer.receipts();
+    assert!(papers.last().unwrap().contains("APPROVED"), "{papers:?}");
+
+    shop.printer.set_sensors(Sensors { paper_out: true, ..Sensors::default() });
+    let answer = till.asks("Print", "4", &voucher).await;
+    assert_eq!(result(&answer["PrintResponse"]), failure("DeviceOut"), "{answer}");
+    let told = answer["PrintResponse"]["Response"]["AdditionalResponse"].as_str().unwrap();
+    assert!(told.contains("nothing%20of%20it%20was%20printed"), "{told}");
+    let many = print(json!(vec![json!({ "Text": "x" }); 201]));
+    assert_eq!(result(&till.asks("Print", "5", &many).await["PrintResponse"]), failure("MessageFormat"));
 }
 
 #[derive(clap::Parser)]

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use pos_agent::sim::gateway::{Kind, State};
+use pos_agent::sim::printer::Sensors;
 use pos_agent::sim::reader::WaitsFor;
 use pos_agent::sim::shop::Shop;
 use pos_protocols::zvt::answer::Told;
@@ -531,6 +532,30 @@ async fn reserved_is_captured_by_what_is_used_or_unused_and_given_up() {
 }
 
 #[tokio::test]
+async fn a_till_has_its_own_lines_printed_by_the_terminal() {
+    let (shop, _stop) = shop_of_two().await;
+    let port = free_port();
+    let _front = front(&shop, port, "").await;
+    let mut till = Till::that_errs_at(port).await;
+    let line = |data: &[u8]| Apdu::new(Control::PRINT_LINE, data.to_vec());
+    let block: &[u8] = &[0x06, 0x0E, 0x1F, 0x07, 1, 3, 0x25, 0x08, 0x07, 3, b'x', b'y', b'z', 0x09, 1, 0x81];
+    for apdu in
+        [line(b"\x40VOUCHER"), line(b"\x05for two"), line(&[0x81]), Apdu::new(Control::PRINT_BLOCK, block.to_vec())]
+    {
+        till.send(&apdu).await;
+        assert_eq!(Told::read(&till.hears().await.unwrap()), Ok(Told::Ok), "{apdu:?}");
+    }
+    let papers = shop.printer.receipts();
+    let texts: Vec<Vec<&str>> = papers.iter().map(|paper| paper.lines().map(str::trim).collect()).collect();
+    assert_eq!(texts, [vec!["VOUCHER", "for two"], vec!["xyz"]]);
+    shop.printer.set_sensors(Sensors { paper_out: true, ..Sensors::default() });
+    till.send(&line(b"\x81again")).await;
+    assert_eq!(Told::read(&till.hears().await.unwrap()), Ok(Told::Refused(0xCC)));
+    assert_eq!(shop.printer.receipts().len(), 2);
+    assert!(shop.gateway.ledger().entries().is_empty());
+}
+
+#[tokio::test]
 async fn whatever_else_a_till_sends_has_a_documented_answer() {
     let (shop, _stop) = shop_of_two().await;
     let port = free_port();
@@ -541,7 +566,7 @@ async fn whatever_else_a_till_sends_has_a_documented_answer() {
     for (apdu, expected) in [
         (raw(Control::READ_CARD, &[0x0F]), refused(0xA5)),
         (raw(Control::DISPLAY_NUMBER, &[]), refused(0xA5)),
-        (raw(Control::PRINT_LINE, &[0x40, b'x']), refused(0xCC)),
+        (raw(Control::PRINT_LINE, &[0x40, b'x']), Told::Ok),
         (raw(Control(0x08, 0x10), &[]), refused(0x83)),
         (raw(Control(0x77, 0x77), &[1, 2, 3]), refused(0x83)),
         (raw(Control::DISPLAY_TEXT, &[]), Told::Ok),

@@ -9,6 +9,7 @@
 
 mod clock;
 mod lines;
+mod printing;
 mod sale;
 mod view;
 
@@ -17,6 +18,8 @@ use serde_json::{Map, Value, json};
 
 pub use clock::rfc3339;
 pub use lines::wrapped;
+pub(crate) use printing::MOST_LINES;
+pub use printing::{Align, PrintLine, Style};
 pub use sale::{Begin, Entry, Kind, OnSilence, Taken};
 pub use view::{
     Card, Close, Copy, OpenItem, Outcome, Printer, Problem, Receipt, Row, RowIs, Sale, State, Status, Sum, ToConfirm,
@@ -85,6 +88,8 @@ pub enum Ask {
         /// Whose copy.
         copy: Copy,
     },
+    /// Prints lines of the till's own; answered when they are on paper.
+    Print(Vec<PrintLine>),
     /// Lets an amount be typed at the reader.
     TypeAmount {
         /// ISO 4217.
@@ -163,6 +168,10 @@ impl Ask {
                 let query = vec![("copy", copy.as_str().to_owned())];
                 Request { query, ..post(one(reference, "/receipt"), json!({})) }
             }
+            Self::Print(lines) => {
+                let body = json!({ "lines": lines });
+                Request { names_till: false, ..post("/v1/printer/lines".to_owned(), body) }
+            }
             Self::TypeAmount { currency } => {
                 let body = json!({ "currency": currency });
                 Request { names_till: false, ..post("/v1/reader/amount".to_owned(), body) }
@@ -237,7 +246,7 @@ impl Said {
             Ask::Number(_) | Ask::Newest(_) | Ask::Referenced { .. } => serde_json::from_slice::<view::Sales>(body)
                 .map(|list| Self::Sales { sales: list.sales, next: list.next }),
             Ask::Receipt { .. } => serde_json::from_slice(body).map(Self::Receipt),
-            Ask::PrintAgain { .. } => Ok(Self::Done),
+            Ask::PrintAgain { .. } | Ask::Print(_) => Ok(Self::Done),
             Ask::TypeAmount { .. } => serde_json::from_slice(body).map(Self::Typed),
             Ask::Status => serde_json::from_slice(body).map(Self::Status),
             Ask::LastClose | Ask::OpenPeriod | Ask::Close { .. } => serde_json::from_slice(body).map(Self::Close),

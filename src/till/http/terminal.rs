@@ -1,4 +1,5 @@
-//! The terminal itself: how it stands, its figures, how much it logs, and an amount that is typed at its reader.
+//! The terminal itself: how it stands, its figures, how much it logs, an amount that is typed at its reader, and lines
+//! of a till's own on its paper.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,7 +14,9 @@ use super::api::{App, Route, routes};
 use super::asked::JsonBody;
 use super::failure::Failure;
 use crate::money::Currency;
-use crate::till::{Attention, AttentionView, Caller, Command, LogLevel, LogView, ProblemType, StatusView, Verb};
+use crate::till::{
+    Attention, AttentionView, Caller, Command, LineToPrint, LogLevel, LogView, PrintView, ProblemType, StatusView, Verb,
+};
 use crate::transaction::Kind;
 
 /// Longer than any `card-timeout-s`, which ends the typing.
@@ -47,6 +50,26 @@ pub(super) const ROUTES: &[Route] = routes! {
             .body::<AmountRequest>(json!({ "currency": "EUR" }))
             .answers::<AmountTyped>(200, "What was typed.", json!({ "amount": "12.34", "currency": "EUR" }))
             .refuses(&[ProblemType::Currency, ProblemType::NothingTyped, ProblemType::NotReady]);
+    post "/v1/printer/lines" => print_lines,
+        Operation::new("printLines", "Print lines of the till's own, which are no receipt of this terminal")
+            .text(
+                "Answered when they are on paper, as far as the printer tells; tried once and not kept: after a refusal \
+                 the till may send them again.",
+            )
+            .needs(Verb::PrintLines)
+            .body::<LinesRequest>(json!({
+                "lines": [
+                    { "text": "VOUCHER", "align": "centre", "style": "big" },
+                    { "text": "" },
+                    { "text": "Points", "value": "120" },
+                ],
+            }))
+            .answers::<PrintView>(
+                200,
+                "They are printed.",
+                json!({ "printer": "printer-1", "state": "ready", "text": "ok", "waiting": 0 }),
+            )
+            .refuses(&[ProblemType::Printer]);
     get "/v1/openapi.json" => description,
         Operation::new("description", "This description (OpenAPI 3.1)")
             .needs(Verb::Status)
@@ -56,6 +79,20 @@ pub(super) const ROUTES: &[Route] = routes! {
 /// The interface as a file describes it (OpenAPI 3.1). It is made from the verbs and their types, and a test holds it
 /// against them; nothing of that is in the agent. Packed by the build (zlib, RFC 1950).
 const DESCRIPTION: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/openapi.json.z"));
+
+/// Most lines of one request: some 80 cm of paper.
+const MOST_LINES: usize = 200;
+/// For the receipts before them in the queue, and for themselves.
+const PRINT_DEADLINE: Duration = Duration::from_secs(60);
+
+#[derive(Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+struct LinesRequest {
+    /// From the top.
+    #[cfg_attr(feature = "docs", schemars(length(min = 1, max = 200)))]
+    lines: Vec<LineToPrint>,
+}
 
 #[derive(Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
@@ -73,6 +110,24 @@ struct AmountTyped {
     amount: String,
     /// ISO 4217.
     currency: String,
+}
+
+async fn print_lines(
+    State(app): State<Arc<App>>,
+    Extension(caller): Extension<Caller>,
+    JsonBody(LinesRequest { lines }): JsonBody<LinesRequest>,
+) -> Result<Json<PrintView>, Failure> {
+    let permit = caller.may(Verb::PrintLines)?;
+    if lines.is_empty() || lines.len() > MOST_LINES {
+        return Err(Failure::malformed(format!("lines: 1 to {MOST_LINES} of them")).field("lines"));
+    }
+    let is_long = |text: &str| text.chars().count() > LineToPrint::LONGEST;
+    if let Some(at) = lines.iter().position(|line| is_long(&line.text) || is_long(&line.value)) {
+        let why = format!("lines[{at}]: text and value have at most {} characters", LineToPrint::LONGEST);
+        return Err(Failure::malformed(why).field(&format!("lines[{at}]")));
+    }
+    let ask = |reply| Command::PrintLines { lines, reply };
+    Ok(Json(app.ask_within(&permit, PRINT_DEADLINE, ask).await??))
 }
 
 async fn type_amount(

@@ -13,7 +13,8 @@
 //! | Reconciliation | a close; the last one for PreviousReconciliation | its sums |
 //! | GetTotals | the open period | its sums |
 //! | Input | an amount that is typed at the reader | what was typed |
-//! | Print, Display, EnableService | nothing | UnavailableDevice, UnavailableService: receipts are all that is printed |
+//! | Print | status, lines to print | Success when they are on paper, DeviceOut when they are not |
+//! | Display, EnableService | nothing | UnavailableDevice, UnavailableService |
 //! | everything else | nothing | UnavailableService |
 //!
 //! **One message is carried out once.** Till, terminal, category, ServiceID and SaleTransactionID make the reference of
@@ -31,6 +32,7 @@
 mod about;
 mod earlier;
 mod money;
+mod printing;
 mod told;
 mod wanted;
 
@@ -44,6 +46,7 @@ use std::time::Duration;
 use super::additional;
 use super::enums::{Category, ErrorCondition, ReconciliationType};
 use super::envelope::Message;
+use super::output::PrintOutput;
 use super::receipt::Profile;
 use super::reference::Identity;
 use super::reject::Rejected;
@@ -155,6 +158,8 @@ enum Stage {
     Cancelling,
     /// One question about the terminal.
     Terminal,
+    /// Lines of the till's own.
+    Printing,
     Over,
 }
 
@@ -391,10 +396,7 @@ impl Job {
                     self.ask(Ask::TypeAmount { currency: facts.currency.clone() }, Stage::Terminal, flow);
                 }
             },
-            RequestBody::Print(_) => {
-                let why = "this terminal prints receipts and nothing else";
-                self.answered(because(ErrorCondition::UnavailableDevice, &why), flow);
-            }
+            RequestBody::Print(_) => self.ask(Ask::Status, Stage::Facts, flow),
             RequestBody::Display(_) => {
                 let why = "this terminal's display shows its own texts alone";
                 self.answered(because(ErrorCondition::UnavailableDevice, &why), flow);
@@ -420,6 +422,9 @@ impl Job {
     fn said(&mut self, said: Said, flow: &mut Flow<'_>) {
         self.ticket = None;
         let asked = self.again.take().map(|(_, ask)| ask);
+        if self.stage == Stage::Printing {
+            return self.printed(&said, flow);
+        }
         // The sale that is looked at cannot be read: as no answer.
         let lost_sight = matches!((self.stage, &said), (Stage::Watching, Said::Refused(_)));
         if let Said::NoAnswer { may_be_done } = said {
@@ -437,7 +442,7 @@ impl Job {
         }
         self.silent_since = None;
         match self.stage {
-            Stage::Facts => self.facts(flow),
+            Stage::Facts => self.facts(&said, flow),
             Stage::Known => self.known(said, flow),
             Stage::SameMessage => self.same_message(said, flow),
             Stage::SameTransaction => self.same_transaction(said, flow),
@@ -448,7 +453,9 @@ impl Job {
             Stage::Receipt(_) => self.receipt(said, flow),
             Stage::Earlier => self.earlier(said, flow),
             Stage::Terminal => self.terminal(&said, flow),
-            Stage::Watching | Stage::Signing | Stage::Cancelling | Stage::Over => self.over(None, flow),
+            Stage::Watching | Stage::Signing | Stage::Cancelling | Stage::Printing | Stage::Over => {
+                self.over(None, flow);
+            }
         }
     }
 
@@ -462,8 +469,12 @@ impl Job {
         self.answered(because(ErrorCondition::UnavailableDevice, &why), flow);
     }
 
-    fn facts(&mut self, flow: &mut Flow<'_>) {
+    fn facts(&mut self, said: &Said, flow: &mut Flow<'_>) {
         match (&self.request.body, flow.facts) {
+            (RequestBody::Print(print), _) => {
+                let print = print.print_output.clone();
+                self.print(&print, said, flow);
+            }
             (_, None) => {
                 let why = "the terminal has no currency; see pos-agent status";
                 self.answered(because(ErrorCondition::UnavailableDevice, &why), flow);
@@ -471,6 +482,35 @@ impl Job {
             (RequestBody::Payment(_) | RequestBody::Reversal(_), Some(_)) => self.look_whether_known(flow),
             _ => self.start(flow),
         }
+    }
+
+    fn print(&mut self, print: &PrintOutput, said: &Said, flow: &mut Flow<'_>) {
+        let has_none = matches!(said, Said::Status(status) if status.printers.is_empty());
+        match printing::lines(print) {
+            _ if has_none => {
+                self.answered(because(ErrorCondition::UnavailableDevice, &"the terminal has no printer"), flow);
+            }
+            None => {
+                let why = "this terminal prints OutputFormat Text alone; nothing was printed";
+                self.answered(because(ErrorCondition::UnavailableDevice, &why), flow);
+            }
+            Some(lines) => self.ask(Ask::Print(lines), Stage::Printing, flow),
+        }
+    }
+
+    /// Not again after no answer: it may be on paper.
+    fn printed(&mut self, said: &Said, flow: &mut Flow<'_>) {
+        let outcome = match said {
+            Said::Refused(problem) if problem.code == "printer" => because(ErrorCondition::DeviceOut, &problem.detail),
+            Said::Refused(problem) => refused(problem),
+            Said::NoAnswer { may_be_done } => {
+                let may = if *may_be_done { "it may be on paper" } else { "nothing was printed" };
+                let why = format!("the terminal's program does not answer; {may}");
+                because(ErrorCondition::UnavailableDevice, &why)
+            }
+            _ => Outcome::success(),
+        };
+        self.answered(outcome, flow);
     }
 
     /// One question about the terminal is answered.

@@ -530,3 +530,40 @@ fn sums_and_sessions() {
     stage.says(200, r#"{"amount":"7.50","currency":"EUR"}"#);
     assert_eq!(stage.answer()["InputResponse"]["InputResult"]["Input"]["TextInput"], "7.50");
 }
+
+#[test]
+fn a_tills_own_lines_are_printed_and_it_hears_whether_they_are_on_paper() {
+    let with_printer = STATUS.replace(r#""printers":[]"#, r#""printers":[{"state":"ready"}]"#);
+    let print = |format: &str| {
+        format!(
+            r#"{{"PrintOutput":{{"DocumentQualifier":"Document","ResponseMode":"PrintEnd","OutputContent":
+            {{"OutputFormat":"{format}","OutputText":[{{"Text":"VOUCHER"}}]}}}}}}"#
+        )
+    };
+    let response = |stage: &mut Stage| stage.answer()["PrintResponse"]["Response"].clone();
+    let mut stage = Stage::new(settings());
+    for (status, body, result, condition) in [
+        (200, "{}", "Success", None),
+        (503, r#"{"status":503,"code":"printer","detail":"out of paper"}"#, "Failure", Some("DeviceOut")),
+        (400, r#"{"status":400,"code":"malformed","detail":"lines"}"#, "Failure", Some("MessageFormat")),
+        (403, r#"{"status":403,"code":"forbidden","detail":"no"}"#, "Failure", Some("NotAllowed")),
+        // Nobody knows: not a second time.
+        (500, "?", "Failure", Some("UnavailableDevice")),
+    ] {
+        stage.till("Print", "p", &print("Text"));
+        stage.says(200, &with_printer);
+        let Some((_, Ask::Print(lines))) = stage.asked.last() else { panic!("{:?}", stage.asked) };
+        assert_eq!(lines[0].text, "VOUCHER");
+        stage.says(status, body);
+        let response = response(&mut stage);
+        assert_eq!((response["Result"].as_str(), response["ErrorCondition"].as_str()), (Some(result), condition));
+        assert!(stage.asked.is_empty() && stage.session.next_deadline().is_none());
+    }
+    for (status, format) in [(with_printer.as_str(), "XHTML"), (STATUS, "Text")] {
+        stage.till("Print", "p", &print(format));
+        stage.says(200, status);
+        let response = response(&mut stage);
+        assert_eq!(response["ErrorCondition"], "UnavailableDevice");
+        assert!(stage.asked.is_empty());
+    }
+}

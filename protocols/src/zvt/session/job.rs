@@ -19,7 +19,7 @@ use super::Line;
 use super::earlier::Search;
 use super::flow::Flow;
 use super::outcome::{code_of, code_of_refusal};
-use crate::terminal::{Ask, Begin, Copy, Kind, Outcome, Said, Sale, State, Status, Taken};
+use crate::terminal::{Ask, Begin, Copy, Kind, Outcome, PrintLine, Said, Sale, State, Status, Taken};
 use crate::zvt::apdu::Apdu;
 use crate::zvt::bmp::Fields;
 use crate::zvt::code;
@@ -65,6 +65,8 @@ enum Stage {
         to: u16,
     },
     Again(u64),
+    /// Lines of the till's own.
+    Printing,
     Ending,
     Over,
 }
@@ -172,8 +174,13 @@ impl Job {
         let unanswered = self.unanswered.as_ref().map(|(_, until)| *until);
         let again = self.again.as_ref().map(|(at, _)| *at);
         let alive = (self.stage == Stage::Watching).then(|| self.last_frame + KEEP_ALIVE);
-        let patience = (self.is_under_way() && !self.hears).then(|| self.began + PATIENCE_OF_TILL);
+        let patience = (self.is_under_way() && !self.hears).then(|| self.began + self.patience());
         [unanswered, again, alive, patience].into_iter().flatten().min()
+    }
+
+    /// How long a till that hears nothing waits: for the answer to a line that is printed it has T3.
+    fn patience(&self) -> Duration {
+        if self.stage == Stage::Printing { T3 - PAUSE } else { PATIENCE_OF_TILL }
     }
 
     fn is_under_way(&self) -> bool {
@@ -236,8 +243,12 @@ impl Job {
         if let Some((_, ask)) = self.again.take_if(|(at, _)| flow.now >= *at) {
             self.ask(ask, self.stage, flow);
         }
-        if self.is_under_way() && flow.now >= self.began + PATIENCE_OF_TILL && !self.hears {
-            return self.till_gave_up(flow);
+        if self.is_under_way() && flow.now >= self.began + self.patience() && !self.hears {
+            return match self.stage {
+                // They are on their way to a printer that was ready a moment ago.
+                Stage::Printing => self.printed(code::OK, flow),
+                _ => self.till_gave_up(flow),
+            };
         }
         if self.stage == Stage::Watching && flow.now >= self.last_frame + KEEP_ALIVE {
             self.say_intermediate(self.last_status.unwrap_or(code::intermediate::STILL_WAIT), flow);
@@ -264,6 +275,11 @@ impl Job {
     pub(super) fn said(&mut self, said: Said, flow: &mut Flow<'_>) {
         self.ticket = None;
         let asked = self.again.take().map(|(_, ask)| ask);
+        if self.stage == Stage::Printing {
+            // Not again after no answer: they may be on paper.
+            let printed = if said == Said::Done { code::OK } else { code::PRINTER };
+            return self.printed(printed, flow);
+        }
         // The sale that is looked at cannot be read: as no answer.
         let lost_sight = matches!((self.stage, &said), (Stage::Watching | Stage::Signing, Said::Refused(_)));
         if lost_sight && self.begin.is_some() || matches!(said, Said::NoAnswer { .. }) {
@@ -293,6 +309,18 @@ impl Job {
             (Stage::Again(number), said) => self.again(number, said, flow),
             (_, Said::Refused(problem)) => self.end_with(code_of_refusal(&problem), flow),
             _ => self.end_with(code::SYSTEM, flow),
+        }
+    }
+
+    /// Lines of the till's own; the command is answered when they are on paper.
+    pub(super) fn print(&mut self, lines: Vec<PrintLine>, flow: &mut Flow<'_>) {
+        self.ask(Ask::Print(lines), Stage::Printing, flow);
+    }
+
+    fn printed(&mut self, code: u8, flow: &mut Flow<'_>) {
+        self.stage = Stage::Over;
+        if self.line_up {
+            flow.send(self.line, if code == code::OK { Apdu::ok() } else { Apdu::refused(code) });
         }
     }
 

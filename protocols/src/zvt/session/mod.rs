@@ -11,7 +11,8 @@
 //! | `06 20` | latest | `04 0F` with the present truth, the receipt again, `06 0F`; `06 1E 9B` while nobody knows |
 //! | `06 12` | the sales by their receipts, the receipts again | receipts, `06 0F` |
 //! | `06 10`, `06 50` | the open period, a close | `04 0F` with the sums, `06 0F` |
-//! | `05 01`, `06 70`, `06 79`, `06 93`, `06 1A`, `06 18` | status | how it stands, for the till's printer; `06 0F`, or `06 1E` with what is wrong |
+//! | `05 01`, `06 70`, `06 79`, `06 93`, `06 1A`, `06 18` | status | how it stands, for the printer of administration; `06 0F`, or `06 1E` with what is wrong |
+//! | `06 D1`, `06 D3` | lines to print, as one slip | `80 00 00`, or `84 CC 00` when they are not on paper |
 //! | `06 91`, `06 E0`, `08 30`, `08 50` | nothing | that it is done |
 //! | `06 B0` | cancel | `80 00 00`, or `84 83 00` when it is too late |
 //! | `06 C0` | nothing | `84 A5 00`: card data stay in the reader |
@@ -29,6 +30,7 @@ mod job;
 mod outcome;
 mod paper;
 mod period;
+mod printing;
 
 #[cfg(test)]
 mod tests;
@@ -45,6 +47,7 @@ use super::text::Charset;
 use crate::terminal::{Ask, OnSilence, Said, Status};
 use flow::Flow;
 use job::Job;
+use printing::LinesOfTill;
 
 /// A till may hold an old connection open while it opens another.
 const MOST_LINES: usize = 4;
@@ -114,6 +117,7 @@ pub struct Session {
     facts: Facts,
     lines: BTreeSet<Line>,
     job: Option<Job>,
+    to_print: LinesOfTill,
     tickets: u64,
     references: u64,
     /// Of questions whose answers nobody waits for.
@@ -135,6 +139,7 @@ impl Session {
             facts: Facts { decimals: 2, ..Facts::default() },
             lines: BTreeSet::new(),
             job: None,
+            to_print: LinesOfTill::default(),
             tickets: 0,
             references: 0,
             last_command: None,
@@ -191,7 +196,10 @@ impl Session {
             Ok(None) => {
                 self.last_command = Some(apdu.control);
                 match Command::read(apdu) {
-                    Ok(command) => self.commanded(line, command, now),
+                    Ok(command @ (Command::PrintLine { .. } | Command::PrintBlock(_))) => {
+                        self.print(line, &command, now)
+                    }
+                    Ok(command) => [self.print_what_waits(), self.commanded(line, command, now)].concat(),
                     // What it is wanted for cannot be known.
                     Err(_) => vec![Action::Send { line, apdu: Apdu::refused(code::PROTOCOL) }],
                 }
@@ -213,13 +221,16 @@ impl Session {
 
     /// Time has gone by: to be called at [`Self::next_deadline`], and allowed at any time.
     pub fn tick(&mut self, now: Duration) -> Vec<Action> {
-        self.with_job(now, |job, flow| job.tick(flow))
+        let waited = self.to_print.until().is_some_and(|until| now >= until);
+        let printed = if waited { self.print_what_waits() } else { Vec::new() };
+        [printed, self.with_job(now, |job, flow| job.tick(flow))].concat()
     }
 
     /// When [`Self::tick`] is to be called.
     #[must_use]
     pub fn next_deadline(&self) -> Option<Duration> {
-        self.job.as_ref().and_then(Job::next_deadline)
+        let of_job = self.job.as_ref().and_then(Job::next_deadline);
+        [of_job, self.to_print.until()].into_iter().flatten().min()
     }
 
     fn is_of_job(&self, line: Line) -> bool {
@@ -274,14 +285,39 @@ impl Session {
             }
             Command::DisplayText(_) | Command::Setting(_) => send(Apdu::ok()),
             Command::DisplayInput(_) | Command::ReadCard(_) => send(Apdu::refused(code::FORBIDDEN)),
-            // Nothing but receipts is printed by this terminal.
-            Command::PrintLine { .. } | Command::PrintBlock(_) => send(Apdu::refused(code::PRINTER)),
             Command::BookTip(_) | Command::Telephone(_) | Command::Unknown(_) => {
                 send(Apdu::refused(code::NOT_POSSIBLE))
             }
             _ if self.job.is_some() => send(Apdu::refused(code::BUSY)),
             command => self.begin(line, command, now),
         }
+    }
+
+    /// A line or a block of the till's own: taken at once, and with the last one printed.
+    fn print(&mut self, line: Line, command: &Command, now: Duration) -> Vec<Action> {
+        self.job.take_if(|job| job.line == line && job.is_told());
+        let send = |apdu| vec![Action::Send { line, apdu }];
+        if self.job.is_some() {
+            return send(Apdu::refused(code::BUSY));
+        }
+        match self.to_print.add(command, charset(self.registration.as_ref()), now) {
+            None => send(Apdu::ok()),
+            Some(lines) if lines.is_empty() => send(Apdu::ok()),
+            Some(lines) => {
+                self.job = Some(Job::new(line, command.clone(), now));
+                self.with_job(now, |job, flow| job.print(lines, flow))
+            }
+        }
+    }
+
+    /// What the till has begun to print and not ended. Its lines were taken already: it hears no more of them.
+    fn print_what_waits(&mut self) -> Vec<Action> {
+        let lines = self.to_print.take();
+        if lines.is_empty() {
+            return Vec::new();
+        }
+        self.tickets += 1;
+        vec![Action::Ask { ticket: self.tickets, ask: Ask::Print(lines) }]
     }
 
     /// `06 0F` about a terminal that is at work.

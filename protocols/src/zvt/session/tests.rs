@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::terminal::{Ask, Taken};
+use crate::terminal::{Ask, PrintLine, Taken};
 use crate::zvt::answer::Told;
 
 const LINE: Line = 1;
@@ -429,6 +429,71 @@ fn the_tills_printer_shows_how_the_terminal_stands() {
     assert!(lines.iter().any(|line| line.starts_with(b"Terminal") && line.ends_with(b"4711")), "{lines:?}");
     stage.till("80 00 00");
     assert_eq!(stage.told(), [Told::Completion(Vec::new())]);
+}
+
+#[test]
+fn the_terminals_printer_shows_how_it_stands_where_it_prints_what_is_of_administration() {
+    let mut stage = Stage::with(settings(OnSilence::Reverse), "00 00 00 02 09 78");
+    stage.till("06 1A 00");
+    stage.told();
+    stage.terminal(200, &status());
+    let Ask::Print(lines) = stage.question() else { panic!("{:?}", stage.asked) };
+    assert!(lines.iter().any(|line| line.text.starts_with("Terminal") && line.text.ends_with("4711")), "{lines:?}");
+    assert_eq!(stage.told(), [Told::Completion(Vec::new())]);
+}
+
+#[test]
+fn the_tills_own_lines_are_printed_as_one_slip_and_it_hears_whether_they_are() {
+    let mut stage = Stage::quiet();
+    let slip = |stage: &mut Stage| {
+        for line in ["06 D1 02 40 41", "06 D1 02 00 42"] {
+            stage.till(line);
+            assert_eq!(stage.told(), [Told::Ok]);
+            assert!(stage.asked.is_empty(), "{:?}", stage.asked);
+        }
+        stage.till("06 D1 01 81");
+        assert_eq!(stage.told(), [], "not before they are on paper");
+        let Ask::Print(lines) = stage.question() else { panic!("{:?}", stage.asked) };
+        assert_eq!(lines.iter().map(|line| line.text.as_str()).collect::<Vec<_>>(), ["A", "B"]);
+    };
+    slip(&mut stage);
+    stage.terminal(200, &json!({}));
+    assert_eq!(stage.told(), [Told::Ok]);
+
+    slip(&mut stage);
+    // Nothing else meanwhile.
+    stage.till("06 70 00");
+    assert_eq!(stage.told(), [Told::Refused(code::BUSY)]);
+    stage.terminal(503, &json!({ "status": 503, "code": "printer", "detail": "out of paper" }));
+    assert_eq!(stage.told(), [Told::Refused(code::PRINTER)]);
+
+    // Nobody knows: they are not printed a second time.
+    slip(&mut stage);
+    stage.silence();
+    assert_eq!(stage.told(), [Told::Refused(code::PRINTER)]);
+    assert!(stage.asked.is_empty() && stage.session.next_deadline().is_none());
+
+    // A printer that takes its time: the till is answered within T3.
+    slip(&mut stage);
+    let began = stage.now;
+    assert!(stage.wait() < began + s(5));
+    assert_eq!(stage.told(), [Told::Ok]);
+    stage.terminal(503, &json!({ "status": 503, "code": "printer", "detail": "out of paper" }));
+    assert_eq!(stage.told(), []);
+}
+
+#[test]
+fn lines_without_a_last_one_are_printed_when_the_till_goes_on_or_says_no_more() {
+    let mut stage = Stage::quiet();
+    stage.till("06 D1 02 00 41");
+    assert_eq!(stage.wait(), s(2));
+    assert_eq!(*stage.question(), Ask::Print(vec![PrintLine::plain("A")]));
+    stage.terminal(200, &json!({}));
+    stage.till("06 D1 02 00 42");
+    stage.till("06 B0 00");
+    assert_eq!(*stage.question(), Ask::Print(vec![PrintLine::plain("B")]));
+    assert_eq!(stage.told(), [Told::Ok, Told::Ok, Told::Ok]);
+    assert_eq!(stage.session.next_deadline(), None);
 }
 
 #[test]

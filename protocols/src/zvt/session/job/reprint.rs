@@ -5,7 +5,7 @@ use super::super::earlier::number_of;
 use super::super::flow::Flow;
 use super::super::{is_right_where_asked, paper};
 use super::{Frame, Job, Stage};
-use crate::terminal::{Ask, Copy, Said, State, Status};
+use crate::terminal::{Ask, Copy, PrintLine, Said, State, Status};
 use crate::zvt::code;
 use crate::zvt::command::Password;
 
@@ -77,9 +77,13 @@ impl Job {
         if flow.sends_receipts() { self.ask_receipt(Copy::Merchant, flow) } else { self.next_receipt(flow) }
     }
 
-    /// How the terminal stands, for the till's printer; the terminal's own prints receipts alone.
-    pub(super) fn print_state(&mut self, status: &Status, flow: &Flow<'_>) {
-        if flow.sends_administration() {
+    /// How the terminal stands, on the printer of administration.
+    pub(super) fn print_state(&mut self, status: &Status, flow: &mut Flow<'_>) {
+        if flow.prints_administration() {
+            let lines = paper::of_terminal(status, paper::width(flow)).into_iter().map(PrintLine::plain).collect();
+            // Its answer changes nothing for the till.
+            flow.ask(Ask::Print(lines));
+        } else if flow.sends_administration() {
             let lines = paper::of_terminal(status, paper::width(flow));
             self.frames.extend(paper::of_administration(&lines, flow).into_iter().map(Frame::Print));
         }

@@ -1,0 +1,138 @@
+//! What a till has printed by the terminal (`Print`), as lines for its printer.
+
+use crate::nexo::additional;
+use crate::nexo::enums::{Alignment, CharacterHeight, CharacterStyle, CharacterWidth, OutputFormat};
+use crate::nexo::output::{OutputText, PrintOutput};
+use crate::terminal::{Align, PrintLine, Style};
+
+/// The lines of a text; `None` for what is no text.
+///
+/// Pieces whose line does not end are one line: a piece at the right edge is the value of what stands before it. A text
+/// in the pairs of Adyen's receipts is read as such, so a receipt that the till was given can be printed as it is.
+pub(super) fn lines(print: &PrintOutput) -> Option<Vec<PrintLine>> {
+    let content = &print.output_content;
+    if content.output_format != OutputFormat::Text {
+        return None;
+    }
+    let (mut lines, mut open) = (Vec::new(), false);
+    for piece in &content.output_text {
+        let part = line(piece);
+        match lines.last_mut() {
+            Some(line) if open => join(line, part),
+            _ => lines.push(part),
+        }
+        open = piece.end_of_line_flag == Some(false);
+    }
+    if print.required_signature_flag {
+        let line = format!("X{}", "_".repeat(23));
+        lines.extend([PrintLine::default(), PrintLine::default(), PrintLine::plain(line)]);
+    }
+    Some(lines)
+}
+
+fn join(line: &mut PrintLine, part: PrintLine) {
+    if part.align == Align::Right || !line.value.is_empty() {
+        line.value.push_str(&part.text);
+    } else {
+        line.text.push_str(&part.text);
+        line.value = part.value;
+    }
+}
+
+fn line(piece: &OutputText) -> PrintLine {
+    let style = match (piece.character_width, piece.character_height, piece.character_style) {
+        (Some(CharacterWidth::DoubleWidth), _, _) => Style::Big,
+        (_, Some(CharacterHeight::DoubleHeight), _) => Style::Tall,
+        (_, _, Some(CharacterStyle::Bold)) => Style::Bold,
+        _ => Style::Plain,
+    };
+    let align = match piece.alignment {
+        Some(Alignment::Centred) => Align::Centre,
+        Some(Alignment::Right) => Align::Right,
+        Some(Alignment::Left | Alignment::Justified) | None => Align::Left,
+    };
+    let text = piece.text.clone().unwrap_or_default();
+    match pair(&text) {
+        Some((name, value)) => PrintLine { text: name, value, align, style },
+        None => PrintLine { text, value: String::new(), align, style },
+    }
+}
+
+/// `name=…&value=…&key=…`, each of which may be absent.
+fn pair(text: &str) -> Option<(String, String)> {
+    let pairs = additional::read(text);
+    let is_part = |(part, _): &(String, String)| matches!(part.as_str(), "name" | "value" | "key");
+    if !text.contains('=') || pairs.is_empty() || !pairs.iter().all(is_part) {
+        return None;
+    }
+    let part = |wanted: &str| pairs.iter().find(|(part, _)| part == wanted).map(|(_, text)| text.clone());
+    Some((part("name").unwrap_or_default(), part("value").unwrap_or_default()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::nexo::enums::{DocumentQualifier, ResponseMode};
+    use crate::nexo::output::OutputContent;
+
+    fn printed(pieces: Vec<OutputText>, signed: bool) -> Vec<PrintLine> {
+        let print = PrintOutput {
+            document_qualifier: DocumentQualifier::Document,
+            response_mode: ResponseMode::PrintEnd,
+            integrated_print_flag: false,
+            required_signature_flag: signed,
+            output_content: OutputContent::text(pieces),
+        };
+        lines(&print).unwrap()
+    }
+
+    fn piece(text: &str) -> OutputText {
+        OutputText { text: Some(text.to_owned()), ..OutputText::default() }
+    }
+
+    #[test]
+    fn pieces_become_lines_with_their_looks() {
+        let lines = printed(
+            vec![
+                OutputText {
+                    alignment: Some(Alignment::Centred),
+                    character_width: Some(CharacterWidth::DoubleWidth),
+                    ..piece("VOUCHER")
+                },
+                OutputText { end_of_line_flag: Some(false), ..piece("Total ") },
+                OutputText { alignment: Some(Alignment::Right), ..piece("12,34") },
+                OutputText { end_of_line_flag: Some(false), ..piece("a ") },
+                OutputText { character_style: Some(CharacterStyle::Bold), ..piece("b") },
+                OutputText { text: None, ..OutputText::default() },
+            ],
+            true,
+        );
+        let shown: Vec<_> = lines.iter().map(|line| (line.text.as_str(), line.value.as_str(), line.style)).collect();
+        let expected = [
+            ("VOUCHER", "", Style::Big),
+            ("Total ", "12,34", Style::Plain),
+            ("a b", "", Style::Plain),
+            ("", "", Style::Plain),
+            ("", "", Style::Plain),
+            ("", "", Style::Plain),
+            ("X_______________________", "", Style::Plain),
+        ];
+        assert_eq!(shown, expected);
+        assert_eq!(lines[0].align, Align::Centre);
+    }
+
+    #[test]
+    fn a_receipt_of_an_adyen_terminal_is_printed_as_it_reads() {
+        let lines = printed(
+            vec![
+                piece("name=TOTAL&value=%e2%82%ac%201.00&key=totalAmount"),
+                piece("key=filler"),
+                piece("name=Thank%20you"),
+                piece("2 + 2 = 4 & more"),
+            ],
+            false,
+        );
+        let shown: Vec<_> = lines.iter().map(|line| (line.text.as_str(), line.value.as_str())).collect();
+        assert_eq!(shown, [("TOTAL", "€ 1.00"), ("", ""), ("Thank you", ""), ("2 + 2 = 4 & more", "")]);
+    }
+}

@@ -1,0 +1,164 @@
+//! What the till has printed by the terminal (`06 D1`, `06 D3`): its lines are collected up to the one that says that
+//! it is the last, and printed as one slip.
+//!
+//! A till that never says so, or goes on with something else, has them printed all the same.
+
+use std::time::Duration;
+
+use crate::terminal::{Align, MOST_LINES, PrintLine, Style};
+use crate::zvt::answer::attribute;
+use crate::zvt::bmp::Fields;
+use crate::zvt::command::Command;
+use crate::zvt::text::Charset;
+use crate::zvt::tlv;
+
+/// For the next line to come.
+const NEXT_LINE: Duration = Duration::from_secs(2);
+/// `06 D1` with this attribute: so many feeds (ZVT PA00P015, 3.1.2).
+const FEEDS: u8 = 0xFF;
+/// Reserved: it is no last line.
+const RESERVED: u8 = 0x80;
+/// Of one command; a number that is larger is a mistake, or meant to empty the roll.
+const MOST_FEEDS: u8 = 20;
+
+/// Bytes of a line: with its indent no longer than the terminal takes, which is several lines of any paper.
+const LONGEST: usize = 240;
+
+/// Lines that wait for their last one.
+#[derive(Debug, Default)]
+pub(super) struct LinesOfTill {
+    lines: Vec<PrintLine>,
+    until: Option<Duration>,
+}
+
+impl LinesOfTill {
+    /// Adds what a command has; all of them when that was the last, or when there is no room for more.
+    pub(super) fn add(&mut self, command: &Command, charset: Charset, now: Duration) -> Option<Vec<PrintLine>> {
+        let is_last = match command {
+            Command::PrintLine { attribute, text } => self.line(*attribute, text, charset),
+            Command::PrintBlock(fields) => self.block(fields, charset),
+            _ => false,
+        };
+        self.until = Some(now + NEXT_LINE);
+        if is_last || self.lines.len() >= MOST_LINES { Some(self.take()) } else { None }
+    }
+
+    /// What waits.
+    pub(super) fn take(&mut self) -> Vec<PrintLine> {
+        self.until = None;
+        let mut lines = std::mem::take(&mut self.lines);
+        lines.truncate(MOST_LINES);
+        lines
+    }
+
+    /// Until when the next line is waited for; `None` when none waits.
+    pub(super) fn until(&self) -> Option<Duration> {
+        self.until
+    }
+
+    /// Whether it is the last one.
+    fn line(&mut self, looks: u8, text: &[u8], charset: Charset) -> bool {
+        if looks == FEEDS {
+            let feeds = text.first().copied().unwrap_or(1).min(MOST_FEEDS);
+            self.lines.extend((0..feeds).map(|_| PrintLine::default()));
+            return false;
+        }
+        let is_last = looks & RESERVED != 0 && looks != RESERVED;
+        // The last line of most tills has nothing on it.
+        if !(is_last && text.is_empty()) {
+            self.lines.push(line(looks, text, charset));
+        }
+        is_last
+    }
+
+    /// `25 { 09 attribute, 07 text, … }`: an attribute holds until the next one.
+    fn block(&mut self, fields: &Fields, charset: Charset) -> bool {
+        let (mut looks, mut is_last) = (attribute::NORMAL, false);
+        for object in tlv::walk(fields.tlv(&[0x25]).unwrap_or_default()).map_while(Result::ok) {
+            match object.tag {
+                0x09 => {
+                    looks = object.value.first().copied().unwrap_or(attribute::NORMAL);
+                    is_last |= looks & RESERVED != 0 && looks != RESERVED;
+                }
+                0x07 if self.lines.len() < MOST_LINES => self.lines.push(line(looks, object.value, charset)),
+                _ => {}
+            }
+        }
+        is_last
+    }
+}
+
+/// One line, as its attribute says.
+fn line(looks: u8, text: &[u8], charset: Charset) -> PrintLine {
+    let centred = looks & attribute::CENTRE != 0;
+    let indent = if centred { 0 } else { usize::from(looks & 0x0F) };
+    // In the attribute of a last line these bits have another meaning: whose copy ends.
+    let (centred, indent) = if looks & RESERVED == 0 { (centred, indent) } else { (false, 0) };
+    let style = match looks {
+        _ if looks & RESERVED != 0 => Style::Plain,
+        _ if looks & attribute::WIDE != 0 => Style::Big,
+        _ if looks & attribute::HIGH != 0 => Style::Tall,
+        _ => Style::Plain,
+    };
+    PrintLine {
+        text: format!("{}{}", " ".repeat(indent), charset.decode(text.get(..LONGEST).unwrap_or(text))),
+        value: String::new(),
+        align: if centred { Align::Centre } else { Align::Left },
+        style,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::zvt::apdu::{Apdu, Control};
+
+    fn command(control: Control, data: &[u8]) -> Command {
+        Command::read(&Apdu::new(control, data.to_vec())).unwrap()
+    }
+
+    #[test]
+    fn lines_are_collected_up_to_the_last_one() {
+        let mut waiting = LinesOfTill::default();
+        let mut add =
+            |data: &[u8]| waiting.add(&command(Control::PRINT_LINE, data), Charset::default(), Duration::from_secs(7));
+        for data in [&b"\x40VOUCHER"[..], b"\x70BIG", b"\x03indented", b"\x00", b"\xFF\x02", b"\x80reserved"] {
+            assert_eq!(add(data), None);
+        }
+        let lines = add(b"\x81").unwrap();
+        let shown: Vec<_> = lines.iter().map(|line| (line.text.as_str(), line.align, line.style)).collect();
+        let plain = |text| (text, Align::Left, Style::Plain);
+        let expected = [
+            ("VOUCHER", Align::Centre, Style::Plain),
+            ("BIG", Align::Centre, Style::Big),
+            plain("   indented"),
+            plain(""),
+            plain(""),
+            plain(""),
+            plain("reserved"),
+        ];
+        assert_eq!(shown, expected);
+        assert_eq!(waiting.until(), None);
+    }
+
+    #[test]
+    fn a_block_has_its_attributes_and_may_be_one_of_several() {
+        let mut waiting = LinesOfTill::default();
+        let first = [0x06, 0x10, 0x1F, 0x07, 1, 2, 0x25, 0x0A, 0x09, 1, 0x40, 0x07, 1, b'A', 0x07, 2, b'B', b'C'];
+        let last = [0x06, 0x08, 0x25, 0x06, 0x07, 1, b'D', 0x09, 1, 0x81];
+        let now = Duration::from_secs(1);
+        assert_eq!(waiting.add(&command(Control::PRINT_BLOCK, &first), Charset::default(), now), None);
+        assert_eq!(waiting.until(), Some(Duration::from_secs(3)));
+        let lines = waiting.add(&command(Control::PRINT_BLOCK, &last), Charset::default(), now).unwrap();
+        let shown: Vec<_> = lines.iter().map(|line| (line.text.as_str(), line.align)).collect();
+        assert_eq!(shown, [("A", Align::Centre), ("BC", Align::Centre), ("D", Align::Left)]);
+    }
+
+    #[test]
+    fn a_till_that_never_ends_its_slip_fills_no_memory() {
+        let mut waiting = LinesOfTill::default();
+        let feeds = command(Control::PRINT_LINE, &[0xFF, 0xFF]);
+        let printed = (0..11).find_map(|_| waiting.add(&feeds, Charset::default(), Duration::ZERO)).unwrap();
+        assert_eq!(printed.len(), MOST_LINES);
+    }
+}
