@@ -62,6 +62,7 @@ pub(crate) const TABLE: &[Row] = &[
     ("GET", "/v1/closes/{close}", &[], COUNTING),
     ("POST", "/v1/closes/{close}/print", &[], PATIENCE),
     ("POST", "/v1/reader/amount", &[], TYPING),
+    ("POST", "/v1/reader/text", &[], PATIENCE),
     ("POST", "/v1/printer/lines", &[], COUNTING),
     ("GET", "/v1/operators", &[], PATIENCE),
     ("POST", "/v1/approvals", &["till"], COUNTING),

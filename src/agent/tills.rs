@@ -49,6 +49,7 @@ impl Agent {
                 let list = self.journal.book.closes(below, limit);
                 tokio::spawn(async move { drop(reply.send(list.await.map_err(refused_by_journal))) });
             }
+            Command::ShowText { text, reply } => drop(reply.send(self.show_text(&text))),
             Command::PrintLines { lines, reply } => self.print_till_lines(lines, reply),
             Command::PrintClose { which, reply } => drop(reply.send(self.print_close_again(which))),
             Command::Cancel { till, reference, by, reply } => match self.find(&till, &reference) {

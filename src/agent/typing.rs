@@ -1,5 +1,5 @@
 //! What is typed at the reader before a card: a tip of a sale, or an amount that a till asks for and then begins a sale
-//! with.
+//! with; and a text that a till has shown there between sales.
 
 use std::time::Duration;
 
@@ -10,6 +10,7 @@ use crate::reader::{AmountToType, NoAmount, ReaderOrder, TypeAmount};
 use crate::sale::{Event, Reason};
 use crate::till::Refused;
 use crate::transaction::SaleNumber;
+use crate::words::clean;
 
 use super::{Agent, reasons};
 
@@ -39,19 +40,32 @@ impl Agent {
             what: AmountToType::Amount { currency },
             timeout: self.patience(),
         });
-        let refused = if self.reader.in_use_by.is_some() || self.reader.amount_awaited.is_some() {
-            Some("the reader is in use".to_owned())
-        } else if self.stopping {
-            Some("the terminal is being stopped".to_owned())
-        } else if let Some(why) = self.reader.state.trouble() {
-            Some(why)
-        } else {
-            self.reader.handle.order_now(order).err().map(|gone| gone.to_string())
-        };
-        match refused {
-            Some(why) => drop(reply.send(Err(Refused::NotReady { why }))),
-            None => self.reader.amount_awaited = Some(reply),
+        match self.order_between_sales(order) {
+            Err(refused) => drop(reply.send(Err(refused))),
+            Ok(()) => self.reader.amount_awaited = Some(reply),
         }
+    }
+
+    /// Shows a text on the reader until it shows something else.
+    pub(super) fn show_text(&mut self, text: &str) -> Result<(), Refused> {
+        self.order_between_sales(ReaderOrder::Show { text: clean::text(text) })
+    }
+
+    /// An order that belongs to no sale, when nobody else has the reader.
+    fn order_between_sales(&mut self, order: ReaderOrder) -> Result<(), Refused> {
+        let refused = if self.reader.in_use_by.is_some() || self.reader.amount_awaited.is_some() {
+            "the reader is in use".to_owned()
+        } else if self.stopping {
+            "the terminal is being stopped".to_owned()
+        } else if let Some(why) = self.reader.state.trouble() {
+            why
+        } else {
+            match self.reader.handle.order_now(order) {
+                Ok(()) => return Ok(()),
+                Err(gone) => gone.to_string(),
+            }
+        };
+        Err(Refused::NotReady { why: refused })
     }
 
     /// An amount was typed, or was not.

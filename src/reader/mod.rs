@@ -61,6 +61,12 @@ pub enum ReaderOrder {
     Arm(Arm),
     /// Have an amount typed on the reader. Answered by [`ReaderEvent::Typed`].
     TypeAmount(TypeAmount),
+    /// Show a text until the reader shows something else. Only between sales, and answered by nothing: at any other
+    /// time the reader shows its own.
+    Show {
+        /// Lines of it end with a line feed; what does not fit the display is cut. Without control characters.
+        text: String,
+    },
     /// Give the host's answer to the card. Answered by [`ReaderEvent::Completed`]. For a card that never went to a chip
     /// (swipe) it only changes the display.
     Complete {

@@ -226,6 +226,13 @@ pub enum Command {
         /// It is on its way.
         reply: oneshot::Sender<Result<PrintView, Refused>>,
     },
+    /// Show a text of the till's own on the reader, between sales.
+    ShowText {
+        /// Lines of it end with a line feed.
+        text: String,
+        /// The reader has it.
+        reply: oneshot::Sender<Result<(), Refused>>,
+    },
     /// Print lines of the till's own, which are no receipt of this terminal.
     PrintLines {
         /// From the top.

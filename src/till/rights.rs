@@ -264,8 +264,8 @@ pub enum Verb {
     List,
     /// See a receipt, or have it printed again.
     Receipt,
-    /// Have lines of its own printed, which are no receipt.
-    PrintLines,
+    /// Have a text of its own printed, which is no receipt, or shown to the customer.
+    TillsText,
     /// See the terminal.
     Status,
     /// Hear every step.
@@ -318,8 +318,8 @@ impl Verb {
                 Kind::Reversal => &[Reverse],
                 Kind::Credit => &[Credit],
             }),
-            // The shop's paper is for whoever serves its customers.
-            Self::Attend | Self::PrintLines => Needs::OneOf(&[Sale, PreAuthorise, Capture, Refund, Reverse, Credit]),
+            // The shop's paper and the reader's display are for whoever serves its customers.
+            Self::Attend | Self::TillsText => Needs::OneOf(&[Sale, PreAuthorise, Capture, Refund, Reverse, Credit]),
             Self::Show | Self::List | Self::Receipt | Self::Status | Self::Listen => Needs::All(&[Read]),
             // A program that watches needs this one and sees no transaction by it.
             Self::Totals | Self::Metrics => Needs::All(&[Totals]),
@@ -345,7 +345,7 @@ impl Verb {
             Self::Show
             | Self::List
             | Self::Receipt
-            | Self::PrintLines
+            | Self::TillsText
             | Self::Status
             | Self::Listen
             | Self::Totals
@@ -533,7 +533,7 @@ mod tests {
         let mut verbs: Vec<Verb> =
             Kind::ALL.into_iter().flat_map(|kind| [Verb::Begin(kind), Verb::SeeTo(kind)]).collect();
         verbs.extend([Verb::Attend, Verb::Show, Verb::List, Verb::Receipt, Verb::Status, Verb::Listen, Verb::Totals]);
-        verbs.push(Verb::PrintLines);
+        verbs.push(Verb::TillsText);
         verbs.extend([Verb::Close, Verb::Metrics, Verb::Log, Verb::TypeAmount, Verb::Settle, Verb::AskGateway]);
         verbs.extend([Verb::SignIn, Verb::Unlock, Verb::ManageOperators]);
         verbs
@@ -586,8 +586,8 @@ mod tests {
                         _ => false,
                     },
                     (Verb::TypeAmount, Right::Sale | Right::PreAuthorise | Right::Credit) => true,
-                    (Verb::Attend | Verb::PrintLines, Right::Sale | Right::PreAuthorise | Right::Capture) => true,
-                    (Verb::Attend | Verb::PrintLines, Right::Refund | Right::Reverse | Right::Credit) => true,
+                    (Verb::Attend | Verb::TillsText, Right::Sale | Right::PreAuthorise | Right::Capture) => true,
+                    (Verb::Attend | Verb::TillsText, Right::Refund | Right::Reverse | Right::Credit) => true,
                     (Verb::Totals | Verb::Metrics, Right::Totals) => true,
                     (Verb::Close, Right::Close) => true,
                     (Verb::Log | Verb::Unlock | Verb::ManageOperators, Right::Service) => true,

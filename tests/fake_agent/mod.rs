@@ -184,6 +184,7 @@ async fn play(
             Command::ShowClose { which, reply, .. } => drop(reply.send(Err(Refused::NoSuchClose { which }))),
             Command::ListCloses { reply, .. } => drop(reply.send(Ok(Vec::new()))),
             Command::PrintClose { which, reply } => drop(reply.send(Err(Refused::NoSuchClose { which }))),
+            Command::ShowText { reply, .. } => drop(reply.send(Ok(()))),
             Command::PrintLines { reply, .. } => {
                 let why = "the terminal has no printer".to_owned();
                 drop(reply.send(Err(Refused::Printer { why })));

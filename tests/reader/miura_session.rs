@@ -1847,3 +1847,23 @@ mod anything {
         }
     }
 }
+
+#[test]
+fn a_tills_text_is_shown_between_sales_and_not_during_one() {
+    play(
+        "10 show Total 12,34 EUR/Thank you for your visit
+         > DISPLAY TEXT Total 12,34 EUR/Thank you for your/visit
+         show two
+         show three
+         show four
+         arm 1
+         ! 1 PresentCard
+         < 9000
+         > DISPLAY TEXT four
+         < 9000
+         > START CONTACTLESS TRANSACTION
+         show ENTER PIN",
+    );
+    // A reader that knows no such command does all the rest.
+    play("10 show Hello\n > DISPLAY TEXT Hello\n < 6D00\n arm 1\n ! 1 PresentCard\n > START CONTACTLESS TRANSACTION");
+}

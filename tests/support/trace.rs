@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! open · closed CAUSE · arm N · refund N · manual N · type N WHAT · cancel N · complete N ARC [91 VALUE] [scripts TLVS]
-//! tick · keys LEFT                                                                            what happens to the session
+//! show TEXT · tick · keys LEFT                                                                what happens to the session
 //! < answer   * unsolicited   raw bytes                                                        what the reader sends
 //! > COMMAND [its data]   ! event   reopen SECONDS                                             what the session must do
 //! ```
@@ -224,6 +224,7 @@ impl Player {
                 let arm = Arm { entry: EntryRequest::Manual, ..arm(rest.parse().unwrap()) };
                 self.session.order(ReaderOrder::Arm(arm), now);
             }
+            "show" => self.session.order(ReaderOrder::Show { text: rest.replace('/', "\n") }, now),
             "type" => self.session.order(ReaderOrder::TypeAmount(typing(rest)), now),
             "cancel" => self.session.order(ReaderOrder::Cancel { sale: rest.parse().unwrap() }, now),
             "complete" => self.session.order(complete(rest), now),

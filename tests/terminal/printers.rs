@@ -169,6 +169,19 @@ async fn a_till_has_its_own_lines_printed_and_hears_whether_they_are_on_paper() 
 }
 
 #[tokio::test]
+async fn a_tills_text_is_shown_to_the_customer_between_sales_alone() {
+    let counter = Counter::open().await;
+    counter.until_ready().await;
+    let show = |text: String| counter.post_json("/v1/reader/text", json!({ "text": text }));
+    let (code, body) = show("x".repeat(513)).await;
+    assert_eq!((code, body["field"].as_str()), (400, Some("text")), "{body}");
+    counter.begin("R1", "1.00").await;
+    let (code, body) = show("ENTER PIN".to_owned()).await;
+    assert_eq!((code, body["code"].as_str()), (503, Some("not-ready")), "{body}");
+    counter.post("/v1/sales/R1/cancel").await;
+}
+
+#[tokio::test]
 async fn a_duplicate_is_word_for_word_the_first_one_whatever_has_changed_since() {
     let mut counter = Counter::open().await;
     counter.sell("R1", "12.34", "tap", CardEntry::Tap).await;

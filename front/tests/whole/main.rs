@@ -86,6 +86,12 @@ async fn tap(shop: &Shop) {
     shop.reader.present(card("tap").unwrap(), CardEntry::Tap);
 }
 
+/// Until the customer reads this on the reader.
+async fn shows(shop: &Shop, text: &str) {
+    let until = shop.reader.until(|screen| screen.lines.iter().any(|line| line.contains(text)));
+    timeout(PATIENCE, until).await.expect("the reader shows it");
+}
+
 #[tokio::test]
 async fn a_sale_from_the_network_is_in_the_gateways_ledger_and_on_the_receipt() {
     let (shop, _stop) = shop().await;

@@ -21,7 +21,7 @@ use tokio::time::timeout;
 
 use crate::process::Running;
 use crate::zvt::{begun, free_port, front_user};
-use crate::{PATIENCE, shop_changed, tap};
+use crate::{PATIENCE, shop_changed, shows, tap};
 
 /// A shop whose agent lets the front stand for two tills.
 async fn shop() -> (Shop, oneshot::Sender<()>) {
@@ -493,6 +493,12 @@ async fn a_till_has_its_own_lines_and_its_receipts_printed_by_the_terminal() {
     assert_eq!(result(&till.asks("Print", "3", &again).await["PrintResponse"]), success());
     let papers = shop.printer.receipts();
     assert!(papers.last().unwrap().contains("APPROVED"), "{papers:?}");
+
+    let show = json!({ "DisplayOutput": [{ "Device": "CustomerDisplay", "InfoQualify": "Display",
+        "OutputContent": { "OutputFormat": "Text", "OutputText": [{ "Text": "See you\tsoon" }] } }] });
+    let answer = till.asks("Display", "6", &show).await;
+    assert_eq!(result(&answer["DisplayResponse"]["OutputResult"][0]), success(), "{answer}");
+    shows(&shop, "See you soon").await;
 
     shop.printer.set_sensors(Sensors { paper_out: true, ..Sensors::default() });
     let answer = till.asks("Print", "4", &voucher).await;

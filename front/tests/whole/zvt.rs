@@ -23,7 +23,7 @@ use tokio::time::timeout;
 use crate::pcap::Stream;
 use crate::process::Running;
 use crate::recorded::{Speaks, line_to};
-use crate::{PATIENCE, shop_changed, tap};
+use crate::{PATIENCE, shop_changed, shows, tap};
 
 const PASSWORD: Password = Password(123_456);
 
@@ -532,7 +532,7 @@ async fn reserved_is_captured_by_what_is_used_or_unused_and_given_up() {
 }
 
 #[tokio::test]
-async fn a_till_has_its_own_lines_printed_by_the_terminal() {
+async fn a_till_has_its_own_lines_printed_and_shown_by_the_terminal() {
     let (shop, _stop) = shop_of_two().await;
     let port = free_port();
     let _front = front(&shop, port, "").await;
@@ -552,6 +552,9 @@ async fn a_till_has_its_own_lines_printed_by_the_terminal() {
     till.send(&line(b"\x81again")).await;
     assert_eq!(Told::read(&till.hears().await.unwrap()), Ok(Told::Refused(0xCC)));
     assert_eq!(shop.printer.receipts().len(), 2);
+    till.send(&Apdu::new(Control::DISPLAY_TEXT, b"\xF0\x05\xF1\xF0\xF5Hello".to_vec())).await;
+    assert_eq!(Told::read(&till.hears().await.unwrap()), Ok(Told::Ok));
+    shows(&shop, "Hello").await;
     assert!(shop.gateway.ledger().entries().is_empty());
 }
 

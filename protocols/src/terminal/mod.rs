@@ -90,6 +90,8 @@ pub enum Ask {
     },
     /// Prints lines of the till's own; answered when they are on paper.
     Print(Vec<PrintLine>),
+    /// Shows a text of the till's own on the reader.
+    ShowText(String),
     /// Lets an amount be typed at the reader.
     TypeAmount {
         /// ISO 4217.
@@ -172,6 +174,10 @@ impl Ask {
                 let body = json!({ "lines": lines });
                 Request { names_till: false, ..post("/v1/printer/lines".to_owned(), body) }
             }
+            Self::ShowText(text) => {
+                let body = json!({ "text": text });
+                Request { names_till: false, ..post("/v1/reader/text".to_owned(), body) }
+            }
             Self::TypeAmount { currency } => {
                 let body = json!({ "currency": currency });
                 Request { names_till: false, ..post("/v1/reader/amount".to_owned(), body) }
@@ -246,7 +252,7 @@ impl Said {
             Ask::Number(_) | Ask::Newest(_) | Ask::Referenced { .. } => serde_json::from_slice::<view::Sales>(body)
                 .map(|list| Self::Sales { sales: list.sales, next: list.next }),
             Ask::Receipt { .. } => serde_json::from_slice(body).map(Self::Receipt),
-            Ask::PrintAgain { .. } | Ask::Print(_) => Ok(Self::Done),
+            Ask::PrintAgain { .. } | Ask::Print(_) | Ask::ShowText(_) => Ok(Self::Done),
             Ask::TypeAmount { .. } => serde_json::from_slice(body).map(Self::Typed),
             Ask::Status => serde_json::from_slice(body).map(Self::Status),
             Ask::LastClose | Ask::OpenPeriod | Ask::Close { .. } => serde_json::from_slice(body).map(Self::Close),

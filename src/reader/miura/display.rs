@@ -1,11 +1,15 @@
-//! The few texts that the driver itself shows on the reader, in the languages it has (readers: 2.2, D201). Everything
-//! else on the display is the reader's own.
+//! The few texts that the driver itself shows on the reader, in the languages it has, and a text that a till has shown
+//! between sales (readers: 2.2, D201). Everything else on the display is the reader's own.
 
 use std::time::Duration;
 
 use super::line::{CommandPurpose, PLAIN_ANSWER, ReaderLine};
 use super::message::MpiCommand;
 use crate::reader::ReaderLanguage;
+
+/// The display, in characters.
+const ROWS: usize = 4;
+const COLUMNS: usize = 21;
 
 /// One row of the display.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,9 +83,40 @@ impl DisplayRow {
 
 /// Shows rows on the reader. What is not ASCII is sent as UTF-8 and says so.
 pub(super) fn display(line: &mut ReaderLine, rows: &[DisplayRow], language: ReaderLanguage, now: Duration) {
-    let text = rows.iter().map(|row| row.of(language)).collect::<Vec<_>>().join("\n");
+    show(line, &rows.iter().map(|row| row.of(language)).collect::<Vec<_>>().join("\n"), now);
+}
+
+/// Shows a text of a till's, as much of it as the display has room for, in the place of one that still waits: a sale
+/// stands behind one text, however many a till has sent.
+pub(super) fn display_text(line: &mut ReaderLine, text: &str, now: Duration) {
+    line.take_back(CommandPurpose::Display);
+    show(line, &fitted(text), now);
+}
+
+fn show(line: &mut ReaderLine, text: &str, now: Duration) {
     let command = MpiCommand::DisplayText { light: true, utf8: !text.is_ascii(), text: text.as_bytes() };
     line.ask(CommandPurpose::Display, &command, PLAIN_ANSWER, now);
+}
+
+/// In rows, divided between words where there are any.
+fn fitted(text: &str) -> String {
+    let mut rows: Vec<String> = Vec::new();
+    for line in text.lines() {
+        rows.push(String::new());
+        for word in line.split_whitespace() {
+            let mut word: String = word.chars().take(COLUMNS).collect();
+            match rows.last_mut() {
+                Some(row) if row.is_empty() => *row = word,
+                Some(row) if row.chars().count() + 1 + word.chars().count() <= COLUMNS => {
+                    word.insert(0, ' ');
+                    row.push_str(&word);
+                }
+                _ => rows.push(word),
+            }
+        }
+    }
+    rows.truncate(ROWS);
+    rows.join("\n")
 }
 
 #[cfg(test)]
@@ -105,6 +140,16 @@ mod tests {
                 assert_eq!(language == ReaderLanguage::English, text == row.of(ReaderLanguage::English), "{text}");
             }
         }
+    }
+
+    #[test]
+    fn a_tills_text_fits_the_display() {
+        assert_eq!(fitted("Total 12,34 EUR\nThank you for your visit"), "Total 12,34 EUR\nThank you for your\nvisit");
+        assert_eq!(fitted(""), "");
+        assert_eq!(fitted("a\n\nb\nc\nd\ne"), "a\n\nb\nc");
+        let long = fitted(&"ä".repeat(500));
+        assert_eq!(long.chars().count(), COLUMNS);
+        assert!(fitted(&"word ".repeat(100)).lines().all(|row| row.chars().count() <= COLUMNS));
     }
 
     #[test]

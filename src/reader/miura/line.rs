@@ -140,6 +140,11 @@ impl ReaderLine {
         self.advance(now);
     }
 
+    /// Takes back what of this purpose was not sent yet.
+    pub(super) fn take_back(&mut self, purpose: CommandPurpose) {
+        self.queue.retain(|command| command.purpose != purpose);
+    }
+
     /// Asks for a card-status message, outside of the order of commands: there is no solicited answer to it.
     pub(super) fn ask_card_status(&mut self, now: Duration) {
         if self.is_free()

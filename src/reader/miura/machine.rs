@@ -14,6 +14,7 @@ use std::time::Duration;
 use tracing::{debug, warn};
 
 use super::card_removal::CardRemoval;
+use super::display::display_text;
 use super::idle;
 use super::line::{AnswerTo, PendingAnswer, ReaderLine};
 use super::message::{DeviceStatus, StatusWord, UnsolicitedMessage, has_clear_card_data, split};
@@ -218,6 +219,10 @@ impl SessionMachine {
                 let next = AmountEntry::start(line, order, now);
                 self.follow(next, SessionState::AmountEntry, now);
             }
+            (SessionState::Idle, ReaderOrder::Show { text }) => {
+                display_text(line, &text, now);
+                self.state = SessionState::Idle;
+            }
             (state, ReaderOrder::TypeAmount(order)) => {
                 line.report(ReaderEvent::Typed { sale: order.sale, amount: Err(NoAmount::NotReady) });
                 self.state = state;
@@ -239,8 +244,12 @@ impl SessionMachine {
                 self.follow(next, SessionState::AmountEntry, now);
             }
             (state, order) => {
-                let name = if matches!(order, ReaderOrder::Cancel { .. }) { "cancel" } else { "complete" };
-                debug!(name, "order for no sale that is under way");
+                let name = match order {
+                    ReaderOrder::Cancel { .. } => "cancel",
+                    ReaderOrder::Show { .. } => "show",
+                    _ => "complete",
+                };
+                debug!(name, "order that is not for now");
                 self.state = state;
             }
         }

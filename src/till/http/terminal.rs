@@ -1,12 +1,12 @@
-//! The terminal itself: how it stands, its figures, how much it logs, an amount that is typed at its reader, and lines
-//! of a till's own on its paper.
+//! The terminal itself: how it stands, its figures, how much it logs, an amount that is typed at its reader, and a text
+//! of a till's own on its reader or its paper.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Json;
 use axum::extract::{Extension, State};
-use axum::http::header;
+use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
 
@@ -50,13 +50,23 @@ pub(super) const ROUTES: &[Route] = routes! {
             .body::<AmountRequest>(json!({ "currency": "EUR" }))
             .answers::<AmountTyped>(200, "What was typed.", json!({ "amount": "12.34", "currency": "EUR" }))
             .refuses(&[ProblemType::Currency, ProblemType::NothingTyped, ProblemType::NotReady]);
+    post "/v1/reader/text" => show_text,
+        Operation::new("showText", "Show a text of the till's own to the customer, between sales")
+            .text(
+                "It stays until the reader shows something else, the next sale at the latest; what does not fit its \
+                 display is cut.",
+            )
+            .needs(Verb::TillsText)
+            .body::<TextRequest>(json!({ "text": "Total 12.34 EUR\nThank you" }))
+            .answers_nothing(204, "The reader has it.")
+            .refuses(&[ProblemType::NotReady]);
     post "/v1/printer/lines" => print_lines,
         Operation::new("printLines", "Print lines of the till's own, which are no receipt of this terminal")
             .text(
                 "Answered when they are on paper, as far as the printer tells; tried once and not kept: after a refusal \
                  the till may send them again.",
             )
-            .needs(Verb::PrintLines)
+            .needs(Verb::TillsText)
             .body::<LinesRequest>(json!({
                 "lines": [
                     { "text": "VOUCHER", "align": "centre", "style": "big" },
@@ -80,6 +90,17 @@ pub(super) const ROUTES: &[Route] = routes! {
 /// against them; nothing of that is in the agent. Packed by the build (zlib, RFC 1950).
 const DESCRIPTION: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/openapi.json.z"));
 
+#[derive(Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+struct TextRequest {
+    /// Lines of it end with a line feed.
+    #[cfg_attr(feature = "docs", schemars(length(max = 512)))]
+    text: String,
+}
+
+/// Most characters of a text to show: more than any reader's display has.
+const LONGEST_TEXT: usize = 512;
 /// Most lines of one request: some 80 cm of paper.
 const MOST_LINES: usize = 200;
 /// For the receipts before them in the queue, and for themselves.
@@ -112,12 +133,25 @@ struct AmountTyped {
     currency: String,
 }
 
+async fn show_text(
+    State(app): State<Arc<App>>,
+    Extension(caller): Extension<Caller>,
+    JsonBody(TextRequest { text }): JsonBody<TextRequest>,
+) -> Result<StatusCode, Failure> {
+    let permit = caller.may(Verb::TillsText)?;
+    if text.chars().count() > LONGEST_TEXT {
+        return Err(Failure::malformed(format!("text: at most {LONGEST_TEXT} characters")).field("text"));
+    }
+    app.ask(&permit, |reply| Command::ShowText { text, reply }).await??;
+    Ok(StatusCode::NO_CONTENT)
+}
+
 async fn print_lines(
     State(app): State<Arc<App>>,
     Extension(caller): Extension<Caller>,
     JsonBody(LinesRequest { lines }): JsonBody<LinesRequest>,
 ) -> Result<Json<PrintView>, Failure> {
-    let permit = caller.may(Verb::PrintLines)?;
+    let permit = caller.may(Verb::TillsText)?;
     if lines.is_empty() || lines.len() > MOST_LINES {
         return Err(Failure::malformed(format!("lines: 1 to {MOST_LINES} of them")).field("lines"));
     }

@@ -14,7 +14,8 @@
 //! | GetTotals | the open period | its sums |
 //! | Input | an amount that is typed at the reader | what was typed |
 //! | Print | status, lines to print | Success when they are on paper, DeviceOut when they are not |
-//! | Display, EnableService | nothing | UnavailableDevice, UnavailableService |
+//! | Display | a text to show on the reader | Success; UnavailableDevice while a card is asked for |
+//! | EnableService | nothing | UnavailableService |
 //! | everything else | nothing | UnavailableService |
 //!
 //! **One message is carried out once.** Till, terminal, category, ServiceID and SaleTransactionID make the reference of
@@ -397,10 +398,13 @@ impl Job {
                 }
             },
             RequestBody::Print(_) => self.ask(Ask::Status, Stage::Facts, flow),
-            RequestBody::Display(_) => {
-                let why = "this terminal's display shows its own texts alone";
-                self.answered(because(ErrorCondition::UnavailableDevice, &why), flow);
-            }
+            RequestBody::Display(display) => match printing::text_to_show(display) {
+                Some(text) => self.ask(Ask::ShowText(text), Stage::Terminal, flow),
+                None => {
+                    let why = "the reader shows a text: Device CustomerDisplay, OutputFormat Text, no MenuEntry";
+                    self.answered(because(ErrorCondition::UnavailableDevice, &why), flow);
+                }
+            },
             _ => self.answered(Outcome::failure(ErrorCondition::UnavailableService), flow),
         }
     }

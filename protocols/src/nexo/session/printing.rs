@@ -1,8 +1,9 @@
-//! What a till has printed by the terminal (`Print`), as lines for its printer.
+//! What a till has printed by the terminal (`Print`), as lines for its printer, and shown by it (`Display`).
 
 use crate::nexo::additional;
-use crate::nexo::enums::{Alignment, CharacterHeight, CharacterStyle, CharacterWidth, OutputFormat};
-use crate::nexo::output::{OutputText, PrintOutput};
+use crate::nexo::enums::{Alignment, CharacterHeight, CharacterStyle, CharacterWidth, Device, OutputFormat};
+use crate::nexo::output::{DisplayOutput, OutputText, PrintOutput};
+use crate::nexo::request::DisplayRequest;
 use crate::terminal::{Align, PrintLine, Style};
 
 /// The lines of a text; `None` for what is no text.
@@ -28,6 +29,16 @@ pub(super) fn lines(print: &PrintOutput) -> Option<Vec<PrintLine>> {
         lines.extend([PrintLine::default(), PrintLine::default(), PrintLine::plain(line)]);
     }
     Some(lines)
+}
+
+/// The text for the reader's display; `None` when anything else is to be shown, or anywhere else.
+pub(super) fn text_to_show(display: &DisplayRequest) -> Option<String> {
+    let shown = |output: &DisplayOutput| {
+        let is_text = output.output_content.output_format == OutputFormat::Text && output.menu_entry.is_empty();
+        (output.device == Device::CustomerDisplay && is_text).then(|| output.output_content.lines().join("\n"))
+    };
+    let texts: Option<Vec<String>> = display.display_output.iter().map(shown).collect();
+    texts.filter(|texts| !texts.is_empty()).map(|texts| texts.join("\n"))
 }
 
 fn join(line: &mut PrintLine, part: PrintLine) {

@@ -567,3 +567,31 @@ fn a_tills_own_lines_are_printed_and_it_hears_whether_they_are_on_paper() {
         assert!(stage.asked.is_empty());
     }
 }
+
+#[test]
+fn a_text_is_shown_to_the_customer_and_nothing_else_is_shown() {
+    let display = |device: &str, more: &str| {
+        format!(
+            r#"{{"DisplayOutput":[{{"Device":"{device}","InfoQualify":"Display","OutputContent":
+            {{"OutputFormat":"Text","OutputText":[{{"Text":"Total"}},{{"Text":"12,34"}}]}}{more}}}]}}"#
+        )
+    };
+    let outcome = |stage: &mut Stage| {
+        let result = stage.answer()["DisplayResponse"]["OutputResult"][0].clone();
+        (result["Device"].clone(), result["Response"]["Result"].clone(), result["Response"]["ErrorCondition"].clone())
+    };
+    let mut stage = Stage::new(settings());
+    stage.till("Display", "d", &display("CustomerDisplay", ""));
+    assert_eq!(stage.asked.last().unwrap().1, Ask::ShowText("Total\n12,34".to_owned()));
+    stage.says(204, "");
+    assert_eq!(outcome(&mut stage), (json!("CustomerDisplay"), json!("Success"), Value::Null));
+    stage.till("Display", "d", &display("CustomerDisplay", ""));
+    stage.says(503, r#"{"status":503,"code":"not-ready","detail":"the reader is in use"}"#);
+    assert_eq!(outcome(&mut stage), (json!("CustomerDisplay"), json!("Failure"), json!("UnavailableDevice")));
+    let menu = r#","MenuEntry":[{"OutputFormat":"Text","OutputText":[{"Text":"yes"}]}]"#;
+    for (device, more) in [("CashierDisplay", ""), ("CustomerDisplay", menu)] {
+        stage.till("Display", "d", &display(device, more));
+        assert_eq!(outcome(&mut stage), (json!(device), json!("Failure"), json!("UnavailableDevice")));
+        assert!(stage.asked.is_empty());
+    }
+}

@@ -13,7 +13,8 @@
 //! | `06 10`, `06 50` | the open period, a close | `04 0F` with the sums, `06 0F` |
 //! | `05 01`, `06 70`, `06 79`, `06 93`, `06 1A`, `06 18` | status | how it stands, for the printer of administration; `06 0F`, or `06 1E` with what is wrong |
 //! | `06 D1`, `06 D3` | lines to print, as one slip | `80 00 00`, or `84 CC 00` when they are not on paper |
-//! | `06 91`, `06 E0`, `08 30`, `08 50` | nothing | that it is done |
+//! | `06 E0` | a text to show, between sales | that it is done |
+//! | `06 91`, `08 30`, `08 50` | nothing | that it is done |
 //! | `06 B0` | cancel | `80 00 00`, or `84 83 00` when it is too late |
 //! | `06 C0` | nothing | `84 A5 00`: card data stay in the reader |
 //! | everything else | nothing | `84 83 00` |
@@ -283,7 +284,17 @@ impl Session {
                     None => self.begin(line, Command::StatusEnquiry(fields), now),
                 }
             }
-            Command::DisplayText(_) | Command::Setting(_) => send(Apdu::ok()),
+            Command::DisplayText(fields) => {
+                let mut actions = send(Apdu::ok());
+                // While a command is carried out the display is the terminal's own.
+                if self.job.is_none() {
+                    self.tickets += 1;
+                    let text = printing::text_to_show(&fields, charset(self.registration.as_ref()));
+                    actions.push(Action::Ask { ticket: self.tickets, ask: Ask::ShowText(text) });
+                }
+                actions
+            }
+            Command::Setting(_) => send(Apdu::ok()),
             Command::DisplayInput(_) | Command::ReadCard(_) => send(Apdu::refused(code::FORBIDDEN)),
             Command::BookTip(_) | Command::Telephone(_) | Command::Unknown(_) => {
                 send(Apdu::refused(code::NOT_POSSIBLE))

@@ -1,5 +1,5 @@
 //! What the till has printed by the terminal (`06 D1`, `06 D3`): its lines are collected up to the one that says that
-//! it is the last, and printed as one slip.
+//! it is the last, and printed as one slip. And what it has shown there (`06 E0`).
 //!
 //! A till that never says so, or goes on with something else, has them printed all the same.
 
@@ -23,6 +23,9 @@ const MOST_FEEDS: u8 = 20;
 
 /// Bytes of a line: with its indent no longer than the terminal takes, which is several lines of any paper.
 const LONGEST: usize = 240;
+
+/// Characters of a text to show: more than any reader's display has.
+const MOST_SHOWN: usize = 500;
 
 /// Lines that wait for their last one.
 #[derive(Debug, Default)]
@@ -86,6 +89,15 @@ impl LinesOfTill {
         }
         is_last
     }
+}
+
+/// What the till has shown by the terminal (`06 E0`): its lines are F1 to F8, or the texts of TLV 24.
+pub(super) fn text_to_show(fields: &Fields, charset: Charset) -> String {
+    let lines = (0xF1..=0xF8).filter_map(|bmp| fields.get(bmp).map(<[u8]>::to_vec));
+    let texts = tlv::walk(fields.tlv(&[0x24]).unwrap_or_default()).map_while(Result::ok);
+    let texts = texts.filter(|object| object.tag == 0x07).map(|object| object.value.to_vec());
+    let lines: Vec<String> = lines.chain(texts).map(|text| charset.decode(&text)).collect();
+    lines.join("\n").chars().take(MOST_SHOWN).collect()
 }
 
 /// One line, as its attribute says.
@@ -152,6 +164,17 @@ mod tests {
         let lines = waiting.add(&command(Control::PRINT_BLOCK, &last), Charset::default(), now).unwrap();
         let shown: Vec<_> = lines.iter().map(|line| (line.text.as_str(), line.align)).collect();
         assert_eq!(shown, [("A", Align::Centre), ("BC", Align::Centre), ("D", Align::Left)]);
+    }
+
+    #[test]
+    fn a_text_to_show_has_its_lines() {
+        let text = |data: &[u8]| match command(Control::DISPLAY_TEXT, data) {
+            Command::DisplayText(fields) => text_to_show(&fields, Charset::default()),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(text(b"\xF0\x05\xF2\xF0\xF3two\xF1\xF0\xF3one"), "one\ntwo");
+        assert_eq!(text(&[0x06, 7, 0x24, 5, 0x07, 3, b'o', b'n', b'e']), "one");
+        assert_eq!(text(&[]), "");
     }
 
     #[test]

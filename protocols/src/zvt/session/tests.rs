@@ -483,6 +483,19 @@ fn the_tills_own_lines_are_printed_as_one_slip_and_it_hears_whether_they_are() {
 }
 
 #[test]
+fn a_tills_text_is_shown_between_its_commands() {
+    let mut stage = Stage::quiet();
+    stage.till("06 E0 06 F1 F0 F3 6F 6E 65");
+    assert_eq!((stage.told(), stage.question().clone()), (vec![Told::Ok], Ask::ShowText("one".to_owned())));
+    stage.terminal(204, &json!({}));
+    stage.sells("06 01 07 04 00 00 00 00 10 00");
+    stage.told();
+    let asked = stage.asked.len();
+    stage.till("06 E0 06 F1 F0 F3 6F 6E 65");
+    assert_eq!((stage.told(), stage.asked.len()), (vec![Told::Ok], asked), "the display is the terminal's");
+}
+
+#[test]
 fn lines_without_a_last_one_are_printed_when_the_till_goes_on_or_says_no_more() {
     let mut stage = Stage::quiet();
     stage.till("06 D1 02 00 41");
