@@ -65,6 +65,8 @@ enum Stage {
         to: u16,
     },
     Again(u64),
+    /// A receipt goes to the terminal's own printer once more.
+    PrintAgain(Copy),
     /// Lines of the till's own.
     Printing,
     Ending,
@@ -279,6 +281,9 @@ impl Job {
             // Not again after no answer: they may be on paper.
             let printed = if said == Said::Done { code::OK } else { code::PRINTER };
             return self.printed(printed, flow);
+        }
+        if let Stage::PrintAgain(copy) = self.stage {
+            return self.printed_again(copy, &said, flow);
         }
         // The sale that is looked at cannot be read: as no answer.
         let lost_sight = matches!((self.stage, &said), (Stage::Watching | Stage::Signing, Said::Refused(_)));

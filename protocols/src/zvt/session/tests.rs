@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::terminal::{Ask, PrintLine, Taken};
+use crate::terminal::{Ask, Copy, PrintLine, Taken};
 use crate::zvt::answer::Told;
 
 const LINE: Line = 1;
@@ -307,6 +307,52 @@ fn the_present_truth_is_repeated() {
 }
 
 #[test]
+fn a_repeat_that_the_terminal_cannot_print_says_so() {
+    let repeat = || {
+        let mut stage = Stage::with(settings(OnSilence::Reverse), "00 00 00 08");
+        stage.till("06 20 03 12 34 56");
+        stage.terminal(200, &status());
+        stage.terminal(200, &approved());
+        stage.till("80 00 00");
+        assert!(matches!(stage.question(), Ask::PrintAgain { copy: Copy::Customer, .. }), "{:?}", stage.asked);
+        stage
+    };
+    let ends = |mut stage: Stage| stage.told().pop();
+    let mut stage = repeat();
+    stage.terminal(202, &json!({}));
+    assert_eq!(ends(stage), Some(Told::Completion(Vec::new())));
+    let mut stage = repeat();
+    stage.terminal(503, &json!({ "status": 503, "code": "printer", "detail": "no printer" }));
+    assert!(matches!(ends(stage), Some(Told::Aborted { code: 0xCC, .. })));
+    // Not a second time.
+    let mut stage = repeat();
+    stage.silence();
+    assert!(stage.asked.is_empty());
+    assert!(matches!(ends(stage), Some(Told::Aborted { code: 0x7D, .. })));
+}
+
+#[test]
+fn a_repeat_without_paper_sends_none() {
+    let mut stage = Stage::with(settings(OnSilence::Reverse), "00 00 00 86 09 78 06 06 26 04 0A 02 06 D3");
+    stage.till("06 20 05 12 34 56 03 03");
+    stage.terminal(200, &status());
+    stage.terminal(200, &approved());
+    assert!(matches!(stage.told().as_slice(), [Told::Ok, Told::Status(_)]));
+    stage.till("80 00 00");
+    assert_eq!(stage.told(), [Told::Completion(Vec::new())]);
+    assert!(stage.asked.is_empty(), "{:?}", stage.asked);
+}
+
+#[test]
+fn a_payment_with_a_list_of_cards_is_refused_for_the_list_is_not_kept() {
+    let mut stage = Stage::quiet();
+    stage.till("06 01 0E 04 00 00 00 00 10 00 06 05 30 03 41 01 05");
+    stage.terminal(200, &status());
+    assert!(matches!(stage.told().as_slice(), [Told::Ok, Told::Aborted { code: 0x83, .. }]));
+    assert!(stage.asked.is_empty());
+}
+
+#[test]
 fn a_void_that_the_bank_declines_becomes_a_refund_and_one_that_nobody_knows_does_not() {
     for (state, more, refunds) in [
         ("ended", json!({ "outcome": "declined", "kind": "reversal" }), true),
@@ -395,6 +441,17 @@ fn a_range_of_receipts_is_printed_again_and_what_is_not_there_is_left_out() {
         told = stage.told();
     }
     assert_eq!((printed, told), (4, vec![Told::Completion(Vec::new())]));
+    // On the terminal's own printer, both copies of each.
+    let mut stage = Stage::with(settings(OnSilence::Reverse), "00 00 00 08");
+    stage.till("06 12 05 12 34 56 00 16");
+    stage.terminal(200, &status());
+    stage.terminal(200, &json!({ "sales": [sale("ended", json!({ "number": 16 }))] }));
+    stage.terminal(200, &json!({ "sales": [sale("ended", json!({ "number": 16, "outcome": "approved" }))] }));
+    for copy in [Copy::Merchant, Copy::Customer] {
+        assert!(matches!(stage.question(), Ask::PrintAgain { copy: asked, .. } if *asked == copy), "{:?}", stage.asked);
+        stage.terminal(202, &json!({}));
+    }
+    assert_eq!(stage.told(), [Told::Ok, Told::Completion(Vec::new())]);
     // The password, a range that is none, one that is too long, and one that nothing is in.
     for command in ["12 34 57 00 16", "12 34 56 00 18 00 16", "12 34 56 00 00", "12 34 56 00 01 00 51"] {
         let mut stage = Stage::with(settings(OnSilence::Reverse), "00 00 00 08");

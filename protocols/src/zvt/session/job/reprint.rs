@@ -67,14 +67,26 @@ impl Job {
         };
         let Some(sale) = sale else { return self.next_receipt(flow) };
         self.range.iter_mut().for_each(|range| range.found = true);
-        if flow.prints_payments() {
-            for copy in [Copy::Merchant, Copy::Customer] {
-                // Its answer changes nothing for the till.
-                flow.ask(Ask::PrintAgain { reference: sale.reference.clone(), copy });
-            }
-        }
         self.sale = Some(sale);
+        if flow.prints_payments() {
+            return self.print_again(Copy::Merchant, flow);
+        }
         if flow.sends_receipts() { self.ask_receipt(Copy::Merchant, flow) } else { self.next_receipt(flow) }
+    }
+
+    pub(super) fn print_again(&mut self, copy: Copy, flow: &mut Flow<'_>) {
+        let reference = self.sale.as_ref().map(|sale| sale.reference.clone()).unwrap_or_default();
+        self.ask(Ask::PrintAgain { reference, copy }, Stage::PrintAgain(copy), flow);
+    }
+
+    /// The terminal's printer has it, or has not; not again after no answer: it may be on its way to the paper.
+    pub(super) fn printed_again(&mut self, copy: Copy, said: &Said, flow: &mut Flow<'_>) {
+        match said {
+            Said::Done if copy == Copy::Merchant => self.print_again(Copy::Customer, flow),
+            Said::Done => self.next_receipt(flow),
+            Said::Refused(_) => self.end_with(code::PRINTER, flow),
+            _ => self.end_with(code::COMMUNICATION, flow),
+        }
     }
 
     /// How the terminal stands, on the printer of administration.

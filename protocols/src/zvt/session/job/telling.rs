@@ -75,6 +75,10 @@ impl Job {
     pub(in crate::zvt::session) fn replied(&mut self, reply: &Reply, flow: &mut Flow<'_>) {
         let Some((frame, _)) = self.unanswered.take() else { return };
         match (frame, reply) {
+            // Sums, or an outcome that is told once more: nothing hangs on the till's word.
+            (Frame::Status(_), Reply::Ok | Reply::Part(_) | Reply::Refused(_)) if self.stage != Stage::Telling => {
+                self.send_next(flow);
+            }
             (Frame::Status(_), Reply::Ok) => self.acknowledged(Taken::All, flow),
             (Frame::Status(apdu), Reply::Later) => {
                 let most = fields_of(&self.command).and_then(|fields| fields.byte(0x02)).unwrap_or(LATER).min(LATER);
@@ -251,7 +255,6 @@ impl Job {
         };
         let service = fields.byte(0x03).unwrap_or(0);
         let prints = service & 0x02 == 0;
-        let reference = sale.reference.clone();
         self.sale = Some(sale);
         if service & 0x01 != 0 || fields.is_empty() {
             let Some(sale) = &self.sale else { return };
@@ -259,8 +262,7 @@ impl Job {
             self.push(Frame::Status(answer::status(&status, flow.settings.order)), flow);
         }
         if prints && flow.prints_payments() {
-            // Its answer changes nothing for the till.
-            flow.ask(Ask::PrintAgain { reference, copy: Copy::Customer });
+            return self.print_again(Copy::Customer, flow);
         }
         if prints && flow.sends_receipts() { self.ask_receipt(Copy::Merchant, flow) } else { self.end(flow) }
     }

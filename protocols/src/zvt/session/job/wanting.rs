@@ -94,6 +94,10 @@ impl Job {
             // Whether it is a part of the amount no document says.
             return self.end_with(code::NO_CASHBACK, flow);
         }
+        if fields.tlv(&[0x30]).is_some() {
+            // Which cards the till takes: a payment with another one would be against its word.
+            return self.end_with(code::NOT_POSSIBLE, flow);
+        }
         match last_receipt(fields) {
             Some(LastReceipt::Is(_)) => self.ask(Ask::Newest(2), Stage::InStep, flow),
             Some(LastReceipt::None) | None => self.find_or_begin(flow),
