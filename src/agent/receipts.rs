@@ -5,7 +5,6 @@ use tokio::sync::oneshot;
 use crate::config::{self, Copies, Terminal};
 use crate::counter::Close;
 use crate::printer::layout::{Align, ReceiptRow, Style};
-use crate::printer::port::PrinterStands;
 use crate::printer::{self, Letterhead, NotPrinted, Page, TillLine};
 use crate::sale::{Original, Paper, Receipt, Sale, Standing};
 use crate::till::{LineAlign, LineStyle, LineToPrint, PrintView, ReceiptRowIs, ReceiptRowView, ReceiptView, Refused};
@@ -115,16 +114,9 @@ impl Agent {
             Ok((config, printer)) => (config.clone(), printer.clone()),
             Err(refused) => return drop(reply.send(Err(refused))),
         };
-        // Receipts wait for this printer already: these lines would come when their till has long given up.
-        if let PrinterStands::Needs(need) = usual.1.standing()
-            && usual.1.waiting() > 0
-        {
-            let why = format!("the printer is {need}; receipts wait for it");
-            return drop(reply.send(Err(Refused::Printer { why })));
-        }
         let lines = lines.into_iter().map(till_line).collect();
         match usual.1.print_till_lines(lines) {
-            Err(full) => drop(reply.send(Err(Refused::Printer { why: full.to_string() }))),
+            Err(why) => drop(reply.send(Err(Refused::Printer { why: why.to_string() }))),
             Ok(becomes) => drop(tokio::spawn(answer_when_printed(usual, becomes, reply))),
         }
     }

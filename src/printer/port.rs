@@ -21,9 +21,10 @@
 
 use std::fmt;
 use std::io;
+use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot, watch};
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 
 use crate::config::{self, Logo};
@@ -39,6 +40,8 @@ use crate::wire::Connector;
 
 /// Receipts that may wait: both copies of 32 sales, more than are made while a paper roll is changed.
 pub const QUEUE: usize = 64;
+/// Slips of tills' own lines that may wait among them: the queue is for receipts.
+pub const TILL_SLIPS: usize = 4;
 /// How often a receipt is begun that breaks off in the middle each time: a printer that always does so must not use up
 /// the roll.
 pub const TORN_TRIES: u32 = 3;
@@ -171,6 +174,9 @@ pub enum NotPrinted {
     /// It broke off.
     #[error("the printer is {0}; a part of it may be on paper")]
     BrokeOff(PrinterNeed),
+    /// [`TILL_SLIPS`] wait already, or [`QUEUE`] receipts.
+    #[error("other slips wait for the printer; nothing of it was printed")]
+    OthersWait,
 }
 
 /// A slip on its way.
@@ -191,8 +197,9 @@ enum Content {
     Receipt(Box<Receipt>, Page),
     /// A close of day.
     Close(Page),
-    /// Lines of a till's own, and where the till waits for what becomes of them.
-    TillLines(Vec<TillLine>, oneshot::Sender<Result<(), NotPrinted>>),
+    /// Lines of a till's own, where the till waits for what becomes of them, and their place among the few that may
+    /// wait.
+    TillLines(Vec<TillLine>, oneshot::Sender<Result<(), NotPrinted>>, OwnedSemaphorePermit),
 }
 
 /// Starts the task that owns a printer; it ends when the last handle is dropped and all receipts that can be printed
@@ -219,7 +226,7 @@ fn begin(port: Port, config: config::Printer, events: mpsc::Sender<PrinterEvent>
     let (shown, seen) = watch::channel(Shown { state: PrinterStands::NotUsedYet, in_hand: false });
     let owner = Owner { port, timing, shown, paper: Paper::new(config), answers: None, says_done: true };
     tokio::spawn(owner.run(queue, events));
-    Handle { jobs, seen }
+    Handle { jobs, seen, till_slips: Arc::new(Semaphore::new(TILL_SLIPS)) }
 }
 
 /// Asks a printer that no task owns how it is, for the doctor; `None` when it does not answer such questions. Nothing
@@ -252,6 +259,8 @@ async fn asked(wire: &mut Wire, limit: Duration) -> io::Result<Option<Condition>
 pub struct Handle {
     jobs: mpsc::Sender<Job>,
     seen: watch::Receiver<Shown>,
+    /// Places for slips of tills' own lines.
+    till_slips: Arc<Semaphore>,
 }
 
 impl Handle {
@@ -277,14 +286,22 @@ impl Handle {
     /// any longer when their turn comes are not printed.
     ///
     /// # Errors
-    /// [`QueueFull`].
+    /// [`NotPrinted`].
     pub fn print_till_lines(
         &self,
         lines: Vec<TillLine>,
-    ) -> Result<oneshot::Receiver<Result<(), NotPrinted>>, QueueFull> {
+    ) -> Result<oneshot::Receiver<Result<(), NotPrinted>>, NotPrinted> {
+        // Receipts wait for this printer already: these lines would come when their till has long given up.
+        if let PrinterStands::Needs(need) = self.standing()
+            && self.waiting() > 0
+        {
+            return Err(NotPrinted::NotBegun(need));
+        }
+        let place = Arc::clone(&self.till_slips).try_acquire_owned().map_err(|_| NotPrinted::OthersWait)?;
         let (told, becomes) = oneshot::channel();
-        let content = Content::TillLines(lines, told);
-        self.put(Job { slip: Slip::TillLines, content, duplicate: false, torn: 0 })?;
+        let content = Content::TillLines(lines, told, place);
+        let put = self.put(Job { slip: Slip::TillLines, content, duplicate: false, torn: 0 });
+        put.map_err(|_| NotPrinted::OthersWait)?;
         Ok(becomes)
     }
 
@@ -418,7 +435,7 @@ impl Paper {
         let (lines, receipt): (Vec<PrintedLine>, _) = match &job.content {
             Content::Receipt(receipt, page) => (of_page(page), Some(receipt.as_ref())),
             Content::Close(page) => (of_page(page), None),
-            Content::TillLines(lines, _) => (till_lines(lines, config.columns), None),
+            Content::TillLines(lines, ..) => (till_lines(lines, config.columns), None),
         };
         let is_customers = matches!(job.slip, Slip::Receipt { copy: ReceiptCopy::Customer, .. });
         let for_customer = config.qr.as_deref().filter(|_| is_customers).zip(receipt);
@@ -497,7 +514,7 @@ impl Owner {
     /// A till's own lines, unless nobody waits for them any longer: the till was told, or thinks, that they are not
     /// printed.
     async fn once(&mut self, job: Job) {
-        if matches!(&job.content, Content::TillLines(_, told) if told.is_closed()) {
+        if matches!(&job.content, Content::TillLines(_, told, _) if told.is_closed()) {
             return;
         }
         let printed = self.print(&job).await;
@@ -510,7 +527,9 @@ impl Owner {
             Fault::NotBegun(need) => NotPrinted::NotBegun(need),
             Fault::BrokeOff(need) => NotPrinted::BrokeOff(need),
         });
-        if let Content::TillLines(_, told) = job.content {
+        if let Content::TillLines(_, told, place) = job.content {
+            // Before the till hears of it and sends the next ones.
+            drop(place);
             let _ = told.send(becomes);
         }
     }

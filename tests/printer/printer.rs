@@ -8,7 +8,7 @@ use std::time::Duration;
 use pos_agent::config::{self, CodePage, Copies, Cut, FlowControl};
 use pos_agent::money::{Amount, Currency};
 use pos_agent::printer::layout::{Align, Style};
-use pos_agent::printer::port::{PrinterNeed, PrinterTiming, QUEUE, TORN_TRIES, spawn_with};
+use pos_agent::printer::port::{PrinterNeed, PrinterTiming, QUEUE, TILL_SLIPS, TORN_TRIES, spawn_with};
 use pos_agent::printer::status::Trouble;
 use pos_agent::printer::{
     Handle, Letterhead, NotPrinted, Page, PrinterEvent, QueueFull, Slip, TillLine, compose, plain,
@@ -376,20 +376,40 @@ async fn a_tills_own_lines_are_printed_once_and_it_hears_whether_they_are() {
 }
 
 #[tokio::test]
-async fn lines_whose_till_has_gone_are_not_printed_when_their_turn_comes() {
+async fn lines_that_would_stand_behind_waiting_receipts_are_not_taken() {
     let mut printer = Printer::open(Options { sensors: Sensors { paper_out: true, ..Sensors::default() }, ..narrow() })
         .await
         .unwrap();
     let (handle, mut events) = spawn(&printer.place(), impatient());
     print(&handle, receipt(1), ReceiptCopy::Customer, false).unwrap();
     assert!(matches!(events.recv().await, Some(PrinterEvent::Waits { .. })));
-    drop(handle.print_till_lines(voucher()).unwrap());
+    // While receipts wait they are not taken at all.
+    let out = PrinterNeed::Trouble(Trouble::PaperOut);
+    assert_eq!(handle.print_till_lines(voucher()).unwrap_err(), NotPrinted::NotBegun(out));
     print(&handle, receipt(2), ReceiptCopy::Customer, false).unwrap();
     printer.set_sensors(Sensors::default());
     for sale in [1, 2] {
         assert_eq!(events.recv().await, Some(printed(sale, ReceiptCopy::Customer)));
         assert_eq!(printer.next_receipt().await, text(sale, ReceiptCopy::Customer));
     }
+}
+
+#[tokio::test]
+async fn lines_whose_till_has_gone_are_not_printed_when_their_turn_comes_and_few_wait() {
+    let mut printer = Printer::open(narrow()).await.unwrap();
+    let (handle, mut events) = spawn(&printer.place(), patient());
+    // Its task has not begun yet: nothing of it runs before the first await.
+    print(&handle, receipt(1), ReceiptCopy::Customer, false).unwrap();
+    for _ in 0..TILL_SLIPS {
+        drop(handle.print_till_lines(voucher()).unwrap());
+    }
+    assert_eq!(handle.print_till_lines(voucher()).unwrap_err(), NotPrinted::OthersWait);
+    print(&handle, receipt(2), ReceiptCopy::Customer, false).unwrap();
+    for sale in [1, 2] {
+        assert_eq!(events.recv().await, Some(printed(sale, ReceiptCopy::Customer)));
+        assert_eq!(printer.next_receipt().await, text(sale, ReceiptCopy::Customer));
+    }
+    assert_eq!(handle.print_till_lines(voucher()).unwrap().await, Ok(Ok(())));
 }
 
 fn voucher() -> Vec<TillLine> {
