@@ -16,19 +16,30 @@ use crate::world::tills::Wish;
 
 const AMOUNT: u64 = 1250;
 
-/// One life of a terminal: what the till believes, what the bank holds, and the points that were passed.
-fn live(hand: &str, behaviour: Behaviour, again: bool, plan: Option<Plan>) -> (Belief, u64, usize) {
+/// When the till stops its payment: before it asks the terminal for the so-many-th time, and so much later.
+type Stop = Option<(usize, Duration)>;
+
+/// One life of a terminal: what the till believes, what the bank holds, the points that were passed, and how often the
+/// payment asked the terminal.
+fn live(
+    hand: &str,
+    behaviour: Behaviour,
+    (again, stop): (bool, Stop),
+    plan: Option<Plan>,
+) -> (Belief, u64, usize, usize) {
     let world = World::new(hand);
     {
         let mut state = world.lock();
         state.wishes.push(Wish::new(0, Kind::Sale, AMOUNT));
         state.bank.behaviours.push_back(behaviour);
     }
-    let belief = Cell::new(Belief::Unknown);
+    let (belief, asked) = (Cell::new(Belief::Unknown), Cell::new(0));
     world.boot(async |till| {
         till.until_ready().await;
         world.plan(plan);
-        NexoTill::new(&till, &belief).pays(AMOUNT).await;
+        let mut nexo = NexoTill::new(&till, &belief).that_aborts(stop);
+        nexo.pays(AMOUNT).await;
+        asked.set(nexo.asked);
         sleep(Duration::from_secs(60)).await;
     });
     let points = world.lock().points.seen().len();
@@ -48,7 +59,7 @@ fn live(hand: &str, behaviour: Behaviour, again: bool, plan: Option<Plan>) -> (B
     let state = world.lock();
     let charged = state.bank.ledger.iter().filter(|entry| entry.kind == "DB").map(|entry| entry.stands()).sum();
     assert_eq!(state.bank.booked_twice(), 0);
-    (after, charged, points)
+    (after, charged, points, asked.get())
 }
 
 #[test]
@@ -57,13 +68,13 @@ fn whatever_is_cut_the_till_believes_what_the_bank_holds() {
     for hand in ["on waiting: tap tap", "on waiting: insert chip-no-cvm"] {
         for behaviour in [Behaviour::Approves, Behaviour::Declines] {
             for again in [false, true] {
-                let (belief, charged, points) = live(hand, behaviour, again, None);
+                let (belief, charged, points, _) = live(hand, behaviour, (again, None), None);
                 let approves = behaviour == Behaviour::Approves;
                 assert_eq!((belief == Belief::Paid(AMOUNT), charged > 0), (approves, approves), "{hand}");
                 assert!(points > 15, "{points}");
                 for at in 0..points {
                     for cut in CUTS {
-                        let (belief, charged, _) = live(hand, behaviour, again, Some(Plan { at, cut }));
+                        let (belief, charged, ..) = live(hand, behaviour, (again, None), Some(Plan { at, cut }));
                         let believes = match belief {
                             Belief::Paid(minor) => minor,
                             Belief::NotPaid => 0,
@@ -78,4 +89,35 @@ fn whatever_is_cut_the_till_believes_what_the_bank_holds() {
     }
     println!("{runs} runs, {paid} paid");
     assert!(paid > 50 && runs - paid > 50, "{runs} runs, {paid} paid");
+}
+
+#[test]
+fn wherever_a_payment_is_stopped_the_till_believes_what_the_bank_holds() {
+    let (mut runs, mut stopped, mut paid) = (0, 0, 0);
+    let mut holds = |hand: &str, stop: Stop, plan: Option<Plan>| {
+        let (belief, charged, ..) = live(hand, Behaviour::Approves, (false, stop), plan);
+        let believes = match belief {
+            Belief::Paid(minor) => minor,
+            Belief::NotPaid => 0,
+            Belief::Unknown => panic!("{hand} {stop:?} {plan:?}: it never learns"),
+        };
+        assert_eq!(believes, charged, "{hand} {stop:?} {plan:?}");
+        (runs, stopped, paid) = (runs + 1, stopped + u32::from(believes == 0), paid + u32::from(believes > 0));
+    };
+    for hand in ["on waiting: tap tap", "on waiting: insert chip-no-cvm"] {
+        let (_, _, points, asked) = live(hand, Behaviour::Approves, (false, None), None);
+        assert!(asked > 4, "{asked}");
+        for before in 0..asked {
+            for later_ms in [0, 100, 500, 1000, 2000, 5000, 60_000] {
+                holds(hand, Some((before, Duration::from_millis(later_ms))), None);
+            }
+            for at in 0..points {
+                for cut in CUTS {
+                    holds(hand, Some((before, Duration::ZERO)), Some(Plan { at, cut }));
+                }
+            }
+        }
+    }
+    println!("{runs} runs, {stopped} stopped, {paid} paid");
+    assert!(stopped > 50 && paid > 50, "{runs} runs, {stopped} stopped, {paid} paid");
 }

@@ -31,6 +31,10 @@ pub(crate) struct NexoTill<'a> {
     said: VecDeque<(u64, Said)>,
     belief: &'a std::cell::Cell<Belief>,
     exchanges: Exchange,
+    /// Before its payment asks the terminal for the so-many-th time, and so much later, the till stops it.
+    aborts: Option<(usize, Duration)>,
+    /// How often its payment has asked.
+    pub(crate) asked: usize,
 }
 
 impl<'a> NexoTill<'a> {
@@ -44,7 +48,20 @@ impl<'a> NexoTill<'a> {
             width: 32,
         };
         let (session, start) = (Session::new(settings), Instant::now());
-        Self { terminal: Terminal(till), session, start, said: VecDeque::new(), belief, exchanges: 0 }
+        Self {
+            terminal: Terminal(till),
+            session,
+            start,
+            said: VecDeque::new(),
+            belief,
+            exchanges: 0,
+            aborts: None,
+            asked: 0,
+        }
+    }
+
+    pub(crate) fn that_aborts(self, aborts: Option<(usize, Duration)>) -> Self {
+        Self { aborts, ..self }
     }
 
     /// A payment with ServiceID 1: the same message each time.
@@ -94,7 +111,34 @@ impl<'a> NexoTill<'a> {
         }
     }
 
-    async fn does(&mut self, category: &str, service_id: &str, body: &str) -> Answered {
+    /// Stops the payment, whatever it is doing.
+    async fn stops(&mut self) {
+        let body =
+            r#"{"AbortReason":"MerchantAbort","MessageReference":{"MessageCategory":"Payment","ServiceID":"1"}}"#;
+        let mut actions = self.asks("Abort", "3", body);
+        let own = self.exchanges;
+        loop {
+            let mut said = None;
+            for action in actions {
+                match action {
+                    Action::Ask { ticket, ask } => said = Some((ticket, self.terminal.ask(&ask).await)),
+                    Action::Answer { exchange, message } => {
+                        assert!(exchange == own && message.is_none(), "an abort has no answer");
+                        return;
+                    }
+                }
+            }
+            actions = if let Some((ticket, said)) = said {
+                self.session.said(ticket, said, self.now())
+            } else {
+                let at = self.session.next_deadline().filter(|at| *at < Duration::MAX).expect("an abort goes on");
+                sleep_until(self.start + at).await;
+                self.session.tick(self.now())
+            };
+        }
+    }
+
+    fn asks(&mut self, category: &str, service_id: &str, body: &str) -> Vec<Action> {
         let text = format!(
             r#"{{"SaleToPOIRequest":{{"MessageHeader":{{"MessageClass":"Service","MessageCategory":"{category}",
             "MessageType":"Request","ServiceID":"{service_id}","SaleID":"till","POIID":"A-1"}},
@@ -104,11 +148,23 @@ impl<'a> NexoTill<'a> {
             panic!("{text}");
         };
         self.exchanges += 1;
-        let mut actions = self.session.asked(self.exchanges, request, text.into_bytes(), self.now());
+        self.session.asked(self.exchanges, request, text.into_bytes(), self.now())
+    }
+
+    async fn does(&mut self, category: &str, service_id: &str, body: &str) -> Answered {
+        let mut actions = self.asks(category, service_id, body);
         loop {
             for action in std::mem::take(&mut actions) {
                 match action {
                     Action::Ask { ticket, ask } => {
+                        if category == "Payment" {
+                            let asked = self.asked;
+                            self.asked += 1;
+                            if let Some((_, later)) = self.aborts.take_if(|(before, _)| *before == asked) {
+                                sleep(later).await;
+                                self.stops().await;
+                            }
+                        }
                         let said = self.terminal.ask(&ask).await;
                         self.said.push_back((ticket, said));
                     }
