@@ -376,8 +376,10 @@ impl Inner {
     /// SIGKILL: nothing is tidied up, and what the system has not been given yet is lost. Or SIGTERM, when the kill is
     /// a gentle one.
     fn strike(&mut self) {
-        self.gently = self.armed.take().is_some_and(|kill| kill.gently);
+        let gently = self.armed.take().is_some_and(|kill| kill.gently);
+        // One that was told to stop may be on its way out still: that is how it ends, whatever is said now.
         let Some(pid) = self.pid.take() else { return };
+        self.gently = gently;
         if kill_process(pid, if self.gently { Signal::TERM } else { Signal::KILL }).is_err() {
             return self.note("it was gone when it should be killed");
         }

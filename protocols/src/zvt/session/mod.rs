@@ -358,6 +358,11 @@ fn wants_version(fields: &Fields) -> bool {
     fields.byte(0x03).is_none_or(|service| service & 0x02 == 0)
 }
 
+/// Whether more is to be told of the terminal in TLVs: bit 2 of its service byte.
+fn wants_container(fields: &Fields) -> bool {
+    fields.byte(0x03).is_some_and(|service| service & 0x04 != 0)
+}
+
 /// Whether a command's password is the till's; where none is configured, no password is the right one.
 fn is_allowed(settings: &Settings, guarded: &Guarded) -> bool {
     // The specification's terminals compare five of the six digits; here all count.

@@ -12,9 +12,10 @@
 
 use super::Facts;
 use super::flow::Flow;
-use crate::terminal::{Card, Outcome, Problem, Sale, State};
+use crate::terminal::{Card, Outcome, Problem, Sale, State, Status};
 use crate::zvt::bmp::{Fields, digits};
 use crate::zvt::code;
+use crate::zvt::tlv;
 
 /// The result code of a transaction that is at an end for the till; `None` while it is under way.
 pub(super) fn code_of(sale: &Sale) -> Option<u8> {
@@ -197,6 +198,33 @@ pub(super) fn terminal_id(id: &str) -> Vec<u8> {
     let all: String = id.chars().filter(char::is_ascii_digit).collect();
     let last = &all[all.len().saturating_sub(8)..];
     digits(last.parse().unwrap_or(0), 4)
+}
+
+/// The container of a status enquiry: the terminal's number (1F44), model and version (E4), its time (34). Serial
+/// number and state of the device (1F42, 1F43) real terminals write in ways that no document confirms.
+pub(super) fn about_terminal(status: &Status) -> Vec<u8> {
+    let (mut out, mut device) = (Vec::new(), Vec::new());
+    tlv::push(&mut out, 0x1F44, &terminal_id(&status.terminal_id));
+    let ascii = |text: &str| text.bytes().filter(u8::is_ascii_graphic).take(40).collect::<Vec<u8>>();
+    if let Some(model) = &status.reader.model {
+        tlv::push(&mut device, 0x1F40, &ascii(model));
+    }
+    tlv::push(&mut device, 0x1F41, &ascii(&status.version));
+    tlv::push(&mut out, 0xE4, &device);
+    if let Some(time) = status.clock.time.as_deref().and_then(|time| time.get(..19)) {
+        // `2026-11-20T13:34:56`: the shop's own time.
+        let digits_of = |part: &str, bytes: usize| {
+            let all: String = part.chars().filter(char::is_ascii_digit).collect();
+            all.parse().ok().map(|number| digits(number, bytes))
+        };
+        if let (Some(date), Some(time)) = (digits_of(&time[..10], 4), digits_of(&time[11..], 3)) {
+            let mut at = Vec::new();
+            tlv::push(&mut at, 0x1F0E, &date);
+            tlv::push(&mut at, 0x1F0F, &time);
+            tlv::push(&mut out, 0x34, &at);
+        }
+    }
+    out
 }
 
 /// 15 characters, with spaces behind.

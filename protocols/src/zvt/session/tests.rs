@@ -344,6 +344,30 @@ fn a_repeat_without_paper_sends_none() {
 }
 
 #[test]
+fn a_status_enquiry_tells_in_tlvs_what_it_is_asked_for_in_them() {
+    let mut stage = Stage::quiet();
+    let mut about = status();
+    about["reader"]["model"] = json!("M020");
+    for (service, told) in [
+        ("", "06 0F 05 F0 F0 F1 31 00"),
+        (" 03 02", "06 0F 01 00"),
+        // As a real terminal's, whose number is 52523535 (EVerest/zvt, 1680728219.054216000_pt_ecr.blob).
+        (
+            " 03 06",
+            "06 0F 26 00 06 23 1F 44 04 00 00 47 11 E4 0B 1F 40 04 4D 30 32 30 1F 41 01 31
+             34 0D 1F 0E 04 20 26 11 20 1F 0F 03 13 34 56",
+        ),
+    ] {
+        stage.till(&format!("05 01 {:02X} 12 34 56{service}", 3 + service.len() / 3));
+        stage.terminal(200, &about);
+        let sent: Vec<String> = stage.sent.drain(..).map(|apdu| hex::encode_upper(apdu.encode())).collect();
+        let told: String = told.split_whitespace().collect();
+        assert_eq!(sent, ["800000".to_owned(), told], "{service}");
+        stage.till("80 00 00");
+    }
+}
+
+#[test]
 fn a_payment_with_a_list_of_cards_is_refused_for_the_list_is_not_kept() {
     let mut stage = Stage::quiet();
     stage.till("06 01 0E 04 00 00 00 00 10 00 06 05 30 03 41 01 05");

@@ -4,7 +4,7 @@
 use super::super::earlier::{Next, Search, Wanted};
 use super::super::flow::Flow;
 use super::super::outcome::{self, code_of, decimal, minor};
-use super::super::{is_allowed, wants_version};
+use super::super::{is_allowed, wants_container, wants_version};
 use super::{Job, Stage, WATCH_S, fields_of, state_of};
 use crate::terminal::{Ask, Begin, Kind, Outcome, Said, Sale, State, Status};
 use crate::zvt::answer;
@@ -19,7 +19,7 @@ impl Job {
             Command::Registration(registration) => self.register(registration, flow),
             Command::StatusEnquiry(fields) => {
                 let version = wants_version(&fields).then_some(status.version.as_str());
-                let container = flow.has_tlv().then(Vec::new);
+                let container = wants_container(&fields).then(|| outcome::about_terminal(status));
                 let apdu = answer::completion_of_enquiry(version, state_of(status), container.as_deref());
                 self.last(apdu, flow);
             }
