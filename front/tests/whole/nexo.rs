@@ -30,14 +30,14 @@ async fn shop() -> (Shop, oneshot::Sender<()>) {
     shop_changed(vec![("[journal]".to_owned(), peer)]).await
 }
 
-/// The section of `front.toml`, with two tills; the first has a key.
+/// The section of `front.toml`, with two tills; the first has a key, the second takes receipts apart.
 pub(crate) fn config(folder: &Path, port: u16) -> String {
     let passphrase = folder.join("passphrase").display().to_string();
     format!(
         "[nexo]\nlisten = \"127.0.0.1:{port}\"\npoi-id = \"PosAgent-1\"\n\
          certificate-name = \"PosAgent-1.test.terminal.adyen.com\"\n\n[[nexo.till]]\ntill = \"nexo-1\"\n\
          sale-id = \"Till 1\"\npassphrase-file = {passphrase:?}\nkey-identifier = \"mykey\"\nkey-version = 1\n\n\
-         [[nexo.till]]\ntill = \"nexo-2\"\nsale-id = \"Till 2\"\n"
+         [[nexo.till]]\ntill = \"nexo-2\"\nsale-id = \"Till 2\"\nreceipt-form = \"pairs\"\n"
     )
 }
 
@@ -485,14 +485,26 @@ async fn a_till_has_its_own_lines_and_its_receipts_printed_by_the_terminal() {
     let lines: Vec<&str> = paper.lines().map(str::trim).collect();
     assert!(lines[0] == "VOUCHER" && lines[1].starts_with("Points  ") && lines[1].ends_with("  120"), "{paper}");
 
-    // The receipt that it was given with a payment, as it is.
-    let (paid, ()) = tokio::join!(till.pays("2", "5", "1"), tap(&shop));
-    let receipt = &paid["PaymentResponse"]["PaymentReceipt"][1]["OutputContent"];
-    assert_eq!(receipt["OutputFormat"], "Text", "{paid}");
-    let again = print(receipt["OutputText"].clone());
-    assert_eq!(result(&till.asks("Print", "3", &again).await["PrintResponse"]), success());
-    let papers = shop.printer.receipts();
-    assert!(papers.last().unwrap().contains("APPROVED"), "{papers:?}");
+    // The receipt that it was given with a payment, as it is: lines for the one till, pairs for the other.
+    let takes_apart = Till { sale_id: "Till 2", key: None, ..till.clone() };
+    for (till, transaction) in [(&till, "1"), (&takes_apart, "2")] {
+        let (paid, ()) = tokio::join!(till.pays("2", "5", transaction), tap(&shop));
+        let receipt = &paid["PaymentResponse"]["PaymentReceipt"][1]["OutputContent"];
+        assert_eq!(receipt["OutputFormat"], "Text", "{paid}");
+        if transaction == "2" {
+            let texts = receipt["OutputText"].to_string();
+            for key in ["header1", "tid", "txdate", "txtime", "mref", "pan", "aid", "authCode", "txtype", "approved"] {
+                assert_eq!(texts.matches(&format!("key={key}\"")).count(), 1, "{key}: {texts}");
+            }
+            assert!(texts.contains("\"value=5.00%20EUR&key=totalAmount\""), "{texts}");
+            assert!(texts.contains("key=cardholderHeader\""), "{texts}");
+        }
+        let again = print(receipt["OutputText"].clone());
+        assert_eq!(result(&till.asks("Print", "3", &again).await["PrintResponse"]), success());
+        let papers = shop.printer.receipts();
+        let paper = papers.last().unwrap();
+        assert!(paper.contains("APPROVED") && paper.contains("5.00 EUR") && !paper.contains("key="), "{papers:?}");
+    }
 
     let show = json!({ "DisplayOutput": [{ "Device": "CustomerDisplay", "InfoQualify": "Display",
         "OutputContent": { "OutputFormat": "Text", "OutputText": [{ "Text": "See you\tsoon" }] } }] });

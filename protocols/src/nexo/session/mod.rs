@@ -34,6 +34,7 @@ mod about;
 mod earlier;
 mod money;
 mod printing;
+mod receipt_keys;
 mod told;
 mod wanted;
 

@@ -12,6 +12,7 @@
 //! | taken back by the terminal | Failure | Aborted |
 //! | nobody knows yet | Failure | UnreachableHost; TransactionStatus answers InProgress until it is settled |
 
+use super::receipt_keys::keyed;
 use super::wanted::{data, unkept};
 use super::{Flow, Job};
 use crate::nexo::additional;
@@ -21,7 +22,7 @@ use crate::nexo::enums::{
 };
 use crate::nexo::header::Header;
 use crate::nexo::number::Decimal;
-use crate::nexo::receipt::{Line, PaymentReceipt};
+use crate::nexo::receipt::{Line, PaymentReceipt, Profile};
 use crate::nexo::request::RequestBody;
 use crate::nexo::response::{
     AmountsResp, PaymentAcquirerData, PaymentResponse, PaymentResult, RepeatedBody, RepeatedMessageResponse,
@@ -249,7 +250,13 @@ fn receipts(job: &Job, flow: &Flow<'_>) -> Vec<PaymentReceipt> {
             Copy::Customer => DocumentQualifier::CustomerReceipt,
         };
         let signed = receipt.rows.iter().any(|row| row.is == RowIs::SignatureLine);
-        let lines: Vec<Line> = receipt.rows.iter().flat_map(|row| lines_of(row, width)).collect();
+        let lines: Vec<Line> = match (flow.settings.profile, &job.sale) {
+            (Profile::Adyen, Some(sale)) => {
+                let terminal_id = flow.facts.map_or("", |facts| facts.terminal_id.as_str());
+                keyed(&receipt.rows, receipt.copy, sale, terminal_id)
+            }
+            _ => receipt.rows.iter().flat_map(|row| lines_of(row, width)).collect(),
+        };
         (
             whose,
             PaymentReceipt::new(whose, signed && receipt.copy == Copy::Merchant, &lines, flow.settings.profile, width),
