@@ -307,6 +307,46 @@ fn the_present_truth_is_repeated() {
 }
 
 #[test]
+fn a_repeat_of_a_named_receipt_is_of_that_one_and_no_other() {
+    let begin = |numbers: &str| {
+        let mut stage = Stage::quiet();
+        let container = format!("06 {:02X} {numbers}", numbers.len().div_ceil(3));
+        let data = format!("12 34 56 03 03 {container}");
+        stage.till(&format!("06 20 {:02X} {data}", data.len().div_ceil(3)));
+        stage.told();
+        stage.terminal(200, &status());
+        stage
+    };
+    let mut stage = begin("1F 02 02 00 16");
+    assert_eq!(stage.question(), &Ask::Newest(1));
+    stage.terminal(200, &json!({ "sales": [sale("ended", json!({ "number": 10_020 }))] }));
+    assert_eq!(stage.question(), &Ask::Number(10_015));
+    let mut named = approved();
+    (named["number"], named["receiptNumber"]) = (json!(10_015), json!(16));
+    stage.terminal(200, &json!({ "sales": [named] }));
+    let told = stage.told();
+    let [Told::Status(fields)] = told.as_slice() else { panic!("{told:?}") };
+    assert_eq!((fields.byte(0x27), fields.number(0x87)), (Some(0), Ok(Some(16))));
+    stage.till("80 00 00");
+    assert_eq!(stage.told(), [Told::Completion(Vec::new())]);
+    // Nobody knows yet what became of it.
+    let mut stage = begin("1F 02 02 00 16");
+    stage.terminal(200, &json!({ "sales": [sale("ended", json!({ "number": 16 }))] }));
+    stage.terminal(200, &json!({ "sales": [sale("unconfirmed", json!({ "number": 16 }))] }));
+    assert!(matches!(stage.told().as_slice(), [Told::Aborted { code: 0x9B, .. }]));
+    // Not there, and no numbers.
+    let mut stage = begin("1F 02 02 00 16");
+    stage.terminal(200, &json!({ "sales": [sale("ended", json!({ "number": 16 }))] }));
+    stage.terminal(200, &json!({ "sales": [] }));
+    assert!(matches!(stage.told().as_slice(), [Told::Aborted { code: 0x66, .. }]));
+    for numbers in ["1F 02 02 00 00", "1F 02 02 00 0A", "1F 03 02 00 16", "1F 02 02 00 16 1F 03 02 00 15"] {
+        let mut stage = begin(numbers);
+        assert!(matches!(stage.told().as_slice(), [Told::Aborted { code: 0x83, .. }]), "{numbers}");
+        assert!(stage.asked.is_empty());
+    }
+}
+
+#[test]
 fn a_repeat_that_the_terminal_cannot_print_says_so() {
     let repeat = || {
         let mut stage = Stage::with(settings(OnSilence::Reverse), "00 00 00 08");

@@ -5,9 +5,10 @@ use super::super::earlier::number_of;
 use super::super::flow::Flow;
 use super::super::{is_right_where_asked, paper};
 use super::{Frame, Job, Stage};
-use crate::terminal::{Ask, Copy, PrintLine, Said, State, Status};
+use crate::terminal::{Ask, Copy, PrintLine, Said, Sale, State, Status};
+use crate::zvt::bmp::{Fields, number};
 use crate::zvt::code;
-use crate::zvt::command::Password;
+use crate::zvt::command::{Command, Password};
 
 /// Of one command: with both copies of each the queue of the terminal's printer has room for them, and they are told
 /// within T4.
@@ -20,6 +21,8 @@ pub(super) struct Range {
     last: u64,
     /// Whether there was any.
     found: bool,
+    /// One receipt alone is asked for.
+    is_one: bool,
 }
 
 impl Job {
@@ -34,6 +37,22 @@ impl Job {
         self.ask(Ask::Newest(1), Stage::Newest { from, to }, flow);
     }
 
+    /// `06 20`: the latest transaction, or the receipts whose numbers are named (1F02, 1F03). Another one in the place
+    /// of the one that is named would be a wrong answer to a till that looks for a lost result.
+    pub(super) fn repeat(&mut self, fields: &Fields, flow: &mut Flow<'_>) {
+        let named = |tag| fields.tlv(&[tag]).map(|bcd| number(bcd).and_then(|number| u16::try_from(number).ok()));
+        let (from, to) = match (named(0x1F02), named(0x1F03)) {
+            (None, None) => return self.ask(Ask::Latest, Stage::Watching, flow),
+            (Some(Some(from)), None) => (from, from),
+            (Some(Some(from)), Some(Some(to))) => (from, to),
+            _ => return self.end_with(code::NOT_POSSIBLE, flow),
+        };
+        if from == 0 || to < from || to - from >= MOST {
+            return self.end_with(code::NOT_POSSIBLE, flow);
+        }
+        self.ask(Ask::Newest(1), Stage::Newest { from, to }, flow);
+    }
+
     /// The receipts are those of the latest round of numbers.
     pub(super) fn newest(&mut self, (from, to): (u16, u16), said: Said, flow: &mut Flow<'_>) {
         let newest = match said {
@@ -42,7 +61,8 @@ impl Job {
         };
         let next = number_of(from, newest);
         // What is above the newest one has not been given yet.
-        self.range = Some(Range { next, last: (next + u64::from(to - from)).min(newest), found: false });
+        let last = (next + u64::from(to - from)).min(newest);
+        self.range = Some(Range { next, last, found: false, is_one: from == to });
         if next == 0 { self.end_with(code::PROCESSING, flow) } else { self.next_receipt(flow) }
     }
 
@@ -60,13 +80,19 @@ impl Job {
 
     /// One of them, where the number is this till's.
     pub(super) fn again(&mut self, number: u64, said: Said, flow: &mut Flow<'_>) {
-        let of_it = |sale: &crate::terminal::Sale| sale.number == number && sale.state == State::Ended;
+        // Of one that is named the till hears how it stands, whatever that is.
+        let truth =
+            matches!(self.command, Command::RepeatReceipt(_)) && self.range.as_ref().is_some_and(|it| it.is_one);
+        let of_it = |sale: &Sale| sale.number == number && (truth || sale.state == State::Ended);
         let sale = match said {
             Said::Sales { sales, .. } => sales.into_iter().find(of_it),
             _ => None,
         };
         let Some(sale) = sale else { return self.next_receipt(flow) };
         self.range.iter_mut().for_each(|range| range.found = true);
+        if truth {
+            return self.repeated(sale, flow);
+        }
         self.sale = Some(sale);
         if flow.prints_payments() {
             return self.print_again(Copy::Merchant, flow);

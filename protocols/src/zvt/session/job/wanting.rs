@@ -32,7 +32,7 @@ impl Job {
             }
             Command::Reset | Command::SetTime(_) => self.end(flow),
             Command::Reprint { password, from, to } => self.reprint(password, (from, to.unwrap_or(from)), flow),
-            Command::RepeatReceipt(_) => self.ask(Ask::Latest, Stage::Watching, flow),
+            Command::RepeatReceipt(guarded) => self.repeat(&guarded.fields, flow),
             Command::Totals(_) => self.ask(Ask::OpenPeriod, Stage::Period, flow),
             Command::EndOfDay(guarded) => {
                 if !is_allowed(flow.settings, &guarded) {
