@@ -593,7 +593,7 @@ fn refused(problem: &Problem) -> Outcome {
         "no-such-sale" | "no-such-close" => ErrorCondition::NotFound,
         "amount" | "currency" | "not-possible" | "forbidden" | "operator-required" | "operator-role"
         | "session-ended" | "supervisor-needed" | "not-approved" => ErrorCondition::NotAllowed,
-        "parameter" | "reference" | "operator" | "malformed" => ErrorCondition::MessageFormat,
+        "parameter" | "reference" | "operator" | "malformed" | "too-large" => ErrorCondition::MessageFormat,
         "not-ready" | "journal" | "printer" => ErrorCondition::UnavailableDevice,
         _ => ErrorCondition::UnavailableService,
     };
