@@ -109,7 +109,7 @@ impl Line {
     }
 
     /// From pairs.
-    fn from_pairs(text: &str, style: Option<CharacterStyle>, alignment: Option<Alignment>) -> Self {
+    pub(super) fn from_pairs(text: &str, style: Option<CharacterStyle>, alignment: Option<Alignment>) -> Self {
         let mut line = Self { style, alignment, ..Self::default() };
         for (part, text) in additional::read(text) {
             match part.as_str() {

@@ -491,7 +491,7 @@ impl Job {
 
     fn print(&mut self, print: &PrintOutput, said: &Said, flow: &mut Flow<'_>) {
         let has_none = matches!(said, Said::Status(status) if status.printers.is_empty());
-        match printing::lines(print) {
+        match printing::lines(print, flow.settings.profile) {
             _ if has_none => {
                 self.answered(because(ErrorCondition::UnavailableDevice, &"the terminal has no printer"), flow);
             }

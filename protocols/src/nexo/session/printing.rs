@@ -3,21 +3,22 @@
 use crate::nexo::additional;
 use crate::nexo::enums::{Alignment, CharacterHeight, CharacterStyle, CharacterWidth, Device, OutputFormat};
 use crate::nexo::output::{DisplayOutput, OutputText, PrintOutput};
+use crate::nexo::receipt::{Line, Profile};
 use crate::nexo::request::DisplayRequest;
 use crate::terminal::{Align, PrintLine, Style};
 
 /// The lines of a text; `None` for what is no text.
 ///
-/// Pieces whose line does not end are one line: a piece at the right edge is the value of what stands before it. A text
-/// in the pairs of Adyen's receipts is read as such, so a receipt that the till was given can be printed as it is.
-pub(super) fn lines(print: &PrintOutput) -> Option<Vec<PrintLine>> {
+/// Pieces whose line does not end are one line: a piece at the right edge is the value of what stands before it. Of a
+/// till that has its receipts in pairs, pairs are read as such, so that one it was given can be printed as it is.
+pub(super) fn lines(print: &PrintOutput, profile: Profile) -> Option<Vec<PrintLine>> {
     let content = &print.output_content;
     if content.output_format != OutputFormat::Text {
         return None;
     }
     let (mut lines, mut open) = (Vec::new(), false);
     for piece in &content.output_text {
-        let part = line(piece);
+        let part = line(piece, profile);
         match lines.last_mut() {
             Some(line) if open => join(line, part),
             _ => lines.push(part),
@@ -50,7 +51,7 @@ fn join(line: &mut PrintLine, part: PrintLine) {
     }
 }
 
-fn line(piece: &OutputText) -> PrintLine {
+fn line(piece: &OutputText, profile: Profile) -> PrintLine {
     let style = match (piece.character_width, piece.character_height, piece.character_style) {
         (Some(CharacterWidth::DoubleWidth), _, _) => Style::Big,
         (_, Some(CharacterHeight::DoubleHeight), _) => Style::Tall,
@@ -63,21 +64,20 @@ fn line(piece: &OutputText) -> PrintLine {
         Some(Alignment::Left | Alignment::Justified) | None => Align::Left,
     };
     let text = piece.text.clone().unwrap_or_default();
-    match pair(&text) {
+    match pair(&text).filter(|_| profile == Profile::Adyen) {
         Some((name, value)) => PrintLine { text: name, value, align, style },
         None => PrintLine { text, value: String::new(), align, style },
     }
 }
 
-/// `name=…&value=…&key=…`, each of which may be absent.
+/// `name=…&value=…&key=…`, each of which may be absent; `None` for any other text.
 fn pair(text: &str) -> Option<(String, String)> {
-    let pairs = additional::read(text);
     let is_part = |(part, _): &(String, String)| matches!(part.as_str(), "name" | "value" | "key");
-    if !text.contains('=') || pairs.is_empty() || !pairs.iter().all(is_part) {
+    if !text.contains('=') || !additional::read(text).iter().all(is_part) {
         return None;
     }
-    let part = |wanted: &str| pairs.iter().find(|(part, _)| part == wanted).map(|(_, text)| text.clone());
-    Some((part("name").unwrap_or_default(), part("value").unwrap_or_default()))
+    let line = Line::from_pairs(text, None, None);
+    Some((line.name, line.value.unwrap_or_default()))
 }
 
 #[cfg(test)]
@@ -86,7 +86,7 @@ mod tests {
     use crate::nexo::enums::{DocumentQualifier, ResponseMode};
     use crate::nexo::output::OutputContent;
 
-    fn printed(pieces: Vec<OutputText>, signed: bool) -> Vec<PrintLine> {
+    fn printed(pieces: Vec<OutputText>, signed: bool, profile: Profile) -> Vec<PrintLine> {
         let print = PrintOutput {
             document_qualifier: DocumentQualifier::Document,
             response_mode: ResponseMode::PrintEnd,
@@ -94,7 +94,7 @@ mod tests {
             required_signature_flag: signed,
             output_content: OutputContent::text(pieces),
         };
-        lines(&print).unwrap()
+        lines(&print, profile).unwrap()
     }
 
     fn piece(text: &str) -> OutputText {
@@ -117,6 +117,7 @@ mod tests {
                 OutputText { text: None, ..OutputText::default() },
             ],
             true,
+            Profile::Plain,
         );
         let shown: Vec<_> = lines.iter().map(|line| (line.text.as_str(), line.value.as_str(), line.style)).collect();
         let expected = [
@@ -142,8 +143,12 @@ mod tests {
                 piece("2 + 2 = 4 & more"),
             ],
             false,
+            Profile::Adyen,
         );
         let shown: Vec<_> = lines.iter().map(|line| (line.text.as_str(), line.value.as_str())).collect();
         assert_eq!(shown, [("TOTAL", "€ 1.00"), ("", ""), ("Thank you", ""), ("2 + 2 = 4 & more", "")]);
+        // Another till means it as it stands there.
+        let [line] = printed(vec![piece("name=Bob")], false, Profile::Plain).try_into().unwrap();
+        assert_eq!(line, PrintLine::plain("name=Bob"));
     }
 }

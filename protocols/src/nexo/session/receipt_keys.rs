@@ -73,13 +73,12 @@ fn lines_of(row: &Row, found: Option<&'static str>) -> Vec<Line> {
         None => line,
     };
     match (row.is, found) {
-        (RowIs::Pair, Some(key::DATE)) => match date_and_time(&row.value) {
+        (RowIs::Pair, _) => match date_and_time(&row.value).filter(|_| found == Some(key::DATE)) {
             Some((date, time)) => {
                 vec![Line::pair(&row.text, date).key(key::DATE), Line::pair("", time).key(key::TIME)]
             }
             None => vec![keyed(Line::pair(&row.text, &row.value))],
         },
-        (RowIs::Pair, _) => vec![keyed(Line::pair(&row.text, &row.value))],
         (RowIs::Amount, _) => vec![keyed(Line::pair("", &row.text)).bold()],
         (RowIs::Rule, _) => vec![Line::gap()],
         (RowIs::Bold | RowIs::Large, _) => vec![keyed(Line::text(&row.text)).bold()],

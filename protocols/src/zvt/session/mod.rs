@@ -48,7 +48,7 @@ use super::text::Charset;
 use crate::terminal::{Ask, OnSilence, Said, Status};
 use flow::Flow;
 use job::Job;
-use printing::LinesOfTill;
+use printing::{LinesOfTill, TooLong};
 
 /// A till may hold an old connection open while it opens another.
 const MOST_LINES: usize = 4;
@@ -312,9 +312,10 @@ impl Session {
             return send(Apdu::refused(code::BUSY));
         }
         match self.to_print.add(command, charset(self.registration.as_ref()), now) {
-            None => send(Apdu::ok()),
-            Some(lines) if lines.is_empty() => send(Apdu::ok()),
-            Some(lines) => {
+            Err(TooLong) => send(Apdu::refused(code::PRINTER)),
+            Ok(None) => send(Apdu::ok()),
+            Ok(Some(lines)) if lines.is_empty() => send(Apdu::ok()),
+            Ok(Some(lines)) => {
                 self.job = Some(Job::new(line, command.clone(), now));
                 self.with_job(now, |job, flow| job.print(lines, flow))
             }

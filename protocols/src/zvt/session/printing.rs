@@ -34,16 +34,28 @@ pub(super) struct LinesOfTill {
     until: Option<Duration>,
 }
 
+/// A block has more lines than fit on the slip; nothing of the slip is kept.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct TooLong;
+
 impl LinesOfTill {
     /// Adds what a command has; all of them when that was the last, or when there is no room for more.
-    pub(super) fn add(&mut self, command: &Command, charset: Charset, now: Duration) -> Option<Vec<PrintLine>> {
+    ///
+    /// # Errors
+    /// [`TooLong`]: a line that is left out would be lost without a word.
+    pub(super) fn add(
+        &mut self,
+        command: &Command,
+        charset: Charset,
+        now: Duration,
+    ) -> Result<Option<Vec<PrintLine>>, TooLong> {
         let is_last = match command {
             Command::PrintLine { attribute, text } => self.line(*attribute, text, charset),
-            Command::PrintBlock(fields) => self.block(fields, charset),
+            Command::PrintBlock(fields) => self.block(fields, charset)?,
             _ => false,
         };
         self.until = Some(now + NEXT_LINE);
-        if is_last || self.lines.len() >= MOST_LINES { Some(self.take()) } else { None }
+        Ok(if is_last || self.lines.len() >= MOST_LINES { Some(self.take()) } else { None })
     }
 
     /// What waits.
@@ -75,7 +87,7 @@ impl LinesOfTill {
     }
 
     /// `25 { 09 attribute, 07 text, … }`: an attribute holds until the next one.
-    fn block(&mut self, fields: &Fields, charset: Charset) -> bool {
+    fn block(&mut self, fields: &Fields, charset: Charset) -> Result<bool, TooLong> {
         let (mut looks, mut is_last) = (attribute::NORMAL, false);
         for object in tlv::walk(fields.tlv(&[0x25]).unwrap_or_default()).map_while(Result::ok) {
             match object.tag {
@@ -83,11 +95,15 @@ impl LinesOfTill {
                     looks = object.value.first().copied().unwrap_or(attribute::NORMAL);
                     is_last |= looks & RESERVED != 0 && looks != RESERVED;
                 }
-                0x07 if self.lines.len() < MOST_LINES => self.lines.push(line(looks, object.value, charset)),
+                0x07 if self.lines.len() >= MOST_LINES => {
+                    self.take();
+                    return Err(TooLong);
+                }
+                0x07 => self.lines.push(line(looks, object.value, charset)),
                 _ => {}
             }
         }
-        is_last
+        Ok(is_last)
     }
 }
 
@@ -135,9 +151,9 @@ mod tests {
         let mut add =
             |data: &[u8]| waiting.add(&command(Control::PRINT_LINE, data), Charset::default(), Duration::from_secs(7));
         for data in [&b"\x40VOUCHER"[..], b"\x70BIG", b"\x03indented", b"\x00", b"\xFF\x02", b"\x80reserved"] {
-            assert_eq!(add(data), None);
+            assert_eq!(add(data), Ok(None));
         }
-        let lines = add(b"\x81").unwrap();
+        let lines = add(b"\x81").unwrap().unwrap();
         let shown: Vec<_> = lines.iter().map(|line| (line.text.as_str(), line.align, line.style)).collect();
         let plain = |text| (text, Align::Left, Style::Plain);
         let expected = [
@@ -159,9 +175,9 @@ mod tests {
         let first = [0x06, 0x10, 0x1F, 0x07, 1, 2, 0x25, 0x0A, 0x09, 1, 0x40, 0x07, 1, b'A', 0x07, 2, b'B', b'C'];
         let last = [0x06, 0x08, 0x25, 0x06, 0x07, 1, b'D', 0x09, 1, 0x81];
         let now = Duration::from_secs(1);
-        assert_eq!(waiting.add(&command(Control::PRINT_BLOCK, &first), Charset::default(), now), None);
+        assert_eq!(waiting.add(&command(Control::PRINT_BLOCK, &first), Charset::default(), now), Ok(None));
         assert_eq!(waiting.until(), Some(Duration::from_secs(3)));
-        let lines = waiting.add(&command(Control::PRINT_BLOCK, &last), Charset::default(), now).unwrap();
+        let lines = waiting.add(&command(Control::PRINT_BLOCK, &last), Charset::default(), now).unwrap().unwrap();
         let shown: Vec<_> = lines.iter().map(|line| (line.text.as_str(), line.align)).collect();
         assert_eq!(shown, [("A", Align::Centre), ("BC", Align::Centre), ("D", Align::Left)]);
     }
@@ -181,7 +197,14 @@ mod tests {
     fn a_till_that_never_ends_its_slip_fills_no_memory() {
         let mut waiting = LinesOfTill::default();
         let feeds = command(Control::PRINT_LINE, &[0xFF, 0xFF]);
-        let printed = (0..11).find_map(|_| waiting.add(&feeds, Charset::default(), Duration::ZERO)).unwrap();
+        let printed = (0..11).find_map(|_| waiting.add(&feeds, Charset::default(), Duration::ZERO).unwrap()).unwrap();
         assert_eq!(printed.len(), MOST_LINES);
+        let mut lines = vec![0x25, 0x82, 0x02, 0x5B];
+        lines.extend([0x07, 1, b'x'].repeat(MOST_LINES + 1));
+        let mut block = vec![0x06, 0x82, 0x02, 0x5F];
+        block.extend(lines);
+        let block = command(Control::PRINT_BLOCK, &block);
+        assert_eq!(waiting.add(&block, Charset::default(), Duration::ZERO), Err(TooLong));
+        assert!(waiting.take().is_empty() && waiting.until().is_none());
     }
 }
