@@ -15,8 +15,8 @@ pub(super) struct File(BTreeMap<String, Vec<Piece>>);
 /// A part of a message.
 #[derive(Debug, PartialEq, Eq)]
 enum Piece {
-    Text(&'static str),
-    Argument(&'static str),
+    Text(Box<str>),
+    Argument(Box<str>),
 }
 
 /// Why a message file cannot be used.
@@ -38,7 +38,7 @@ impl File {
     ///
     /// # Errors
     /// The first [`MessageFileFault`].
-    pub(super) fn read(text: &'static str) -> Result<Self, MessageFileFault> {
+    pub(super) fn read(text: &str) -> Result<Self, MessageFileFault> {
         let parsed = fluent_syntax::parser::parse_runtime(text).map_err(|(_, faults)| {
             MessageFileFault::NotFluent(faults.first().map(|fault| format!("{fault:?}")).unwrap_or_default())
         })?;
@@ -58,12 +58,12 @@ impl File {
         Ok(file)
     }
 
-    fn add(&mut self, key: String, pattern: &Pattern<&'static str>) -> Result<(), MessageFileFault> {
-        let piece = |element: &PatternElement<&'static str>| match element {
-            PatternElement::TextElement { value } => Some(Piece::Text(value)),
+    fn add(&mut self, key: String, pattern: &Pattern<&str>) -> Result<(), MessageFileFault> {
+        let piece = |element: &PatternElement<&str>| match element {
+            PatternElement::TextElement { value } => Some(Piece::Text((*value).into())),
             PatternElement::Placeable {
                 expression: Expression::Inline(InlineExpression::VariableReference { id }),
-            } => Some(Piece::Argument(id.name)),
+            } => Some(Piece::Argument(id.name.into())),
             PatternElement::Placeable { .. } => None,
         };
         let pieces: Option<Vec<Piece>> = pattern.elements.iter().map(piece).collect();
@@ -75,7 +75,7 @@ impl File {
     }
 
     /// A message that is one piece of text.
-    pub(super) fn text(&self, key: &str) -> &'static str {
+    pub(super) fn text(&self, key: &str) -> &str {
         match self.pieces(key) {
             [Piece::Text(text)] => text,
             _ => "",
@@ -89,7 +89,7 @@ impl File {
             match piece {
                 Piece::Text(text) => said.push_str(text),
                 Piece::Argument(name) => {
-                    let given = arguments.iter().find(|(argument, _)| argument == name);
+                    let given = arguments.iter().find(|(argument, _)| **argument == **name);
                     said.push_str(given.map_or("", |(_, value)| value));
                 }
             }
@@ -105,14 +105,9 @@ impl File {
 #[cfg(test)]
 impl File {
     /// Every key with the arguments in its message.
-    pub(super) fn arguments(&self) -> BTreeMap<&str, Vec<&'static str>> {
-        let of = |pieces: &[Piece]| {
-            pieces
-                .iter()
-                .filter_map(|piece| if let Piece::Argument(name) = piece { Some(*name) } else { None })
-                .collect()
-        };
-        self.0.iter().map(|(key, pieces)| (key.as_str(), of(pieces))).collect()
+    pub(super) fn arguments(&self) -> BTreeMap<&str, Vec<&str>> {
+        let of = |piece| if let &Piece::Argument(ref name) = piece { Some(&**name) } else { None };
+        self.0.iter().map(|(key, pieces)| (key.as_str(), pieces.iter().filter_map(of).collect())).collect()
     }
 }
 

@@ -53,9 +53,9 @@ macro_rules! languages {
                 match self { $(Self::$name => $code,)* }
             }
 
-            /// The messages as they stand in the file.
-            fn messages(self) -> &'static str {
-                match self { $(Self::$name => include_str!($file),)* }
+            /// The messages as they stand in the file, packed by the build (zlib, RFC 1950).
+            fn packed(self) -> &'static [u8] {
+                match self { $(Self::$name => include_bytes!(concat!(env!("OUT_DIR"), "/", $file, ".z")),)* }
             }
         }
     };
@@ -128,7 +128,10 @@ impl Words {
     /// The words of a language.
     #[must_use]
     pub fn new(language: Language) -> Self {
-        Self(Arc::new(File::read(language.messages()).expect("each message file is read by the tests")))
+        let packed = language.packed();
+        let unpacked = miniz_oxide::inflate::decompress_to_vec_zlib(packed).expect("the build has packed it");
+        let messages = String::from_utf8(unpacked).expect("a message file is text");
+        Self(Arc::new(File::read(&messages).expect("each message file is read by the tests")))
     }
 
     /// For the cashier: one sentence, what happened and what to do now.

@@ -1,7 +1,7 @@
 //! What holds for every language: the same messages, within what paper and display take, and the table of reasons as a
 //! person reads it (`tests/words/`).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use super::*;
@@ -99,7 +99,7 @@ fn what_a_message_must_say_it_says_in_each_language() {
         for (message, arguments) in Message::ALL {
             // Of a date each language takes its own form.
             if !matches!(message, Message::DateAndTime | Message::DateAlone) {
-                let sorted = |arguments: &[&'static str]| std::collections::BTreeSet::from_iter(arguments.to_vec());
+                let sorted = |arguments: &[&str]| BTreeSet::from_iter(arguments.iter().map(|name| (*name).to_owned()));
                 assert_eq!(sorted(&has[message.key()]), sorted(arguments), "{}: {}", language.code(), message.key());
             }
         }
