@@ -16,6 +16,8 @@ pub(super) struct Flow<'a> {
     pub(super) facts: &'a Facts,
     pub(super) tickets: &'a mut u64,
     pub(super) references: &'a mut u64,
+    /// The till has answered a `04 FF`.
+    pub(super) answers_intermediate: &'a mut bool,
 }
 
 impl Flow<'_> {

@@ -6,7 +6,12 @@
 //!                      sale)                    stands)               till takes)
 //! ```
 //!
-//! One frame at a time goes out, and the next one when it was answered, or after T3.
+//! One frame at a time goes out, and the next one when it was answered, or after T3. A till may answer `04 FF` later
+//! than that. Once it has answered one, each that it has not answered is owed:
+//!
+//! - no other `04 FF` goes out until the owed answer is there;
+//! - an answer to `04 0F` that may be the owed one decides nothing: `04 0F` goes out once more;
+//! - a till that hears nothing meanwhile is not kept waiting for longer than T4.
 
 mod reprint;
 mod telling;
@@ -90,9 +95,13 @@ pub(super) struct Job {
     /// The till has registered with this; taken by the session.
     pub(super) registered: Option<Registration>,
     command: Command,
-    began: Duration,
-    /// The till hears intermediate statuses, each of which gives it all its patience again.
+    /// Since when the till waits: from its command on, or from the last intermediate status, which gives it all its
+    /// patience again.
+    waits_since: Duration,
+    /// The till hears intermediate statuses.
     hears: bool,
+    /// Intermediate statuses that it has not answered within T3.
+    owed: u32,
     line_up: bool,
     stage: Stage,
     /// The question that is open.
@@ -132,8 +141,9 @@ impl Job {
             line,
             registered: None,
             command,
-            began: now,
+            waits_since: now,
             hears: false,
+            owed: 0,
             line_up: true,
             stage: Stage::Status,
             ticket: None,
@@ -176,13 +186,18 @@ impl Job {
         let unanswered = self.unanswered.as_ref().map(|(_, until)| *until);
         let again = self.again.as_ref().map(|(at, _)| *at);
         let alive = (self.stage == Stage::Watching).then(|| self.last_frame + KEEP_ALIVE);
-        let patience = (self.is_under_way() && !self.hears).then(|| self.began + self.patience());
+        let patience = (self.is_under_way() && self.hears_nothing()).then(|| self.waits_since + self.patience());
         [unanswered, again, alive, patience].into_iter().flatten().min()
     }
 
     /// How long a till that hears nothing waits: for the answer to a line that is printed it has T3.
     fn patience(&self) -> Duration {
         if self.stage == Stage::Printing { T3 - PAUSE } else { PATIENCE_OF_TILL }
+    }
+
+    /// Nothing tells the till that its command goes on.
+    fn hears_nothing(&self) -> bool {
+        !self.hears || self.owed > 0
     }
 
     fn is_under_way(&self) -> bool {
@@ -208,7 +223,7 @@ impl Job {
     pub(super) fn line_lost(&mut self, flow: &mut Flow<'_>) {
         self.line_up = false;
         self.frames.clear();
-        self.unanswered = None;
+        (self.unanswered, self.owed) = (None, 0);
         match self.stage {
             // Nobody would take the goods: no card is asked for any longer. What is just being begun is stopped when it
             // has.
@@ -245,7 +260,7 @@ impl Job {
         if let Some((_, ask)) = self.again.take_if(|(at, _)| flow.now >= *at) {
             self.ask(ask, self.stage, flow);
         }
-        if self.is_under_way() && flow.now >= self.began + self.patience() && !self.hears {
+        if self.is_under_way() && flow.now >= self.waits_since + self.patience() && self.hears_nothing() {
             return match self.stage {
                 // They are on their way to a printer that was ready a moment ago.
                 Stage::Printing => self.printed(code::OK, flow),
@@ -265,7 +280,7 @@ impl Job {
             // A few seconds more, to know that nothing is charged.
             Some(State::WaitingForCard) if !self.gave_up => {
                 self.gave_up = true;
-                self.began = flow.now - (PATIENCE_OF_TILL - T3);
+                self.waits_since = flow.now - (PATIENCE_OF_TILL - T3);
                 self.cancel(flow);
             }
             _ => self.end_with(code::COMMUNICATION, flow),

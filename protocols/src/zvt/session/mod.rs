@@ -121,7 +121,8 @@ pub struct Session {
     to_print: LinesOfTill,
     tickets: u64,
     references: u64,
-    /// Of questions whose answers nobody waits for.
+    /// The till that is registered has answered a `04 FF`: it answers each of them, some later than T3.
+    answers_intermediate: bool,
     last_command: Option<Control>,
 }
 
@@ -143,6 +144,7 @@ impl Session {
             to_print: LinesOfTill::default(),
             tickets: 0,
             references: 0,
+            answers_intermediate: false,
             last_command: None,
         }
     }
@@ -248,10 +250,13 @@ impl Session {
             facts: &self.facts,
             tickets: &mut self.tickets,
             references: &mut self.references,
+            answers_intermediate: &mut self.answers_intermediate,
         };
         act(&mut job, &mut flow);
         let mut actions = flow.actions;
         if let Some(registration) = job.registered.take() {
+            // Another registration may be another till's.
+            self.answers_intermediate &= self.registration.as_ref() == Some(&registration);
             // Kept before the till hears of it.
             actions.insert(0, Action::Remember(Some(Command::Registration(registration.clone()).apdu().data)));
             self.registration = Some(registration);
@@ -269,7 +274,7 @@ impl Session {
             Command::Registration(registration) => self.register(line, registration, now),
             Command::LogOff => {
                 // Config byte 86, and no containers, until it registers again.
-                self.registration = None;
+                (self.registration, self.answers_intermediate) = (None, false);
                 [send(Apdu::ok()), vec![Action::Remember(None)]].concat()
             }
             Command::Abort(_) => match &self.job {

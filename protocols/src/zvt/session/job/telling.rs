@@ -1,5 +1,7 @@
 //! What the till is told, frame by frame, and what its answers mean: `04 FF`, `04 0F`, receipts, and the end.
 
+use std::collections::VecDeque;
+
 use super::super::flow::Flow;
 use super::super::outcome::{self, code_of, decimal};
 use super::super::{paper, period};
@@ -63,7 +65,15 @@ impl Job {
         if self.unanswered.is_some() {
             return;
         }
-        if let Some(frame) = self.frames.pop_front() {
+        let owes = self.owes_answer(flow);
+        let next = |frames: &mut VecDeque<Frame>| {
+            // A status that is out of date helps nobody, and its answer could not be told from the owed one.
+            std::iter::from_fn(|| frames.pop_front()).find(|frame| !(owes && matches!(frame, Frame::Intermediate(_))))
+        };
+        if let Some(frame) = next(&mut self.frames) {
+            if matches!(frame, Frame::Intermediate(_)) {
+                self.waits_since = flow.now;
+            }
             let (Frame::Intermediate(apdu) | Frame::Status(apdu) | Frame::Print(apdu) | Frame::Last(apdu)) = &frame;
             flow.send(self.line, apdu.clone());
             self.last_frame = flow.now;
@@ -71,12 +81,36 @@ impl Job {
         }
     }
 
+    /// Whether the next answer of the till may be that to a `04 FF` of before.
+    fn owes_answer(&self, flow: &Flow<'_>) -> bool {
+        self.owed > 0 && *flow.answers_intermediate
+    }
+
+    /// An answer that nothing waits for is an owed one.
+    fn answered_late(&mut self, flow: &mut Flow<'_>) {
+        if self.owed > 0 {
+            *flow.answers_intermediate = true;
+            self.owed -= 1;
+        }
+    }
+
     /// The till has answered a frame.
     pub(in crate::zvt::session) fn replied(&mut self, reply: &Reply, flow: &mut Flow<'_>) {
-        let Some((frame, _)) = self.unanswered.take() else { return };
+        let Some((frame, _)) = self.unanswered.take() else { return self.answered_late(flow) };
         match (frame, reply) {
+            (Frame::Intermediate(_), _) => {
+                *flow.answers_intermediate = true;
+                self.send_next(flow);
+            }
             // Sums, or an outcome that is told once more: nothing hangs on the till's word.
             (Frame::Status(_), Reply::Ok | Reply::Part(_) | Reply::Refused(_)) if self.stage != Stage::Telling => {
+                self.send_next(flow);
+            }
+            // It may be the owed one: the next one decides. `84 9C` may be too, and asks for the same; only `84 9D` has
+            // an amount.
+            (Frame::Status(apdu), Reply::Ok | Reply::Refused(_)) if self.owes_answer(flow) => {
+                self.owed -= 1;
+                self.frames.push_front(Frame::Status(apdu));
                 self.send_next(flow);
             }
             (Frame::Status(_), Reply::Ok) => self.acknowledged(Taken::All, flow),
@@ -121,7 +155,10 @@ impl Job {
                 self.frames.retain(|frame| !matches!(frame, Frame::Print(_)));
                 self.send_next(flow);
             }
-            Frame::Intermediate(_) => self.send_next(flow),
+            Frame::Intermediate(_) => {
+                self.owed += 1;
+                self.send_next(flow);
+            }
         }
     }
 
