@@ -50,6 +50,9 @@ const MOST_WAITING: usize = 64;
 struct Kept {
     /// The data of `06 00`, in hexadecimal digits.
     registration: Option<String>,
+    /// The till has answered a `04 FF`.
+    #[serde(default)]
+    answers_intermediate: bool,
 }
 
 /// One till.
@@ -102,8 +105,10 @@ impl ZvtTill {
             tracing::warn!(till = self.config.till, %error, "the till's registration cannot be read; it must register");
             None
         });
+        let answers_intermediate = kept.as_ref().is_some_and(|kept| kept.answers_intermediate);
         let kept = kept.and_then(|kept| hex::decode(kept.registration?).ok());
         let mut session = Session::new(self.settings(), kept.as_deref());
+        session.set_answers_intermediate(answers_intermediate);
         let mut lines: HashMap<Line, (mpsc::Sender<Vec<u8>>, AbortHandle)> = HashMap::new();
         let mut asked: JoinSet<(u64, Said)> = JoinSet::new();
         let start = Instant::now();
@@ -152,7 +157,8 @@ impl ZvtTill {
                     }
                     Action::Hang { line } => lost.push(line),
                     Action::Remember(data) => {
-                        let kept = Kept { registration: data.map(hex::encode) };
+                        let answers_intermediate = session.answers_intermediate();
+                        let kept = Kept { registration: data.map(hex::encode), answers_intermediate };
                         if let Err(error) = state.write(&file, &kept) {
                             tracing::warn!(till = self.config.till, %error, "the till's registration is not kept");
                         }

@@ -146,3 +146,39 @@ fn no_till_waits_longer_than_it_will_and_one_that_hangs_up_sooner_learns_the_tru
     println!("{runs} runs, {gone} hung up, {paid} paid");
     assert!(gone > 50 && paid > 50, "{gone} of {runs} hung up, {paid} paid");
 }
+
+#[test]
+fn a_till_that_answers_late_says_about_the_payment_what_it_says_to_04_0f() {
+    let (mut runs, mut paid, mut cut) = (0, 0, 0);
+    for unacknowledged in RULES {
+        let hears = Manner { hears: true, ..Manner::new(unacknowledged) };
+        for manner in [hears, Manner { refuses: true, ..hears }, Manner { shows_nothing: true, ..hears }] {
+            let uncut = live(HANDS[0], Behaviour::Approves, manner, None);
+            // The first frame answers the command; from the second one on, `04 FF`, the till is known to answer.
+            for frame in 3..=uncut.heard {
+                // Longer than T3, and less than three times T3, after which an approval is not acknowledged.
+                for length in [6, 9, 12] {
+                    let manner = Manner { sleeps: Some((frame, Duration::from_secs(length))), ..manner };
+                    let case = format!("{manner:?}");
+                    let lived = live(HANDS[0], Behaviour::Approves, manner, None);
+                    let stands = agrees(&lived, &case);
+                    assert_eq!(stands, !manner.refuses, "{case}");
+                    (runs, paid) = (runs + 1, paid + u32::from(stands));
+                    // Before `04 0F`, `06 0F` and nothing else.
+                    if (length, frame + 2, unacknowledged) != (6, uncut.heard, OnSilence::Reverse) {
+                        continue;
+                    }
+                    for at in 0..lived.points {
+                        for kind in CUTS {
+                            let lived = live(HANDS[0], Behaviour::Approves, manner, Some(Plan { at, cut: kind }));
+                            agrees(&lived, &format!("{case} {at} {kind:?}"));
+                            cut += 1;
+                        }
+                    }
+                }
+            }
+        }
+    }
+    println!("{runs} runs, {paid} paid, {cut} cut");
+    assert!(paid > 10 && runs - paid > 10 && cut > 100, "{runs} runs, {paid} paid, {cut} cut");
+}

@@ -31,12 +31,26 @@ pub(crate) struct Manner {
     pub(crate) patience: Duration,
     /// After so many frames it sends `06 B0`.
     pub(crate) aborts_after: Option<usize>,
+    /// From this frame on it reads nothing for so long; then it answers all that waits, in its order.
+    pub(crate) sleeps: Option<(usize, Duration)>,
+    /// It answers `04 0F` with `84 66`: nothing is given out.
+    pub(crate) refuses: bool,
+    /// It answers `04 FF` with `84 83`, as one does that cannot show it.
+    pub(crate) shows_nothing: bool,
 }
 
 impl Manner {
     /// As the specification wants it.
     pub(crate) fn new(unacknowledged: OnSilence) -> Self {
-        Self { unacknowledged, hears: false, patience: Duration::from_secs(180), aborts_after: None }
+        Self {
+            unacknowledged,
+            hears: false,
+            patience: Duration::from_secs(180),
+            aborts_after: None,
+            sleeps: None,
+            refuses: false,
+            shows_nothing: false,
+        }
     }
 }
 
@@ -59,6 +73,9 @@ pub(crate) struct ZvtTill<'a> {
     /// The command was answered.
     answered: bool,
     gave_up: bool,
+    /// Until when it reads nothing, and what waits to be read.
+    asleep: Option<Instant>,
+    unread: VecDeque<Told>,
     stream: Option<Stream>,
 }
 
@@ -95,6 +112,8 @@ impl<'a> ZvtTill<'a> {
             heard: 0,
             answered: false,
             gave_up: false,
+            asleep: None,
+            unread: VecDeque::new(),
             stream: Stream::begin(),
         }
     }
@@ -135,24 +154,36 @@ impl<'a> ZvtTill<'a> {
         self.act(actions).await;
         // Until it is told the end, or the session has nothing to do any more.
         while !self.over || self.session.is_busy() {
-            if !self.over && Instant::now() >= self.until {
+            if self.asleep.is_some_and(|until| Instant::now() >= until) {
+                self.wakes().await;
+                continue;
+            }
+            if !self.over && self.asleep.is_none() && Instant::now() >= self.until {
                 self.gives_up().await;
                 continue;
             }
             let actions = if let Some((ticket, said)) = self.said.pop_front() {
                 self.session.said(ticket, said, self.start.elapsed())
-            } else if let Some(at) = self.session.next_deadline() {
-                let at = self.start + at;
-                sleep_until(if self.over { at } else { at.min(self.until) }).await;
-                self.session.tick(self.start.elapsed())
-            } else if !self.over {
-                // Nobody will say anything any more.
-                sleep_until(self.until).await;
-                continue;
             } else {
-                return;
+                let of_session = self.session.next_deadline().map(|at| self.start + at);
+                let of_till = self.asleep.or((!self.over).then_some(self.until));
+                // Without any nobody will say anything any more.
+                let Some(at) = of_session.into_iter().chain(of_till).min() else { return };
+                sleep_until(at).await;
+                self.session.tick(self.start.elapsed())
             };
             self.act(actions).await;
+        }
+    }
+
+    /// It reads all that has come meanwhile, and what comes then.
+    async fn wakes(&mut self) {
+        self.asleep = None;
+        while let Some(told) = self.unread.pop_front() {
+            for answer in self.told(&told) {
+                let actions = self.says(&answer).await;
+                self.act(actions).await;
+            }
         }
     }
 
@@ -180,6 +211,8 @@ impl<'a> ZvtTill<'a> {
     /// There is a new line from the next command on.
     fn line_breaks(&mut self) -> Vec<Action> {
         self.over = true;
+        self.asleep = None;
+        self.unread.clear();
         let actions = self.session.line_lost(LINE, self.start.elapsed());
         let _ = self.session.line_opened(LINE);
         self.stream = Stream::begin();
@@ -196,7 +229,16 @@ impl<'a> ZvtTill<'a> {
                 }
                 Action::Send { apdu, .. } if self.terminal.arrives().await => {
                     self.record(Stream::terminal_says, &apdu);
-                    for answer in self.told(&Told::read(&apdu).unwrap()) {
+                    let told = Told::read(&apdu).unwrap();
+                    let frame = self.heard + self.unread.len() + 1;
+                    if let Some((_, length)) = self.manner.sleeps.filter(|(first, _)| *first == frame) {
+                        self.asleep = Some(Instant::now() + length);
+                    }
+                    if self.asleep.is_some() || !self.unread.is_empty() {
+                        self.unread.push_back(told);
+                        continue;
+                    }
+                    for answer in self.told(&told) {
                         actions.extend(self.says(&answer).await);
                     }
                 }
@@ -227,12 +269,21 @@ impl<'a> ZvtTill<'a> {
                 self.over = true;
                 return Vec::new();
             }
-            Told::Intermediate(_) => self.until = Instant::now() + self.manner.patience,
+            Told::Intermediate(_) => {
+                self.until = Instant::now() + self.manner.patience;
+                if self.manner.shows_nothing {
+                    return vec![Apdu::refused(0x83)];
+                }
+            }
             Told::Status(fields) => {
                 self.until = Instant::now() + self.manner.patience;
                 self.approved = fields.number(0x04).unwrap().filter(|_| fields.byte(0x27) == Some(0));
                 if fields.byte(0x27).is_some_and(|code| code != 0 && code != 0x7D) {
                     self.belief.set(Belief::NotPaid);
+                }
+                if self.manner.refuses && self.approved.take().is_some() {
+                    self.belief.set(Belief::NotPaid);
+                    return vec![Apdu::refused(0x66)];
                 }
             }
             Told::Completion(_) => {

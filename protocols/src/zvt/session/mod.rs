@@ -95,7 +95,8 @@ pub enum Action {
         /// Which.
         line: Line,
     },
-    /// The till's registration has changed, and is to be kept: it outlives connections and restarts.
+    /// The till's registration has changed, or [`Session::answers_intermediate`], and both are to be kept: they outlive
+    /// connections and restarts.
     Remember(Option<Vec<u8>>),
 }
 
@@ -147,6 +148,17 @@ impl Session {
             answers_intermediate: false,
             last_command: None,
         }
+    }
+
+    /// Whether the till has answered a `04 FF`.
+    #[must_use]
+    pub fn answers_intermediate(&self) -> bool {
+        self.answers_intermediate
+    }
+
+    /// The same, as it was kept.
+    pub fn set_answers_intermediate(&mut self, answers: bool) {
+        self.answers_intermediate = answers;
     }
 
     /// The last command of the till.
@@ -242,6 +254,7 @@ impl Session {
 
     fn with_job(&mut self, now: Duration, act: impl FnOnce(&mut Job, &mut Flow<'_>)) -> Vec<Action> {
         let Some(mut job) = self.job.take() else { return Vec::new() };
+        let answered = self.answers_intermediate;
         let mut flow = Flow {
             now,
             actions: Vec::new(),
@@ -254,11 +267,15 @@ impl Session {
         };
         act(&mut job, &mut flow);
         let mut actions = flow.actions;
+        let data = |registration: &Registration| Command::Registration(registration.clone()).apdu().data;
+        if self.answers_intermediate != answered {
+            actions.insert(0, Action::Remember(self.registration.as_ref().map(data)));
+        }
         if let Some(registration) = job.registered.take() {
             // Another registration may be another till's.
             self.answers_intermediate &= self.registration.as_ref() == Some(&registration);
             // Kept before the till hears of it.
-            actions.insert(0, Action::Remember(Some(Command::Registration(registration.clone()).apdu().data)));
+            actions.insert(0, Action::Remember(Some(data(&registration))));
             self.registration = Some(registration);
         }
         if !job.is_over() {

@@ -203,3 +203,23 @@ fn what_is_known_of_a_till_holds_for_its_next_payment_and_not_for_another_till()
         assert_eq!(next(&mut stage), believed, "{registration}");
     }
 }
+
+#[test]
+fn that_a_till_answers_is_kept_over_a_restart() {
+    let mut stage = Stage::with(settings(OnSilence::Reverse), "00 00 00 0E");
+    stage.till(PAY);
+    stage.terminal(200, &status());
+    stage.terminal(201, &sale("waiting-for-card", json!({})));
+    let apdu = Apdu::decode(&[0x80, 0, 0]).unwrap();
+    let actions = stage.session.heard(LINE, &apdu, s(1));
+    assert_eq!(actions, [Action::Remember(Some(vec![0, 0, 0, 0x0E]))]);
+    let mut stage = Stage::with(settings(OnSilence::Reverse), "00 00 00 0E");
+    stage.session.set_answers_intermediate(true);
+    stage.till(PAY);
+    stage.terminal(200, &status());
+    stage.terminal(201, &sale("waiting-for-card", json!({})));
+    assert_eq!(stage.wait(), s(5));
+    stage.terminal(200, &awaits());
+    stage.till(YES);
+    assert_eq!(confirmed(&stage), None);
+}
