@@ -156,6 +156,7 @@ impl ZvtTill {
                         asked.spawn(async move { (ticket, ask(&agent, &till, &question).await) });
                     }
                     Action::Hang { line } => lost.push(line),
+                    Action::Note(note) => tracing::warn!(till = self.config.till, "{note}"),
                     Action::Remember(data) => {
                         let answers_intermediate = session.answers_intermediate();
                         let kept = Kept { registration: data.map(hex::encode), answers_intermediate };

@@ -243,7 +243,7 @@ impl<'a> ZvtTill<'a> {
                     }
                 }
                 Action::Send { .. } => actions.extend(self.line_breaks()),
-                Action::Hang { .. } | Action::Remember(_) => {}
+                Action::Hang { .. } | Action::Remember(_) | Action::Note(_) => {}
             }
         }
     }

@@ -216,3 +216,43 @@ async fn a_command_that_comes_twice_is_one_payment_and_two_tills_have_each_its_o
     assert_eq!((shop.gateway.ledger().all_charged().count(), entries(&shop, Kind::Reversal, State::Approved)), (1, 1));
     assert_eq!(told_of(&second.learns().await, 1100), Some(0), "its own stands");
 }
+
+#[tokio::test]
+async fn a_void_that_comes_again_or_names_another_day_takes_nothing_back() {
+    let (shop, _stop) = shop_of_two().await;
+    let port = free_port();
+    let _front = front(&shop, port, "").await;
+    let mut till = Till::at(port).await;
+    till.registers(0x06).await;
+    let mut pays = async |till: &mut Till| {
+        assert_eq!(till.asks(&Command::Authorisation(money(1300))).await, Told::Ok);
+        tap(&shop).await;
+        let told = till.until_over().await;
+        assert_eq!(told_of(&told, 1300), Some(0), "{told:?}");
+    };
+    pays(&mut till).await;
+    assert_eq!(code(&till.does(&Command::EndOfDay(guarded(Fields::default()))).await), 0);
+    // The same command on another day is another payment.
+    pays(&mut till).await;
+    let charged = || shop.gateway.ledger().all_charged().count();
+    assert_eq!(charged(), 2);
+    let traced = |number: u16, trace: u64| {
+        let mut fields = receipt(number);
+        fields.set_number(0x37, trace);
+        Command::Reversal(guarded(fields))
+    };
+    // Of the day before; of this day, by the trace of the day before.
+    assert_eq!(code(&till.does(&Command::Reversal(guarded(receipt(1)))).await), 0xB5);
+    assert_eq!(code(&till.does(&traced(2, 1)).await), 0xB5);
+    assert_eq!(charged(), 2);
+    // Rightly named; and the same once more.
+    assert_eq!(code(&till.does(&traced(2, 2)).await), 0);
+    assert_eq!(code(&till.does(&traced(2, 2)).await), 0xB4);
+    assert_eq!(code(&Till::at(port).await.does(&traced(2, 2)).await), 0xB4);
+    assert_eq!((charged(), entries(&shop, Kind::Reversal, State::Approved)), (1, 1));
+    // What restricts a payment begins none.
+    let mut fields = money(1300);
+    fields.set(0x8A, [0x05]);
+    assert_eq!(code(&till.does(&Command::Authorisation(fields)).await), 0x83);
+    assert_eq!(entries(&shop, Kind::Debit, State::Approved), 2);
+}

@@ -128,6 +128,11 @@ pub fn name(bmp: u8) -> Option<&'static str> {
     TABLE.iter().find(|(known, ..)| *known == bmp).map(|(_, _, name)| *name)
 }
 
+/// The number of every field that is known.
+pub fn known() -> impl Iterator<Item = u8> {
+    TABLE.iter().map(|(bmp, ..)| *bmp)
+}
+
 /// Whether its value may be shown in a log.
 #[must_use]
 pub fn may_be_shown(bmp: u8) -> bool {
@@ -233,6 +238,11 @@ impl Fields {
     /// [`BmpError::Digits`].
     pub fn number(&self, bmp: u8) -> Result<Option<u64>, BmpError> {
         self.get(bmp).map(|digits| number(digits).ok_or(BmpError::Digits { bmp })).transpose()
+    }
+
+    /// The fields in their order.
+    pub fn iter(&self) -> impl Iterator<Item = (u8, &[u8])> {
+        self.list.iter().map(|(bmp, value)| (*bmp, value.as_slice()))
     }
 
     /// A data object of the container.

@@ -7,6 +7,52 @@
 /// A tag as its bytes in a row: `0x26`, `0x1F07`.
 pub type Tag = u32;
 
+/// Tags that have a meaning in some command, with their names for people.
+#[rustfmt::skip]
+const NAMES: &[(Tag, &str)] = &[
+    (0x01, "reversal id"), (0x05, "goods group"), (0x06, "restriction code 1"), (0x07, "text"),
+    (0x08, "receipt number"), (0x09, "attribute"), (0x0A, "command"), (0x0D, "restriction code 2"),
+    (0x12, "printer width"), (0x14, "character set"), (0x15, "language"), (0x1A, "longest APDU"),
+    (0x1B, "kind of diagnosis"), (0x20, "fleet card"), (0x21, "permitted goods"), (0x22, "prohibited goods"),
+    (0x24, "texts to show"), (0x25, "texts to print"), (0x26, "permitted commands"), (0x27, "character sets"),
+    (0x28, "languages"), (0x29, "menus"), (0x2A, "menus"), (0x2F, "how it is paid"), (0x30, "list of cards"),
+    (0x31, "amounts"), (0x34, "terminal's time"), (0x40, "EMV parameters"), (0x41, "card type"),
+    (0x43, "application id"), (0x44, "application's name"), (0x45, "receipt data"), (0x46, "customer's receipt data"),
+    (0x47, "merchant's receipt data"), (0x49, "network card type"), (0x4A, "card product"), (0x60, "application"),
+    (0x61, "applications on a stripe"), (0x62, "applications on a chip"), (0x63, "prepaid"),
+    (0x66, "customer's receipt"), (0x67, "merchant's receipt"), (0x69, "reference transaction"),
+    (0xC1, "kind of transaction"), (0xC2, "bonus points"), (0xC3, "bonus points left"),
+    (0xC5, "worth of bonus points"), (0xE1, "bonus points"), (0xE2, "DCC"), (0xE3, "barcode"), (0xE4, "device"),
+    (0xE6, "card types"), (0xE8, "value added services"), (0xE9, "reference number"), (0x1F01, "receipt id"),
+    (0x1F02, "first receipt"), (0x1F03, "last receipt"), (0x1F04, "wishes for receipts"),
+    (0x1F05, "transaction parameter"), (0x1F06, "reservation parameter"), (0x1F07, "kind of receipt"),
+    (0x1F08, "track 1"), (0x1F09, "track 2"), (0x1F0A, "track 3"), (0x1F0B, "greatest reservation"),
+    (0x1F0D, "data for the host"), (0x1F0E, "date"), (0x1F0F, "time"), (0x1F10, "cardholder authentication"),
+    (0x1F12, "card technology"), (0x1F14, "card identification"), (0x1F15, "card reading"), (0x1F1A, "card number"),
+    (0x1F1B, "markup"), (0x1F1F, "last receipt heard"), (0x1F20, "total"), (0x1F21, "currency"), (0x1F25, "cashback"),
+    (0x1F28, "emergency mode"), (0x1F29, "limit overridden"), (0x1F2B, "trace"), (0x1F2D, "card input"),
+    (0x1F30, "top-up"), (0x1F31, "PIN"), (0x1F36, "tip"), (0x1F37, "about a receipt"), (0x1F40, "device's name"),
+    (0x1F41, "software version"), (0x1F42, "serial number"), (0x1F43, "device's state"), (0x1F44, "terminal"),
+    (0x1F51, "mandate"), (0x1F52, "creditor"), (0x1F53, "pre-notification"), (0x1F59, "payment application"),
+    (0x1F5B, "wait for a card"), (0x1F5E, "IBAN"), (0x1F5F, "BIC"), (0x1F60, "card technologies"),
+    (0x1F62, "reference number's kind"), (0x1F63, "reference number"), (0x1F64, "instalments"),
+    (0x1F65, "processing"), (0x1F66, "wallet"), (0x1F67, "retailer"), (0x1F68, "loyalty"), (0x1F69, "voucher"),
+    (0x1F6A, "remaining amount"), (0x1F6B, "age verification"), (0x1F6F, "payment type"),
+    (0x1F70, "partial approval"), (0x1F73, "message number"), (0xFF01, "coupon"), (0xFF02, "loyalty"),
+    (0xFF03, "parking ticket"), (0xFF04, "voucher"),
+];
+
+/// The name of a tag for people.
+#[must_use]
+pub fn name(tag: Tag) -> Option<&'static str> {
+    NAMES.iter().find(|(known, _)| *known == tag).map(|(_, name)| *name)
+}
+
+/// Every tag that has a name.
+pub fn known() -> impl Iterator<Item = Tag> {
+    NAMES.iter().map(|(tag, _)| *tag)
+}
+
 /// Containers within containers that are followed.
 const DEEPEST: u8 = 8;
 

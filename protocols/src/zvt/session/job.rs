@@ -53,7 +53,8 @@ const NO_ANSWER: Duration = Duration::from_secs(30);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
     Status,
-    InStep,
+    /// So many of the till's latest transactions were asked for.
+    InStep(u8),
     Undoing,
     Finding,
     Beginning,
@@ -315,7 +316,7 @@ impl Job {
         self.silent_since = None;
         match (self.stage, said) {
             (Stage::Status, Said::Status(status)) => self.status(&status, flow),
-            (Stage::InStep, said) => self.in_step(said, flow),
+            (Stage::InStep(asked), said) => self.in_step(asked, said, flow),
             (Stage::Undoing, Said::Sale(sale)) => self.undoing(&sale, flow),
             (Stage::Finding, said) => self.finding(said, flow),
             (Stage::Beginning | Stage::Watching, Said::Sale(sale)) => self.watched(*sale, flow),

@@ -32,6 +32,7 @@ mod outcome;
 mod paper;
 mod period;
 mod printing;
+mod wishes;
 
 #[cfg(test)]
 mod tests;
@@ -98,6 +99,8 @@ pub enum Action {
     /// The till's registration has changed, or [`Session::answers_intermediate`], and both are to be kept: they outlive
     /// connections and restarts.
     Remember(Option<Vec<u8>>),
+    /// A sentence for the log: which field of a command is refused, or passed over. It holds no value.
+    Note(String),
 }
 
 /// What is known of the terminal, as it said last.

@@ -228,7 +228,7 @@ pub(super) fn about_terminal(status: &Status) -> Vec<u8> {
 }
 
 /// 15 characters, with spaces behind.
-fn padded(text: &str) -> Vec<u8> {
+pub(super) fn padded(text: &str) -> Vec<u8> {
     text.bytes().filter(u8::is_ascii_graphic).chain(std::iter::repeat(b' ')).take(15).collect()
 }
 

@@ -44,7 +44,7 @@ impl Stage {
                     self.sent.push(apdu);
                 }
                 Action::Ask { ticket, ask } => self.asked.push((ticket, ask)),
-                Action::Hang { .. } | Action::Remember(_) => {}
+                Action::Hang { .. } | Action::Remember(_) | Action::Note(_) => {}
             }
         }
     }
@@ -737,4 +737,6 @@ fn what_is_taken_and_not_recorded_is_said_again_and_no_end_is_told_until_it_is()
     }
 }
 
+mod again;
 mod owed;
+mod wishes;

@@ -4,7 +4,7 @@
 use super::super::earlier::{Next, Search, Wanted};
 use super::super::flow::Flow;
 use super::super::outcome::{self, code_of, decimal, minor};
-use super::super::{is_allowed, wants_container, wants_version};
+use super::super::{Action, is_allowed, wants_container, wants_version, wishes};
 use super::{Job, Stage, WATCH_S, fields_of, state_of};
 use crate::terminal::{Ask, Begin, Kind, Outcome, Said, Sale, State, Status};
 use crate::zvt::answer;
@@ -12,6 +12,36 @@ use crate::zvt::apdu::{Apdu, Control};
 use crate::zvt::bmp::Fields;
 use crate::zvt::code;
 use crate::zvt::command::{Command, LastReceipt, ReceiptNumber, Registration, last_receipt, receipt_number};
+
+/// So many of a till's latest transactions are looked through for the one that it has heard last: those that were taken
+/// back, and their reversals, may stand above it.
+const LOOKED_BACK: u8 = 16;
+
+/// What a till has not heard of.
+enum Unheard {
+    /// This approval, by its reference.
+    One(String),
+    /// None, or more than one.
+    NotOne,
+    /// The one that it has heard last is not among those.
+    Unknown,
+}
+
+/// What stands above the receipt that a till has heard last, of its transactions from the newest on.
+fn unheard(sales: &[Sale], heard: u16) -> Unheard {
+    let mut above = None;
+    for sale in sales {
+        if sale.receipt_number == heard {
+            return above.map_or(Unheard::NotOne, Unheard::One);
+        }
+        let stands = matches!(sale.outcome, Some(Outcome::Approved | Outcome::PartiallyApproved));
+        let by_card = matches!(sale.kind, Kind::Sale | Kind::PreAuthorisation);
+        if stands && by_card && above.replace(sale.reference.clone()).is_some() {
+            return Unheard::NotOne;
+        }
+    }
+    Unheard::Unknown
+}
 
 impl Job {
     pub(super) fn status(&mut self, status: &Status, flow: &mut Flow<'_>) {
@@ -83,6 +113,18 @@ impl Job {
             // Card data belong into the reader alone.
             return self.end_with(code::FORBIDDEN, flow);
         }
+        let judged = wishes::judge(command, fields);
+        flow.actions.extend(judged.notes.into_iter().map(Action::Note));
+        if let Some(code) = judged.refused {
+            return self.end_with(code, flow);
+        }
+        let terminal = &flow.facts.terminal_id;
+        if fields.get(0x29).is_some_and(|id| id != outcome::terminal_id(terminal))
+            || fields.get(0x2A).is_some_and(|id| id != outcome::padded(terminal))
+        {
+            // Another terminal's payment, or another merchant's.
+            return self.end_with(code::NOT_ADMITTED, flow);
+        }
         let currency = fields.get(0x49);
         if currency.is_some()
             && flow.facts.currency.is_some()
@@ -90,46 +132,49 @@ impl Job {
         {
             return self.end_with(code::WRONG_CURRENCY, flow);
         }
-        if fields.tlv(&[0x1F25]).is_some_and(|amount| amount.iter().any(|byte| *byte != 0)) {
-            // Whether it is a part of the amount no document says.
-            return self.end_with(code::NO_CASHBACK, flow);
-        }
-        if fields.tlv(&[0x30]).is_some() {
-            // Which cards the till takes: a payment with another one would be against its word.
-            return self.end_with(code::NOT_POSSIBLE, flow);
-        }
-        match last_receipt(fields) {
-            Some(LastReceipt::Is(_)) => self.ask(Ask::Newest(2), Stage::InStep, flow),
-            Some(LastReceipt::None) | None => self.find_or_begin(flow),
+        match (last_receipt(fields), fields.tlv(&[0x1F1F])) {
+            (Some(LastReceipt::Is(_)), _) => self.ask(Ask::Newest(2), Stage::InStep(2), flow),
+            // Which one it has heard last cannot be known.
+            (None, Some(_)) => self.end_with(code::PROTOCOL, flow),
+            (Some(LastReceipt::None) | None, _) => self.find_or_begin(flow),
         }
     }
 
     /// A till that is one receipt behind has never heard of its last approval, which is taken back first (ZVT PA00P015,
     /// 2.2.8 and 4).
     /// One behind is the till's own transaction before: the numbers are the terminal's, and other tills have some.
-    pub(super) fn in_step(&mut self, said: Said, flow: &mut Flow<'_>) {
+    pub(super) fn in_step(&mut self, asked: u8, said: Said, flow: &mut Flow<'_>) {
         let heard = fields_of(&self.command).and_then(last_receipt);
-        if let (Said::Sales { sales, .. }, Some(LastReceipt::Is(heard))) = (said, heard)
-            && let [last, before] = sales.as_slice()
-        {
-            let stands = matches!(last.outcome, Some(Outcome::Approved | Outcome::PartiallyApproved));
-            let by_card = matches!(last.kind, Kind::Sale | Kind::PreAuthorisation);
-            if stands && by_card && heard == before.receipt_number {
-                let of = Some(last.reference.clone());
-                let begin = Begin { of, ..Begin::new(&flow.new_reference(), Kind::Reversal, None) };
-                self.begin = Some(begin.clone());
-                return self.ask(Ask::Begin(Box::new(begin)), Stage::Undoing, flow);
+        if let (Said::Sales { sales, .. }, Some(LastReceipt::Is(heard))) = (said, heard) {
+            match unheard(&sales, heard) {
+                Unheard::One(reference) => return self.undo(reference, Kind::Reversal, flow),
+                Unheard::Unknown if asked < LOOKED_BACK && sales.len() == usize::from(asked) => {
+                    return self.ask(Ask::Newest(LOOKED_BACK), Stage::InStep(LOOKED_BACK), flow);
+                }
+                _ => {}
             }
         }
         self.find_or_begin(flow);
+    }
+
+    fn undo(&mut self, of: String, kind: Kind, flow: &mut Flow<'_>) {
+        let begin = Begin { of: Some(of), ..Begin::new(&flow.new_reference(), kind, None) };
+        self.begin = Some(begin.clone());
+        self.ask(Ask::Begin(Box::new(begin)), Stage::Undoing, flow);
     }
 
     pub(super) fn undoing(&mut self, sale: &Sale, flow: &mut Flow<'_>) {
         if sale.state != State::Ended && code_of(sale).is_none() {
             return self.ask(Ask::Show { reference: sale.reference.clone(), wait_s: WATCH_S }, Stage::Undoing, flow);
         }
-        self.begin = None;
-        self.find_or_begin(flow);
+        let undone = self.begin.take();
+        match (code_of(sale), undone.and_then(|begin| Some((begin.of?, begin.kind)))) {
+            // What the bank does not take back is given back, as after `06 30`.
+            (Some(code::DECLINED), Some((of, Kind::Reversal))) => self.undo(of, Kind::Refund, flow),
+            // It stands: with the next payment the customer would have paid twice.
+            (Some(code), _) if !matches!(code, code::OK | code::COMMUNICATION) => self.end_with(code::PROCESSING, flow),
+            _ => self.find_or_begin(flow),
+        }
     }
 
     pub(super) fn find_or_begin(&mut self, flow: &mut Flow<'_>) {
@@ -172,6 +217,10 @@ impl Job {
 
     /// What follows an earlier transaction.
     pub(super) fn follow(&mut self, earlier: Sale, flow: &mut Flow<'_>) {
+        if !fields_of(&self.command).is_some_and(|fields| wishes::agree(fields, &earlier)) {
+            let void = matches!(self.command, Command::Reversal(_));
+            return self.end_with(if void { code::NO_REVERSAL } else { code::NO_RESERVATION }, flow);
+        }
         let decimals = flow.facts.decimals;
         let amount = fields_of(&self.command).and_then(|fields| fields.number(0x04).ok().flatten());
         let left = earlier.left.as_deref().and_then(|left| minor(left, decimals)).unwrap_or(0);
@@ -215,7 +264,8 @@ impl Job {
         let mut begin = Begin::new(&flow.new_reference(), kind, Some(amount));
         if kind != Kind::Credit {
             begin.confirm = Some(flow.unacknowledged(last_receipt(fields).is_some()));
-            begin.accept_partial = fields.tlv(&[0x1F70]).is_some();
+            let says_no = |value: &[u8]| !value.is_empty() && value.iter().all(|byte| *byte == 0);
+            begin.accept_partial = fields.tlv(&[0x1F70]).is_some_and(|value| !says_no(value));
         }
         self.begin_it(begin, flow);
     }
