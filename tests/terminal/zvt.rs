@@ -154,8 +154,8 @@ fn a_till_that_answers_late_says_about_the_payment_what_it_says_to_04_0f() {
         let hears = Manner { hears: true, ..Manner::new(unacknowledged) };
         for manner in [hears, Manner { refuses: true, ..hears }, Manner { shows_nothing: true, ..hears }] {
             let uncut = live(HANDS[0], Behaviour::Approves, manner, None);
-            // The first frame answers the command; from the second one on, `04 FF`, the till is known to answer.
-            for frame in 3..=uncut.heard {
+            // The first frame answers the command, and the second one is `04 FF`.
+            for frame in 2..=uncut.heard {
                 // Longer than T3, and less than three times T3, after which an approval is not acknowledged.
                 for length in [6, 9, 12] {
                     let manner = Manner { sleeps: Some((frame, Duration::from_secs(length))), ..manner };

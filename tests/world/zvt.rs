@@ -98,6 +98,8 @@ impl<'a> ZvtTill<'a> {
         let data = command::Command::Registration(registration).apdu().data;
         let mut session = Session::new(settings, Some(&data));
         let _ = session.line_opened(LINE);
+        // One that sleeps has answered in an earlier payment.
+        session.set_answers_intermediate(manner.sleeps.is_some());
         let terminal = Terminal(till);
         Self {
             terminal,
