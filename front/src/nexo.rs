@@ -272,6 +272,8 @@ fn settings(till: &NexoTillConfig, config: &NexoConfig) -> Settings {
         terminal_prints: till.terminal_prints,
         profile: till.profile,
         width: till.width,
+        reserves: till.reserves,
+        ignore: till.ignore.clone(),
     }
 }
 

@@ -28,6 +28,8 @@ pub fn holds(bytes: &[u8]) {
         terminal_prints: false,
         profile: Profile::Plain,
         width: 32,
+        reserves: true,
+        ignore: vec!["store".to_owned()],
     });
     let (mut asked, mut exchanges) = (0, 0);
     while let Some(line) = lines.pop_front() {

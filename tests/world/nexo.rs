@@ -46,6 +46,8 @@ impl<'a> NexoTill<'a> {
             terminal_prints: false,
             profile: Profile::Plain,
             width: 32,
+            reserves: false,
+            ignore: Vec::new(),
         };
         let (session, start) = (Session::new(settings), Instant::now());
         Self {

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 
 use pos_protocols::nexo::receipt::Profile;
 use pos_protocols::nexo::seal::Key;
+use pos_protocols::nexo::session::may_be_ignored;
 
 use super::is_till;
 use super::section::Section;
@@ -53,6 +54,10 @@ pub(crate) struct NexoTillConfig {
     pub(crate) profile: Profile,
     /// Characters of a line of a receipt.
     pub(crate) width: u8,
+    /// Its captures come to this terminal.
+    pub(crate) reserves: bool,
+    /// Keys of SaleToAcquirerData that mean nothing.
+    pub(crate) ignore: Vec<String>,
 }
 
 impl NexoConfig {
@@ -118,6 +123,10 @@ impl NexoConfig {
                 let wrong = format!("sale-id: {:?} is no SaleID, or another till's", till.sale_id);
                 say(key.clone(), wrong, "write the till's own SaleID, for each till another one");
             }
+            if let Some(name) = till.ignore.iter().find(|name| name.is_empty() || !may_be_ignored(name)) {
+                let wrong = format!("ignore: {name:?} is obeyed or refused: it changes what is paid");
+                say(key.clone(), wrong, "leave it out; reserves = true takes authorisationType and manualCapture");
+            }
             if let Err((wrong, remedy)) = till.key() {
                 say(key, wrong, remedy);
             }
@@ -150,6 +159,8 @@ impl NexoTillConfig {
             terminal_prints: receipts.unwrap_or(false),
             profile: form.unwrap_or_default(),
             width: u8::try_from(width).unwrap_or(32),
+            reserves: till.flag("reserves").unwrap_or(false),
+            ignore: till.texts("ignore").unwrap_or_default(),
         }
     }
 

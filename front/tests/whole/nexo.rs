@@ -596,3 +596,28 @@ async fn a_till_made_of_adyens_library_works_unmodified() {
         ledger.entries().iter().filter(|it| it.kind == Kind::Debit).map(|it| it.amount.as_str()).collect();
     assert_eq!((charged, entries(&shop, Kind::Refund, State::Approved)), (vec!["12.34", "12.34"], 2));
 }
+
+#[tokio::test]
+async fn the_same_message_twice_within_milliseconds_is_one_payment_and_one_answer() {
+    let (shop, _stop) = shop().await;
+    let port = free_port();
+    let front = front(&shop, port).await;
+    let till = Till::new(&front, port);
+    for round in 0..30 {
+        let (id, order) = (format!("t{round}"), format!("order {round}"));
+        let once = || till.pays(&id, "1", &order);
+        let taps = async {
+            timeout(PATIENCE, shop.reader.waits_for(WaitsFor::Card)).await.expect("it asks for a card");
+            tap(&shop).await;
+        };
+        // At once, and one a moment behind the other.
+        let behind = async {
+            tokio::time::sleep(Duration::from_millis(round % 10)).await;
+            once().await
+        };
+        let (one, other, ()) = tokio::join!(once(), behind, taps);
+        assert_eq!(result(&one["PaymentResponse"]), success(), "round {round}: {one}");
+        assert_eq!(one, other, "round {round}");
+    }
+    assert_eq!(shop.gateway.ledger().all_charged().count(), 30);
+}

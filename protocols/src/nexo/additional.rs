@@ -11,8 +11,12 @@ use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Deserializer, Serialize, de};
 use serde_json::value::RawValue;
 
+use super::envelope::Fields;
+
 /// Most pairs of one text that are read.
 const MOST_PAIRS: usize = 500;
+/// Objects within objects; there are three of them in what libraries of Adyen send.
+const DEEPEST: usize = 8;
 
 /// Writes pairs.
 #[must_use]
@@ -79,26 +83,62 @@ impl SaleToAcquirerData {
         Self(text)
     }
 
+    /// Each key with its value: what stands deeper has the names that lead to it, as `metadata.order`. `None` where it
+    /// is neither form, there is more of it than is read, or a key stands twice.
+    #[must_use]
+    pub fn entries(&self) -> Option<Vec<(String, String)>> {
+        let mut entries = Vec::new();
+        match self.object() {
+            Some(object) => flatten(&mut entries, "", &object)?,
+            None if self.0.trim_start().starts_with('{') || self.0.matches('&').count() >= MOST_PAIRS => return None,
+            None => entries = read(&self.0),
+        }
+        let mut names: Vec<&str> = entries.iter().map(|(name, _)| name.as_str()).collect();
+        names.sort_unstable();
+        let twice = names.windows(2).any(|pair| pair[0] == pair[1]);
+        (!twice && entries.len() <= MOST_PAIRS).then_some(entries)
+    }
+
+    /// The JSON object that it is, as text.
+    fn object(&self) -> Option<String> {
+        if self.0.trim_start().starts_with('{') {
+            return Some(self.0.clone());
+        }
+        let decoded = STANDARD.decode(self.0.trim()).ok().and_then(|bytes| String::from_utf8(bytes).ok());
+        decoded.filter(|text| text.trim_start().starts_with('{'))
+    }
+
     /// The value of this key: a text, or a number, `true` or `false` as a text. What stands deeper has no name here.
     #[must_use]
     pub fn get(&self, key: &str) -> Option<String> {
-        let decoded;
-        let object = if self.0.trim_start().starts_with('{') {
-            Some(self.0.as_str())
-        } else {
-            decoded = STANDARD.decode(self.0.trim()).ok().and_then(|bytes| String::from_utf8(bytes).ok());
-            decoded.as_deref().filter(|text| text.trim_start().starts_with('{'))
-        };
+        let object = self.object();
         let Some(object) = object else {
             return read(&self.0).into_iter().find(|(name, _)| name == key).map(|(_, value)| value);
         };
-        let fields: serde_json::Map<String, serde_json::Value> = serde_json::from_str(object).ok()?;
+        let fields: serde_json::Map<String, serde_json::Value> = serde_json::from_str(&object).ok()?;
         match fields.get(key)? {
             serde_json::Value::String(text) => Some(text.clone()),
             value @ (serde_json::Value::Bool(_) | serde_json::Value::Number(_)) => Some(value.to_string()),
             _ => None,
         }
     }
+}
+
+/// The values of an object, below the name of what it is in. A `null` is as good as absent.
+fn flatten(into: &mut Vec<(String, String)>, above: &str, object: &str) -> Option<()> {
+    for (name, value) in Fields::read("", object).ok()?.iter() {
+        let name = if above.is_empty() { name.to_owned() } else { format!("{above}.{name}") };
+        match value.as_bytes().first() {
+            Some(b'{') => flatten(into, &name, value)?,
+            Some(b'"') => into.push((name, serde_json::from_str(value).ok()?)),
+            _ if value == "null" => {}
+            _ => into.push((name, value.to_owned())),
+        }
+        if into.len() > MOST_PAIRS || above.matches('.').count() > DEEPEST {
+            return None;
+        }
+    }
+    Some(())
 }
 
 impl<'de> Deserialize<'de> for SaleToAcquirerData {

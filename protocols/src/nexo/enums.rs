@@ -79,7 +79,7 @@ fn word<'de, W: Words, D: Deserializer<'de>>(from: D) -> Result<W, D::Error> {
 }
 
 /// Whether a card number may stand in it.
-fn has_many_digits(text: &str) -> bool {
+pub(super) fn has_many_digits(text: &str) -> bool {
     text.chars().filter(char::is_ascii_digit).count() >= MANY_DIGITS
 }
 

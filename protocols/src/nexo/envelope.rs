@@ -237,10 +237,10 @@ fn problem(error: &serde_json::Error) -> String {
 }
 
 /// The fields of an object, unread.
-struct Fields<'a>(Vec<(String, &'a RawValue)>);
+pub(super) struct Fields<'a>(Vec<(String, &'a RawValue)>);
 
 impl<'a> Fields<'a> {
-    fn read(name: &str, text: &'a str) -> Result<Self, ReadError> {
+    pub(super) fn read(name: &str, text: &'a str) -> Result<Self, ReadError> {
         serde_json::from_str(text).map_err(|error: serde_json::Error| {
             if error.is_data() {
                 ReadError::Field { field: name.to_owned(), problem: problem(&error) }
@@ -248,6 +248,11 @@ impl<'a> Fields<'a> {
                 ReadError::NotJson { problem: error.to_string() }
             }
         })
+    }
+
+    /// Names and values, as they stand.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&str, &'a str)> {
+        self.0.iter().map(|(name, value)| (name.as_str(), value.get()))
     }
 
     fn get(&self, name: &str) -> Option<&'a RawValue> {

@@ -21,6 +21,8 @@
 //! | `additional` | `key=value&…` in a text |
 //! | `reject` | the answer to what cannot be read |
 //! | `reference` | the till's transaction as one short text |
+//! | `meaning` | what a message means for money, as one short text |
+//! | `fields` | every field of a payment and a reversal: obeyed, refused or harmless |
 //! | `session` | what is done about each message |
 //! | `trace` | a message as a line for a technician |
 //!
@@ -29,7 +31,9 @@
 pub mod additional;
 pub mod enums;
 pub mod envelope;
+pub mod fields;
 pub mod header;
+pub mod meaning;
 pub mod number;
 pub mod output;
 pub mod receipt;

@@ -91,6 +91,13 @@ impl Decimal {
         minor.filter(|minor| *minor <= MAX_MINOR).ok_or(DecimalError::TooLarge)
     }
 
+    /// Its worth in one spelling, whatever it was written as: `12.50` and `1250e-2` are `12.5`.
+    #[must_use]
+    pub fn plain(self) -> String {
+        let (digits, scale) = self.shortest();
+        Self { digits, scale }.to_string()
+    }
+
     /// Without zeros at the end behind the point.
     fn shortest(self) -> (u64, u8) {
         let (mut digits, mut scale) = (self.digits, self.scale);

@@ -51,7 +51,18 @@ impl<'a> Identity<'a> {
     /// found again by whoever knows only the one or the other.
     #[must_use]
     pub fn reference(&self) -> String {
-        let all = self.digest("all", &[self.service_id, self.transaction_id(), self.time_stamp()]);
+        self.with_all(&[self.service_id, self.transaction_id(), self.time_stamp()])
+    }
+
+    /// The reference where another message stands under that one: it is told by what is meant too. It is found again
+    /// by the same two parts.
+    #[must_use]
+    pub fn reference_of(&self, meant: &str) -> String {
+        self.with_all(&[self.service_id, self.transaction_id(), self.time_stamp(), Some(meant)])
+    }
+
+    fn with_all(&self, parts: &[Option<&str>]) -> String {
+        let all = self.digest("all", parts);
         format!("{}{}-{}", self.of_message(), self.transaction(), &all[..ALL])
     }
 
@@ -82,21 +93,26 @@ impl<'a> Identity<'a> {
         self.transaction.map(|transaction| transaction.time_stamp.as_str())
     }
 
-    /// SHA-256 over till, terminal, category and these, each behind its length.
+    /// SHA-256 over till, terminal, category and these.
     fn digest(&self, about: &str, parts: &[Option<&str>]) -> String {
-        let mut context = digest::Context::new(&digest::SHA256);
         let own = [Some(ABOUT), Some(about), self.sale_id, Some(self.poi_id), Some(self.category.as_str())];
-        for part in own.iter().chain(parts) {
-            // An absent part is not an empty one.
-            context.update(&[u8::from(part.is_some())]);
-            let text = part.unwrap_or_default().as_bytes();
-            context.update(&(text.len() as u64).to_be_bytes());
-            context.update(text);
-        }
-        let nibbles = context.finish().as_ref().iter().flat_map(|byte| [byte >> 4, byte & 15]).collect::<Vec<_>>();
-        // In letters alone: among digits some would look like a card number.
-        nibbles.into_iter().map(|nibble| char::from(b'a' + nibble)).collect()
+        letters(own.iter().chain(parts).copied())
     }
+}
+
+/// SHA-256 over these, each behind its length, in 64 letters.
+pub(super) fn letters<'a>(parts: impl Iterator<Item = Option<&'a str>>) -> String {
+    let mut context = digest::Context::new(&digest::SHA256);
+    for part in parts {
+        // An absent part is not an empty one.
+        context.update(&[u8::from(part.is_some())]);
+        let text = part.unwrap_or_default().as_bytes();
+        context.update(&(text.len() as u64).to_be_bytes());
+        context.update(text);
+    }
+    let nibbles = context.finish().as_ref().iter().flat_map(|byte| [byte >> 4, byte & 15]).collect::<Vec<_>>();
+    // In letters alone: among digits some would look like a card number.
+    nibbles.into_iter().map(|nibble| char::from(b'a' + nibble)).collect()
 }
 
 /// The reference of what replaces a transaction: the refund after a reversal that was declined.

@@ -16,7 +16,7 @@ mod view;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-pub use clock::rfc3339;
+pub use clock::{rfc3339, unix_s};
 pub use lines::wrapped;
 pub(crate) use printing::MOST_LINES;
 pub use printing::{Align, PrintLine, Style};

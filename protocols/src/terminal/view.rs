@@ -319,6 +319,11 @@ pub struct Waits {
 pub struct Close {
     /// Counted from 1.
     pub number: u64,
+    /// The reference by which it was made, where it has one.
+    pub reference: Option<String>,
+    /// It was made before, under this reference.
+    #[serde(default)]
+    pub replayed: bool,
     /// What it covers, as far as a till sees it.
     pub period: Period,
     /// Taken and given, by currency.

@@ -166,6 +166,7 @@ fn message(args: &Args, service_id: &str) -> io::Result<RequestBody> {
             },
             reversed_amount: amount.as_deref().map(|amount| decimal(args, amount)).transpose()?,
             reversal_reason: ReversalReason::MerchantCancel,
+            refused: None,
         })),
         Wish::Abort { service_id } => abort(args, service_id),
         Wish::Repeat { service_id } => RequestBody::TransactionStatus(Box::new(TransactionStatusRequest {
@@ -213,6 +214,7 @@ fn payment(
             transaction_conditions: None,
         },
         payment_data: kind,
+        refused: None,
     }))
 }
 

@@ -18,6 +18,7 @@ pub use service::{
 
 use super::enums::{Category, Device, InfoQualify};
 use super::envelope::{ReadError, typed};
+use super::fields;
 use super::header::Header;
 use super::output::OutputResult;
 use super::reference::Identity;
@@ -76,8 +77,16 @@ impl RequestBody {
     pub(super) fn read(category: Category, raw: &RawValue) -> Result<Self, ReadError> {
         let name = category.request_name();
         Ok(match category {
-            Category::Payment => Self::Payment(typed(&name, raw)?),
-            Category::Reversal => Self::Reversal(typed(&name, raw)?),
+            Category::Payment => {
+                let mut payment: PaymentRequest = typed(&name, raw)?;
+                payment.refused = fields::refused("PaymentRequest", raw.get())?;
+                Self::Payment(Box::new(payment))
+            }
+            Category::Reversal => {
+                let mut reversal: ReversalRequest = typed(&name, raw)?;
+                reversal.refused = fields::refused("ReversalRequest", raw.get())?;
+                Self::Reversal(Box::new(reversal))
+            }
             Category::Abort => Self::Abort(typed(&name, raw)?),
             Category::TransactionStatus => Self::TransactionStatus(typed(&name, raw)?),
             Category::Diagnosis => Self::Diagnosis(typed(&name, raw)?),

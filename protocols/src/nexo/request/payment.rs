@@ -145,6 +145,9 @@ pub struct PaymentRequest {
     /// `PaymentData`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub payment_data: Option<PaymentData>,
+    /// The first field of it that this terminal refuses ([`crate::nexo::fields`]); found where it is read.
+    #[serde(skip)]
+    pub refused: Option<String>,
 }
 
 /// `ReversalRequest`.
@@ -162,6 +165,9 @@ pub struct ReversalRequest {
     pub reversed_amount: Option<Decimal>,
     /// `ReversalReason`.
     pub reversal_reason: ReversalReason,
+    /// The first field of it that this terminal refuses ([`crate::nexo::fields`]); found where it is read.
+    #[serde(skip)]
+    pub refused: Option<String>,
 }
 
 /// `AbortRequest`.
@@ -194,5 +200,13 @@ impl PaymentRequest {
     #[must_use]
     pub fn payment_type(&self) -> PaymentType {
         self.payment_data.as_ref().and_then(|data| data.payment_type).unwrap_or(PaymentType::Normal)
+    }
+
+    /// `tenderOption` of SaleToAcquirerData: a list of words.
+    #[must_use]
+    pub fn tender_options(&self) -> Vec<String> {
+        let data = self.sale_data.sale_to_acquirer_data.as_ref();
+        let options = data.and_then(|data| data.get("tenderOption")).unwrap_or_default();
+        options.split(',').map(|option| option.trim().to_owned()).filter(|option| !option.is_empty()).collect()
     }
 }

@@ -10,7 +10,7 @@
 //! | TransactionStatus | the sale of the message that it names, or the latest | its answer once more, InProgress, NotFound |
 //! | Diagnosis, Login | status | how the terminal stands |
 //! | Logout | nothing | Success |
-//! | Reconciliation | a close; the last one for PreviousReconciliation | its sums |
+//! | Reconciliation | a close; the last one for PreviousReconciliation | its sums; refused when a newer one was made since |
 //! | GetTotals | the open period | its sums |
 //! | Input | an amount that is typed at the reader | what was typed |
 //! | Print | status, lines to print | Success when they are on paper, DeviceOut when they are not |
@@ -19,18 +19,22 @@
 //! | everything else | nothing | UnavailableService |
 //!
 //! **One message is carried out once.** Till, terminal, category, ServiceID and SaleTransactionID make the reference of
-//! the transaction, so the same message finds the same sale, whatever happened to the one who asked first.
+//! the transaction, so the same message finds the same sale, whatever happened to the one who asked first. It is the
+//! same message when it means the same for money too ([`super::meaning`]), which is kept with the sale.
 //!
-//! | ServiceID | SaleTransactionID | what is done |
-//! |---|---|---|
-//! | the same | the same | the answer of before; rejected when another amount is asked for |
-//! | the same | another | rejected for 48 hours, and new after them |
-//! | another | that of a payment that is approved, open or unconfirmed | rejected: TransactionStatus tells of that one |
-//! | another | that of a payment that came to nothing, or another | new |
+//! | ServiceID | SaleTransactionID | meaning | what is done |
+//! |---|---|---|---|
+//! | the same | the same | the same | the answer of before; while it is being carried out, its answer for both |
+//! | the same | the same | another | rejected for 48 hours, and while that sale is open or the payment approved |
+//! | the same | another | | rejected for 48 hours, and new after them |
+//! | another | that of a payment that is approved, open or unconfirmed | | rejected: TransactionStatus tells of it |
+//! | another | that of a payment that came to nothing, or another | | new |
 //!
 //! It holds no fact that decides about money: all of that the terminal says each time.
 
 mod about;
+mod acquirer;
+mod closing;
 mod earlier;
 mod money;
 mod printing;
@@ -48,6 +52,7 @@ use std::time::Duration;
 use super::additional;
 use super::enums::{Category, ErrorCondition, ReconciliationType};
 use super::envelope::Message;
+use super::meaning::Meaning;
 use super::output::PrintOutput;
 use super::receipt::Profile;
 use super::reference::Identity;
@@ -55,7 +60,9 @@ use super::reject::Rejected;
 use super::request::{Request, RequestBody};
 use super::response::{Response, ResponseBody};
 use super::shared::Outcome;
-use crate::terminal::{Ask, Begin, Copy, Problem, Receipt, Said, Sale, Status, rfc3339};
+use crate::terminal::{Ask, Begin, Close, Copy, Problem, Receipt, Said, Sale, Status, rfc3339};
+
+pub use acquirer::may_be_ignored;
 
 /// A till asks one thing at a time, and aborts it, and asks how it stands.
 const MOST_EXCHANGES: usize = 8;
@@ -86,6 +93,10 @@ pub struct Settings {
     pub profile: Profile,
     /// Characters of a line of a receipt.
     pub width: u8,
+    /// It captures at this terminal what it has reserved: `authorisationType=PreAuth` and `manualCapture` reserve.
+    pub reserves: bool,
+    /// Keys of SaleToAcquirerData that mean nothing, with what is below them.
+    pub ignore: Vec<String>,
 }
 
 /// The time.
@@ -162,14 +173,21 @@ enum Stage {
     Terminal,
     /// Lines of the till's own.
     Printing,
+    /// A close; and the last one, where the reference was known.
+    Closing,
+    LastClose,
     Over,
 }
 
 /// A request that is being carried out.
 #[derive(Debug)]
 struct Job {
+    /// The first exchange of it.
     exchange: Exchange,
     request: Request,
+    meaning: Option<Meaning>,
+    /// Another message stands under its reference: it has one of its own, by what it means.
+    apart: bool,
     received: Vec<u8>,
     stage: Stage,
     /// The question that is open.
@@ -186,10 +204,12 @@ struct Job {
     original: Option<Sale>,
     sale: Option<Sale>,
     receipts: Vec<Receipt>,
+    /// The close that its reference has made before.
+    closed: Option<Close>,
     /// Another message stops it.
     aborted: bool,
-    /// The till waits for the answer.
-    listened_to: bool,
+    /// The exchanges in which the till waits for the answer: more than one where the same message came again.
+    heard_by: Vec<Exchange>,
 }
 
 /// What a job has at hand while something happens.
@@ -231,6 +251,9 @@ impl Session {
                 job.reject(&format!("MessageHeader.POIID: this terminal is {poi_id}"), flow);
             });
         }
+        if self.waits_for_its_twin(&job) {
+            return Vec::new();
+        }
         let refused = match &job.request.body {
             RequestBody::Abort(abort) => {
                 self.abort(&abort.message_reference.service_id.clone().unwrap_or_default());
@@ -239,7 +262,8 @@ impl Session {
             RequestBody::TransactionStatus(status) if self.is_under_way(status.message_reference.as_ref()) => {
                 Some(Outcome::failure(ErrorCondition::InProgress))
             }
-            RequestBody::Payment(_) | RequestBody::Reversal(_) if self.is_busy_with_another(&job.request) => {
+            // Not with the same message: that has become one with the other.
+            RequestBody::Payment(_) | RequestBody::Reversal(_) if self.jobs.values().any(Job::moves_money) => {
                 Some(because(ErrorCondition::Busy, &"another message of this till is being carried out"))
             }
             _ if self.jobs.len() >= MOST_EXCHANGES => {
@@ -255,8 +279,8 @@ impl Session {
 
     /// The till does not wait for its answer any longer. What has begun goes on.
     pub fn gone(&mut self, exchange: Exchange) {
-        if let Some(job) = self.jobs.get_mut(&exchange) {
-            job.listened_to = false;
+        for job in self.jobs.values_mut() {
+            job.heard_by.retain(|heard_by| *heard_by != exchange);
         }
     }
 
@@ -323,9 +347,13 @@ impl Session {
         jobs.any(|job| asked.is_none_or(|asked| job.request.header.service_id() == asked))
     }
 
-    fn is_busy_with_another(&self, request: &Request) -> bool {
-        let own = request.identity().reference();
-        self.jobs.values().any(|job| job.moves_money() && job.request.identity().reference() != own)
+    /// The same message while it is being carried out: both have one answer.
+    fn waits_for_its_twin(&mut self, job: &Job) -> bool {
+        let waiting: usize = self.jobs.values().map(|job| job.heard_by.len()).sum();
+        let twin = self.jobs.values_mut().find(|first| first.is_twin_of(job));
+        let Some(twin) = twin.filter(|_| waiting < MOST_EXCHANGES) else { return false };
+        twin.heard_by.push(job.exchange);
+        true
     }
 }
 
@@ -333,6 +361,8 @@ impl Job {
     fn new(exchange: Exchange, request: Request, received: Vec<u8>) -> Self {
         Self {
             exchange,
+            meaning: Meaning::of(&request),
+            apart: false,
             request,
             received,
             stage: Stage::Terminal,
@@ -345,9 +375,22 @@ impl Job {
             original: None,
             sale: None,
             receipts: Vec::new(),
+            closed: None,
             aborted: false,
-            listened_to: true,
+            heard_by: vec![exchange],
         }
+    }
+
+    fn is_twin_of(&self, other: &Self) -> bool {
+        let is_once = match (&self.request.body, &other.request.body) {
+            (RequestBody::Reconciliation(own), RequestBody::Reconciliation(other)) => own == other,
+            _ => self.moves_money(),
+        };
+        is_once && self.meaning == other.meaning && self.request.identity() == other.request.identity()
+    }
+
+    fn is_heard(&self) -> bool {
+        !self.heard_by.is_empty()
     }
 
     fn moves_money(&self) -> bool {
@@ -377,16 +420,10 @@ impl Job {
                 *flow.logged_in = false;
                 self.answered(Outcome::success(), flow);
             }
-            RequestBody::Reconciliation(wanted) => {
-                let ask = match wanted.reconciliation_type {
-                    ReconciliationType::PreviousReconciliation => Ask::LastClose,
-                    _ => Ask::Close {
-                        reference: self.request.identity().reference(),
-                        print: flow.settings.terminal_prints,
-                    },
-                };
-                self.ask(ask, Stage::Terminal, flow);
-            }
+            RequestBody::Reconciliation(wanted) => match wanted.reconciliation_type {
+                ReconciliationType::PreviousReconciliation => self.ask(Ask::LastClose, Stage::Terminal, flow),
+                _ => self.close(self.identity().reference(), Stage::Closing, flow),
+            },
             RequestBody::GetTotals(_) => self.ask(Ask::OpenPeriod, Stage::Terminal, flow),
             RequestBody::Input(input) => match (wanted::typed(input), flow.facts) {
                 (false, _) => {
@@ -458,6 +495,8 @@ impl Job {
             Stage::Receipt(_) => self.receipt(said, flow),
             Stage::Earlier => self.earlier(said, flow),
             Stage::Terminal => self.terminal(&said, flow),
+            Stage::Closing => self.closing(said, flow),
+            Stage::LastClose => self.last_close(&said, flow),
             Stage::Watching | Stage::Signing | Stage::Cancelling | Stage::Printing | Stage::Over => {
                 self.over(None, flow);
             }
@@ -560,9 +599,8 @@ impl Job {
 
     fn end(&mut self, message: Option<Box<Message>>, flow: &mut Flow<'_>) {
         self.stage = Stage::Over;
-        if self.listened_to {
-            flow.actions.push(Action::Answer { exchange: self.exchange, message });
-        }
+        let answer = |exchange| Action::Answer { exchange, message: message.clone() };
+        flow.actions.extend(self.heard_by.drain(..).map(answer));
     }
 
     fn identity(&self) -> Identity<'_> {

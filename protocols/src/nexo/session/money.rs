@@ -10,7 +10,7 @@ use super::wanted::{self, How, Wanted};
 use super::{Flow, Job, SERVICE_ID_LASTS_S, Stage, WATCH_S, because, refused, told};
 use crate::nexo::enums::{Category, ErrorCondition};
 use crate::nexo::reference::{replaces, replacing};
-use crate::terminal::{Ask, Begin, Copy, Kind, Outcome, Said, Sale, State, rfc3339};
+use crate::terminal::{Ask, Begin, Copy, Kind, Outcome, Said, Sale, State, rfc3339, unix_s};
 
 impl Job {
     pub(super) fn look_whether_known(&mut self, flow: &mut Flow<'_>) {
@@ -18,17 +18,27 @@ impl Job {
         if let Err(outcome) = self.wanted(flow) {
             return self.answered(outcome, flow);
         }
-        let reference = self.identity().reference();
+        let reference = self.own_reference();
         self.ask(Ask::Show { reference, wait_s: 0 }, Stage::Known, flow);
     }
 
+    /// The reference of this message; one of its own where another message stands under that one.
+    fn own_reference(&self) -> String {
+        match &self.meaning {
+            Some(meaning) if self.apart => self.identity().reference_of(meaning.as_str()),
+            _ => self.identity().reference(),
+        }
+    }
+
     fn wanted(&self, flow: &Flow<'_>) -> Result<Wanted, crate::nexo::shared::Outcome> {
-        wanted::of(&self.request, flow)
+        let mut wanted = wanted::of(&self.request, flow)?;
+        wanted.begin.reference = self.own_reference();
+        Ok(wanted)
     }
 
     pub(super) fn known(&mut self, said: Said, flow: &mut Flow<'_>) {
         match said {
-            Said::Sale(sale) => self.once_more(*sale, flow),
+            Said::Sale(sale) => self.known_as(*sale, flow),
             Said::Refused(problem) if problem.code == "no-such-sale" => {
                 let part = self.identity().of_message();
                 let since = rfc3339(flow.now.unix_s.saturating_sub(SERVICE_ID_LASTS_S));
@@ -39,21 +49,39 @@ impl Job {
         }
     }
 
-    /// The message is known: its answer, as it stands by now.
-    fn once_more(&mut self, sale: Sale, flow: &mut Flow<'_>) {
-        let same = self.wanted(flow).is_ok_and(|wanted| wanted.is_about_as_much_as(&sale, flow));
-        if !same {
+    /// A sale stands under the reference of this message: it is its answer, or another message has begun it.
+    fn known_as(&mut self, sale: Sale, flow: &mut Flow<'_>) {
+        if self.has_begun(&sale, flow) {
+            (self.begun, self.reference) = (true, Some(sale.reference.clone()));
+            return self.stands(sale, flow);
+        }
+        let until = unix_s(&sale.started_at).map(|at| at.saturating_add(SERVICE_ID_LASTS_S));
+        let is_taken = sale.state != State::Ended || until.is_none_or(|until| until >= flow.now.unix_s);
+        if is_taken || self.apart {
             let id = self.request.header.service_id();
             let why = format!(
-                "ServiceID {id} and this SaleTransactionID were used for another amount or another kind of payment"
+                "ServiceID {id} was used for another amount or another kind of payment; ask TransactionStatus what became of it"
             );
             return self.reject(&why, flow);
         }
-        (self.begun, self.reference) = (true, Some(sale.reference.clone()));
-        self.stands(sale, flow);
+        self.apart = true;
+        self.look_whether_known(flow);
+    }
+
+    /// Whether this message has begun that sale. What it meant is kept with it; a record of an earlier program is
+    /// compared field by field, as far as it tells them.
+    fn has_begun(&self, sale: &Sale, flow: &Flow<'_>) -> bool {
+        // No other message has a reference of its own meaning.
+        let by_meaning = self.apart && sale.reference == self.own_reference();
+        let kept = sale.till_data.get(wanted::data::MEANING).and_then(|kept| self.meaning.as_ref()?.is(kept));
+        by_meaning || kept.unwrap_or_else(|| self.wanted(flow).is_ok_and(|wanted| wanted.agrees_with(sale, flow)))
     }
 
     pub(super) fn same_message(&mut self, said: Said, flow: &mut Flow<'_>) {
+        let said = match self.own_of(said) {
+            Ok(sale) => return self.known_as(*sale, flow),
+            Err(said) => said,
+        };
         match said {
             Said::Sales { sales, next } if sales.is_empty() => {
                 if let Some(cursor) = next {
@@ -69,13 +97,22 @@ impl Job {
             }
             Said::Sales { .. } => {
                 let id = self.request.header.service_id();
-                let why = format!(
-                    "ServiceID {id} was used within 48 hours for another SaleTransactionID; give each message its own"
-                );
+                let why =
+                    format!("ServiceID {id} was used within 48 hours for another message; give each message its own");
                 self.reject(&why, flow);
             }
             Said::Refused(problem) => self.answered(refused(&problem), flow),
             _ => self.nobody_answers(flow),
+        }
+    }
+
+    /// The sale of this very message in a list: it was begun while others were looked for.
+    fn own_of(&self, said: Said) -> Result<Box<Sale>, Said> {
+        let Said::Sales { mut sales, next } = said else { return Err(said) };
+        let own = self.own_reference();
+        match sales.iter().position(|sale| sale.reference == own) {
+            Some(at) => Ok(Box::new(sales.swap_remove(at))),
+            None => Err(Said::Sales { sales, next }),
         }
     }
 
@@ -95,6 +132,10 @@ impl Job {
     }
 
     pub(super) fn same_transaction(&mut self, said: Said, flow: &mut Flow<'_>) {
+        let said = match self.own_of(said) {
+            Ok(sale) => return self.known_as(*sale, flow),
+            Err(said) => said,
+        };
         match said {
             Said::Sales { sales, next } => {
                 // An outcome that this program does not know may be one that is charged.
@@ -175,7 +216,7 @@ impl Job {
         if self.aborted {
             return self.answered(because(ErrorCondition::Aborted, &"aborted before it was begun"), flow);
         }
-        if !self.listened_to && !self.begun {
+        if !self.is_heard() && !self.begun {
             // The till has given up before anything was begun: it is to stay so.
             return self.over(None, flow);
         }
@@ -186,6 +227,8 @@ impl Job {
 
     pub(super) fn beginning(&mut self, said: Said, flow: &mut Flow<'_>) {
         match said {
+            // It may have been begun before, and by another message.
+            Said::Sale(sale) if sale.replayed => self.known_as(*sale, flow),
             Said::Sale(sale) => {
                 self.begun = true;
                 self.stands(*sale, flow);
@@ -244,7 +287,7 @@ impl Job {
 
     /// Both copies, as far as there are any; the till that is gone has no use for them.
     pub(super) fn read_receipt(&mut self, copy: Copy, flow: &mut Flow<'_>) {
-        let Some(reference) = self.sale.as_ref().map(|sale| sale.reference.clone()).filter(|_| self.listened_to) else {
+        let Some(reference) = self.sale.as_ref().map(|sale| sale.reference.clone()).filter(|_| self.is_heard()) else {
             return self.told(flow);
         };
         let width = Some(flow.settings.width);

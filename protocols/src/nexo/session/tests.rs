@@ -7,6 +7,9 @@ use super::*;
 use crate::nexo::envelope::Envelope;
 use crate::terminal::Kind;
 
+mod again;
+mod fields;
+
 const STATUS: &str = r#"{"version":"1.0","terminalId":"T1","merchant":["Shop"],"currency":"EUR","currencyDecimals":2,
     "ready":true,"busy":false,"reader":{"state":"ready","serial":"01"},"gateway":{"state":"answers"},"printers":[],
     "clock":{"time":"2026-11-23T10:00:00+01:00"}}"#;
@@ -27,6 +30,8 @@ fn settings() -> Settings {
         terminal_prints: false,
         profile: Profile::Plain,
         width: 32,
+        reserves: false,
+        ignore: Vec::new(),
     }
 }
 

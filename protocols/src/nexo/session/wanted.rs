@@ -16,9 +16,11 @@ use std::collections::BTreeMap;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
-use super::{Flow, because};
+use super::{Flow, acquirer, because};
 use crate::nexo::enums::{Device, ErrorCondition, ForceEntryMode, InputCommand, PaymentType, Words};
+use crate::nexo::meaning::Meaning;
 use crate::nexo::number::Decimal;
+use crate::nexo::reference::replaces;
 use crate::nexo::request::{
     InputRequest, PaymentRequest, Request, RequestBody, ReversalRequest, TransactionConditions,
 };
@@ -44,6 +46,8 @@ pub(super) mod data {
     pub(in super::super) const SALE_REFERENCE: &str = "SaleReferenceID";
     pub(in super::super) const ORIGINAL: &str = "OriginalID";
     pub(in super::super) const ORIGINAL_TIME: &str = "OriginalTimeStamp";
+    /// What the message means for money; absent in what an earlier program has begun.
+    pub(in super::super) const MEANING: &str = "Meaning";
 }
 
 /// How it stands to an earlier transaction.
@@ -70,6 +74,9 @@ pub(super) struct Wanted {
     original: Option<TransactionIdentification>,
     /// Minor units; absent, all that is left.
     amount: Option<u64>,
+    /// Which the till says that the amount has.
+    currency: Option<String>,
+    payment_type: Option<PaymentType>,
 }
 
 /// What is asked for, or why it cannot be.
@@ -79,6 +86,14 @@ pub(super) fn of(request: &Request, flow: &Flow<'_>) -> Result<Wanted, Outcome> 
         RequestBody::Reversal(reversal) => of_reversal(reversal, flow)?,
         _ => return Err(Outcome::failure(ErrorCondition::UnavailableService)),
     };
+    let not_served = match &request.body {
+        RequestBody::Payment(payment) => payment.refused.as_ref(),
+        RequestBody::Reversal(reversal) => reversal.refused.as_ref(),
+        _ => None,
+    };
+    if let Some(field) = not_served {
+        return Err(not_allowed(&format!("{field}: this terminal does not serve it; leave it out")));
+    }
     if let Some(transaction) = request.body.transaction() {
         for (field, text) in [("TransactionID", &transaction.transaction_id), ("TimeStamp", &transaction.time_stamp)] {
             if !(1..=LONGEST_ID).contains(&text.len()) {
@@ -86,7 +101,6 @@ pub(super) fn of(request: &Request, flow: &Flow<'_>) -> Result<Wanted, Outcome> 
             }
         }
     }
-    wanted.begin.reference = request.identity().reference();
     wanted.begin.till_prints = !flow.settings.terminal_prints;
     wanted.begin.till_data = till_data(request);
     Ok(wanted)
@@ -112,14 +126,15 @@ fn of_payment(payment: &PaymentRequest, flow: &Flow<'_>) -> Result<Wanted, Outco
     if of("AmountsReq.CashBackAmount", amounts.cash_back_amount)?.is_some_and(|amount| amount > 0) {
         return Err(not_allowed("AmountsReq.CashBackAmount: this terminal gives no cash"));
     }
-    let data = payment.payment_data.clone().unwrap_or_default();
-    if data.card_acquisition_reference.is_some() || data.instalment.is_some() {
-        let why = "CardAcquisitionReference and Instalment are not served by this terminal";
-        return Err(because(ErrorCondition::UnavailableService, &why));
+    let acquirer = acquirer::read(payment.sale_data.sale_to_acquirer_data.as_ref(), flow.settings)?;
+    if acquirer.currency.as_ref().is_some_and(|currency| *currency != amounts.currency) {
+        return Err(acquirer::refused("currency"));
     }
+    let data = payment.payment_data.clone().unwrap_or_default();
     let original = payment.payment_transaction.original_poi_transaction.as_ref();
     let token = data.payment_instrument_data.and_then(|data| data.card_data?.payment_token);
-    let (how, kind) = match (payment.payment_type(), token.is_some()) {
+    let payment_type = meant(payment.payment_type(), acquirer.reserves, flow)?;
+    let (how, kind) = match (payment_type, token.is_some()) {
         (PaymentType::Normal, false) => (How::Alone, Kind::Sale),
         (PaymentType::Normal, true) => (How::Alone, Kind::ByRegistration),
         (PaymentType::FirstReservation | PaymentType::OneTimeReservation, false) => {
@@ -140,6 +155,13 @@ fn of_payment(payment: &PaymentRequest, flow: &Flow<'_>) -> Result<Wanted, Outco
             return Err(because(ErrorCondition::UnavailableService, &why));
         }
     };
+    if original.is_some() && how == How::Alone {
+        let why = "OriginalPOITransaction: a payment of this PaymentType takes a card, and follows no earlier one";
+        return Err(not_allowed(why));
+    }
+    if acquirer.asks_tip && kind != Kind::Sale {
+        return Err(acquirer::refused("tenderOption=AskGratuity"));
+    }
     let manual = conditions(payment.payment_transaction.transaction_conditions.as_ref())?;
     if requested == Some(0) || (requested.is_none() && matches!(how, How::Alone | How::Update)) {
         return Err(malformed("AmountsReq.RequestedAmount", "must be above zero"));
@@ -151,13 +173,13 @@ fn of_payment(payment: &PaymentRequest, flow: &Flow<'_>) -> Result<Wanted, Outco
     begin.entry = manual.filter(|_| takes_card);
     let mut amount = requested;
     if kind == Kind::Sale {
-        amount = with_tip(&mut begin, payment, (requested, tip), facts.decimals)?;
+        amount = with_tip(&mut begin, acquirer.asks_tip, (requested, tip), facts.decimals)?;
     } else if tip.is_some() {
         return Err(not_allowed("AmountsReq.TipAmount: only a payment of the type Normal has a tip"));
     }
     // A part that is less than the least that is wanted would have to go back: then all of it, or nothing.
     let least = amounts.minimum_amount_to_deliver.or(amounts.minimum_split_amount);
-    let in_part = data.split_payment_flag || tender_options(payment).iter().any(|it| it == "AllowPartialAuthorisation");
+    let in_part = data.split_payment_flag || acquirer.in_part;
     let may_be_less = matches!(kind, Kind::Sale | Kind::PreAuthorisation | Kind::ByRegistration);
     begin.accept_partial = in_part && least.is_none() && may_be_less;
     operator(&mut begin, payment.sale_data.operator_id.as_deref())?;
@@ -169,13 +191,29 @@ fn of_payment(payment: &PaymentRequest, flow: &Flow<'_>) -> Result<Wanted, Outco
         How::Alone => None,
         _ => Some(named(original, flow)?),
     };
-    Ok(Wanted { begin, how, original, amount })
+    let currency = Some(amounts.currency.clone());
+    Ok(Wanted { begin, how, original, amount, currency, payment_type: Some(payment.payment_type()) })
+}
+
+/// What a type of payment is where SaleToAcquirerData says whether the amount is reserved or paid.
+fn meant(payment_type: PaymentType, reserves: Option<bool>, flow: &Flow<'_>) -> Result<PaymentType, Outcome> {
+    use PaymentType::{FirstReservation, Normal, OneTimeReservation, UpdateReservation};
+    match (payment_type, reserves) {
+        (Normal, Some(true)) if flow.settings.reserves => Ok(FirstReservation),
+        (FirstReservation | OneTimeReservation | UpdateReservation, Some(true)) => Ok(payment_type),
+        (FirstReservation | OneTimeReservation | UpdateReservation, Some(false)) | (_, Some(true)) => {
+            let why = "SaleToAcquirerData: authorisationType, manualCapture: this till's captures do not come to this terminal \
+                       (reserves in front.toml); ask for FirstReservation, or leave them out";
+            Err(not_allowed(why))
+        }
+        (payment_type, _) => Ok(payment_type),
+    }
 }
 
 /// The amount without the tip, which RequestedAmount has in it.
 fn with_tip(
     begin: &mut Begin,
-    payment: &PaymentRequest,
+    asks: bool,
     (requested, tip): (Option<u64>, Option<u64>),
     decimals: u8,
 ) -> Result<Option<u64>, Outcome> {
@@ -188,8 +226,7 @@ fn with_tip(
             Ok(Some(requested - tip))
         }
         _ => {
-            let asked = tender_options(payment).iter().any(|option| option == "AskGratuity");
-            begin.tip = asked.then(|| "ask".to_owned());
+            begin.tip = asks.then(|| "ask".to_owned());
             Ok(requested)
         }
     }
@@ -216,12 +253,6 @@ fn conditions(conditions: Option<&TransactionConditions>) -> Result<Option<Entry
     Err(because(ErrorCondition::PaymentRestriction, &why))
 }
 
-fn tender_options(payment: &PaymentRequest) -> Vec<String> {
-    let data = payment.sale_data.sale_to_acquirer_data.as_ref();
-    let options = data.and_then(|data| data.get("tenderOption")).unwrap_or_default();
-    options.split(',').map(|option| option.trim().to_owned()).collect()
-}
-
 fn operator(begin: &mut Begin, operator: Option<&str>) -> Result<(), Outcome> {
     if operator.is_some_and(|name| !(1..=LONGEST_OPERATOR).contains(&name.chars().count())) {
         return Err(malformed("SaleData.OperatorID", "must have 1 to 40 characters"));
@@ -236,10 +267,16 @@ fn of_reversal(reversal: &ReversalRequest, flow: &Flow<'_>) -> Result<Wanted, Ou
     if amount == Some(0) {
         return Err(malformed("ReversedAmount", "must be above zero; leave it out for all of it"));
     }
+    let data = reversal.sale_data.as_ref().and_then(|data| data.sale_to_acquirer_data.as_ref());
+    let acquirer = acquirer::read(data, flow.settings)?;
+    if acquirer.reserves == Some(true) || acquirer.asks_tip {
+        return Err(acquirer::refused("authorisationType, manualCapture, tenderOption"));
+    }
     let mut begin = Begin::new("", Kind::Reversal, None);
     operator(&mut begin, reversal.sale_data.as_ref().and_then(|data| data.operator_id.as_deref()))?;
     let original = Some(named(Some(&reversal.original_poi_transaction), flow)?);
-    Ok(Wanted { begin, how: How::Reversal, original, amount })
+    let currency = acquirer.currency;
+    Ok(Wanted { begin, how: How::Reversal, original, amount, currency, payment_type: None })
 }
 
 /// The terminal's name of the original, where it is this till's and this terminal's.
@@ -277,6 +314,13 @@ impl Wanted {
     pub(super) fn following(&self, original: &Sale, flow: &Flow<'_>) -> Result<Begin, Outcome> {
         let decimals = flow.facts.map_or(2, |facts| facts.decimals);
         let in_minor = |text: &str| text.parse::<Decimal>().ok().and_then(|amount| amount.to_minor(decimals).ok());
+        if let Some(currency) = self.currency.as_ref().filter(|currency| **currency != original.currency) {
+            let (field, is) = (
+                if self.how == How::Reversal { "SaleToAcquirerData: currency" } else { "Currency" },
+                &original.currency,
+            );
+            return Err(not_allowed(&format!("{field}: the original is in {is}, and {currency} is another one")));
+        }
         let left = original.left.as_deref().and_then(in_minor).unwrap_or(0);
         if left == 0 {
             return Err(not_allowed("nothing is left of the original: it came to nothing, or was given back"));
@@ -314,19 +358,42 @@ impl Wanted {
         Ok(begin)
     }
 
-    /// Whether a known sale is what is asked for, so that it can be its answer.
-    pub(super) fn is_about_as_much_as(&self, sale: &Sale, flow: &Flow<'_>) -> bool {
+    /// Whether a sale is what is asked for, field by field: for records that do not tell what their message meant. What
+    /// such a record cannot tell is not taken for the same.
+    pub(super) fn agrees_with(&self, sale: &Sale, flow: &Flow<'_>) -> bool {
         let decimals = flow.facts.map_or(2, |facts| facts.decimals);
-        let same =
-            |text: &str, amount: u64| text.parse::<Decimal>().is_ok_and(|it| it.to_minor(decimals) == Ok(amount));
+        let in_minor = |text: &str| text.parse::<Decimal>().ok().and_then(|amount| amount.to_minor(decimals).ok());
+        let kept = |name: &str| sale.till_data.get(name).map(|text| unkept(text));
         let kind = match self.how {
             How::Alone => sale.kind == self.begin.kind,
             How::Refund => sale.kind == Kind::Refund,
-            How::Update => return sale.kind == Kind::Increment,
             How::Completion => sale.kind == Kind::Capture,
             How::Reversal => matches!(sale.kind, Kind::Reversal | Kind::Refund),
+            // It tells by how much more was reserved, and not how much in all.
+            How::Update => false,
         };
-        kind && self.amount.is_none_or(|amount| same(&sale.amount, amount))
+        let amount = match self.amount {
+            Some(amount) => in_minor(&sale.amount) == Some(amount),
+            // All of it; a refund may have been one of a part.
+            None => sale.kind == Kind::Reversal || replaces(&sale.reference),
+        };
+        let told = sale.tip.as_deref().and_then(in_minor).filter(|tip| *tip > 0);
+        let tip = match self.begin.tip.as_deref() {
+            Some("ask") => true,
+            tip => tip.and_then(in_minor) == told,
+        };
+        let original = match (&self.original, kept(data::ORIGINAL)) {
+            (Some(named), Some(kept_id)) => {
+                let by_time = parts(&kept_id).1.is_none();
+                named.transaction_id == kept_id
+                    && (!by_time || kept(data::ORIGINAL_TIME).is_none_or(|time| time == named.time_stamp))
+            }
+            (named, kept_id) => named.is_none() && kept_id.is_none(),
+        };
+        let payment_type = kept(data::PAYMENT_TYPE);
+        let same_type = self.payment_type.is_none_or(|own| payment_type.is_none_or(|kept| kept == own.as_str()));
+        let currency = self.currency.as_ref().is_none_or(|currency| *currency == sale.currency);
+        kind && amount && tip && original && same_type && currency
     }
 }
 
@@ -353,6 +420,7 @@ pub(super) fn till_data(request: &Request) -> BTreeMap<String, String> {
         _ => (None, None, None),
     };
     let transaction = request.body.transaction();
+    let meaning = Meaning::of(request);
     let original = original.and_then(|original| original.poi_transaction_id.as_ref());
     let all = [
         (data::SERVICE_ID, Some(request.header.service_id())),
@@ -361,6 +429,7 @@ pub(super) fn till_data(request: &Request) -> BTreeMap<String, String> {
         (data::TRANSACTION, transaction.map(|transaction| transaction.transaction_id.as_str())),
         (data::TIME, transaction.map(|transaction| transaction.time_stamp.as_str())),
         (data::SALE_REFERENCE, sale_reference.filter(|text| text.len() <= LONGEST_ID)),
+        (data::MEANING, meaning.as_ref().map(Meaning::as_str)),
         (data::ORIGINAL, original.map(|original| original.transaction_id.as_str()).filter(|id| id.len() <= LONGEST_ID)),
         (data::ORIGINAL_TIME, original.map(|it| it.time_stamp.as_str()).filter(|it| it.len() <= LONGEST_ID)),
     ];

@@ -1,0 +1,86 @@
+//! What a till sends along for the acquirer: obeyed, refused by its name, or passed over. A key that nobody here knows
+//! is refused, unless the till's settings say that it means nothing: it may be one that changes what is paid.
+
+use super::{Settings, because};
+use crate::nexo::additional::SaleToAcquirerData;
+use crate::nexo::enums::{ErrorCondition, has_many_digits};
+use crate::nexo::fields::{FOR_ACQUIRER, object};
+use crate::nexo::shared::Outcome;
+
+/// Most characters of a key that is told.
+const LONGEST_KEY: usize = 40;
+/// Words of `tenderOption` that ask for nothing which changes what is paid.
+const HARMLESS_OPTIONS: [&str; 2] = ["GetAdditionalData", "ReceiptHandler"];
+
+/// What is to be done because of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Asked {
+    /// The amount is reserved alone, or certainly not; nothing where that is not said.
+    pub(super) reserves: Option<bool>,
+    /// The customer is asked for a tip.
+    pub(super) asks_tip: bool,
+    /// An approval of less can be taken.
+    pub(super) in_part: bool,
+    /// Of the amounts.
+    pub(super) currency: Option<String>,
+}
+
+/// Whether a till's settings may say that this key means nothing.
+#[must_use]
+pub fn may_be_ignored(key: &str) -> bool {
+    let root = key.split(['.', '[']).next().unwrap_or(key);
+    root != "split" && object(FOR_ACQUIRER).is_none_or(|object| !object.obeyed.contains(&root))
+}
+
+/// What the till asks for, or the key that is refused.
+pub(super) fn read(data: Option<&SaleToAcquirerData>, settings: &Settings) -> Result<Asked, Outcome> {
+    let Some(data) = data else { return Ok(Asked::default()) };
+    let entries = data.entries().ok_or_else(|| {
+        let why = format!("{FOR_ACQUIRER}: must be pairs or a JSON object, and no key may stand in it twice");
+        because(ErrorCondition::MessageFormat, &why)
+    })?;
+    let mut asked = Asked::default();
+    for (key, value) in &entries {
+        match (key.as_str(), value.as_str()) {
+            ("authorisationType", "PreAuth") | ("manualCapture", "true") => reserve(&mut asked, true, key)?,
+            ("authorisationType", "FinalAuth") | ("manualCapture", "false") => reserve(&mut asked, false, key)?,
+            ("tenderOption", options) => tender(&mut asked, options)?,
+            ("currency", currency) => asked.currency = Some(currency.to_owned()),
+            (key, _) if is_passed_over(key, settings) => {}
+            _ => return Err(refused(key)),
+        }
+    }
+    Ok(asked)
+}
+
+fn reserve(asked: &mut Asked, reserves: bool, key: &str) -> Result<(), Outcome> {
+    // One key must not say what another one denies.
+    if *asked.reserves.get_or_insert(reserves) == reserves { Ok(()) } else { Err(refused(key)) }
+}
+
+fn tender(asked: &mut Asked, options: &str) -> Result<(), Outcome> {
+    for option in options.split(',').map(str::trim).filter(|option| !option.is_empty()) {
+        match option {
+            "AskGratuity" => asked.asks_tip = true,
+            "AllowPartialAuthorisation" => asked.in_part = true,
+            option if HARMLESS_OPTIONS.contains(&option) => {}
+            option => return Err(refused(&format!("tenderOption={option}"))),
+        }
+    }
+    Ok(())
+}
+
+fn is_passed_over(key: &str, settings: &Settings) -> bool {
+    let is = |known: &str| key.strip_prefix(known).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']));
+    let harmless = object(FOR_ACQUIRER).map_or(&[][..], |object| object.harmless);
+    harmless.iter().any(|known| is(known)) || may_be_ignored(key) && settings.ignore.iter().any(|known| is(known))
+}
+
+/// Refused by its name; what may hold a card number is not told.
+pub(super) fn refused(key: &str) -> Outcome {
+    let shown: String = if has_many_digits(key) { "…".to_owned() } else { key.chars().take(LONGEST_KEY).collect() };
+    because(
+        ErrorCondition::NotAllowed,
+        &format!("{FOR_ACQUIRER}: {shown}: this terminal does not serve it; leave it out"),
+    )
+}

@@ -1,0 +1,66 @@
+//! A close of day that a till asks for: once, and never an old one in the place of a new one.
+//!
+//! The message has no transaction of the till, so its reference is its ServiceID, which comes again after 48 hours.
+//!
+//! | the close under this reference | the last close | what is done |
+//! |---|---|---|
+//! | there was none | | it is made |
+//! | made within 48 hours | the same one | its answer once more |
+//! | made within 48 hours | a newer one | refused: its sums are not those of now, and it closes nothing |
+//! | older | made by this message, within 48 hours | its answer once more |
+//! | older | another one | one that follows the last one is made |
+
+use super::{Flow, Job, SERVICE_ID_LASTS_S, Stage, because, refused};
+use crate::nexo::enums::ErrorCondition;
+use crate::terminal::{Ask, Close, Said, unix_s};
+
+impl Job {
+    pub(super) fn close(&mut self, reference: String, stage: Stage, flow: &mut Flow<'_>) {
+        let print = flow.settings.terminal_prints;
+        self.ask(Ask::Close { reference, print }, stage, flow);
+    }
+
+    pub(super) fn closing(&mut self, said: Said, flow: &mut Flow<'_>) {
+        match said {
+            Said::Close(close) if close.replayed => {
+                self.closed = Some(*close);
+                self.ask(Ask::LastClose, Stage::LastClose, flow);
+            }
+            said => self.terminal(&said, flow),
+        }
+    }
+
+    pub(super) fn last_close(&mut self, said: &Said, flow: &mut Flow<'_>) {
+        let (Said::Close(last), Some(known)) = (said, self.closed.take()) else {
+            return match said {
+                Said::Refused(problem) => self.answered(refused(problem), flow),
+                _ => self.nobody_answers(flow),
+            };
+        };
+        let is_new = |close: &Close| {
+            let until = unix_s(&close.period.to).map(|at| at.saturating_add(SERVICE_ID_LASTS_S));
+            until.is_none_or(|until| until >= flow.now.unix_s)
+        };
+        if is_new(&known) && last.number > known.number {
+            let id = self.request.header.service_id();
+            let (made, newer) = (known.number, last.number);
+            let why = format!(
+                "ServiceID {id} has made close {made} within 48 hours, and close {newer} was made since; give a new close its own"
+            );
+            return self.answered(because(ErrorCondition::NotAllowed, &why), flow);
+        }
+        if is_new(&known) {
+            return self.terminal(&Said::Close(Box::new(known)), flow);
+        }
+        let own = last.number.checked_sub(1).map(|before| self.after(before));
+        if own.is_some() && last.reference == own && is_new(last) {
+            return self.terminal(said, flow);
+        }
+        self.close(self.after(last.number), Stage::Terminal, flow);
+    }
+
+    /// The reference of the close that this message makes after that one.
+    fn after(&self, number: u64) -> String {
+        self.identity().reference_of(&format!("after close {number}"))
+    }
+}

@@ -1,0 +1,359 @@
+//! Messages that come again, as the same one or as another one under the same reference: before a terminal that keeps
+//! what was begun, and says so as the agent does.
+
+use super::*;
+use crate::nexo::number::Decimal;
+use crate::nexo::reference::replaces;
+
+/// A till, and the terminal behind its session.
+struct Counter {
+    stage: Stage,
+    /// Everything that was begun, the oldest first.
+    journal: Vec<Value>,
+    /// Reference, number and time of each close.
+    closes: Vec<(String, u64, u64)>,
+    /// How what is begun next ends.
+    outcome: &'static str,
+    /// Records of an earlier program: they say nothing about what the message was in whole.
+    earlier_program: bool,
+}
+
+const DAY: u64 = 86_400;
+
+fn cents(amount: &Value) -> i64 {
+    let text = amount.as_str().unwrap_or("0");
+    text.parse::<Decimal>().unwrap().to_minor(2).unwrap().try_into().unwrap()
+}
+
+fn euros(cents: i64) -> String {
+    format!("{}.{:02}", cents / 100, cents % 100)
+}
+
+impl Counter {
+    fn new() -> Self {
+        Self::with(settings())
+    }
+
+    fn with(settings: Settings) -> Self {
+        let mut stage = Stage::new(settings);
+        stage.till("Diagnosis", "d", "{}");
+        stage.says(200, STATUS);
+        stage.answer();
+        Self { stage, journal: Vec::new(), closes: Vec::new(), outcome: "approved", earlier_program: false }
+    }
+
+    fn later(&mut self, seconds: u64) {
+        self.stage.now.unix_s += seconds;
+        self.stage.now.steady += Duration::from_secs(seconds);
+    }
+
+    fn begin(&mut self, begin: &Begin) -> Value {
+        let known = self.journal.iter().find(|sale| sale["reference"] == begin.reference.as_str()).cloned();
+        if let Some(mut known) = known {
+            known["replayed"] = json!(true);
+            return known;
+        }
+        let original = self.journal.iter_mut().find(|sale| sale["reference"].as_str() == begin.of.as_deref());
+        let left = original.as_ref().map(|sale| cents(&sale["left"]));
+        let amount = begin.amount.as_deref().map_or_else(|| left.unwrap(), |text| cents(&json!(text)));
+        let approved = self.outcome == "approved";
+        if let Some(sale) = original.filter(|_| approved) {
+            let less = if begin.kind == Kind::Increment { -amount } else { amount };
+            sale["left"] = json!(euros(left.unwrap() - less));
+        }
+        let tip = begin.tip.as_deref().map_or(0, |text| cents(&json!(text)));
+        let number = self.journal.len() + 17;
+        let mut data = begin.till_data.clone();
+        if self.earlier_program {
+            data.remove("Meaning");
+        }
+        self.journal.push(sale(
+            &begin.reference,
+            &json!({
+                "number": number, "kind": begin.kind, "of": begin.of, "amount": euros(amount), "tip": begin.tip,
+                "outcome": self.outcome, "approvedAmount": approved.then(|| euros(amount + tip)),
+                "left": euros(if approved { amount + tip } else { 0 }), "paymentId": format!("8ac{number}"),
+                "startedAt": rfc3339(self.stage.now.unix_s), "tillData": data, "currency": "EUR",
+            }),
+        ));
+        self.journal.last().unwrap().clone()
+    }
+
+    fn close(&mut self, wanted: Option<&str>) -> (u16, Value) {
+        let known = match wanted {
+            Some(reference) => self.closes.iter().find(|(it, ..)| it == reference),
+            None => self.closes.last(),
+        };
+        let replayed = wanted.is_some() && known.is_some();
+        let (reference, number, at) = match (known.cloned(), wanted) {
+            (Some(known), _) => known,
+            (None, None) => return (404, json!({ "status": 404, "code": "no-such-close", "detail": "none" })),
+            (None, Some(reference)) => {
+                let made = (reference.to_owned(), self.closes.len() as u64 + 1, self.stage.now.unix_s);
+                self.closes.push(made.clone());
+                made
+            }
+        };
+        let to = rfc3339(at + 3600).replace('Z', "+01:00");
+        let close = json!({ "number": number, "reference": reference, "replayed": replayed, "period": { "to": to } });
+        (200, close)
+    }
+
+    /// The terminal's answer to the oldest question but so many.
+    fn answers(&mut self, at: usize) {
+        let (ticket, ask) = self.stage.asked.remove(at);
+        let none = (404, json!({ "status": 404, "code": "no-such-sale", "detail": "none" }));
+        let listed = |sales: Vec<&Value>| (200, json!({ "sales": sales }));
+        let (status, body) = match &ask {
+            Ask::Show { reference, .. } => {
+                let known = self.journal.iter().find(|sale| sale["reference"] == reference.as_str());
+                known.map_or(none, |sale| (200, sale.clone()))
+            }
+            Ask::Referenced { part, from, .. } => {
+                let since = from.clone().unwrap_or_default();
+                let of = |sale: &&Value| {
+                    sale["reference"].as_str().unwrap().contains(part.as_str())
+                        && sale["startedAt"].as_str() >= Some(&since)
+                };
+                listed(self.journal.iter().rev().filter(of).collect())
+            }
+            Ask::Number(number) => listed(self.journal.iter().filter(|sale| sale["number"] == *number).collect()),
+            Ask::Begin(begin) => (200, self.begin(begin)),
+            Ask::Receipt { .. } => (409, json!({ "status": 409, "code": "no-receipt-yet", "detail": "none" })),
+            Ask::Close { reference, .. } => self.close(Some(reference)),
+            Ask::LastClose => self.close(None),
+            other => panic!("{other:?}"),
+        };
+        let said = Said::read(&ask, status, body.to_string().as_bytes());
+        let actions = self.stage.session.said(ticket, said, self.stage.now);
+        self.stage.take(actions);
+    }
+
+    /// A message, and its answer.
+    fn does(&mut self, category: &str, service_id: &str, body: &str) -> Value {
+        self.stage.till(category, service_id, body);
+        while !self.stage.asked.is_empty() {
+            self.answers(0);
+        }
+        self.stage.answer()
+    }
+
+    /// A payment's or a reversal's, where it is carried out.
+    fn done(&mut self, category: &str, service_id: &str, body: &str) -> String {
+        let answer = self.does(category, service_id, body);
+        let response = &answer[format!("{category}Response")];
+        assert_eq!(response["Response"]["Result"], "Success", "{body}: {answer}");
+        response["POIData"]["POITransactionID"]["TransactionID"].as_str().unwrap().to_owned()
+    }
+
+    fn is_rejected(&mut self, category: &str, service_id: &str, body: &str) -> String {
+        let (answer, begun) = (self.does(category, service_id, body), self.journal.len());
+        let event = &answer["EventNotification"];
+        assert_eq!(event["EventToNotify"], "Reject", "{body}: {answer}");
+        assert_eq!(self.journal.len(), begun);
+        additional::read(event["EventDetails"].as_str().unwrap())[0].1.clone()
+    }
+}
+
+fn of(original: &str) -> String {
+    format!(r#","OriginalPOITransaction":{{"POITransactionID":{{"TransactionID":"{original}","TimeStamp":"t"}}}}"#)
+}
+
+fn reversal_in(currency: &str, original: &str, amount: &str) -> String {
+    let data = format!(
+        r#""SaleData":{{"SaleTransactionID":{{"TransactionID":"v","TimeStamp":"t"}},"SaleToAcquirerData":
+        "currency={currency}"}},"#
+    );
+    reversal(original, amount).replacen('{', &format!("{{{data}"), 1)
+}
+
+fn with_tip(amount: &str, tip: &str) -> String {
+    payment(&format!(r#"{amount},"TipAmount":{tip}"#), "tip")
+}
+
+/// Pairs of messages with one ServiceID and one SaleTransactionID that differ in what they mean for money, and whether
+/// the second one moves money by its own right once the number is free again.
+fn pairs(counter: &mut Counter) -> Vec<(&'static str, &'static str, String, String, bool)> {
+    let one = counter.done("Payment", "a", &payment("10", "one"));
+    let two = counter.done("Payment", "b", &payment("30", "two"));
+    let three = counter.done("Payment", "e", &payment("30", "seven"));
+    let reserved = counter.done("Payment", "c", &payment_of("FirstReservation", "50", "three", ""));
+    let refund = |of: &str| payment_of("Refund", "3", "four", of);
+    let update = |amount: &str| payment_of("UpdateReservation", amount, "five", &of(&reserved));
+    vec![
+        ("Reversal", "another original", reversal(&one, "1"), reversal(&two, "1"), true),
+        ("Reversal", "all after a part", reversal(&two, "2"), reversal(&two, ""), true),
+        ("Reversal", "another part", reversal(&three, "3"), reversal(&three, "3.01"), true),
+        ("Payment", "a refund of another original", refund(&of(&one)), refund(&of(&two)), false),
+        ("Payment", "another tip", with_tip("12.00", "2.00"), with_tip("13.00", "3.00"), false),
+        ("Payment", "another reservation", update("80"), update("200"), false),
+        ("Payment", "another kind", payment("5", "six"), payment_of("FirstReservation", "5", "six", ""), false),
+    ]
+}
+
+#[test]
+fn another_message_under_a_used_reference_is_never_answered_by_the_first() {
+    for earlier_program in [false, true] {
+        let mut counter = Counter { earlier_program, ..Counter::new() };
+        for (n, (category, what, first, second, moves)) in pairs(&mut counter).into_iter().enumerate() {
+            let id = &format!("p{n}");
+            counter.done(category, id, &first);
+            let said = counter.is_rejected(category, id, &second);
+            assert!(said.contains("another amount") || said.contains("earlier program"), "{what}: {said}");
+            // The number is free again; the payment is not.
+            counter.later(3 * DAY);
+            let begun = counter.journal.len();
+            if moves {
+                let carried_out = counter.done(category, id, &second);
+                assert_eq!(counter.journal.len(), begun + 1, "{what}");
+                // Its own replay from now on, and it is found by the number of its message.
+                assert_eq!(counter.done(category, id, &second), carried_out, "{what}");
+                assert_eq!(counter.journal.len(), begun + 1, "{what}");
+                let last = counter.journal.last().unwrap()["reference"].as_str().unwrap().to_owned();
+                assert!(last.len() <= 62 && !replaces(&last), "{last}");
+            } else {
+                let said = counter.is_rejected(category, id, &second);
+                assert!(said.contains("SaleTransactionID"), "{what}: {said}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_same_message_has_its_own_answer_at_once_and_after_months() {
+    let mut counter = Counter::new();
+    for (n, (category, what, first, ..)) in pairs(&mut counter).into_iter().enumerate() {
+        let id = &format!("p{n}");
+        let name = counter.done(category, id, &first);
+        for later in [0, 1, 3 * DAY, 90 * DAY] {
+            counter.later(later);
+            let begun = counter.journal.len();
+            assert_eq!(counter.done(category, id, &first), name, "{what} after {later} s");
+            assert_eq!(counter.journal.len(), begun, "{what}");
+        }
+    }
+}
+
+#[test]
+fn what_came_to_nothing_may_be_asked_for_otherwise_once_its_number_is_free() {
+    let mut counter = Counter { outcome: "declined", ..Counter::new() };
+    counter.does("Payment", "1", &payment("10", "one"));
+    assert!(counter.is_rejected("Payment", "1", &payment("11", "one")).contains("another amount"));
+    counter.later(3 * DAY);
+    counter.outcome = "approved";
+    let paid = counter.done("Payment", "1", &payment("11", "one"));
+    assert_eq!(counter.done("Payment", "1", &payment("11", "one")), paid);
+    // The first one is answered as it ended: it is the same message.
+    let answer = counter.does("Payment", "1", &payment("10", "one"));
+    assert_eq!(answer["PaymentResponse"]["Response"]["ErrorCondition"], "Refusal", "{answer}");
+    assert!(counter.is_rejected("Payment", "1", &payment("12", "one")).contains("48 hours"));
+    assert_eq!(counter.journal.len(), 2);
+}
+
+#[test]
+fn the_currency_of_a_reversal_is_the_originals_or_it_is_refused_by_name() {
+    let mut counter = Counter::new();
+    let paid = counter.done("Payment", "a", &payment("30", "one"));
+    let answer = counter.does("Reversal", "1", &reversal_in("USD", &paid, "5"));
+    let response = &answer["ReversalResponse"]["Response"];
+    assert_eq!(response["ErrorCondition"], "NotAllowed", "{answer}");
+    assert!(response["AdditionalResponse"].as_str().unwrap().contains("currency"), "{answer}");
+    assert_eq!(counter.journal.len(), 1);
+    counter.done("Reversal", "2", &reversal_in("EUR", &paid, "5"));
+    let begun = counter.journal.len();
+    let answer = counter.does("Reversal", "2", &reversal_in("USD", &paid, "5"));
+    assert_ne!(answer["ReversalResponse"]["Response"]["Result"], "Success", "{answer}");
+    assert_eq!(counter.journal.len(), begun);
+}
+
+#[test]
+fn a_twin_waits_and_has_the_same_answer() {
+    for (category, twin_comes_at) in [("Payment", 0), ("Payment", 1), ("Payment", 2), ("Reversal", 1)] {
+        let mut counter = Counter::new();
+        let paid = counter.done("Payment", "a", &payment("30", "one"));
+        let body = if category == "Payment" { payment("5", "two") } else { reversal(&paid, "5") };
+        counter.stage.till(category, "1", &body);
+        for _ in 0..twin_comes_at {
+            counter.answers(0);
+        }
+        counter.stage.till(category, "1", &body);
+        // The twin's first question is answered before the first one is begun, and its others after it.
+        if counter.stage.asked.len() > 1 {
+            counter.answers(1);
+        }
+        while !counter.stage.asked.is_empty() {
+            counter.answers(0);
+        }
+        let (one, other) = (counter.stage.answers.pop().unwrap(), counter.stage.answers.pop().unwrap());
+        assert_eq!(one.1, other.1, "{category} {twin_comes_at}");
+        let result =
+            |value: &Value| value["SaleToPOIResponse"][format!("{category}Response")]["Response"]["Result"].clone();
+        assert_eq!(result(&one.1.unwrap()), "Success", "{category} {twin_comes_at}");
+        assert_eq!(counter.journal.len(), 2);
+    }
+}
+
+#[test]
+fn a_twin_whose_first_has_hung_up_goes_on_in_its_place() {
+    let mut counter = Counter::new();
+    let first = counter.stage.till("Payment", "1", &payment("5", "one"));
+    counter.answers(0);
+    let twin = counter.stage.till("Payment", "1", &payment("5", "one"));
+    counter.stage.session.gone(first);
+    while !counter.stage.asked.is_empty() {
+        counter.answers(0);
+    }
+    let (exchange, answer) = counter.stage.answers.pop().unwrap();
+    assert_eq!((exchange, counter.stage.answers.len(), counter.journal.len()), (twin, 0, 1));
+    assert_eq!(answer.unwrap()["SaleToPOIResponse"]["PaymentResponse"]["Response"]["Result"], "Success");
+}
+
+#[test]
+fn another_message_in_a_twins_place_begins_nothing() {
+    let mut counter = Counter::new();
+    counter.stage.till("Payment", "1", &payment("5", "one"));
+    counter.answers(0);
+    counter.stage.till("Payment", "1", &payment("6", "one"));
+    counter.stage.failed("PaymentResponse", "Busy");
+}
+
+#[test]
+fn a_close_under_an_old_number_closes_or_is_refused_by_name() {
+    let mut counter = Counter::new();
+    let close = r#"{"ReconciliationType":"SaleReconciliation"}"#;
+    let number = |answer: &Value| answer["ReconciliationResponse"]["POIReconciliationID"].clone();
+    for later in [0, 60, DAY] {
+        counter.later(later);
+        let answer = counter.does("Reconciliation", "1", close);
+        assert_eq!(number(&answer), "1", "soon it is the same close: {answer}");
+    }
+    // Another one was made since: neither its sums nor those of then would be the answer.
+    assert_eq!(number(&counter.does("Reconciliation", "2", close)), "2");
+    let answer = counter.does("Reconciliation", "1", close);
+    let response = &answer["ReconciliationResponse"]["Response"];
+    assert_eq!(response["ErrorCondition"], "NotAllowed", "{answer}");
+    assert!(response["AdditionalResponse"].as_str().unwrap().contains("ServiceID"), "{answer}");
+    // Days later the number is free: a close of its own, once.
+    for round in 3..6 {
+        counter.later(3 * DAY);
+        for _ in 0..2 {
+            let answer = counter.does("Reconciliation", "1", close);
+            assert_eq!(number(&answer), round.to_string(), "{answer}");
+            counter.later(60);
+        }
+        assert_eq!(counter.closes.len(), round);
+    }
+}
+
+#[test]
+fn a_close_of_a_twin_is_one() {
+    let mut counter = Counter::new();
+    let close = r#"{"ReconciliationType":"SaleReconciliation"}"#;
+    counter.stage.till("Reconciliation", "1", close);
+    counter.stage.till("Reconciliation", "1", close);
+    while !counter.stage.asked.is_empty() {
+        counter.answers(0);
+    }
+    let (one, other) = (counter.stage.answers.pop().unwrap(), counter.stage.answers.pop().unwrap());
+    assert_eq!((one.1, counter.closes.len()), (other.1, 1));
+}
