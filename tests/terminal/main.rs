@@ -23,6 +23,7 @@
 //! | `probing` | when the gateway is asked whether it answers |
 //! | `zvt` | a payment by ZVT, cut at each of its points |
 //! | `nexo` | a payment by nexo, cut at each of its points |
+//! | `nexo_again` | messages of a nexo till that come again, as the same one or another one, at once and after days |
 
 #![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]
 
@@ -39,6 +40,7 @@ mod close_of_day;
 mod flood;
 mod housekeeping;
 mod nexo;
+mod nexo_again;
 mod old_copy;
 mod one_round_trip;
 mod printers;

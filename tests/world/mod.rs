@@ -35,6 +35,7 @@ pub(crate) mod hardware;
 pub(crate) mod host_rules;
 pub(crate) mod ledger;
 pub(crate) mod nexo;
+pub(crate) mod nexo_counter;
 mod pcap;
 pub(crate) mod tills;
 pub(crate) mod verdict;
