@@ -185,7 +185,10 @@ async fn work(
             // In this order when several are ready, as long as each has turns left: what is rare and must not starve
             // comes first.
             biased;
-            _ = watchdog.tick() => notify.watchdog(),
+            _ = watchdog.tick() => {
+                notify.watchdog();
+                agent.look_at_the_journal();
+            }
             () = &mut shutdown, if stopping.is_none() => {
                 stopping = Some(agent.asks_the_clock());
                 agent.stop_taking_sales();
@@ -224,6 +227,8 @@ async fn work(
 /// The end: the last tellings, receipts and answers go out.
 async fn end(mut agent: Agent, mut ends: Ends, tills: Option<Served>) {
     agent.tell_and_print();
+    agent.look_at_the_journal();
+    agent.rescue_the_journal();
     agent.note_the_end();
     agent.keep_last_receipts();
     if let Some(tills) = tills {

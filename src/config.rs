@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
@@ -357,7 +357,25 @@ pub struct Journal {
     /// How many days on which it took a transaction the journal keeps. What is older and settled is taken out between
     /// sales; a till that repeats such an old reference begins a new transaction.
     pub keep_days: u32,
+    /// The folder of the mark that this terminal has sold, so that a journal that was lost is not taken for a new
+    /// terminal's; on another file system best. Without it `/var/lib/pos-agent-sold` for a journal in
+    /// `/var/lib/pos-agent`, and the journal's own folder for any other.
+    pub mark_folder: Option<PathBuf>,
 }
+
+impl Journal {
+    /// Where the mark that this terminal has sold lies.
+    #[must_use]
+    pub fn mark_folder(&self) -> PathBuf {
+        let own = self.path.parent().unwrap_or(Path::new("/"));
+        let usual = if own == Path::new(STATE_FOLDER) { Path::new(MARK_FOLDER) } else { own };
+        self.mark_folder.clone().unwrap_or_else(|| usual.to_owned())
+    }
+}
+
+/// The folders that the package makes.
+const STATE_FOLDER: &str = "/var/lib/pos-agent";
+const MARK_FOLDER: &str = "/var/lib/pos-agent-sold";
 
 impl Default for ReaderPrompts {
     fn default() -> Self {
@@ -386,7 +404,7 @@ impl Default for Till {
 impl Default for Journal {
     fn default() -> Self {
         // A year of books and a month: a dispute or a refund that comes later than that is rare.
-        Self { path: PathBuf::from("/var/lib/pos-agent/journal.db"), keep_days: 400 }
+        Self { path: Path::new(STATE_FOLDER).join("journal.db"), keep_days: 400, mark_folder: None }
     }
 }
 

@@ -109,6 +109,7 @@ impl Agent {
         if order.till != wanted.till {
             wanted.caller.needs(Right::AnyTill, "to refer to another till's transaction")?;
         }
+        self.is_transaction_of_its_ground(sale)?;
         self.is_whole_for(Some(order.number))?;
         let kind = wanted.transaction.kind();
         let left = self.left(kind, sale)?.map_err(|why| match why {

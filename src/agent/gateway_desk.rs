@@ -43,6 +43,10 @@ impl GatewayDesk {
 
 impl Agent {
     pub(super) fn ask(&mut self, number: SaleNumber) {
+        if self.sales.open.get(&number).is_some_and(|active| self.was_trained(active.sale.order())) {
+            let why = sale::Reason::RequestNotPossible.with("it follows a transaction of training, which never was");
+            return self.sales.inbox.push_back((number, Event::CannotAsk { why }));
+        }
         let Some(active) = self.sales.open.get_mut(&number) else {
             return;
         };

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use crate::journal::{self, Journal};
+use crate::journal::{self, Journal, Rescued, SoldMark, SoldOn};
 use crate::sale::Sale;
 use crate::till::{JournalState, Refused};
 use crate::transaction::SaleNumber;
@@ -20,6 +20,64 @@ pub(super) struct JournalDesk {
     /// It could not be written: no sale is taken until it can be again.
     pub(super) fault: Option<JournalFault>,
     pub(super) last_number: SaleNumber,
+    /// The mark that this terminal has sold; training has none.
+    sold: Option<SoldMark>,
+    /// The mark names this journal.
+    is_marked: bool,
+    /// Why this journal waits for a person before anything is charged on it.
+    barred: Option<String>,
+    /// What was saved of it when it was taken away.
+    rescued: Option<Rescued>,
+}
+
+impl JournalDesk {
+    /// A journal that was opened, with the mark that the terminal has sold.
+    pub(super) fn new(book: Journal, last_number: SaleNumber, sold: Option<SoldMark>) -> Result<Self, journal::Error> {
+        let says = match &sold {
+            Some(mark) => mark.says_of(&book.identities()?),
+            None => SoldOn::Nothing,
+        };
+        let is_empty = last_number == SaleNumber::BEFORE_ALL;
+        let (is_marked, barred) = match says {
+            SoldOn::Nothing => (false, None),
+            SoldOn::This => (true, None),
+            SoldOn::Another(how) => (false, Some(how)),
+            // Its own sales speak for it.
+            SoldOn::Unknown(how) => (false, is_empty.then_some(how)),
+        };
+        let mut desk = Self { book, fault: None, last_number, sold, is_marked, barred, rescued: None };
+        desk.fault = desk.bar();
+        Ok(desk)
+    }
+
+    /// Whether a mark was found that this terminal has sold, on whatever journal.
+    pub(super) fn is_of_a_terminal_that_sold(&self) -> bool {
+        self.is_marked || self.is_barred()
+    }
+
+    /// Whether a person must decide first whose journal this is: nothing of it is settled, and nothing is charged.
+    pub(super) fn is_barred(&self) -> bool {
+        self.barred.is_some()
+    }
+
+    fn bar(&self) -> Option<JournalFault> {
+        let how = self.barred.as_ref()?;
+        let why = format!(
+            "this terminal has sold on another journal ({how}): nothing is charged until a person decides. Stop the agent; then put the right \
+             journal back, or take it over (pos-agent journal adopt FILE), or, when it is lost, say so (pos-agent journal accept)"
+        );
+        Some(JournalFault { state: JournalState::CannotBeWritten, why, retry_at: Duration::MAX })
+    }
+
+    /// Writes the mark that this terminal has sold, before its first sale.
+    fn mark_sold(&mut self) -> Result<(), journal::Error> {
+        let Some(sold) = self.sold.as_ref().filter(|_| !self.is_marked) else { return Ok(()) };
+        let identities = self.book.identities()?;
+        let failed = |error| journal::Error::Failed { cause: format!("the mark that this terminal has sold: {error}") };
+        sold.write(identities.first().map_or("", String::as_str)).map_err(failed)?;
+        self.is_marked = true;
+        Ok(())
+    }
 }
 
 /// Why the journal could not be written, and when to try again.
@@ -30,12 +88,53 @@ pub(super) struct JournalFault {
 }
 
 impl Agent {
+    /// Asks whether the journal is in place, before anything is promised on it.
+    pub(super) fn look_at_the_journal(&mut self) {
+        if self.journal.fault.is_none()
+            && let Err(error) = self.journal.book.is_in_place()
+        {
+            self.journal_is_faulty(&error);
+        }
+    }
+
+    /// Before the first sale the mark is written that this terminal has sold.
+    pub(super) fn mark_sold(&mut self) -> Result<(), Refused> {
+        self.journal.mark_sold().map_err(|error| {
+            self.journal_is_faulty(&error);
+            refused_by_journal(error)
+        })
+    }
+
+    /// Saves what is open in a journal that was taken away; the status says where it is.
+    pub(super) fn rescue_the_journal(&mut self) {
+        let is_gone = matches!(self.journal.book.is_in_place(), Err(journal::Error::Gone { .. }));
+        if !is_gone || self.journal.rescued.is_some() || self.trains() {
+            return;
+        }
+        let Some(sold) = &self.journal.sold else { return };
+        // Whoever has emptied the journal's folder has not emptied the other one.
+        let folders: Vec<_> = sold.folders().collect();
+        match self.journal.book.rescue(&folders, self.clock.unix_ms()) {
+            Ok(rescued) => {
+                let said = said_of(&rescued);
+                tracing::error!("ALARM: {said}");
+                self.announce("alarm", &format!("ALARM: {said}"));
+                self.journal.rescued = Some(rescued);
+            }
+            Err(error) => {
+                tracing::error!(%error, "ALARM: what is open in the journal could not be saved; it is tried again")
+            }
+        }
+    }
+
     /// Takes up again what only the disk knows; when that cannot be written either, it is tried again later.
     pub(super) fn retry_journal(&mut self) {
+        self.rescue_the_journal();
         // That it can be read says nothing about whether a sale can be written.
         match self.journal.book.try_to_write().and_then(|()| self.known_to_the_disk_alone()) {
             Ok(sales) => {
-                self.journal.fault = None;
+                self.journal.fault = self.journal.bar();
+                self.journal.rescued = None;
                 self.resume(sales);
             }
             Err(error) => self.journal_is_faulty(&error),
@@ -59,8 +158,37 @@ impl Agent {
 
     /// Takes no sale until the journal can be written again.
     pub(super) fn journal_is_faulty(&mut self, error: &journal::Error) {
-        let retry_at = self.clock.monotonic() + JOURNAL_RETRY;
-        self.journal.fault = Some(JournalFault { state: state_of_journal(error), why: error.to_string(), retry_at });
+        let now = self.clock.monotonic();
+        let is_new = self.journal.fault.is_none();
+        let (mut why, mut retry_at) = (error.to_string(), now + JOURNAL_RETRY);
+        if let journal::Error::Gone { .. } = error {
+            match &self.journal.rescued {
+                Some(rescued) => why = format!("{why}; {}", said_of(rescued)),
+                // What is open is saved as soon as whoever waits was told.
+                None if is_new => retry_at = now,
+                None => {}
+            }
+            if is_new {
+                tracing::error!(%error, "ALARM: the journal was taken away");
+                self.announce("alarm", &format!("ALARM: {error}"));
+            }
+        }
+        self.journal.fault = Some(JournalFault { state: state_of_journal(error), why, retry_at });
+    }
+}
+
+/// What was saved, and what is to be done.
+fn said_of(rescued: &Rescued) -> String {
+    match rescued {
+        Rescued::IntoTheJournal => {
+            "all of it was copied into the journal: restart the agent, and nothing is lost".to_owned()
+        }
+        Rescued::Into(file) => format!(
+            "what is open, and the latest transactions, are in {file}: put the journal back if it was moved; if it is lost, stop the agent, take \
+             that file over (pos-agent journal adopt {file}) and start the agent",
+            file = file.display()
+        ),
+        Rescued::Nothing => "there was no transaction in it: restart the agent".to_owned(),
     }
 }
 

@@ -1,5 +1,5 @@
 //! What a reversal waits for before it leaves: that what a till had given back by the payment's id is in the list by
-//! which its amount was reckoned, and, of a sale of before the start, that this journal is no old copy (`old_copy.rs`).
+//! which its amount was reckoned, that the payment is none of training, and, of a sale of before the start, that this journal is no old copy (`old_copy.rs`).
 //!
 //! How much is left to reverse is `sale`'s to reckon; a sale knows no other transaction, so what others gave back of it
 //! is found here.
@@ -7,6 +7,7 @@
 use crate::follow_up::{Held, History};
 use crate::money::Amount;
 use crate::sale::{self, Action, Event, Reason, Sale};
+use crate::training;
 use crate::transaction::{Kind, PaymentId, SaleNumber};
 
 use super::Agent;
@@ -14,6 +15,15 @@ use super::Agent;
 impl Agent {
     /// Gives a reversal back when it may leave.
     pub(super) fn may_leave(&mut self, number: SaleNumber, reversal: Action) -> Option<Action> {
+        if let Action::Reverse { payment, reference, .. } = &reversal
+            && training::is_of_training(payment)
+        {
+            let why = Reason::RequestNotPossible.with("a payment of training, which never was");
+            let held_back = sale::ReversalAnswer::HeldBack { why, for_person: true };
+            let answered = Event::ReversalAnswered { reference: reference.clone(), reversal: held_back };
+            self.sales.inbox.push_back((number, answered));
+            return None;
+        }
         if let Action::Reverse { payment, amount, reference } = &reversal
             && let Some(held_back) = self.given_back_by_id(number, payment, *amount)
         {

@@ -41,6 +41,8 @@ enum Comparison {
     Finished,
     /// It is one: how that shows.
     IsOldCopy(String),
+    /// It is new, and the gateway holds so many references of this terminal: another board's, or a lost journal's.
+    BeganAnew(usize),
 }
 
 /// What is known of it, and what waits for it.
@@ -56,6 +58,8 @@ pub(super) struct OldCopy {
     before: SaleNumber,
     /// What was found before: what was open then waits for a person already, and what was done then is not known.
     noticed: journal::OldCopyFound,
+    /// The journal had no transaction, and there is no mark that this terminal has sold. Then nothing waits for the answer.
+    is_new: bool,
     tries: u32,
     /// Why the last question had no answer.
     trouble: Option<String>,
@@ -73,8 +77,10 @@ impl OldCopy {
     /// What the journal said when it was opened. A journal without a transaction is nobody's copy.
     pub(super) fn new(opened: &Opened, can_be_asked: bool) -> Self {
         let known = opened.known_until_unix_ms.filter(|_| can_be_asked);
+        let is_new = can_be_asked && opened.known_until_unix_ms.is_none();
         Self {
-            comparison: if known.is_some() { Comparison::Due(Duration::ZERO) } else { Comparison::Finished },
+            is_new,
+            comparison: if known.is_some() || is_new { Comparison::Due(Duration::ZERO) } else { Comparison::Finished },
             known_until_unix_ms: known.unwrap_or_default(),
             first_unix_ms: opened.first_unix_ms,
             before: opened.last_number,
@@ -86,6 +92,12 @@ impl OldCopy {
             not_unsent: BTreeSet::new(),
             unmarked: false,
         }
+    }
+
+    /// There is a mark: a person decides, or has decided, whose journal it is.
+    pub(super) fn of_no_new_terminal(self) -> Self {
+        let comparison = if self.is_new { Comparison::Finished } else { self.comparison };
+        Self { is_new: false, comparison, ..self }
     }
 
     /// Why the gateway has not been asked yet.
@@ -135,11 +147,18 @@ impl OldCopy {
                     "this journal is an old copy: {how}; open sales of before wait for pos-agent settle NUMBER --keep or --reverse"
                 ),
             ),
-            (Comparison::Due(_) | Comparison::Asking, Some(why)) => (
+            (Comparison::Due(_) | Comparison::Asking, Some(why)) if !self.is_new => (
                 Attention::JournalNotCompared,
                 format!(
                     "the gateway has not said whether this journal is an old copy ({why}); until it does, refunds, captures and credits are \
                  refused and reversals of before wait; if it cannot be asked by date, set [gateway.assumptions] query-by-date = false"
+                ),
+            ),
+            (Comparison::BeganAnew(count), _) => (
+                Attention::JournalBeganAnew,
+                format!(
+                    "this journal is new, and the gateway holds {count} payments of this terminal of the last days: adopt the journal of the \
+                     board before this one (pos-agent journal adopt FILE)"
                 ),
             ),
             _ if self.noticed.before > SaleNumber::BEFORE_ALL => (
@@ -164,7 +183,7 @@ impl Agent {
             return Some(reversal);
         }
         match &self.old_copy.comparison {
-            Comparison::Finished => Some(reversal),
+            Comparison::Finished | Comparison::BeganAnew(_) => Some(reversal),
             Comparison::Due(_) | Comparison::Asking => {
                 self.old_copy.waiting.push((number, reversal, self.clock.monotonic()));
                 None
@@ -269,7 +288,7 @@ impl Agent {
     /// Whether the journal knows all that was done with the transaction of this number, as far as it can be known.
     /// `None` stands for what this journal does not know anyway, and for money that is given without a payment.
     pub(super) fn is_whole_for(&self, number: Option<SaleNumber>) -> Result<(), Refused> {
-        let OldCopy { comparison, before, noticed, .. } = &self.old_copy;
+        let OldCopy { comparison, before, noticed, is_new, .. } = &self.old_copy;
         if let Some(number) = number.filter(|number| *number <= noticed.before) {
             let why = format!(
                 "transaction {number} is older than the moment at which this journal was found to be an old copy: what was given \
@@ -277,7 +296,8 @@ impl Agent {
             );
             return Err(Refused::NotPossible { why });
         }
-        if number.is_none_or(|number| number <= *before)
+        if !is_new
+            && number.is_none_or(|number| number <= *before)
             && matches!(comparison, Comparison::Due(_) | Comparison::Asking)
         {
             let why = "the gateway has not said yet whether this journal is an old copy, which would not know what was given back; \

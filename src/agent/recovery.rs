@@ -14,6 +14,11 @@ impl Agent {
     pub(super) fn resume(&mut self, unsettled: Vec<Sale>) {
         for sale in unsettled {
             let number = sale.order().number;
+            if let Some(why) = self.is_not_its_own(sale.order()) {
+                tracing::error!(sale = number.get(), %why, "ALARM: an open sale is left alone");
+                self.sales.left_alone.insert(number, (sale.order().till.clone(), sale.order().reference.clone(), why));
+                continue;
+            }
             tracing::info!(sale = number.get(), "found open, being settled");
             let never_sent = sale.standing() == sale::Standing::Waiting;
             let counted = self.sales.open.get(&number).is_some_and(|active| active.counted);
@@ -21,6 +26,19 @@ impl Agent {
             let first = self.old_copy.first_event(number, never_sent);
             self.sales.inbox.extend(first.map(|event| (number, event)));
         }
+    }
+
+    /// Why this agent cannot settle an open sale of its journal: what was trained never was, and what another terminal
+    /// sent cannot be found, or taken back, with this one's access to the gateway.
+    fn is_not_its_own(&self, order: &sale::Order) -> Option<String> {
+        let ours = &self.config.terminal.id;
+        if order.training.is_some() && !self.trains() {
+            return Some("it is one of training, which never was: nothing of it is sent to the gateway".to_owned());
+        }
+        (order.terminal_id != *ours).then(|| {
+            let theirs = &order.terminal_id;
+            format!("terminal {theirs} made it, and this is {ours}: it cannot be settled from here; correct [terminal] id if this is {theirs}")
+        })
     }
 
     /// What cannot be recorded is not done: the card is declined, the till told that nothing is sure, and the sale

@@ -11,7 +11,7 @@ use crate::gateway::PreparedPayment;
 use crate::journal;
 use crate::sale::{self, Deadlines, Now, Sale};
 use crate::till::{Refused, SaleView};
-use crate::transaction::SaleNumber;
+use crate::transaction::{Reference, SaleNumber};
 
 use super::Agent;
 use super::sale_times::SaleTimes;
@@ -28,6 +28,8 @@ pub(super) struct SaleDesk {
     /// Sales to tell and receipts to print, once the devices have had their turn.
     pub(super) afterwards: VecDeque<(SaleNumber, Afterwards)>,
     pub(super) deadlines: Deadlines,
+    /// Open sales of the journal that are not settled here: till, reference, and why.
+    pub(super) left_alone: BTreeMap<SaleNumber, (String, Reference, String)>,
 }
 
 /// What can wait until the devices have had their turn.
@@ -60,8 +62,8 @@ pub(super) struct OpenSale {
 
 impl SaleDesk {
     pub(super) fn new(config: &Config) -> Self {
-        let (open, inbox, afterwards) = Default::default();
-        Self { open, inbox, afterwards, deadlines: deadlines(config) }
+        let (open, inbox, afterwards, left_alone) = Default::default();
+        Self { open, inbox, afterwards, deadlines: deadlines(config), left_alone }
     }
 
     /// When the first of them wants to be woken.

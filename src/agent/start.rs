@@ -6,7 +6,7 @@ use tokio::sync::mpsc;
 
 use crate::config::{self, Assumptions, Config};
 use crate::gateway;
-use crate::journal::{Journal, Opened};
+use crate::journal::{Journal, Opened, Purpose, SoldMark};
 use crate::metrics::Metrics;
 use crate::printer;
 use crate::reader::{self, ReaderFamily, ReaderSettings};
@@ -66,7 +66,7 @@ impl Agent {
         // Not even the shop's certificate is read.
         (config.gateway.client_certificate_file, config.gateway.client_key_file) = (None, None);
         config.gateway.client_key_credential = None;
-        let (mut journal, opened) = Journal::open(&config.journal.path)?;
+        let (mut journal, opened) = Journal::open_for(&config.journal.path, Purpose::Training)?;
         journal.keep_days(Some(training::KEEP_DAYS));
         let nowhere = || std::io::Error::new(std::io::ErrorKind::NotConnected, "training reaches no gateway");
         let way: Connector = Arc::new(move || Box::pin(async move { Err(nowhere()) }));
@@ -100,11 +100,15 @@ impl Agent {
         let recorded = RecordedReader::new(journal.latest_reader()?);
         let answered = Answered::begin(&mut journal);
         let last_number = opened.last_number.max(opened.old_copy.above);
+        let sold = matches!(ground, Ground::Shop(_))
+            .then(|| SoldMark::of(&config.terminal.id, &config.journal.mark_folder(), &config.journal.path));
+        let journal = JournalDesk::new(journal, last_number, sold)?;
+        let old_copy = if journal.is_of_a_terminal_that_sold() { old_copy.of_no_new_terminal() } else { old_copy };
         let mut agent = Self {
             limits,
             clock,
             random,
-            journal: JournalDesk { book: journal, fault: None, last_number },
+            journal,
             old_copy,
             gateway: GatewayDesk::new(client),
             reader: ReaderDesk::new(reader, recorded),
@@ -121,7 +125,9 @@ impl Agent {
             stopping: false,
             config,
         };
-        agent.resume(opened.unsettled);
+        if !agent.journal.is_barred() {
+            agent.resume(opened.unsettled);
+        }
         Ok((agent, Ends { reader: from_reader, tasks: from_tasks, commands, printer: from_printer }))
     }
 }

@@ -66,6 +66,10 @@ impl Agent {
             let text = format!("sale {} of till {}: {}", view.reference, view.till, view.text);
             attention.push(of_sale(code, text, view.reference.as_str(), &view.till));
         }
+        for (till, reference, why) in self.sales.left_alone.values().filter(|(till, ..)| hears(till)) {
+            let text = format!("sale {reference} of till {till} is open: {why}");
+            attention.push(of_sale(Attention::SaleNeedsPerson, text, reference.as_str(), till));
+        }
         attention.extend(self.old_copy.attention());
         let soon = self.gateway.client.attention();
         attention.extend(soon.into_iter().map(|(soon, text)| AttentionView::new(of_soon(soon), text)));

@@ -17,6 +17,7 @@ use super::{Agent, Random, TaskResult, sale_view};
 
 impl Agent {
     pub(super) fn till_asks(&mut self, command: Command) {
+        self.look_at_the_journal();
         // A till that hung up has nothing to be told; what it asked for is recorded all the same.
         match command {
             Command::Begin { wanted, reply } => {
@@ -146,6 +147,7 @@ impl Agent {
             return Err(Refused::NotReady { why: self.clock.untrusted() });
         };
         let now = self.now();
+        self.mark_sold()?;
         // A number is given once, even when its sale cannot be written: a write that failed may yet be on the disk.
         self.journal.last_number = self.journal.last_number.saturating_add(1);
         let number = self.journal.last_number;

@@ -16,7 +16,7 @@ use tokio::task::AbortHandle;
 use tokio::time::sleep;
 
 use crate::reader::ReaderProgress;
-use crate::sale::Action;
+use crate::sale::{Action, Order, Sale};
 use crate::systemd;
 use crate::till::{Command, Refused, Wanted};
 use crate::training::{self, Scene, Timed, Trainer};
@@ -76,6 +76,23 @@ impl Agent {
             }
             _ => Ok(()),
         }
+    }
+
+    /// Nothing follows a transaction of the other ground, however it came into this journal.
+    pub(super) fn is_transaction_of_its_ground(&self, sale: &Sale) -> Result<(), Refused> {
+        let order = sale.order();
+        if order.training.is_some() != self.trains() {
+            let what = if self.trains() { "is none of training" } else { "is one of training, which never was" };
+            return Err(Refused::NotPossible { why: format!("transaction {} {what}", order.number) });
+        }
+        sale.host().id.as_ref().map_or(Ok(()), |payment| self.is_of_its_ground(payment))
+    }
+
+    /// Whether a transaction is one of training, or follows one, and this agent is not the one that trains: then nothing
+    /// of it may be sent.
+    pub(super) fn was_trained(&self, order: &Order) -> bool {
+        let follows = order.transaction.of().is_some_and(|of| training::is_of_training(&of.payment));
+        !self.trains() && (order.training.is_some() || follows)
     }
 
     /// Hands a till's command to the training ground.

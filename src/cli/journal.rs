@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Subcommand};
 use serde::{Deserialize, Serialize};
 
+use self::accept::Accept;
 use self::adopt::Adopt;
 use self::export::Export;
 use self::set_clock_back::SetClockBack;
@@ -18,6 +19,7 @@ use crate::journal::Error;
 use crate::till::{ProblemType, SaleView};
 use crate::transaction::{SaleNumber, Who};
 
+mod accept;
 mod adopt;
 mod export;
 mod set_clock_back;
@@ -93,6 +95,8 @@ enum Verb {
     Export(Export),
     /// Take over the journal of another board, to settle what is open there; the daemon must be stopped
     Adopt(Adopt),
+    /// Say that this journal is the terminal's, although it has sold on another one; the daemon must be stopped
+    Accept(Accept),
     /// Say that later times in the journal were written by a clock that was ahead; the daemon must be stopped
     SetClockBack(SetClockBack),
 }
@@ -121,12 +125,29 @@ impl Which {
         };
         Ok((self.journal.clone().unwrap_or(path), terminal))
     }
+
+    /// The configuration, where the verb needs more of it than the journal.
+    fn config(&self) -> Result<config::Config, Stop> {
+        Ok(config::read(self.config.as_deref().unwrap_or(Path::new(DEFAULT_PATH)))?)
+    }
+}
+
+/// Longer names are cut nowhere: they are refused.
+const LONGEST_NAME: usize = 64;
+
+/// The name of a person who says something for the book.
+fn name(text: &str) -> Result<String, &'static str> {
+    let text = text.trim();
+    let fits = (1..=LONGEST_NAME).contains(&text.chars().count()) && !text.chars().any(char::is_control);
+    if fits { Ok(text.to_owned()) } else { Err("give 1 to 64 letters") }
 }
 
 /// What the journal says, with the number for it.
 fn stop(error: &Error) -> Stop {
     match error {
-        Error::NotAdopted { .. } | Error::ClockStays { .. } => Stop::new(Exit::Data, error.to_string()),
+        Error::NotAdopted { .. } | Error::ClockStays { .. } | Error::OfAnotherPurpose { .. } => {
+            Stop::new(Exit::Data, error.to_string())
+        }
         _ => Stop::coded(ProblemType::Journal, error.to_string()),
     }
 }
@@ -146,6 +167,7 @@ impl Journal {
             Some(Verb::Verify(verb)) => verb.run(),
             Some(Verb::Export(verb)) => verb.run(),
             Some(Verb::Adopt(verb)) => verb.run(),
+            Some(Verb::Accept(verb)) => verb.run(),
             Some(Verb::SetClockBack(verb)) => verb.run(),
             None => self.list().await,
         }

@@ -500,6 +500,9 @@ fn port(key: &str, text: &str, usual: &str) -> Result<(), ConfigFault> {
 
 fn journal(found: &mut FaultList, journal: &Journal) {
     found.add(absolute("journal.path", &journal.path));
+    if let Some(folder) = &journal.mark_folder {
+        found.add(absolute("journal.mark-folder", folder));
+    }
     found.add(within("journal.keep-days", journal.keep_days.into(), &KEEP_DAYS));
 }
 

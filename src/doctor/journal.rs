@@ -3,19 +3,32 @@
 use std::path::Path;
 
 use super::{Agent, Past, Report, on_a_thread};
-use crate::journal::{self, Inspection, LastClose, Sales};
+use crate::config::Config;
+use crate::journal::{self, Inspection, LastClose, Purpose, Sales, SoldMark, SoldOn};
+use crate::till::JournalState;
 
 /// References that are named; the rest is counted.
 const NAMED: usize = 5;
 /// Days with sales that a shop which closes each week has not closed yet.
 const MOST_UNCLOSED: u64 = 10;
 
-pub(super) async fn look(report: &mut Report<'_>, path: &Path, agent: &Agent) -> Past {
+pub(super) async fn look(report: &mut Report<'_>, config: &Config, agent: &Agent) -> Past {
+    let path = config.journal.path.as_path();
+    let mark = SoldMark::of(&config.terminal.id, &config.journal.mark_folder(), path);
+    if let Agent::Answers(status) = agent
+        && status.journal.state == JournalState::CannotBeWritten
+    {
+        report.say_fault(&status.journal.text);
+    }
     if let Err(error) = path.try_exists() {
         report.note(format!("{} cannot be looked at by this user ({error}): run this as root", path.display()));
         return Past::default();
     }
     if !path.exists() {
+        if let SoldOn::Another(how) | SoldOn::Unknown(how) = mark.says_of(&[]) {
+            sold_on_another(report, &how);
+            return Past::default();
+        }
         report.note(format!("there is no journal at {} yet: the agent makes it at its first start", path.display()));
         return Past::default();
     }
@@ -39,6 +52,13 @@ pub(super) async fn look(report: &mut Report<'_>, path: &Path, agent: &Agent) ->
         report.say_fault(&error.to_string());
         return Past::default();
     }
+    if found.purpose == Some(Purpose::Training) {
+        let error = journal::Error::OfAnotherPurpose { path: path.display().to_string(), found: Purpose::Training };
+        report.say_fault(&error.to_string());
+    }
+    if let SoldOn::Another(how) = mark.says_of(&found.identities) {
+        sold_on_another(report, &how);
+    }
     whole(report, path, &found);
     book(report, &found);
     let reader = found.reader;
@@ -49,6 +69,13 @@ pub(super) async fn look(report: &mut Report<'_>, path: &Path, agent: &Agent) ->
             Past::default()
         }
     }
+}
+
+/// The journal is not the one that this terminal has sold on.
+fn sold_on_another(report: &mut Report<'_>, how: &str) {
+    let remedy = "put the right journal back, or take it over (pos-agent journal adopt FILE); when it is lost, say so (pos-agent \
+                  journal accept)";
+    report.fault(format!("this terminal has sold on another journal: {how}"), remedy);
 }
 
 fn whole(report: &mut Report<'_>, path: &Path, found: &Inspection) {

@@ -300,8 +300,7 @@ pub async fn look(
     let past = match scope {
         Scope::Everything => {
             report.look(Probe::Disk, async |report| disk::look(report, &config.journal.path).await).await;
-            let path = &config.journal.path;
-            report.look(Probe::Journal, async |report| journal::look(report, path, agent).await).await
+            report.look(Probe::Journal, async |report| journal::look(report, &config, agent).await).await
         }
         Scope::BeforeStart => None,
     };

@@ -20,7 +20,7 @@ use super::chain::{Head, Mark, StepRow};
 use super::db::{Db, STEPS_OF_SALE, failed, unreadable};
 use super::open::{MILLISECONDS_OF_A_DAY, beside, look_at};
 use super::verify::verify;
-use super::{Error, closes, known, lock, payments, receipts};
+use super::{Error, closes, known, lock, payments, purpose, receipts};
 use crate::transaction::{Reference, SaleNumber};
 
 /// What was taken over.
@@ -102,7 +102,7 @@ pub fn adopt(path: &Path, file: &Path, terminal: Option<&str>, unix_ms: i64) -> 
     sound(&theirs.connection, file)?;
     let open = opened.unsettled.iter().map(|sale| (sale.order().till.clone(), sale.order().reference.clone()));
     let open = open.collect();
-    take_over(&mut db, &theirs.connection, file, unix_ms).map(|(transactions, added, theirs, head)| Adopted {
+    take_over(&mut db, &theirs.connection, file, 0, unix_ms).map(|(transactions, added, theirs, head)| Adopted {
         transactions,
         open,
         added,
@@ -119,6 +119,7 @@ fn of_file(error: Error, file: &Path) -> Error {
         Error::Open { cause, .. } => Error::Open { path, cause },
         Error::Damaged { cause, .. } => Error::Damaged { path, cause },
         Error::Format { found, known, .. } => Error::Format { path, found, known },
+        Error::OfAnotherPurpose { found, .. } => refused(format!("{path} is {found}: it cannot be taken over")),
         other => other,
     }
 }
@@ -158,19 +159,26 @@ fn sound(theirs: &Connection, file: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-fn take_over(db: &mut Db, theirs: &Connection, file: &Path, unix_ms: i64) -> Result<(u64, u64, Head, Head), Error> {
+/// Takes the transactions from the number `since` on, and all that is open before it.
+pub(super) fn take_over(
+    db: &mut Db,
+    theirs: &Connection,
+    file: &Path,
+    since: i64,
+    unix_ms: i64,
+) -> Result<(u64, u64, Head, Head), Error> {
     let their_head = Head::read(theirs)?;
     let before = Head::read(&db.connection)?;
     let transaction = db.connection.transaction().map_err(failed)?;
     let added: i64 =
         transaction.query_row("SELECT coalesce(max(number), 0) FROM sale", [], |row| row.get(0)).map_err(failed)?;
-    let transactions = sales(&transaction, theirs, added)?;
+    let transactions = sales(&transaction, theirs, added, since)?;
     if transactions == 0 {
         return Err(refused(format!("{} holds no transaction: there is nothing to take over", file.display())));
     }
     let closed_to = closes::closed_to(theirs)?;
-    let (head, closed) = steps(&transaction, theirs, before, added, closed_to)?;
-    receipts::take(&transaction, theirs, added)?;
+    let (head, closed) = steps(&transaction, theirs, before, (added, since), closed_to)?;
+    receipts::take(&transaction, theirs, added, since)?;
     let mark = Mark::Adopted {
         file: file.file_name().unwrap_or_default().to_string_lossy().into_owned(),
         entries: their_head.entry,
@@ -179,6 +187,7 @@ fn take_over(db: &mut Db, theirs: &Connection, file: &Path, unix_ms: i64) -> Res
         added: added.unsigned_abs(),
         first: before.entry + 1,
         closed,
+        identities: purpose::identities(theirs)?,
     };
     let mut head = mark.write(&transaction, head, unix_ms)?;
     // What the other board did after the copy was made is asked for from the last thing that the copy knows.
@@ -213,10 +222,11 @@ fn take_over(db: &mut Db, theirs: &Connection, file: &Path, unix_ms: i64) -> Res
 }
 
 /// Takes the keys. A till's reference that both have is either the same transaction or another one: neither is taken.
-fn sales(transaction: &Transaction<'_>, theirs: &Connection, added: i64) -> Result<u64, Error> {
-    let mut select =
-        theirs.prepare("SELECT number, till, reference, settled, earlier FROM sale ORDER BY number").map_err(failed)?;
-    let mut rows = select.query([]).map_err(failed)?;
+fn sales(transaction: &Transaction<'_>, theirs: &Connection, added: i64, since: i64) -> Result<u64, Error> {
+    let sql =
+        "SELECT number, till, reference, settled, earlier FROM sale WHERE number >= ?1 OR settled = 0 ORDER BY number";
+    let mut select = theirs.prepare(sql).map_err(failed)?;
+    let mut rows = select.query([since]).map_err(failed)?;
     let mut count = 0;
     while let Some(row) = rows.next().map_err(failed)? {
         type Key = (i64, String, String, i64, Option<i64>);
@@ -267,11 +277,14 @@ fn steps(
     transaction: &Transaction<'_>,
     theirs: &Connection,
     head: Head,
-    added: i64,
+    (added, since): (i64, i64),
     closed_to: Option<i64>,
 ) -> Result<(Head, Option<i64>), Error> {
-    let mut select = theirs.prepare("SELECT id, unix_ms, records, entry FROM step ORDER BY entry").map_err(failed)?;
-    let mut rows = select.query([]).map_err(failed)?;
+    let sql = "SELECT step.id, unix_ms, records, entry FROM sale
+               JOIN step ON step.id >= number * ?2 AND step.id < (number + 1) * ?2
+               WHERE number >= ?1 OR settled = 0 ORDER BY entry";
+    let mut select = theirs.prepare(sql).map_err(failed)?;
+    let mut rows = select.query([since, STEPS_OF_SALE]).map_err(failed)?;
     let (mut head, mut closed) = (head, None);
     while let Some(row) = rows.next().map_err(failed)? {
         let id: i64 = row.get(0).map_err(failed)?;

@@ -140,6 +140,14 @@ pub(super) enum Mark {
         /// The last entry here of those that a close of day of that journal had counted.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         closed: Option<i64>,
+        /// Its identities: its own, and those of the journals that it had taken over.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        identities: Vec<String>,
+    },
+    /// A person says that this journal is the terminal's, although the terminal has sold on another one.
+    Accepted {
+        /// Who says so.
+        by: String,
     },
     /// This journal was found to be an old copy of itself: the gateway held references that it did not know. What was
     /// open then waits for a person.

@@ -74,7 +74,7 @@ impl Db {
         transaction.commit().map_err(failed)?;
         self.head = Some(next);
         self.written += 1;
-        Ok(())
+        self.in_place()
     }
 
     /// The latest close.

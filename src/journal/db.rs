@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
 
 use crate::sale::{Record, Sale};
 use crate::transaction::{Reference, SaleNumber};
@@ -11,9 +11,10 @@ use crate::transaction::{Reference, SaleNumber};
 use super::chain::{Head, Mark, StepRow};
 use super::known::OldCopyFound;
 use super::lock::{self, Lock};
+use super::place::Place;
 use super::retention::Retention;
 use super::set_back::{self, SetBack};
-use super::{Error, open, payments, receipts};
+use super::{Error, Purpose, open, payments, receipts};
 
 /// Steps of one sale that have room in `step.id`; a reversal that was tried every five minutes takes nine years for
 /// them.
@@ -41,6 +42,8 @@ pub struct Db {
     ended: Vec<i64>,
     /// Receipts that are not written yet: that is done with the next sale's beginning.
     pub(super) receipts: Vec<receipts::WaitingReceipt>,
+    /// The files that are open; nothing over a connection that nothing is written through.
+    pub(super) place: Option<Place>,
     /// One agent per journal. The last field: it must be let go after the connection (`lock.rs`).
     lock: Option<Lock>,
 }
@@ -93,8 +96,17 @@ impl Db {
     /// # Errors
     /// See [`Error`]; an existing file is not changed then.
     pub fn open(path: &Path) -> Result<(Self, Opened), Error> {
+        Self::open_for(path, Purpose::Payments)
+    }
+
+    /// [`Self::open`], of a journal for this purpose.
+    ///
+    /// # Errors
+    /// [`Error::OfAnotherPurpose`], and as [`Self::open`].
+    pub fn open_for(path: &Path, purpose: Purpose) -> Result<(Self, Opened), Error> {
         let path = &lock::real(path)?;
-        let (connection, lock) = open::writable(path)?;
+        let (connection, lock) = open::writable(path, purpose)?;
+        let held = lock.clone();
         let name = path.display().to_string();
         let mut db = Self { lock: Some(lock), ..Self::reading(connection) };
         let refused = |error| match error {
@@ -106,7 +118,13 @@ impl Db {
         payments::catch_up(&mut db.connection).map_err(refused)?;
         open::trust(&db.connection, path)?;
         db.checkpoint()?;
+        db.place = Some(Place::of(path, &held)?);
         Ok((db, opened))
+    }
+
+    /// That the files at the journal's path are those that were written to.
+    pub(super) fn in_place(&self) -> Result<(), Error> {
+        self.place.as_ref().map_or(Ok(()), Place::holds)
     }
 
     fn read_all_that_is_open(&mut self) -> Result<Opened, Error> {
@@ -128,9 +146,12 @@ impl Db {
 
     /// Opens a second connection, on whatever thread: for reading beside the one that writes, and for copying the WAL.
     pub(super) fn beside(&self, path: &Path) -> impl FnOnce() -> Result<Self, Error> + Send + use<> {
-        let (path, lock) = (path.to_owned(), self.lock.clone());
+        let (path, lock, place) = (path.to_owned(), self.lock.clone(), self.place.clone());
         move || {
-            let connection = Connection::open(path).map_err(failed)?;
+            // Another file at the path is none of ours, and none is made there.
+            let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+            let connection = Connection::open_with_flags(path, flags).map_err(failed)?;
+            place.as_ref().map_or(Ok(()), Place::holds)?;
             connection.busy_timeout(BUSY).map_err(failed)?;
             // Half a megabyte of pages; each is read once.
             connection.execute_batch("PRAGMA cache_size=-512;").map_err(failed)?;
@@ -150,14 +171,16 @@ impl Db {
             unmarked: 0,
             ended: Vec::new(),
             receipts: Vec::new(),
+            place: None,
             lock: None,
         }
     }
 
-    /// Writes what step number `place` of a sale recorded; when it returns, that is on the disk.
+    /// Writes what step number `place` of a sale recorded; when it returns, that is on the disk, and in place.
     ///
     /// # Errors
-    /// When it could not be written: then none of it is.
+    /// When it could not be written: then none of it is. [`Error::Gone`] when it was, into a file that is not at the
+    /// journal's path any more.
     pub fn write(&mut self, sale: SaleNumber, place: u32, unix_ms: i64, records: &[Record]) -> Result<(), Error> {
         let sale = i64::try_from(sale).map_err(failed)?;
         let id = sale.checked_mul(STEPS_OF_SALE).and_then(|id| id.checked_add(i64::from(place)));
@@ -207,7 +230,7 @@ impl Db {
         self.last_unix_ms = self.last_unix_ms.max(unix_ms);
         self.written += 1;
         self.unmarked += 1;
-        Ok(())
+        self.in_place()
     }
 
     /// Writes a step of each of two sales, in this order: both, or neither.
@@ -232,7 +255,7 @@ impl Db {
             // It may have been rolled back with what failed.
             let _ = self.connection.execute_batch("ROLLBACK");
         }
-        written
+        written.and_then(|()| self.in_place())
     }
 
     /// The book's last entry, for what is written after it: it stays taken when that fails.
@@ -247,7 +270,7 @@ impl Db {
     pub(super) fn mark(&mut self, mark: &Mark, unix_ms: i64) -> Result<(), Error> {
         let head = self.take_head()?;
         self.head = Some(mark.write(&self.connection, head, unix_ms)?);
-        Ok(())
+        self.in_place()
     }
 
     /// The book's last entry.

@@ -16,7 +16,7 @@ use super::open::{FORMAT, look_at, refused};
 use super::reader::latest as latest_reader;
 use super::set_back::{self, Latest, SetBack};
 use super::verify::{Verdict, verify};
-use super::{Error, ReaderChange, SetAside};
+use super::{Error, Purpose, ReaderChange, SetAside, purpose};
 
 /// Sales from the latest on among which an approved one is looked for.
 const LATEST: u32 = 200;
@@ -40,6 +40,10 @@ pub struct Inspection {
     pub book: Option<Verdict>,
     /// The latest change of the reader, when the book knows one and can be read.
     pub reader: Option<ReaderChange>,
+    /// What it is for, when that can be told.
+    pub purpose: Option<Purpose>,
+    /// Its identities; none in one of an earlier program.
+    pub identities: Vec<String>,
     /// The sales, or why they cannot be read.
     pub sales: Result<Sales, Error>,
 }
@@ -104,6 +108,8 @@ pub fn inspect(path: &Path) -> Result<Inspection, Error> {
         _ => None,
     };
     let reader = latest_reader(&connection).unwrap_or_default();
+    let purpose = purpose::found(&connection).unwrap_or_default();
+    let identities = purpose::identities(&connection).unwrap_or_default();
     Ok(Inspection {
         application_id,
         format,
@@ -112,6 +118,8 @@ pub fn inspect(path: &Path) -> Result<Inspection, Error> {
         damage,
         book,
         reader,
+        purpose,
+        identities,
         sales: sales(connection),
     })
 }

@@ -14,7 +14,7 @@
 //! | `payment` | an id at the gateway: a transaction's own payment, its reversal by itself, or a payment that the journal does not know |
 //! | `program` | the program that uses the journal, and the one before it, with what answered them; no part of the book |
 //! | `operator`, `pin_try` | the operators and the tries of their PINs, where there are operators; no part of the book (`operators.rs`) |
-//! | `about` | the format that the tables have; `PRAGMA user_version` is the oldest that may use them (`open.rs`) |
+//! | `about` | what the journal is for (`purpose.rs`), and the format that the tables have; `PRAGMA user_version` is the oldest that may use them (`open.rs`) |
 //!
 //! **An account book.** Steps and marks are entries in the order of their commits, each with a hash over itself and the
 //! entry before it ([`Head`], `chain.rs`); [`Reading::verify`] reads them all and names the first that is not as it was
@@ -24,6 +24,10 @@
 //! **Versions.** What is new is added, never rewritten, so that an earlier program can go on with the file. A record of
 //! a kind that this program does not know makes that one sale unreadable, not the journal: open, it stays open
 //! ([`SetAside`]); its till hears that it cannot be read, and is never charged anew.
+//!
+//! **In place.** A commit counts as written when the files at the journal's path are those that are open (`place.rs`).
+//! What is left of a journal that was taken away is saved (`rescue.rs`), and a mark elsewhere says that this terminal has
+//! sold (`sold.rs`).
 //!
 //! A commit is made on the caller's thread: the sale can do nothing before it, and handing it to another thread and
 //! back would cost as much again as the commit. What may take long (lists, copying the WAL into the file) has a thread
@@ -41,13 +45,17 @@ mod lock;
 mod open;
 mod operators;
 mod payments;
+mod place;
 mod program;
+mod purpose;
 mod reader;
 mod reading;
 mod receipts;
+mod rescue;
 mod retention;
 mod set_back;
 mod snapshot;
+mod sold;
 mod verify;
 mod wal;
 
@@ -64,10 +72,13 @@ pub use known::OldCopyFound;
 pub use lock::is_held;
 pub use operators::{KeptOperator, OperatorChange, OperatorEntry, PinKeyFile, pin_salt};
 pub use program::Program;
+pub use purpose::Purpose;
 pub use reader::{KnownReader, ReaderChange};
 pub use reading::Reading;
+pub use rescue::Rescued;
 pub use set_back::{CLOCKS_DIFFER_MS, Latest, SetBack};
 pub use snapshot::{Ended, Snapshot};
+pub use sold::{SoldMark, SoldOn, accept};
 pub use verify::{Altered, Verdict};
 
 use crate::counter::Close;
@@ -150,6 +161,22 @@ pub enum Error {
         number: u64,
         /// What is wrong.
         cause: String,
+    },
+    /// The files at its path are not those that are open: what was written last may not be there after a start.
+    #[error("the journal is not the file any more that the agent writes to: {what}; no payment is taken on it")]
+    Gone {
+        /// Which file, and what became of it.
+        what: String,
+    },
+    /// A journal of training where one of payments belongs, or the other way round.
+    #[error(
+        "{path} is {found}; put the right journal in its place: payments belong in [journal] path, training in training.db beside it"
+    )]
+    OfAnotherPurpose {
+        /// The file.
+        path: String,
+        /// What it is.
+        found: Purpose,
     },
     /// A journal cannot be taken over.
     #[error("{why}")]
@@ -236,8 +263,16 @@ impl Journal {
     /// # Errors
     /// See [`Error`]; nothing is overwritten.
     pub fn open(path: &Path) -> Result<(Self, Opened), Error> {
+        Self::open_for(path, Purpose::Payments)
+    }
+
+    /// [`Self::open`], of a journal for this purpose.
+    ///
+    /// # Errors
+    /// [`Error::OfAnotherPurpose`], and as [`Self::open`].
+    pub fn open_for(path: &Path, purpose: Purpose) -> Result<(Self, Opened), Error> {
         let path = lock::real(path)?;
-        let (db, opened) = Db::open(&path)?;
+        let (db, opened) = Db::open_for(&path, purpose)?;
         for SetAside { number, till, reference, cause } in &opened.set_aside {
             tracing::error!(
                 sale = number.get(), %till, %reference, %cause,
@@ -315,12 +350,22 @@ impl Journal {
         Ok((actions, begins.commit(next, Written::after_sync()), start.elapsed()))
     }
 
-    /// Whether the file can be written: something is, as it stands there already, and the sync waited for.
+    /// Whether the file can be written: something is, as it stands there already, and the sync waited for; and whether
+    /// it is in place.
     ///
     /// # Errors
-    /// When it cannot.
+    /// When it cannot, or is not.
     pub fn try_to_write(&mut self) -> Result<(), Error> {
-        self.db.try_to_write()
+        self.db.try_to_write()?;
+        self.is_in_place()
+    }
+
+    /// The identities of this journal: its own first, then those of the journals that it has taken over.
+    ///
+    /// # Errors
+    /// When they cannot be read.
+    pub fn identities(&self) -> Result<Vec<String>, Error> {
+        purpose::identities(&self.db.connection)
     }
 
     /// Room on the journal's disk, in bytes; `None` when that cannot be asked.

@@ -23,7 +23,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, params};
 use super::chain::{Head, Mark, StepRow};
 use super::db::{BUSY, failed, unreadable};
 use super::lock::{self, Lock};
-use super::{Error, wal};
+use super::{Error, Purpose, purpose, wal};
 
 /// The format that this program brings a journal up to: 3 has entries and hashes, 4 an index of payments, 5 the
 /// reversals in it, 6 receipts, 7 closes of day.
@@ -92,12 +92,12 @@ const CLOSES: &str = "
     UPDATE about SET format = 7;";
 
 /// Opens the file at its real path, or makes it, with its settings asserted and every step entered.
-pub(super) fn writable(path: &Path) -> Result<(Connection, Lock), Error> {
+pub(super) fn writable(path: &Path, wanted: Purpose) -> Result<(Connection, Lock), Error> {
     let name = path.display().to_string();
     let by_name = lock::Name::take(path)?;
     look_at(path)?;
     if !path.try_exists().map_err(|error| cannot_open(&name, &error))? {
-        make(path, &name)?;
+        make(path, &name, wanted)?;
     }
     // Before the connection, so that it is let go after it.
     let lock = by_name.with_journal(path)?;
@@ -113,9 +113,11 @@ pub(super) fn writable(path: &Path) -> Result<(Connection, Lock), Error> {
     }
     let version = oldest_reader(&connection, &name)?;
     sound(&connection).map_err(|error| refused(&name, &error))?;
+    wanted.must_be(purpose::found(&connection)?, &name)?;
     settings(&connection, &name)?;
     migrate(&mut connection, version, &name)?;
     enter_later(&mut connection)?;
+    purpose::enter(&connection, wanted)?;
     Ok((connection, lock))
 }
 
@@ -196,7 +198,7 @@ fn settings(connection: &Connection, name: &str) -> Result<(), Error> {
 }
 
 /// A new journal, whole or not at all: made under another name.
-fn make(path: &Path, name: &str) -> Result<(), Error> {
+fn make(path: &Path, name: &str, purpose: Purpose) -> Result<(), Error> {
     let new = beside(path, ".new");
     for left in [new.clone(), beside(&new, "-journal")] {
         match fs::remove_file(&left) {
@@ -209,6 +211,7 @@ fn make(path: &Path, name: &str) -> Result<(), Error> {
         "PRAGMA synchronous=FULL; BEGIN; {TABLES} {EARLIER} {BOOK} {PAYMENTS} {LOOK} {RECEIPTS} {CLOSES} PRAGMA user_version={OLDEST_READER}; COMMIT;"
     );
     connection.execute_batch(&sql).map_err(|error| refused(name, &error))?;
+    purpose::enter(&connection, purpose)?;
     connection.close().map_err(|(_, error)| refused(name, &error))?;
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let named = fs::rename(&new, path).and_then(|()| File::open(folder)?.sync_all());

@@ -192,7 +192,8 @@ impl Db {
                 )?,
             }
         }
-        transaction.commit().map_err(failed)
+        transaction.commit().map_err(failed)?;
+        self.in_place()
     }
 }
 

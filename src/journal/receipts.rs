@@ -97,10 +97,10 @@ pub(super) fn forget(transaction: &Transaction<'_>, bound: i64) -> Result<(), Er
     put(transaction, sql, params![bound])
 }
 
-/// Takes those of another journal over; its numbers move up.
-pub(super) fn take(transaction: &Transaction<'_>, theirs: &Connection, added: i64) -> Result<(), Error> {
-    let mut select = theirs.prepare("SELECT sale, copy, page FROM receipt").map_err(failed)?;
-    let mut rows = select.query([]).map_err(failed)?;
+/// Takes those of another journal over, from this transaction on; their numbers move up.
+pub(super) fn take(transaction: &Transaction<'_>, theirs: &Connection, added: i64, since: i64) -> Result<(), Error> {
+    let mut select = theirs.prepare("SELECT sale, copy, page FROM receipt WHERE sale >= ?1").map_err(failed)?;
+    let mut rows = select.query([since]).map_err(failed)?;
     while let Some(row) = rows.next().map_err(failed)? {
         let read = || -> rusqlite::Result<(i64, String, String)> { Ok((row.get(0)?, row.get(1)?, row.get(2)?)) };
         let (sale, copy, page) = read().map_err(failed)?;

@@ -177,6 +177,7 @@ fn entries(moment: &Connection, verdict: &mut Verdict) -> Result<(), Stopped> {
                 // One of a later program means nothing here; its hash is right.
                 Some(
                     Mark::Adopted { .. }
+                    | Mark::Accepted { .. }
                     | Mark::OldCopy { .. }
                     | Mark::Begun { .. }
                     | Mark::Reader { .. }

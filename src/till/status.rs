@@ -254,6 +254,8 @@ words! {
         JournalOldCopy = "journal-old-copy",
         /// The gateway has not said yet whether it is one.
         JournalNotCompared = "journal-not-compared",
+        /// The journal is new, and the gateway holds payments of this terminal from before.
+        JournalBeganAnew = "journal-began-anew",
         /// A sale's outcome is not known; it is being found out by itself.
         SaleUnconfirmed = "sale-unconfirmed",
         /// A sale's outcome is not known, and nothing goes on by itself.

@@ -44,6 +44,8 @@ async fn a_new_board_settles_what_the_old_one_left_open() {
 
     // The new board has sold on its own before somebody thinks of the old one.
     std::fs::remove_file(folder.join("journal.db")).unwrap();
+    // Nothing of the old board is on the new one.
+    std::fs::remove_file(folder.join("12345678.sold")).unwrap();
     let before = [std::fs::read(old.join("journal.db")).unwrap(), std::fs::read(old.join("journal.db-wal")).unwrap()];
     counter.start_agent();
     counter.until_ready().await;
@@ -245,7 +247,7 @@ async fn a_board_that_takes_anothers_place_is_no_old_copy() {
     assert_eq!(ended(&counter.until_ended("R0").await), Some(OutcomeWord::Approved));
     counter.stop_agent().await;
     counter.shop.gateway.set_clock(chrono::Utc::now());
-    for name in ["journal.db", "journal.db-wal", "journal.db-shm"] {
+    for name in ["journal.db", "journal.db-wal", "journal.db-shm", "12345678.sold"] {
         let _ = std::fs::remove_file(counter.shop.folder().join(name));
     }
     counter.start_agent();

@@ -6,6 +6,7 @@
 //! | `journal_book` | what was altered, taken out, put in or moved is found |
 //! | `journal_closes` | closes of day are in the chain, and nothing leaves that none has counted |
 //! | `journal_damage` | damaged, full or read-only: no new payment, and not one byte overwritten |
+//! | `journal_gone` | taken away from under the agent, or not what it should be |
 //! | `journal_names` | one lock, whatever name it is opened by |
 //! | `journal_payments` | payments and references, found by their ids |
 //! | `journal_receipts` | receipts stay, leave and move with their sale |
@@ -26,6 +27,7 @@ mod journal;
 mod journal_book;
 mod journal_closes;
 mod journal_damage;
+mod journal_gone;
 mod journal_names;
 mod journal_payments;
 mod journal_receipts;

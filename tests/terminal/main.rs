@@ -16,6 +16,7 @@
 //! | `clock_ahead` | a clock that was a year ahead for one sale |
 //! | `close_of_day` | closes of day against the bank's ledger |
 //! | `housekeeping` | the journal stays small |
+//! | `journal_gone` | a journal that is taken away at each moment of a transaction |
 //! | `settled` | the journal of a day against the gateway's settlement file, with each kind of difference planted |
 //! | `training` | no byte of what is trained reaches reader or gateway, and nothing counts it |
 //! | `stored_card` | a card that is stored without a payment, reserved on, charged and forgotten |
@@ -39,6 +40,7 @@ mod clock_ahead;
 mod close_of_day;
 mod flood;
 mod housekeeping;
+mod journal_gone;
 mod nexo;
 mod nexo_again;
 mod old_copy;

@@ -84,6 +84,7 @@ impl World {
     /// The journal writes.
     fn commit(&self, moment: Moment<'_>) -> Result<(), journal::Error> {
         let failed = |why: &str| Err(journal::Error::Failed { cause: why.to_owned() });
+        self.take_the_journal_away();
         match moment {
             Moment::Before(_) => {
                 if self.lock().disk_full {
@@ -107,6 +108,51 @@ impl World {
                     self.die();
                 }
                 Ok(())
+            }
+        }
+    }
+}
+
+/// How a journal is taken away from under the agent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TakenAway {
+    /// `rm journal.db*`.
+    Wholly,
+    /// Its `-wal` alone.
+    WalAlone,
+    /// Another terminal's journal is moved over it.
+    Replaced,
+}
+
+impl World {
+    /// At the nth moment of a commit from now on, before or after one, the journal is taken away.
+    pub(crate) fn takes_journal_away(&self, nth: usize, how: TakenAway) {
+        self.lock().taken_away = Some((nth, how));
+    }
+
+    /// Whether it was.
+    pub(crate) fn was_taken_away(&self) -> bool {
+        self.lock().taken_away.is_none()
+    }
+
+    fn take_the_journal_away(&self) {
+        let mut state = self.lock();
+        let how = match &mut state.taken_away {
+            Some((0, how)) => *how,
+            Some((nth, _)) => return *nth -= 1,
+            None => return,
+        };
+        state.taken_away = None;
+        let journal = self.journal_of(state.boots);
+        drop(state);
+        let name = |end: &str| format!("{}{end}", journal.display());
+        match how {
+            TakenAway::Wholly => ["", "-wal", "-shm"].iter().for_each(|end| fs::remove_file(name(end)).unwrap()),
+            TakenAway::WalAlone => fs::remove_file(name("-wal")).unwrap(),
+            TakenAway::Replaced => {
+                let other = self.folder().join("other.db");
+                drop(journal::Journal::open(&other).unwrap());
+                fs::rename(&other, &journal).unwrap();
             }
         }
     }

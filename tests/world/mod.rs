@@ -92,6 +92,8 @@ pub(crate) struct State {
     booted: Option<Instant>,
     /// What the board's clock shows too much, in milliseconds.
     pub(crate) clock_off_ms: i64,
+    /// After so many moments of commits the journal is taken away.
+    taken_away: Option<(usize, board::TakenAway)>,
     /// The disk takes nothing.
     pub(crate) disk_full: bool,
     randoms: u64,
@@ -129,6 +131,7 @@ impl World {
             before: Duration::ZERO,
             booted: None,
             clock_off_ms: 0,
+            taken_away: None,
             disk_full: false,
             randoms: 0,
             boots: 0,

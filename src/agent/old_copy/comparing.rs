@@ -16,6 +16,8 @@ use super::{Comparison, OldCopy};
 const SLACK_MS: i64 = 24 * 3600 * 1000;
 /// The gateway's time has whole seconds, and its answer was on the way.
 const BEGAN_SLACK_MS: i64 = 5_000;
+/// A weekend: so far back a new journal asks for payments of the board before it.
+const FORERUNNER_MS: i64 = 3 * SLACK_MS;
 /// 2024-01-01: no journal is older.
 const OLDEST_MS: i64 = 1_704_067_200_000;
 /// The wait after the first question without an answer; it doubles up to [`LONGEST_WAIT`].
@@ -65,6 +67,11 @@ impl Agent {
             (None, Some(gateway)) => (gateway, 0),
             _ => (board, self.gateway_is_ahead_s().saturating_mul(1000)),
         };
+        if self.old_copy.is_new {
+            // In the gateway's clock, where it tells it: nothing that this board's says bounds what another one did.
+            let now = self.clock.gateway().unwrap_or(now);
+            return Ok((now.saturating_sub(FORERUNNER_MS).max(0), now.saturating_add(SLACK_MS)));
+        }
         // A record that is later was written by a clock that was ahead, and tells nothing of until when the journal
         // knows.
         let over = now.saturating_add(SLACK_MS);
@@ -102,6 +109,11 @@ impl Agent {
                 for (number, reversal, since) in std::mem::take(&mut self.old_copy.waiting) {
                     self.goes_on(number, reversal, since);
                 }
+            }
+            Ok(strange) if self.old_copy.is_new => {
+                let count = strange.len();
+                tracing::warn!(count, "this journal is new, and the gateway holds payments of this terminal");
+                self.old_copy.comparison = Comparison::BeganAnew(count);
             }
             Ok(strange) => self.is_old_copy(&strange),
         }

@@ -8,12 +8,9 @@ use clap::Args;
 
 use super::super::exit::{Exit, Stop};
 use super::super::out;
-use super::{Which, stop};
+use super::{Which, name, stop};
 use crate::agent::clock::{built_unix_ms, said};
 use crate::journal::{Db, Error, SetBack};
-
-/// Longer names are cut nowhere: they are refused.
-const LONGEST_NAME: usize = 64;
 
 /// Arguments.
 #[derive(Debug, Args)]
@@ -39,12 +36,6 @@ pub(super) struct SetClockBack {
     by: String,
     #[command(flatten)]
     which: Which,
-}
-
-fn name(text: &str) -> Result<String, &'static str> {
-    let text = text.trim();
-    let fits = (1..=LONGEST_NAME).contains(&text.chars().count()) && !text.chars().any(char::is_control);
-    if fits { Ok(text.to_owned()) } else { Err("give 1 to 64 letters") }
 }
 
 impl SetClockBack {

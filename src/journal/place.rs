@@ -1,0 +1,111 @@
+//! Whether the files at the journal's path are still the files that are open.
+//!
+//! Somebody may remove the journal, or put another file in its place, while the agent runs. The system lets the agent go
+//! on with the file that has no name any more, and each commit succeeds; after the next start nothing of it is there.
+//! So each commit is followed by two questions to the system, and counts as written only when both files are in place.
+//!
+//! A file is known by its device and inode, as they were right after the journal was opened. Both files are held open as
+//! long as this is kept, so that the system cannot give the same inode to another file. SQLite makes the `-wal` once,
+//! when it opens the journal; until it closes it, it starts it anew and cuts it in place, and never makes another one.
+
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::Error;
+use super::lock::{Lock, has_one_name};
+use super::open::{beside, cannot_open};
+
+/// The files that are open.
+#[derive(Clone, Debug)]
+pub(super) struct Place(Arc<Files>);
+
+#[derive(Debug)]
+struct Files {
+    journal: Named,
+    wal: Named,
+    /// SQLite holds no POSIX lock on it, so closing this descriptor takes none away (`lock.rs`).
+    #[allow(dead_code, reason = "held, and never asked")]
+    open_wal: File,
+}
+
+/// A path, and the file that it stood for.
+#[derive(Debug)]
+struct Named {
+    path: PathBuf,
+    file: (u64, u64),
+}
+
+impl Named {
+    fn now(path: PathBuf) -> io::Result<Self> {
+        let file = id(&path)?;
+        Ok(Self { path, file })
+    }
+
+    /// What is wrong with the path; nothing, while it stands for the same file.
+    fn fault(&self) -> Option<String> {
+        let path = self.path.display();
+        match id(&self.path) {
+            Ok(there) if there == self.file => None,
+            Ok(_) => Some(format!("{path} is another file now")),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Some(format!("{path} was removed")),
+            Err(error) => Some(format!("{path} cannot be looked at: {error}")),
+        }
+    }
+}
+
+fn id(path: &Path) -> io::Result<(u64, u64)> {
+    fs::metadata(path).map(|facts| (facts.dev(), facts.ino()))
+}
+
+impl Place {
+    /// The files of a journal that was just opened, with its lock; its WAL is there.
+    ///
+    /// # Errors
+    /// [`Error::Open`] when they cannot be looked at, or another file was put there meanwhile.
+    pub(super) fn of(path: &Path, lock: &Lock) -> Result<Self, Error> {
+        let wal = beside(path, "-wal");
+        let files = || {
+            Ok(Files {
+                open_wal: File::open(&wal)?,
+                journal: Named::now(path.to_owned())?,
+                wal: Named::now(wal.clone())?,
+            })
+        };
+        let files = files().map_err(|error: io::Error| cannot_open(&path.display().to_string(), &error))?;
+        lock.is_of(path)?;
+        Ok(Self(Arc::new(files)))
+    }
+
+    /// That both files are in place.
+    ///
+    /// # Errors
+    /// [`Error::Gone`].
+    pub(super) fn holds(&self) -> Result<(), Error> {
+        match self.0.journal.fault().or_else(|| self.0.wal.fault()) {
+            None => Ok(()),
+            Some(what) => Err(Error::Gone { what }),
+        }
+    }
+
+    /// That both are in place and the journal has no second name, by a hard link: the next start would refuse it.
+    ///
+    /// # Errors
+    /// [`Error::Gone`], [`Error::Linked`].
+    pub(super) fn holds_alone(&self) -> Result<(), Error> {
+        self.holds()?;
+        has_one_name(&self.0.journal.path)
+    }
+
+    /// Whether the journal itself is in place, so that only its WAL is gone.
+    pub(super) fn has_the_journal(&self) -> bool {
+        self.0.journal.fault().is_none()
+    }
+
+    /// Whether the WAL is in place, and the journal is not.
+    pub(super) fn has_the_wal_alone(&self) -> bool {
+        !self.has_the_journal() && self.0.wal.fault().is_none()
+    }
+}

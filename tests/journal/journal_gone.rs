@@ -1,0 +1,327 @@
+//! A journal that is taken away from under a running agent, or that another one is put in the place of: nothing more is
+//! charged on it, and what was open is kept in a rescue journal.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::book::{
+    NOON, asked, file, leave_open, open, open_journal, order, record, said, sell, sql, started, verb, well,
+};
+use crate::counter::{Counter, ended, within};
+use pos_agent::journal::{Error, Journal, Purpose, Rescued};
+use pos_agent::sim::reader::CardEntry::Tap;
+use pos_agent::sim::shop::Options;
+use pos_agent::till::{Attention, JournalState, SaleState, StatusView};
+use pos_agent::transaction::{OutcomeWord, Reference, SaleNumber};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+/// What `rm journal.db*` does.
+fn remove(journal: &Path) {
+    for end in ["", "-wal", "-shm"] {
+        let _ = fs::remove_file(PathBuf::from(format!("{}{end}", journal.display())));
+    }
+}
+
+/// `pos-agent journal …` of a shop whose agent does not run.
+fn journal_verb(counter: &Counter, arguments: &[&str]) -> String {
+    let config = counter.shop.config().display().to_string();
+    let arguments: Vec<_> = arguments.iter().copied().chain(["--config", &config]).collect();
+    let output = verb(&arguments, &counter.shop.folder().join("journal.db"));
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    said(&output)
+}
+
+async fn is_refused(counter: &Counter, reference: &str, amount: &str) {
+    let (status, body) = counter.begin(reference, amount).await;
+    assert_eq!((status, body["code"].as_str()), (503, Some("journal")), "{body}");
+}
+
+/// A shop that has sold R0.
+async fn sold() -> Counter {
+    let counter = Counter::open().await;
+    counter.sell("R0", "1.00", "tap", Tap).await;
+    assert_eq!(ended(&counter.until_ended("R0").await), Some(OutcomeWord::Approved));
+    counter.until_ready().await;
+    counter
+}
+
+#[tokio::test]
+async fn nothing_is_charged_on_a_journal_that_was_removed() {
+    let mut counter = sold().await;
+    let folder = counter.shop.folder().to_owned();
+    remove(&folder.join("journal.db"));
+    is_refused(&counter, "R1", "2.00").await;
+    let saved = |status: &StatusView| status.journal.text.contains("journal adopt");
+    let status = counter.until_status("what was saved", saved).await;
+    assert!(!status.ready && status.needs(Attention::JournalCannotBeWritten), "{status:?}");
+    assert_eq!(status.journal.state, JournalState::CannotBeWritten);
+    // What it knows it still tells.
+    assert_eq!(ended(&counter.show("R0").await), Some(OutcomeWord::Approved));
+    // After a start the same reference is not charged again: a new journal does not know what was sold on the old one.
+    counter.stop_agent().await;
+    counter.start_agent();
+    counter.until_status("the journal", |status| status.journal.state == JournalState::CannotBeWritten).await;
+    is_refused(&counter, "R0", "1.00").await;
+    assert_eq!(counter.charged(), ["1.00 EUR"]);
+    // A person takes over what was saved.
+    counter.stop_agent().await;
+    let rescue = folder.join("journal-rescue.db");
+    assert_eq!(well(&rescue).transactions, 1);
+    journal_verb(&counter, &["adopt", rescue.to_str().unwrap()]);
+    counter.start_agent();
+    counter.until_ready().await;
+    let (status, body) = counter.begin("R0", "1.00").await;
+    assert_eq!((status, &body["replayed"]), (200, &json!(true)), "{body}");
+    counter.sell("R1", "2.00", "tap", Tap).await;
+    assert_eq!(ended(&counter.until_ended("R1").await), Some(OutcomeWord::Approved));
+    assert_eq!(counter.charged(), ["1.00 EUR", "2.00 EUR"]);
+}
+
+/// Nothing is to be found of the old one: a person says so, by name.
+#[tokio::test]
+async fn a_journal_that_is_lost_is_given_up_by_a_person_alone() {
+    let mut counter = sold().await;
+    counter.stop_agent().await;
+    remove(&counter.shop.folder().join("journal.db"));
+    counter.start_agent();
+    counter.until_status("the journal", |status| status.journal.state == JournalState::CannotBeWritten).await;
+    is_refused(&counter, "R1", "2.00").await;
+    counter.stop_agent().await;
+    journal_verb(&counter, &["accept", "--by", "J. Doe"]);
+    counter.start_agent();
+    counter.until_ready().await;
+    counter.sell("R1", "2.00", "tap", Tap).await;
+    assert_eq!(ended(&counter.until_ended("R1").await), Some(OutcomeWord::Approved));
+    counter.stop_agent().await;
+    let output = verb(
+        &["accept", "--by", "J. Doe", "--config", &counter.shop.config().display().to_string()],
+        &counter.shop.folder().join("journal.db"),
+    );
+    assert_eq!(output.status.code(), Some(65), "{}", said(&output));
+    assert_eq!(well(&counter.shop.folder().join("journal.db")).altered, None);
+}
+
+/// The journal is there, and its WAL is not: what was in it is in the journal, and a start finds all.
+#[tokio::test]
+async fn a_wal_that_was_removed_costs_nothing_but_a_start() {
+    let mut counter = sold().await;
+    fs::remove_file(counter.shop.folder().join("journal.db-wal")).unwrap();
+    is_refused(&counter, "R1", "2.00").await;
+    let saved = |status: &StatusView| status.journal.text.contains("restart the agent, and nothing is lost");
+    counter.until_status("what was saved", saved).await;
+    counter.cut_power().await;
+    counter.start_agent();
+    counter.until_ready().await;
+    let (status, body) = counter.begin("R0", "1.00").await;
+    assert_eq!((status, &body["replayed"]), (200, &json!(true)), "{body}");
+}
+
+/// A folder that was moved, and is moved back: the agent goes on.
+#[tokio::test]
+async fn a_journal_that_is_put_back_is_the_journal_again() {
+    let counter = sold().await;
+    let (journal, wal) = (counter.shop.folder().join("journal.db"), counter.shop.folder().join("journal.db-wal"));
+    let aside = |path: &Path| path.with_file_name(format!("aside-{}", path.file_name().unwrap().to_string_lossy()));
+    for file in [&wal, &journal] {
+        fs::rename(file, aside(file)).unwrap();
+    }
+    is_refused(&counter, "R1", "2.00").await;
+    for file in [&wal, &journal] {
+        fs::rename(aside(file), file).unwrap();
+    }
+    counter.until_ready().await;
+    counter.sell("R1", "2.00", "tap", Tap).await;
+    assert_eq!(ended(&counter.until_ended("R1").await), Some(OutcomeWord::Approved));
+    assert_eq!(counter.charged(), ["1.00 EUR", "2.00 EUR"]);
+}
+
+/// What is written after the files went is not written: the step gives out nothing.
+#[test]
+fn a_commit_into_a_file_that_is_gone_is_no_commit() {
+    for end in ["", "-wal"] {
+        let dir = TempDir::new().unwrap();
+        let mut db = open(&file(&dir));
+        sell(&mut db, 1, "one", NOON);
+        fs::remove_file(PathBuf::from(format!("{}{end}", file(&dir).display()))).unwrap();
+        let error = db.write(SaleNumber::new(2), 0, NOON, &[started(2, "two")]).unwrap_err();
+        assert!(matches!(error, Error::Gone { .. }), "{end}: {error}");
+        assert!(error.to_string().contains("was removed"), "{end}: {error}");
+    }
+    // Another file under the same name is not the file.
+    let dir = TempDir::new().unwrap();
+    let mut db = open(&file(&dir));
+    let other = dir.path().join("other.db");
+    drop(open(&other));
+    fs::rename(&other, file(&dir)).unwrap();
+    let error = db.write(SaleNumber::new(1), 0, NOON, &[started(1, "one")]).unwrap_err();
+    assert!(error.to_string().contains("is another file now"), "{error}");
+}
+
+/// Two questions to the system for each commit: some microseconds beside a sync of some hundred.
+#[test]
+fn to_ask_whether_the_files_are_in_place_costs_little() {
+    let dir = TempDir::new().unwrap();
+    let (journal, _) = open_journal(&file(&dir)).unwrap();
+    let asked = std::time::Instant::now();
+    for _ in 0..10_000 {
+        journal.is_in_place().unwrap();
+    }
+    println!("one look costs {:?}", asked.elapsed() / 10_000);
+}
+
+/// Only what is open, and the latest of the rest, is in a rescue journal, and closes are not counted twice.
+#[test]
+fn a_rescue_journal_has_all_that_is_open_and_the_latest() {
+    let dir = TempDir::new().unwrap();
+    let mut db = open(&file(&dir));
+    leave_open(&mut db, 1, "open", NOON);
+    for number in 2..=1100 {
+        sell(&mut db, number, &format!("r-{number}"), NOON);
+    }
+    drop(db);
+    let (journal, _) = open_journal(&file(&dir)).unwrap();
+    remove(&file(&dir));
+    let saved = journal.rescue(&[Path::new("/nowhere"), dir.path()], NOON).unwrap();
+    let Rescued::Into(rescue) = saved else { panic!("{saved:?}") };
+    assert_eq!(well(&rescue).transactions, 1001);
+    let (again, opened) = open_journal(&rescue).unwrap();
+    assert_eq!(opened.unsettled.len(), 1);
+    assert_eq!(opened.last_number, SaleNumber::new(1100));
+    let till = |reference: &str| again.find("till-1", &Reference::parse(reference.to_owned()).unwrap()).unwrap();
+    assert!(till("open").is_some() && till("r-101").is_some() && till("r-100").is_none());
+    // Of a rescue journal there is a second one, beside the first.
+    let saved = journal.rescue(&[dir.path()], NOON).unwrap();
+    assert_eq!(saved, Rescued::Into(dir.path().join("journal-rescue-2.db")));
+}
+
+#[test]
+fn training_is_not_adopted() {
+    let dir = TempDir::new().unwrap();
+    let (ours, training) = (file(&dir), dir.path().join("training.db"));
+    sell(&mut open(&ours), 1, "one", NOON);
+    trained(&training);
+    let output = verb(&["adopt", training.to_str().unwrap()], &ours);
+    assert_eq!(output.status.code(), Some(65), "{}", said(&output));
+    assert!(said(&output).contains("is a journal of training"), "{}", said(&output));
+    assert_eq!(well(&ours).transactions, 1);
+}
+
+/// A journal as an earlier program left it, with a sale of training that was approved.
+fn trained(path: &Path) {
+    let mut order = order(1, "trained");
+    order["training"] = json!("approved");
+    let started = record(json!({"kind": "started", "order": order}));
+    crate::book::end(&mut open(path), 1, started, NOON);
+    sql(path, "ALTER TABLE about DROP COLUMN journal");
+}
+
+/// Put in the journal's place, it is refused by name; and so is a journal of payments that somebody would train on.
+#[tokio::test]
+async fn training_in_the_journals_place_is_refused() {
+    let options = Options {
+        config: vec![("[journal]".to_owned(), "[training]\nallowed = true\n\n[journal]".to_owned())],
+        ..Options::default()
+    };
+    let mut counter = Counter::closed(options).await;
+    let folder = counter.shop.folder().to_owned();
+    trained(&folder.join("journal.db"));
+    let output = run(&counter).await;
+    assert_eq!(output.status.code(), Some(74), "{}", said(&output));
+    assert!(said(&output).contains("is a journal of training"), "{}", said(&output));
+    // What was made for training says so, also when nobody has trained yet.
+    remove(&folder.join("journal.db"));
+    drop(Journal::open_for(&folder.join("journal.db"), Purpose::Training).unwrap());
+    let output = run(&counter).await;
+    assert!(said(&output).contains("is a journal of training"), "{}", said(&output));
+    // And the other way round.
+    remove(&folder.join("journal.db"));
+    sell(&mut open(&folder.join("training.db")), 1, "one", NOON);
+    counter.start_agent();
+    counter.until_ready().await;
+    let (status, body) = counter.ask(json!({ "reference": "T1", "amount": "1.00", "training": "approved" })).await;
+    assert_eq!((status, body["code"].as_str()), (503, Some("journal")), "{body}");
+    assert!(body.to_string().contains("is a journal of payments"), "{body}");
+}
+
+async fn run(counter: &Counter) -> std::process::Output {
+    let mut agent = tokio::process::Command::new(env!("CARGO_BIN_EXE_pos-agent"));
+    agent.arg("run").arg("--config").arg(counter.shop.config()).kill_on_drop(true);
+    within("the end of run", agent.output()).await.unwrap()
+}
+
+/// A journal into which an earlier program took training over: nothing follows what was trained, however it is named,
+/// and what is open of it is never sent.
+#[tokio::test]
+async fn nothing_follows_what_was_trained_wherever_it_comes_from() {
+    let mut counter = Counter::closed(Options::default()).await;
+    let journal = counter.shop.folder().join("journal.db");
+    let payment = format!("training{:0>24}", 2);
+    {
+        let mut db = open(&journal);
+        sell(&mut db, 1, "real", NOON);
+        let trained = |number: u64, kind: Value| {
+            let mut order = order(number, &format!("T{number}"));
+            order["till"] = json!("local");
+            order["training"] = json!("approved");
+            order["kind"] = kind;
+            record(json!({"kind": "started", "order": order}))
+        };
+        let ended = record(
+            json!({"kind": "ended", "outcome": {"is": "approved"}, "host": {"id": payment, "code": "000.000.000"}}),
+        );
+        for (number, kind) in [(2, json!({"is": "sale"})), (3, json!({"is": "pre-authorisation"}))] {
+            db.write(SaleNumber::new(number), 0, NOON, &[trained(number, kind)]).unwrap();
+            db.write(SaleNumber::new(number), 1, NOON, &[asked()]).unwrap();
+            db.write(SaleNumber::new(number), 2, NOON, std::slice::from_ref(&ended)).unwrap();
+        }
+        // One of training is open, and so is a refund that an earlier program let begin.
+        db.write(SaleNumber::new(4), 0, NOON, &[trained(4, json!({"is": "sale"}))]).unwrap();
+        db.write(SaleNumber::new(4), 1, NOON, &[asked()]).unwrap();
+    }
+    counter.start_agent();
+    counter.until_ready().await;
+    for (kind, of) in [
+        ("refund", json!("T2")),
+        ("reversal", json!("T2")),
+        ("capture", json!("T3")),
+        ("increment", json!("T3")),
+        ("reauthorisation", json!("T3")),
+    ] {
+        for of in
+            [json!({ "of": of }), json!({ "number": if of == "T2" { 2 } else { 3 } }), json!({ "payment": payment })]
+        {
+            let mut body = json!({ "reference": format!("F-{kind}"), "kind": kind, "amount": "1.00" });
+            body.as_object_mut().unwrap().extend(of.as_object().unwrap().clone());
+            let (status, refused) = counter.ask(body.clone()).await;
+            assert_eq!(status, 422, "{body}: {refused}");
+            assert!(refused.to_string().contains("training"), "{body}: {refused}");
+        }
+    }
+    let status = counter.status().await;
+    let left = status.attention.iter().find(|one| one.code == Attention::SaleNeedsPerson);
+    assert!(left.is_some_and(|one| one.text.contains("it is one of training")), "{:?}", status.attention);
+    let asked = counter.shop.gateway.ledger().entries().len();
+    assert_eq!(asked, 0, "nothing of training is at the gateway");
+}
+
+/// Another terminal's open sale is none of ours: nothing of it is looked up or taken back with our access.
+#[tokio::test]
+async fn an_open_sale_of_another_terminal_is_left_alone() {
+    let mut counter = Counter::closed(Options::default()).await;
+    let journal = counter.shop.folder().join("journal.db");
+    {
+        let mut order = order(1, "theirs");
+        (order["terminalId"], order["till"]) = (json!("99999999"), json!("local"));
+        let mut db = open(&journal);
+        db.write(SaleNumber::new(1), 0, NOON, &[record(json!({"kind": "started", "order": order}))]).unwrap();
+        db.write(SaleNumber::new(1), 1, NOON, &[asked()]).unwrap();
+        db.write(SaleNumber::new(1), 2, NOON, &[crate::book::reversing()]).unwrap();
+    }
+    counter.start_agent();
+    counter.until_ready().await;
+    let status = counter.status().await;
+    let left = status.attention.iter().find(|one| one.code == Attention::SaleNeedsPerson);
+    assert!(left.is_some_and(|one| one.text.contains("terminal 99999999 made it")), "{:?}", status.attention);
+    assert_eq!(counter.show("theirs").await.state, SaleState::Unconfirmed);
+}

@@ -1,0 +1,114 @@
+//! The journal is taken away from under the agent at each moment of a transaction: wholly, its `-wal` alone, or by
+//! another terminal's journal that is moved over it. Nothing new is charged on what is there then, and once a person has
+//! taken over what was saved everything ends as after a power cut. The judge reads the bank's ledger.
+
+use std::time::Duration;
+
+use pos_agent::journal::{self, SoldMark};
+use pos_agent::transaction::Kind;
+use tokio::time::sleep;
+
+use crate::world::World;
+use crate::world::bank::Behaviour;
+use crate::world::board::{End, TakenAway};
+use crate::world::tills::{Told, Wish};
+
+const HOUR: Duration = Duration::from_secs(3600);
+/// More commits than any of these transactions has.
+const MOMENTS: usize = 60;
+
+const SCENES: [(&str, Kind, &str, Behaviour); 6] = [
+    ("sale, tap", Kind::Sale, "on waiting: tap tap", Behaviour::Approves),
+    ("sale, chip", Kind::Sale, "on waiting: insert chip-no-cvm", Behaviour::Approves),
+    ("sale, chip, declined", Kind::Sale, "on waiting: insert chip-no-cvm", Behaviour::Declines),
+    ("sale, chip, answer lost", Kind::Sale, "on waiting: insert chip-no-cvm", Behaviour::BooksLate),
+    ("pre-authorisation", Kind::PreAuthorisation, "on waiting: insert chip-no-cvm", Behaviour::Approves),
+    ("by registration", Kind::ByRegistration, "", Behaviour::Approves),
+];
+
+/// One transaction, with the journal taken away at the nth moment; `None` when it has no such moment.
+fn play((name, kind, hand, behaviour): (&str, Kind, &str, Behaviour), how: TakenAway, nth: usize) -> Option<World> {
+    let place = format!("{name} / {how:?} / {nth}");
+    let world = World::new(hand);
+    {
+        let mut state = world.lock();
+        // Before it one that has ended: the mark is written, and its reference is known.
+        state.wishes.push(Wish::new(1, Kind::ByRegistration, 500));
+        state.wishes.push(Wish::new(2, kind, 1234));
+        state.wishes.push(Wish::new(3, Kind::ByRegistration, 700));
+    }
+    world.boot(async |mut till| {
+        till.until_ready().await;
+        till.wants(0).await;
+        till.until_ready().await;
+        world.lock().bank.behaviours.push_back(behaviour);
+        world.takes_journal_away(nth, how);
+        till.ask(1).await;
+        till.until_final(1, HOUR / 6).await;
+        if world.was_taken_away() {
+            till.ask(2).await;
+            assert!(is_refused(&world, 2), "{place}: {:?}", world.lock().wishes[2].told);
+        }
+    });
+    world.was_taken_away().then_some(())?;
+    let rescued = rescue_of(&world);
+    // A start on what is there: a till that repeats itself is not charged again.
+    let end = world.boot(async |mut till| {
+        sleep(HOUR).await;
+        till.ask(0).await;
+        till.ask(1).await;
+        if how == TakenAway::WalAlone {
+            till.until_final(1, 48 * HOUR).await;
+        } else {
+            assert!(is_refused(&world, 0) && is_refused(&world, 1), "{place}: {:?}", world.lock().wishes);
+        }
+    });
+    assert_eq!(end, End::Done, "{place}");
+    // The person: takes over what was saved. Of a journal without anything to be saved there is nothing.
+    if how != TakenAway::WalAlone {
+        let now = world.lock().clock_ms();
+        let rescued = rescued.unwrap_or_else(|| panic!("{place}: nothing was saved"));
+        if how == TakenAway::Replaced {
+            let mark = SoldMark::of("12345678", world.folder(), &world.journal());
+            journal::accept(&world.journal(), &mark, "J. Doe", now).unwrap();
+        }
+        journal::adopt(&world.journal(), &rescued, Some("12345678"), now).unwrap();
+    }
+    let end = world.boot(async |mut till| {
+        till.until_ready().await;
+        for wish in 0..3 {
+            till.ask(wish).await;
+            till.until_final(wish, 48 * HOUR).await;
+        }
+    });
+    assert_eq!(end, End::Done, "{place}");
+    Some(world)
+}
+
+fn is_refused(world: &World, wish: usize) -> bool {
+    // What a till hears of a journal that cannot be used: nobody knows.
+    world.lock().wishes[wish].told.last() == Some(&Told::Unconfirmed { needs_a_person: false })
+}
+
+fn rescue_of(world: &World) -> Option<std::path::PathBuf> {
+    let mut files = std::fs::read_dir(world.folder()).unwrap().map(|entry| entry.unwrap().path());
+    files.find(|file| file.to_string_lossy().ends_with("-rescue.db"))
+}
+
+#[test]
+fn whatever_becomes_of_the_journal_nobody_is_charged_twice_and_nothing_stays_open() {
+    let mut played = 0;
+    for scene in SCENES {
+        for how in [TakenAway::Wholly, TakenAway::WalAlone, TakenAway::Replaced] {
+            for nth in 0..MOMENTS {
+                let Some(world) = play(scene, how, nth) else { break };
+                let (violations, ends) = world.judge();
+                assert!(violations.is_empty(), "{scene:?} / {how:?} / {nth}: {violations:?}\n{}", world.story());
+                assert_eq!(ends.len(), 3, "{scene:?} / {how:?} / {nth}: {ends:?}");
+                played += 1;
+            }
+        }
+    }
+    println!("journals that were taken away: {played}, violations: 0");
+    assert!(played > 100, "{played}");
+}
