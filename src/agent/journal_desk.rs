@@ -99,6 +99,7 @@ impl Agent {
 
     /// Before the first sale the mark is written that this terminal has sold.
     pub(super) fn mark_sold(&mut self) -> Result<(), Refused> {
+        self.old_copy.sells(self.clock.monotonic());
         self.journal.mark_sold().map_err(|error| {
             self.journal_is_faulty(&error);
             refused_by_journal(error)

@@ -30,6 +30,9 @@ use crate::transaction::{SaleNumber, Who};
 use super::Agent;
 use comparing::{mark_of, number_of};
 
+/// How long after its first sale a new journal asks for payments of the board before it.
+const AFTER_THE_FIRST: Duration = Duration::from_secs(600);
+
 /// How far the comparison with the gateway has come.
 #[derive(Debug)]
 enum Comparison {
@@ -80,7 +83,11 @@ impl OldCopy {
         let is_new = can_be_asked && opened.known_until_unix_ms.is_none();
         Self {
             is_new,
-            comparison: if known.is_some() || is_new { Comparison::Due(Duration::ZERO) } else { Comparison::Finished },
+            comparison: match (known, is_new) {
+                (Some(_), _) => Comparison::Due(Duration::ZERO),
+                (None, true) => Comparison::Due(Duration::MAX),
+                (None, false) => Comparison::Finished,
+            },
             known_until_unix_ms: known.unwrap_or_default(),
             first_unix_ms: opened.first_unix_ms,
             before: opened.last_number,
@@ -107,8 +114,17 @@ impl OldCopy {
 
     /// The gateway answers again: a good moment to ask.
     pub(super) fn nudge(&mut self, now: Duration) {
-        if let Comparison::Due(at) = &mut self.comparison {
+        if let Comparison::Due(at) = &mut self.comparison
+            && !self.is_new
+        {
             *at = now.min(*at);
+        }
+    }
+
+    /// A transaction begins: of a new journal the gateway is asked a while later, when the first customer has gone.
+    pub(super) fn sells(&mut self, now: Duration) {
+        if let Comparison::Due(at @ Duration::MAX) = &mut self.comparison {
+            *at = now + AFTER_THE_FIRST;
         }
     }
 

@@ -48,6 +48,8 @@ fn play((name, kind, hand, behaviour): (&str, Kind, &str, Behaviour), how: Taken
         if world.was_taken_away() {
             till.ask(2).await;
             assert!(is_refused(&world, 2), "{place}: {:?}", world.lock().wishes[2].told);
+            // What is open is saved as soon as the till has its answer.
+            sleep(Duration::from_secs(1)).await;
         }
     });
     world.was_taken_away().then_some(())?;
