@@ -325,3 +325,21 @@ async fn an_open_sale_of_another_terminal_is_left_alone() {
     assert!(left.is_some_and(|one| one.text.contains("terminal 99999999 made it")), "{:?}", status.attention);
     assert_eq!(counter.show("theirs").await.state, SaleState::Unconfirmed);
 }
+
+/// Neither opened as one of payments, nor taken over: whether it says what it is, or its transactions tell.
+#[test]
+fn a_journal_of_training_is_no_journal_of_payments() {
+    let dir = TempDir::new().unwrap();
+    let (ours, theirs, new) = (file(&dir), dir.path().join("earlier.db"), dir.path().join("new.db"));
+    sell(&mut open(&ours), 1, "one", NOON);
+    trained(&theirs);
+    drop(Journal::open_for(&new, Purpose::Training).unwrap());
+    for training in [theirs, new] {
+        let error = Journal::open(&training).map(drop).unwrap_err();
+        assert!(matches!(error, Error::OfAnotherPurpose { found: Purpose::Training, .. }), "{error}");
+        let error = pos_agent::journal::adopt(&ours, &training, None, NOON).unwrap_err();
+        assert!(matches!(error, Error::NotAdopted { .. }), "{error}");
+    }
+    let error = Journal::open_for(&ours, Purpose::Training).map(drop).unwrap_err();
+    assert!(matches!(error, Error::OfAnotherPurpose { found: Purpose::Payments, .. }), "{error}");
+}
