@@ -19,8 +19,8 @@ use crate::emv::pan;
 use crate::journal::{self, Journal, KeptOperator, OperatorChange};
 use crate::money::{Amount, Currency};
 use crate::till::{
-    ApprovalView, OperatorCommand, OperatorRefused, OperatorView, OperatorsView, Presence, Refused, SessionView,
-    SignedIn, Wanted,
+    ApprovalView, ConfirmedView, Denied, OperatorCommand, OperatorRefused, OperatorView, OperatorsView, Presence,
+    Refused, RequestFields, SessionView, SignedIn, Wanted, WantedTip,
 };
 use crate::transaction::{OperatorName, Transaction, Who};
 
@@ -277,9 +277,9 @@ impl Agent {
                     .and_then(|(operator, wrong_before)| self.open_session(operator, door, wrong_before));
                 let _ = reply.send(opened);
             }
-            OperatorCommand::Approve { name, command, door, reply, .. } => {
+            OperatorCommand::Approve { name, wanted, door, reply, .. } => {
                 let given = self.right_or_wrong(&name, &door, right);
-                let _ = reply.send(given.and_then(|(operator, _)| self.approve(operator, command, door)));
+                let _ = reply.send(given.and_then(|(operator, _)| self.approve(operator, &wanted, door)));
             }
             _ => {}
         }
@@ -314,17 +314,21 @@ impl Agent {
         Ok(SessionView { session, operator: name, role, idle_lock_s, wrong_before })
     }
 
-    fn approve(&mut self, operator: KeptOperator, command: Approved, door: Who) -> Result<ApprovalView, Refused> {
+    /// The command is resolved here as it is when it begins: what the word is for is what is found now.
+    fn approve(&mut self, operator: KeptOperator, wanted: &Wanted, door: Who) -> Result<ApprovalView, Refused> {
         let KeptOperator { name: supervisor, role, .. } = operator;
         if role != Role::Supervisor {
             return Err(OperatorRefused::NoSupervisor { name: supervisor }.into());
         }
+        let cashier = wanted.caller.who().operator.clone().ok_or(Denied::OperatorRequired)?;
+        let (transaction, amount) = self.transaction_and_amount(wanted)?;
+        let command = command_of(cashier, wanted, transaction, amount);
         let (approval, token) = self.token()?;
-        let (till, reference) = (command.till.as_str(), command.reference.as_str());
-        tracing::info!(%supervisor, till, reference, kind = command.kind.as_str(), "confirmed by a supervisor");
+        tracing::info!(%supervisor, till = command.till, operator = %command.operator, "a supervisor confirmed {command}");
+        let (view, good_for_s) = (ConfirmedView::from(&command), Approvals::GOOD_FOR.as_secs());
         let given = GivenApproval { supervisor: supervisor.clone(), command, door };
         self.operators.approvals.give(token, given, self.clock.monotonic());
-        Ok(ApprovalView { approval, supervisor, good_for_s: Approvals::GOOD_FOR.as_secs() })
+        Ok(ApprovalView { approval, supervisor, good_for_s, command: view })
     }
 
     /// 128 random bits as they are given out, and what is kept of them.
@@ -405,7 +409,7 @@ impl Agent {
             let why = "it looks like a card number, which belongs into the reader alone".to_owned();
             return Err(Refused::Parameter { name: "operator".to_owned(), why });
         }
-        let Presence { operator: Some(SignedIn { role: Role::Cashier, .. }), approval, .. } = wanted.caller.present()
+        let Presence { operator: Some(SignedIn { role: Role::Cashier, name }), approval, .. } = wanted.caller.present()
         else {
             return Ok(who);
         };
@@ -417,14 +421,12 @@ impl Agent {
         if !self.operators.above.needs_supervisor(kind, amount, self.is_of_today(transaction)) {
             return Ok(who);
         }
+        let command = command_of(name.clone(), wanted, transaction.clone(), amount);
         let Some(token) = approval else {
-            let what = format!("a {} of {amount}", kind.as_str());
-            return Err(OperatorRefused::SupervisorNeeded { what }.into());
+            return Err(OperatorRefused::SupervisorNeeded { command: Box::new(command) }.into());
         };
-        let (till, reference) = (wanted.till.clone(), wanted.reference.clone());
-        let command = Approved { till, reference, kind, amount: wanted.transaction.fields().amount.map(|_| amount) };
         let confirmed = self.operators.approvals.find(token, &command, &who.door(), self.clock.monotonic());
-        let supervisor = confirmed.ok_or(OperatorRefused::NotApproved)?.clone();
+        let supervisor = confirmed.map_err(|found| OperatorRefused::not_approved(found, &command))?.clone();
         Ok(Who { supervisor: Some(supervisor), ..who })
     }
 
@@ -446,6 +448,13 @@ impl Agent {
             _ => false,
         }
     }
+}
+
+/// A command as a supervisor confirms it: `amount` is all that is charged.
+fn command_of(operator: OperatorName, wanted: &Wanted, transaction: Transaction, amount: Amount) -> Approved {
+    let RequestFields { tip, manual, .. } = wanted.transaction.fields();
+    let (till, reference) = (wanted.till.clone(), wanted.reference.clone());
+    Approved { operator, till, reference, transaction, amount, asks_tip: tip == Some(WantedTip::Ask), manual }
 }
 
 /// At which door a PIN is tried, and for whom; nothing for what tries none.

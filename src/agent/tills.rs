@@ -173,8 +173,10 @@ impl Agent {
             started_unix_ms: now.unix_ms,
             local_time: local.format("%Y-%m-%d %H:%M:%S").to_string(),
         };
+        let is_confirmed = order.by.as_ref().is_some_and(|by| by.supervisor.is_some());
         let begun = self.begin_recorded(order, now)?;
-        self.approval_used(approval);
+        // A word that was not needed stays good for its own command.
+        self.approval_used(approval.filter(|_| is_confirmed));
         Ok(begun)
     }
 

@@ -1,29 +1,70 @@
 //! A supervisor's word for one command of a cashier: a token of 128 random bits, good once, for that command alone, at
 //! the door where it was given, for a short while.
+//!
+//! The command is kept as it was resolved when the word was given: the earlier transaction by its number, and the amount
+//! in figures. At its use the command is resolved again, and must be equal.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::time::Duration;
 
 use super::TokenDigest;
 use crate::money::Amount;
-use crate::transaction::{Kind, OperatorName, Reference, Who};
+use crate::transaction::{OperatorName, Reference, Transaction, Who};
 
 /// How long it is good: the supervisor stands beside the cashier.
 const GOOD_FOR: Duration = Duration::from_secs(120);
 /// At most so many wait to be used; one more ends the oldest.
 const MOST: usize = 64;
 
-/// The command that is confirmed.
+/// The command that is confirmed, with all that decides about its money.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Approved {
+    /// The cashier who asks for it.
+    pub operator: OperatorName,
     /// The till.
     pub till: String,
     /// Its reference.
     pub reference: Reference,
-    /// What kind of transaction.
-    pub kind: Kind,
-    /// How much, as it is asked for; none: all that is left.
-    pub amount: Option<Amount>,
+    /// What it is, with the earlier transaction or the stored card.
+    pub transaction: Transaction,
+    /// All that is charged or given, with the tip that the till names.
+    pub amount: Amount,
+    /// The cardholder is asked for a tip on top of it.
+    pub asks_tip: bool,
+    /// The card number is typed.
+    pub manual: bool,
+}
+
+impl fmt::Display for Approved {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { transaction, amount, reference, asks_tip, manual, .. } = self;
+        write!(f, "a {} of {amount}", transaction.kind().as_str())?;
+        match transaction.of().map(|of| (of.number, &of.payment)) {
+            Some((Some(number), _)) => write!(f, " of transaction {number}")?,
+            Some((None, payment)) => write!(f, " of payment {payment}")?,
+            None => {}
+        }
+        if let Some(registration) = transaction.registration() {
+            write!(f, " with the stored card {registration}")?;
+        }
+        f.write_str(if *asks_tip { " and a tip" } else { "" })?;
+        f.write_str(if *manual { " with a typed card number" } else { "" })?;
+        write!(f, " under the reference {reference}")
+    }
+}
+
+/// Why a token confirms nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NoApproval<'a> {
+    /// There is none, or none any more.
+    Unknown,
+    /// It was given at another door.
+    OtherDoor,
+    /// It was given to another operator.
+    OtherOperator,
+    /// It is for this command.
+    Other(&'a Approved),
 }
 
 /// A supervisor's word.
@@ -56,12 +97,25 @@ impl Approvals {
         self.0.insert(token, (now, approval));
     }
 
-    /// Who confirmed this command, if that is what the token is for. It stays good until [`Self::used`].
-    #[must_use]
-    pub fn find(&self, token: &TokenDigest, command: &Approved, door: &Who, now: Duration) -> Option<&OperatorName> {
-        let (given, approval) = self.0.get(token)?;
-        let good = now.saturating_sub(*given) < GOOD_FOR && approval.door == *door && approval.command == *command;
-        good.then_some(&approval.supervisor)
+    /// Who confirmed this command. The token stays good until [`Self::used`], whatever else it is tried for.
+    ///
+    /// # Errors
+    /// When it is not what the token is for.
+    pub fn find(
+        &self,
+        token: &TokenDigest,
+        command: &Approved,
+        door: &Who,
+        now: Duration,
+    ) -> Result<&OperatorName, NoApproval<'_>> {
+        let is_good = |given: &Duration| now.saturating_sub(*given) < GOOD_FOR;
+        let (_, approval) = self.0.get(token).filter(|(given, _)| is_good(given)).ok_or(NoApproval::Unknown)?;
+        match &approval.command {
+            _ if approval.door != *door => Err(NoApproval::OtherDoor),
+            given if given.operator != command.operator => Err(NoApproval::OtherOperator),
+            given if given != command => Err(NoApproval::Other(given)),
+            _ => Ok(&approval.supervisor),
+        }
     }
 
     /// The command is recorded.
@@ -79,39 +133,74 @@ impl Approvals {
 mod tests {
     use super::*;
     use crate::money::Currency;
+    use crate::transaction::{Earlier, PaymentId, SaleNumber};
+
+    fn eur(text: &str) -> Amount {
+        Amount::parse(text, Currency::from_code("EUR").unwrap()).unwrap()
+    }
+
+    fn earlier(number: u64) -> Earlier {
+        Earlier { payment: PaymentId::new(format!("p{number}")), number: Some(SaleNumber::new(number)) }
+    }
+
+    fn command() -> Approved {
+        Approved {
+            operator: OperatorName::parse("Anna").unwrap(),
+            till: "till-1".to_owned(),
+            reference: Reference::parse("r-1").unwrap(),
+            transaction: Transaction::Refund { of: earlier(17) },
+            amount: eur("12.34"),
+            asks_tip: false,
+            manual: false,
+        }
+    }
 
     #[test]
     fn it_is_good_once_for_one_command_at_one_door_and_for_two_minutes() {
-        let eur = |text: &str| Some(Amount::parse(text, Currency::from_code("EUR").unwrap()).unwrap());
-        let command = Approved {
-            till: "till-1".to_owned(),
-            reference: Reference::parse("r-1").unwrap(),
-            kind: Kind::Refund,
-            amount: eur("12.34"),
-        };
+        let command = command();
         let (door, ben) = (Who { uid: Some(7), ..Who::default() }, OperatorName::parse("Ben").unwrap());
         let (token, at) = (TokenDigest::of(b"t"), Duration::from_secs);
         let mut approvals = Approvals::default();
         let approval = GivenApproval { supervisor: ben.clone(), command: command.clone(), door: door.clone() };
         approvals.give(token, approval.clone(), at(10));
-        let found = |it: &Approvals, command: &Approved, door: &Who, now| it.find(&token, command, door, now).cloned();
-        assert_eq!(found(&approvals, &command, &door, at(129)), Some(ben.clone()));
-        assert_eq!(found(&approvals, &command, &door, at(130)), None, "too late");
+        assert_eq!(approvals.find(&token, &command, &door, at(129)), Ok(&ben));
+        assert_eq!(approvals.find(&token, &command, &door, at(130)), Err(NoApproval::Unknown), "too late");
         let others = [
             Approved { till: "till-2".to_owned(), ..command.clone() },
             Approved { reference: Reference::parse("r-2").unwrap(), ..command.clone() },
-            Approved { kind: Kind::Credit, ..command.clone() },
+            Approved { transaction: Transaction::Credit, ..command.clone() },
+            Approved { transaction: Transaction::Reversal { of: earlier(17) }, ..command.clone() },
+            Approved { transaction: Transaction::Refund { of: earlier(18) }, ..command.clone() },
             Approved { amount: eur("12.35"), ..command.clone() },
-            Approved { amount: None, ..command.clone() },
+            Approved { asks_tip: true, ..command.clone() },
+            Approved { manual: true, ..command.clone() },
         ];
         for other in others {
-            assert_eq!(found(&approvals, &other, &door, at(20)), None, "{other:?}");
+            let found = approvals.find(&token, &other, &door, at(20));
+            assert_eq!(found, Err(NoApproval::Other(&command)), "{other:?}");
         }
-        assert_eq!(found(&approvals, &command, &Who::default(), at(20)), None, "another door");
+        assert_eq!(approvals.find(&token, &command, &Who::default(), at(20)), Err(NoApproval::OtherDoor));
+        let carl = Approved { operator: OperatorName::parse("Carl").unwrap(), ..command.clone() };
+        assert_eq!(approvals.find(&token, &carl, &door, at(20)), Err(NoApproval::OtherOperator));
+        assert_eq!(approvals.find(&token, &command, &door, at(20)), Ok(&ben), "it stays good for its own");
         approvals.used(&token);
-        assert_eq!(found(&approvals, &command, &door, at(20)), None, "once");
+        assert_eq!(approvals.find(&token, &command, &door, at(20)), Err(NoApproval::Unknown), "once");
         approvals.give(token, approval, at(20));
         approvals.end_all_of(&ben);
-        assert_eq!(found(&approvals, &command, &door, at(21)), None);
+        assert_eq!(approvals.find(&token, &command, &door, at(21)), Err(NoApproval::Unknown));
+    }
+
+    #[test]
+    fn people_read_what_it_is_for() {
+        let told = |transaction, asks_tip, manual| Approved { transaction, asks_tip, manual, ..command() }.to_string();
+        let payment = Earlier { number: None, ..earlier(17) };
+        for (transaction, asks_tip, manual, said) in [
+            (Transaction::Refund { of: earlier(17) }, false, false, "a refund of 12.34 EUR of transaction 17"),
+            (Transaction::Refund { of: payment }, false, false, "a refund of 12.34 EUR of payment p17"),
+            (Transaction::Credit, false, true, "a credit of 12.34 EUR with a typed card number"),
+            (Transaction::Sale, true, false, "a sale of 12.34 EUR and a tip"),
+        ] {
+            assert_eq!(told(transaction, asks_tip, manual), format!("{said} under the reference r-1"));
+        }
     }
 }

@@ -28,7 +28,7 @@ mod operators;
 mod pin;
 mod sessions;
 
-pub use approvals::{Approvals, Approved, GivenApproval};
+pub use approvals::{Approvals, Approved, GivenApproval, NoApproval};
 pub use attempts::{Attempts, TryKey};
 pub use business_day::{DayEnd, NoDayEnd};
 pub use close::{Close, ClosePeriod, OpenItem, OpenKind, Sum};

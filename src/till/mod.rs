@@ -33,7 +33,9 @@ mod wanted;
 
 pub use closes::{CloseAsked, CloseView, ShownClose, WhichClose};
 pub use lines_to_print::{LineAlign, LineStyle, LineToPrint};
-pub use operators::{ApprovalView, OperatorCommand, OperatorRefused, OperatorView, OperatorsView, SessionView};
+pub use operators::{
+    ApprovalView, ConfirmedView, OperatorCommand, OperatorRefused, OperatorView, OperatorsView, SessionView,
+};
 pub use problem::{ProblemType, ProblemView};
 pub use progress_log::{Announced, Missed, NoProgressId, ProgressId, ProgressListener, ProgressLog};
 pub use receipt_view::{ReceiptRowIs, ReceiptRowView, ReceiptView};

@@ -6,9 +6,9 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use tokio::sync::oneshot;
 
-use super::{Caller, Refused, SignedIn};
-use crate::counter::{Approved, Pin, Role, TokenDigest};
-use crate::transaction::{OperatorName, Who};
+use super::{Caller, Refused, SignedIn, Wanted};
+use crate::counter::{Approved, NoApproval, Pin, Role, TokenDigest};
+use crate::transaction::{Kind, OperatorName, PaymentId, Reference, SaleNumber, Who};
 
 /// What is asked, with the place for the answer.
 #[derive(Debug)]
@@ -55,8 +55,8 @@ pub enum OperatorCommand {
         name: OperatorName,
         /// Its PIN.
         pin: Pin,
-        /// The command.
-        command: Approved,
+        /// The command, as it will be sent; the agent finds out what it comes to.
+        wanted: Box<Wanted>,
         /// At which till, or as which user.
         door: Who,
         /// What the command is to be sent with.
@@ -167,6 +167,56 @@ pub struct ApprovalView {
     pub supervisor: OperatorName,
     /// It is good for so many seconds.
     pub good_for_s: u64,
+    /// For this alone.
+    #[serde(rename = "for")]
+    pub command: ConfirmedView,
+}
+
+/// What a supervisor confirms, as the terminal has resolved it: to be shown to the supervisor.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct ConfirmedView {
+    /// The kind.
+    pub kind: Kind,
+    /// The command's reference.
+    pub reference: Reference,
+    /// All that is charged or given, with the tip that the till names.
+    pub amount: String,
+    /// In which currency.
+    pub currency: String,
+    /// The earlier transaction's number in the journal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub number: Option<SaleNumber>,
+    /// The earlier transaction's id at the gateway.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub payment: Option<PaymentId>,
+    /// The stored card.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub registration: Option<String>,
+    /// The cardholder is asked for a tip on top of the amount.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub asks_tip: bool,
+    /// The card number is typed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub typed: bool,
+}
+
+impl From<&Approved> for ConfirmedView {
+    fn from(command: &Approved) -> Self {
+        let of = command.transaction.of();
+        Self {
+            kind: command.transaction.kind(),
+            reference: command.reference.clone(),
+            amount: command.amount.decimal(),
+            currency: command.amount.currency().code().to_owned(),
+            number: of.and_then(|of| of.number),
+            payment: of.map(|of| of.payment.clone()),
+            registration: command.transaction.registration().map(str::to_owned),
+            asks_tip: command.asks_tip,
+            typed: command.manual,
+        }
+    }
 }
 
 /// Why something about an operator is not done.
@@ -195,17 +245,18 @@ pub enum OperatorRefused {
     SessionEnded,
     /// A supervisor must confirm.
     #[error(
-        "{what} needs a supervisor: let one confirm it (POST /v1/approvals) and send that as Pos-Supervisor, or sign in"
+        "{command} needs a supervisor: let one confirm it (POST /v1/approvals) and send that as Pos-Supervisor, or sign in"
     )]
     SupervisorNeeded {
         /// What was asked.
-        what: String,
+        command: Box<Approved>,
     },
     /// What came as a supervisor's word is none for this command.
-    #[error(
-        "no supervisor has confirmed this command: the approval is another command's, was used, or is older than two minutes"
-    )]
-    NotApproved,
+    #[error("no supervisor has confirmed this command: {why}")]
+    NotApproved {
+        /// Why the word does not count.
+        why: String,
+    },
     /// It is no supervisor who would confirm.
     #[error("{name} is no supervisor, and cannot confirm it")]
     NoSupervisor {
@@ -238,6 +289,18 @@ fn seconds(wait: &Duration) -> u64 {
 }
 
 impl OperatorRefused {
+    /// A supervisor's word that is none for this command.
+    #[must_use]
+    pub fn not_approved(found: NoApproval<'_>, command: &Approved) -> Self {
+        let why = match found {
+            NoApproval::Unknown => "the approval was used, has ended, or is older than two minutes".to_owned(),
+            NoApproval::OtherDoor => "the approval was given at another till".to_owned(),
+            NoApproval::OtherOperator => "the approval was given to another operator".to_owned(),
+            NoApproval::Other(given) => format!("the approval is for {given}, and this is {command}"),
+        };
+        Self::NotApproved { why }
+    }
+
     /// After how many seconds to try again, where that is known.
     #[must_use]
     pub fn retry_after_s(&self) -> Option<u64> {

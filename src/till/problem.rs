@@ -6,6 +6,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::ConfirmedView;
+
 macro_rules! problems {
     ($($name:ident = $word:literal, $status:literal, $title:literal;)*) => {
         /// One of a closed list.
@@ -123,6 +125,9 @@ pub struct ProblemView {
     /// After so many seconds it may be asked again, as `Retry-After` says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_after_s: Option<u32>,
+    /// With `supervisor-needed`: what a supervisor would confirm.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to_confirm: Option<ConfirmedView>,
 }
 
 impl ProblemView {
@@ -138,6 +143,7 @@ impl ProblemView {
             till: None,
             reference: None,
             retry_after_s: None,
+            to_confirm: None,
         }
     }
 }

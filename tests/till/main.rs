@@ -15,6 +15,7 @@
 //! | `waits` | what a sale waits for, and how long |
 //! | `doors` | hostile neighbours at the tills' doors, and sockets that systemd hands over |
 //! | `operators` | who is signed in, what that allows, and what becomes of whoever tries PINs |
+//! | `supervisors` | an insider with a supervisor's word for something else |
 //! | `metrics` | the figures for machines |
 
 #![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]
@@ -39,5 +40,6 @@ mod receipts;
 mod rights;
 mod searching;
 mod status;
+mod supervisors;
 mod till_http;
 mod waits;

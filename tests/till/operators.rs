@@ -8,26 +8,26 @@ use serde_json::{Value, json};
 
 use crate::counter::{Counter, within};
 
-const ANNA: (&str, &str) = ("Anna", "862435");
-const BEN: (&str, &str) = ("Ben", "973546");
+pub(crate) const ANNA: (&str, &str) = ("Anna", "862435");
+pub(crate) const BEN: (&str, &str) = ("Ben", "973546");
 const TOM: (&str, &str) = ("Tom", "084657");
 
 /// A request and its answer.
-struct Asked {
-    status: u16,
-    body: Value,
+pub(crate) struct Asked {
+    pub(crate) status: u16,
+    pub(crate) body: Value,
     retry_after: Option<u64>,
 }
 
 impl Asked {
-    fn code(&self) -> &str {
+    pub(crate) fn code(&self) -> &str {
         self.body["code"].as_str().unwrap_or_default()
     }
 }
 
 /// A way in, and what it sends with each request.
 #[derive(Clone)]
-struct Door {
+pub(crate) struct Door {
     http: reqwest::Client,
     base: String,
     token: Option<&'static str>,
@@ -66,6 +66,16 @@ impl Door {
         Self { session: Some(session.to_owned()), ..self.clone() }
     }
 
+    /// With what an answer gave as a supervisor's word, if it did.
+    pub(crate) fn with_word(&self, answer: &Asked) -> Self {
+        Self { approval: answer.body["approval"].as_str().map(str::to_owned), ..self.clone() }
+    }
+
+    /// With the word that another one has.
+    pub(crate) fn with_word_of(&self, other: &Self) -> Self {
+        Self { approval: other.approval.clone(), ..self.clone() }
+    }
+
     async fn ask(&self, method: &str, path: &str, body: Value) -> Asked {
         let method = reqwest::Method::from_bytes(method.as_bytes()).unwrap();
         let mut request = self.http.request(method, format!("{}{path}", self.base));
@@ -92,11 +102,11 @@ impl Door {
         self.ask("GET", path, Value::Null).await
     }
 
-    async fn post(&self, path: &str, body: Value) -> Asked {
+    pub(crate) async fn post(&self, path: &str, body: Value) -> Asked {
         self.ask("POST", path, body).await
     }
 
-    async fn add(&self, (name, pin): (&str, &str), role: &str) {
+    pub(crate) async fn add(&self, (name, pin): (&str, &str), role: &str) {
         let added = self.post("/v1/operators", json!({ "name": name, "role": role, "pin": pin })).await;
         assert_eq!((added.status, &added.body["role"]), (201, &json!(role)), "{}", added.body);
     }
@@ -106,7 +116,7 @@ impl Door {
     }
 
     /// The same way in with somebody signed in.
-    async fn signed_in(&self, (name, pin): (&str, &str)) -> Self {
+    pub(crate) async fn signed_in(&self, (name, pin): (&str, &str)) -> Self {
         let opened = self.try_pin(name, pin).await;
         assert_eq!(opened.status, 201, "{}", opened.body);
         self.with(opened.body["session"].as_str().unwrap())
@@ -116,12 +126,12 @@ impl Door {
         self.post("/v1/sales", json!({ "reference": reference, "amount": "12.34" })).await
     }
 
-    async fn cancelled(&self, reference: &str) {
+    pub(crate) async fn cancelled(&self, reference: &str) {
         let cancelled = self.post(&format!("/v1/sales/{reference}/cancel"), Value::Null).await;
         assert_eq!(cancelled.status, 200, "{}", cancelled.body);
     }
 
-    async fn ended(&self, reference: &str) -> Value {
+    pub(crate) async fn ended(&self, reference: &str) -> Value {
         let path = format!("/v1/sales/{reference}?wait-s=30");
         let shown = self.get(&path).await;
         assert_eq!(shown.body["state"], "ended", "{}", shown.body);
@@ -134,7 +144,7 @@ fn changed(with: &str) -> Options {
 }
 
 /// A shop where operators are required: Anna is its cashier, Ben the supervisor, Tom the technician.
-async fn staffed(more: &str) -> (Counter, Door, Door) {
+pub(crate) async fn staffed(more: &str) -> (Counter, Door, Door) {
     let counter = Counter::open_with(changed(&format!("[operators]\nrequired = true\n{more}"))).await;
     let (root, till) = (Door::socket(&counter), Door::till(&counter).await);
     root.add(ANNA, "cashier").await;
@@ -194,7 +204,7 @@ async fn a_cashier_signs_in_and_stands_in_the_sale_the_list_and_the_book() {
     assert!(book.verify().unwrap().altered.is_none(), "{}", path.display());
 }
 
-fn any_card() -> &'static pos_agent::sim::reader::Card {
+pub(crate) fn any_card() -> &'static pos_agent::sim::reader::Card {
     pos_agent::sim::reader::card("tap").unwrap()
 }
 
@@ -382,7 +392,7 @@ async fn a_supervisor_confirms_what_a_cashier_may_not_do_alone() {
     anna.ended("r-1").await;
     let refused = anna.post("/v1/sales", refund("r-2", "5.01")).await;
     assert_eq!((refused.status, refused.code()), (403, "supervisor-needed"), "{}", refused.body);
-    let approve = |who: (&str, &str), reference: &str, amount: &str| json!({ "operator": who.0, "pin": who.1, "for": { "kind": "refund", "reference": reference, "amount": amount } });
+    let approve = |who: (&str, &str), reference: &str, amount: &str| json!({ "operator": who.0, "pin": who.1, "for": { "kind": "refund", "of": "s", "reference": reference, "amount": amount } });
     assert_eq!(anna.post("/v1/approvals", approve(TOM, "r-2", "5.01")).await.code(), "no-supervisor");
     assert_eq!(anna.post("/v1/approvals", approve(("Ben", "110395"), "r-2", "5.01")).await.code(), "wrong-pin");
     let given = anna.post("/v1/approvals", approve(BEN, "r-2", "5.01")).await;

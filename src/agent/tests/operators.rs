@@ -7,7 +7,7 @@ use tokio::sync::oneshot;
 use zeroize::Zeroizing;
 
 use super::*;
-use crate::counter::{Approved, Pin, PinDigest, Role, TokenDigest, TryKey};
+use crate::counter::{Pin, PinDigest, Role, TokenDigest, TryKey};
 use crate::journal::{KeptOperator, OperatorChange};
 use crate::till::{OperatorCommand, OperatorRefused, Presence, SessionView, SignedIn};
 use crate::transaction::OperatorName;
@@ -170,18 +170,31 @@ async fn a_supervisor_confirms_what_an_earlier_day_took() {
     let refused = author(&terminal, &wanted).unwrap_err();
     assert!(matches!(refused, Refused::Operator(OperatorRefused::SupervisorNeeded { .. })), "{refused:?}");
     let (reply, given) = oneshot::channel();
-    let command =
-        Approved { till: "till-1".to_owned(), reference: wanted.reference.clone(), kind: Kind::Reversal, amount: None };
-    let door = caller.who().clone();
-    terminal.agent.operator_asked(OperatorCommand::Approve { name: name("Ben"), pin: pin(PIN), command, door, reply });
+    let (asked, door) = (Box::new(wanted.clone()), caller.who().door());
+    let (ben, digits) = (name("Ben"), pin(PIN));
+    terminal.agent.operator_asked(OperatorCommand::Approve { name: ben, pin: digits, wanted: asked, door, reply });
     terminal.reckoned().await;
-    let approval = TokenDigest::of(given.await.unwrap().unwrap().approval.as_bytes());
+    let given = given.await.unwrap().unwrap();
+    let number = Some(SaleNumber::new(1));
+    assert_eq!((given.command.number, given.command.amount.as_str()), (number, "10.00"), "as it was resolved");
+    let approval = TokenDigest::of(given.approval.as_bytes());
     wanted.caller = caller.with(present(Some(approval)));
     let who = author(&terminal, &wanted).unwrap();
     assert_eq!(who.to_string(), "the token of till till-1, operator Anna, supervisor Ben");
-    terminal.agent.approval_used(Some(approval));
-    let used = author(&terminal, &wanted).unwrap_err();
-    assert_eq!(used, Refused::Operator(OperatorRefused::NotApproved));
+    // Another one of the same amount is another one.
+    terminal.sold(2, "till-1", 1000);
+    let other = Wanted {
+        transaction: WantedTransaction::Reversal { of: by_reference("till-1", 2), amount: None },
+        ..wanted.clone()
+    };
+    let (another, amount) = terminal.agent.transaction_and_amount(&other).unwrap();
+    let refused = terminal.agent.author(&other, &another, amount).unwrap_err().to_string();
+    assert!(refused.contains("for a reversal of 10.00 EUR of transaction 1 under"), "{refused}");
+    tokio::time::advance(Duration::from_secs(119)).await;
+    assert!(author(&terminal, &wanted).is_ok(), "it stays good for its own");
+    tokio::time::advance(Duration::from_secs(1)).await;
+    let late = author(&terminal, &wanted).unwrap_err();
+    assert!(matches!(late, Refused::Operator(OperatorRefused::NotApproved { .. })), "{late:?}");
 }
 
 #[tokio::test(start_paused = true)]

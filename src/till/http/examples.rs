@@ -52,7 +52,13 @@ pub(super) fn session() -> Value {
 
 /// What a supervisor has confirmed.
 pub(super) fn approval() -> Value {
-    json!({ "approval": "41d7…", "supervisor": "Berta", "goodForS": 120 })
+    json!({
+        "approval": "41d7…", "supervisor": "Berta", "goodForS": 120,
+        "for": {
+            "kind": "refund", "reference": "refund-4711", "amount": "5.00", "currency": "EUR", "number": 17,
+            "payment": "8ac7a4a18b2c3d4e018b2c3d4e5f6789",
+        },
+    })
 }
 
 /// The sums of a day with one sale.

@@ -5,7 +5,7 @@ use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
-use crate::till::{Denied, ProblemType, ProblemView, Refused};
+use crate::till::{ConfirmedView, Denied, ProblemType, ProblemView, Refused};
 
 /// One refusal.
 #[derive(Debug)]
@@ -49,6 +49,12 @@ impl Failure {
     /// After so many seconds it may be asked again.
     pub(super) fn retry_after(mut self, seconds: Option<u32>) -> Self {
         self.view.retry_after_s = seconds.or(self.view.retry_after_s);
+        self
+    }
+
+    /// A supervisor would confirm this.
+    pub(super) fn to_confirm(mut self, command: Option<ConfirmedView>) -> Self {
+        self.view.to_confirm = command;
         self
     }
 

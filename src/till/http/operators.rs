@@ -14,7 +14,9 @@ use super::credentials::{Unrepeated, name};
 use super::failure::Failure;
 use super::sessions::PIN_DEADLINE;
 use crate::counter::Role;
-use crate::till::{Caller, Command, OperatorCommand, OperatorRefused, OperatorView, OperatorsView, ProblemType, Verb};
+use crate::till::{
+    Caller, Command, ConfirmedView, OperatorCommand, OperatorRefused, OperatorView, OperatorsView, ProblemType, Verb,
+};
 
 /// The operators.
 pub(super) const ROUTES: &[Route] = routes! {
@@ -133,18 +135,23 @@ async fn unlock(
 impl From<OperatorRefused> for Failure {
     fn from(refused: OperatorRefused) -> Self {
         let message = refused.to_string();
-        let problem = match refused {
+        let problem = match &refused {
             OperatorRefused::WrongPin => ProblemType::WrongPin,
             OperatorRefused::SessionEnded => ProblemType::SessionEnded,
             OperatorRefused::Locked { .. } => ProblemType::OperatorLocked,
             OperatorRefused::PinUnderWay => ProblemType::PinUnderWay,
             OperatorRefused::SupervisorNeeded { .. } => ProblemType::SupervisorNeeded,
-            OperatorRefused::NotApproved => ProblemType::NotApproved,
+            OperatorRefused::NotApproved { .. } => ProblemType::NotApproved,
             OperatorRefused::NoSupervisor { .. } => ProblemType::NoSupervisor,
             OperatorRefused::Unknown { .. } => ProblemType::NoSuchOperator,
             OperatorRefused::Exists { .. } => ProblemType::OperatorExists,
             OperatorRefused::TooMany { .. } => ProblemType::TooManyOperators,
         };
-        Self::new(problem, message).retry_after(refused.retry_after_s().and_then(|s| u32::try_from(s).ok()))
+        let command = match &refused {
+            OperatorRefused::SupervisorNeeded { command } => Some(ConfirmedView::from(&**command)),
+            _ => None,
+        };
+        let retry_after = refused.retry_after_s().and_then(|s| u32::try_from(s).ok());
+        Self::new(problem, message).retry_after(retry_after).to_confirm(command)
     }
 }

@@ -199,7 +199,7 @@ enum Prints {
 #[derive(Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
-enum Entry {
+pub(super) enum Entry {
     Manual,
 }
 
@@ -255,28 +255,8 @@ fn wanted(app: &App, permit: &Permit, own: String, asked: SaleRequest) -> Result
         parameters,
     } = asked;
     let reference = checked_reference("reference", reference)?;
-    let currency = match currency {
-        Some(code) => Currency::from_code(&code)
-            .map_err(|error| Failure::new(ProblemType::Currency, error.to_string()).field("currency"))?,
-        None => app.currency,
-    };
-    let amount = amount.map(|text| Amount::parse(&text, currency)).transpose();
-    let amount = amount.map_err(|error| Failure::new(ProblemType::Amount, error.to_string()).field("amount"))?;
-    if till.is_some() && (number.is_some() || payment.is_some()) {
-        return Err(Failure::malformed(
-            "till: goes with of; a number and a payment name one transaction by themselves",
-        ));
-    }
-    let of = match (of, number, payment) {
-        (Some(of), None, None) => {
-            let till = permit.one(Some(till.unwrap_or_else(|| own.clone())))?;
-            Some(EarlierName::Reference { till, reference: checked_reference("of", of)? })
-        }
-        (None, Some(number), None) => Some(EarlierName::Number(number)),
-        (None, None, Some(payment)) => Some(EarlierName::Payment(PaymentId::new(payment))),
-        (None, None, None) => None,
-        _ => return Err(Failure::malformed("of, number and payment: give one of them")),
-    };
+    let (currency, amount) = how_much(app, currency, amount, "")?;
+    let of = EarlierFields { of, till, number, payment }.named(permit, &own, "")?;
     let tip = tip.map(|tip| tip.wanted(currency)).transpose()?;
     let manual = entry.is_some();
     let till_confirms = match (confirm, on_silence) {
@@ -288,6 +268,54 @@ fn wanted(app: &App, permit: &Permit, own: String, asked: SaleRequest) -> Result
     let transaction = fields.transaction().map_err(|misfit| Failure::malformed(misfit.to_string()))?;
     let till_side = TillSide { prints: receipts == Some(Prints::Till), data: till_data };
     Ok(Wanted { till: own, reference, transaction, caller: permit.caller().clone(), training, parameters, till_side })
+}
+
+/// The currency and the amount of a request; `within` stands before the names of its fields.
+pub(super) fn how_much(
+    app: &App,
+    currency: Option<String>,
+    amount: Option<String>,
+    within: &str,
+) -> Result<(Currency, Option<Amount>), Failure> {
+    let wrong = |problem, error: &dyn fmt::Display, field: &str| {
+        Failure::new(problem, error.to_string()).field(&format!("{within}{field}"))
+    };
+    let currency = match currency {
+        Some(code) => Currency::from_code(&code).map_err(|error| wrong(ProblemType::Currency, &error, "currency"))?,
+        None => app.currency,
+    };
+    let amount = amount.map(|text| Amount::parse(&text, currency)).transpose();
+    Ok((currency, amount.map_err(|error| wrong(ProblemType::Amount, &error, "amount"))?))
+}
+
+/// The fields that name an earlier transaction.
+pub(super) struct EarlierFields {
+    pub(super) of: Option<String>,
+    pub(super) till: Option<String>,
+    pub(super) number: Option<SaleNumber>,
+    pub(super) payment: Option<String>,
+}
+
+impl EarlierFields {
+    /// What they name; a reference is the own till's unless they say another.
+    pub(super) fn named(self, permit: &Permit, own: &str, within: &str) -> Result<Option<EarlierName>, Failure> {
+        let Self { of, till, number, payment } = self;
+        if till.is_some() && (number.is_some() || payment.is_some()) {
+            return Err(Failure::malformed(format!(
+                "{within}till: goes with of; a number and a payment name one transaction by themselves"
+            )));
+        }
+        Ok(match (of, number, payment) {
+            (Some(of), None, None) => {
+                let till = permit.one(Some(till.unwrap_or_else(|| own.to_owned())))?;
+                Some(EarlierName::Reference { till, reference: checked_reference(&format!("{within}of"), of)? })
+            }
+            (None, Some(number), None) => Some(EarlierName::Number(number)),
+            (None, None, Some(payment)) => Some(EarlierName::Payment(PaymentId::new(payment))),
+            (None, None, None) => None,
+            _ => return Err(Failure::malformed(format!("{within}of, number and payment: give one of them"))),
+        })
+    }
 }
 
 #[derive(Deserialize)]

@@ -20,13 +20,15 @@ use super::credentials::Unrepeated;
 #[cfg(feature = "docs")]
 use super::description::REFERENCE;
 use super::failure::Failure;
-use super::sales::amount_text;
-use crate::counter::{Approved, Role, TokenDigest};
-use crate::money::{Amount, Currency};
+use super::sales::{EarlierFields, Entry, amount_text, how_much};
+use crate::counter::{Role, TokenDigest};
 #[cfg(feature = "docs")]
 use crate::till::{ApprovalView, SessionView};
-use crate::till::{Caller, Command, OperatorCommand, OperatorRefused, Presence, ProblemType, SignedIn, Verb};
-use crate::transaction::{Kind, OperatorName};
+use crate::till::{
+    Caller, Command, Denied, OperatorCommand, OperatorRefused, Permit, Presence, RequestFields, SignedIn, TillSide,
+    Verb, Wanted, WantedTip,
+};
+use crate::transaction::{Kind, OperatorName, SaleNumber};
 
 /// The header with a session.
 const SESSION: HeaderName = HeaderName::from_static("pos-session");
@@ -60,16 +62,18 @@ pub(super) const ROUTES: &[Route] = routes! {
     post "/v1/approvals" => approve,
         Operation::new("approve", "A supervisor confirms one command of a cashier")
             .text("What is answered goes with that command as the header `Pos-Supervisor`: once, within two minutes.")
+            .text("`for` in the answer is what the terminal has found the command to be; nothing else is confirmed by it.")
             .needs(Verb::SignIn)
             .query::<TillQuery>()
             .body::<ApprovalRequest>(json!({
                 "operator": "Berta", "pin": "1973",
-                "for": { "kind": "refund", "reference": "refund-4711", "amount": "5.00" },
+                "for": { "kind": "refund", "of": "order-4711", "reference": "refund-4711", "amount": "5.00" },
             }))
             .answers::<ApprovalView>(201, "The supervisor's word; it is told once.", examples::approval())
             .refuses(&[ProblemType::Operator, ProblemType::Pin, ProblemType::WrongPin, ProblemType::NoSupervisor])
             .refuses(&[ProblemType::OperatorLocked, ProblemType::PinUnderWay, ProblemType::Journal])
-            .refuses(&[ProblemType::Amount, ProblemType::Currency, ProblemType::Reference]);
+            .refuses(&[ProblemType::Amount, ProblemType::Currency, ProblemType::Reference])
+            .refuses(&[ProblemType::NotPossible, ProblemType::NotReady, ProblemType::NoSuchSale]);
 };
 
 /// Finds out who stands at the counter, for the verb that follows.
@@ -163,7 +167,7 @@ fn no_session() -> Failure {
     OperatorRefused::SessionEnded.into()
 }
 
-/// The command that a supervisor confirms, as it will be sent.
+/// The command that a supervisor confirms, as it will be sent: every field of it that decides about its money.
 #[derive(Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
@@ -173,12 +177,57 @@ struct Confirmed {
     /// Its reference.
     #[cfg_attr(feature = "docs", schemars(length(min = 1, max = 64), regex(pattern = REFERENCE)))]
     reference: String,
-    /// Its amount, as `12.34`, with the tip that the command names; left out where the command leaves it out.
+    /// Its amount, as `12.34`, with the tip that the command names; of what refers to an earlier transaction, all that is
+    /// left when it is left out.
     #[serde(default, deserialize_with = "amount_text")]
     #[cfg_attr(feature = "docs", schemars(with = "String"))]
     amount: Option<String>,
     /// The terminal's currency when it is left out.
     currency: Option<String>,
+    /// `ask`, when the command has the cardholder asked for a tip.
+    tip: Option<AskedTip>,
+    /// As in the command.
+    entry: Option<Entry>,
+    /// The earlier transaction by its reference, for the kinds that refer to one.
+    of: Option<String>,
+    /// The till of `of`, when it is another's.
+    till: Option<String>,
+    /// The earlier transaction by its number in the journal, in the place of `of`.
+    number: Option<SaleNumber>,
+    /// The earlier transaction by its id at the gateway, in the place of `of`.
+    payment: Option<String>,
+    /// The stored card data, as in the command.
+    registration: Option<String>,
+}
+
+/// A tip that nobody knows yet: one that the command names is in its amount.
+#[derive(Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+enum AskedTip {
+    Ask,
+}
+
+impl Confirmed {
+    fn wanted(self, app: &App, permit: &Permit, own: String) -> Result<Wanted, Failure> {
+        let Self { kind, reference, amount, currency, tip, entry, of, till, number, payment, registration } = self;
+        let reference = checked_reference("for.reference", reference)?;
+        let (_, amount) = how_much(app, currency, amount, "for.")?;
+        let of = EarlierFields { of, till, number, payment }.named(permit, &own, "for.")?;
+        let tip = tip.map(|AskedTip::Ask| WantedTip::Ask);
+        let manual = entry.is_some();
+        let fields = RequestFields { of, registration, amount, tip, manual, ..RequestFields::new(kind) };
+        let transaction = fields.transaction().map_err(|misfit| Failure::malformed(format!("for.{misfit}")))?;
+        Ok(Wanted {
+            till: own,
+            reference,
+            transaction,
+            caller: permit.caller().clone(),
+            training: None,
+            parameters: serde_json::Map::new(),
+            till_side: TillSide::default(),
+        })
+    }
 }
 
 #[derive(Deserialize)]
@@ -204,17 +253,12 @@ async fn approve(
 ) -> Result<Response, Failure> {
     let permit = caller.may(Verb::SignIn)?;
     let (name, pin, door) = (operator.name()?, pin.pin()?, caller.who().door());
-    let Confirmed { kind, reference, amount, currency } = command;
-    let currency = match currency {
-        Some(code) => Currency::from_code(&code)
-            .map_err(|error| Failure::new(ProblemType::Currency, error.to_string()).field("for.currency"))?,
-        None => app.currency,
-    };
-    let amount = amount.map(|text| Amount::parse(&text, currency)).transpose();
-    let amount = amount.map_err(|error| Failure::new(ProblemType::Amount, error.to_string()).field("for.amount"))?;
-    let command =
-        Approved { till: permit.own(till)?, reference: checked_reference("for.reference", reference)?, kind, amount };
-    let asked = |reply| Command::Operators(OperatorCommand::Approve { name, pin, command, door, reply });
+    if caller.present().operator.is_none() {
+        // A word is for one cashier's command.
+        return Err(Denied::OperatorRequired.into());
+    }
+    let wanted = Box::new(command.wanted(&app, &permit, permit.own(till)?)?);
+    let asked = |reply| Command::Operators(OperatorCommand::Approve { name, pin, wanted, door, reply });
     let given = app.ask_within(&permit, PIN_DEADLINE, asked).await??;
     Ok((StatusCode::CREATED, Json(given)).into_response())
 }
