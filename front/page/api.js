@@ -45,11 +45,12 @@ let trains = false;
 export const train = (on) => { trains = on; };
 /** A path about transactions, in the list that the page works with. */
 export const ofSales = (rest) => `/v1/sales${rest}${trains ? `${rest.includes("?") ? "&" : "?"}training=true` : ""}`;
-const one = (reference, rest = "") => ofSales(`/${encodeURIComponent(reference)}${rest}`);
-export const sale = (reference) => get(one(reference));
-export const cancel = (reference) => post(one(reference, "/cancel"), {});
-export const sign = (reference, accepted) => post(one(reference, "/signature"), { accepted });
-export const confirm = (reference, taken) => post(one(reference, "/confirm"), { taken });
+/** `till` for another till's, whose references are its own. */
+const one = (reference, rest = "", till = null) => ofSales(`/${encodeURIComponent(reference)}${rest}${till ? `?till=${encodeURIComponent(till)}` : ""}`);
+export const sale = (reference, till) => get(one(reference, "", till));
+export const cancel = (reference, till) => post(one(reference, "/cancel", till), {});
+export const sign = (reference, till, accepted) => post(one(reference, "/signature", till), { accepted });
+export const confirm = (reference, till, taken) => post(one(reference, "/confirm", till), { taken });
 export const receipt = (reference, copy) => get(one(reference, `/receipt?copy=${copy}`), { text: true, headers: { Accept: "text/plain" } });
 export const print = (reference, copy) => post(one(reference, `/receipt?copy=${copy}`), {});
 

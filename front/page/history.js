@@ -2,10 +2,11 @@
 
 import * as api from "./api.js";
 import { button, dialog, fill, h, icon, text } from "./dom.js";
+import { movesMoney, payable } from "./draft.js";
 import { minor, typed, wire } from "./money.js";
 import { failure, showReceipt } from "./receipt.js";
 import { iconOf, whyOf, wordOf } from "./sale.js";
-import { isUnderWay, movesMoney } from "./state.js";
+import { isUnderWay } from "./state.js";
 import { clock, day, dayAndTime, first, money, t } from "./words.js";
 
 const PAGE = 100;
@@ -127,7 +128,7 @@ export function historyScreen(page, argument) {
     }, h("span", { class: "badge" }, icon(iconOf(sale)), h("span", {}, wordOf(sale))),
     h("span", { class: "when" }, new Date(sale.startedAt).toDateString() === today ? clock(sale.startedAt) : `${day(sale.startedAt)} ${clock(sale.startedAt)}`),
     h("span", { class: "what" }, `${t(`kind.${sale.kind}`)}${sale.card?.last4 ? ` ·· ${sale.card.last4}` : ""}`),
-    h("strong", { class: "sum" }, movesMoney(sale.kind) && money(sale.approvedAmount ?? sale.amount, sale.currency ?? currency))))));
+    h("strong", { class: "sum" }, movesMoney(sale.kind) && money(sale.approvedAmount ?? payable(sale, exponent), sale.currency ?? currency))))));
   }
   if (argument?.reference) showOne(argument.reference); else look(true);
 
@@ -199,7 +200,7 @@ function detail(page, sale, back, reload) {
   return [
     h("header", { "data-detail": sale.reference }, button("back", t("back"), back, { class: "quiet", id: "back", "aria-label": t("detail.back") }), h("h1", { tabindex: "-1" }, t("detail.title", { kind: t(`kind.${sale.kind}`), number: sale.number }))),
     h("div", { class: "one" },
-      h("div", { class: "head", "data-outcome": sale.outcome ?? sale.state }, h("span", { class: "badge" }, icon(iconOf(sale)), h("span", {}, wordOf(sale))), h("strong", { class: "sum" }, amount(sale.approvedAmount ?? sale.amount))),
+      h("div", { class: "head", "data-outcome": sale.outcome ?? sale.state }, h("span", { class: "badge" }, icon(iconOf(sale)), h("span", {}, wordOf(sale))), h("strong", { class: "sum" }, amount(sale.approvedAmount ?? payable(sale, exponent)))),
       h("div", { class: "answers", role: "group", "aria-label": t("detail.actions") }, acts, button("sales", t("outcome.receipt"), () => showReceipt(page, sale), { class: "quiet", id: "receipt" }), open),
       h("dl", {}, facts.filter(([, value]) => value).map(([name, value]) => h("div", {}, h("dt", {}, t(`fact.${name}`)), h("dd", {}, value)))),
       sale.later?.length ? [h("h2", {}, t("detail.later")), h("ul", { class: "list" }, sale.later.map((one) => h("li", {}, h(one.reference ? "button" : "div", {
@@ -212,11 +213,11 @@ const ICON_OF_ACT = { refund: "reversed", reversal: "cancelled", capture: "appro
 /** Asks how much, and begins it. */
 async function follow(page, sale, kind) {
   const { exponent, currency } = page.settings();
-  const left = sale.left ?? sale.approvedAmount ?? sale.amount;
+  const left = sale.left ?? sale.approvedAmount ?? payable(sale, exponent);
   const shownLeft = money(left, sale.currency ?? currency);
   if (isUnderWay(page.state().job)) return page.showOutcome();
   if (kind === "reversal" || kind === "forget-card") {
-    const sure = await dialog(t(`kind.${kind}`), (close) => [h("p", {}, t(kind === "reversal" ? "act.sure" : "about.forget-card", { amount: money(sale.approvedAmount ?? sale.amount, sale.currency) })),
+    const sure = await dialog(t(`kind.${kind}`), (close) => [h("p", {}, t(kind === "reversal" ? "act.sure" : "about.forget-card", { amount: money(sale.approvedAmount ?? payable(sale, exponent), sale.currency) })),
       h("div", { class: "answers" }, button("cancelled", t(`do.${kind}`, { amount: shownLeft }), () => close(true), { class: "primary no", id: "do" }), button("close", t("no"), () => close(null), { class: "quiet", "data-first": true }))]);
     return sure && page.start(kind === "reversal" ? { kind, of: sale.reference } : { kind, registration: sale.registration });
   }

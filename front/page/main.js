@@ -4,12 +4,13 @@
 import * as api from "./api.js";
 import { closeDialogs, button, fill, h, icon, loadIcons, text } from "./dom.js";
 import { dayScreen } from "./day.js";
+import { EMPTY, movesMoney, payable } from "./draft.js";
 import { historyScreen } from "./history.js";
 import { payScreen } from "./pay.js";
-import { saleScreen, wordOf } from "./sale.js";
+import { saleScreen, whoseWords, wordOf } from "./sale.js";
 import { askSupervisor, signInScreen } from "./signin.js";
 import * as sound from "./sound.js";
-import { begin, isUnderWay, movesMoney, reduce, screenOf } from "./state.js";
+import { begin, isUnderWay, reduce, screenOf } from "./state.js";
 import { terminalScreen } from "./terminal.js";
 import { clock, language, load, money, setExponent, t } from "./words.js";
 
@@ -59,6 +60,7 @@ function train(outcome) {
   view = "pay";
   screen.key = null;
   dispatch({ type: "leave" });
+  dispatch({ type: "draft", change: EMPTY });
   render();
   readStatus();
 }
@@ -75,7 +77,7 @@ function dispatch(event) {
 }
 
 function carryOut(effect) {
-  const { reference } = effect;
+  const { reference, till } = effect;
   const tell = (type) => (answer) => dispatch({ type, reference, sale: answer, cancel: answer.cancel });
   switch (effect.do) {
     case "remember": return keep(MEMORY, JSON.stringify(effect.memory));
@@ -84,12 +86,12 @@ function carryOut(effect) {
     case "sound": return sound.play(effect.name);
     case "abort-post": return posting.abort();
     case "post": return void begins(effect);
-    case "fetch": return void api.sale(reference).then(
+    case "fetch": return void api.sale(reference, till).then(
       (sale) => dispatch({ type: "fetched", reference, sale, heard: effect.heard }),
       (error) => dispatch({ type: noted(error).code === "no-such-sale" ? "missing" : "fetch-lost", reference }));
-    case "cancel": return void api.cancel(reference).then(tell("cancelled"), lost("cancel-lost", reference));
-    case "sign": return void api.sign(reference, effect.accepted).then(tell("judged"), lost("judge-lost", reference));
-    case "confirm": return void api.confirm(reference, effect.taken).then(tell("judged"), lost("judge-lost", reference));
+    case "cancel": return void api.cancel(reference, till).then(tell("cancelled"), lost("cancel-lost", reference));
+    case "sign": return void api.sign(reference, till, effect.accepted).then(tell("judged"), lost("judge-lost", reference));
+    case "confirm": return void api.confirm(reference, till, effect.taken).then(tell("judged"), lost("judge-lost", reference));
     case "status": return void readStatus();
   }
 }
@@ -104,7 +106,7 @@ async function begins({ reference, request, approval }) {
   } catch (error) {
     if (!(error instanceof api.Problem)) return dispatch({ type: "post-lost", reference });
     noted(error);
-    dispatch({ type: "post-refused", reference, problem: { code: error.status === 401 ? "unauthorized" : error.code, status: error.status, detail: error.message } });
+    dispatch({ type: "post-refused", reference, problem: { code: error.status === 401 ? "unauthorized" : error.code, status: error.status, detail: error.message, toConfirm: error.body?.toConfirm } });
   }
 }
 
@@ -123,12 +125,14 @@ function noted(error) {
 }
 
 /** A transaction of the cashier's; the reference is made here, once. */
-function start(request, typedReference) {
+function start(request, draft = null) {
   if (isUnderWay(state.job)) return;
-  const reference = typedReference ? `${typedReference}-${random(5)}` : `${new Date().toISOString().slice(5, 10).replace("-", "")}-${random(8)}`;
   view = "pay";
-  dispatch({ type: "start", reference, request: training ? { ...request, training } : request });
+  dispatch({ type: "start", reference: made(draft), draft, request: training ? { ...request, training } : request });
 }
+const made = (draft) => (draft?.reference ? `${draft.reference}-${random(5)}` : `${new Date().toISOString().slice(5, 10).replace("-", "")}-${random(8)}`);
+/** What was tried once more, as a transaction of its own. */
+const tryAgain = () => dispatch({ type: "try-again", reference: made(state.job?.draft) });
 function random(length) {
   const letters = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
   return Array.from(crypto.getRandomValues(new Uint8Array(length)), (byte) => letters[byte % 32]).join("");
@@ -138,7 +142,7 @@ function random(length) {
 async function again() {
   const { job } = state;
   if (job.problem?.code !== "supervisor-needed") return dispatch({ type: "start-approved" });
-  const approval = await askSupervisor(context, { reference: job.reference, ...job.request });
+  const approval = await askSupervisor(context, job);
   if (approval) dispatch({ type: "start-approved", approval });
 }
 
@@ -231,6 +235,7 @@ function signOut(why) {
   stream.abort();
   closeDialogs();
   screen.key = null;
+  dispatch({ type: "draft", change: EMPTY });
   signInWhy = why;
   render();
 }
@@ -243,14 +248,13 @@ async function lock() {
 /* ---- what is shown ---- */
 
 const context = {
-  dispatch, start, again, signIn, lock, train, training: trains,
+  dispatch, start, again, tryAgain, signIn, lock, train, training: trains,
   /** Whether the terminal lets this page begin such a transaction; what is rare is not offered before that is known. */
   may: (kind) => state.status?.mayBegin?.includes(kind) ?? (!kind.endsWith("by-registration") && movesMoney(kind)),
   state: () => state, settings: () => settings, session: () => session,
   go,
   say, showOutcome: () => { view = "pay"; render(); },
   chooseLanguage: async (name) => { keep(LANGUAGE, name); await load(name); screen.key = null; shell(); render(); },
-  put: (units) => { payIn = units; },
 };
 /** Another view. An end that needs nothing more is put away by that. */
 function go(to, argument) {
@@ -259,9 +263,6 @@ function go(to, argument) {
   screen.key = null;
   render(argument);
 }
-/** An amount that another screen has prepared for the keypad. */
-let payIn = null;
-
 function say(words, urgent = false) {
   const place = at(urgent ? "assertive" : "polite");
   place.textContent = "";
@@ -283,7 +284,7 @@ function render(argument) {
     screen.leave?.();
     if (key === "sign-in") screen = signInScreen(context, signInWhy);
     else if (key.startsWith("sale:")) screen = saleScreen(context, state);
-    else screen = MAKE[view](context, key === "pay" ? take() : argument);
+    else screen = MAKE[view](context, argument);
     screen.key = key;
     screen.since = Date.now();
     document.body.dataset.screen = key.split(":").slice(0, 2).join("-");
@@ -298,7 +299,6 @@ function render(argument) {
   strip();
   bars();
 }
-const take = () => { const units = payIn; payIn = null; return units; };
 
 function shell() {
   text(at("skip"), t("page.skip"));
@@ -343,7 +343,7 @@ function bars() {
   if (!signedOut) {
     if (state.link === "lost" || state.link === "agent-down") list.push(["alarm", t(`link.${state.link}`), null]);
     if (view !== "pay" && job) {
-      const word = isUnderWay(job) ? t("running.bar", { amount: saleAmount(job) }) : t("notice", noticeOf(job.sale ?? {}));
+      const word = isUnderWay(job) ? t("running.bar", { amount: saleAmount(job) }) + whoseWords(state, job.sale, " · ") : t("notice", noticeOf(job.sale ?? {}));
       list.push(["note", word, [t("running.show"), context.showOutcome]]);
     }
     // What the shop is owed is told when nobody trains.
@@ -362,8 +362,8 @@ function bars() {
   fill(at("bars"), list.map(([kind, words, act]) => h("div", { class: `bar ${kind}` },
     icon(kind === "alarm" ? "not-sent" : kind === "warn" ? "question" : "journal"), h("p", {}, words), act && button(null, act[0], act[1]))));
 }
-const saleAmount = (job) => (movesMoney(job.sale?.kind ?? job.request?.kind) ? money(job.sale?.amount ?? job.request?.amount, job.sale?.currency ?? settings.currency) : t(`kind.${job.sale?.kind ?? job.request.kind}`));
-const noticeOf = (sale) => ({ amount: money(sale.amount, sale.currency ?? settings.currency), time: clock(sale.startedAt), word: wordOf(sale) });
+const saleAmount = (job) => (movesMoney(job.sale?.kind ?? job.request?.kind) ? money(payable(job.sale ?? job.request, settings.exponent), job.sale?.currency ?? settings.currency) : t(`kind.${job.sale?.kind ?? job.request.kind}`));
+const noticeOf = (sale) => ({ amount: money(payable(sale, settings.exponent), sale.currency ?? settings.currency), time: clock(sale.startedAt), word: wordOf(sale) + whoseWords(state, sale, " · ") });
 
 /** What needs no event: countdowns, the lock, an outcome that has stood for long. */
 function tick() {

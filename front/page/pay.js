@@ -1,25 +1,21 @@
 // The keypad: amount, reference, kind and tip; one press starts.
 
 import { button, dialog, h, icon, text } from "./dom.js";
-import { percent, shift, unshift, wire } from "./money.js";
+import { EMPTY, payable, requestOf, STORED } from "./draft.js";
+import { minor, shift, unshift, wire } from "./money.js";
 import { money, t } from "./words.js";
 
 const KINDS = ["sale", "pre-authorisation", "credit", "by-registration", "pre-authorisation-by-registration", "store-card"];
-/** Kinds that name a card which the bank keeps. */
-const STORED = ["by-registration", "pre-authorisation-by-registration"];
 /** Outcomes that can be trained by name; the cents of the amount choose these and others. */
 const LESSONS = ["by-amount", "approved", "declined", "partial", "signature", "unconfirmed"];
 const KEYS = ["1", "2", "3", "4", "5", "6", "7", "8", "9", "00", "0", "erase"];
 
-/** `prepared`: `{units}` that another screen wants to be charged, as the rest of a partial payment. */
-export function payScreen(page, prepared) {
-  let units = prepared?.units ?? 0n;
-  let kind = "sale";
-  let reference = "";
-  let registration = "";
-  let tip = null;
+/** What is typed is the state's draft: it stays when another screen is looked at, and comes back from a refusal. */
+export function payScreen(page) {
   const { exponent, currency, tips } = page.settings();
-  const asText = () => wire(units, exponent);
+  const draft = () => page.state().draft;
+  const change = (more) => page.dispatch({ type: "draft", change: more });
+  const unitsOf = () => minor(draft().amount, exponent) ?? 0n;
 
   const figure = h("output", { class: "figure", id: "amount" });
   const charge = button(null, "", start, { class: "charge", id: "charge" });
@@ -44,15 +40,18 @@ export function payScreen(page, prepared) {
     }, label);
   }
   function digit(name) {
-    const before = units;
-    units = name === "erase" ? unshift(units) : shift(units, name);
+    const before = unitsOf();
+    const units = name === "erase" ? unshift(before) : shift(before, name);
+    change({ amount: wire(units, exponent) });
     if (units !== before || name === "erase") draw(true);
   }
   let saying = null;
   function draw(spoken) {
-    text(figure, money(asText(), currency));
+    const { kind, reference, registration } = draft();
+    const units = unitsOf();
+    text(figure, money(wire(units, exponent), currency));
     figure.dataset.long = String(figure.textContent.length > 9);
-    text(charge.querySelector("span"), units > 0n ? t(`do.${kind}`, { amount: money(total(), currency) }) : t("pay.enter-amount"));
+    text(charge.querySelector("span"), units > 0n ? t(`do.${kind}`, { amount: money(payable(requestOf(draft(), exponent), exponent), currency) }) : t("pay.enter-amount"));
     charge.dataset.empty = String(units === 0n);
     const stored = STORED.includes(kind) && `·· ${registration.slice(-4)}`;
     text(kindButton.querySelector("span"), stored || t(`kind.${kind}`));
@@ -63,10 +62,9 @@ export function payScreen(page, prepared) {
     clearTimeout(saying);
     saying = setTimeout(() => page.say(figure.textContent), 700);
   }
-  const fixedTip = () => (typeof tip === "number" ? percent(units, tip) : 0n);
-  const total = () => wire(units + fixedTip(), exponent);
 
   function drawTips() {
+    const { kind, tip } = draft();
     tipRow.hidden = !tips || kind !== "sale";
     if (tipRow.hidden) return;
     const choices = [[null, t("tip.none")], ...(tips.presets ?? []).map((rate) => [rate, t("tip.rate", { rate })])];
@@ -76,11 +74,12 @@ export function payScreen(page, prepared) {
       return;
     }
     tipRow.replaceChildren(...choices.map(([value, word]) => h("button", {
-      "aria-pressed": String(value === tip), "data-tip": String(value), onclick: () => { tip = value; draw(); },
+      "aria-pressed": String(value === tip), "data-tip": String(value), onclick: () => { change({ tip: value }); draw(); },
     }, word)));
   }
 
   async function chooseKind() {
+    const { kind, registration } = draft();
     const chosen = await dialog(t("pay.kind"), (close) => [
       h("div", { class: "choices" }, KINDS.filter((one) => one === kind || page.may(one)).map((one) => h("button", {
         "data-kind": one, "data-first": one === kind, "aria-pressed": String(one === kind), onclick: () => close(one),
@@ -95,9 +94,9 @@ export function payScreen(page, prepared) {
     if (STORED.includes(chosen)) {
       const value = await typeText("registration", registration, /^[\x21-\x7e]+$/, 48);
       if (value === null) return settle();
-      registration = value;
+      change({ registration: value });
     }
-    if (chosen) { kind = chosen; tip = null; }
+    if (chosen) change({ kind: chosen, tip: null });
     settle();
   }
   /** What the bank says in training. */
@@ -129,7 +128,8 @@ export function payScreen(page, prepared) {
     return typed && typed.value;
   }
   async function typeReference() {
-    reference = await typeText("reference", reference, /^[\x20-\x7e]*$/, 40) ?? reference;
+    const { reference } = draft();
+    change({ reference: await typeText("reference", reference, /^[\x20-\x7e]*$/, 40) ?? reference });
     settle();
   }
   /** After a question the keyboard is the keypad's again: Enter charges, and opens the question no second time. */
@@ -139,14 +139,9 @@ export function payScreen(page, prepared) {
   }
 
   function start() {
-    if (units === 0n) return void page.say(t("pay.enter-amount"), true);
+    if (unitsOf() === 0n) return void page.say(t("pay.enter-amount"), true);
     if (page.state().link !== "up") return void page.say(t("link.lost"), true);
-    const request = { kind, amount: asText() };
-    if (kind !== "credit") request.acceptPartial = true;
-    if (STORED.includes(kind)) request.registration = registration;
-    if (tip === "ask") request.tip = "ask";
-    else if (tip !== null) request.tip = wire(fixedTip(), exponent);
-    page.start(request, reference);
+    page.start(requestOf(draft(), exponent), draft());
   }
 
   draw();
@@ -159,7 +154,7 @@ export function payScreen(page, prepared) {
     press(event) {
       if (/^\d$/.test(event.key)) digit(event.key);
       else if (event.key === "Backspace") digit("erase");
-      else if (event.key === "Escape" || event.key === "Delete") { units = 0n; draw(true); }
+      else if (event.key === "Escape" || event.key === "Delete") { change({ amount: EMPTY.amount }); draw(true); }
       else if (event.key === "Enter") {
         if (event.repeat) return true;
         // Enter on a button is that button's; the numpad's Enter always charges.

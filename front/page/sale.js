@@ -1,9 +1,10 @@
 // The sale in hand: one screen for each state, each with the one thing that may be done.
 
 import { armLater, button, fill, h, icon, s, text } from "./dom.js";
-import { minor, wire } from "./money.js";
+import { EMPTY, movesMoney, payable, restOf } from "./draft.js";
+import { wire } from "./money.js";
 import { showReceipt } from "./receipt.js";
-import { isUnderWay, mayCancel, movesMoney, screenOf, waitOf } from "./state.js";
+import { isUnderWay, mayCancel, mayTryAgain, NEEDS_CARD, screenOf, waitOf, whose } from "./state.js";
 import { clockSeconds, first, has, money, reason, t } from "./words.js";
 
 /** What the outcome or the state of a sale is called. */
@@ -25,9 +26,14 @@ export function whyOf(sale) {
   return reason(sale.unsettled, "") || reason(sale.reason, "") || (has(`reason.${sale.reason}`) || !sale.reason ? "" : sale.text);
 }
 
+/** Whose it is, where this page has not begun it; nothing for its own. */
+export function whoseWords(state, sale, before = "") {
+  const found = whose(state, sale);
+  return found ? before + t(found.operator ? "whose.by" : "whose", found) : "";
+}
+
 const RUNNING = ["asking", "card", "bank"];
 const STEP_ICON = { "remove-card": "remove", "pin-entry": "pin", "pin-wrong": "pin", "pin-done": "bank", "type-card": "pin", "choosing-application": "pin", authorising: "bank", throttled: "bank" };
-const NEEDS_CARD = ["sale", "pre-authorisation", "credit", "store-card"];
 
 export function saleScreen(page, state) {
   const name = screenOf(state.job);
@@ -48,11 +54,13 @@ function runningScreen(page, name) {
   const answer = h("p", { class: "answer", role: "alert" });
   const ring = countdown();
   const stop = button("close", t("cancel"), () => page.dispatch({ type: "cancel" }), { class: "stop", id: "cancel" });
+  const sum = h("p", { class: "sum" });
+  const theirs = h("p", { class: "kind whose" });
   const stages = ["card", "bank", "done"].map((stage) => h("li", { "data-stage": stage }, t(`stage.${stage}`)));
   const el = h("section", { class: "sale running", "data-screen": name },
     h("div", { class: "act" }, picture, h("div", {}, who, title, hint, old)),
     h("aside", {},
-      h("p", { class: "kind" }, t(`kind.${kind}`)), h("p", { class: "sum" }, movesMoney(kind) && money(job.sale?.amount ?? job.request?.amount, job.sale?.currency ?? page.settings().currency)),
+      h("p", { class: "kind" }, t(`kind.${kind}`)), sum, theirs,
       ring.el, !sent && h("ol", { class: "stages", "aria-label": t("stage.label") }, stages), answer, stop));
   armLater([stop]);
   let shownIcon = null;
@@ -67,6 +75,8 @@ function runningScreen(page, name) {
       : step && has(`step.${step}`) ? step : "present-card";
     const person = screen === "asking" ? "terminal" : sent ? "bank" : ["authorising", "throttled", "pin-done"].includes(word) ? "bank" : "customer";
     text(who, t(`who.${person}`));
+    text(sum, movesMoney(kind) ? money(payable(now.sale ?? now.request, page.settings().exponent), now.sale?.currency ?? page.settings().currency) : "");
+    text(theirs, whoseWords(page.state(), now.sale));
     const dots = word === "pin-entry" && now.step?.text ? "•".repeat((now.step.text.match(/\*/g) ?? []).length) : "";
     const unknown = step && !has(`step.${step}`) && now.step.text && !["in-progress", "waiting-for-card"].includes(step);
     const headline = screen === "asking" ? t("asking.word") : unknown ? now.step.text
@@ -169,7 +179,10 @@ function endScreen(page, name, job) {
       h("div", {}, title, sum, lines, old)),
     answers);
   const leave = () => page.dispatch({ type: "leave" });
-  const prepared = (text) => { page.put({ units: minor(text, exponent) }); leave(); };
+  const prepare = (draft) => page.dispatch({ type: "prepare", draft });
+  /** What it would do is on the button. */
+  const retry = (sale, word, props) => mayTryAgain(page.state().job)
+    && button(null, t(word, { what: t(`do.${sale.kind}`, { amount: amount(payable(sale, exponent)) }) }), page.tryAgain, props);
 
   function buttons({ job: now }) {
     const sale = now.sale;
@@ -179,23 +192,23 @@ function endScreen(page, name, job) {
       case "signature": case "confirm": return [["approved", "accept", "yes"], ["declined", "refuse", "no"]].map(([picture, id, look]) =>
         button(picture, t(`${name}.${id}`), () => page.dispatch({ type: "judge", accepted: id === "accept" }), { class: `primary ${look}`, id }));
       case "partial": {
-        const rest = restOf(sale, exponent);
-        return [button(null, t("partial.rest", { rest: amount(rest) }), () => prepared(rest), { class: "primary", id: "rest" }), fresh(t("partial.done"), "done", "quiet"), receipt];
+        const rest = restOf(sale, now.draft, exponent);
+        return [now.mine && button(null, t("partial.rest", { rest: amount(rest.amount) }), () => prepare(rest), { class: "primary", id: "rest" }), fresh(t("partial.done"), "done", "quiet"), receipt];
       }
-      case "unconfirmed": return [movesMoney(sale.kind) && button(null, t("unconfirmed.new", { amount: amount(sale.amount) }), () => prepared(sale.amount), { class: "primary", id: "rest" }), fresh(t("outcome.new"), "new", "quiet")];
+      case "unconfirmed": return [retry(sale, "unconfirmed.new", { class: "primary", id: "rest" }), fresh(t("outcome.new"), "new", "quiet")];
       case "finishing": return [fresh(t("finishing.leave"))];
       case "needs-person": return [fresh(t("needs-person.leave"))];
       case "not-begun": return [
-        button(null, movesMoney(now.request?.kind) ? t("not-begun.again", { amount: amount(now.request?.amount) }) : t("again"), () => page.dispatch({ type: "start-again" }), { class: "primary", id: "start-again" }),
+        button(null, movesMoney(now.request?.kind) ? t("not-begun.again", { amount: amount(payable(now.request, exponent)) }) : t("again"), () => page.dispatch({ type: "start-again" }), { class: "primary", id: "start-again" }),
         fresh(t("not-begun.leave"), "leave", "quiet")];
       case "refused": {
         const code = now.problem?.code;
         const more = code === "supervisor-needed" ? button("person", t("supervisor.title"), page.again, { class: "primary", id: "supervisor" })
           : code === "unauthorized" ? button(null, t("again"), page.again, { class: "primary", id: "start-again" }) : null;
-        return [more, button(null, t("refused.leave"), () => (now.request?.amount ? prepared(now.request.amount) : leave()), { class: "primary", id: "new" })];
+        return [more, button(null, t("refused.leave"), () => (now.draft ? prepare(now.draft) : leave()), { class: "primary", id: "new" })];
       }
       case "declined": case "cancelled": case "not-sent": case "reversed":
-        return [fresh(t("outcome.new")), NEEDS_CARD.includes(sale.kind) && movesMoney(sale.kind) && button(null, t("outcome.retry", { amount: amount(sale.amount) }), () => prepared(sale.amount), { class: "quiet", id: "retry" }), receipt];
+        return [fresh(t("outcome.new")), retry(sale, "outcome.retry", { class: "quiet", id: "retry" }), receipt];
       default: return [fresh(t("outcome.new")), receipt];
     }
   }
@@ -211,15 +224,15 @@ function endScreen(page, name, job) {
       if (now.judged) made.forEach((one) => one.setAttribute("aria-disabled", "true")); else armLater(made, name === "signature" || name === "confirm" ? 700 : 450);
       fill(answers, made);
     }
-    text(sum, !movesMoney(sale?.kind ?? now.request?.kind) ? "" : amount(name === "partial" ? sale.approvedAmount : sale ? totalOf(sale, exponent) : now.request?.amount));
-    const said = linesFor(name, now, amount, exponent, state.status);
+    text(sum, !movesMoney(sale?.kind ?? now.request?.kind) ? "" : amount(name === "partial" ? sale.approvedAmount : payable(sale ?? now.request, exponent)));
+    const said = linesFor(name, now, amount, exponent, state);
     if (lines.dataset.said !== said.join("\n")) { lines.dataset.said = said.join("\n"); fill(lines, said.map((line, n) => h("p", { class: n ? "more" : "main" }, line))); }
     const stale = !now.fresh && !!sale && state.link !== "connecting";
     el.dataset.stale = String(stale);
     text(old, stale ? t("old", { time: clockSeconds(new Date(now.seenAt ?? Date.now())) }) : "");
   }
   return {
-    el, update, focus: title, said: [wordFor(name, job), ...linesFor(name, job, amount, exponent, page.state().status)].join(". "),
+    el, update, focus: title, said: [wordFor(name, job), ...linesFor(name, job, amount, exponent, page.state())].join(". "),
     tick() {
       const { job: current } = page.state();
       if (current) ring.draw(["signature", "confirm", "unconfirmed", "finishing"].includes(name) ? waitOf(current) : null, page);
@@ -228,17 +241,13 @@ function endScreen(page, name, job) {
       if (event.repeat) return event.key === "Enter";
       const chief = answers.querySelector(".primary");
       const plain = ["approved", "declined", "cancelled", "not-sent", "reversed"].includes(name);
-      if (plain && /^\d$/.test(event.key) && !isUnderWay(page.state().job)) { page.put({ units: BigInt(event.key) }); leave(); return true; }
+      if (plain && /^\d$/.test(event.key) && !isUnderWay(page.state().job)) { prepare({ ...EMPTY, amount: wire(BigInt(event.key), exponent) }); return true; }
       const enters = event.key === "Enter" && (event.target.tagName !== "BUTTON" || (plain && event.code === "NumpadEnter"));
       if ((enters && !["signature", "confirm", "not-begun"].includes(name)) || (event.key === "Escape" && plain)) { chief?.click(); return true; }
       return false;
     },
   };
 }
-
-/** Amount and tip together. */
-const totalOf = (sale, exponent) => (sale.tip ? wire(minor(sale.amount, exponent) + minor(sale.tip, exponent), exponent) : sale.amount);
-const restOf = (sale, exponent) => wire(minor(totalOf(sale, exponent), exponent) - minor(sale.approvedAmount, exponent), exponent);
 
 function wordFor(name, job) {
   if (name === "not-begun") return t("not-begun.word");
@@ -247,19 +256,19 @@ function wordFor(name, job) {
   return first([`outcome.${name}`], job.sale ? wordOf(job.sale) : name);
 }
 
-function linesFor(name, job, amount, exponent, status) {
+function linesFor(name, job, amount, exponent, state) {
   const { sale } = job;
-  const lines = [];
+  const lines = [whoseWords(state, sale)];
   const nothing = () => t(`nothing.${sale.kind ?? "sale"}`);
   switch (name) {
-    case "partial": lines.push(t("partial.text", { part: amount(sale.approvedAmount), amount: amount(totalOf(sale, exponent)), rest: amount(restOf(sale, exponent)) })); break;
+    case "partial": lines.push(t("partial.text", { part: amount(sale.approvedAmount), amount: amount(payable(sale, exponent)), rest: amount(restOf(sale, null, exponent).amount) })); break;
     case "signature": lines.push(t("signature.text"), job.judged ? t(`signature.${job.judged}`) : t("signature.late")); break;
-    case "confirm": lines.push(t("confirm.text", { amount: amount(sale.toConfirm?.amount ?? sale.amount) })); break;
+    case "confirm": lines.push(t("confirm.text", { amount: amount(sale.toConfirm?.amount ?? payable(sale, exponent)) })); break;
     case "unconfirmed": lines.push(t("unconfirmed.now"), t("unconfirmed.text"), whyOf(sale)); break;
     case "finishing": lines.push(t("finishing.now"), t("finishing.text"), whyOf(sale)); break;
     case "needs-person": lines.push(t("needs-person.now", { number: sale.number }), whyOf(sale) || sale.needsPerson); break;
     case "not-begun": lines.push(t("not-begun.text")); break;
-    case "refused": lines.push(problemWords(job.problem, status), t("refused.text")); break;
+    case "refused": lines.push(problemWords(job.problem, state.status), t("refused.text")); break;
     case "declined": case "cancelled": case "not-sent": case "reversed": lines.push(nothing(), whyOf(sale)); break;
     default: break;
   }

@@ -2,9 +2,9 @@
 
 import * as api from "./api.js";
 import { button, dialog, fill, h, icon, text } from "./dom.js";
-import { minor, wire } from "./money.js";
+import { toApprove } from "./draft.js";
 import { failure } from "./receipt.js";
-import { language, t } from "./words.js";
+import { language, money, t } from "./words.js";
 
 async function people() {
   try { await api.get("/front/session", { ms: 4000 }); } catch (error) {
@@ -108,22 +108,25 @@ function pinPad(word, send, said) {
   return { el, press, leave };
 }
 
-/** Asks a supervisor to confirm one command; ends with what goes with it, or null. */
-export async function askSupervisor(page, command) {
+/**
+ * Asks a supervisor to confirm one command; ends with what goes with it, or null. The supervisor sees what the terminal
+ * has resolved the command to, and confirms that.
+ */
+export async function askSupervisor(page, { reference, request, problem }) {
   let found = [];
   try { found = (await api.get("/v1/operators")).operators.filter((one) => one.role === "supervisor"); } catch { /* the name is typed */ }
+  const { exponent, currency } = page.settings();
+  const command = toApprove(reference, request, problem?.toConfirm, exponent);
+  const of = problem?.toConfirm?.number ? t("supervisor.of", { number: problem.toConfirm.number }) : command.of ?? "";
+  const what = [t(`do.${command.kind}`, { amount: money(command.amount, command.currency ?? currency) }), of, command.tip && t("supervisor.tip")];
   return dialog(t("supervisor.title"), (close) => {
     const said = h("p", { class: "wrong", role: "alert" });
     const name = h("input", { id: "supervisor-name", type: "text", autocomplete: "off", "data-first": true, value: found[0]?.name });
     const pad = pinPad(t("supervisor.confirm"), async (pin) => {
-      const { reference, kind = "sale", tip } = command;
-      const { exponent } = page.settings();
-      // What is confirmed is all that is charged.
-      const amount = tip && tip !== "ask" ? wire(minor(command.amount, exponent) + minor(tip, exponent), exponent) : command.amount;
-      const made = await api.post("/v1/approvals", { operator: name.value.trim(), pin, for: { reference, kind, amount } });
+      const made = await api.post("/v1/approvals", { operator: name.value.trim(), pin, for: command });
       close(made.approval);
     }, said);
     pad.el.addEventListener("keydown", (event) => { if (pad.press(event)) event.preventDefault(); });
-    return [h("label", { for: "supervisor-name" }, t("supervisor.name")), name, pad.el, said, button("close", t("no"), () => { pad.leave(); close(null); }, { class: "quiet" })];
+    return [h("p", { id: "supervisor-what" }, what.filter(Boolean).join(" · ")), h("label", { for: "supervisor-name" }, t("supervisor.name")), name, pad.el, said, button("close", t("no"), () => { pad.leave(); close(null); }, { class: "quiet" })];
   }, "supervisor");
 }

@@ -1,13 +1,17 @@
 // The sale in hand: an event goes in, the next state and what is to be done come out. No DOM, no network, no clock.
 // The rules about money in README.md are held here.
 
+import { EMPTY } from "./draft.js";
+
 /** For so long a request that was not received is sent again by itself; afterwards a person decides. */
 export const REPEAT_MS = 10000;
 export const RETRY_MS = 700;
 
 const RUNNING = ["waiting-for-card", "in-progress", "awaiting-signature", "awaiting-till"];
-/** Kinds by which no money moves: they have no amount. */
-export const movesMoney = (kind) => kind !== "store-card" && kind !== "forget-card";
+/** Kinds for which the customer's card is read. */
+export const NEEDS_CARD = ["sale", "pre-authorisation", "credit", "store-card"];
+/** So many of this page's references are known as its own. */
+const OWN = 50;
 /** Problems after which the request may have been carried out, or could not be asked. */
 const UNKNOWN = ["no-answer", "agent-down", "no-place", "timeout", "too-many-requests"];
 
@@ -16,16 +20,33 @@ export const isRunning = (sale) => RUNNING.includes(sale?.state);
 /** Whether the terminal is at work on this job, or may be. */
 export const isUnderWay = (job) => !!job && (job.phase === "asking" || (job.phase === "known" && isRunning(job.sale)));
 
-/** The state at the page's start. `memory` is what an earlier page kept: `{reference, request, begunAt}`. */
-export function begin(memory) {
-  const state = { link: "connecting", job: null, open: [], notices: [], status: null };
-  if (!memory?.reference || !memory.request) return state;
-  return { ...state, job: { ...newJob(memory.reference, memory.request, memory.begunAt ?? 0), restored: true } };
+/** Whether another's transaction may take the place of what is on the screen. A refusal, a part, and whatever else a
+ * person must read or decide stays until it is put away. */
+export const mayBeReplaced = (job) => !job || (!isUnderWay(job) && (!job.mine || screenOf(job) === "approved"));
+/** Whether the same may be begun again: the shop has nothing of it, or a card's payment that is being taken back. */
+export function mayTryAgain(job) {
+  if (!job?.mine || !job.request || job.phase !== "known") return false;
+  const { sale } = job;
+  if (sale.state === "unconfirmed") return !sale.needsPerson && NEEDS_CARD.includes(sale.kind);
+  return sale.state === "ended" && ["declined", "cancelled", "not-sent", "reversed"].includes(sale.outcome);
+}
+/** Whose a transaction is that this page has not begun; null for its own. */
+export function whose(state, sale) {
+  if (!sale || state.own.includes(sale.reference)) return null;
+  return { till: sale.till, operator: sale.by?.operator ?? sale.by?.statedOperator ?? null };
 }
 
-function newJob(reference, request, now) {
+/** The state at the page's start. `memory` is what an earlier page kept: `{reference, request, draft, begunAt}`. */
+export function begin(memory) {
+  const state = { link: "connecting", job: null, draft: EMPTY, own: [], open: [], notices: [], status: null };
+  if (!memory?.reference || !memory.request) return state;
+  const job = newJob(memory.reference, memory.request, memory.draft, memory.begunAt ?? 0);
+  return { ...state, own: [memory.reference], job: { ...job, restored: true } };
+}
+
+function newJob(reference, request, draft, now) {
   return {
-    reference, request, begunAt: now, mine: true, restored: false, phase: "asking", posts: 0, posting: false,
+    reference, request, draft: draft ?? null, begunAt: now, mine: true, restored: false, phase: "asking", posts: 0, posting: false,
     sale: null, fresh: false, seenAt: null, heard: 0, step: null, cancel: null, judged: null, problem: null, since: null, wait: null,
   };
 }
@@ -69,17 +90,40 @@ export function reduce(state, event) {
   return handle ? handle(state, event) : [state, []];
 }
 
-const same = (state, event) => state.job && state.job.reference === event.reference;
+/** Whether it is about the job: another till's of the same reference is another transaction. */
+function same(state, event) {
+  if (!state.job || state.job.reference !== event.reference) return false;
+  const [ours, theirs] = [state.job.sale?.till, event.till ?? event.sale?.till];
+  return !ours || !theirs || ours === theirs;
+}
 const withJob = (state, change) => ({ ...state, job: { ...state.job, ...change } });
-const fetchOf = (state) => ({ do: "fetch", reference: state.job.reference, heard: state.job.heard });
+/** What is asked about the job; another till's is asked for by its till. */
+const about = (job, effect) => ({ ...effect, reference: job.reference, ...(!job.mine && job.sale?.till && { till: job.sale.till }) });
+const fetchOf = (state) => about(state.job, { do: "fetch", heard: state.job.heard });
 
 const HANDLERS = {
-  start(state, { reference, request, now }) {
+  start(state, { reference, request, draft = null, now }) {
     if (isUnderWay(state.job)) return [state, []];
     const before = leave(state);
-    const job = { ...newJob(reference, request, now), posts: 1, posting: true };
-    const remember = { do: "remember", memory: { reference, request, begunAt: now } };
-    return [{ ...before, job }, [remember, { do: "post", reference, request }]];
+    const job = { ...newJob(reference, request, draft, now), posts: 1, posting: true };
+    const remember = { do: "remember", memory: { reference, request, draft, begunAt: now } };
+    const own = [...state.own.slice(1 - OWN), reference];
+    return [{ ...before, job, own, draft: EMPTY }, [remember, { do: "post", reference, request }]];
+  },
+  /** Begins again exactly what was tried, as a transaction of its own: a supervisor is asked anew. */
+  "try-again"(state, { reference, now }) {
+    if (!mayTryAgain(state.job)) return [state, []];
+    const { request, draft } = state.job;
+    return HANDLERS.start(state, { reference, request, draft, now });
+  },
+  /** The cashier changes what is prepared. */
+  draft(state, { change }) {
+    return [{ ...state, draft: { ...state.draft, ...change } }, []];
+  },
+  /** The screen makes room for a draft: that of a refused request, or the rest of a part. */
+  prepare(state, { draft }) {
+    const [left, effects] = HANDLERS.leave(state);
+    return left.job ? [state, []] : [{ ...left, draft: { ...EMPTY, ...draft } }, effects];
   },
   /** A person decides that what was never received is sent after all, under the same reference. */
   "start-again"(state, { now }) {
@@ -165,8 +209,7 @@ const HANDLERS = {
     const open = status.unconfirmed ?? [];
     const next = { ...state, status, open };
     const running = !training && status.current;
-    if (!running || isUnderWay(state.job) || state.job?.phase === "not-begun") return [next, []];
-    if (state.job?.reference === running.reference) return [next, []];
+    if (!running || !mayBeReplaced(state.job) || same(state, { reference: running.reference, till: running.till })) return [next, []];
     return adopt(next, running, when);
   },
   "link-up"(state) {
@@ -189,7 +232,7 @@ const HANDLERS = {
   },
   cancel(state) {
     if (!mayCancel(state.job)) return [state, []];
-    return [withJob(state, { cancel: "asked" }), [{ do: "cancel", reference: state.job.reference }]];
+    return [withJob(state, { cancel: "asked" }), [about(state.job, { do: "cancel" })]];
   },
   cancelled(state, event) {
     if (!same(state, event)) return [state, []];
@@ -204,10 +247,8 @@ const HANDLERS = {
   judge(state, { accepted }) {
     const screen = screenOf(state.job);
     if (state.job?.judged || !["signature", "confirm"].includes(screen)) return [state, []];
-    const { reference } = state.job;
-    const effect = screen === "signature" ? { do: "sign", reference, accepted }
-      : { do: "confirm", reference, taken: accepted ? "all" : "nothing" };
-    return [withJob(state, { judged: accepted ? "accepted" : "refused" }), [effect]];
+    const effect = screen === "signature" ? { do: "sign", accepted } : { do: "confirm", taken: accepted ? "all" : "nothing" };
+    return [withJob(state, { judged: accepted ? "accepted" : "refused" }), [about(state.job, effect)]];
   },
   judged(state, event) {
     return same(state, event) ? learn(state, event.sale, event, false) : [state, []];
@@ -284,7 +325,7 @@ function withStep(state, data, { now, tick = now }) {
 }
 
 function other(state, data, when) {
-  if (data.sale && isRunning(data.sale) && !isUnderWay(state.job) && state.job?.phase !== "not-begun") {
+  if (data.sale && isRunning(data.sale) && mayBeReplaced(state.job)) {
     const [next, effects] = adopt(state, data.sale, when);
     return [withStep(next, data, when), effects];
   }
@@ -294,9 +335,9 @@ function other(state, data, when) {
 /** Another page, or a till beside it, has begun this one: every page shows it. */
 function adopt(state, sale, when) {
   const { now } = when;
-  const job = { ...newJob(sale.reference, null, now), mine: false, phase: "known", sale, fresh: true, seenAt: now };
+  const job = { ...newJob(sale.reference, null, null, now), mine: false, phase: "known", sale, fresh: true, seenAt: now };
   const [next] = learn({ ...leave(state), job }, sale, when, false);
-  return [next, [{ do: "fetch", reference: sale.reference, heard: 0 }]];
+  return [next, [about(job, { do: "fetch", heard: 0 })]];
 }
 
 /** The list of what is unconfirmed, and a notice when one of them has ended. */

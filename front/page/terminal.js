@@ -1,7 +1,8 @@
 // How the terminal stands: each part with a sign, a word and what to do; what is not confirmed yet; the language.
 
 import { button, fill, h, icon } from "./dom.js";
-import { iconOf, whyOf, wordOf } from "./sale.js";
+import { payable } from "./draft.js";
+import { iconOf, whoseWords, whyOf, wordOf } from "./sale.js";
 import { clock, first, has, language, money, reason, t } from "./words.js";
 
 /** States of a part that are good, and those that only want attention. */
@@ -40,7 +41,7 @@ export function terminalScreen(page) {
     fill(open,
       others.length ? [h("h2", {}, t("terminal.todo")), h("ul", { class: "list" }, others.map((one) => h("li", { class: "line" }, h("span", {}, reason(one.code, one.text)))))] : null,
       state.open.length && !page.training() ? [h("h2", {}, t("terminal.open")), h("ul", { class: "list" }, state.open.map((sale) => h("li", {}, h("button", { class: "entry", "data-outcome": "unconfirmed", onclick: () => page.go("sales", sale) },
-        h("span", { class: "badge" }, icon(iconOf(sale)), h("span", {}, wordOf(sale))), h("span", { class: "when" }, clock(sale.startedAt)), h("strong", { class: "sum" }, money(sale.amount, sale.currency)), h("span", { class: "why" }, whyOf(sale))))))] : null,
+        h("span", { class: "badge" }, icon(iconOf(sale)), h("span", {}, wordOf(sale))), h("span", { class: "when" }, clock(sale.startedAt)), h("strong", { class: "sum" }, money(payable(sale, page.settings().exponent), sale.currency)), h("span", { class: "why" }, whyOf(sale) + whoseWords(state, sale, " · "))))))] : null,
       h("p", { class: "hint" }, `${t("terminal.id", { id: status?.terminalId ?? page.settings().terminal ?? "" })} · ${status?.version ?? ""}`));
   }
   return { el, update, focus: title };
