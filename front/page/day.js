@@ -32,6 +32,13 @@ export function markReserved(sales) {
   return sales.map((sale) => (sale.kind === "reversal" && RESERVES.includes(kinds.get(sale.of)) ? { ...sale, reserved: true } : sale));
 }
 
+/** What the next close would close by now, as the terminal has added it. */
+const openClose = () => api.get("/v1/closes/open", { ms: 60000 });
+/** The net of a close, of each currency; the terminal has added it. */
+export const netOf = ({ net }, currency) => (net.length ? net : [{ net: "0", currency }]).map((line) => money(line.net, line.currency)).join(" · ");
+/** How many transactions moved money in it. */
+export const countOf = ({ net }) => net.map((line) => line.count).join(" · ") || "0";
+
 export function dayScreen(page) {
   const { exponent, currency } = page.settings();
   const title = h("h1", { tabindex: "-1" }, t("day.title"));
@@ -47,17 +54,16 @@ export function dayScreen(page) {
     const turn = (mine += 1);
     try {
       const { closes } = await api.get("/v1/closes?limit=10");
+      const open = await openClose();
       const today = await readToday();
-      const totals = await api.get(`/v1/totals?since=${today.before}`, { ms: 60000 });
       if (turn !== mine) return;
-      text(said, t("day.today"));
-      const hours = byHour(markReserved(today.sales), exponent);
-      drawTotals(totals, hours.reduce((all, hour) => all + hour.taken - hour.given, 0n));
-      drawChart(hours);
+      text(said, open.period.from ? t("day.since", { time: dayAndTime(open.period.from) }) : "");
+      drawTotals(open);
+      drawChart(today ? byHour(markReserved(today), exponent) : []);
       drawCloses(closes);
     } catch (error) { if (turn === mine) text(said, failure(error)); }
   }
-  /** The sales of this calendar day, and the number before the first of them. */
+  /** The sales of this calendar day, for the picture; null when there are too many to be read. */
   async function readToday() {
     const midnight = new Date(page.state().status?.clock?.time ?? Date.now()).setHours(0, 0, 0, 0);
     const source = backwards();
@@ -66,17 +72,17 @@ export function dayScreen(page) {
       const found = await source.next();
       const today = found.filter((sale) => Date.parse(sale.startedAt) >= midnight);
       sales.push(...today);
-      if (today.length < found.length) return { sales, before: found[today.length].number };
+      if (today.length < found.length) return sales;
     }
-    return { sales, before: 0 };
+    return source.done() ? sales : null;
   }
 
-  function drawTotals(totals, net) {
+  function drawTotals(totals) {
     const rows = (lines, name) => lines.map((line) => h("tr", {}, h("th", { scope: "row" }, name(line)), h("td", {}, t("day.count", { count: line.count })), h("td", { class: "sum" }, money(line.sum, line.currency))));
     const small = ["declined", "cancelled", "notSent", "takenBack"].filter((name) => totals[name]).map((name) => h("li", {}, `${t(`day.${name}`)} `, h("strong", {}, String(totals[name]))));
     if (totals.open.length) small.push(h("li", { class: "warn" }, `${t("day.open")} `, h("strong", {}, String(totals.open.length))));
     fill(place,
-      h("p", { class: "net" }, h("span", {}, t("day.net")), h("strong", {}, amount(net))),
+      h("p", { class: "net" }, h("span", {}, t("day.net")), h("strong", {}, netOf(totals, currency))),
       totals.kinds.length ? h("table", {}, h("caption", { class: "unseen" }, t("day.kinds")), h("tbody", {}, rows(totals.kinds, (line) => t(`kind.${line.kind}`)), rows(totals.tips, () => t("day.tips")))) : h("p", { class: "hint" }, t("day.nothing")),
       totals.schemes.length ? [h("h2", {}, t("day.brands")), h("table", {}, h("tbody", {}, rows(totals.schemes, (line) => `${line.scheme} · ${t(`kind.${line.kind}`)}`)))] : null,
       small.length ? h("ul", { class: "small" }, small) : null);
@@ -112,7 +118,9 @@ export function dayScreen(page) {
     try { await api.post(`/v1/closes/${number}/print`, {}); text(said, t("receipt.printing")); } catch (error) { text(said, failure(error)); }
   }
   async function closeDay() {
-    const sure = await dialog(t("day.close"), (close) => [h("p", {}, t("day.close-sure")),
+    let open;
+    try { open = await openClose(); } catch (error) { return text(said, failure(error)); }
+    const sure = await dialog(t("day.close"), (close) => [h("p", { id: "close-what" }, t("day.closes-what", { net: netOf(open, currency), count: countOf(open) })), h("p", {}, t("day.close-sure")),
       h("div", { class: "answers" }, button("journal", t("day.close"), () => close(true), { class: "primary", id: "do" }), button("close", t("no"), () => close(null), { class: "quiet" }))]);
     if (!sure) return;
     // The same reference until it is answered: a close that was written and not heard of is not written twice.
@@ -121,7 +129,7 @@ export function dayScreen(page) {
       const made = await api.post("/v1/closes", { reference: closing.reference, print: true }, { ms: 60000 });
       delete closing.reference;
       await look();
-      text(said, t("day.closed", { number: made.number }) + (made.notPrinted ? ` ${t("problem.printer")}` : ""));
+      text(said, t("day.closed", { number: made.number, net: netOf(made, currency), count: countOf(made) }) + (made.notPrinted ? ` ${t("problem.printer")}` : ""));
     } catch (error) { text(said, failure(error)); }
   }
   look();

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";
 import { test } from "node:test";
 import { read } from "../api.js";
-import { byHour, markReserved } from "../day.js";
+import { byHour, countOf, markReserved, netOf } from "../day.js";
 import { merged, possible, questions } from "../history.js";
 import { minor, percent, shift, shown, typed, unshift, wire } from "../money.js";
 
@@ -141,4 +141,11 @@ test("the page asks nothing from outside", () => {
   for (const name of served) assert.ok(!outside.test(file(name)), name);
   assert.ok(!/innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(/.test(SOURCES));
   assert.ok(!/<script(?![^>]* src=)|<style|\son\w+=|style=/.test(file("index.html")), "nothing inline");
+});
+
+test("the net of a close is the terminal's number, however many transactions it has", () => {
+  const open = { net: [{ currency: "EUR", count: 6001, taken: "6010.00", given: "9.00", net: "6001.00" }] };
+  assert.match(netOf(open, "EUR"), /6,?001\.00/);
+  assert.equal(countOf(open), "6001");
+  assert.equal(countOf({ net: [] }), "0");
 });
