@@ -98,6 +98,17 @@ async fn what_the_next_close_would_count_is_seen_and_closes_nothing() {
     assert_eq!((&open["number"], &open["net"]), (&json!(2), &json!([])));
 }
 
+/// More than any list has at once: the terminal adds, and nobody else has to.
+#[tokio::test]
+async fn the_net_is_of_all_however_many_there_are() {
+    let (terminal, _folder) = terminal(6_001, 26).await;
+    let open = terminal.shown("open", "application/json").await.json();
+    let net = json!([{ "currency": "EUR", "count": 6_001, "taken": "74052.34", "given": "0.00", "net": "74052.34" }]);
+    assert_eq!(open["net"], net);
+    let made = terminal.close(json!({})).await.json();
+    assert_eq!(made["net"], net, "what was shown is what is closed");
+}
+
 #[tokio::test]
 async fn a_till_sees_the_sums_of_all_and_the_references_of_its_own() {
     let (terminal, _folder) = terminal(2, 21).await;
