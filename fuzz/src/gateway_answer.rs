@@ -61,7 +61,10 @@ fn proves_enough(status: u16, readings: &Readings, bytes: &[u8]) {
             assert_eq!(status, 200);
             assert!(approval.id.as_str().len() == 32 && (escaped || is_said(approval.id.as_str())), "{approval:?}");
         }
-        Answer::Declined(_) => assert!(matches!(status, 200 | 400), "declined with HTTP {status}"),
+        Answer::Declined(_) => assert_eq!(status, 400, "declined"),
+        Answer::DeclinedInDoubt(_) => assert!(status < 500 && status != 400, "declined in doubt with HTTP {status}"),
+        // At 400 by a code of an invalid request alone.
+        Answer::NotSent { .. } if status == 400 => assert!(escaped || is_said("200."), "not sent"),
         Answer::NotSent { .. } => assert!(matches!(status, 401 | 403 | 404), "not sent with HTTP {status}"),
         Answer::Throttled(_) => assert!(status < 500 && (escaped || is_said("800.120.100"))),
         Answer::Pending { .. } => assert_eq!(status, 200),
@@ -91,7 +94,7 @@ fn says_nothing_secret(readings: &Readings) {
     for answer in [payment, retrieval] {
         match answer {
             Answer::Approved(approval) => texts(&approval.facts.description, &approval.facts.status_text),
-            Answer::Declined(refusal) | Answer::Throttled(refusal) => {
+            Answer::Declined(refusal) | Answer::DeclinedInDoubt(refusal) | Answer::Throttled(refusal) => {
                 why(&refusal.why);
                 texts(&refusal.facts.description, &refusal.facts.status_text);
             }

@@ -3,10 +3,11 @@
 
 use crate::money::Amount;
 use crate::sale::{self, Order, PartMisfit, Sale, Standing};
-use crate::till::{Refused, SaleView, ToConfirm};
+use crate::till::{LaterView, Refused, SaleView, ToConfirm};
 use crate::transaction::{Reference, SaleNumber, Taken, Who};
 
 use super::Agent;
+use super::earlier::later_view;
 use super::journal_desk::refused_by_journal;
 use super::sale_desk::OpenSale;
 use super::sale_view::utc;
@@ -86,6 +87,21 @@ impl Agent {
             Err(error) => self.after_writing(number, Err(error)),
         }
         Ok(())
+    }
+
+    /// The refund of the rest, of a sale of which its till took a part.
+    pub(super) fn rest_of(&self, sale: &Sale) -> Option<LaterView> {
+        let Taken::Part { .. } = sale.till_said()? else { return None };
+        let number = sale.order().number;
+        let gives_it = |one: &Sale| {
+            one.order().gives_rest && one.order().transaction.of().is_some_and(|of| of.number == Some(number))
+        };
+        let live = self.sales.open.values().map(|active| &active.sale).find(|one| gives_it(one));
+        let view = match live {
+            Some(refund) => self.view_of(refund),
+            None => self.view_of(self.journal.book.later(number).ok()?.iter().find(|one| gives_it(one))?),
+        };
+        Some(later_view(view, &sale.order().till))
     }
 
     /// What the refund of the rest is called: after the sale, unless the till has called something so.

@@ -257,7 +257,7 @@ fn has_its_particulars(fields: &RequestFields, order: &Order) -> bool {
 }
 
 /// As the earlier transaction's till may hear of it: another till's reference is that till's business.
-fn later_view(view: SaleView, till: &str) -> LaterView {
+pub(super) fn later_view(view: SaleView, till: &str) -> LaterView {
     let SaleView { number, reference, kind, amount, approved_amount, currency, state, outcome, .. } = view;
     let (reference, amount) = ((view.till == till).then_some(reference), approved_amount.unwrap_or(amount));
     LaterView { number, reference, kind, amount, currency, state, outcome }

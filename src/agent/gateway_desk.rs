@@ -9,7 +9,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
 use crate::gateway::{self, Expected, PreparedPayment, RequestTarget, WithoutCard};
 use crate::money::Amount;
-use crate::sale::{self, Event};
+use crate::sale::{self, Answer, Event};
 use crate::till::Refused;
 use crate::transaction::{PaymentId, SaleNumber};
 
@@ -30,14 +30,46 @@ pub(super) struct GatewayDesk {
     /// What was logged of certificates that end.
     pub(super) expiry_warnings: ExpiryWarnings,
     pub(super) probing: Probing,
+    pub(super) refused: RefusedRequest,
     /// One place for each of [`AT_ONCE`].
     pub(super) turns: Arc<Semaphore>,
 }
 
 impl GatewayDesk {
     pub(super) fn new(client: gateway::Client) -> Self {
-        let (expiry_warnings, probing) = Default::default();
-        Self { client, expiry_warnings, probing, turns: Arc::new(Semaphore::new(AT_ONCE)) }
+        let (expiry_warnings, probing, refused) = Default::default();
+        Self { client, expiry_warnings, probing, refused, turns: Arc::new(Semaphore::new(AT_ONCE)) }
+    }
+}
+
+/// What the gateway said when it refused the last request of a transaction as invalid; until it processes one.
+#[derive(Debug, Default)]
+pub(super) struct RefusedRequest(Option<String>);
+
+impl RefusedRequest {
+    /// Keeps it, by the answer to a request.
+    pub(super) fn heard(&mut self, number: SaleNumber, answer: &Answer) {
+        match answer {
+            Answer::NotSent { why } if why.reason == sale::Reason::RequestNotPossible => {
+                let said = why.detail.clone().unwrap_or_default();
+                tracing::error!(sale = number.get(), said, "the gateway refuses the request as invalid");
+                self.0 = Some(said);
+            }
+            Answer::Approved(_) | Answer::Declined(_) | Answer::DeclinedInDoubt(_) | Answer::Pending { .. } => {
+                self.0 = None;
+            }
+            Answer::NotSent { .. } | Answer::Throttled(_) | Answer::Unknown { .. } | Answer::NotOurs { .. } => {}
+        }
+    }
+
+    /// What a technician must do as long as it stands.
+    pub(super) fn attention(&self) -> Option<String> {
+        let said = self.0.as_ref()?;
+        let said = if said.is_empty() { String::new() } else { format!(" ({said})") };
+        Some(format!(
+            "the gateway refused the last transaction as an invalid request{said}; check entity-id of [gateway] and what the till \
+             sends: another card does not help"
+        ))
     }
 }
 
@@ -165,4 +197,26 @@ fn without_card(gateway: &gateway::Client, order: &sale::Order) -> Result<Prepar
         parameters: &order.parameters,
     };
     gateway.prepare_without_card(&asked).map_err(|error| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sale::Reason;
+
+    #[test]
+    fn a_refused_request_is_told_until_one_is_processed() {
+        let mut refused = RefusedRequest::default();
+        let mut after = |answer: Answer| {
+            refused.heard(SaleNumber::new(1), &answer);
+            refused.attention()
+        };
+        assert_eq!(after(Answer::NotSent { why: Reason::GatewayUnreachable.into() }), None);
+        let told = after(Answer::NotSent { why: Reason::RequestNotPossible.with("entityId") });
+        assert!(told.as_ref().is_some_and(|told| told.contains("(entityId)")), "{told:?}");
+        // What does not say whether it was looked at changes nothing.
+        assert_eq!(after(Answer::Unknown { why: Reason::GatewayNoAnswer.into() }), told);
+        assert_eq!(after(Answer::NotSent { why: Reason::GatewayUnreachable.into() }), told);
+        assert_eq!(after(Answer::Pending { id: PaymentId::new("p1"), redirect: None }), None);
+    }
 }

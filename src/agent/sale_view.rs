@@ -55,6 +55,7 @@ impl Agent {
             of,
             left: None,
             later: Vec::new(),
+            rest: self.rest_of(sale).map(Box::new),
             amount: order.amount.decimal(),
             tip: sale.tip().map(crate::money::Amount::decimal),
             currency: order.amount.currency().code().to_owned(),

@@ -55,6 +55,8 @@ impl Agent {
         device(of_journal(journal.state), &journal.text);
         device((clock.state == ClockState::Untrusted).then_some(Attention::ClockUntrusted), &clock.text);
         device(of_gateway(gateway.state), &gateway.text);
+        let refused = self.gateway.refused.attention();
+        device(refused.as_ref().map(|_| Attention::GatewayRefusesRequest), refused.as_deref().unwrap_or_default());
         for printer in &printers {
             let name =
                 if printers.len() == 1 { "the printer".to_owned() } else { format!("the printer {}", printer.name) };

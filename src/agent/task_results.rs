@@ -82,6 +82,7 @@ impl Agent {
                     active.times.answered(self.clock.monotonic());
                 }
                 self.probe_again_soon();
+                self.gateway.refused.heard(sale, &answer);
                 if matches!(answer, Answer::Throttled(_)) {
                     self.announce_to(sale, "throttled", self.printers.letterhead.words.label(Message::AskedAgain));
                 }

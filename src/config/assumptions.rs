@@ -64,10 +64,17 @@ pub struct Assumptions {
     pub approved: Vec<String>,
     /// Result codes that mean pending, with HTTP 200; a `redirect` means the same.
     pub pending: Vec<String>,
-    /// Result codes that mean declined, with HTTP 200 or 400.
+    /// Result codes that mean declined, with HTTP 400. At another status such a decline is looked up before it is
+    /// believed: a gateway may have booked what it answers so.
     pub declined: Vec<String>,
     /// Further codes that mean declined, with HTTP 400 alone. A code of another list stays what that list says.
     pub declined_at_400: Vec<String>,
+    /// Result codes that mean, with HTTP 400, that the request itself is invalid: it was not processed, and another
+    /// card does not help. They count before `declined`, and after the other lists.
+    pub invalid_request: Vec<String>,
+    /// A decline with HTTP 200 is believed at once, without a look. Only a gateway that is known to decline so needs
+    /// `true`; `pos-agent doctor` says when.
+    pub believe_declines_at_200: bool,
     /// The gateway refuses a `merchantTransactionId` that it has seen before, whatever became of the first request.
     /// Then a capture or refund without an answer can be sent again after `resend-after-s`; else only when its absence
     /// is final.
@@ -223,6 +230,8 @@ impl Default for Assumptions {
             pending: list(&["000.200."]),
             declined: list(&["1", "2", "3", "4", "5", "6", "7", "800."]),
             declined_at_400: Vec::new(),
+            invalid_request: list(&["200."]),
+            believe_declines_at_200: false,
             refuses_repeated_references: false,
             absence_final_after_h: 24,
             wallets: Vec::new(),
@@ -318,6 +327,7 @@ fn codes(found: &mut FaultList, assumed: &Assumptions) {
         ("pending", &assumed.pending, 1),
         ("declined", &assumed.declined, 1),
         ("declined-at-400", &assumed.declined_at_400, 0),
+        ("invalid-request", &assumed.invalid_request, 0),
     ] {
         // An empty entry would be the beginning of every code.
         let entry = |code: &String| is_made_of(code, 11, |b| b.is_ascii_digit() || b == b'.');

@@ -22,6 +22,7 @@ const PATIENCE_MS: u64 = 10_000;
 const CLOCKS_DIFFER_S: u64 = 60;
 
 pub(super) async fn look(report: &mut Report<'_>, config: &Config, past: &Past) {
+    what_it_said(report, config, past);
     let mut settings = config.gateway.clone();
     settings.connect_timeout_ms = settings.connect_timeout_ms.min(PATIENCE_MS);
     settings.answer_timeout_ms = settings.answer_timeout_ms.min(PATIENCE_MS);
@@ -51,6 +52,23 @@ pub(super) async fn look(report: &mut Report<'_>, config: &Config, past: &Past) 
     }
     if lets_us_in(report, &mut probe, config).await {
         proves_its_path(report, &mut probe, past.approved.as_ref()).await;
+    }
+}
+
+/// What it said of the latest transactions.
+fn what_it_said(report: &mut Report<'_>, config: &Config, past: &Past) {
+    if let Some(sale) = &past.invalid_request {
+        let remedy = "check entity-id of [gateway] and what the till sends; another card does not help";
+        report.fault(format!("it refused sale {sale} as an invalid request, and has processed none since"), remedy);
+    }
+    if past.doubted_declines > 0 && !config.gateway.assumptions.believe_declines_at_200 {
+        let seen = format!(
+            "declines that did not come with HTTP 400, and that a look showed as declined: {} of the latest sales",
+            past.doubted_declines
+        );
+        let remedy = "ask its operator whether it declines so; if it does, set [gateway.assumptions] believe-declines-at-200 = true, and \
+                      the till hears of them without the look";
+        report.warning(seen, remedy);
     }
 }
 

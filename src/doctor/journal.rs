@@ -116,7 +116,8 @@ fn book(report: &mut Report<'_>, found: &Inspection) {
 }
 
 fn waiting(report: &mut Report<'_>, sales: Sales, agent: &Agent) -> Past {
-    let Sales { count, open, quarantined, set_aside, latest, set_back, approved, closed } = sales;
+    let Sales { count, open, quarantined, set_aside, latest, set_back, approved, closed, .. } = sales;
+    let Sales { doubted_declines, invalid_request, .. } = sales;
     report.ok(format!("sales: {count}, unconfirmed: {}", open.len()));
     for aside in &set_aside {
         let seen = format!("the open sale {} of till {} cannot be read by this program", aside.reference, aside.till);
@@ -133,7 +134,7 @@ fn waiting(report: &mut Report<'_>, sales: Sales, agent: &Agent) -> Past {
     if let Some(closed) = closed {
         last_close(report, &closed);
     }
-    Past { latest, set_back, approved, reader: None }
+    Past { latest, set_back, approved, doubted_declines, invalid_request, reader: None }
 }
 
 /// What no close has counted stays in the journal: a shop that has stopped closing fills the disk.

@@ -269,6 +269,8 @@ struct Past {
     latest: Latest,
     set_back: Option<SetBack>,
     approved: Option<Sale>,
+    doubted_declines: usize,
+    invalid_request: Option<String>,
     reader: Option<ReaderChange>,
 }
 

@@ -9,6 +9,7 @@
 //! - a `paymentType` in an approval or pending answer is the request's; another one means the answer is not ours;
 //! - what is said of a pending payment later names the same two, also when it is declined;
 //! - 800.120.100 says "not processed" at any HTTP status below 500;
+//! - a code of `invalid-request` at HTTP 400 says "not processed", whatever of the request the body repeats;
 //! - HTTP 401, 403 and 404 say "not processed" too, and 307 "not here", unless the body says that something was done or
 //!   names a payment.
 
@@ -73,7 +74,7 @@ pub(super) fn payment(reply: &Reply, asked: &Expected, assumptions: &Assumptions
 pub(super) fn deregistration(answer: Answer, id: &PaymentId) -> Answer {
     let is_gone = |refusal: &Refusal| refusal.facts.code.as_deref().is_some_and(|code| GONE.contains(&code));
     match answer {
-        Answer::Declined(refusal) if is_gone(&refusal) => {
+        Answer::Declined(refusal) | Answer::DeclinedInDoubt(refusal) if is_gone(&refusal) => {
             let facts = HostFacts { id: Some(id.clone()), ..refusal.facts };
             let (amount, for_chip) = (ApprovedAmount::NotSaid, ForChip::default());
             Answer::Approved(Box::new(Approval { id: id.clone(), amount, for_chip, facts }))
@@ -149,13 +150,15 @@ pub(super) fn reversal(
     }
     match answer {
         Answer::Approved(approval) => ReversalAnswer::Done { id: approval.id, amount: approval.amount },
-        Answer::Declined(refusal) => {
+        // Looked up in any case.
+        Answer::Declined(refusal) | Answer::DeclinedInDoubt(refusal) => {
             ReversalAnswer::Refused { why: Why { reason: Reason::ReversalRefused, ..refusal.why } }
         }
         // Not processed is as good as not sent: it may be asked again.
         Answer::Throttled(refusal) => ReversalAnswer::NotSent { why: refusal.why },
         Answer::Pending { id, .. } => ReversalAnswer::Unknown { why: Reason::NotDecidedYet.with(id) },
-        Answer::NotSent { why } => ReversalAnswer::NotSent { why },
+        // It left, and is invalid: sent again it is no better.
+        Answer::NotSent { why } => ReversalAnswer::Refused { why: Why { reason: Reason::ReversalRefused, ..why } },
         Answer::Unknown { why } | Answer::NotOurs { why } => ReversalAnswer::Unknown { why },
     }
 }
@@ -181,8 +184,14 @@ fn read(reply: &Reply, asked: &Expected, assumptions: &Assumptions) -> Answer {
         Some(Class::Pending) if status == 200 => ours(pending(&body)),
         Some(Class::Approved | Class::Pending) => unknown(contradictory(status)),
         _ if status == 200 && is_redirected(&body) => ours(pending(&body)),
-        Some(Class::Declined) if matches!(status, 200 | 400) => {
-            Answer::Declined(Box::new(refusal(&body, Reason::BankDeclined)))
+        Some(Class::Declined) | None if status == 400 && code::is_invalid_request(code, assumptions) => {
+            Answer::NotSent { why: refusal(&body, Reason::RequestNotPossible).why }
+        }
+        Some(Class::Declined) => {
+            let refusal = Box::new(refusal(&body, Reason::BankDeclined));
+            // The interface ties a payment that failed to 400.
+            let is_proved = status == 400 || (status == 200 && assumptions.believe_declines_at_200);
+            if is_proved { Answer::Declined(refusal) } else { Answer::DeclinedInDoubt(refusal) }
         }
         None if status == 400 && code::is_declined_at_400(code, assumptions) => {
             Answer::Declined(Box::new(refusal(&body, Reason::BankDeclined)))
@@ -481,6 +490,7 @@ mod tests {
         for (status, body, became) in [
             (200, of("RV", declined), "refused"),
             (400, of("RV", declined), "refused"),
+            (400, r#"{"result":{"code":"200.300.404"}}"#.to_owned(), "refused"),
             (400, of("RV", approved), "unknown"),
             (201, of("RV", approved), "unknown"),
             (500, of("RV", declined), "unknown"),
@@ -504,6 +514,7 @@ mod tests {
         let kind = |status, body: &str| match answer(status, body) {
             Answer::Approved(_) => "approved",
             Answer::Declined(_) => "declined",
+            Answer::DeclinedInDoubt(_) => "in doubt",
             Answer::Pending { .. } => "pending",
             Answer::Throttled(_) => "throttled",
             Answer::NotSent { .. } => "not sent",
@@ -514,7 +525,7 @@ mod tests {
         for (status, body, expected) in [
             (200, coded("000.000.000"), "approved"),
             (200, coded("000.200.000"), "pending"),
-            (200, coded("800.100.152"), "declined"),
+            (200, coded("800.100.152"), "in doubt"),
             (400, coded("800.100.152"), "declined"),
             (400, coded("800.120.100"), "throttled"),
             (429, coded("800.120.100"), "throttled"),
@@ -523,7 +534,11 @@ mod tests {
             (400, redirect, "declined"),
             (400, coded("000.000.000"), "unknown"),
             (201, coded("000.000.000"), "unknown"),
-            (202, coded("800.100.152"), "unknown"),
+            (202, coded("800.100.152"), "in doubt"),
+            (402, coded("300.100.100"), "in doubt"),
+            (200, coded("200.300.404"), "in doubt"),
+            (400, coded("200.300.404"), "not sent"),
+            (400, format!(r#"{{"amount":"12.34","result":{{"code":"200.300.404"}}}}"#), "not sent"),
             (500, coded("000.000.000"), "unknown"),
             (500, coded("800.100.152"), "unknown"),
             (302, coded("000.000.000"), "unknown"),
@@ -544,7 +559,7 @@ mod tests {
             (401, String::new(), "not sent"),
             (403, "garbage".to_owned(), "not sent"),
             (404, r#"{"result":{"code":"200.300.404"}}"#.to_owned(), "not sent"),
-            (405, coded("200.300.404"), "unknown"),
+            (405, coded("200.300.404"), "in doubt"),
             (200, approved().replace("4711-1-aa", "4711-1-ab"), "unknown"),
         ] {
             assert_eq!(kind(status, &body), expected, "HTTP {status} {body}");
@@ -638,6 +653,17 @@ mod tests {
         for code in ["100.400.501", "800.400.100", "800.800.100", "600.200.100"] {
             assert!(matches!(answer(400, &coded(code)), Answer::Declined(_)), "{code}");
         }
+    }
+
+    #[test]
+    fn a_decline_at_200_is_believed_where_the_gateway_is_known_to_decline_so() {
+        let assumptions = Assumptions { believe_declines_at_200: true, ..Assumptions::default() };
+        let read = |status| {
+            let body = format!(r#"{{"id":"{ID}","result":{{"code":"300.100.100"}}}}"#).into_bytes();
+            payment(&Reply { status, location: None, body }, &asked(), &assumptions)
+        };
+        assert!(matches!(read(200), Answer::Declined(_)) && matches!(read(400), Answer::Declined(_)));
+        assert!(matches!(read(402), Answer::DeclinedInDoubt(_)));
     }
 
     #[test]

@@ -33,6 +33,13 @@ pub(super) fn class(code: &str, assumptions: &Assumptions) -> Option<Class> {
     lists.into_iter().find(|(list, _)| known(list)).map(|(_, class)| class)
 }
 
+/// Whether a code means, when HTTP 400 comes with it, that the request itself is invalid and was not processed. The
+/// lists that say more about the money come first.
+pub(super) fn is_invalid_request(code: &str, assumptions: &Assumptions) -> bool {
+    let goes_first = class(code, assumptions).is_some_and(|class| class != Class::Declined);
+    !goes_first && is_code(code) && Assumptions::is_listed(&assumptions.invalid_request, code)
+}
+
 /// Whether a code that is on no other list means declined when HTTP 400 comes with it.
 pub(super) fn is_declined_at_400(code: &str, assumptions: &Assumptions) -> bool {
     class(code, assumptions).is_none() && is_code(code) && Assumptions::is_listed(&assumptions.declined_at_400, code)
@@ -85,6 +92,21 @@ mod tests {
         ] {
             assert_eq!(class(code, &assumptions), expected, "{code}");
         }
+    }
+
+    #[test]
+    fn an_invalid_request_is_told_by_its_list() {
+        let default = Assumptions::default();
+        let invalid = |code: &str, assumptions: &Assumptions| is_invalid_request(code, assumptions);
+        for (code, expected) in
+            [("200.300.404", true), ("200.100.101", true), ("100.100.303", false), ("200", false), ("2", false)]
+        {
+            assert_eq!(invalid(code, &default), expected, "{code}");
+        }
+        // What says more about the money comes first.
+        let listed = Assumptions { invalid_request: vec!["9".to_owned(), "000.".to_owned()], ..default };
+        assert!(!invalid("900.100.100", &listed) && !invalid("000.000.000", &listed));
+        assert!(!invalid("200.300.404", &listed));
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::path::Path;
 use chrono::DateTime;
 use rusqlite::{Connection, OpenFlags};
 
-use crate::sale::{Outcome, Sale, Standing};
+use crate::sale::{Outcome, Reason, Sale, Standing};
 
 use super::db::{BUSY, Db, failed};
 use super::lock::{self, is_held};
@@ -18,7 +18,7 @@ use super::set_back::{self, Latest, SetBack};
 use super::verify::{Verdict, verify};
 use super::{Error, Purpose, ReaderChange, SetAside, purpose};
 
-/// Sales from the latest on among which an approved one is looked for.
+/// Sales from the latest on among which one is looked for that was approved, refused or declined in an unusual way.
 const LATEST: u32 = 200;
 /// Lines of SQLite's check that are kept.
 const CHECK_LINES: u32 = 5;
@@ -65,6 +65,10 @@ pub struct Sales {
     pub set_back: Option<SetBack>,
     /// The latest one that the gateway approved.
     pub approved: Option<Sale>,
+    /// How many of the latest were declined in an unusual way, and shown as declined by a look.
+    pub doubted_declines: usize,
+    /// The latest one that reached the gateway, when it was refused as an invalid request: its reference and till.
+    pub invalid_request: Option<String>,
     /// The latest close of day, when there is one.
     pub closed: Option<LastClose>,
 }
@@ -140,27 +144,50 @@ fn sales(connection: Connection) -> Result<Sales, Error> {
     let mut db = Db::reading(connection);
     let (unsettled, set_aside) = db.open_sales()?;
     let (open, quarantined) = (Vec::new(), Vec::new());
-    let mut sales = Sales { count, open, quarantined, set_aside, latest: last, set_back, approved: None, closed: None };
+    let mut sales = Sales {
+        count,
+        open,
+        quarantined,
+        set_aside,
+        latest: last,
+        set_back,
+        approved: None,
+        doubted_declines: 0,
+        invalid_request: None,
+        closed: None,
+    };
     // A journal of an earlier program has none, and no table for them.
     sales.closed = last_close(&db).unwrap_or_default();
     for sale in unsettled {
-        let reference = format!("{} of till {}", sale.order().reference, sale.order().till);
+        let reference = named(&sale);
         if matches!(sale.standing(), Standing::Unconfirmed { quarantined: Some(_), .. }) {
             sales.quarantined.push(reference.clone());
         }
         sales.open.push(reference);
     }
+    let mut has_answered = false;
     for number in latest {
         let sale = match db.replay(number) {
             Err(Error::Unreadable { .. }) if db.is_as_written(number)? => continue,
             sale => sale?,
         };
-        if matches!(sale.standing(), Standing::Ended(Outcome::Approved)) && sale.host().id.is_some() {
+        sales.doubted_declines += usize::from(sale.was_a_doubted_decline());
+        let refused = matches!(sale.standing(), Standing::Ended(Outcome::NotSent { why })
+            if sale.was_asked() && why.reason == Reason::RequestNotPossible);
+        if refused && !has_answered {
+            sales.invalid_request = Some(named(&sale));
+        }
+        has_answered |= refused || sale.host().id.is_some();
+        let is_approved = matches!(sale.standing(), Standing::Ended(Outcome::Approved)) && sale.host().id.is_some();
+        if is_approved && sales.approved.is_none() {
             sales.approved = Some(sale);
-            break;
         }
     }
     Ok(sales)
+}
+
+fn named(sale: &Sale) -> String {
+    format!("{} of till {}", sale.order().reference, sale.order().till)
 }
 
 /// Numbers of the latest sales, the latest first.

@@ -17,6 +17,8 @@ pub enum Answer {
     Approved(Box<Approval>),
     /// The host declined, or the gateway refused the request: the money has not moved.
     Declined(Box<Refusal>),
+    /// Declined by its code, and not in the way in which failures come (HTTP 400): believed once a look shows it.
+    DeclinedInDoubt(Box<Refusal>),
     /// Not decided yet; ask again with this id.
     Pending {
         /// The payment to ask for.
@@ -26,7 +28,8 @@ pub enum Answer {
     },
     /// Too many requests; not processed (result code 800.120.100).
     Throttled(Box<Refusal>),
-    /// The request cannot have been read: the failure came before the TLS handshake was complete.
+    /// The request cannot have been read, as the failure came before the TLS handshake was complete; or the gateway
+    /// says that it did not process it.
     NotSent {
         /// What happened.
         why: Why,

@@ -28,13 +28,19 @@ impl Sale {
                 self.unknown(Reason::ChipContradicted, Some(refusal.facts))
             }
             Answer::Declined(refusal) => self.declined(*refusal),
+            Answer::DeclinedInDoubt(refusal) => {
+                let Refusal { why, facts, .. } = *refusal;
+                self.unknown(Why { reason: Reason::DeclineInDoubt, ..why }, Some(facts))
+            }
             Answer::Pending { id, redirect } => self.pending(id, redirect, now, deadlines),
             Answer::Throttled(_) | Answer::NotSent { .. } | Answer::Unknown { .. } if self.polled().is_some() => {
                 self.poll_again(now)
             }
             Answer::Throttled(refusal) => self.throttled(refusal.why, Some(refusal.facts), now, deadlines),
-            Answer::NotSent { why } if self.order.gives_rest => self.throttled(why, None, now, deadlines),
-            Answer::NotSent { why } => self.end(Outcome::NotSent { why }, None),
+            Answer::NotSent { why } if self.order.gives_rest && why.reason != Reason::RequestNotPossible => {
+                self.throttled(why, None, now, deadlines)
+            }
+            Answer::NotSent { why } => self.not_sent(why),
             Answer::Unknown { why } => self.unknown(why, None),
             Answer::NotOurs { why } => self.unknown(why.clone(), None).alarm(why),
         }
@@ -74,6 +80,7 @@ impl Sale {
             }
         };
         let payment = Payment { id, amount: approved };
+        let is_part = self.is_another_amount(&payment);
         if contradicts_approval(&for_chip) {
             let why = Reason::ChipContradicted;
             return if self.order.kind().is_undone_when_unknown() {
@@ -82,9 +89,26 @@ impl Sale {
                 self.confirm(why)
             };
         }
-        if approved != asked && self.order.kind().till_may_refuse_a_part() && !self.order.accept_partial {
-            return self.reverse(Reason::PartialNotTaken.with(approved), Some(payment), Some(facts));
+        match self.order.kind().till_may_refuse_a_part() {
+            true if is_part && self.order.accept_partial => {
+                self.part_approved(payment, facts, for_chip, now, deadlines)
+            }
+            true if is_part => self.reverse(Reason::PartialNotTaken.with(approved), Some(payment), Some(facts)),
+            false if is_part => self.confirm_part(&payment),
+            _ => self.stands_approved(payment, facts, for_chip, now, deadlines),
         }
+    }
+
+    /// The host approved just this: the card hears it, or has no say.
+    pub(super) fn stands_approved(
+        &mut self,
+        payment: Payment,
+        facts: HostFacts,
+        for_chip: ForChip,
+        now: Now,
+        deadlines: Deadlines,
+    ) -> Step {
+        let approved = payment.amount;
         let by_chip =
             self.order.kind().card_has_a_say() && self.card.as_ref().is_some_and(|card| card.entry.card_confirms());
         let host_approved = Record::HostApproved { payment: payment.id.clone(), approved, host: facts };
@@ -111,6 +135,11 @@ impl Sale {
         Step::write([host_approved]).then([Action::AnswerCard(Box::new(answer))])
     }
 
+    /// Whether a payment is of another amount than was asked for: its answer is looked up before it is believed.
+    pub(super) fn is_another_amount(&self, payment: &Payment) -> bool {
+        payment.amount != self.amount
+    }
+
     /// Not what was asked for: a payment goes back; what cannot be undone is for a person.
     fn approved_wrongly(&mut self, why: Why, payment: Option<Payment>, facts: HostFacts) -> Step {
         if self.order.kind().is_undone_when_unknown() {
@@ -133,6 +162,12 @@ impl Sale {
         // An issuer may decline and still send scripts (EMV Book 3, 10.10).
         let answer = CardAnswer { scripts: refusal.for_chip.scripts, ..CardAnswer::decline() };
         Step::write([ended]).then(self.answer_card(answer)).then([Action::Tell]).then(alarm)
+    }
+
+    /// Nothing was processed.
+    pub(super) fn not_sent(&self, why: Why) -> Step {
+        let alarm = self.rest_stays(&why);
+        self.end(Outcome::NotSent { why }, None).then(alarm)
     }
 
     /// What a person must hear of when the rest of a sale is not given back.

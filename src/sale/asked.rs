@@ -72,10 +72,7 @@ impl Sale {
         match event {
             Event::Answered(answer) => self.answered(answer, now, deadlines),
             Event::CannotAsk { why } if self.doubted => self.confirm(why),
-            Event::CannotAsk { why } => {
-                let alarm = self.rest_stays(&why);
-                self.end(Outcome::NotSent { why }, None).then(alarm)
-            }
+            Event::CannotAsk { why } => self.not_sent(why),
             Event::DeadlinePassed => self.ask_again(now),
             Event::Restarted => self.unknown(Reason::RestartedBeforeAnswer, None),
             Event::CancelAsked { .. } if self.order.gives_rest => Step::none(),

@@ -26,7 +26,7 @@ use super::pursuit::{Pursuit, Unconfirmed, alarm_of_a_part};
 use super::state::State;
 use super::{
     Action, Answer, ApprovedAmount, CardAnswer, Deadlines, Event, HostFacts, Inquiry, ListedState, ListedTransaction,
-    Now, Outcome, Paper, Reason, Record, Sale, Step, Why,
+    Now, Outcome, Paper, Payment, Reason, Record, Sale, Step, Why,
 };
 
 /// The state.
@@ -73,6 +73,15 @@ impl Sale {
         step
     }
 
+    /// Answered with less than was asked for: what a look shows is what the till hears. The payment is named, so it is
+    /// never sent again.
+    pub(super) fn confirm_part(&mut self, part: &Payment) -> Step {
+        let named = (!self.was_listed).then(|| Record::Pending { payment: part.id.clone() });
+        let mut step = self.confirm(Reason::AnotherAmountApproved.with(part.amount));
+        step.records.splice(0..0, named);
+        step
+    }
+
     /// No gateway should reverse a part of what it was asked for: the till hears the part, and can have the rest
     /// reversed. Of the refund of a rest no till hears, so a person must.
     pub(super) fn alarm_if_done_in_part(&self, step: Step, amount: Amount) -> Step {
@@ -107,11 +116,22 @@ impl CarryingOut<'_> {
             }
             Event::Inquired(Inquiry::Payments(found)) => self.looked(&found),
             // The answer to an earlier request says what became of it, however late.
+            Event::Answered(Answer::Approved(approval)) if self.is_a_part(approval.amount) => {
+                self.pursuit.leaves();
+                let named = (!self.sale.was_listed).then_some(Record::Pending { payment: approval.id });
+                Step::write(named).then([self.sale.query(None)])
+            }
             Event::Answered(Answer::Approved(approval)) => {
                 self.carried_out(&approval.id, approval.amount, Some(approval.facts))
             }
             _ => Step::none(),
         }
+    }
+
+    /// An answer of less than was asked for does not tell how much is booked.
+    fn is_a_part(&self, amount: ApprovedAmount) -> bool {
+        let said = look_up::said(amount, self.sale.amount);
+        self.sale.order.kind().moves_money() && said.is_some_and(|said| said.minor() < self.sale.amount.minor())
     }
 
     fn looked(&mut self, found: &[ListedTransaction]) -> Step {
@@ -162,9 +182,8 @@ impl CarryingOut<'_> {
         self.pursuit.absence.looked(now);
         let nothing_comes = self.pursuit.absence.is_final(sale.asked_unix_ms, now, deadlines);
         if declined >= sale.tries.max(1) || (declined > 0 && nothing_comes) {
-            let why = Why::from(Reason::BankDeclined);
-            let alarm = sale.rest_stays(&why);
-            return self.confirmed(Outcome::Declined { why }, None).then(alarm);
+            let said = (self.recorded.why.reason == Reason::DeclineInDoubt).then(|| self.recorded.why.detail.clone());
+            return self.declined(said.flatten());
         }
         // What a person must look at is not sent again.
         if let Some(why) = &self.recorded.quarantined {
@@ -181,6 +200,13 @@ impl CarryingOut<'_> {
             };
         }
         let quiet = self.pursuit.absence.is_quiet(now, deadlines);
+        if self.recorded.why.reason == Reason::DeclineInDoubt && sale.order.kind() != Kind::ForgetCard {
+            // The gateway said no: nobody asks it again, and in the end its word stands.
+            if !nothing_comes {
+                return self.look_later(Reason::NotListedYet);
+            }
+            return self.declined(self.recorded.why.detail.clone());
+        }
         let may_go = match sale.order.kind() {
             Kind::Reversal | Kind::ForgetCard => quiet,
             Kind::StoreCard if nothing_comes && !deadlines.lists_registrations => {
@@ -198,6 +224,12 @@ impl CarryingOut<'_> {
         self.pursuit.leaves();
         self.pursuit.absence.ends();
         Step::write([Record::Asked { card: None, again_unix_ms: Some(now.unix_ms) }]).then([Action::Ask])
+    }
+
+    fn declined(&self, said: Option<String>) -> Step {
+        let why = Why { reason: Reason::BankDeclined, detail: said };
+        let alarm = self.sale.rest_stays(&why);
+        self.confirmed(Outcome::Declined { why }, None).then(alarm)
     }
 
     fn carried_out(&mut self, id: &PaymentId, amount: ApprovedAmount, host: Option<HostFacts>) -> Step {

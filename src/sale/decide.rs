@@ -24,6 +24,7 @@ impl Sale {
             (_, Event::OldCopy { why }) => self.hold(why),
             (State::Waiting(_), event) => self.handle_waiting(event),
             (State::Asked(_), event) => self.handle_asked(event, now, deadlines),
+            (State::AtChip(chip), event) if chip.in_doubt => self.handle_part(event, now, deadlines),
             (State::AtChip(chip), event) => {
                 let payment = chip.payment.clone();
                 self.handle_chip(payment, event, now, deadlines)

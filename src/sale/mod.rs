@@ -9,7 +9,7 @@
 //! |---|---|---|---|
 //! | Waiting | `Started` | waiting for the card | cancelled: nothing was sent |
 //! | Asked | `Asked`, on the disk before the request leaves | in progress | unknown: `Reversing` |
-//! | AtChip | `HostApproved`, on the disk before the chip hears it | in progress | `Reversing` the known payment |
+//! | AtChip | `HostApproved`, on the disk before the chip hears it; a part is looked up first | in progress | `Reversing` the known payment |
 //! | AtSignature | `SignatureAsked`: approved, the cardholder signs | check the signature | goes on waiting for it |
 //! | AwaitingTill | `TillAsked`: approved, and the till is to confirm that it takes it | say whether you take it | goes on waiting for it |
 //! | Reversing | `Reversing` | unconfirmed, reversing | goes on, looking up before it sends anything again |
@@ -35,6 +35,7 @@ mod decide;
 mod event;
 mod held;
 mod look_up;
+mod part;
 mod pursuit;
 mod reason;
 mod receipt;
@@ -76,7 +77,10 @@ pub struct Sale {
     state: State,
     /// A request of this transaction once had no answer: no later answer can say that nothing happened.
     doubted: bool,
-    /// The gateway has had it without a decision, as it answered or as a look showed: it is not "never received".
+    /// The gateway declined it in a way that had to be looked up.
+    decline_was_doubted: bool,
+    /// The gateway has had it, as it answered or as a look showed, and it is not decided what it did: it is not "never
+    /// received".
     was_listed: bool,
     /// How often the request was sent, and may have been read: once, and again each time its absence was believed.
     tries: u32,
@@ -159,6 +163,7 @@ impl Sale {
             order,
             state: State::Waiting(Waiting::default()),
             doubted: false,
+            decline_was_doubted: false,
             was_listed: false,
             tries: 0,
             asked_unix_ms: 0,

@@ -83,7 +83,7 @@ reasons! {
     TerminalRestarted = "terminal-restarted",
     /// Neither the board's clock nor the reader's can be right.
     ClockUntrusted = "clock-untrusted",
-    /// The request cannot be made: a value that the interface does not take; which.
+    /// The request cannot be made, or the gateway refuses it as invalid: a value that it does not take; which.
     RequestNotPossible = "request-not-possible",
 
     // ---- The way to the gateway; it has not processed the request
@@ -117,6 +117,8 @@ reasons! {
     AnswerUnclear = "answer-unclear",
     /// The gateway's result code is on no list; the code.
     CodeUnknown = "code-unknown",
+    /// The gateway declined in a way that failures do not come in; its description.
+    DeclineInDoubt = "decline-in-doubt",
     /// The gateway answered about another payment, reference or kind of transaction; which.
     AnotherPaymentAnswered = "another-payment-answered",
     /// The gateway did not decide in time.

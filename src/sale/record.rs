@@ -109,13 +109,14 @@ pub enum Record {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         again_unix_ms: Option<i64>,
     },
-    /// The gateway has not decided, and named the payment that it will be asked for: until the end nothing may follow
-    /// it.
+    /// The gateway named the payment, and it is not known yet what it decided, or how much it did: until the end
+    /// nothing may follow it.
     Pending {
         /// Payment id.
         payment: PaymentId,
     },
-    /// The host approved; the chip is about to hear it.
+    /// The host approved; the chip is about to hear it. Of a part it is written twice: as it is answered, and once a
+    /// look has shown that just this is booked.
     HostApproved {
         /// Payment id.
         payment: PaymentId,

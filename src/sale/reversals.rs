@@ -12,6 +12,8 @@ pub(super) struct RecordedReversal {
     pub(super) unconfirmed: Unconfirmed,
     /// The payment when the gateway named it; else it must be looked up.
     pub(super) known: Option<Payment>,
+    /// The gateway answered another amount than was asked for: how much is booked a look alone tells.
+    pub(super) in_doubt: bool,
     /// A reversal that was sent (or was about to be) and is not confirmed.
     pub(super) open: Option<ReversalRequest>,
     /// What was sent before it, of other payments, and has no answer either.
@@ -61,13 +63,21 @@ impl ReversalRequest {
     pub(super) fn is_whole(&self, rest: &Payment) -> bool {
         self.payment.id == rest.id && self.payment.amount == rest.amount
     }
+
+    /// Whether it is for no more than is left.
+    pub(super) fn is_within(&self, rest: &Payment) -> bool {
+        self.payment.id == rest.id
+            && self.payment.amount.currency() == rest.amount.currency()
+            && self.payment.amount.minor() <= rest.amount.minor()
+    }
 }
 
 impl RecordedReversal {
-    pub(super) fn new(why: Why, known: Option<Payment>) -> Self {
+    pub(super) fn new(why: Why, known: Option<Payment>, in_doubt: bool) -> Self {
         Self {
             unconfirmed: Unconfirmed::new(why),
             known,
+            in_doubt,
             open: None,
             unanswered: Vec::new(),
             confirmed: Vec::new(),

@@ -48,6 +48,8 @@ pub(super) struct VolatileReversing {
     pub(super) whole: Option<Amount>,
     /// What looks showed as charged: none of it is over because a list leaves it out.
     pub(super) seen: Vec<Payment>,
+    /// Since when looks have not shown the payment that the gateway answered with another amount.
+    pub(super) unshown: Option<Duration>,
     /// The gateway refused the last reversal; if a look shows it still charged, retrying cannot mend it.
     pub(super) refused: Option<Why>,
     /// How long the gateway has not known any such payment.
@@ -57,8 +59,8 @@ pub(super) struct VolatileReversing {
 }
 
 impl Reversing {
-    pub(super) fn new(why: Why, known: Option<Payment>) -> Self {
-        Self { recorded: RecordedReversal::new(why, known), volatile: VolatileReversing::default() }
+    pub(super) fn new(why: Why, known: Option<Payment>, in_doubt: bool) -> Self {
+        Self { recorded: RecordedReversal::new(why, known, in_doubt), volatile: VolatileReversing::default() }
     }
 }
 
@@ -71,13 +73,15 @@ impl Sale {
         let reversing = Record::Reversing { why: why.into(), payment: payment.clone(), host, by: None };
         let mut step = Step::write([reversing]);
         // Only a card that has not had its answer yet: at the chip it had one.
-        if self.volatile.card_open && matches!(self.state, State::Asked(_)) {
+        if self.card_waits() {
             step = step.then([Action::AnswerCard(Box::new(CardAnswer::decline()))]);
         }
         step = step.then([Action::Tell]);
         match payment {
-            Some(payment) => step.and(ask_reversal(payment, reversal_reference(self.our_reference(), 1))),
-            None => step.then([self.query(None)]),
+            Some(payment) if !self.is_another_amount(&payment) => {
+                step.and(ask_reversal(payment, reversal_reference(self.our_reference(), 1)))
+            }
+            _ => step.then([self.query(None)]),
         }
     }
 
@@ -153,6 +157,7 @@ impl Undoing<'_> {
             event if self.volatile.pursuit.goes_on_at(&event, self.now, &self.recorded.unconfirmed) => self.try_again(),
             Event::Inquired(Inquiry::Payments(found)) => self.looked(&found),
             Event::Inquired(Inquiry::CannotAsk { why }) => {
+                self.volatile.unshown.get_or_insert(self.now.monotonic);
                 self.volatile.pursuit.cannot_ask(self.sale.our_reference(), self.now, why)
             }
             Event::ReversalAnswered { reference, reversal } => self.reversal_answered(&reference, reversal),
@@ -164,6 +169,11 @@ impl Undoing<'_> {
     /// nothing is known of a request that the power may have cut. What is left of a payment is asked for by a look
     /// alone: the one before may have shown something that is not decided, or that a person must see to.
     fn try_again(&mut self) -> Step {
+        if let Some(answered) = self.answered_and_unshown() {
+            self.volatile.pursuit.leaves();
+            self.volatile.certainly_unsent = true;
+            return self.ask_anew(answered, self.recorded.next_reference(self.sale.our_reference()));
+        }
         let volatile = &mut *self.volatile;
         volatile.pursuit.leaves();
         let fresh = volatile.reckoned.is_some_and(|at| self.now.monotonic.saturating_sub(at) <= FRESH);
@@ -173,6 +183,19 @@ impl Undoing<'_> {
             }
             open => Step::act([self.sale.query(open.as_ref().map(|open| open.reference.as_str()))]),
         }
+    }
+
+    /// What the gateway answered with another amount, when looks have not shown it for so long that this much goes back
+    /// all the same; never more than was asked for. The rest waits for a look that shows it.
+    fn answered_and_unshown(&self) -> Option<Payment> {
+        let is = self.recorded;
+        let lasts = |since: Duration| self.now.monotonic.saturating_sub(since) >= self.deadlines.resend;
+        let untouched = is.open.is_none() && is.confirmed.is_empty();
+        let goes = is.in_doubt && untouched && !is.keep && is.unconfirmed.quarantined.is_none();
+        let Payment { id, amount } = is.known.as_ref().filter(|_| goes && self.volatile.unshown.is_some_and(lasts))?;
+        let asked = self.sale.amount;
+        let is_more = amount.currency() == asked.currency() && amount.minor() > asked.minor();
+        Some(Payment { id: id.clone(), amount: if is_more { asked } else { *amount } })
     }
 
     fn reversal_answered(&mut self, reference: &str, reversal: ReversalAnswer) -> Step {
@@ -224,8 +247,8 @@ impl Undoing<'_> {
         let done = alarm_of_a_part(Step::write([record]), amount, asked.payment.amount);
         let named = after.known.as_ref().is_some_and(|known| known.id == asked.payment.id);
         done.and(match after.known_rest() {
-            // Found by a look: look again, every approved match must go.
-            _ if !named || !is_said => Step::act([self.sale.query(None)]),
+            // Found by a look, or perhaps more than was answered: look again, every approved match must go.
+            _ if !named || !is_said || after.in_doubt => Step::act([self.sale.query(None)]),
             None => self.end_reversed(),
             Some(rest) => {
                 self.volatile.certainly_unsent = true;

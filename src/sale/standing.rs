@@ -100,7 +100,12 @@ impl Sale {
     /// Whether a card was read and has not been answered yet.
     #[must_use]
     pub fn card_waits(&self) -> bool {
-        self.volatile.card_open && matches!(self.state, State::Waiting(_) | State::Asked(_))
+        let has_no_answer = match &self.state {
+            State::Waiting(_) | State::Asked(_) => true,
+            State::AtChip(chip) => chip.in_doubt,
+            _ => false,
+        };
+        self.volatile.card_open && has_no_answer
     }
 
     /// Whether a cancel may still come in time: nothing has left, or what left was certainly not processed. One that is
@@ -132,8 +137,15 @@ impl Sale {
             State::AwaitingTill(awaiting) => awaiting.volatile.until,
             State::Reversing(reversing) => reversing.volatile.pursuit.due(),
             State::Confirming(confirming) => confirming.volatile.due(),
-            State::Waiting(_) | State::AtChip(_) | State::Ended(_) => None,
+            State::AtChip(chip) => chip.volatile.due(),
+            State::Waiting(_) | State::Ended(_) => None,
         }
+    }
+
+    /// Whether the gateway declined it in an unusual way, and a look showed that it had declined.
+    #[must_use]
+    pub fn was_a_doubted_decline(&self) -> bool {
+        self.decline_was_doubted && matches!(self.state, State::Ended(Outcome::Declined { .. }))
     }
 
     /// The receipt as things stand.

@@ -9,9 +9,10 @@ use crate::transaction::Who;
 use super::asked::Asked;
 use super::awaiting_till::{AwaitingTill, VolatileAwaitingTill};
 use super::confirming::Confirming;
+use super::part::VolatilePart;
 use super::reversing::{Reversing, VolatileReversing};
 use super::signature::{AtSignature, VolatileSignature};
-use super::{HostFacts, Outcome, Payment, Record, Sale};
+use super::{HostFacts, Outcome, Payment, Reason, Record, Sale};
 
 /// Where a sale stands.
 #[derive(Clone, Debug)]
@@ -39,11 +40,14 @@ pub(super) struct VolatileWaiting {
     pub(super) typing: bool,
 }
 
-/// The host approved, and the chip has its say.
+/// The host approved, and the chip has its say; or it approved a part, which is looked up first.
 #[derive(Clone, Debug)]
 pub(super) struct AtChip {
     /// What was approved.
     pub(super) payment: Payment,
+    /// It is a part of what was asked for, and no look has shown yet that just this is booked.
+    pub(super) in_doubt: bool,
+    pub(super) volatile: VolatilePart,
 }
 
 /// What a power cut may forget and more than one state needs. Only this and the states' own `volatile` change outside
@@ -73,6 +77,7 @@ pub(super) enum Entering {
     AtSignature(VolatileSignature),
     AwaitingTill(VolatileAwaitingTill),
     Reversing(VolatileReversing),
+    Part(VolatilePart),
 }
 
 impl Sale {
@@ -85,6 +90,7 @@ impl Sale {
             (State::AtSignature(signature), Some(Entering::AtSignature(begun))) => signature.volatile = begun,
             (State::AwaitingTill(awaiting), Some(Entering::AwaitingTill(begun))) => awaiting.volatile = begun,
             (State::Reversing(reversing), Some(Entering::Reversing(begun))) => reversing.volatile = begun,
+            (State::AtChip(chip), Some(Entering::Part(begun))) => chip.volatile = begun,
             _ => {}
         }
     }
@@ -114,7 +120,10 @@ impl Sale {
             Record::HostApproved { payment, approved, host } => {
                 self.host = host.clone();
                 let payment = Payment { id: payment.clone(), amount: *approved };
-                self.state = State::AtChip(AtChip { payment });
+                // Written once more when a look has shown it.
+                let was_looked_up = matches!(self.state, State::AtChip(_));
+                let in_doubt = !was_looked_up && self.is_another_amount(&payment);
+                self.state = State::AtChip(AtChip { payment, in_doubt, volatile: VolatilePart::default() });
             }
             Record::SignatureAsked { payment, card } => {
                 self.learn(card.as_ref(), None);
@@ -134,10 +143,13 @@ impl Sale {
                     self.signature = Some(false);
                 }
                 self.learn(None, host.as_ref());
-                self.state = State::Reversing(Reversing::new(why.clone(), payment.clone()));
+                self.decline_was_doubted |= why.reason == Reason::DeclineInDoubt;
+                let in_doubt = payment.as_ref().is_some_and(|payment| self.is_another_amount(payment));
+                self.state = State::Reversing(Reversing::new(why.clone(), payment.clone(), in_doubt));
             }
             Record::Confirming { why } => {
                 self.doubted = true;
+                self.decline_was_doubted |= why.reason == Reason::DeclineInDoubt;
                 let confirming = match &self.state {
                     State::Asked(asked) => Confirming::again(why.clone(), asked),
                     _ => Confirming::new(why.clone()),

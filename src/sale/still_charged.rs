@@ -8,7 +8,7 @@ use super::look_up::{self, Inconclusive, OwnReversal, may_be_charged, payments};
 use super::pursuit::{Absence, alarm_of_a_part};
 use super::reversals::RecordedReversal;
 use super::reversing::Undoing;
-use super::{ListedState, ListedTransaction, Outcome, Payment, Reason, Record, Step};
+use super::{ApprovedAmount, ListedState, ListedTransaction, Outcome, Payment, Reason, Record, Step, Why};
 
 /// No gateway books one request so often.
 const MOST_SEEN: usize = 64;
@@ -21,6 +21,12 @@ impl Undoing<'_> {
         let volatile = &mut *self.volatile;
         if payments(found).any(|one| one.state != ListedState::Declined) {
             volatile.payment_absence.ends();
+        }
+        let is_known = |one: &ListedTransaction| self.recorded.known.as_ref().is_some_and(|known| known.id == one.id);
+        if payments(found).any(is_known) {
+            volatile.unshown = None;
+        } else {
+            volatile.unshown.get_or_insert(self.now.monotonic);
         }
         volatile.not_listed.take_if(|(id, _)| payments(found).any(|one| one.id == *id));
         // Unless all of this list allows that something leaves, the next thing that does is reckoned from another one.
@@ -65,8 +71,7 @@ impl Undoing<'_> {
         charged.sort_by_key(|one| !is_open(one));
         for one in charged {
             let known = is.known.as_ref().filter(|known| known.id == one.id);
-            // The answer itself named it: its own amount is what must go back.
-            let Some(amount) = self.amount_of(one).or(known.map(|known| known.amount)) else {
+            let Some(amount) = self.booked(one, known) else {
                 return self.quarantine(Reason::AnotherAmountDone.with(&one.id));
             };
             let payment = Payment { id: one.id.clone(), amount };
@@ -75,11 +80,15 @@ impl Undoing<'_> {
                 Ok(Some(left)) if is.keep => return self.keep_the_only_one(is, &payment.id, left, found),
                 Ok(Some(left)) => {
                     self.volatile.whole = Some(payment.amount);
-                    let step = self.ask_for_the_rest(is, own, Payment { id: payment.id, amount: left });
+                    let step = self.ask_for_the_rest(is, own, Payment { id: payment.id.clone(), amount: left });
                     return match &is.known {
                         // Another one than the answer named: it goes back like every match, and somebody must hear of
                         // it.
                         Some(known) if known.id != one.id => step.alarm(Reason::SecondPayment.with(&one.id)),
+                        // It answered one amount and booked another.
+                        Some(known) if known.amount != payment.amount && !step.records.is_empty() => {
+                            step.alarm(Reason::AnotherAmountDone.with(&one.id))
+                        }
                         _ => step,
                     };
                 }
@@ -95,11 +104,17 @@ impl Undoing<'_> {
 
     /// The end, or, as long as the payment may still come, a wait.
     fn nothing_is_charged(&mut self, is: &RecordedReversal, found: &[ListedTransaction]) -> Step {
+        let is_listed = |known: &Payment| payments(found).any(|one| one.id == known.id);
+        // What was answered went back, and no list has told yet whether more was booked.
+        if is.in_doubt && !is.known.as_ref().is_some_and(is_listed) && !self.absence_is_final() {
+            return self.wait(Reason::NotListedYet);
+        }
         if is.known.is_some() || !is.confirmed.is_empty() || payments(found).any(may_be_charged) {
             return self.end_reversed();
         }
         if payments(found).next().is_some() {
-            return self.end(Outcome::Declined { why: Reason::BankDeclined.into() });
+            let said = self.sale.host.description.clone().filter(|_| self.sale.decline_was_doubted);
+            return self.end(Outcome::Declined { why: Why { reason: Reason::BankDeclined, detail: said } });
         }
         if !self.absence_is_final() {
             // A late approval would be reversed.
@@ -218,9 +233,11 @@ impl Undoing<'_> {
         }
         let absence = &mut volatile.pursuit.absence;
         absence.looked(now);
-        if absence.is_quiet(now, deadlines) && open.is_whole(&rest) && own == Some(&OwnReversal::NotListed) {
+        // Of what was answered with less than is booked, just that much was asked for.
+        let is_the_same = if is.in_doubt { open.is_within(&rest) } else { open.is_whole(&rest) };
+        if absence.is_quiet(now, deadlines) && is_the_same && own == Some(&OwnReversal::NotListed) {
             absence.ends();
-            return self.ask_anew(rest, open.reference.clone());
+            return self.ask_anew(open.payment.clone(), open.reference.clone());
         }
         if absence.lasts(now) >= deadlines.absence_final {
             // Whatever was sent under the open reference does not come any more.
@@ -248,6 +265,16 @@ impl Undoing<'_> {
         let absence = before.map_or_else(Absence::default, |(_, absence)| absence);
         let (_, absence) = self.volatile.not_listed.insert((id.clone(), absence));
         absence.is_final(self.sale.begun_unix_ms, self.now, self.deadlines)
+    }
+
+    /// What there is of a listed payment. Where the list names no amount, it is what the answer named; an answer of
+    /// more, or in another currency, counts when the list says the same.
+    fn booked(&self, one: &ListedTransaction, known: Option<&Payment>) -> Option<Amount> {
+        match (one.amount, known) {
+            (ApprovedAmount::NotSaid | ApprovedAmount::Unreadable, Some(known)) => Some(known.amount),
+            (ApprovedAmount::Said(said), Some(known)) if said == known.amount => Some(said),
+            _ => self.amount_of(one),
+        }
     }
 
     /// The amount to reverse, when a found payment is ours: amount and currency must match too. A partial approval is

@@ -84,6 +84,9 @@ pub struct SaleView {
     /// What refers to it, oldest first: what was captured, refunded or reversed of it; told when one sale is asked for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub later: Vec<LaterView>,
+    /// The refund of the rest, of a sale of which its till took a part: `approved` does not say that the rest is back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rest: Option<Box<LaterView>>,
     /// What was asked for, as `12.34`.
     pub amount: String,
     /// The tip, named by the till or typed at the reader; it is charged on top of `amount`.

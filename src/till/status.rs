@@ -198,6 +198,8 @@ words! {
         GatewayOutOfOrder = "gateway-out-of-order",
         /// See [`GatewayState::Throttles`].
         GatewayThrottles = "gateway-throttles",
+        /// The gateway refused the last transaction as an invalid request; another card does not help.
+        GatewayRefusesRequest = "gateway-refuses-request",
         /// See [`GatewayState::RefusesToken`].
         GatewayRefusesToken = "gateway-refuses-token",
         /// See [`GatewayState::UntrustedCertificate`].

@@ -350,6 +350,7 @@ fn sale(sales: &Sales, till: &str, reference: &str, amount: (String, String)) ->
             of: None,
             left: None,
             later: Vec::new(),
+            rest: None,
             tip: None,
             currency: amount.1,
             state: SaleState::WaitingForCard,

@@ -66,6 +66,7 @@ async fn every_outcome_is_taken_for_what_it_is() {
                 other => format!("approved {other:?}"),
             },
             Answer::Declined(_) => "declined".to_owned(),
+            Answer::DeclinedInDoubt(_) => "declined in doubt".to_owned(),
             Answer::Pending { .. } => "pending".to_owned(),
             Answer::Throttled(_) => "throttled".to_owned(),
             Answer::NotSent { .. } => "not sent".to_owned(),

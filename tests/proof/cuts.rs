@@ -219,6 +219,9 @@ fn scenes() -> Vec<Scene> {
         confirms: None,
     };
     scenes.extend(KINDS.into_iter().filter(|(_, kind, ..)| *kind == Kind::Sale).map(partial));
+    let answers_a_part = |one: OneKind| Scene { behaviour: Behaviour::AnswersAPart, ..partial(one) };
+    let may_take_part = |kind: Kind| kind.till_may_refuse_a_part() && !kind.has_earlier();
+    scenes.extend(KINDS.into_iter().filter(|(_, kind, ..)| may_take_part(*kind)).map(answers_a_part));
     scenes.extend(long_troubles());
     scenes.extend(confirmed_by_tills());
     let mut scenes: Vec<_> = scenes.into_iter().flat_map(Scene::with_every_gateway).collect();
@@ -227,9 +230,9 @@ fn scenes() -> Vec<Scene> {
     scenes
 }
 
-/// A gateway that cannot be asked for longer than a lost refund waits to be sent again; one whose lists hold
-/// everybody's payments.
-fn long_troubles() -> [Scene; 2] {
+/// A gateway that cannot be asked for longer than a lost refund, or what was answered with another amount, waits; one
+/// whose lists hold everybody's payments.
+fn long_troubles() -> [Scene; 5] {
     let scene = |name, kind, hand, behaviour, troubles| {
         let host_rules = HostRules::Checked;
         Scene { host_rules, name, kind, of: None, hand, behaviour, troubles, accepts_part: false, confirms: None }
@@ -237,6 +240,10 @@ fn long_troubles() -> [Scene; 2] {
     [
         scene("refund", Kind::Refund, "", Behaviour::SilentAfter, vec![Trouble::CannotFind; 16]),
         scene("sale, chip", Kind::Sale, CHIP, Behaviour::SilentBefore, vec![Trouble::ListsAll; 3]),
+        // Longer than an answer of another amount is looked for before that much goes back.
+        scene("sale, chip", Kind::Sale, CHIP, Behaviour::AnswersAPart, vec![Trouble::CannotTell; 16]),
+        scene("sale, tap", Kind::Sale, "on waiting: tap tap", Behaviour::ApprovesMore, vec![Trouble::CannotTell; 16]),
+        scene("sale, chip", Kind::Sale, CHIP, Behaviour::BooksAndDeclines, vec![Trouble::CannotTell; 16]),
     ]
 }
 
@@ -264,6 +271,7 @@ fn confirmed_by_tills() -> Vec<Scene> {
         scene("confirmed, a part, rest lost before", sale, CHIP, (Says::Part, Keep), Approves, SilentBefore),
         scene("confirmed, a part, rest declined", sale, CHIP, (Says::Part, Reverse), Approves, Declines),
         scene("confirmed, a part of a part", sale, CHIP, (Says::Part, Reverse), ApprovesPart, Approves),
+        scene("confirmed, all, another booked", sale, CHIP, (Says::All, Keep), Behaviour::AnswersAPart, Approves),
         scene("confirmed, silence reverses", sale, CHIP, (Says::Silent, Reverse), Approves, Approves),
         scene("confirmed, silence keeps", sale, CHIP, (Says::Silent, Keep), Approves, Approves),
         scene("confirmed, all, tap", sale, tap, (Says::All, Reverse), Approves, Approves),
@@ -279,7 +287,7 @@ impl Scene {
     fn ends_as(&self) -> Option<EndState> {
         let (Confirms { says, on_silence }, _) = self.confirms?;
         Some(match (says, on_silence) {
-            _ if self.behaviour == Behaviour::SilentAfter => EndState::TakenBack,
+            _ if matches!(self.behaviour, Behaviour::SilentAfter | Behaviour::AnswersAPart) => EndState::TakenBack,
             (Says::Nothing, _) | (Says::Silent, OnSilence::Reverse) => EndState::TakenBack,
             _ if self.behaviour == Behaviour::ApprovesPart => EndState::ApprovedInPart,
             _ => EndState::Approved,

@@ -465,7 +465,7 @@ const WAYS: &[Line] = &[
     line("no TLS handshake",            |shop| to_port(shop, deaf_port()),                        "12.34", CHIP, "gateway-unreachable", Now(OutcomeWord::NotSent), 69, NOTHING),
     line("another's access token",      |shop| replace(shop, "/gateway-token\"", "/till-token\""), "12.34", CHIP, "gateway-refuses-token", Now(OutcomeWord::NotSent), 69, NOTHING),
     line("a wrong path",                |shop| replace(shop, "/\"\nentity-id", "/elsewhere\"\nentity-id"), "12.34", CHIP, "gateway-wrong-address", Now(OutcomeWord::NotSent), 69, NOTHING),
-    line("another's entity",            |shop| replace(shop, "entity-id = \"8ac7", "entity-id = \"0000"), "12.34", CHIP, "bank-declined", Now(OutcomeWord::Declined), 1, NOTHING),
+    line("another's entity",            |shop| replace(shop, "entity-id = \"8ac7", "entity-id = \"0000"), "12.34", CHIP, "request-not-possible", Now(OutcomeWord::NotSent), 69, NOTHING),
 ];
 
 /// What the reader does.

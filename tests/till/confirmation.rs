@@ -116,6 +116,8 @@ async fn a_part_is_taken_and_the_rest_is_refunded_under_its_own_reference() {
         assert_eq!((status, &said["outcome"], &said["approvedAmount"]), (200, &json!("approved"), &json!("12.00")));
         assert_eq!(said["later"].as_array().map(Vec::len), Some(1), "{said}");
         assert_eq!((&said["later"][0]["reference"], &said["later"][0]["amount"]), (&json!("R1-rest"), &json!("4.00")));
+        // Approved does not say that the rest is back: that is said by itself.
+        assert_eq!((&said["rest"]["reference"], &said["rest"]["amount"]), (&json!("R1-rest"), &json!("4.00")));
     }
     let other = counter.confirm("R1", json!({ "taken": "part", "amount": "7.00" })).await;
     assert!(error(&other).2.contains("a part of 8.00 EUR was taken already"), "{other:?}");
@@ -126,6 +128,7 @@ async fn a_part_is_taken_and_the_rest_is_refunded_under_its_own_reference() {
     );
     let view = counter.show("R1").await;
     assert_eq!(view.left.as_deref(), Some("8.00"));
+    assert_eq!(view.rest.and_then(|rest| rest.outcome), Some(OutcomeWord::Approved));
 
     // A reservation is taken as a whole.
     counter.sell_confirmed("R2", "12.00", json!({ "kind": "pre-authorisation" })).await;

@@ -457,6 +457,21 @@ async fn while_one_sale_is_throttled_others_go_on_and_it_can_be_cancelled() {
     counter.until_ready().await;
 }
 
+#[tokio::test]
+async fn a_request_that_the_gateway_finds_invalid_is_no_decline_and_stands_in_the_status() {
+    let mut counter = Counter::closed(Options::default()).await;
+    let _held = edit(&counter.shop, "entity-id = \"8ac7", "entity-id = \"0000");
+    counter.start_agent();
+    counter.until_free().await;
+    assert!(!counter.status().await.needs(Attention::GatewayRefusesRequest));
+    counter.sell("R1", "12.34", "tap", Tap).await;
+    let view = counter.until_ended("R1").await;
+    assert_eq!((ended(&view), view.reason.as_deref()), (Some(OutcomeWord::NotSent), Some("request-not-possible")));
+    assert!(!view.text.contains("another card"), "{}", view.text);
+    assert!(counter.status().await.needs(Attention::GatewayRefusesRequest));
+    assert!(counter.charged_for("R1").is_empty());
+}
+
 // ---- What is planted
 // ---------------------------------------------------------------------------------------------------------
 

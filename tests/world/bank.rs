@@ -64,10 +64,18 @@ pub(crate) enum Behaviour {
     ApprovesAnOldId,
     /// Booked, and the approval comes with HTTP 401, 403 or 404.
     ApprovesAndRefuses,
+    /// Declined, and said with HTTP 200.
+    DeclinesOddly,
+    /// Booked, and answered with HTTP 200 and the code of a decline.
+    BooksAndDeclines,
+    /// Booked whole, and answered as approved in part.
+    AnswersAPart,
+    /// Nothing done: the request is invalid, it says.
+    FindsItInvalid,
 }
 
 impl Behaviour {
-    pub(crate) const ALL: [Self; 21] = [
+    pub(crate) const ALL: [Self; 25] = [
         Self::Approves,
         Self::Declines,
         Self::ApprovesPart,
@@ -89,6 +97,10 @@ impl Behaviour {
         Self::ApprovesAnotherKind,
         Self::ApprovesAnOldId,
         Self::ApprovesAndRefuses,
+        Self::DeclinesOddly,
+        Self::BooksAndDeclines,
+        Self::AnswersAPart,
+        Self::FindsItInvalid,
     ];
 }
 
@@ -112,6 +124,8 @@ pub(crate) enum Trouble {
     ListsAll,
     /// HTTP 404 to every query by reference, for good; reversals are taken.
     NeverFinds,
+    /// HTTP 500 to a question; reversals are taken.
+    CannotTell,
     /// A reversal is carried out in part, and the answer says so.
     ReversesPart,
     /// A reversal is carried out in part, and nothing is said.
@@ -451,6 +465,11 @@ impl State {
                     return said(200, shown(&old, ShownFields::default()));
                 }
             }
+            Behaviour::FindsItInvalid => {
+                self.bank.asked[asked].fate = RequestFate::Refused;
+                let result = json!({"code": "200.300.404", "description": "invalid or missing parameter"});
+                return said(400, json!({"result": result}));
+            }
             Behaviour::BooksLate => {
                 self.bank.asked[asked].fate = RequestFate::Late;
                 self.bank.late.push((self.now() + LATE, request.clone(), asked));
@@ -458,7 +477,20 @@ impl State {
             }
             _ => {}
         }
-        let (status, answer) = self.carry_out(request, asked, behaviour);
+        let (status, mut answer) = self.carry_out(request, asked, behaviour);
+        match behaviour {
+            Behaviour::DeclinesOddly => return said(200, answer),
+            Behaviour::BooksAndDeclines if status == 200 => {
+                answer["result"] = json!({"code": "300.100.100", "description": "transaction declined"});
+                return said(200, answer);
+            }
+            Behaviour::AnswersAPart if status == 200 && request.card().is_none() => {
+                let part = minor(&request.text("amount")) / 2 + 1;
+                answer["amount"] = json!(format!("{}.{:02}", part / 100, part % 100));
+                return said(200, answer);
+            }
+            _ => {}
+        }
         match behaviour {
             Behaviour::FailsAfter => said(500, json!({"result": {"code": "900.100.100"}})),
             Behaviour::Garbage => Reply::Bytes(b"HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n<html>\x00\xFF}".to_vec()),
@@ -505,6 +537,7 @@ impl State {
     fn next_trouble(&mut self, of_a_reversal: bool) -> Option<Trouble> {
         match self.bank.troubles.front().copied()? {
             Trouble::NeverFinds => (!of_a_reversal).then_some(Trouble::NeverFinds),
+            Trouble::CannotTell if of_a_reversal => None,
             trouble if trouble.is_of_a_reversal() && !of_a_reversal => None,
             _ => self.bank.troubles.pop_front(),
         }
@@ -544,7 +577,7 @@ impl State {
         match trouble {
             Some(Trouble::CannotFind) => return said(404, json!({"result": {"code": "700.400.580"}})),
             Some(Trouble::NeverFinds) if !by_date => return said(404, json!({"result": {"code": "700.400.580"}})),
-            Some(Trouble::Fails) => return said(500, json!({})),
+            Some(Trouble::Fails | Trouble::CannotTell) => return said(500, json!({})),
             Some(Trouble::Garbage) => return Reply::Bytes(GARBAGE.to_vec()),
             Some(Trouble::Silent | Trouble::SilentAfter) => return Reply::Silence,
             Some(Trouble::Refuses) => return said(403, json!({})),
@@ -605,7 +638,7 @@ impl State {
         let until = self.now() + PENDING;
         let state = match behaviour {
             _ if !allowed => EntryState::Declined,
-            Behaviour::Declines => EntryState::Declined,
+            Behaviour::Declines | Behaviour::DeclinesOddly => EntryState::Declined,
             Behaviour::PendingThenApproved => EntryState::Pending { until, approve: true },
             Behaviour::PendingThenDeclined => EntryState::Pending { until, approve: false },
             _ => EntryState::Approved,

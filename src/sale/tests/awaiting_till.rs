@@ -144,6 +144,8 @@ fn a_partial_approval_is_confirmed_too() {
     let order = Order { accept_partial: true, ..confirmed(OnSilence::Reverse) };
     let mut sale = Trace::asked_by(order, EntryMode::Icc);
     let _ = sale.on(Event::Answered(Answer::Approved(Box::new(approval(ApprovedAmount::Said(eur(800)))))));
+    let part = found("DB", KNOWN, ListedState::Approved, None);
+    let _ = sale.on(listed(vec![ListedTransaction { amount: ApprovedAmount::Said(eur(800)), ..part }]));
     let _ = sale.on(said(true));
     assert_waits(&sale, 800);
     assert_eq!(sale.sale.rest_of(eur(500)), Ok(eur(300)));
@@ -262,7 +264,14 @@ fn the_rest_is_given_back_whatever_comes_between() {
     // So does one of which the bank gives back a part.
     let mut refund = rest();
     let _ = refund.on(Event::Proceed);
-    let actions = refund.on(Event::Answered(Answer::Approved(Box::new(approval(ApprovedAmount::Said(eur(100)))))));
+    let _ = refund.on(Event::Answered(Answer::Approved(Box::new(approval(ApprovedAmount::Said(eur(100)))))));
+    assert!(refund.is_unconfirmed(), "looked up first");
+    let part = ListedTransaction {
+        amount: ApprovedAmount::Said(eur(100)),
+        reference: Some(names().merchant_transaction_id),
+        ..found("RF", KNOWN, ListedState::Approved, None)
+    };
+    let actions = refund.on(listed(vec![part]));
     let alarm = Action::Alarm { why: Reason::RestGivenBackInPart.with(eur(100)) };
     assert!(actions.contains(&alarm), "{actions:?}");
     assert_eq!(refund.outcome(), Some(&Outcome::PartiallyApproved { amount: eur(100) }));

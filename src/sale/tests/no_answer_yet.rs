@@ -164,12 +164,19 @@ fn a_request_leaves_again_only_when_looks_in_a_row_and_the_time_between_say_so()
 #[test]
 fn a_reversal_in_part_that_was_asked_for_is_an_alarm() {
     let part = || answered_amount(ApprovedAmount::Said(eur(600)));
+    let as_listed = |kind: &str| {
+        let amount = ApprovedAmount::Said(eur(600));
+        listed(vec![ListedTransaction { amount, ..found(kind, KNOWN, ListedState::Approved, Some("p0")) }])
+    };
     let mut reversal = without_card(Transaction::Reversal { of: of() });
-    assert_eq!(alarms(&reversal.on(part())), 1);
+    assert_eq!(alarms(&reversal.on(part())), 0, "it is looked up first");
+    assert_eq!(alarms(&reversal.on(as_listed("RV"))), 1);
     assert_eq!(reversal.outcome(), Some(&Outcome::PartiallyApproved { amount: eur(600) }));
     let mut late = without_card(Transaction::Reversal { of: of() });
     let _ = late.on(unknown());
-    assert_eq!(alarms(&late.on(part())), 1);
+    let _ = late.on(part());
+    assert_eq!(alarms(&late.on(as_listed("RV"))), 1);
     let mut refund = without_card(Transaction::Refund { of: of() });
-    assert_eq!(alarms(&refund.on(part())), 0, "a refund in part is the till's to see");
+    let _ = refund.on(part());
+    assert_eq!(alarms(&refund.on(as_listed("RF"))), 0, "a refund in part is the till's to see");
 }
