@@ -1,5 +1,5 @@
-//! The table of fields (`pos_protocols::nexo::fields`): nothing that the protocol documents is missing from it, the manual
-//! has it, and it is true.
+//! The table of fields (`pos_protocols::nexo::fields`): nothing that the protocol documents is missing from it, the
+//! manual has it, and it is true.
 
 #![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]
 

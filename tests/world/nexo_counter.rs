@@ -1,6 +1,6 @@
-//! A nexo till whose messages come again: over all categories, at once and after days, as the same one or as another one
-//! under the same numbers. Each Success that it is told is held against the bank's ledger: the transaction that it names
-//! is there, and is what this message asked for.
+//! A nexo till whose messages come again: over all categories, at once and after days, as the same one or as another
+//! one under the same numbers. Each Success that it is told is held against the bank's ledger: the transaction that it
+//! names is there, and is what this message asked for.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::time::Duration;

@@ -1,5 +1,6 @@
-//! Every field that the Terminal API documents of a payment and of a reversal, and what becomes of it: it is **obeyed**,
-//! **refused** by its name, or **harmless**, which is to say that it changes nothing of what is paid and is passed over.
+//! Every field that the Terminal API documents of a payment and of a reversal, and what becomes of it: it is
+//! **obeyed**, **refused** by its name, or **harmless**, which is to say that it changes nothing of what is paid and is
+//! passed over.
 //!
 //! It is one table: what refuses reads it, and the manual's is made from it ([`manual`]). A field that no table of the
 //! protocol has is passed over; in `SaleToAcquirerData` a key that is not here is refused.
@@ -153,10 +154,10 @@ pub(super) fn refused(name: &'static str, body: &str) -> Result<Option<String>, 
         }
         // The acquirer's keys come in several forms, and are judged with what they are to do.
         let within = OBJECTS.iter().find(|object| object.name == field && field != FOR_ACQUIRER);
-        if let Some(within) = within.filter(|_| value.starts_with('{')) {
-            if let Some(found) = refused(within.name, value)? {
-                return Ok(Some(found));
-            }
+        if let Some(within) = within.filter(|_| value.starts_with('{'))
+            && let Some(found) = refused(within.name, value)?
+        {
+            return Ok(Some(found));
         }
     }
     Ok(None)
