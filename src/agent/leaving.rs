@@ -1,5 +1,6 @@
 //! What a reversal waits for before it leaves: that what a till had given back by the payment's id is in the list by
-//! which its amount was reckoned, that the payment is none of training, and, of a sale of before the start, that this journal is no old copy (`old_copy.rs`).
+//! which its amount was reckoned, that the payment is none of training, and, of a sale of before the start, that this
+//! journal is no old copy (`old_copy.rs`).
 //!
 //! How much is left to reverse is `sale`'s to reckon; a sale knows no other transaction, so what others gave back of it
 //! is found here.

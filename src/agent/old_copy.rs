@@ -61,7 +61,8 @@ pub(super) struct OldCopy {
     before: SaleNumber,
     /// What was found before: what was open then waits for a person already, and what was done then is not known.
     noticed: journal::OldCopyFound,
-    /// The journal had no transaction, and there is no mark that this terminal has sold. Then nothing waits for the answer.
+    /// The journal had no transaction, and there is no mark that this terminal has sold. Then nothing waits for the
+    /// answer.
     is_new: bool,
     tries: u32,
     /// Why the last question had no answer.

@@ -88,8 +88,8 @@ impl Agent {
         sale.host().id.as_ref().map_or(Ok(()), |payment| self.is_of_its_ground(payment))
     }
 
-    /// Whether a transaction is one of training, or follows one, and this agent is not the one that trains: then nothing
-    /// of it may be sent.
+    /// Whether a transaction is one of training, or follows one, and this agent is not the one that trains: then
+    /// nothing of it may be sent.
     pub(super) fn was_trained(&self, order: &Order) -> bool {
         let follows = order.transaction.of().is_some_and(|of| training::is_of_training(&of.payment));
         !self.trains() && (order.training.is_some() || follows)

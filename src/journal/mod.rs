@@ -26,8 +26,8 @@
 //! ([`SetAside`]); its till hears that it cannot be read, and is never charged anew.
 //!
 //! **In place.** A commit counts as written when the files at the journal's path are those that are open (`place.rs`).
-//! What is left of a journal that was taken away is saved (`rescue.rs`), and a mark elsewhere says that this terminal has
-//! sold (`sold.rs`).
+//! What is left of a journal that was taken away is saved (`rescue.rs`), and a mark elsewhere says that this terminal
+//! has sold (`sold.rs`).
 //!
 //! A commit is made on the caller's thread: the sale can do nothing before it, and handing it to another thread and
 //! back would cost as much again as the commit. What may take long (lists, copying the WAL into the file) has a thread

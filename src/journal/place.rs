@@ -1,12 +1,14 @@
 //! Whether the files at the journal's path are still the files that are open.
 //!
-//! Somebody may remove the journal, or put another file in its place, while the agent runs. The system lets the agent go
-//! on with the file that has no name any more, and each commit succeeds; after the next start nothing of it is there.
-//! So each commit is followed by two questions to the system, and counts as written only when both files are in place.
+//! Somebody may remove the journal, or put another file in its place, while the agent runs. The system lets the agent
+//! go on with the file that has no name any more, and each commit succeeds; after the next start nothing of it is
+//! there. So each commit is followed by two questions to the system, and counts as written only when both files are in
+//! place.
 //!
-//! A file is known by its device and inode, as they were right after the journal was opened. Both files are held open as
-//! long as this is kept, so that the system cannot give the same inode to another file. SQLite makes the `-wal` once,
-//! when it opens the journal; until it closes it, it starts it anew and cuts it in place, and never makes another one.
+//! A file is known by its device and inode, as they were right after the journal was opened. Both files are held open
+//! as long as this is kept, so that the system cannot give the same inode to another file. SQLite makes the `-wal`
+//! once, when it opens the journal; until it closes it, it starts it anew and cuts it in place, and never makes another
+//! one.
 
 use std::fs::{self, File};
 use std::io;

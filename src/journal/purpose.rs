@@ -1,6 +1,6 @@
 //! What a journal is for: payments, or training. The record about itself that is made with the file (`about.journal`)
-//! says so, and both kinds of agent refuse the other's: what was trained never was a payment, and must never be settled,
-//! captured or given back at the gateway.
+//! says so, and both kinds of agent refuse the other's: what was trained never was a payment, and must never be
+//! settled, captured or given back at the gateway.
 //!
 //! A journal of an earlier program has no such record. Then its transactions tell: one real transaction makes it a
 //! journal of payments, and one that holds nothing but training is training's. The next start writes the record. An

@@ -1,9 +1,10 @@
 //! What is saved of a journal that was taken away while it was open: SQLite still has the file, although it has no name
 //! any more.
 //!
-//! When the WAL alone is gone, all of it is copied into the journal, which is in place: nothing is lost then. Otherwise a
-//! **rescue journal** is written under a free name: all that is open, with the latest transactions, so that a till that
-//! repeats a reference is not charged again. It is a journal like any other, and `pos-agent journal adopt` takes it.
+//! When the WAL alone is gone, all of it is copied into the journal, which is in place: nothing is lost then. Otherwise
+//! a **rescue journal** is written under a free name: all that is open, with the latest transactions, so that a till
+//! that repeats a reference is not charged again. It is a journal like any other, and `pos-agent journal adopt` takes
+//! it.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -14,8 +15,8 @@ use super::db::{Db, failed};
 use super::open::beside;
 use super::{Error, Journal};
 
-/// The latest transactions that are saved with the open ones: the days in which a till repeats what it has asked, and in
-/// which the gateway is asked what an old copy does not know. They are written within a second on a small board.
+/// The latest transactions that are saved with the open ones: the days in which a till repeats what it has asked, and
+/// in which the gateway is asked what an old copy does not know. They are written within a second on a small board.
 const LATEST: i64 = 1000;
 /// So many names are tried.
 const NAMES: u32 = 100;

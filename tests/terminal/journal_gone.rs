@@ -1,6 +1,6 @@
 //! The journal is taken away from under the agent at each moment of a transaction: wholly, its `-wal` alone, or by
-//! another terminal's journal that is moved over it. Nothing new is charged on what is there then, and once a person has
-//! taken over what was saved everything ends as after a power cut. The judge reads the bank's ledger.
+//! another terminal's journal that is moved over it. Nothing new is charged on what is there then, and once a person
+//! has taken over what was saved everything ends as after a power cut. The judge reads the bank's ledger.
 
 use std::time::Duration;
 
