@@ -538,7 +538,7 @@ mod tests {
             (402, coded("300.100.100"), "in doubt"),
             (200, coded("200.300.404"), "in doubt"),
             (400, coded("200.300.404"), "not sent"),
-            (400, format!(r#"{{"amount":"12.34","result":{{"code":"200.300.404"}}}}"#), "not sent"),
+            (400, r#"{"amount":"12.34","result":{"code":"200.300.404"}}"#.to_owned(), "not sent"),
             (500, coded("000.000.000"), "unknown"),
             (500, coded("800.100.152"), "unknown"),
             (302, coded("000.000.000"), "unknown"),

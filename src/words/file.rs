@@ -106,7 +106,7 @@ impl File {
 impl File {
     /// Every key with the arguments in its message.
     pub(super) fn arguments(&self) -> BTreeMap<&str, Vec<&str>> {
-        let of = |piece| if let &Piece::Argument(ref name) = piece { Some(&**name) } else { None };
+        let of = |piece| if let Piece::Argument(name) = piece { Some(&**name) } else { None };
         self.0.iter().map(|(key, pieces)| (key.as_str(), pieces.iter().filter_map(of).collect())).collect()
     }
 }
