@@ -103,11 +103,20 @@ impl File {
 }
 
 #[cfg(test)]
+impl Piece {
+    fn argument(&self) -> Option<&str> {
+        match self {
+            Self::Argument(name) => Some(name),
+            Self::Text(_) => None,
+        }
+    }
+}
+
+#[cfg(test)]
 impl File {
     /// Every key with the arguments in its message.
     pub(super) fn arguments(&self) -> BTreeMap<&str, Vec<&str>> {
-        let of = |piece| if let Piece::Argument(name) = piece { Some(&**name) } else { None };
-        self.0.iter().map(|(key, pieces)| (key.as_str(), pieces.iter().filter_map(of).collect())).collect()
+        self.0.iter().map(|(key, pieces)| (key.as_str(), pieces.iter().filter_map(Piece::argument).collect())).collect()
     }
 }
 
