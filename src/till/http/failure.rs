@@ -53,7 +53,7 @@ impl Failure {
     }
 
     /// A supervisor would confirm this.
-    pub(super) fn for_confirmation(mut self, command: Option<ConfirmedView>) -> Self {
+    pub(super) fn asking_for(mut self, command: Option<ConfirmedView>) -> Self {
         self.view.to_confirm = command;
         self
     }

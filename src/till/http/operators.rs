@@ -152,6 +152,6 @@ impl From<OperatorRefused> for Failure {
             _ => None,
         };
         let retry_after = refused.retry_after_s().and_then(|s| u32::try_from(s).ok());
-        Self::new(problem, message).retry_after(retry_after).for_confirmation(command)
+        Self::new(problem, message).retry_after(retry_after).asking_for(command)
     }
 }
