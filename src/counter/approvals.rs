@@ -1,8 +1,8 @@
 //! A supervisor's word for one command of a cashier: a token of 128 random bits, good once, for that command alone, at
 //! the door where it was given, for a short while.
 //!
-//! The command is kept as it was resolved when the word was given: the earlier transaction by its number, and the amount
-//! in figures. At its use the command is resolved again, and must be equal.
+//! The command is kept as it was resolved when the word was given: the earlier transaction by its number, and the
+//! amount in figures. At its use the command is resolved again, and must be equal.
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -125,7 +125,7 @@ struct SaleRequest {
     /// It is training, and this is to come out: no card is read, and nothing leaves the terminal.
     training: Option<Lesson>,
     /// The card number is typed at the reader, where the terminal allows it.
-    entry: Option<Entry>,
+    entry: Option<TypedEntry>,
     /// The till can take an approval of less than the amount, and have the rest paid another way.
     #[serde(rename = "acceptPartial")]
     accept_partial: Option<bool>,
@@ -198,8 +198,9 @@ enum Prints {
 /// How the card comes to the terminal, when not by itself.
 #[derive(Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "docs", schemars(rename = "Entry"))]
 #[serde(rename_all = "kebab-case")]
-pub(super) enum Entry {
+pub(super) enum TypedEntry {
     Manual,
 }
 

@@ -20,7 +20,7 @@ use super::credentials::Unrepeated;
 #[cfg(feature = "docs")]
 use super::description::REFERENCE;
 use super::failure::Failure;
-use super::sales::{EarlierFields, Entry, amount_text, how_much};
+use super::sales::{EarlierFields, TypedEntry, amount_text, how_much};
 use crate::counter::{Role, TokenDigest};
 #[cfg(feature = "docs")]
 use crate::till::{ApprovalView, SessionView};
@@ -177,8 +177,8 @@ struct Confirmed {
     /// Its reference.
     #[cfg_attr(feature = "docs", schemars(length(min = 1, max = 64), regex(pattern = REFERENCE)))]
     reference: String,
-    /// Its amount, as `12.34`, with the tip that the command names; of what refers to an earlier transaction, all that is
-    /// left when it is left out.
+    /// Its amount, as `12.34`, with the tip that the command names; of what refers to an earlier transaction, all that
+    /// is left when it is left out.
     #[serde(default, deserialize_with = "amount_text")]
     #[cfg_attr(feature = "docs", schemars(with = "String"))]
     amount: Option<String>,
@@ -187,7 +187,7 @@ struct Confirmed {
     /// `ask`, when the command has the cardholder asked for a tip.
     tip: Option<AskedTip>,
     /// As in the command.
-    entry: Option<Entry>,
+    entry: Option<TypedEntry>,
     /// The earlier transaction by its reference, for the kinds that refer to one.
     of: Option<String>,
     /// The till of `of`, when it is another's.
