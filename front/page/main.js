@@ -235,8 +235,9 @@ function signOut(why) {
   stream.abort();
   closeDialogs();
   screen.key = null;
-  dispatch({ type: "draft", change: EMPTY });
   signInWhy = why;
+  // What one cashier has prepared is not the next one's.
+  dispatch({ type: "draft", change: EMPTY });
   render();
 }
 let signInWhy = null;
