@@ -158,18 +158,6 @@ fn a_commit_into_a_file_that_is_gone_is_no_commit() {
     assert!(error.to_string().contains("is another file now"), "{error}");
 }
 
-/// Two questions to the system for each commit: some microseconds beside a sync of some hundred.
-#[test]
-fn to_ask_whether_the_files_are_in_place_costs_little() {
-    let dir = TempDir::new().unwrap();
-    let (journal, _) = open_journal(&file(&dir)).unwrap();
-    let asked = std::time::Instant::now();
-    for _ in 0..10_000 {
-        journal.is_in_place().unwrap();
-    }
-    println!("one look costs {:?}", asked.elapsed() / 10_000);
-}
-
 /// Only what is open, and the latest of the rest, is in a rescue journal, and closes are not counted twice.
 #[test]
 fn a_rescue_journal_has_all_that_is_open_and_the_latest() {
