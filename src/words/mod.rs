@@ -23,7 +23,7 @@ mod paper;
 #[cfg(test)]
 mod tests;
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 pub use cashier::ReaderStep;
 pub use message::Message;
@@ -128,8 +128,13 @@ impl Words {
     /// The words of a language.
     #[must_use]
     pub fn new(language: Language) -> Self {
-        let packed = language.packed();
-        let unpacked = miniz_oxide::inflate::decompress_to_vec_zlib(packed).expect("the build has packed it");
+        static READ: [OnceLock<Words>; Language::ALL.len()] = [const { OnceLock::new() }; Language::ALL.len()];
+        READ[language as usize].get_or_init(|| Self::read(language)).clone()
+    }
+
+    fn read(language: Language) -> Self {
+        let unpacked =
+            miniz_oxide::inflate::decompress_to_vec_zlib(language.packed()).expect("the build has packed it");
         let messages = String::from_utf8(unpacked).expect("a message file is text");
         Self(Arc::new(File::read(&messages).expect("each message file is read by the tests")))
     }
