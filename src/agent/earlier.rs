@@ -207,7 +207,8 @@ impl Agent {
             kind if kind.takes_money() => Kind::Refund,
             _ => return view,
         };
-        if matches!(sale.standing(), Standing::Ended(_)) && self.is_whole_for(Some(sale.order().number)).is_ok() {
+        let may_follow = || self.is_transaction_of_its_ground(sale).and(self.is_whole_for(Some(sale.order().number)));
+        if matches!(sale.standing(), Standing::Ended(_)) && may_follow().is_ok() {
             match self.left(follow, sale) {
                 Ok(Ok(Left::UpTo(left))) => view.left = Some(left.decimal()),
                 Ok(Err(CannotFollow::HoldsNothing)) | Err(_) => {}

@@ -8,6 +8,10 @@ use crate::transaction::SaleNumber;
 use super::Agent;
 use super::sale_desk::OpenSale;
 
+/// How a transaction of another account is told.
+pub(super) const ANOTHER_ACCOUNT: &str =
+    "was begun with another account at the gateway (another url or entity-id of [gateway])";
+
 impl Agent {
     /// Takes up sales that were found open: after a start, and after the journal could not be written. One path for
     /// both.
@@ -28,12 +32,21 @@ impl Agent {
         }
     }
 
+    /// Whether a transaction was begun with another account at the gateway. Earlier programs did not write with which:
+    /// then it counts as this one's.
+    pub(super) fn is_of_another_account(&self, order: &sale::Order) -> bool {
+        order.account.as_ref().is_some_and(|account| *account != self.gateway.client.account())
+    }
+
     /// Why this agent cannot settle an open sale of its journal: what was trained never was, and what another terminal
-    /// sent cannot be found, or taken back, with this one's access to the gateway.
+    /// or another account sent cannot be found, or taken back, with this one's access to the gateway.
     fn is_not_its_own(&self, order: &sale::Order) -> Option<String> {
         let ours = &self.config.terminal.id;
         if order.training.is_some() && !self.trains() {
             return Some("it is one of training, which never was: nothing of it is sent to the gateway".to_owned());
+        }
+        if self.is_of_another_account(order) {
+            return Some(format!("it {ANOTHER_ACCOUNT}"));
         }
         (order.terminal_id != *ours).then(|| {
             let theirs = &order.terminal_id;

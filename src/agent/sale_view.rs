@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use chrono::{SecondsFormat, TimeZone, Utc};
 
 use crate::card::Cryptogram;
-use crate::sale::{Outcome, Sale, Standing};
+use crate::sale::{Outcome, Reason, Sale, Standing};
 use crate::till::{CardView, Refused, SaleState, SaleView};
 use crate::transaction::{Kind, OutcomeWord};
 use crate::words::{Message, Words};
@@ -26,7 +26,10 @@ impl Agent {
             None => of.payment.to_string(),
         });
         let words = &self.printers.letterhead.words;
-        let (state, outcome, text) = if stuck {
+        let alone = self.sales.left_alone.get(&order.number).map(|(.., why)| Reason::NotSettledHere.with(why));
+        let (state, outcome, text) = if let Some(why) = &alone {
+            (unconfirmed(sale), None, words.unconfirmed(order.kind(), why, None, Some(why)))
+        } else if stuck {
             (unconfirmed(sale), None, words.label(Message::JournalCannotBeWritten).to_owned())
         } else if self.old_copy.holds_up(order.number) {
             (unconfirmed(sale), None, words.label(Message::AskingWhetherSent).to_owned())
@@ -40,6 +43,7 @@ impl Agent {
         };
         let (host, kind) = (sale.host(), order.kind());
         let (why, unsettled) = match sale.standing() {
+            _ if alone.is_some() => (alone.as_ref(), alone.as_ref()),
             Standing::Ended(outcome) => (outcome.why(), None),
             Standing::Unconfirmed { why, trouble, quarantined } => (Some(why), quarantined.or(trouble)),
             _ => (None, None),
@@ -61,12 +65,13 @@ impl Agent {
             currency: order.amount.currency().code().to_owned(),
             state,
             outcome,
-            to_confirm: self.to_confirm(sale),
+            to_confirm: self.to_confirm(sale).filter(|_| alone.is_none()),
             approved_amount: approved.filter(|_| kind.moves_money()).map(crate::money::Amount::decimal),
             reason: why.map(|why| why.reason.as_str().to_owned()),
             unsettled: unsettled.map(|why| why.reason.as_str().to_owned()),
             text,
             needs_person: match sale.standing() {
+                _ if let Some(why) = &alone => Some(words.technician(why)),
                 Standing::Unconfirmed { quarantined: Some(why), .. } => Some(words.technician(why)),
                 _ => None,
             },

@@ -169,6 +169,7 @@ impl Agent {
             till_data: wanted.till_side.data,
             training: wanted.training,
             terminal_id: self.config.terminal.id.clone(),
+            account: (!self.trains()).then(|| self.gateway.client.account()),
             merchant_transaction_id: merchant_transaction_id(&self.random, &self.config.terminal.id, number)?,
             started_unix_ms: now.unix_ms,
             local_time: local.format("%Y-%m-%d %H:%M:%S").to_string(),

@@ -23,6 +23,7 @@ use crate::training::{self, Scene, Timed, Trainer};
 use crate::transaction::{PaymentId, SaleNumber};
 
 use super::journal_desk::refused_by_journal;
+use super::recovery::ANOTHER_ACCOUNT;
 use super::{Agent, COMMANDS_WAITING, Error, TaskResult};
 
 /// Where training's journal lies: beside the real one.
@@ -78,12 +79,16 @@ impl Agent {
         }
     }
 
-    /// Nothing follows a transaction of the other ground, however it came into this journal.
+    /// Nothing follows a transaction of the other ground, or of another account at the gateway, however it came into this journal.
     pub(super) fn is_transaction_of_its_ground(&self, sale: &Sale) -> Result<(), Refused> {
         let order = sale.order();
         if order.training.is_some() != self.trains() {
             let what = if self.trains() { "is none of training" } else { "is one of training, which never was" };
             return Err(Refused::NotPossible { why: format!("transaction {} {what}", order.number) });
+        }
+        if self.is_of_another_account(order) {
+            let why = format!("transaction {} {ANOTHER_ACCOUNT}: nothing of this one's can follow it", order.number);
+            return Err(Refused::NotPossible { why });
         }
         sale.host().id.as_ref().map_or(Ok(()), |payment| self.is_of_its_ground(payment))
     }

@@ -5,7 +5,7 @@ use std::path::Path;
 use super::{Agent, Past, Report, on_a_thread};
 use crate::config::Config;
 use crate::journal::{self, Inspection, LastClose, Purpose, Sales, SoldMark, SoldOn};
-use crate::till::JournalState;
+use crate::till::{Attention, AttentionView, JournalState};
 
 /// References that are named; the rest is counted.
 const NAMED: usize = 5;
@@ -126,6 +126,16 @@ fn waiting(report: &mut Report<'_>, sales: Sales, agent: &Agent) -> Past {
     if !quarantined.is_empty() {
         let seen = format!("sales that need a person: {}", named(&quarantined));
         report.warning(seen, "call the gateway's operator with the payment id that pos-agent status shows");
+    }
+    if let Agent::Answers(status) = agent {
+        let waits = |one: &&AttentionView| {
+            let names = |sales: &[String]| one.sale.as_ref().is_some_and(|sale| sales.contains(sale));
+            one.code == Attention::SaleNeedsPerson && names(&open) && !names(&quarantined)
+        };
+        for one in status.attention.iter().filter(waits) {
+            report
+                .warning(one.text.clone(), "put the settings back under which it was begun; it goes on by itself then");
+        }
     }
     if !open.is_empty() && matches!(agent, Agent::Absent) {
         let seen = format!("sales that wait for the agent, which does not run: {}", named(&open));

@@ -109,6 +109,12 @@ impl Client {
         Ok(Self(Arc::new(Inner { address, payments, others, files, heard, gateway, terminal, way })))
     }
 
+    /// The mark of the account that is asked: url and entity-id.
+    #[must_use]
+    pub fn account(&self) -> String {
+        self.0.address.account(&self.0.gateway.entity_id)
+    }
+
     /// Opens the connection, TLS included, so that a payment needs one round trip. With a `warm-path` a request is made
     /// over it too, and whatever is answered serves. No sale depends on it.
     ///

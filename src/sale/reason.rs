@@ -207,6 +207,8 @@ reasons! {
     OldCopy = "old-copy",
     /// The payment may have been given back by its id already; what to look for.
     GivenBackById = "given-back-by-id",
+    /// It was begun under settings that the terminal does not have any more; which.
+    NotSettledHere = "not-settled-here",
 
     // ---- Records of earlier programs
 

@@ -65,6 +65,10 @@ pub struct Order {
     pub training: Option<Lesson>,
     /// Acquirer-assigned terminal id.
     pub terminal_id: String,
+    /// The mark of the account at the gateway that is asked. Earlier programs did not write it; nothing is asked for
+    /// training.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub account: Option<String>,
     /// Our reference at the gateway: terminal id, number and 128 random bits (design: Decisions).
     pub merchant_transaction_id: String,
     /// When it began, milliseconds since 1970, UTC. For people; order is by `number`.

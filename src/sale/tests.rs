@@ -46,6 +46,7 @@ fn order() -> Order {
         tip: None,
         training: None,
         terminal_id: "12345678".to_owned(),
+        account: None,
         merchant_transaction_id: "12345678-7-00112233445566778899aabbccddeeff".to_owned(),
         started_unix_ms: STARTED_MS,
         local_time: "2027-01-15 09:00:00".to_owned(),

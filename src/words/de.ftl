@@ -525,6 +525,10 @@ given-back-by-id =
     .cashier = Vielleicht ist es schon zurückgegeben; der Techniker klärt es mit der Bank.
     .customer = WIRD GEKLÄRT
     .technician = Die Zahlung wurde vielleicht schon mit ihrer ID zurückgegeben{ $detail }; beim Gateway nachsehen, dann den Rest klären.
+not-settled-here =
+    .cashier = Es wurde mit anderen Einstellungen dieses Terminals begonnen und wartet auf sie; den Techniker rufen.
+    .customer = WIRD GEKLÄRT
+    .technician = Das Terminal kann es mit den Einstellungen von heute nicht klären{ $detail }; nichts davon wird gesendet, und es geht von selbst weiter, sobald die von damals zurück sind.
 
 ## Aufzeichnungen früherer Programme ohne Satz
 

@@ -526,6 +526,10 @@ given-back-by-id =
     .cashier = It may have been given back already; the technician settles it with the bank.
     .customer = BEING CHECKED
     .technician = The payment may have been given back by its id already{ $detail }; look for it at the gateway, then settle the rest.
+not-settled-here =
+    .cashier = It was begun with other settings of this terminal, and waits for them; call the technician.
+    .customer = BEING CHECKED
+    .technician = This terminal cannot settle it with the settings of today{ $detail }; nothing of it is sent, and it goes on by itself once those of then are back.
 
 ## Records of earlier programs, which hold a sentence; this is for those without one
 

@@ -43,6 +43,7 @@ fn order(number: u64, reference: &str) -> Order {
         tip: None,
         training: None,
         terminal_id: "12345678".to_owned(),
+        account: None,
         merchant_transaction_id: format!("12345678-{number}-00112233445566778899aabbccddeeff"),
         started_unix_ms: 1_800_000_000_000,
         local_time: "2027-01-15 09:00:00".to_owned(),

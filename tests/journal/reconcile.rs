@@ -73,6 +73,7 @@ fn started(number: u64, amount: Amount, day: &str) -> Record {
             tip: None,
             training: None,
             terminal_id: "12345678".to_owned(),
+            account: None,
             merchant_transaction_id: reference(number),
             started_unix_ms: 1_795_000_000_000,
             local_time: format!("{day} 09:00:00"),

@@ -8,6 +8,7 @@
 //! | `calls` | every kind of transaction, from the till to the gateway's ledger and back |
 //! | `bad_input` | whatever can be wrong with what comes from outside |
 //! | `recovery` | power, reader and gateway that fail at each moment of a sale |
+//! | `another_account` | an entity-id that was changed while transactions were open |
 //! | `flood` | a reader that sends without end starves nobody |
 //! | `reader_trust` | which reader is asked for cards, and one that is another than before |
 //! | `printers` | a sale goes on whatever printers do |
@@ -34,6 +35,7 @@ mod counter;
 mod world;
 
 mod after_the_sale;
+mod another_account;
 mod bad_input;
 mod calls;
 mod clock_ahead;

@@ -266,6 +266,7 @@ fn much_in_doubt(path: &std::path::Path) {
             tip: None,
             training: None,
             terminal_id: "12345678".to_owned(),
+            account: None,
             merchant_transaction_id: format!("12345678-{number}-00112233445566778899aabbccddeeff"),
             started_unix_ms: now.unix_ms,
             local_time: "2027-01-15 09:00:00".to_owned(),

@@ -14,6 +14,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::State;
+use super::board::ENTITY;
 use super::host_rules::{HostRules, ShownFields, id_of, shown};
 use super::ledger::{Asked, AskedThing, EARLIER_DAY, Entry, EntryState, Practice, RequestFate};
 use super::tills::Told;
@@ -388,6 +389,17 @@ impl State {
     /// The answer to a request, and all that it does to the ledger.
     pub(super) fn bank_answers(&mut self, request: &Request) -> Reply {
         self.bank_goes_on();
+        if request.get("entityId").is_some_and(|entity| entity != ENTITY) {
+            // Another account knows nothing of this one's, and what it books is nobody's here.
+            let ours = std::mem::take(&mut self.bank.ledger);
+            let reply = self.account_answers(request);
+            self.bank.ledger = ours;
+            return reply;
+        }
+        self.account_answers(request)
+    }
+
+    fn account_answers(&mut self, request: &Request) -> Reply {
         self.bank.requests += 1;
         if let Some(reply) = self.turned_away(request) {
             return reply;

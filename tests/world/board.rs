@@ -190,15 +190,18 @@ pub(super) fn write_files(folder: &Path) {
     fs::write(folder.join("ca.pem"), bank_server::tls(0).0).unwrap();
 }
 
+/// The shop's account at the gateway.
+pub(crate) const ENTITY: &str = "8a8294174b7ecb28014b9699220015ca";
+
 /// What the configuration says of a gateway that takes each reference once.
 const OF_LITERAL: &str = "refuses-repeated-references = true\n";
 
 fn write_config(world: &World) -> std::path::PathBuf {
     let folder = world.folder().display();
     let journal = world.journal();
-    let (literal, by_post) = {
-        let bank = &world.lock().bank;
-        (bank.host_rules == HostRules::Literal, bank.asked_by_post)
+    let (literal, by_post, entity) = {
+        let state = world.lock();
+        (state.bank.host_rules == HostRules::Literal, state.bank.asked_by_post, state.entity)
     };
     let of_literal = if literal { OF_LITERAL } else { "" };
     let by_post = if literal && by_post { "query-method = \"POST\"\n" } else { "" };
@@ -216,7 +219,7 @@ port = "/dev/null"
 
 [gateway]
 url = "https://bank.test"
-entity-id = "8a8294174b7ecb28014b9699220015ca"
+entity-id = "{}"
 token-file = "{folder}/gateway-token"
 ca-file = "{folder}/ca.pem"
 connect-timeout-ms = 5000
@@ -242,6 +245,7 @@ time-zone = "{}"
 [journal]
 path = "{}"
 "#,
+        entity,
         time_zone(),
         journal.display()
     );

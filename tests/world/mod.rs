@@ -96,6 +96,8 @@ pub(crate) struct State {
     taken_away: Option<(usize, board::TakenAway)>,
     /// The disk takes nothing.
     pub(crate) disk_full: bool,
+    /// The account at the gateway that the board is set up with.
+    pub(crate) entity: &'static str,
     randoms: u64,
     /// The disk of the next board.
     boots: usize,
@@ -133,6 +135,7 @@ impl World {
             clock_off_ms: 0,
             taken_away: None,
             disk_full: false,
+            entity: board::ENTITY,
             randoms: 0,
             boots: 0,
         };

@@ -17,7 +17,8 @@ again; stop the agent here (systemctl stop pos-agent.socket pos-agent), adopt as
 adopt FILE), and start it: it settles what is open. References of tills stay known, and the numbers go on above those of both. The file
 is not changed; all of it is taken over, or nothing.
 
-The access to the gateway must be that of the old board: [terminal] id, [gateway] entity-id. Otherwise nothing that is open can be found.
+The access to the gateway must be that of the old board: [terminal] id, [gateway] url and entity-id. What is open of another account
+waits until the account is its own again.
 
 Exit codes: 0 taken over; 65 it cannot be: it was already, or a reference is in both, or the file was altered; 74 a file cannot be
 used, or the agent runs.")]
@@ -38,7 +39,9 @@ impl Adopt {
             out::say(&format!("their numbers begin above {}, the highest that was here", adopted.added));
         }
         for (till, reference) in &adopted.open {
-            out::say(&format!("open: {reference} of till {till}; the agent settles it when it is started"));
+            out::say(&format!(
+                "open: {reference} of till {till}; the agent settles it when it is started with the account that it was begun with"
+            ));
         }
         if !adopted.with_wal {
             out::say(&format!(
