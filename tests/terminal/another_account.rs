@@ -78,8 +78,9 @@ fn what_another_account_was_asked_waits_for_that_account() {
         world.lock().entity = crate::world::board::ENTITY;
         world.boot(async |mut till| {
             till.until_ready().await;
-            till.until_final(1, 6 * HOUR).await;
-            till.until_final(2, 6 * HOUR).await;
+            sleep(6 * HOUR).await;
+            till.look(1).await;
+            till.look(2).await;
             till.wants(3).await;
         });
         assert!(matches!(last_told(&world, 1), Some(Told::Nothing(_))), "{}", world.story());
