@@ -161,14 +161,26 @@ impl Counter {
         answer.await.ok().and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default()
     }
 
-    /// A transaction of a till beside the page; answers when it has ended.
+    /// A sale has ended before its card is out of the reader: the next one that needs a card waits for that.
+    async fn until_free(&self) {
+        let free = async {
+            while self.get("/v1/status").await["busy"] != false {
+                tokio::task::yield_now().await;
+            }
+        };
+        within("a reader that is free", free).await;
+    }
+
+    /// A transaction of a till beside the page; answers when it has ended and the reader is free.
     pub(crate) async fn beside(&self, body: Value, with_card: Option<(&str, CardEntry)>) -> Value {
         let reference = body["reference"].as_str().unwrap().to_owned();
         self.begin_beside(body).await;
         if let Some((name, entry)) = with_card {
             self.present(name, entry).await;
         }
-        self.get(&format!("/v1/sales/{reference}?wait-s=60")).await
+        let ended = self.get(&format!("/v1/sales/{reference}?wait-s=60")).await;
+        self.until_free().await;
+        ended
     }
 
     /// The same, and does not wait for its end.

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `pairs` | each pair of values of several factors in few rows |
 //! | `plays` | each kind and each outcome, disturbed pairwise: the page's last word is the gateway's |
+//! | `again` | what is begun again is what was tried; one number on every screen; a refusal stays; the close names what it closes |
 //! | `line` | a connection that is cut is said, and nothing old is shown as if it were new |
 //! | `screens` | each main screen in each language and size, measured and by axe-core; pictures to look at |
 //! | `search` | a payment is found by amount, card or reference; older ones come page by page |
@@ -18,6 +19,7 @@
 
 use std::time::Duration;
 
+mod again;
 mod browser;
 mod counter;
 mod line;
