@@ -207,7 +207,13 @@ impl Browser {
         );
         self.until(&there).await;
         match by {
-            By::Pointer => self.client.find(Locator::Css(selector)).await.unwrap().click().await.unwrap(),
+            // What is drawn anew between the look and the click was not clicked.
+            By::Pointer => loop {
+                match self.client.find(Locator::Css(selector)).await.unwrap().click().await {
+                    Err(error) if error.is_stale_element_reference() => self.until(&there).await,
+                    clicked => break clicked.unwrap(),
+                }
+            },
             By::Keyboard => {
                 let reached = async {
                     while self.run(&format!("return !!document.activeElement?.matches({selector:?})")).await != true {

@@ -233,6 +233,13 @@ async fn walk(eye: &mut Eye<'_>) {
         page.until_screen(view).await;
         eye.look(view).await;
     }
+    page.press("[data-view=day]", By::Pointer).await;
+    page.press("#close-day", By::Pointer).await;
+    page.until("document.querySelector('#close-what')").await;
+    eye.look("close").await;
+    page.press("#do", By::Pointer).await;
+    page.until("!document.querySelector('dialog[open]') && document.querySelector('.closing li')").await;
+    eye.look("closed").await;
     assert_ne!(counter.shop.reader.watch().borrow().waits_for, WaitsFor::Card, "nothing waits for a card");
     counter.kill_agent().await;
     page.until_link("agent-down").await;
