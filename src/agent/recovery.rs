@@ -9,8 +9,7 @@ use super::Agent;
 use super::sale_desk::OpenSale;
 
 /// How a transaction of another account is told.
-pub(super) const ANOTHER_ACCOUNT: &str =
-    "was begun with another account at the gateway (another url or entity-id of [gateway])";
+pub(super) const ANOTHER_ACCOUNT: &str = "was begun with another account at the gateway (another [gateway] entity-id)";
 
 impl Agent {
     /// Takes up sales that were found open: after a start, and after the journal could not be written. One path for

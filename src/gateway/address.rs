@@ -4,7 +4,6 @@ use std::fmt::Write as _;
 
 use hyper::Uri;
 use hyper::header::HeaderValue;
-use ring::digest::{SHA256, digest};
 use rustls_pki_types::ServerName;
 
 /// A base address `https://host[:port][/path]`.
@@ -48,14 +47,6 @@ impl Address {
     /// The port.
     pub(super) fn port(&self) -> u16 {
         self.port
-    }
-
-    /// The mark of an entity's account here, as the journal keeps it: it shows whether two accounts are the same. `1:`
-    /// says what is hashed. Paths may change; another host is another gateway.
-    pub(super) fn account(&self, entity_id: &str) -> String {
-        let account = format!("https://{}:{}\n{entity_id}", self.host, self.port);
-        let hash = digest(&SHA256, account.as_bytes());
-        format!("1:{}", hex::encode(hash.as_ref().get(..8).unwrap_or_default()))
     }
 
     /// The value of `Host`.

@@ -12,6 +12,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use hyper::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HOST, HeaderValue, USER_AGENT};
 use hyper::{Method, Request};
+use ring::digest::{SHA256, digest};
 use tokio::time::{Instant, sleep, timeout};
 
 use super::address::Address;
@@ -109,10 +110,12 @@ impl Client {
         Ok(Self(Arc::new(Inner { address, payments, others, files, heard, gateway, terminal, way })))
     }
 
-    /// The mark of the account that is asked: url and entity-id.
+    /// The mark of the account that is asked, as the journal keeps it: it shows whether two accounts are the same. `1:`
+    /// says what is hashed, the entity-id alone: a gateway may move to another address, and its accounts with it.
     #[must_use]
     pub fn account(&self) -> String {
-        self.0.address.account(&self.0.gateway.entity_id)
+        let hash = digest(&SHA256, self.0.gateway.entity_id.as_bytes());
+        format!("1:{}", hex::encode(hash.as_ref().get(..8).unwrap_or_default()))
     }
 
     /// Opens the connection, TLS included, so that a payment needs one round trip. With a `warm-path` a request is made

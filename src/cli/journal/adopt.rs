@@ -17,8 +17,8 @@ again; stop the agent here (systemctl stop pos-agent.socket pos-agent), adopt as
 adopt FILE), and start it: it settles what is open. References of tills stay known, and the numbers go on above those of both. The file
 is not changed; all of it is taken over, or nothing.
 
-The access to the gateway must be that of the old board: [terminal] id, [gateway] url and entity-id. What is open of another account
-waits until the account is its own again.
+The access to the gateway must be that of the old board: [terminal] id, [gateway] url and entity-id. What is open of another entity-id
+waits until that entity-id is back.
 
 Exit codes: 0 taken over; 65 it cannot be: it was already, or a reference is in both, or the file was altered; 74 a file cannot be
 used, or the agent runs.")]
