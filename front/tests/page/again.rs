@@ -210,7 +210,7 @@ async fn the_close_names_what_it_closes_before_and_after() {
     let back = json!({ "kind": "refund", "of": "before", "reference": "back", "amount": "7.50" });
     assert_eq!(counter.beside(back, None).await["outcome"], "approved");
     // 50.00 and 12.00 in, 7.50 out; what is declined is in neither.
-    let (net, count) = ("€54.50", "3 transactions");
+    let (net, count) = ("€54.50", "transactions: 3");
     open(&page, &counter).await;
     page.press("[data-view=day]", By::Pointer).await;
     page.until("document.querySelector('.net strong')").await;
