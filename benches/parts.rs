@@ -117,6 +117,7 @@ fn journal_commit(criterion: &mut Criterion) {
         bencher.iter(|| {
             number += 1;
             let order = Order {
+                account: None,
                 transaction: Transaction::Sale,
                 parameters: Vec::new(),
                 number: SaleNumber::new(number),

@@ -141,6 +141,7 @@ fn write_journal(path: &Path, sales: u64) -> Result<(), Box<dyn std::error::Erro
 /// A chip sale as the journal has it.
 fn steps(number: u64, amount: Amount, card: &CardFacts) -> [[Record; 1]; 4] {
     let order = Order {
+        account: None,
         transaction: Transaction::Sale,
         parameters: Vec::new(),
         number: SaleNumber::new(number),
