@@ -1,5 +1,5 @@
-//! Stamps the build time into the program: no clock that is earlier can be right (design: invariant 8). And packs its long
-//! texts: on a board's flash they take a sixth to a third of their length.
+//! Stamps the build time into the program: no clock that is earlier can be right (design: invariant 8). And packs its
+//! long texts: on a board's flash they take a sixth to a third of their length.
 
 use std::path::Path;
 

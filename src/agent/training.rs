@@ -79,7 +79,8 @@ impl Agent {
         }
     }
 
-    /// Nothing follows a transaction of the other ground, or of another account at the gateway, however it came into this journal.
+    /// Nothing follows a transaction of the other ground, or of another account at the gateway, however it came into
+    /// this journal.
     pub(super) fn is_transaction_of_its_ground(&self, sale: &Sale) -> Result<(), Refused> {
         let order = sale.order();
         if order.training.is_some() != self.trains() {

@@ -1,5 +1,5 @@
-//! What is begun again is what was tried, what the customer pays is one number on every screen, a refusal stays until it
-//! is put away, and the close names what it closes. The gateway's ledger and the agent judge.
+//! What is begun again is what was tried, what the customer pays is one number on every screen, a refusal stays until
+//! it is put away, and the close names what it closes. The gateway's ledger and the agent judge.
 
 use pos_agent::sim::gateway::{Kind, Outcome};
 use pos_agent::sim::reader::CardEntry;
