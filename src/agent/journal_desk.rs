@@ -99,7 +99,6 @@ impl Agent {
 
     /// Before the first sale the mark is written that this terminal has sold.
     pub(super) fn mark_sold(&mut self) -> Result<(), Refused> {
-        self.old_copy.sells(self.clock.monotonic());
         self.journal.mark_sold().map_err(|error| {
             self.journal_is_faulty(&error);
             refused_by_journal(error)
@@ -113,7 +112,7 @@ impl Agent {
             return;
         }
         let Some(sold) = &self.journal.sold else { return };
-        // Whoever has emptied the journal's folder has not emptied the other one.
+        // The mark's folder comes first: it survives when the journal's folder is emptied.
         let folders: Vec<_> = sold.folders().collect();
         match self.journal.book.rescue(&folders, self.clock.unix_ms()) {
             Ok(rescued) => {
@@ -136,7 +135,10 @@ impl Agent {
             Ok(sales) => {
                 self.journal.fault = self.journal.bar();
                 self.journal.rescued = None;
-                self.resume(sales);
+                // Nothing of it is settled before a person has decided whose journal it is.
+                if !self.journal.is_barred() {
+                    self.resume(sales);
+                }
             }
             Err(error) => self.journal_is_faulty(&error),
         }
@@ -165,7 +167,7 @@ impl Agent {
         if let journal::Error::Gone { .. } = error {
             match &self.journal.rescued {
                 Some(rescued) => why = format!("{why}; {}", said_of(rescued)),
-                // What is open is saved as soon as whoever waits was told.
+                // The tills that wait are told first; then what is open is saved.
                 None if is_new => retry_at = now,
                 None => {}
             }

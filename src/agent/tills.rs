@@ -148,6 +148,7 @@ impl Agent {
         };
         let now = self.now();
         self.mark_sold()?;
+        self.old_copy.sells(now.monotonic);
         // A number is given once, even when its sale cannot be written: a write that failed may yet be on the disk.
         self.journal.last_number = self.journal.last_number.saturating_add(1);
         let number = self.journal.last_number;

@@ -200,8 +200,13 @@ impl CarryingOut<'_> {
             };
         }
         let quiet = self.pursuit.absence.is_quiet(now, deadlines);
-        if self.recorded.why.reason == Reason::DeclineInDoubt && sale.order.kind() != Kind::ForgetCard {
-            // The gateway said no: nobody asks it again, and in the end its word stands.
+        let a_look_shows_it = match sale.order.kind() {
+            Kind::ForgetCard => false,
+            Kind::StoreCard => deadlines.lists_registrations,
+            _ => true,
+        };
+        if self.recorded.why.reason == Reason::DeclineInDoubt && a_look_shows_it {
+            // The gateway said no: it is not asked to do it again, and in the end its word stands.
             if !nothing_comes {
                 return self.look_later(Reason::NotListedYet);
             }
