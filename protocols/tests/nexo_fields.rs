@@ -138,6 +138,11 @@ fn asks(category: &str, body: &Value) -> Result<Ask, String> {
     if let [Action::Ask { ticket, ask: Ask::Status }] = actions[..] {
         actions = session.said(ticket, Said::read(&Ask::Status, 200, STATUS.as_bytes()), now);
     }
+    // The same message was not carried out before.
+    if let [Action::Ask { ticket, ask: ask @ Ask::Show { .. } }] = &actions[..] {
+        let none = br#"{"status":404,"code":"no-such-sale","detail":"none"}"#;
+        actions = session.said(*ticket, Said::read(ask, 404, none), now);
+    }
     match actions.remove(0) {
         Action::Ask { ask, .. } => Ok(ask),
         Action::Answer { message, .. } => {

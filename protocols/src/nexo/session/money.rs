@@ -14,10 +14,6 @@ use crate::terminal::{Ask, Begin, Copy, Kind, Outcome, Said, Sale, State, rfc333
 
 impl Job {
     pub(super) fn look_whether_known(&mut self, flow: &mut Flow<'_>) {
-        // What cannot be asked for is not looked for.
-        if let Err(outcome) = self.wanted(flow) {
-            return self.answered(outcome, flow);
-        }
         let reference = self.own_reference();
         self.ask(Ask::Show { reference, wait_s: 0 }, Stage::Known, flow);
     }
@@ -40,6 +36,10 @@ impl Job {
         match said {
             Said::Sale(sale) => self.known_as(*sale, flow),
             Said::Refused(problem) if problem.code == "no-such-sale" => {
+                // Refused only now: an earlier program, or other settings, may have carried the same message out.
+                if let Err(outcome) = self.wanted(flow) {
+                    return self.answered(outcome, flow);
+                }
                 let part = self.identity().of_message();
                 let since = rfc3339(flow.now.unix_s.saturating_sub(SERVICE_ID_LASTS_S));
                 self.ask(Ask::Referenced { part, from: Some(since), cursor: None }, Stage::SameMessage, flow);

@@ -124,6 +124,13 @@ impl Stage {
         self.list(&[]);
     }
 
+    /// The terminal is asked for the same message alone, and does not know it.
+    fn was_not_carried_out(&mut self) {
+        assert!(matches!(self.asked.as_slice(), [(_, Ask::Show { wait_s: 0, .. })]), "{:?}", self.asked);
+        assert!(self.answers.is_empty(), "{:?}", self.answers);
+        self.none();
+    }
+
     fn begun(&self) -> Begin {
         match self.asked.last() {
             Some((_, Ask::Begin(begin))) => begin.as_ref().clone(),
@@ -414,7 +421,7 @@ fn what_follows_a_reservation() {
 }
 
 #[test]
-fn what_cannot_be_had_is_refused_by_its_name_and_nothing_is_asked() {
+fn what_cannot_be_had_is_refused_by_its_name_and_nothing_is_begun() {
     let cases = [
         (payment("0", "1"), "MessageFormat"),
         (payment("1.005", "1"), "MessageFormat"),
@@ -440,6 +447,7 @@ fn what_cannot_be_had_is_refused_by_its_name_and_nothing_is_asked() {
     for (body, condition) in cases {
         let mut stage = Stage::ready();
         stage.till("Payment", "1", &body);
+        stage.was_not_carried_out();
         stage.failed("PaymentResponse", condition);
         assert!(stage.asked.is_empty(), "{body}");
     }

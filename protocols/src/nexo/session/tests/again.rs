@@ -147,7 +147,8 @@ impl Counter {
     }
 
     fn is_rejected(&mut self, category: &str, service_id: &str, body: &str) -> String {
-        let (answer, begun) = (self.does(category, service_id, body), self.journal.len());
+        let begun = self.journal.len();
+        let answer = self.does(category, service_id, body);
         let event = &answer["EventNotification"];
         assert_eq!(event["EventToNotify"], "Reject", "{body}: {answer}");
         assert_eq!(self.journal.len(), begun);
@@ -189,6 +190,20 @@ fn pairs(counter: &mut Counter) -> Vec<(&'static str, &'static str, String, Stri
         ("Payment", "another reservation", update("80"), update("200"), false),
         ("Payment", "another kind", payment("5", "six"), payment_of("FirstReservation", "5", "six", ""), false),
     ]
+}
+
+/// A till that hears "not allowed" of a payment that was made takes the money a second time.
+#[test]
+fn what_was_carried_out_is_answered_although_todays_settings_refuse_it() {
+    let data = |text: &str| format!(r#""SaleData":{{"SaleToAcquirerData":"{text}","#);
+    let mut counter = Counter::with(Settings { ignore: vec!["store".to_owned()], ..settings() });
+    let body = payment("5", "1").replacen(r#""SaleData":{"#, &data("store=7"), 1);
+    let made = counter.done("Payment", "1", &body);
+    counter.stage.session.settings.ignore.clear();
+    assert_eq!(counter.done("Payment", "1", &body), made);
+    let answer = counter.does("Payment", "2", &body.replace("\"1\"", "\"2\""));
+    assert_eq!(answer["PaymentResponse"]["Response"]["ErrorCondition"], "NotAllowed", "{answer}");
+    assert_eq!(counter.journal.len(), 1);
 }
 
 #[test]

@@ -19,6 +19,7 @@ fn refused(settings: &Settings, category: &str, body: &str, named: &str) {
     let mut stage = Stage::ready();
     stage.session.settings = settings.clone();
     stage.till(category, "1", body);
+    stage.was_not_carried_out();
     assert!(stage.asked.is_empty(), "nothing is begun: {body}");
     let answer = stage.answer();
     let response = &answer[format!("{category}Response")]["Response"];
