@@ -74,6 +74,17 @@ fn where_no_list_shows_stored_cards_an_absence_proves_nothing() {
         assert!(store.is_unconfirmed());
     }
     assert!(matches!(store.sale.standing(), Standing::Unconfirmed { quarantined: Some(_), .. }), "a person is told");
+    // Nor does it after a decline that came in an unusual way.
+    let mut doubted = storing();
+    let _ = doubted.on(Event::CardRead { facts: facts(EntryMode::Icc), first_answer: FirstAnswer::GoOnline });
+    let (why, facts) = (Reason::BankDeclined.into(), HostFacts::default());
+    let refusal = Refusal { why, for_chip: ForChip::default(), facts };
+    let _ = doubted.on(Event::Answered(Answer::DeclinedInDoubt(Box::new(refusal))));
+    for seconds in [5, DAY + 10] {
+        let step = doubted.sale.handle(listed(Vec::new()), at(seconds), deadlines);
+        let _ = doubted.commit(step);
+        assert!(doubted.is_unconfirmed(), "after {seconds} s");
+    }
 }
 
 #[test]
