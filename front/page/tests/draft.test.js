@@ -3,24 +3,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { EMPTY, payable, requestOf, restOf, toApprove } from "../draft.js";
-import { begin, mayBeReplaced, mayTryAgain, reduce, screenOf, whose } from "../state.js";
+import { begin, mayBeReplaced, mayTryAgain, screenOf, whose } from "../state.js";
+import { ended as over, play, up, view as shown } from "./playing.js";
 
-const T = Date.parse("2026-11-22T12:00:00Z");
-const view = (more = {}) => ({
-  till: "local", reference: "r-1", number: 7, kind: "sale", amount: "48.00", currency: "EUR", state: "waiting-for-card",
-  text: "", startedAt: "2026-11-22T12:00:00Z", replayed: false, ...more,
-});
-const ended = (outcome, more = {}) => view({ state: "ended", outcome, ...more });
-function play(state, ...events) {
-  const done = [];
-  for (const event of events) {
-    let effects;
-    [state, effects] = reduce(state, { now: T, ...event });
-    done.push(...effects);
-  }
-  return [state, done];
-}
-const up = () => play(begin(null), { type: "link-up" })[0];
+const view = (more = {}) => shown({ amount: "48.00", ...more });
+const ended = (outcome, more = {}) => over(outcome, { amount: "48.00", ...more });
 const DRAFT = { kind: "sale", amount: "48.00", tip: 10, reference: "table-4", registration: "" };
 const tried = (draft, sale) => play(up(), { type: "start", reference: "r-1", draft, request: requestOf(draft, 2) }, { type: "posted", reference: "r-1", sale });
 const AGAIN = { type: "try-again", reference: "r-2" };

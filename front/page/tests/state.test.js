@@ -2,27 +2,10 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { begin, isUnderWay, mayCancel, reduce, REPEAT_MS, screenOf, waitOf } from "../state.js";
+import { begin, isUnderWay, mayCancel, REPEAT_MS, screenOf, waitOf } from "../state.js";
+import { ended, play, T, up, view } from "./playing.js";
 
-const T = Date.parse("2026-11-22T12:00:00Z");
 const REQUEST = { kind: "sale", amount: "12.34" };
-const view = (more = {}) => ({
-  till: "local", reference: "r-1", number: 7, kind: "sale", amount: "12.34", currency: "EUR", state: "waiting-for-card",
-  text: "", startedAt: "2026-11-22T12:00:00Z", replayed: false, ...more,
-});
-const ended = (outcome, more = {}) => view({ state: "ended", outcome, endedAt: "2026-11-22T12:00:09Z", ...more });
-
-/** Plays events; answers the last state and everything that was to be done. */
-function play(state, ...events) {
-  const done = [];
-  for (const event of events) {
-    let effects;
-    [state, effects] = reduce(state, { now: T, ...event });
-    done.push(...effects);
-  }
-  return [state, done];
-}
-const up = () => play(begin(null), { type: "link-up" })[0];
 const START = { type: "start", reference: "r-1", request: REQUEST };
 const started = () => play(up(), START)[0];
 const running = (sale = view()) => play(up(), START, { type: "posted", reference: "r-1", sale })[0];

@@ -219,7 +219,7 @@ async fn the_close_names_what_it_closes_before_and_after() {
     page.until("document.querySelector('#close-what')").await;
     let question = shown(&page, "#close-what").await;
     assert!(question.contains(net) && question.contains(count), "the question: {question}");
-    // Whoever says no has closed nothing.
+    // A cashier who says no closes nothing.
     page.keys(&ESCAPE.to_string()).await;
     page.until("!document.querySelector('dialog[open]')").await;
     assert_eq!(counter.get("/v1/closes").await["closes"], json!([]));

@@ -17,7 +17,7 @@ stop the agent (systemctl stop pos-agent.socket pos-agent), say it as its user, 
 
   runuser -u pos-agent -- pos-agent journal accept --by 'J. Doe'
 
-A till that repeats a reference of before is charged again from then on. Who said it, and when, is in the journal's chain.
+From then on a till that repeats an old reference is charged again. The journal's chain keeps who said it, and when.
 
 Exit codes: 0 done; 65 it need not be; 74 the journal or the mark cannot be used, or the agent runs.")]
 pub(super) struct Accept {

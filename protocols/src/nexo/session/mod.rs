@@ -24,7 +24,7 @@
 //!
 //! | ServiceID | SaleTransactionID | meaning | what is done |
 //! |---|---|---|---|
-//! | the same | the same | the same | the answer of before; while it is being carried out, its answer for both |
+//! | the same | the same | the same | the earlier answer; while it is being carried out, one answer for both |
 //! | the same | the same | another | rejected for 48 hours, and while that sale is open or the payment approved |
 //! | the same | another | | rejected for 48 hours, and new after them |
 //! | another | that of a payment that is approved, open or unconfirmed | | rejected: TransactionStatus tells of it |

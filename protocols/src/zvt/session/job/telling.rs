@@ -81,7 +81,7 @@ impl Job {
         }
     }
 
-    /// Whether the next answer of the till may be that to a `04 FF` of before.
+    /// Whether the next answer may belong to an earlier `04 FF`.
     fn owes_answer(&self, flow: &Flow<'_>) -> bool {
         self.owed > 0 && *flow.answers_intermediate
     }
