@@ -343,11 +343,13 @@ impl Terminal {
     /// What is shown next; nothing when the program has left the terminal.
     fn more(&self) -> String {
         use rustix::event::{PollFd, PollFlags, Timespec, poll};
+        use rustix::io::retry_on_intr;
         let patience = Timespec::try_from(counter::PATIENCE).unwrap();
-        let count = poll(&mut [PollFd::new(&self.person, PollFlags::IN)], Some(&patience)).unwrap();
+        // A program of another test that ends beside this one interrupts the wait.
+        let count = retry_on_intr(|| poll(&mut [PollFd::new(&self.person, PollFlags::IN)], Some(&patience))).unwrap();
         assert_ne!(count, 0, "nothing more is shown: {}", self.shown);
         let mut bytes = [0; 4096];
-        let count = rustix::io::read(&self.person, &mut bytes).unwrap_or(0);
+        let count = retry_on_intr(|| rustix::io::read(&self.person, &mut bytes)).unwrap_or(0);
         String::from_utf8_lossy(&bytes[..count]).into_owned()
     }
 
