@@ -77,7 +77,7 @@ impl<'a> Counter<'a> {
         self.told(asked, answer.as_ref())
     }
 
-    /// The same, again and again until something is told, or for eight hours nobody knows.
+    /// The same, again and again until something is told, or for eight hours nobody knows or nothing was sent.
     pub(crate) async fn insists(&mut self, asked: &Asked) -> Told {
         let mut last = Told::Nothing;
         for _ in 0..100 {
@@ -277,6 +277,16 @@ impl<'a> Counter<'a> {
             }
             Err(_) => Err(Said::NoAnswer { may_be_done: true }),
         }
+    }
+
+    /// The transactions whose end nobody knows.
+    pub(crate) async fn unsettled(&self) -> Vec<String> {
+        let (above, below) = (SaleNumber::BEFORE_ALL, SaleNumber::AFTER_ALL);
+        let till = Some(TILL.to_owned());
+        let list = |reply| Command::ListNewest { till, above, below, reference: None, limit: 100, reply };
+        let sales: Vec<SaleView> = self.hears(list).await.expect("the list is answered");
+        let open = sales.iter().filter(|sale| sale.outcome.is_none());
+        open.map(|sale| format!("{sale:?}")).collect()
     }
 
     /// The payments at the bank that stand, and that nobody told the till of.
