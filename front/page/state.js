@@ -275,6 +275,9 @@ const HANDLERS = {
   },
 };
 
+/** The events that it knows. */
+export const EVENTS = Object.keys(HANDLERS);
+
 /** Refusals with 5xx after which it is certain that nothing was begun. */
 const KNOWN_500 = ["not-ready", "printer", "journal", "gateway"];
 const SOUND_OF_STEP = { "remove-card": "card", "pin-wrong": "attention", "try-again": "attention" };
@@ -282,11 +285,14 @@ const SOUND_OF_STEP = { "remove-card": "card", "pin-wrong": "attention", "try-ag
 const forget = (job) => ({ do: "forget", reference: job.reference });
 const again = (job) => ({ do: "later", ms: RETRY_MS, event: { type: "ask-again", reference: job.reference } });
 
+/** A reference names a sale only together with its till. */
+const isSame = (one, sale) => one.reference === sale.reference && one.till === sale.till;
+
 /** The job is put away; what is still unconfirmed goes on being watched. */
 function leave(state) {
   const sale = state.job?.sale;
   const next = { ...state, job: null };
-  const isNew = isUnconfirmed(sale) && !sale.training && !state.open.some((one) => one.reference === sale.reference);
+  const isNew = isUnconfirmed(sale) && !sale.training && !state.open.some((one) => isSame(one, sale));
   return isNew ? { ...next, open: [...state.open, sale] } : next;
 }
 
@@ -344,7 +350,7 @@ function adopt(state, sale, when) {
 function rememberOpen(state, sale) {
   // What is trained owes nobody anything, and its references are its own.
   if (sale.training) return [state, []];
-  const known = state.open.find((one) => one.reference === sale.reference && one.till === sale.till);
+  const known = state.open.find((one) => isSame(one, sale));
   const rest = state.open.filter((one) => one !== known);
   if (isUnconfirmed(sale)) return [{ ...state, open: [...rest, sale] }, []];
   if (!known || sale.state !== "ended") return [state, []];
