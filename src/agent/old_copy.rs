@@ -71,8 +71,6 @@ pub(super) struct OldCopy {
     waiting: Vec<(SaleNumber, Action, Duration)>,
     /// Transactions of before that this journal never sent: cancelled, unless the gateway holds them.
     unsent: BTreeSet<SaleNumber>,
-    /// Those of them that the gateway holds.
-    not_unsent: BTreeSet<SaleNumber>,
     /// What was found is not in the book yet.
     pub(super) unmarked: bool,
 }
@@ -97,7 +95,6 @@ impl OldCopy {
             trouble: None,
             waiting: Vec::new(),
             unsent: BTreeSet::new(),
-            not_unsent: BTreeSet::new(),
             unmarked: false,
         }
     }
@@ -136,18 +133,25 @@ impl OldCopy {
 
     /// What a transaction that is taken up from the disk hears first; nothing as long as the gateway's word is waited
     /// for.
-    pub(super) fn first_event(&mut self, number: SaleNumber, never_sent: bool) -> Option<Event> {
+    pub(super) fn first_event(&mut self, order: &sale::Order, never_sent: bool) -> Option<Event> {
+        let number = order.number;
+        // It was left alone when that was found, or it could not be recorded that it waits for a person.
+        let is_known_as_sent = || self.noticed.references.contains(&mark_of(&order.merchant_transaction_id));
         match self.comparison {
+            _ if never_sent && self.is_of_before_it_was_noticed(number) && is_known_as_sent() => {
+                Some(Event::OldCopy { why: waits_for_person(number) })
+            }
             Comparison::Due(_) | Comparison::Asking if never_sent && number <= self.before => {
                 self.unsent.insert(number);
                 None
             }
-            // It could not be recorded that it waits for a person.
-            Comparison::IsOldCopy(_) if never_sent && self.not_unsent.contains(&number) => {
-                Some(Event::OldCopy { why: waits_for_person(number) })
-            }
             _ => Some(Event::Restarted),
         }
+    }
+
+    /// Whether this transaction was in the journal when that was found to be an old copy.
+    fn is_of_before_it_was_noticed(&self, number: SaleNumber) -> bool {
+        number <= self.noticed.before
     }
 
     /// When it is asked next.
@@ -200,17 +204,21 @@ impl Agent {
             return Some(reversal);
         }
         match &self.old_copy.comparison {
+            // What was left alone when that was found goes on now, and waits for a person all the same.
+            _ if self.old_copy.is_of_before_it_was_noticed(number) => self.hold_for_person(number),
             Comparison::Finished | Comparison::BeganAnew(_) => Some(reversal),
             Comparison::Due(_) | Comparison::Asking => {
                 self.old_copy.waiting.push((number, reversal, self.clock.monotonic()));
                 None
             }
             // It could not be recorded that it waits for a person: tried again here.
-            Comparison::IsOldCopy(_) => {
-                self.sales.inbox.push_back((number, Event::OldCopy { why: waits_for_person(number) }));
-                None
-            }
+            Comparison::IsOldCopy(_) => self.hold_for_person(number),
         }
+    }
+
+    fn hold_for_person(&mut self, number: SaleNumber) -> Option<Action> {
+        self.sales.inbox.push_back((number, Event::OldCopy { why: waits_for_person(number) }));
+        None
     }
 
     /// When the gateway is asked next: after the first probe, which tells how far its clock is from ours, and wakes the
@@ -248,9 +256,7 @@ impl Agent {
         self.old_copy.comparison = Comparison::IsOldCopy(how);
         let ours = |sale: &Sale| strange.contains(&sale.order().merchant_transaction_id);
         for number in std::mem::take(&mut self.old_copy.unsent) {
-            if self.sales.open.get(&number).is_some_and(|active| ours(&active.sale)) {
-                self.old_copy.not_unsent.insert(number);
-            } else {
+            if !self.sales.open.get(&number).is_some_and(|active| ours(&active.sale)) {
                 self.advance(number, Event::Restarted);
             }
         }

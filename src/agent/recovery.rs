@@ -24,9 +24,9 @@ impl Agent {
             }
             tracing::info!(sale = number.get(), "found open, being settled");
             let never_sent = sale.standing() == sale::Standing::Waiting;
+            let first = self.old_copy.first_event(sale.order(), never_sent);
             let counted = self.sales.open.get(&number).is_some_and(|active| active.counted);
             self.sales.open.insert(number, OpenSale { counted, ..OpenSale::new(sale, self.clock.monotonic()) });
-            let first = self.old_copy.first_event(number, never_sent);
             self.sales.inbox.extend(first.map(|event| (number, event)));
         }
     }

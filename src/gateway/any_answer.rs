@@ -56,7 +56,7 @@ pub async fn read(
         reversal: answer::reversal(&reply, payment, asked, assumptions),
         inquiry: inquiry::read(&reply, &asked.merchant_transaction_id, assumptions),
         references: listed().and_then(|entries| {
-            let mut search = Search::new(terminal_of(asked), 0, 24 * 3600 * 1000);
+            let mut search = Search::new(&[terminal_of(asked).to_owned()].into(), 0, 24 * 3600 * 1000);
             let window = search.next()?.ok_or("a day is a window")?;
             let found = search.take(window, &entries)?;
             search.keep(found)?;

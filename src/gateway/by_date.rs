@@ -32,18 +32,20 @@ pub(super) struct Window {
 
 /// A search under way.
 pub(super) struct Search {
-    prefix: String,
+    /// Of each terminal that is asked for.
+    prefixes: Vec<String>,
     open: Vec<Window>,
     asked: usize,
     found: BTreeSet<String>,
 }
 
 impl Search {
-    /// For the references of a terminal, between two times in milliseconds since 1970.
-    pub(super) fn new(terminal_id: &str, from_unix_ms: i64, to_unix_ms: i64) -> Self {
+    /// For the references of these terminals, between two times in milliseconds since 1970.
+    pub(super) fn new(terminal_ids: &BTreeSet<String>, from_unix_ms: i64, to_unix_ms: i64) -> Self {
         let (from, to) = (from_unix_ms.div_euclid(1000), to_unix_ms.div_euclid(1000));
         let open = if from <= to { vec![Window { from, to }] } else { Vec::new() };
-        Self { prefix: format!("{terminal_id}-"), open, asked: 0, found: BTreeSet::new() }
+        let prefixes = terminal_ids.iter().map(|id| format!("{id}-")).collect();
+        Self { prefixes, open, asked: 0, found: BTreeSet::new() }
     }
 
     /// What to ask next; `None` when all is answered.
@@ -62,7 +64,7 @@ impl Search {
         Ok(Some(window))
     }
 
-    /// Takes what was answered for a window: the references of the terminal in it.
+    /// Takes what was answered for a window: the references of the terminals in it.
     ///
     /// # Errors
     /// When the window cannot be halved any more.
@@ -70,7 +72,8 @@ impl Search {
         let Window { from, to } = window;
         if entries.len() < LIMIT {
             let references = entries.iter().filter_map(|entry| text_at(entry, "/merchantTransactionId"));
-            return Ok(references.filter(|text| text.starts_with(&self.prefix)).map(str::to_owned).collect());
+            let ours = |text: &&str| self.prefixes.iter().any(|prefix| text.starts_with(prefix));
+            return Ok(references.filter(ours).map(str::to_owned).collect());
         }
         if from == to {
             return Err(format!(
@@ -135,8 +138,13 @@ mod tests {
         within.take(LIMIT).map(|(_, reference)| json!({ "merchantTransactionId": reference })).collect()
     }
 
+    /// For the references of one terminal.
+    fn for_one(from_ms: i64, to_ms: i64) -> Search {
+        Search::new(&BTreeSet::from(["4711".to_owned()]), from_ms, to_ms)
+    }
+
     fn searched(bank: &[(i64, String)], from_ms: i64, to_ms: i64) -> Result<Vec<String>, String> {
-        let mut search = Search::new("4711", from_ms, to_ms);
+        let mut search = for_one(from_ms, to_ms);
         while let Some(window) = search.next()? {
             let found = search.take(window, &answered(bank, window))?;
             search.keep(found)?;
@@ -151,13 +159,17 @@ mod tests {
             .map(|reference| json!({ "merchantTransactionId": reference }))
             .chain([json!({}), json!({ "merchantTransactionId": 7 })])
             .collect();
-        let mut search = Search::new("4711", 0, 0);
+        let mut search = for_one(0, 0);
         let window = search.next().unwrap().unwrap();
         let found = search.take(window, &entries).unwrap();
         search.keep(found).unwrap();
         assert_eq!(search.next(), Ok(None));
         assert_eq!(search.finish(), ["4711-1-a"]);
         assert_eq!(searched(&[(1, "4711-1".to_owned())], 5000, 4000), Ok(Vec::new()), "an empty span");
+        let mut of_two = Search::new(&["4711", "471"].map(str::to_owned).into(), 0, 0);
+        let window = of_two.next().unwrap().unwrap();
+        let list = ["4711-1-a", "471-2-b", "47-3-c"].map(|reference| json!({ "merchantTransactionId": reference }));
+        assert_eq!(of_two.take(window, &list), Ok(vec!["4711-1-a".to_owned(), "471-2-b".to_owned()]));
     }
 
     #[test]
@@ -167,7 +179,7 @@ mod tests {
         assert!(error.contains("single second") && error.contains("query-by-date = false"), "{error}");
         assert_eq!(searched(&bank[1..], 0, 100_000).map(|found| found.len()), Ok(99));
         let full: Vec<Value> = (0..100).map(|_| json!({})).collect();
-        let mut search = Search::new("4711", 0, i64::MAX);
+        let mut search = for_one(0, i64::MAX);
         let error = loop {
             let window = search.next().unwrap().unwrap();
             if let Err(error) = search.take(window, &full) {
@@ -180,7 +192,7 @@ mod tests {
     #[test]
     fn there_is_an_end_to_questions_and_to_what_is_kept() {
         // A stranger's payment in each second.
-        let mut search = Search::new("4711", 0, 400_000_000);
+        let mut search = for_one(0, 400_000_000);
         let error = loop {
             match search.next() {
                 Ok(window) => {
@@ -193,7 +205,7 @@ mod tests {
             }
         };
         assert!(error.contains("4096 queries"), "{error}");
-        let mut search = Search::new("4711", 0, 400_000_000);
+        let mut search = for_one(0, 400_000_000);
         let mut take = |numbers: std::ops::Range<usize>| {
             let ours: Vec<_> = numbers.map(|n| json!({ "merchantTransactionId": format!("4711-{n}") })).collect();
             let found = search.take(Window { from: 0, to: 0 }, &ours).unwrap();
@@ -207,7 +219,7 @@ mod tests {
     /// A terminal whose clock was a year ahead is asked about a year.
     #[test]
     fn what_the_journal_knows_is_not_kept_however_much_it_is() {
-        let mut search = Search::new("4711", 0, 400_000_000);
+        let mut search = for_one(0, 400_000_000);
         for part in 0..1_000 {
             let ours: Vec<_> =
                 (0..99).map(|n| json!({ "merchantTransactionId": format!("4711-{part}-{n}") })).collect();

@@ -5,7 +5,7 @@
 //! any request, by hand, after a complete answer said that nothing was done. A request that moves money is not sent
 //! elsewhere when the body of its 307 says that something was done, or names a payment: it is "unknown".
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -257,7 +257,7 @@ impl Client {
         }
     }
 
-    /// All `merchantTransactionId`s of this terminal that the gateway knows between two times, in milliseconds since
+    /// All `merchantTransactionId`s of these terminals that the gateway knows between two times, in milliseconds since
     /// 1970; whole seconds, both ends included. Nothing moves by it. Of each answer only those are kept that `strange`
     /// gives back: a terminal has more transactions in a year than a board has memory for.
     ///
@@ -265,8 +265,8 @@ impl Client {
     /// When the gateway does not answer all of it, in a sentence. What it did answer proves nothing then.
     pub async fn references_between<F>(
         &self,
-        from_unix_ms: i64,
-        to_unix_ms: i64,
+        terminal_ids: &BTreeSet<String>,
+        (from_unix_ms, to_unix_ms): (i64, i64),
         strange: impl Fn(Vec<String>) -> F,
     ) -> Result<Vec<String>, String>
     where
@@ -274,7 +274,7 @@ impl Client {
     {
         self.0.files.refresh();
         let assumptions = &self.0.gateway.assumptions;
-        let mut search = Search::new(&self.0.terminal.id, from_unix_ms, to_unix_ms);
+        let mut search = Search::new(terminal_ids, from_unix_ms, to_unix_ms);
         while let Some(window) = search.next()? {
             let window_asked = window.parameters(assumptions)?;
             let mut parameters = vec![("entityId", self.0.gateway.entity_id.as_str())];

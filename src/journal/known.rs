@@ -10,6 +10,7 @@ use serde_json::Value;
 use super::Error;
 use super::chain::Mark;
 use super::db::{Db, STEPS_OF_SALE, failed, put};
+use super::open::MILLISECONDS_OF_A_DAY;
 use crate::transaction::SaleNumber;
 
 /// What a journal was found not to know, when it was an old copy of itself.
@@ -82,6 +83,31 @@ impl Db {
             &open.iter().map(|number| SaleNumber::new(number.unsigned_abs())).collect::<Vec<_>>(),
             not_after,
         )
+    }
+
+    /// The ids of the terminals that may have sent, since this time, what this journal does not know: that of its
+    /// latest transaction and those of all that began since. Of each journal that was taken over and knew of that time
+    /// it is the id of the latest transaction in it.
+    pub(super) fn terminals_since(&self, unix_ms: i64) -> Result<BTreeSet<String>, Error> {
+        let date = unix_ms.div_euclid(MILLISECONDS_OF_A_DAY);
+        let sql = "SELECT coalesce((SELECT min(first) FROM day WHERE date >= ?1), max(number), 0) FROM sale";
+        let since: i64 = self.connection.query_row(sql, [date], |row| row.get(0)).map_err(failed)?;
+        let mut numbers = self.numbers("SELECT number FROM sale WHERE number >= ?1", [since])?;
+        for Taken { first, mark, .. } in self.taken()? {
+            let sql = "SELECT id / ?4 FROM step WHERE entry >= ?1 AND entry < ?2 AND id % ?4 = 0
+                       AND (SELECT unix_ms FROM step WHERE entry < ?2 ORDER BY entry DESC LIMIT 1) >= ?3
+                       ORDER BY entry DESC LIMIT 1";
+            numbers.extend(self.numbers(sql, params![first, mark, unix_ms, STEPS_OF_SALE])?);
+        }
+        let mut begun = self.connection.prepare("SELECT records FROM step WHERE id = ?1").map_err(failed)?;
+        let mut ids = BTreeSet::new();
+        for number in numbers {
+            let records = begun.query_row([number.saturating_mul(STEPS_OF_SALE)], |row| row.get::<_, String>(0));
+            let records = records.optional().map_err(failed)?.and_then(|text| serde_json::from_str(&text).ok());
+            let id = records.as_ref().and_then(|records: &Value| records.pointer("/0/order/terminalId")?.as_str());
+            ids.extend(id.map(str::to_owned));
+        }
+        Ok(ids)
     }
 
     /// Whether a transaction of this journal sent a request under this reference at the gateway

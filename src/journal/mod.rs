@@ -59,6 +59,7 @@ mod sold;
 mod verify;
 mod wal;
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -439,6 +440,15 @@ impl Journal {
     /// When it cannot be read.
     pub fn knows(&self, merchant_transaction_id: &str) -> Result<bool, Error> {
         self.db.knows(merchant_transaction_id)
+    }
+
+    /// The ids of the terminals that may have sent, since a time in milliseconds since 1970, what this journal does not
+    /// know: it holds transactions of theirs.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn terminals_since(&self, unix_ms: i64) -> Result<BTreeSet<String>, Error> {
+        self.db.terminals_since(unix_ms)
     }
 
     /// Writes into the book that it has begun, with the gateway's time, unless it has a transaction or says so already.

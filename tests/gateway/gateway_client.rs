@@ -3,6 +3,7 @@
 //!
 //! The bytes under `EXPECTED_` are typed from the interface documents and never edited to make a test pass.
 
+use std::collections::BTreeSet;
 use std::os::unix::fs::PermissionsExt;
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -482,7 +483,7 @@ async fn a_query_may_be_a_post_with_the_same_parameters_in_its_body() {
     .await;
     assert_eq!(shop.client.query(REFERENCE).await, Inquiry::Payments(Vec::new()));
     assert_eq!(shop.client.find(&[("shortId".to_owned(), "1&2".to_owned())]).await, Ok(Vec::new()));
-    assert_eq!(shop.client.references_between(0, 1_999, all).await, Ok(Vec::new()));
+    assert_eq!(shop.client.references_between(&ours(), (0, 1_999), all).await, Ok(Vec::new()));
     let entity = "entityId=0123456789abcdef0123456789abcdef";
     let bodies = [
         format!("{entity}&merchantTransactionId={REFERENCE}&includeLinkedTransactions=true"),
@@ -531,7 +532,7 @@ async fn how_a_gateway_says_that_nothing_is_there_is_a_setting() {
     for what in ["another code", "no code", "a payment is listed"] {
         assert!(matches!(shop.client.query(REFERENCE).await, Inquiry::CannotAsk { .. }), "{what}");
     }
-    assert_eq!(shop.client.references_between(0, 1_000, all).await, Ok(Vec::new()));
+    assert_eq!(shop.client.references_between(&ours(), (0, 1_000), all).await, Ok(Vec::new()));
     shop.server.finish();
 }
 
@@ -549,7 +550,7 @@ async fn the_references_of_a_span_are_found_in_windows_that_are_halved() {
     })
     .await;
     // 2024-05-01 10:00:00 to 10:00:03 UTC.
-    let found = shop.client.references_between(1_714_557_600_500, 1_714_557_603_400, all).await;
+    let found = shop.client.references_between(&ours(), (1_714_557_600_500, 1_714_557_603_400), all).await;
     assert_eq!(found, Ok(vec!["4711-7-a".to_owned(), "4711-8-c".to_owned()]));
     let entity = "GET /v1/query?entityId=0123456789abcdef0123456789abcdef";
     for (request, (from, to)) in shop.server.requests().iter().zip([("00", "03"), ("00", "01"), ("02", "03")]) {
@@ -564,11 +565,11 @@ async fn the_references_of_a_span_are_found_in_windows_that_are_halved() {
         [http("500 Internal Server Error", ""), http("400 Bad Request", r#"{"result":{"code":"800.120.100"}}"#)]
     {
         let shop = Shop::new(vec![list(&full), list(&["4711-7-a"]), Act::Answer(answer)]).await;
-        assert!(shop.client.references_between(0, 9_000, all).await.is_err());
+        assert!(shop.client.references_between(&ours(), (0, 9_000), all).await.is_err());
         shop.server.finish();
     }
     let shop = Shop::new(vec![list(&full)]).await;
-    let why = shop.client.references_between(5_000, 5_999, all).await.unwrap_err();
+    let why = shop.client.references_between(&ours(), (5_000, 5_999), all).await.unwrap_err();
     assert!(why.contains("single second") && why.contains("query-by-date = false"), "{why}");
 }
 
@@ -920,7 +921,7 @@ fn futures_can_go_to_another_thread() {
     send(|client| client.payment(Box::leak(Box::new(PaymentId::new(ID))), Box::leak(Box::new(expected()))));
     send(|client| client.look_up(&[]));
     send(|client| client.query(REFERENCE));
-    send(|client| client.references_between(0, 1, all));
+    send(|client| async move { client.references_between(&ours(), (0, 1), all).await });
     send(|client| client.probe());
     send(|client| client.reverse(Box::leak(Box::new(PaymentId::new(ID))), eur("1.00"), REFERENCE));
     fn pay(client: &'static Client, prepared: pos_agent::gateway::PreparedPayment) -> impl Send {
@@ -1075,6 +1076,11 @@ fn approved() -> Vec<u8> {
 fn http(status: &str, body: &str) -> Vec<u8> {
     format!("HTTP/1.1 {status}\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}", body.len())
         .into()
+}
+
+/// The terminals that are asked for.
+fn ours() -> BTreeSet<String> {
+    BTreeSet::from(["4711".to_owned()])
 }
 
 /// None of them is known.

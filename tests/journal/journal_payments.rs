@@ -424,3 +424,36 @@ fn what_is_not_known_is_looked_for_from_the_last_thing_that_is() {
     open(&file(&dir)).write(open_sale, 3, NOON + 4 * DAY, &[ended()]).unwrap();
     assert_eq!(until().known_until_unix_ms, Some(NOON + 4 * DAY));
 }
+
+/// A transaction that began now, by a terminal of this id.
+fn begin_as(path: &Path, number: u64, terminal: &str, unix_ms: i64) {
+    let mut order = order(number, &format!("r{number}"));
+    order["terminalId"] = terminal.into();
+    let mut db = open(path);
+    db.write(SaleNumber::new(number), 0, unix_ms, &[record(json!({"kind": "started", "order": order}))]).unwrap();
+    db.write(SaleNumber::new(number), 1, unix_ms, &[ended()]).unwrap();
+}
+
+/// What was sent since and is not known here was sent under one of these.
+#[test]
+fn the_ids_of_the_terminals_of_a_time_are_those_of_its_transactions_and_of_the_latest_one() {
+    let (dir, old) = (TempDir::new().unwrap(), TempDir::new().unwrap());
+    let since = |unix_ms| open_journal(&file(&dir)).unwrap().0.terminals_since(unix_ms).unwrap();
+    let are = |ids: &[&str]| ids.iter().map(|&id| id.to_owned()).collect::<std::collections::BTreeSet<_>>();
+    assert_eq!(since(NOON), are(&[]));
+    begin_as(&file(&dir), 1, "1", NOON);
+    begin_as(&file(&dir), 2, "2", NOON + 2 * DAY);
+    begin_as(&file(&dir), 3, "3", NOON + 2 * DAY + 1);
+    for (from, ids) in [(NOON, ["1", "2", "3"].as_slice()), (NOON + 2 * DAY, &["2", "3"]), (NOON + 9 * DAY, &["3"])] {
+        assert_eq!(since(from), are(ids), "{} days on", (from - NOON) / DAY);
+    }
+    // The other board's last transaction went on for a day after the last one began there.
+    begin_as(&file(&old), 11, "4", NOON - 9 * DAY);
+    begin_as(&file(&old), 12, "5", NOON - 3 * DAY);
+    open(&file(&old)).write(SaleNumber::new(12), 2, NOON - 2 * DAY, &[asked()]).unwrap();
+    adopt(&file(&dir), &file(&old), None, NOON + 3 * DAY).unwrap();
+    begin_as(&file(&dir), 20, "6", NOON + 4 * DAY);
+    assert_eq!(since(NOON + 4 * DAY), are(&["6"]));
+    assert_eq!(since(NOON - 2 * DAY), are(&["1", "2", "3", "5", "6"]));
+    assert_eq!(since(NOON - 2 * DAY + 1), are(&["1", "2", "3", "6"]));
+}

@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use crate::world::World;
 use crate::world::bank::Behaviour;
+use crate::world::board;
 use crate::world::host_rules::{self, HostRules};
-use crate::world::tills::{Told, Wish};
+use crate::world::tills::{By, Earlier, Told, Wish};
 use crate::world::verdict::EndState;
 use pos_agent::transaction::Kind;
 use tokio::time::sleep;
@@ -17,6 +18,10 @@ const HOUR: Duration = Duration::from_secs(3600);
 /// Payments of another terminal in the time that is asked for: more than the gateway lists at once, so that it is asked
 /// for a part of the time after the other. The literal gateway throttles who asks so often.
 const OTHERS: u32 = 300;
+/// Another terminal id of the same shop.
+const ANOTHER_ID: &str = "87654321";
+/// The account of another shop.
+const ANOTHER_ACCOUNT: &str = "8a8294174b7ecb28014b9699220015cb";
 
 /// A terminal whose journal is the copy that was made while its first sale was pending; that sale ended, and a second
 /// one was made. The till was told of both.
@@ -162,5 +167,114 @@ fn a_journal_that_is_whole_goes_on_as_soon_as_the_gateway_was_asked() {
         let (violations, ends) = world.judge();
         assert!(violations.is_empty(), "{host_rules:?}: {violations:?}\n{}", world.story());
         assert_eq!(ends, [EndState::TakenBack], "{host_rules:?}: {}", world.story());
+    }
+}
+
+/// The copy is put back together with another terminal id. What was given back after the copy was made went out under
+/// the id of before, and is found under it.
+#[test]
+fn an_old_copy_with_another_terminal_id_gives_nothing_back_a_second_time() {
+    for host_rules in host_rules::played() {
+        let world = World::new("");
+        {
+            let mut state = world.lock();
+            state.bank.host_rules = *host_rules;
+            state.wishes.push(Wish { till: "till-1".to_owned(), ..Wish::new(1, Kind::ByRegistration, 1000) });
+            for number in [2, 3] {
+                let of = Some(Earlier::Wish { number: 1, by: By::Reference });
+                let till = "till-1".to_owned();
+                state.wishes.push(Wish { of, till, ..Wish::new(number, Kind::Refund, 1000) });
+            }
+        }
+        world.boot(async |mut till| {
+            till.until_ready().await;
+            till.wants(0).await;
+            world.keep_copy();
+            till.wants(1).await;
+        });
+        assert_eq!(last_told(&world, 1), Some(Told::Approved { minor: 1000 }), "{}", world.story());
+        world.wait(HOUR);
+        world.put_copy_back();
+        world.lock().terminal = ANOTHER_ID;
+        world.boot(async |mut till| {
+            till.until_ready().await;
+            sleep(HOUR).await;
+            let attention = till.attention().await;
+            assert!(attention.iter().any(|text| text.contains("is an old copy")), "{host_rules:?}: {attention:?}");
+            till.ask(2).await;
+            till.until_final(2, HOUR).await;
+        });
+        let given = world.lock().bank.asked.iter().filter(|asked| asked.what.kind == "RF").count();
+        assert_eq!(given, 1, "{host_rules:?}: {}", world.story());
+        assert!(matches!(last_told(&world, 2), Some(Told::Unknown(_))), "{host_rules:?}: {}", world.story());
+    }
+}
+
+/// A technician starts an old copy with another terminal id, or another account, and corrects that a day later: what
+/// the till was told is approved waits for a person then, and is not taken back.
+#[test]
+fn an_old_copy_is_found_out_although_it_ran_under_another_name_meanwhile() {
+    for host_rules in host_rules::played() {
+        for (terminal, entity) in [(ANOTHER_ID, board::ENTITY), (board::TERMINAL, ANOTHER_ACCOUNT)] {
+            let scene = format!("{host_rules:?}, terminal {terminal}, account {entity}");
+            let world = with_an_old_copy(*host_rules, "insert chip-no-cvm");
+            (world.lock().terminal, world.lock().entity) = (terminal, entity);
+            world.boot(async |mut till| {
+                till.until_ready().await;
+                // What is new is written down, and moves what this journal knows until today.
+                till.wants(2).await;
+                sleep(25 * HOUR).await;
+            });
+            (world.lock().terminal, world.lock().entity) = (board::TERMINAL, board::ENTITY);
+            world.boot(async |till| {
+                till.until_ready().await;
+                sleep(6 * HOUR).await;
+                till.look(0).await;
+            });
+            assert_eq!(reversals(&world), 0, "{scene}: {}", world.story());
+            assert_eq!(last_told(&world, 0), Some(Told::Unconfirmed { needs_a_person: true }), "{scene}");
+        }
+    }
+}
+
+/// A board with an empty journal in the place of one that has sold: it sells at once, and ten minutes later it says
+/// that the other one's journal is to be taken over. It takes back nothing and holds up nothing for that.
+#[test]
+fn a_board_in_anothers_place_says_that_its_journal_began_anew() {
+    for (sold_before, says) in [(true, 1), (false, 0)] {
+        let world = World::new("");
+        for number in 1..=3 {
+            let wish = Wish { till: "till-1".to_owned(), ..Wish::new(number, Kind::ByRegistration, 1000) };
+            world.lock().wishes.push(wish);
+        }
+        if sold_before {
+            world.boot(async |mut till| {
+                till.until_ready().await;
+                till.wants(0).await;
+            });
+            world.wait(24 * HOUR);
+        }
+        world.change_board();
+        world.boot(async |mut till| {
+            let began_anew = async || {
+                let attention = till.attention().await;
+                attention
+                    .iter()
+                    .filter(|text| text.contains("journal is new") && text.contains("journal adopt"))
+                    .count()
+            };
+            till.until_ready().await;
+            sleep(HOUR).await;
+            assert_eq!(began_anew().await, 0, "nobody was served yet");
+            till.another().wants(1).await;
+            assert_eq!(began_anew().await, 0, "the first customer is served first");
+            sleep(Duration::from_secs(700)).await;
+            assert_eq!(began_anew().await, says, "{}", world.story());
+            till.wants(2).await;
+        });
+        for sold in [1, 2] {
+            assert_eq!(last_told(&world, sold), Some(Told::Approved { minor: 1000 }), "{}", world.story());
+        }
+        assert_eq!(reversals(&world), 0, "{}", world.story());
     }
 }

@@ -190,6 +190,9 @@ pub(super) fn write_files(folder: &Path) {
     fs::write(folder.join("ca.pem"), bank_server::tls(0).0).unwrap();
 }
 
+/// The terminal id of the acquirer.
+pub(crate) const TERMINAL: &str = "12345678";
+
 /// The shop's account at the gateway.
 pub(crate) const ENTITY: &str = "8a8294174b7ecb28014b9699220015ca";
 
@@ -199,15 +202,15 @@ const OF_LITERAL: &str = "refuses-repeated-references = true\n";
 fn write_config(world: &World) -> std::path::PathBuf {
     let folder = world.folder().display();
     let journal = world.journal();
-    let (literal, by_post, entity) = {
+    let (literal, by_post, terminal, entity) = {
         let state = world.lock();
-        (state.bank.host_rules == HostRules::Literal, state.bank.asked_by_post, state.entity)
+        (state.bank.host_rules == HostRules::Literal, state.bank.asked_by_post, state.terminal, state.entity)
     };
     let of_literal = if literal { OF_LITERAL } else { "" };
     let by_post = if literal && by_post { "query-method = \"POST\"\n" } else { "" };
     let text = format!(
         r#"[terminal]
-id = "12345678"
+id = "{terminal}"
 merchant = ["Corner Shop"]
 currency = "EUR"
 card-timeout-s = 60

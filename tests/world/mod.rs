@@ -96,6 +96,8 @@ pub(crate) struct State {
     taken_away: Option<(usize, board::TakenAway)>,
     /// The disk takes nothing.
     pub(crate) disk_full: bool,
+    /// The terminal id that the board is set up with.
+    pub(crate) terminal: &'static str,
     /// The account at the gateway that the board is set up with.
     pub(crate) entity: &'static str,
     randoms: u64,
@@ -135,6 +137,7 @@ impl World {
             clock_off_ms: 0,
             taken_away: None,
             disk_full: false,
+            terminal: board::TERMINAL,
             entity: board::ENTITY,
             randoms: 0,
             boots: 0,
@@ -234,6 +237,17 @@ impl World {
     pub(crate) fn put_copy_back(&self) {
         assert!(self.is_dead(), "a copy is put back between two boards");
         board::copy_disk(&self.kept(), &self.journal());
+    }
+
+    /// The next board is another one: with an empty journal, and without a mark that the terminal has sold.
+    pub(crate) fn change_board(&self) {
+        assert!(self.is_dead(), "a board is changed between two");
+        for file in std::fs::read_dir(self.folder()).unwrap().map(|entry| entry.unwrap().path()) {
+            if file.extension().is_some_and(|end| end == "sold") {
+                std::fs::remove_file(file).unwrap();
+            }
+        }
+        board::new_disk(&self.journal());
     }
 
     fn kept(&self) -> PathBuf {

@@ -1,6 +1,7 @@
 //! The comparison with the gateway: from when to when it is asked, which references of this terminal it names, and
 //! which of them cannot be there when this journal is whole.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use tokio::sync::oneshot;
@@ -34,8 +35,8 @@ impl Agent {
         if self.old_copy_due().is_none_or(|at| at > self.clock.monotonic()) {
             return;
         }
-        let (from, to) = match self.window() {
-            Ok(window) => window,
+        let (terminals, from, to) = match self.what_is_asked() {
+            Ok(asked) => asked,
             Err(error) => {
                 self.old_copy.comparison = Comparison::Due(self.clock.monotonic() + FIRST_WAIT);
                 return self.journal_is_faulty(&error);
@@ -53,9 +54,18 @@ impl Agent {
                     said.await.unwrap_or_else(|_| Err("the terminal is being stopped".to_owned()))
                 }
             };
-            let references = gateway.references_between(from, to, strange).await;
+            let references = gateway.references_between(&terminals, (from, to), strange).await;
             let _ = done.send(TaskResult::References { references }).await;
         });
+    }
+
+    /// The terminals and the time that the gateway is asked for: this one's id, and those that the journal has of that
+    /// time, for a copy may be put back together with another id.
+    fn what_is_asked(&mut self) -> Result<(BTreeSet<String>, i64, i64), journal::Error> {
+        let (from, to) = self.window()?;
+        let mut terminals = self.journal.book.terminals_since(from)?;
+        terminals.insert(self.config.terminal.id.clone());
+        Ok((terminals, from, to))
     }
 
     /// The time that the gateway is asked for, in its own clock; the journal keeps from when on, until there is an
@@ -78,6 +88,9 @@ impl Agent {
         if self.old_copy.known_until_unix_ms > over {
             self.old_copy.known_until_unix_ms = self.journal.book.known_until(over)?.unwrap_or_default();
         }
+        if let Some(begun) = self.open_before_another_account() {
+            self.old_copy.known_until_unix_ms = begun.min(self.old_copy.known_until_unix_ms);
+        }
         let OldCopy { known_until_unix_ms: known, first_unix_ms: first, .. } = self.old_copy;
         if self.old_copy.tries == 0 {
             self.journal.book.look_from(Some(known))?;
@@ -85,6 +98,15 @@ impl Agent {
         let began = self.journal.book.began()?;
         let (from, to) = window(known, first, began, now, apart);
         Ok((from.max(0), to.max(board.saturating_add(SLACK_MS))))
+    }
+
+    /// When the first of the open transactions began, where the latest one was begun with another account: that one was
+    /// asked since, and this one was not.
+    fn open_before_another_account(&self) -> Option<i64> {
+        let before = self.old_copy.before;
+        let latest = self.journal.book.number(before).ok().flatten()?;
+        let open = self.sales.open.range(..=before).filter(|_| self.is_of_another_account(latest.order()));
+        open.map(|(_, active)| active.sale.order().started_unix_ms).min()
     }
 
     /// The gateway named the references that it holds, or could not be asked.
