@@ -187,8 +187,8 @@ fn said_of(rescued: &Rescued) -> String {
             "all of it was copied into the journal: restart the agent, and nothing is lost".to_owned()
         }
         Rescued::Into(file) => format!(
-            "what is open, and the latest transactions, are in {file}: put the journal back if it was moved; if it is lost, stop the agent, take \
-             that file over (pos-agent journal adopt {file}) and start the agent",
+            "what is open, and the latest transactions, are in {file}: put the journal back if it was moved; if it is lost, stop the agent, \
+             move away what is in its place, take that file over (pos-agent journal adopt {file}) and start the agent",
             file = file.display()
         ),
         Rescued::Nothing => "there was no transaction in it: restart the agent".to_owned(),

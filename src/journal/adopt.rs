@@ -140,7 +140,7 @@ fn copied(file: &Path, folder: &Path) -> io::Result<bool> {
 }
 
 /// Nothing of a damaged or altered book is taken: what is reversed by it moves money.
-fn sound(theirs: &Connection, file: &Path) -> Result<(), Error> {
+pub(super) fn sound(theirs: &Connection, file: &Path) -> Result<(), Error> {
     let check: String =
         theirs.query_row("PRAGMA quick_check(1)", [], |row| row.get(0)).unwrap_or_else(|error| error.to_string());
     if check != "ok" {

@@ -42,7 +42,7 @@ pub struct Db {
     ended: Vec<i64>,
     /// Receipts that are not written yet: that is done with the next sale's beginning.
     pub(super) receipts: Vec<receipts::WaitingReceipt>,
-    /// The files that are open; nothing over a connection that nothing is written through.
+    /// The files that are open; nothing before they are known.
     pub(super) place: Option<Place>,
     /// One agent per journal. The last field: it must be let go after the connection (`lock.rs`).
     lock: Option<Lock>,
@@ -155,7 +155,7 @@ impl Db {
             connection.busy_timeout(BUSY).map_err(failed)?;
             // Half a megabyte of pages; each is read once.
             connection.execute_batch("PRAGMA cache_size=-512;").map_err(failed)?;
-            Ok(Self { lock, ..Self::reading(connection) })
+            Ok(Self { lock, place, ..Self::reading(connection) })
         }
     }
 
@@ -296,7 +296,8 @@ impl Db {
         self.number("SELECT count(*) FROM sale WHERE number < 0")?;
         let copied =
             |row: &rusqlite::Row<'_>| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?, row.get::<_, i64>(2)?));
-        let copied = self.connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], copied).map_err(failed)?;
+        let copy = || self.connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], copied).map_err(failed);
+        let copied = self.place.as_ref().map_or_else(copy, |place| place.copying(copy))?;
         // Busy, frames in the WAL, frames that were copied.
         Ok(matches!(copied, (0, all, copied) if all == copied))
     }

@@ -88,6 +88,11 @@ impl Name {
 }
 
 impl Lock {
+    /// What the system says of the file that is locked, by whatever name.
+    pub(super) fn journal(&self) -> io::Result<Metadata> {
+        self.0.journal.metadata()
+    }
+
     /// That the name still stands for the file that is locked.
     ///
     /// # Errors

@@ -163,7 +163,8 @@ pub enum Error {
         /// What is wrong.
         cause: String,
     },
-    /// The files at its path are not those that are open: what was written last may not be there after a start.
+    /// The files at its path are not those that are open, or somebody else has written into them: what was written last
+    /// may not be there after a start.
     #[error("the journal is not the file any more that the agent writes to: {what}; no payment is taken on it")]
     Gone {
         /// Which file, and what became of it.

@@ -9,12 +9,16 @@
 //! as long as this is kept, so that the system cannot give the same inode to another file. SQLite makes the `-wal`
 //! once, when it opens the journal; until it closes it, it starts it anew and cuts it in place, and never makes another
 //! one.
+//!
+//! Somebody may write into the same file, too (`cp old.db journal.db`). A commit goes into the `-wal`, and the journal
+//! changes only when the agent copies the `-wal` into it ([`Place::copying`]). Between two copies its size and the time
+//! of its last change stay what they are, whatever the clock shows: others mean that somebody else has written.
 
 use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::Error;
 use super::lock::{Lock, has_one_name};
@@ -27,11 +31,17 @@ pub(super) struct Place(Arc<Files>);
 #[derive(Debug)]
 struct Files {
     journal: Named,
+    lock: Lock,
+    /// How the journal was when the agent had written to it last.
+    written: Mutex<Written>,
     wal: Named,
     /// SQLite holds no POSIX lock on it, so closing this descriptor takes none away (`lock.rs`).
     #[allow(dead_code, reason = "held, and never asked")]
     open_wal: File,
 }
+
+/// What changes when somebody writes to a file: its size in bytes, and the seconds and nanoseconds of its last change.
+type Written = (u64, i64, i64);
 
 /// A path, and the file that it stood for.
 #[derive(Debug)]
@@ -62,6 +72,11 @@ fn id(path: &Path) -> io::Result<(u64, u64)> {
     fs::metadata(path).map(|facts| (facts.dev(), facts.ino()))
 }
 
+fn written(lock: &Lock) -> io::Result<Written> {
+    let facts = lock.journal()?;
+    Ok((facts.len(), facts.mtime(), facts.mtime_nsec()))
+}
+
 impl Place {
     /// The files of a journal that was just opened, with its lock; its WAL is there.
     ///
@@ -73,6 +88,8 @@ impl Place {
             Ok(Files {
                 open_wal: File::open(&wal)?,
                 journal: Named::now(path.to_owned())?,
+                lock: lock.clone(),
+                written: Mutex::new(written(lock)?),
                 wal: Named::now(wal.clone())?,
             })
         };
@@ -81,15 +98,45 @@ impl Place {
         Ok(Self(Arc::new(files)))
     }
 
-    /// That both files are in place.
+    /// That both files are in place, and the journal is as the agent wrote it.
     ///
     /// # Errors
     /// [`Error::Gone`].
     pub(super) fn holds(&self) -> Result<(), Error> {
         match self.0.journal.fault().or_else(|| self.0.wal.fault()) {
-            None => Ok(()),
-            Some(what) => Err(Error::Gone { what }),
+            None => {}
+            Some(what) => return Err(Error::Gone { what }),
         }
+        // While it is being copied to, it changes by that.
+        match self.0.written.try_lock() {
+            Ok(as_left) => self.is_as(*as_left),
+            Err(_) => Ok(()),
+        }
+    }
+
+    /// Lets `copy` write into the journal, unless somebody else has: what both write together is no journal.
+    ///
+    /// # Errors
+    /// [`Error::Gone`], and those of `copy`.
+    pub(super) fn copying<T>(&self, copy: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
+        let mut as_left = self.0.written.lock().unwrap_or_else(PoisonError::into_inner);
+        self.is_as(*as_left)?;
+        let copied = copy();
+        if let Ok(now) = written(&self.0.lock) {
+            *as_left = now;
+        }
+        copied
+    }
+
+    /// That nobody else has written to the journal since it was so.
+    fn is_as(&self, as_left: Written) -> Result<(), Error> {
+        let path = self.0.journal.path.display();
+        let what = match written(&self.0.lock) {
+            Ok(now) if now == as_left => return Ok(()),
+            Ok(_) => format!("somebody else has written into {path}"),
+            Err(error) => format!("{path} cannot be looked at: {error}"),
+        };
+        Err(Error::Gone { what })
     }
 
     /// That both are in place and the journal has no second name, by a hard link: the next start would refuse it.

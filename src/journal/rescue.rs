@@ -1,5 +1,5 @@
-//! What is saved of a journal that was taken away while it was open: SQLite still has the file, although it has no name
-//! any more.
+//! What is saved of a journal that was taken away, or written over, while it was open: SQLite still has the file,
+//! although it has no name any more.
 //!
 //! When the WAL alone is gone, all of it is copied into the journal, which is in place: nothing is lost then. Otherwise
 //! a **rescue journal** is written under a free name: all that is open, with the latest transactions, so that a till
@@ -10,7 +10,7 @@ use std::ffi::OsString;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
-use super::adopt::take_over;
+use super::adopt::{sound, take_over};
 use super::db::{Db, failed};
 use super::open::beside;
 use super::{Error, Journal};
@@ -51,6 +51,10 @@ impl Journal {
         let is_copied = self.db.checkpoint().unwrap_or(false);
         if is_copied && place.has_the_journal() {
             return Ok(Rescued::IntoTheJournal);
+        }
+        if place.has_the_journal() {
+            // Somebody may have written over it: what is read now may be theirs, and the chain tells.
+            sound(&self.db.connection, &self.path)?;
         }
         let mut last = Err(failed("there is no folder for a rescue journal"));
         for folder in folders {

@@ -117,6 +117,29 @@ async fn a_wal_that_was_removed_costs_nothing_but_a_start() {
     assert_eq!((status, &body["replayed"]), (200, &json!(true)), "{body}");
 }
 
+/// Who empties the journal's folder does not take along a mark that lies elsewhere.
+#[tokio::test]
+async fn the_mark_lies_in_the_folder_of_the_configuration() {
+    let elsewhere = TempDir::new().unwrap();
+    let folder = format!("[journal]\nmark-folder = {:?}", elsewhere.path());
+    let config = vec![("[journal]".to_owned(), folder)];
+    let mut counter = Counter::open_with(Options { config, ..Options::default() }).await;
+    counter.sell("R0", "1.00", "tap", Tap).await;
+    counter.until_ended("R0").await;
+    counter.until_ready().await;
+    let marks = |folder: &Path| {
+        let names = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        names.filter(|name| name.ends_with(".sold")).count()
+    };
+    assert_eq!((marks(elsewhere.path()), marks(counter.shop.folder())), (1, 0));
+    counter.stop_agent().await;
+    remove(&counter.shop.folder().join("journal.db"));
+    counter.start_agent();
+    counter.until_status("the journal", |status| status.journal.state == JournalState::CannotBeWritten).await;
+    is_refused(&counter, "R0", "1.00").await;
+    assert_eq!(counter.charged(), ["1.00 EUR"]);
+}
+
 /// A folder that was moved, and is moved back: the agent goes on.
 #[tokio::test]
 async fn a_journal_that_is_put_back_is_the_journal_again() {
@@ -156,6 +179,67 @@ fn a_commit_into_a_file_that_is_gone_is_no_commit() {
     fs::rename(&other, file(&dir)).unwrap();
     let error = db.write(SaleNumber::new(1), 0, NOON, &[started(1, "one")]).unwrap_err();
     assert!(error.to_string().contains("is another file now"), "{error}");
+}
+
+/// What `cp old.db journal.db` does: the file stays the same one, and what is in it is another one's.
+#[test]
+fn a_journal_that_somebody_writes_over_takes_no_more_commits_and_nothing_is_mixed_with_it() {
+    let (dir, old) = (TempDir::new().unwrap(), TempDir::new().unwrap());
+    sell(&mut open(&file(&dir)), 1, "one", NOON);
+    fs::copy(file(&dir), file(&old)).unwrap();
+    let mut db = open(&file(&dir));
+    for number in 2..=50 {
+        sell(&mut db, number, &format!("r-{number}"), NOON);
+    }
+    assert!(db.checkpoint().unwrap(), "the agent's own copying is nobody else's");
+    sell(&mut db, 51, "r-51", NOON);
+    let theirs = fs::read(file(&old)).unwrap();
+    fs::write(file(&dir), &theirs).unwrap();
+    let error = db.write(SaleNumber::new(52), 0, NOON, &[started(52, "r-52")]).unwrap_err();
+    assert!(matches!(error, Error::Gone { .. }) && error.to_string().contains("somebody else"), "{error}");
+    let error = db.checkpoint().unwrap_err();
+    assert!(matches!(error, Error::Gone { .. }), "{error}");
+    assert!(fs::read(file(&dir)).unwrap() == theirs, "nothing of ours is written between");
+}
+
+/// The copy is as new as the journal: all of it can be read still, and is saved.
+#[tokio::test]
+async fn nothing_is_charged_on_a_journal_that_was_written_over() {
+    let mut counter = sold().await;
+    let journal = counter.shop.folder().join("journal.db");
+    fs::write(&journal, fs::read(&journal).unwrap()).unwrap();
+    is_refused(&counter, "R1", "2.00").await;
+    let saved = |status: &StatusView| status.journal.text.contains("journal adopt");
+    let status = counter.until_status("what was saved", saved).await;
+    assert!(!status.ready && status.needs(Attention::JournalCannotBeWritten), "{status:?}");
+    counter.stop_agent().await;
+    remove(&journal);
+    let rescue = counter.shop.folder().join("journal-rescue.db");
+    journal_verb(&counter, &["adopt", rescue.to_str().unwrap()]);
+    counter.start_agent();
+    counter.until_ready().await;
+    let (status, body) = counter.begin("R0", "1.00").await;
+    assert_eq!((status, &body["replayed"]), (200, &json!(true)), "{body}");
+    assert_eq!(counter.charged(), ["1.00 EUR"]);
+}
+
+/// Of a journal that was written over with an older one, what is read is not ours alone: nothing of it is saved.
+#[test]
+fn what_somebody_else_has_written_between_is_not_saved_as_ours() {
+    let (dir, old) = (TempDir::new().unwrap(), TempDir::new().unwrap());
+    sell(&mut open(&file(&dir)), 1, "one", NOON);
+    fs::copy(file(&dir), file(&old)).unwrap();
+    {
+        let mut db = open(&file(&dir));
+        for number in 2..=200 {
+            sell(&mut db, number, &format!("r-{number}"), NOON);
+        }
+    }
+    let (journal, _) = open_journal(&file(&dir)).unwrap();
+    fs::write(file(&dir), fs::read(file(&old)).unwrap()).unwrap();
+    let saved = journal.rescue(&[dir.path()], NOON);
+    assert!(saved.is_err(), "{saved:?}");
+    assert!(!dir.path().join("journal-rescue.db").exists());
 }
 
 /// Only what is open, and the latest of the rest, is in a rescue journal, and closes are not counted twice.

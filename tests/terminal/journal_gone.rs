@@ -1,6 +1,7 @@
-//! The journal is taken away from under the agent at each moment of a transaction: wholly, its `-wal` alone, or by
-//! another terminal's journal that is moved over it. Nothing new is charged on what is there then, and once a person
-//! has taken over what was saved everything ends as after a power cut. The judge reads the bank's ledger.
+//! The journal is taken away from under the agent at each moment of a transaction: wholly, its `-wal` alone, by another
+//! terminal's journal that is moved over it, or by a copy that is written over it. Nothing new is charged on what is
+//! there then. Once a person has taken over what was saved, everything ends as after a power cut. The judge reads the
+//! bank's ledger.
 
 use std::time::Duration;
 
@@ -53,13 +54,15 @@ fn play((name, kind, hand, behaviour): (&str, Kind, &str, Behaviour), how: Taken
         }
     });
     world.was_taken_away().then_some(())?;
+    // All of it is at the journal's path after all.
+    let is_whole = matches!(how, TakenAway::WalAlone | TakenAway::WrittenOver);
     let rescued = rescue_of(&world);
     // A start on what is there: a till that repeats itself is not charged again.
     let end = world.boot(async |mut till| {
         sleep(HOUR).await;
         till.ask(0).await;
         till.ask(1).await;
-        if how == TakenAway::WalAlone {
+        if is_whole {
             till.until_final(1, 48 * HOUR).await;
         } else {
             assert!(is_refused(&world, 0) && is_refused(&world, 1), "{place}: {:?}", world.lock().wishes);
@@ -67,7 +70,7 @@ fn play((name, kind, hand, behaviour): (&str, Kind, &str, Behaviour), how: Taken
     });
     assert_eq!(end, End::Done, "{place}");
     // The person: takes over what was saved. Of a journal without anything to be saved there is nothing.
-    if how != TakenAway::WalAlone {
+    if !is_whole {
         let now = world.lock().clock_ms();
         let rescued = rescued.unwrap_or_else(|| panic!("{place}: nothing was saved"));
         if how == TakenAway::Replaced {
@@ -101,7 +104,7 @@ fn rescue_of(world: &World) -> Option<std::path::PathBuf> {
 fn whatever_becomes_of_the_journal_nobody_is_charged_twice_and_nothing_stays_open() {
     let mut played = 0;
     for scene in SCENES {
-        for how in [TakenAway::Wholly, TakenAway::WalAlone, TakenAway::Replaced] {
+        for how in [TakenAway::Wholly, TakenAway::WalAlone, TakenAway::Replaced, TakenAway::WrittenOver] {
             for nth in 0..MOMENTS {
                 let Some(world) = play(scene, how, nth) else { break };
                 let (violations, ends) = world.judge();

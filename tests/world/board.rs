@@ -122,6 +122,8 @@ pub(crate) enum TakenAway {
     WalAlone,
     /// Another terminal's journal is moved over it.
     Replaced,
+    /// A copy that was made just before is written over it: the file stays the same one.
+    WrittenOver,
 }
 
 impl World {
@@ -149,6 +151,7 @@ impl World {
         match how {
             TakenAway::Wholly => ["", "-wal", "-shm"].iter().for_each(|end| fs::remove_file(name(end)).unwrap()),
             TakenAway::WalAlone => fs::remove_file(name("-wal")).unwrap(),
+            TakenAway::WrittenOver => fs::write(&journal, fs::read(&journal).unwrap()).unwrap(),
             TakenAway::Replaced => {
                 let other = self.folder().join("other.db");
                 drop(journal::Journal::open(&other).unwrap());
