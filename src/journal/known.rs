@@ -86,8 +86,8 @@ impl Db {
     }
 
     /// The ids of the terminals that may have sent, since this time, what this journal does not know: that of its
-    /// latest transaction and those of all that began since. Of each journal that was taken over and knew of that time
-    /// it is the id of the latest transaction in it.
+    /// latest transaction, and those of all with a number since then. Of each journal that was taken over and knew of
+    /// that time it is the id of the latest transaction in it.
     pub(super) fn terminals_since(&self, unix_ms: i64) -> Result<BTreeSet<String>, Error> {
         let date = unix_ms.div_euclid(MILLISECONDS_OF_A_DAY);
         let sql = "SELECT coalesce((SELECT min(first) FROM day WHERE date >= ?1), max(number), 0) FROM sale";
