@@ -80,8 +80,7 @@ impl Totals {
         let line = || TotalsLine { kind, currency, count: 0, minor: 0 };
         self.kinds.entry((kind.as_str(), currency.code())).or_insert_with(line).add(amount);
         self.schemes.entry((kind.as_str(), scheme, currency.code())).or_insert_with(line).add(amount);
-        // What was approved pays for the sale first: of a part only what is above it is a tip.
-        if let Some(tip) = sale.tip().and_then(|_| amount.less(sale.order().amount)) {
+        if let Some(tip) = sale.tip_in(amount) {
             self.tips.entry(currency.code()).or_insert_with(line).add(tip);
         }
     }

@@ -372,22 +372,12 @@ fn of_status(status: &Value, operators: bool) -> Value {
         "terminal": status["terminalId"],
         "merchant": status.get("merchant").cloned().unwrap_or_else(|| json!([])),
         "currency": currency,
-        "exponent": exponent(currency),
+        "exponent": status.get("currencyDecimals").cloned().unwrap_or(json!(2)),
         "operators": operators,
         "tips": status.get("tips").cloned().unwrap_or_default(),
         "mayTrain": status.get("mayTrain").cloned().unwrap_or(json!(false)),
         "waits": status.get("waits").cloned().unwrap_or_default(),
     })
-}
-
-/// Decimals of a currency (ISO 4217): two, but for these.
-fn exponent(currency: &str) -> u8 {
-    match currency {
-        "BIF" | "CLP" | "DJF" | "GNF" | "ISK" | "JPY" | "KMF" | "KRW" | "PYG" | "RWF" | "UGX" | "VND" | "VUV"
-        | "XAF" | "XOF" | "XPF" => 0,
-        "BHD" | "IQD" | "JOD" | "KWD" | "LYD" | "OMR" | "TND" => 3,
-        _ => 2,
-    }
 }
 
 /// The fields of a body.
@@ -422,6 +412,15 @@ fn with_usual_headers(mut answer: Answer) -> Answer {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The page has no table of currencies: how many decimals one has the agent says.
+    #[test]
+    fn the_decimals_of_the_currency_are_the_agents() {
+        for decimals in [0, 2, 3] {
+            let settings = of_status(&json!({ "currency": "XYZ", "currencyDecimals": decimals }), false);
+            assert_eq!(settings["exponent"], decimals);
+        }
+    }
 
     #[test]
     fn where_it_takes_an_operator_the_page_needs_a_session_that_the_agent_judges() {

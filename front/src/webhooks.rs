@@ -20,6 +20,7 @@ use reqwest::redirect::Policy;
 use reqwest::{Certificate, Client};
 use ring::hmac;
 use ring::rand::{SecureRandom, SystemRandom};
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep, timeout};
 
@@ -74,7 +75,8 @@ struct HookStanding {
     failing: Option<(SystemTime, u32, String)>,
 }
 
-/// What is sent, the same at each attempt.
+/// What is sent, the same at each attempt, also by a front that was started anew.
+#[derive(Serialize, Deserialize)]
 struct Message {
     id: String,
     body: String,
@@ -130,7 +132,7 @@ impl Webhook {
                 while let Ok(Ok(Some(event))) = timeout(SILENCE, events.next()).await {
                     let taken = self.wants(&event);
                     if taken {
-                        self.deliver(&event, now).await;
+                        self.deliver(self.message_of(&event, &state, now()), now).await;
                     }
                     let first = after.is_none();
                     if let Some(id) = event.id {
@@ -168,8 +170,22 @@ impl Webhook {
         its_till && its_step
     }
 
-    async fn deliver(&self, event: &AgentEvent, now: fn() -> SystemTime) {
-        let message = message(event, now());
+    /// The message of an event. It is kept before it is sent: a receiver compares what comes again with one id, and the
+    /// time in it is that of the first attempt.
+    fn message_of(&self, event: &AgentEvent, state: &StateFolder, now: SystemTime) -> Message {
+        let file = format!("webhook-{}-message.json", self.config.name);
+        let message = message(event, now);
+        let kept: Option<Message> = state.read(&file).ok().flatten();
+        if let Some(kept) = kept.filter(|kept| kept.id == message.id) {
+            return kept;
+        }
+        if let Err(error) = state.write(&file, &message) {
+            tracing::error!(%error, "what a webhook sends is not kept: after a restart it comes again with another time");
+        }
+        message
+    }
+
+    async fn deliver(&self, message: Message, now: fn() -> SystemTime) {
         let (began, since) = (Instant::now(), now());
         for attempt in 1.. {
             let Err(error) = self.send(&message, now()).await else {

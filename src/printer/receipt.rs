@@ -89,17 +89,15 @@ impl Composing<'_> {
         let (receipt, words) = (self.receipt, self.words);
         self.page.push(ReceiptRow::Rule);
         self.centred(words.title(receipt.kind));
-        if let Some((tip, base)) = receipt.tip.and_then(|tip| Some((tip, receipt.amount.less(tip)?))) {
+        if let Some(tip) = receipt.tip
+            && let Some(base) = receipt.charged().less(tip)
+        {
             self.pair(Message::Amount, &words.amount(base));
             self.pair(Message::Tip, &words.amount(tip));
             self.bold(words.label(Message::Total));
         }
-        let charged = match &receipt.outcome {
-            ReceiptOutcome::PartiallyApproved(part) => *part,
-            _ => receipt.amount,
-        };
         if receipt.kind.moves_money() {
-            self.page.push(ReceiptRow::Amount(words.amount(charged)));
+            self.page.push(ReceiptRow::Amount(words.amount(receipt.charged())));
         }
         self.outcome();
     }

@@ -197,6 +197,13 @@ impl Sale {
         self.tip
     }
 
+    /// What of an amount that was approved is a tip: it pays for the sale first, so that of a part only what is above
+    /// the sale's own amount is one.
+    #[must_use]
+    pub fn tip_in(&self, approved: Amount) -> Option<Amount> {
+        self.tip.and_then(|_| approved.less(self.order.amount))
+    }
+
     /// How many steps were written so far: the place of the next one in the journal.
     #[must_use]
     pub fn steps_written(&self) -> u32 {

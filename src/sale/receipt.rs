@@ -23,7 +23,7 @@ pub struct Receipt {
     pub reference: Reference,
     /// What was asked for, the tip included.
     pub amount: Amount,
-    /// The tip in it, when one was typed.
+    /// The tip in it; of a part that was approved, what is above the sale's own amount.
     pub tip: Option<Amount>,
     /// What came of it.
     pub outcome: ReceiptOutcome,
@@ -37,6 +37,17 @@ pub struct Receipt {
     pub supervisor: Option<String>,
     /// The transaction that this one refers to, as far as the journal knows it; filled in by whoever has the journal.
     pub original: Option<Original>,
+}
+
+impl Receipt {
+    /// What was charged, or would have been.
+    #[must_use]
+    pub fn charged(&self) -> Amount {
+        match self.outcome {
+            ReceiptOutcome::PartiallyApproved(part) => part,
+            _ => self.amount,
+        }
+    }
 }
 
 /// An earlier transaction, on the receipt of a refund, a void or another one that refers to it.

@@ -171,7 +171,10 @@ impl Sale {
             training: self.order.training.is_some(),
             reference: self.order.reference.clone(),
             amount: self.amount,
-            tip: self.tip,
+            tip: match outcome {
+                ReceiptOutcome::PartiallyApproved(part) => self.tip_in(part),
+                _ => self.tip,
+            },
             outcome,
             card: self.card.clone(),
             host: self.host.clone(),

@@ -89,7 +89,8 @@ pub struct SaleView {
     pub rest: Option<Box<LaterView>>,
     /// What was asked for, as `12.34`.
     pub amount: String,
-    /// The tip, named by the till or typed at the reader; it is charged on top of `amount`.
+    /// The tip that was asked for, named by the till or typed at the reader; it is charged on top of `amount`. What was
+    /// approved pays for `amount` first: of a part only what is above that is a tip.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tip: Option<String>,
     /// ISO 4217.

@@ -140,8 +140,9 @@ impl fmt::Display for PaymentId {
     }
 }
 
-/// A till's own name for a transaction: 1 to 64 printable ASCII characters without spaces at the ends. Checked where a
-/// till gives it ([`Reference::parse`]), and not again where it was kept.
+/// A till's own name for a transaction: 1 to 64 printable ASCII characters without spaces at the ends, and neither `.`
+/// nor `..`, which no path of a request can hold. Checked where a till gives it ([`Reference::parse`]), and not again
+/// where it was kept.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(transparent)]
@@ -149,18 +150,19 @@ pub struct Reference(String);
 
 /// It is no reference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("reference must be 1 to 64 printable ASCII characters without spaces at its ends")]
+#[error("reference must be 1 to 64 printable ASCII characters without spaces at its ends, and neither . nor ..")]
 pub struct ReferenceError;
 
 impl Reference {
     /// From a till.
     ///
     /// # Errors
-    /// When it is empty, too long, or has other characters.
+    /// When it is empty, too long, has other characters, or is the name of a folder.
     pub fn parse(text: impl Into<String>) -> Result<Self, ReferenceError> {
         let text = text.into();
         let printable = text.bytes().all(|byte| matches!(byte, b' '..=b'~'));
-        if (1..=64).contains(&text.len()) && printable && text.trim() == text {
+        let is_folder = matches!(text.as_str(), "." | "..");
+        if (1..=64).contains(&text.len()) && printable && text.trim() == text && !is_folder {
             Ok(Self(text))
         } else {
             Err(ReferenceError)
@@ -289,13 +291,13 @@ mod tests {
     #[test]
     fn a_reference_is_printable_and_of_bounded_length() {
         let longest = "~".repeat(64);
-        for right in ["1", "order 4711", "#", &longest] {
+        for right in ["1", "order 4711", "#", "...", ".1", &longest] {
             let reference = Reference::parse(right).unwrap();
             assert_eq!((reference.as_str(), reference.to_string().as_str()), (right, right));
             assert!(reference == right && reference == *right && reference != "2" && reference != *"2");
         }
         let too_long = "~".repeat(65);
-        for wrong in ["", " ", " 1", "1 ", "a\tb", "ä", "a\u{7f}", &too_long] {
+        for wrong in ["", " ", " 1", "1 ", "a\tb", "ä", "a\u{7f}", ".", "..", &too_long] {
             assert_eq!(Reference::parse(wrong), Err(ReferenceError), "{wrong:?}");
         }
     }

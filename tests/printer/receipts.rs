@@ -284,6 +284,21 @@ Approved                         10.00 EUR
     assert!(text.contains(expected), "{text}");
 }
 
+/// The tip of a part is what is above the sale's own amount, and is told with the part.
+#[test]
+fn of_a_part_the_tip_is_as_much_as_was_approved_of_it() {
+    let outcome = ReceiptOutcome::PartiallyApproved(eur("11.50"));
+    let receipt = Receipt { outcome, tip: Some(eur("0.50")), ..approved() };
+    let text = show(&receipt, Language::English, ReceiptCopy::Customer, 42);
+    let expected = "                   SALE
+Amount                           11.00 EUR
+Tip                               0.50 EUR
+                  TOTAL
+                11.50 EUR
+";
+    assert!(text.contains(expected), "{text}");
+}
+
 #[test]
 fn swiped_with_what_is_signed_on_the_merchants_copy() {
     let receipt = Receipt { card: Some(signed_card()), host: HostFacts::default(), ..approved() };

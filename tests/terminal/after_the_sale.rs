@@ -253,7 +253,11 @@ async fn of_a_part_below_the_amount_nothing_is_a_tip() {
         let body = json!({"reference": reference, "amount": "12.00", "tip": "ask", "acceptPartial": true});
         assert_eq!(counter.ask(body).await.0, 201);
         counter.present(card("tap").unwrap(), Tap).await;
-        assert!(counter.until_ended(reference).await.approved_amount.is_some());
+        let view = counter.until_ended(reference).await;
+        assert!(view.approved_amount.is_some());
+        assert_eq!(view.tip.as_deref(), Some("2.00"), "what was asked for");
+        let receipt = counter.receipt(&reference.replace(' ', "%20"), "customer").await;
+        assert_eq!(receipt.contains("Tip"), reference == "in full", "{receipt}");
         counter.until_ready().await;
     }
     assert_eq!(counter.totals().await, ["sale 2 21.00 EUR"]);

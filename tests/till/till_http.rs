@@ -358,6 +358,8 @@ async fn loopback_needs_a_token_and_no_foreign_page() {
         ("Authorization: Bearer \r\n".into(), 401),
         (format!("Authorization: Basic {}\r\n", TOKENS[0]), 401),
         (format!("Authorization: Bearer {}x\r\n", TOKENS[0]), 401),
+        (format!("{}{}", token(1), token(2)), 401),
+        (format!("{}{}", token(2), token(2)), 401),
         (format!("Authorization: Bearer {}\r\n", &TOKENS[0][..17]), 401),
         (format!("Authorization: Bearer {}\r\n", TOKENS[0].replace('0', "1")), 401),
         (token(1), 200),

@@ -206,6 +206,29 @@ async fn a_receiver_that_does_not_prove_who_it_is_hears_nothing_and_the_event_is
     assert_eq!(receiver.attempts(2).await.len(), 2, "nothing was understood before");
 }
 
+/// The time in it is that of the first attempt: a receiver that knows the id finds nothing else under it.
+#[tokio::test]
+async fn an_event_comes_again_as_it_was_after_the_front_was_killed() {
+    let mut receiver = Receiver::begin(Mood::Fails).await;
+    let (front, agent, config) = front(&receiver, "").await;
+    agent.event("kasse-2", "ended");
+    let first = receiver.attempts(1).await.remove(0);
+    let killed = front.kill().await;
+    // The time has whole seconds: a new one has begun.
+    let second = || std::time::UNIX_EPOCH.elapsed().unwrap().as_secs();
+    let then = second();
+    while second() < then + 2 {
+        tokio::task::yield_now().await;
+    }
+    let before = receiver.deliveries.borrow().len();
+    receiver.becomes(Mood::Takes);
+    let _front = killed.begin(&config).await;
+    receiver.taken(1).await;
+    let again = receiver.deliveries.borrow()[before].clone();
+    assert_eq!(again.headers["webhook-id"], first.headers["webhook-id"]);
+    assert_eq!(again.body, first.body);
+}
+
 #[tokio::test]
 async fn a_receiver_that_hangs_holds_up_nobody_else_and_is_asked_again() {
     let mut receiver = Receiver::begin(Mood::Hangs).await;

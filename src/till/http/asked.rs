@@ -1,6 +1,8 @@
 //! What a request says, read or refused: its parameters, the reference in its path, its body. What cannot be understood
 //! is answered with the field that is wrong.
 
+use std::collections::BTreeSet;
+use std::fmt;
 use std::time::Duration;
 
 use axum::body::Bytes;
@@ -8,7 +10,7 @@ use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
 use axum::http::StatusCode;
 use axum::http::request::Parts;
 use serde::Deserialize;
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 use tokio::time::timeout;
 
 use super::failure::Failure;
@@ -108,13 +110,78 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for JsonBody<T> {
         if !text.trim_ascii_start().starts_with(b"{") {
             return Err(Failure::malformed("the body: must be one JSON object"));
         }
-        let mut json = serde_json::Deserializer::from_slice(text);
-        let read =
-            serde_path_to_error::deserialize(&mut json).map_err(|error| match error.path().to_string().as_str() {
-                "." => Failure::malformed(format!("the body: {}", error.inner())),
-                field => Failure::malformed(format!("{field}: {}", error.inner())).field(field),
-            })?;
-        json.end().map_err(|error| Failure::malformed(format!("the body: {error}")))?;
+        let read = read_json(text)?;
+        let NamesOnce = read_json(text)?;
         Ok(Self(read))
+    }
+}
+
+fn read_json<T: DeserializeOwned>(text: &[u8]) -> Result<T, Failure> {
+    let mut json = serde_json::Deserializer::from_slice(text);
+    let read =
+        serde_path_to_error::deserialize(&mut json).map_err(|error| match error.path().to_string().as_str() {
+            "." => Failure::malformed(format!("the body: {}", error.inner())),
+            field => Failure::malformed(format!("{field}: {}", error.inner())).field(field),
+        })?;
+    json.end().map_err(|error| Failure::malformed(format!("the body: {error}")))?;
+    Ok(read)
+}
+
+/// JSON in which no object has a name twice. A type refuses that of its own fields, and a map takes the last one in
+/// silence.
+struct NamesOnce;
+
+impl<'de> Deserialize<'de> for NamesOnce {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(Self)
+    }
+}
+
+impl<'de> Visitor<'de> for NamesOnce {
+    type Value = Self;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("JSON")
+    }
+
+    fn visit_unit<E>(self) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_str<E>(self, _: &str) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut values: A) -> Result<Self, A::Error> {
+        while values.next_element::<Self>()?.is_some() {}
+        Ok(self)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Self, A::Error> {
+        let mut names = BTreeSet::new();
+        while let Some(name) = members.next_key::<String>()? {
+            if names.contains(&name) {
+                return Err(A::Error::custom(format_args!("{name} is given twice")));
+            }
+            members.next_value::<Self>()?;
+            names.insert(name);
+        }
+        Ok(self)
     }
 }

@@ -139,8 +139,11 @@ fn names_loopback(host: &str) -> bool {
     name.eq_ignore_ascii_case("localhost") || address.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
+/// The token, when one is given and no second one: who asks with two is neither of them.
 fn bearer(headers: &HeaderMap) -> Option<&[u8]> {
-    let (scheme, token) = headers.get(header::AUTHORIZATION)?.as_bytes().split_at_checked(7)?;
+    let mut all = headers.get_all(header::AUTHORIZATION).iter();
+    let (given, None) = (all.next()?, all.next()) else { return None };
+    let (scheme, token) = given.as_bytes().split_at_checked(7)?;
     scheme.eq_ignore_ascii_case(b"Bearer ").then_some(token)
 }
 
