@@ -129,7 +129,9 @@ fn waiting(report: &mut Report<'_>, sales: Sales, agent: &Agent) -> Past {
     }
     if let Agent::Answers(status) = agent {
         let waits = |one: &&AttentionView| {
-            let names = |sales: &[String]| one.sale.as_ref().is_some_and(|sale| sales.contains(sale));
+            let sale = one.sale.as_ref().zip(one.till.as_ref());
+            let sale = sale.map(|(reference, till)| journal::name_of(reference, till));
+            let names = |sales: &[String]| sale.as_ref().is_some_and(|sale| sales.contains(sale));
             one.code == Attention::SaleNeedsPerson && names(&open) && !names(&quarantined)
         };
         for one in status.attention.iter().filter(waits) {

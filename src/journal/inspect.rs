@@ -187,7 +187,13 @@ fn sales(connection: Connection) -> Result<Sales, Error> {
 }
 
 fn named(sale: &Sale) -> String {
-    format!("{} of till {}", sale.order().reference, sale.order().till)
+    name_of(sale.order().reference.as_str(), &sale.order().till)
+}
+
+/// What a sale is called in [`Sales`].
+#[must_use]
+pub fn name_of(reference: &str, till: &str) -> String {
+    format!("{reference} of till {till}")
 }
 
 /// Numbers of the latest sales, the latest first.

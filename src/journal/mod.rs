@@ -68,7 +68,7 @@ pub use adopt::{Adopted, adopt};
 pub use chain::Head;
 pub use db::{Db, Opened, SetAside};
 pub use export::{Closing, ExportedTransaction};
-pub use inspect::{Inspection, LastClose, Sales, inspect};
+pub use inspect::{Inspection, LastClose, Sales, inspect, name_of};
 pub use known::OldCopyFound;
 pub use lock::is_held;
 pub use operators::{KeptOperator, OperatorChange, OperatorEntry, PinKeyFile, pin_salt};

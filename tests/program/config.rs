@@ -330,6 +330,7 @@ const BAD: &[(&str, &str, &[&str])] = &[
     ("till = \"till-2\"", "till = \"till-2\"\nrights = [\"any-till\", \"refunds\"]",
         &["till.token[1].rights[1]", "unknown variant `refunds`", "`any-till`", "`unknown-payment`"]),
     ("till = \"till-2\"", "till = \"till-2\"\nrights = \"any-till\"", &["till.token[1].rights", "sequence"]),
+    ("[journal]", "[journal]\nmark-folder = \"mark\"", &["journal.mark-folder", "absolute", "begin it with /"]),
     ("[journal]", "[[till.peer]]\nuid = \"shop\"\n[journal]", &["till.peer[0].uid", "expected u32"]),
     ("[journal]", "[[till.peer]]\ntills = [\"a\"]\n[journal]", &["till.peer[0]", "missing field `uid`"]),
     ("[journal]", "[[till.peer]]\nuid = 0\n[journal]", &["till.peer[0].uid", "root may do everything", "id -u"]),

@@ -11,8 +11,8 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 use base64::Engine as _;
-use pos_agent::journal::Db;
-use pos_agent::sale::Record;
+use pos_agent::journal::{Db, Journal, Purpose};
+use pos_agent::sale::{Outcome, Reason, Record};
 use pos_agent::sim::gateway::{Certificate, Demand};
 use pos_agent::sim::reader::CardEntry;
 use pos_agent::sim::shop::{Options, Shop};
@@ -93,6 +93,13 @@ const PLANTED: &[Planted] = &[
         plant: |shop| sql(shop, "INSERT INTO sale(number, till, reference) VALUES (7, 'local', 'r'); \
                                  INSERT INTO step(id, sale, unix_ms, records) VALUES (7340032, 7, 0, '[{\"nonsense\":1}]')"),
         probe: "journal", severity: FAULT, says: "step 7340032 of the journal cannot be read", remedy: "keep the file and ask for support", exit: 74 },
+    Planted { what: "a journal of training", options: FINE, plant: of_training,
+        probe: "journal", severity: FAULT, says: "is a journal of training", remedy: "put the right journal in its place", exit: 74 },
+    Planted { what: "a mark that names another journal", options: FINE,
+        plant: |shop| { sql(shop, "SELECT 1"); mark(shop) },
+        probe: "journal", severity: FAULT, says: "this terminal has sold on another journal", remedy: "pos-agent journal accept", exit: 74 },
+    Planted { what: "a mark, and no journal", options: FINE, plant: mark,
+        probe: "journal", severity: FAULT, says: "this terminal has sold on another journal", remedy: "pos-agent journal adopt", exit: 74 },
     Planted { what: "a clock that is behind the journal", options: FINE,
         plant: |shop| sold(shop, 1, now_ms() + 172_800_000),
         probe: "clock", severity: FAULT, says: "the journal's latest record is later", remedy: "timedatectl set-ntp true", exit: 69 },
@@ -134,6 +141,12 @@ const PLANTED: &[Planted] = &[
     Planted { what: "another entity", options: FINE,
         plant: |shop| edit(shop, "8ac7a4c97ba4e2d5017ba6b1c2d30a51", "00000000000000000000000000000000"),
         probe: "gateway", severity: FAULT, says: "it refuses the query (HTTP 400", remedy: "check [gateway] entity-id", exit: 69 },
+    Planted { what: "a request that the gateway took for invalid", options: FINE,
+        plant: |shop| ends(shop, None, Outcome::NotSent { why: Reason::RequestNotPossible.into() }),
+        probe: "gateway", severity: FAULT, says: "it refused sale r of till local as an invalid request", remedy: "check entity-id of [gateway]", exit: 69 },
+    Planted { what: "declines that were doubted", options: FINE,
+        plant: |shop| ends(shop, Some(Reason::DeclineInDoubt), Outcome::Declined { why: Reason::BankDeclined.into() }),
+        probe: "gateway", severity: WARNING, says: "that a look showed as declined: 1 of the latest sales", remedy: "believe-declines-at-200 = true", exit: 75 },
     // ---- reader, printer
     Planted { what: "no reader", options: FINE, plant: |shop| port(shop, "/dev/serial/by-id/usb-none"),
         probe: "reader", severity: FAULT, says: "no device at /dev/serial/by-id/usb-none", remedy: "check its power and cable", exit: 69 },
@@ -277,6 +290,19 @@ async fn sales_that_wait_for_an_agent_are_told() {
     has(&found, "warning", "sales that wait for the agent, which does not run: r-1 of till local");
     has(&found, "ok", "sales: 1, unconfirmed: 1");
     assert_ne!(code, 0);
+}
+
+/// The agent runs, and leaves it alone: it is another terminal's.
+#[tokio::test]
+async fn a_sale_that_is_left_alone_is_told_with_what_mends_it() {
+    let mut counter = Counter::closed(Options::default()).await;
+    sold_by(&counter.shop, 7, now_ms(), "99999999");
+    counter.start_agent();
+    counter.until_ready().await;
+    let (found, _) = findings(&counter.shop.config()).await;
+    has(&found, WARNING, "terminal 99999999 made it");
+    let remedy = found.iter().filter_map(|finding| finding["remedy"].as_str());
+    assert!(remedy.into_iter().any(|remedy| remedy.contains("put the settings back")), "{}", list(&found));
 }
 
 #[tokio::test]
@@ -463,16 +489,45 @@ fn sql(shop: &Shop, sql: &str) -> Held {
 
 /// A sale that waits for its card, written as the agent writes it.
 fn sold(shop: &Shop, number: u64, unix_ms: i64) -> Held {
+    sold_by(shop, number, unix_ms, "12345678")
+}
+
+/// The same, by a terminal of this id.
+fn sold_by(shop: &Shop, number: u64, unix_ms: i64, terminal: &str) -> Held {
     let order = serde_json::json!({
         "number": number, "till": "local", "reference": if number == 7 { "r".to_owned() } else { format!("r-{number}") },
-        "amount": {"minor": 1234, "currency": "EUR"}, "terminalId": "12345678",
-        "merchantTransactionId": format!("12345678-{number}-00112233445566778899aabbccddeeff"),
+        "amount": {"minor": 1234, "currency": "EUR"}, "terminalId": terminal,
+        "merchantTransactionId": format!("{terminal}-{number}-00112233445566778899aabbccddeeff"),
         "startedUnixMs": unix_ms, "localTime": "2027-01-15 09:00:00",
     });
     let started = Record::Started { order: serde_json::from_value(order).unwrap() };
     let (mut db, _) = Db::open(&shop.folder().join("journal.db")).unwrap();
     db.write(SaleNumber::new(number), 0, unix_ms, &[started]).unwrap();
     Box::new(())
+}
+
+/// Sale 7 was asked for, was perhaps looked up for a reason, and ended.
+fn ends(shop: &Shop, looked: Option<Reason>, outcome: Outcome) -> Held {
+    let now = now_ms();
+    sold(shop, 7, now);
+    let looked = looked.map(|why| Record::Reversing { why: why.into(), payment: None, host: None, by: None });
+    let ended = Record::Ended { outcome, host: None, card: None, by: None, at_unix_ms: None };
+    let (mut db, _) = Db::open(&shop.folder().join("journal.db")).unwrap();
+    let records = [Some(serde_json::from_str(r#"{"kind":"asked"}"#).unwrap()), looked, Some(ended)];
+    for (place, record) in (1..).zip(records.into_iter().flatten()) {
+        db.write(SaleNumber::new(7), place, now, &[record]).unwrap();
+    }
+    Box::new(())
+}
+
+fn of_training(shop: &Shop) -> Held {
+    drop(Journal::open_for(&shop.folder().join("journal.db"), Purpose::Training).unwrap());
+    Box::new(())
+}
+
+/// The terminal has sold, on a journal that is not there.
+fn mark(shop: &Shop) -> Held {
+    write(shop, "12345678.sold", r#"{"terminal":"12345678","journal":"another"}"#)
 }
 
 /// Its second step has a record of a kind that this program does not know; the next start gives it its hash.
