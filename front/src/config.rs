@@ -383,6 +383,44 @@ mod tests {
     }
 
     #[test]
+    fn what_a_nexo_till_may_have_is_refused_by_its_key_with_a_remedy() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("front.toml");
+        let judged = |line: &str| {
+            let till = format!("[[nexo.till]]\ntill = \"n-1\"\nsale-id = \"Till 1\"\n{line}\n");
+            let page = "[listen]\nhttp = [\"127.0.0.1:8651\"]\n";
+            fs::write(&file, format!("{page}[nexo]\nlisten = \"127.0.0.1:1\"\npoi-id = \"PosAgent-1\"\n{till}"))
+                .unwrap();
+            load(&file).map(drop).map_err(|error| error.to_string())
+        };
+        for line in ["reserves = true", "reserves = false", "ignore = []", "ignore = [\"metadata.shop\"]"] {
+            assert_eq!(judged(line), Ok(()), "{line}");
+        }
+        let changes_what_is_paid = "is obeyed or refused: it changes what is paid";
+        for (line, key, wrong, remedy) in [
+            ("reserves = \"yes\"", "nexo.till[1].reserves", "cannot be this string", "write true or false"),
+            ("reserves = 1", "nexo.till[1].reserves", "cannot be this integer", "write true or false"),
+            ("reserve = true", "nexo.till[1].reserve", "is no key", ""),
+            ("ignore = \"a\"", "nexo.till[1].ignore", "cannot be this string", "write a list of texts"),
+            ("ignore = [1]", "nexo.till[1].ignore", "cannot be this array", "write a list of texts"),
+            ("ignore = [\"\"]", "nexo.till \"n-1\": ignore", changes_what_is_paid, "leave it out"),
+            (
+                "ignore = [\"a\", \"manualCapture\"]",
+                "ignore: \"manualCapture\"",
+                changes_what_is_paid,
+                "reserves = true",
+            ),
+            ("ignore = [\"split.api\"]", "ignore: \"split.api\"", changes_what_is_paid, "leave it out"),
+        ] {
+            let said = judged(line).unwrap_err();
+            assert_eq!(said.lines().count(), 1, "{line}: {said}");
+            for part in [file.to_str().unwrap(), key, wrong, remedy] {
+                assert!(said.contains(part), "{line}: {part} in {said}");
+            }
+        }
+    }
+
+    #[test]
     fn all_faults_are_said_at_once_each_with_its_key() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("front.toml");

@@ -21,6 +21,7 @@ use crate::till::{self, Caller, Command, EarlierName, ProgressLog, Refused, Want
 use crate::transaction::{Earlier, Kind, OutcomeWord, PaymentId, ReceiptCopy, Reference, SaleNumber, Transaction, Who};
 use crate::wire;
 
+mod from_elsewhere;
 mod later;
 mod operators;
 mod same_reference;
@@ -58,7 +59,11 @@ impl Terminal {
 
     /// Enters a transaction of before: asked for, and answered.
     fn enter(&mut self, number: u64, till: &str, transaction: Transaction, minor: u64, answer: Option<Answer>) {
-        let order = Order {
+        self.enter_order(self.order(number, till, transaction, minor), answer);
+    }
+
+    fn order(&self, number: u64, till: &str, transaction: Transaction, minor: u64) -> Order {
+        Order {
             transaction,
             parameters: Vec::new(),
             number: SaleNumber::new(number),
@@ -80,7 +85,10 @@ impl Terminal {
             merchant_transaction_id: reference(number),
             started_unix_ms: self.agent.now().unix_ms,
             local_time: "2026-11-20 13:00:00".to_owned(),
-        };
+        }
+    }
+
+    fn enter_order(&mut self, order: Order, answer: Option<Answer>) {
         let (mut sale, first) = Sale::begin(order);
         let now = self.agent.now();
         let _ = self.agent.journal.book.commit(&mut sale, first, now.unix_ms).unwrap();
