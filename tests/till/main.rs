@@ -16,6 +16,7 @@
 //! | `doors` | hostile neighbours at the tills' doors, and sockets that systemd hands over |
 //! | `operators` | who is signed in, what that allows, and what becomes of whoever tries PINs |
 //! | `supervisors` | an insider with a supervisor's word for something else |
+//! | `insider` | the same over many pairs, and after a restart |
 //! | `metrics` | the figures for machines |
 
 #![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]
@@ -33,6 +34,7 @@ mod closes;
 mod confirmation;
 mod doors;
 mod events;
+mod insider;
 mod listing;
 mod metrics;
 mod operators;

@@ -36,7 +36,7 @@ pub(crate) struct Door {
 }
 
 impl Door {
-    fn socket(counter: &Counter) -> Self {
+    pub(crate) fn socket(counter: &Counter) -> Self {
         let http = reqwest::Client::builder().unix_socket(counter.shop.socket()).no_proxy().pool_max_idle_per_host(0);
         Self {
             http: http.build().unwrap(),
@@ -48,7 +48,7 @@ impl Door {
     }
 
     /// The till `till-1`.
-    async fn till(counter: &Counter) -> Self {
+    pub(crate) async fn till(counter: &Counter) -> Self {
         let port = within("the port", async {
             loop {
                 if let Some(port) = counter.status().await.http {

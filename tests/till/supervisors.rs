@@ -9,19 +9,19 @@ use serde_json::{Value, json};
 use crate::counter::Counter;
 use crate::operators::{ANNA, Asked, BEN, Door, any_card, staffed};
 
-const CARL: (&str, &str) = ("Carl", "551902");
+pub(crate) const CARL: (&str, &str) = ("Carl", "551902");
 /// A cashier gives 0.50 back alone.
 const ABOVE: &str = "supervisor-above = { refund = \"0.50\" }\n";
 
 /// What the gateway gave back: the amount, and the payment that it belongs to.
-fn given(counter: &Counter) -> Vec<(String, Option<String>)> {
+pub(crate) fn given(counter: &Counter) -> Vec<(String, Option<String>)> {
     let ledger = counter.shop.gateway.ledger();
     let gives = |kind: Kind| matches!(kind, Kind::Refund | Kind::Credit | Kind::Reversal);
     let entries = ledger.entries().iter().filter(|entry| gives(entry.kind));
     entries.map(|entry| (entry.amount.clone(), entry.refers_to.clone())).collect()
 }
 
-async fn sold(counter: &Counter, till: &Door, reference: &str, amount: &str) -> Value {
+pub(crate) async fn sold(counter: &Counter, till: &Door, reference: &str, amount: &str) -> Value {
     let begun = till.post("/v1/sales", json!({ "reference": reference, "amount": amount })).await;
     assert_eq!(begun.status, 201, "{}", begun.body);
     counter.present(any_card(), CardEntry::Tap).await;
@@ -32,7 +32,7 @@ async fn sold(counter: &Counter, till: &Door, reference: &str, amount: &str) -> 
 }
 
 /// Ben is asked for his word for a command.
-async fn asked_for(till: &Door, command: Value) -> Asked {
+pub(crate) async fn asked_for(till: &Door, command: Value) -> Asked {
     till.post("/v1/approvals", json!({ "operator": BEN.0, "pin": BEN.1, "for": command })).await
 }
 
