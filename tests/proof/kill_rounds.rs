@@ -32,6 +32,8 @@ mod checker;
 mod plan;
 #[path = "kill_rounds/scene.rs"]
 mod scene;
+#[path = "kill_rounds/taken.rs"]
+mod taken;
 #[path = "kill_rounds/terminal.rs"]
 mod terminal;
 #[path = "kill_rounds/till.rs"]
@@ -170,6 +172,33 @@ fn a_kill_at_any_moment_loses_nothing_and_charges_nobody_twice() {
         let never: Vec<_> = Stage::ALL.iter().filter(|(stage, _)| !tally.fell.contains_key(stage)).collect();
         assert!(never.is_empty(), "no kill fell into {never:?}");
     }
+}
+
+/// A tenth of the rounds beside them, and no more than there are ways and moments.
+#[test]
+fn a_journal_that_is_taken_away_charges_nobody_twice_and_lets_nothing_begin() {
+    let number = |name: &str| std::env::var(name).ok().map(|text| text.parse::<u64>().unwrap());
+    let (seed, all) = (number("POS_AGENT_SEED").unwrap_or(1), number("POS_AGENT_ROUNDS").unwrap_or(ROUNDS));
+    let rounds = (all / 10).clamp(4, taken::MOST);
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let threads = (0..TERMINALS.min(rounds)).map(|first| {
+        std::thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+            let mine = (first..rounds).step_by(TERMINALS as usize);
+            mine.map(|round| runtime.block_on(taken::round(seed, round))).collect::<Vec<_>>()
+        })
+    });
+    let played: Vec<_> = threads.collect::<Vec<_>>().into_iter().flat_map(|thread| thread.join().unwrap()).collect();
+    let failed: Vec<_> = played.iter().filter_map(|round| round.as_ref().err()).map(String::as_str).collect();
+    assert!(failed.is_empty(), "{} VIOLATIONS\n{}", failed.len(), failed.join("\n"));
+    let mut ways = BTreeMap::<taken::How, usize>::new();
+    let (mut ends, mut adopted) = (BTreeMap::<String, usize>::new(), 0);
+    for round in played.iter().flatten() {
+        *ways.entry(round.how).or_default() += 1;
+        *ends.entry(round.ended.map_or_else(|| "not begun".to_owned(), |end| format!("{end:?}"))).or_default() += 1;
+        adopted += usize::from(round.adopted);
+    }
+    println!("{rounds} journals taken away {ways:?}, rescue journals adopted {adopted}, ends {ends:?}, violations 0");
 }
 
 async fn terminal_runs(seed: u64, host_rules: HostRules, rounds: &[u64]) -> Result<Tally, String> {

@@ -119,6 +119,8 @@ pub struct Scene {
 struct Inner {
     pid: Option<Pid>,
     armed: Option<Kill>,
+    /// What is done in the place of the next kill.
+    takes: Option<Box<dyn FnOnce() + Send>>,
     /// How the process was last told to end.
     gently: bool,
     /// Tells one arming from the next.
@@ -144,6 +146,7 @@ impl Scene {
         let inner = Inner {
             pid: None,
             armed: None,
+            takes: None,
             gently: false,
             arming: 0,
             seen: Seen::default(),
@@ -227,6 +230,11 @@ impl Scene {
                 inner.strike();
             }
         });
+    }
+
+    /// The next time the hand strikes it does this, and leaves the plug alone.
+    pub fn will_take(&self, take: impl FnOnce() + Send + 'static) {
+        self.inner().takes = Some(Box::new(take));
     }
 
     pub fn is_armed(&self) -> bool {
@@ -377,6 +385,10 @@ impl Inner {
     /// a gentle one.
     fn strike(&mut self) {
         let gently = self.armed.take().is_some_and(|kill| kill.gently);
+        if let Some(take) = self.takes.take() {
+            take();
+            return self.note(format!("the journal is taken away: {:?}", self.seen.stage()));
+        }
         // One that was told to stop may be on its way out still: that is how it ends, whatever is said now.
         let Some(pid) = self.pid.take() else { return };
         self.gently = gently;

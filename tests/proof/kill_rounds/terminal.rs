@@ -108,6 +108,17 @@ impl Terminal {
         }
     }
 
+    /// Kills the agent by hand, and not because a moment has come.
+    pub async fn killed(&mut self) {
+        self.child.kill().await.unwrap();
+        self.shop.reader.remove();
+    }
+
+    /// Starts the agent after that.
+    pub fn started_again(&mut self) {
+        self.child = start(&self.shop, &self.scene);
+    }
+
     /// It is there again a while later.
     async fn gateway_goes_away(&self) {
         self.shop.gateway.set_offline(true).await.unwrap();

@@ -1,0 +1,265 @@
+//! The journal is taken away from under the running program, at a moment that is seen from outside: it is removed, or
+//! its `-wal` alone, another one is moved over it, or a copy is written over it. Nothing new begins then. The program
+//! is killed, a person does what the status says, and all that was open ends as the till is told. The judge reads the
+//! bank's ledger.
+
+#![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use pos_agent::journal::Journal;
+use pos_agent::sim::gateway::{HostRules, Kind, State};
+use pos_agent::sim::shop::Shop;
+use pos_agent::till::{JournalState, SaleState, SaleView, StatusView};
+use pos_agent::transaction::OutcomeWord;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+use tokio::time::{sleep, timeout};
+
+use super::plan::{Kill, Moment, Random};
+use super::scene::Scene;
+use super::terminal::{Terminal, customer};
+use pos_agent::sim::reader::CardEntry;
+
+/// How a journal is taken away.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum How {
+    Removed,
+    WalRemoved,
+    Replaced,
+    WrittenOver,
+}
+
+const HOWS: [How; 4] = [How::Removed, How::WalRemoved, How::Replaced, How::WrittenOver];
+const MOMENTS: [Moment; 7] = [
+    Moment::ToldWaiting,
+    Moment::Connected,
+    Moment::Asked,
+    Moment::Answering,
+    Moment::Continue,
+    Moment::Paper,
+    Moment::ToldEnd,
+];
+/// Each way at each moment.
+pub const MOST: u64 = (HOWS.len() * MOMENTS.len()) as u64;
+const CARDS: [(&str, CardEntry); 2] = [("chip-no-cvm", CardEntry::Insert), ("tap", CardEntry::Tap)];
+const ASK_AGAIN: Duration = Duration::from_millis(10);
+/// Longer than anything of a round takes.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// Three sales, each with an amount of its own: the ledger is read by it.
+const AMOUNTS: [(&str, &str); 3] = [("first", "11.00"), ("second", "22.00"), ("third", "33.00")];
+
+/// How a round went.
+pub struct Round {
+    pub how: How,
+    /// How the sale under way ended; nothing, when it had not begun.
+    pub ended: Option<OutcomeWord>,
+    /// Whether a rescue journal was taken over.
+    pub adopted: bool,
+}
+
+/// One round.
+///
+/// # Errors
+/// What is wrong, with the story.
+pub async fn round(seed: u64, round: u64) -> Result<Round, String> {
+    let (how, moment) = (HOWS[at(round, HOWS.len())], MOMENTS[at(round / HOWS.len() as u64, MOMENTS.len())]);
+    let mut terminal = Terminal::open(HostRules::in_turn(seed + round)).await;
+    terminal.round_begins();
+    let card = *Random::of_round(seed, round).of(&CARDS);
+    let played = timeout(PATIENCE, play(&mut terminal, how, moment, card)).await;
+    let played = played.unwrap_or_else(|_| Err(format!("not over within {} s", PATIENCE.as_secs())));
+    played.map_err(|why| {
+        let story = terminal.scene.story().join("\n");
+        format!(
+            "taken round {round} of seed {seed}: {how:?} at {moment:?}: {why}\n{story}\n{}",
+            terminal.log_of_round()
+        )
+    })
+}
+
+fn at(round: u64, length: usize) -> usize {
+    usize::try_from(round).unwrap() % length
+}
+
+async fn play(
+    terminal: &mut Terminal,
+    how: How,
+    moment: Moment,
+    card: (&'static str, CardEntry),
+) -> Result<Round, String> {
+    let (shop, scene) = (terminal.shop.clone(), terminal.scene.clone());
+    let till = TillLine::new(&shop);
+    let guests = async { customer(&shop, &scene, card).await };
+    let sales = async {
+        till.until(|status| status.ready).await;
+        let first = till.sells(&scene, AMOUNTS[0], |view| view.state == SaleState::Ended).await?;
+        expect(first.and_then(|view| view.outcome) == Some(OutcomeWord::Approved), "the first sale is not approved")?;
+        till.until(|status| status.ready && !status.busy).await;
+        let journal = shop.folder().join("journal.db");
+        scene.will_take(move || take(&journal, how));
+        scene.deal_begins();
+        scene.arm(Kill::by_force(moment), Duration::ZERO);
+        till.sells(&scene, AMOUNTS[1], |view| view.state == SaleState::Ended || !scene.is_armed()).await?;
+        if scene.is_armed() {
+            scene.strike();
+        }
+        let (status, body) = till.begin(AMOUNTS[2]).await.ok_or("no answer")?;
+        expect((status, body["code"].as_str()) == (503, Some("journal")), &format!("it begins: {status} {body}"))?;
+        let told = ["journal adopt", "nothing is lost"];
+        till.until(|status| {
+            status.journal.state == JournalState::CannotBeWritten
+                && told.iter().any(|told| status.journal.text.contains(told))
+        })
+        .await;
+        Ok::<_, String>(())
+    };
+    tokio::select! {
+        over = sales => over?,
+        () = guests => {}
+    }
+    terminal.killed().await;
+    let adopted = how != How::WalRemoved;
+    if adopted {
+        adopt(&shop)?;
+    }
+    terminal.started_again();
+    till.until(|status| status.ready).await;
+    let (status, again) = till.begin(AMOUNTS[0]).await.ok_or("no answer")?;
+    expect((status, &again["replayed"]) == (200, &json!(true)), &format!("the first sale is new: {status} {again}"))?;
+    let ended = loop {
+        match till.show(AMOUNTS[1].0).await {
+            Some(None) => break None,
+            Some(Some(view)) if view.state == SaleState::Ended => break view.outcome,
+            _ => sleep(ASK_AGAIN).await,
+        }
+    };
+    for ((reference, amount), due) in AMOUNTS.into_iter().zip([true, ended == Some(OutcomeWord::Approved), false]) {
+        let ledger = shop.gateway.ledger();
+        let paid = ledger.entries().iter().filter(|entry| entry.kind == Kind::Debit && entry.amount == amount);
+        let states: Vec<State> = paid.map(|entry| entry.state).collect();
+        let held = states.iter().filter(|state| **state == State::Approved).count();
+        expect(
+            states.len() <= 1 && held == usize::from(due),
+            &format!("{reference} ended as {ended:?}, and the bank holds {states:?}"),
+        )?;
+    }
+    Ok(Round { how, ended, adopted })
+}
+
+fn expect(is_so: bool, why: &str) -> Result<(), String> {
+    if is_so { Ok(()) } else { Err(why.to_owned()) }
+}
+
+fn beside(journal: &Path, end: &str) -> PathBuf {
+    PathBuf::from(format!("{}{end}", journal.display()))
+}
+
+fn take(journal: &Path, how: How) {
+    match how {
+        How::Removed => remove(journal),
+        How::WalRemoved => fs::remove_file(beside(journal, "-wal")).unwrap(),
+        How::Replaced => {
+            let other = journal.with_file_name("other.db");
+            drop(Journal::open(&other).unwrap());
+            fs::rename(other, journal).unwrap();
+        }
+        // Not cut before, so that the program reads no page of nothing in that moment: what is there stays readable.
+        How::WrittenOver => {
+            let copy = fs::read(journal).unwrap();
+            fs::OpenOptions::new().write(true).open(journal).unwrap().write_all(&copy).unwrap();
+        }
+    }
+}
+
+fn remove(journal: &Path) {
+    for end in ["", "-wal", "-shm"] {
+        let _ = fs::remove_file(beside(journal, end));
+    }
+}
+
+/// The person: moves away what is there, and takes over what was saved.
+fn adopt(shop: &Shop) -> Result<(), String> {
+    let files = fs::read_dir(shop.folder()).unwrap().map(|entry| entry.unwrap().path());
+    let rescued: Vec<_> = files.filter(|file| file.to_string_lossy().ends_with("-rescue.db")).collect();
+    let [rescued] = &rescued[..] else { return Err(format!("rescue journals: {rescued:?}")) };
+    remove(&shop.folder().join("journal.db"));
+    let mut command = Command::new(env!("CARGO_BIN_EXE_pos-agent"));
+    command.args(["journal", "adopt"]).arg(rescued).arg("--config").arg(shop.config());
+    let output = command.output().unwrap();
+    expect(output.status.success(), &format!("adopt: {output:?}"))
+}
+
+async fn read<T: DeserializeOwned>(answer: reqwest::Response) -> Option<T> {
+    serde_json::from_str(&answer.text().await.ok()?).ok()
+}
+
+/// A till's line, which asks again when it is cut.
+struct TillLine {
+    http: reqwest::Client,
+}
+
+impl TillLine {
+    fn new(shop: &Shop) -> Self {
+        let http = reqwest::Client::builder().unix_socket(shop.socket()).no_proxy().pool_max_idle_per_host(0);
+        Self { http: http.build().unwrap() }
+    }
+
+    async fn until(&self, wanted: impl Fn(&StatusView) -> bool) {
+        loop {
+            let status = self.http.get("http://localhost/v1/status").send().await;
+            if let Ok(answer) = status
+                && let Some(status) = read::<StatusView>(answer).await
+                && wanted(&status)
+            {
+                return;
+            }
+            sleep(ASK_AGAIN).await;
+        }
+    }
+
+    async fn begin(&self, (reference, amount): (&str, &str)) -> Option<(u16, Value)> {
+        let sale = json!({ "reference": reference, "amount": amount }).to_string();
+        let request = self.http.post("http://localhost/v1/sales").header("content-type", "application/json").body(sale);
+        let answer = request.send().await.ok()?;
+        Some((answer.status().as_u16(), read(answer).await?))
+    }
+
+    /// How a sale stands; within, nothing when the terminal does not know it.
+    async fn show(&self, reference: &str) -> Option<Option<SaleView>> {
+        let answer = self.http.get(format!("http://localhost/v1/sales/{reference}")).send().await.ok()?;
+        match answer.status().as_u16() {
+            200 => read(answer).await.map(Some),
+            404 => Some(None),
+            _ => None,
+        }
+    }
+
+    /// Begins a sale and follows it until it stands so; nothing, when it was refused.
+    async fn sells(
+        &self,
+        scene: &Scene,
+        sale: (&str, &str),
+        over: impl Fn(&SaleView) -> bool,
+    ) -> Result<Option<SaleView>, String> {
+        let Some((201, _)) = self.begin(sale).await else { return Ok(None) };
+        scene.accepted();
+        let mut told = None;
+        loop {
+            if let Some(Some(view)) = self.show(sale.0).await {
+                if told != Some(view.state) {
+                    scene.told(view.state);
+                    told = Some(view.state);
+                }
+                if over(&view) {
+                    return Ok(Some(view));
+                }
+            }
+            sleep(ASK_AGAIN).await;
+        }
+    }
+}
