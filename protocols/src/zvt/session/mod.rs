@@ -108,6 +108,8 @@ pub enum Action {
 struct Facts {
     terminal_id: String,
     currency: Option<[u8; 2]>,
+    /// The same by its letters.
+    currency_code: Option<String>,
     decimals: u8,
     /// Seconds east of UTC.
     offset_s: i64,
@@ -406,6 +408,7 @@ impl Facts {
         Self {
             terminal_id: status.terminal_id.clone(),
             currency: number.and_then(|digits| digits.try_into().ok()),
+            currency_code: status.currency.clone(),
             decimals: status.currency_decimals.unwrap_or(2),
             offset_s: status.clock.time.as_deref().and_then(outcome::offset_of).unwrap_or(0),
             version: status.version.clone(),

@@ -2,7 +2,7 @@
 
 use super::flow::Flow;
 use super::outcome::{card_type, minor};
-use crate::terminal::{Close, Kind};
+use crate::terminal::{Close, Kind, Turnover};
 use crate::zvt::answer::{CardTotal, totals};
 use crate::zvt::bmp::Fields;
 
@@ -19,11 +19,14 @@ fn place(kind: Option<u8>) -> usize {
     }
 }
 
-/// The fields, with a note where a count has no room. What was taken is counted less what was given.
+/// The fields, with a note where a count has no room. What was taken is counted less what was given. No field names a
+/// currency, so the sums are of the terminal's own; what moved in another stands in the note and on the slip.
 pub(super) fn fields(close: &Close, flow: &Flow<'_>) -> Fields {
     let decimals = flow.facts.decimals;
+    let own = flow.facts.currency_code.as_deref();
+    let is_own = |turnover: &Turnover| own.is_none_or(|own| own == turnover.currency);
     let mut cards = [CardTotal::default(); 7];
-    for brand in &close.brands {
+    for brand in close.brands.iter().filter(|brand| is_own(brand)) {
         let card = &mut cards[place(brand.name.as_deref().and_then(card_type))];
         // No minus has room: a brand that gave more than it took has nothing here.
         card.sum = card.sum.saturating_add(minor(&brand.net, decimals).unwrap_or(0));
@@ -33,13 +36,19 @@ pub(super) fn fields(close: &Close, flow: &Flow<'_>) -> Fields {
     let mut fields = Fields::default();
     fields.set(0x27, [0]);
     // The field has no minus: a day that gave more than it took has none here, and it on its slip.
-    let net = close.net.iter().find_map(|net| minor(&net.net, decimals));
+    let net = close.net.iter().find(|net| is_own(net)).and_then(|net| minor(&net.net, decimals));
     fields.set_number(0x04, net.unwrap_or(0));
     fields.set(0x60, value);
     fields.set_number(0x0B, close.number % 1_000_000);
+    let mut notes = Vec::new();
     if full {
         let counts: Vec<String> = cards.iter().map(|card| card.count.to_string()).collect();
-        fields.set(0x3C, flow.charset().encode(&format!("counts above 255: {}", counts.join(" "))));
+        notes.push(format!("counts above 255: {}", counts.join(" ")));
+    }
+    let others = close.net.iter().filter(|net| !is_own(net));
+    notes.extend(others.map(|other| format!("not in these sums: {} {}", other.net, other.currency)));
+    if !notes.is_empty() {
+        fields.set(0x3C, flow.charset().encode(&notes.join("; ")));
     }
     fields
 }
