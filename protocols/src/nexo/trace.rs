@@ -92,4 +92,55 @@ mod tests {
         let Ok(Envelope::Plain(message)) = Envelope::read(text.as_bytes()) else { panic!("not read") };
         assert_eq!(line(&message), "Payment Request 7 Normal 12.5 EUR");
     }
+
+    /// A request of this category with this body, as a line.
+    fn request(category: &str, body: &str) -> String {
+        let name = if category == "Event" { "EventNotification".to_owned() } else { format!("{category}Request") };
+        let text = format!(
+            r#"{{"SaleToPOIRequest":{{"MessageHeader":{{"ProtocolVersion":"3.0","MessageClass":"Service",
+            "MessageCategory":"{category}","MessageType":"Request","ServiceID":"7","SaleID":"till","POIID":"A-1"}},
+            "{name}":{body}}}}}"#
+        );
+        match Envelope::read(text.as_bytes()) {
+            Ok(Envelope::Plain(message)) => line(&message),
+            other => panic!("{category}: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn each_request_is_told_by_what_it_asks_for() {
+        const CARD: &str = "4761739001010119";
+        let original = r#"{"POITransactionID":{"TransactionID":"4761739001010119","TimeStamp":"t"}}"#;
+        for (category, body, told) in [
+            ("Reversal", format!(r#"{{"OriginalPOITransaction":{original},"ReversalReason":"CustCancel"}}"#), "all"),
+            (
+                "Reversal",
+                format!(
+                    r#"{{"OriginalPOITransaction":{original},"ReversalReason":"CustCancel","ReversedAmount":4.50}}"#
+                ),
+                "4.5",
+            ),
+            // No more of a ServiceID than one has.
+            (
+                "Abort",
+                format!(
+                    r#"{{"MessageReference":{{"ServiceID":"{CARD}","MessageCategory":"Payment"}},"AbortReason":"{CARD}"}}"#
+                ),
+                "of 4761739001",
+            ),
+            ("TransactionStatus", r#"{"MessageReference":{"ServiceID":"31"}}"#.to_owned(), "of 31"),
+            ("TransactionStatus", "{}".to_owned(), "of the last one"),
+            ("Reconciliation", r#"{"ReconciliationType":"SaleReconciliation"}"#.to_owned(), "SaleReconciliation"),
+            ("Diagnosis", "{}".to_owned(), ""),
+            ("GetTotals", "{}".to_owned(), ""),
+            ("Logout", "{}".to_owned(), ""),
+            ("Login", format!(r#"{{"DateTime":"{CARD}","OperatorID":"{CARD}"}}"#), ""),
+        ] {
+            let expected = format!("{category} Request 7 {told}");
+            assert_eq!(request(category, &body), expected.trim_end(), "{body}");
+        }
+        let all = r#"{"SaleData":{"SaleTransactionID":{"TransactionID":"1","TimeStamp":"t"}},
+            "PaymentTransaction":{"AmountsReq":{"Currency":"EUR"}},"PaymentData":{"PaymentType":"Completion"}}"#;
+        assert_eq!(request("Payment", all), "Payment Request 7 Completion all EUR");
+    }
 }

@@ -142,6 +142,97 @@ mod tests {
         assert!(text(&"x".repeat(60_000)).len() < 100);
     }
 
+    /// All commands that have a name.
+    fn controls() -> impl Iterator<Item = Control> {
+        let all = (0..=u8::MAX).flat_map(|class| (0..=u8::MAX).map(move |instruction| Control(class, instruction)));
+        all.filter(|control| control.name().is_some())
+    }
+
+    #[test]
+    fn no_line_of_any_command_has_the_tills_password() {
+        for control in controls() {
+            // As three bytes in front, as a field, and in front of an amount.
+            for data in ["194837", "3D194837", "1948370400000000100019", "3D1948370400000000100019"] {
+                let line = line(&Apdu::new(control, hex::decode(data).unwrap()));
+                let digits: String = line.chars().filter(char::is_ascii_digit).collect();
+                assert!(!digits.contains("194837"), "{line}");
+            }
+        }
+        // With the amount behind it.
+        for control in [Control::REVERSAL, Control::REFUND, Control::STATUS_ENQUIRY, Control::REPEAT_RECEIPT] {
+            let line = line(&Apdu::new(control, hex::decode("19483704000000001000").unwrap()));
+            assert!(line.ends_with(": password …, amount 000000001000"), "{line}");
+        }
+    }
+
+    #[test]
+    fn no_line_has_what_stands_on_a_card_and_each_has_the_rest() {
+        // Tracks, number, expiry and check value; each of them of a length that its field has.
+        let of_card = [0x0E, 0x22, 0x23, 0x24, 0x2D, 0x3A];
+        for bmp in (0..=u8::MAX).filter(|bmp| bmp::name(*bmp).is_some() && *bmp != 0x3D) {
+            let mut data = Vec::new();
+            for length in 1..=9 {
+                data.clear();
+                bmp::push(&mut data, bmp, &vec![0x47; length]);
+                if bmp::walk(&data).next().is_some_and(|field| field == Ok((bmp, &vec![0x47; length][..]))) {
+                    break;
+                }
+            }
+            let line = line(&Apdu::new(Control::STATUS, data));
+            let name = bmp::name(bmp).unwrap();
+            if of_card.contains(&bmp) {
+                assert_eq!(line, format!("04 0F status information, {name} …"), "{bmp:02X}");
+            } else {
+                assert!(!line.contains('…') && line.contains(&format!(", {name} ")), "{bmp:02X}: {line}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_ended_it_and_how_it_goes_on_is_in_the_line() {
+        for (text, expected) in [
+            ("06 1E 05 6C 04 00 00 00", "06 1E aborted: 6C cancelled, or no card in time, and what cannot be read"),
+            ("06 1E 03 B8 87 00", "06 1E aborted: B8 no such reservation, and what cannot be read"),
+            ("06 1E 04 B8 87 00 17", "06 1E aborted: B8 no such reservation, receipt 0017"),
+            ("06 1E 00", "06 1E aborted"),
+            ("04 FF 01 0A", "04 FF intermediate status: 0A"),
+            ("04 FF 04 0A 03 22 47", "04 FF intermediate status: 0A"),
+            ("04 FF 00", "04 FF intermediate status: 00"),
+            ("04 0F 02 27 05", "04 0F status information, result 05 declined by the bank"),
+            ("84 00 00", "84 00 positive answer"),
+            ("84 9D 07 04 00 00 00 00 08 00", "84 9D negative answer: only a part was given out"),
+            ("06 D1 03 40 48 69", "06 D1 print line: 40 \"Hi\""),
+            ("06 D1 00", "06 D1 print line"),
+            ("06 00 04 12 34 56 DE", "06 00 registration: password …, config DE"),
+            ("06 00 06 12 34 56 DE 03 00", "06 00 registration: password …, config DE, service byte 00"),
+            (
+                "06 00 08 12 34 56 DE 09 78 06 00",
+                "06 00 registration: password …, config DE, currency 09 78, TLV 0 bytes",
+            ),
+            ("06 00 06 12 34 56 DE 06 00", "06 00 registration: password …, config DE, TLV 0 bytes"),
+            ("06 00 03 12 34 56", "06 00 registration"),
+            ("06 C0 02 1E 47", "06 C0 read card, and what cannot be read"),
+            ("0F F0 00", "0F F0 unknown"),
+        ] {
+            assert_eq!(shown(text), expected, "{text}");
+        }
+        // Long values are counted, and as long as they may be shown.
+        let text = |length: usize| {
+            let mut data = Vec::new();
+            bmp::push(&mut data, 0x60, &vec![0x47; length]);
+            bmp::push(&mut data, 0x9A, &vec![0x47; length]);
+            line(&Apdu::new(Control::STATUS, data))
+        };
+        assert!(text(40).contains("40 bytes, ") && text(40).ends_with(&"47".repeat(40)), "{}", text(40));
+        assert!(text(41).contains("41 bytes, ") && text(41).ends_with(" 41 bytes"), "{}", text(41));
+        // Ten digits are no card number, and eleven may be one, or a part of one.
+        let printed = |text: &str| line(&Apdu::new(Control::PRINT_LINE, [&[0x40], text.as_bytes()].concat()));
+        assert!(printed("no 4711008005").contains("4711008005"));
+        for row in ["47110080057", "4711*0080*057", "4711.008.0057", "4711 0080057", "47110-080057"] {
+            assert!(!printed(&format!("no {row}x")).contains("0080"), "{row}");
+        }
+    }
+
     proptest::proptest! {
         #[test]
         fn no_bytes_panic(class: u8, instruction: u8, data in proptest::collection::vec(proptest::prelude::any::<u8>(), 0..200)) {

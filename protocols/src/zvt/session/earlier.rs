@@ -4,7 +4,7 @@
 
 use super::flow::Flow;
 use super::outcome::minor;
-use crate::terminal::{Ask, Close, Kind, Outcome, Said, Sale, State};
+use crate::terminal::{Ask, Kind, Outcome, Said, Sale, State, unix_s};
 use crate::zvt::code;
 
 /// Numbers begin anew after so many.
@@ -85,7 +85,7 @@ impl Search {
             (Step::LastClose { newest }, said @ (Said::Close(_) | Said::Refused(_))) => {
                 // Before the first close the period is as old as the journal.
                 self.since = match said {
-                    Said::Close(close) => Some(began(&close)),
+                    Said::Close(close) => Some(close.period.to),
                     _ => None,
                 };
                 let first = number_of(self.receipt, *newest);
@@ -130,7 +130,7 @@ impl Search {
     fn is_open(&self, sale: &Sale) -> bool {
         match (self.wanted, &self.since, &sale.ended_at) {
             (Wanted::Reservation, ..) | (_, None, _) | (_, _, None) => true,
-            (Wanted::Payment, Some(since), Some(ended)) => utc_second(ended) > utc_second(since),
+            (Wanted::Payment, Some(since), Some(ended)) => unix_s(ended) > unix_s(since),
         }
     }
 
@@ -161,19 +161,4 @@ pub(super) fn number_of(receipt: u16, newest: u64) -> u64 {
         return 0;
     }
     newest.saturating_sub((newest + ROUND - receipt % ROUND) % ROUND)
-}
-
-/// When the open period began.
-fn began(close: &Close) -> String {
-    close.period.to.clone()
-}
-
-/// A time as seconds since some day, whatever its offset; `None` when it is no time.
-fn utc_second(time: &str) -> Option<i64> {
-    let part = |range: std::ops::Range<usize>| time.get(range)?.parse::<i64>().ok();
-    let (year, month, day) = (part(0..4)?, part(5..7)?, part(8..10)?);
-    let (y, m) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
-    let days = 365 * y + y.div_euclid(4) - y.div_euclid(100) + y.div_euclid(400) + (153 * m + 2) / 5 + day - 1;
-    let seconds = part(11..13)? * 3600 + part(14..16)? * 60 + part(17..19)?;
-    Some(days * 86_400 + seconds - super::outcome::offset_of(time)?)
 }
