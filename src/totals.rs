@@ -219,4 +219,32 @@ mod tests {
             assert_eq!(line.decimal(), text);
         }
     }
+
+    #[test]
+    fn tips_are_counted_in_the_currency_that_they_were_paid_in() {
+        let amount = |minor, code| Amount::from_minor(minor, Currency::from_code(code).unwrap()).unwrap();
+        let mut sums = Totals::default();
+        for (number, code, bill, tip) in
+            [(1, "EUR", 1000, 200), (2, "USD", 5000, 700), (3, "EUR", 300, 50), (4, "JPY", 900, 90)]
+        {
+            let order: Order = serde_json::from_value(serde_json::json!({
+                "number": number, "till": "till-1", "reference": format!("R{number}"), "amount": amount(bill, code),
+                "askTip": true, "terminalId": "12345678",
+                "merchantTransactionId": format!("12345678-{number}-00000000000000000000000000000001"),
+                "startedUnixMs": 0, "localTime": "2026-11-20 13:00:00",
+            }))
+            .unwrap();
+            let typed = Record::TipTyped { tip: Some(amount(tip, code)), total: amount(bill + tip, code) };
+            let outcome = Outcome::Approved;
+            let ended = Record::Ended { outcome, host: None, card: None, by: None, at_unix_ms: None };
+            sums.take(&Sale::replay(&[vec![Record::Started { order }], vec![typed], vec![ended]]).unwrap());
+        }
+        let shown = |line: &TotalsLine| format!("{} {} {}", line.currency, line.count, line.decimal());
+        assert_eq!(sums.tips().map(shown).collect::<Vec<_>>(), ["EUR 2 2.50", "JPY 1 90", "USD 1 7.00"]);
+        assert_eq!(
+            sums.kinds().map(shown).collect::<Vec<_>>(),
+            ["EUR 2 15.50", "JPY 1 990", "USD 1 57.00"],
+            "a tip is in the sum of the sales too"
+        );
+    }
 }

@@ -80,3 +80,71 @@ impl Limits {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn amount(text: &str, code: &str) -> Amount {
+        Amount::parse(text, Currency::from_code(code).unwrap()).unwrap()
+    }
+
+    fn limits(most: Option<&str>, credit: Option<&str>) -> Limits {
+        let eur = |text: Option<&str>| text.map(|text| amount(text, "EUR"));
+        Limits { currency: Currency::from_code("EUR").unwrap(), amount: eur(most), credit: eur(credit) }
+    }
+
+    #[test]
+    fn as_much_as_the_limit_is_charged_and_nothing_in_a_currency_that_it_is_not_in() {
+        for (most, asked, code, may) in [
+            (Some("50.00"), "50.00", "EUR", true),
+            (Some("50.00"), "0.01", "EUR", true),
+            (Some("50.00"), "50.01", "EUR", false),
+            // The limit says nothing about dollars or yen, however few.
+            (Some("50.00"), "0.01", "USD", false),
+            (Some("50.00"), "1", "JPY", false),
+            (None, "99999.99", "EUR", true),
+            (None, "99999.99", "USD", true),
+        ] {
+            let judged = limits(most, None).may_charge(amount(asked, code));
+            assert_eq!(judged.is_ok(), may, "{asked} {code} with {most:?}: {judged:?}");
+        }
+    }
+
+    #[test]
+    fn a_tip_is_at_most_the_bill_and_both_together_at_most_the_limit() {
+        for (most, bill, tip, code, may) in [
+            (None, "10.00", "10.00", "EUR", true),
+            (None, "10.00", "10.01", "EUR", false),
+            (None, "10.00", "0.01", "EUR", true),
+            (Some("12.00"), "10.00", "2.00", "EUR", true),
+            (Some("12.00"), "10.00", "2.01", "EUR", false),
+            (None, "10.00", "1.00", "USD", false),
+        ] {
+            let judged = limits(most, None).may_tip(amount(bill, "EUR"), amount(tip, code));
+            assert_eq!(judged.is_ok(), may, "{tip} {code} on {bill}: {judged:?}");
+            match judged {
+                Ok(charged) => assert_eq!(charged, amount(tip, code)),
+                Err(refused) => assert!(matches!(refused, Refused::Tip { .. }), "{refused:?}"),
+            }
+        }
+    }
+
+    #[test]
+    fn money_is_given_up_to_the_limit_with_all_that_was_given_and_in_its_currency_alone() {
+        for (credit, asked, code, given, may) in [
+            (None, "0.01", "EUR", 0, false),
+            (Some("50.00"), "50.00", "EUR", 0, true),
+            (Some("50.00"), "50.01", "EUR", 0, false),
+            (Some("50.00"), "20.00", "EUR", 3000, true),
+            (Some("50.00"), "20.01", "EUR", 3000, false),
+            (Some("50.00"), "0.01", "EUR", u64::MAX, false),
+            (Some("50.00"), "0.01", "USD", 0, false),
+        ] {
+            // What may be charged says nothing about what may be given.
+            let judged = limits(Some("0.01"), credit).may_give(amount(asked, code), given);
+            assert_eq!(judged.is_ok(), may, "{asked} {code} after {given} with {credit:?}: {judged:?}");
+            assert!(judged.is_ok() || matches!(judged, Err(Refused::Amount { .. })));
+        }
+    }
+}

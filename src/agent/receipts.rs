@@ -173,7 +173,7 @@ impl Agent {
     }
 
     /// The receipt with the transaction that it refers to.
-    fn receipt_of(&self, sale: &Sale) -> Receipt {
+    pub(super) fn receipt_of(&self, sale: &Sale) -> Receipt {
         Receipt { original: self.original_of(sale), ..sale.receipt() }
     }
 

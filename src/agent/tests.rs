@@ -21,6 +21,7 @@ use crate::till::{self, Caller, Command, EarlierName, ProgressLog, Refused, Want
 use crate::transaction::{Earlier, Kind, OutcomeWord, PaymentId, ReceiptCopy, Reference, SaleNumber, Transaction, Who};
 use crate::wire;
 
+mod edges;
 mod from_elsewhere;
 mod later;
 mod operators;

@@ -205,4 +205,34 @@ mod tests {
         assert!(!above.needs_supervisor(Kind::Reversal, eur("80.00"), true));
         assert!(above.needs_supervisor(Kind::Reversal, eur("0.01"), false));
     }
+
+    /// Each kind has one amount of the configuration and no other.
+    #[test]
+    fn each_kind_asks_for_its_own_amount_alone() {
+        let of = |kind| match kind {
+            Kind::Sale | Kind::ByRegistration | Kind::StoreCard | Kind::ForgetCard => 0,
+            Kind::PreAuthorisation | Kind::PreAuthorisationByRegistration => 1,
+            Kind::Increment | Kind::Reauthorisation => 1,
+            Kind::Capture => 2,
+            Kind::Refund => 3,
+            Kind::Credit => 4,
+            Kind::Reversal => 5,
+        };
+        for set in 0..6 {
+            let only = |nth| if set == nth { NeedsSupervisor::Always } else { NeedsSupervisor::Never };
+            let above = SupervisorAbove {
+                sale: only(0),
+                pre_authorisation: only(1),
+                capture: only(2),
+                refund: only(3),
+                credit: only(4),
+                reversal: only(5),
+            };
+            for kind in Kind::ALL {
+                assert_eq!(above.needs_supervisor(kind, eur("0.01"), false), of(kind) == set, "{kind:?} {set}");
+                let today = above.needs_supervisor(kind, eur("0.01"), true);
+                assert_eq!(today, of(kind) == set && kind != Kind::Reversal, "{kind:?} {set}, of today");
+            }
+        }
+    }
 }

@@ -687,6 +687,84 @@ mod tests {
         }
     }
 
+    /// Who may do it, written a second time: with which rights, whether at the socket alone, and, where operators are
+    /// required, whether nobody, a cashier, a supervisor or a technician may. A verb without a row does not compile.
+    fn row(verb: Verb) -> (Needs, bool, &'static str) {
+        use Right::{
+            AnyTill, Capture, Close, Credit, PreAuthorise, Read, Refund, Reverse, Sale, Service, Totals, UnknownPayment,
+        };
+        const SERVES: Needs = Needs::OneOf(&[Sale, PreAuthorise, Capture, Refund, Reverse, Credit]);
+        const ANYTHING: Needs =
+            Needs::OneOf(&[Sale, PreAuthorise, Capture, Refund, Reverse, Credit, Read, Totals, Close, Service]);
+        let of_kind = |kind| match kind {
+            Kind::Sale | Kind::ByRegistration | Kind::StoreCard | Kind::ForgetCard => Needs::All(&[Sale]),
+            Kind::PreAuthorisation | Kind::PreAuthorisationByRegistration => Needs::All(&[PreAuthorise]),
+            Kind::Increment | Kind::Reauthorisation => Needs::All(&[PreAuthorise]),
+            Kind::Capture => Needs::All(&[Capture]),
+            Kind::Refund => Needs::All(&[Refund]),
+            Kind::Reversal => Needs::All(&[Reverse]),
+            Kind::Credit => Needs::All(&[Credit]),
+        };
+        match verb {
+            Verb::Begin(kind) | Verb::SeeTo(kind) => (of_kind(kind), false, "-cs-"),
+            Verb::Attend => (SERVES, false, "-cs-"),
+            Verb::TillsText => (SERVES, false, "ncst"),
+            Verb::Show | Verb::List | Verb::Receipt | Verb::Status | Verb::Listen => {
+                (Needs::All(&[Read]), false, "ncst")
+            }
+            Verb::Totals | Verb::Metrics => (Needs::All(&[Totals]), false, "ncst"),
+            Verb::Close => (Needs::All(&[Close]), false, "-cs-"),
+            Verb::Log => (Needs::All(&[Service]), true, "---t"),
+            Verb::TypeAmount => (Needs::OneOf(&[Sale, PreAuthorise, Credit]), false, "-cs-"),
+            Verb::Settle => (Needs::All(&[AnyTill, Reverse]), true, "--s-"),
+            Verb::AskGateway => (Needs::All(&[Read, AnyTill, UnknownPayment]), true, "--st"),
+            Verb::SignIn => (ANYTHING, false, "ncst"),
+            Verb::Unlock => (ANYTHING, false, "--st"),
+            Verb::ManageOperators => (Needs::All(&[Service]), true, "---t"),
+        }
+    }
+
+    #[test]
+    fn who_may_do_what_row_by_row() {
+        for verb in verbs() {
+            let (needs, at_the_socket, persons) = row(verb);
+            let with = |rights: Vec<Right>| Caller::at_socket(Some(7), 1, &peer(7, &["a"], rights)).may(verb).is_ok();
+            let without = |missing: &[Right]| Right::ALL.into_iter().filter(|right| !missing.contains(right)).collect();
+            match needs {
+                Needs::All(rights) => {
+                    assert!(with(rights.to_vec()), "{verb:?}");
+                    for right in rights {
+                        assert!(!with(without(&[*right])), "{verb:?} without {right:?}");
+                    }
+                }
+                Needs::OneOf(rights) => {
+                    for right in rights {
+                        // Without a session an operator is unlocked by whoever may add one.
+                        let alone = verb != Verb::Unlock || *right == Right::Service;
+                        assert_eq!(with(vec![*right]), alone, "{verb:?} with {right:?}");
+                    }
+                    assert!(!with(without(rights)), "{verb:?} without any of them");
+                }
+            }
+            let shown = token(Rights::root()).may(verb);
+            let by_token = !at_the_socket && verb != Verb::Unlock;
+            assert_eq!(shown.is_ok(), by_token, "{verb:?} by a token");
+            assert_eq!(shown.err() == Some(Denied::OnlyAtTheSocket), !by_token, "{verb:?} by a token");
+            let all = Caller::at_socket(Some(7), 1, &peer(7, &["a"], Right::ALL));
+            let who = [None, Some(Role::Cashier), Some(Role::Supervisor), Some(Role::Technician)];
+            for (role, letter) in who.into_iter().zip(persons.chars()) {
+                let may = all.with(present(true, role)).may(verb);
+                assert_eq!(may.is_ok(), letter != '-', "{verb:?} of {role:?}");
+                let denied = match (may, role) {
+                    (Err(denied), None) => denied == Denied::OperatorRequired,
+                    (Err(denied), Some(_)) => matches!(denied, Denied::Role { .. }),
+                    (Ok(_), _) => true,
+                };
+                assert!(denied, "{verb:?} of {role:?}");
+            }
+        }
+    }
+
     #[test]
     fn root_sees_to_the_terminal_without_an_operator_and_moves_no_money_without_one() {
         let root = Caller::root(0).with(present(true, None));
