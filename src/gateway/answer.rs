@@ -14,6 +14,7 @@
 //!   names a payment.
 
 use serde_json::Value;
+use zeroize::Zeroize;
 
 use super::chip;
 use super::code::{self, Class};
@@ -40,6 +41,13 @@ pub(super) struct Reply {
     pub(super) location: Option<String>,
     /// The body, complete as HTTP frames it, at most `client::MAX_ANSWER` bytes.
     pub(super) body: Vec<u8>,
+}
+
+/// What a gateway says of a card, its holder's name too, is in it.
+impl Drop for Reply {
+    fn drop(&mut self) {
+        self.body.zeroize();
+    }
 }
 
 impl Reply {

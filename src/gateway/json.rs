@@ -1,12 +1,17 @@
 //! JSON read so that no amount passes through a binary fraction: an `amount` that is a number becomes the text that an
-//! `amount` in a string has, digit by digit, or stays what cannot be read.
+//! `amount` in a string has, digit by digit, or stays what cannot be read. The name on a card (`card.holder`) is wiped
+//! as it is read.
 
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 use serde_json::{Map, Number, Value};
+use zeroize::Zeroize;
 
 /// The one field whose digits matter.
 const AMOUNT: &str = "amount";
+/// The one group with the name of a person.
+const CARD: &str = "card";
+const HOLDER: &str = "holder";
 
 /// The whole of `body` as one JSON value with nothing behind it.
 pub(super) fn read(body: &[u8]) -> Option<Value> {
@@ -72,7 +77,11 @@ impl<'de> Visitor<'de> for Reader {
             let value = if name == AMOUNT {
                 amount(&members.next_value::<Box<RawValue>>()?)
             } else {
-                members.next_value::<Exact>()?.0
+                let mut value = members.next_value::<Exact>()?.0;
+                if name == CARD {
+                    without_holder(&mut value);
+                }
+                value
             };
             // A field that is there twice and differs says nothing: which of the two holds is nobody's to guess.
             if object.get(&name).is_some_and(|before| *before != value) {
@@ -81,6 +90,22 @@ impl<'de> Visitor<'de> for Reader {
             object.insert(name, value);
         }
         Ok(Value::Object(object))
+    }
+}
+
+/// Nobody here needs the name on a card: it is wiped as soon as it is read.
+fn without_holder(card: &mut Value) {
+    if let Some(mut holder) = card.as_object_mut().and_then(|fields| fields.remove(HOLDER)) {
+        wipe(&mut holder);
+    }
+}
+
+fn wipe(value: &mut Value) {
+    match value {
+        Value::String(text) => text.zeroize(),
+        Value::Array(values) => values.iter_mut().for_each(wipe),
+        Value::Object(fields) => fields.values_mut().for_each(wipe),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }
 
@@ -108,6 +133,26 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn the_name_on_a_card_is_not_kept() {
+        for holder in [r#""Jane Doe""#, r#""J\u0061ne Doe""#, r#"["Jane Doe"]"#, r#"{"x":"Jane Doe"}"#, "null"] {
+            for body in [
+                format!(r#"{{"card":{{"bin":"476173","holder":{holder}}}}}"#),
+                format!(r#"{{"payments":[{{"card":{{"holder":{holder},"bin":"476173"}}}}]}}"#),
+            ] {
+                let found = read(body.as_bytes()).unwrap();
+                let shown = format!("{found:?}");
+                assert!(!shown.contains("Doe") && !shown.contains("holder") && shown.contains("476173"), "{shown}");
+            }
+        }
+        let mut name = Value::from("Jane Doe");
+        wipe(&mut name);
+        assert_eq!(name, "");
+        // Whose account is paid to is the shop's own.
+        let other = read(br#"{"merchant":{"bankAccount":{"holder":"Corner Shop"}}}"#).unwrap();
+        assert_eq!(other.pointer("/merchant/bankAccount/holder").unwrap(), "Corner Shop");
+    }
 
     #[test]
     fn an_amount_keeps_its_digits() {

@@ -24,6 +24,7 @@ use tokio::net::{TcpStream, lookup_host};
 use tokio::time::{Instant, timeout};
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
+use zeroize::{Zeroize, Zeroizing};
 
 use super::address::Address;
 use super::answer::Reply;
@@ -32,8 +33,8 @@ use super::files::Files;
 use super::tls;
 use crate::wire::{Connector, Stream};
 
-/// Largest answer, in bytes: the interface's longest response is below 32 KiB; a query of 100 entries fits.
-const MAX_ANSWER: usize = 256 * 1024;
+/// Largest answer, in bytes: the interface's longest response is below 32 KiB; a query of 500 entries fits.
+const MAX_ANSWER: usize = 5 * 256 * 1024;
 /// How long an idle line is trusted: load balancers close idle connections after 60 s, mobile networks forget them
 /// later. A card that comes after it costs a new handshake, whose failure is a clean "not sent". When a sale begins, a
 /// line that is half as old is replaced: it shall outlive the customer's search for the card.
@@ -250,20 +251,34 @@ async fn whole(response: Response<Incoming>) -> Exchange {
         return too_long();
     }
     let location = head.headers.get(LOCATION).and_then(|value| value.to_str().ok()).map(str::to_owned);
-    let mut body = Vec::new();
+    let mut body = Zeroizing::new(Vec::new());
     loop {
         match std::future::poll_fn(|context| Pin::new(&mut incoming).poll_frame(context)).await {
-            None => return Exchange::Answered(Reply { status: head.status.as_u16(), location, body }),
+            None => {
+                let body = std::mem::take(&mut *body);
+                return Exchange::Answered(Reply { status: head.status.as_u16(), location, body });
+            }
             Some(Err(_)) => return Exchange::Broken(Fault::AnswerNotWhole),
             Some(Ok(frame)) => {
                 let Some(data) = frame.data_ref() else { continue };
                 if body.len() + data.len() > MAX_ANSWER {
                     return too_long();
                 }
-                body.extend_from_slice(data);
+                append(&mut body, data);
             }
         }
     }
+}
+
+/// Appends `data`; a body that grows leaves no copy of itself behind.
+fn append(body: &mut Vec<u8>, data: &[u8]) {
+    if body.capacity() - body.len() < data.len() {
+        let mut longer = Vec::with_capacity((body.len() + data.len()).max(body.capacity() * 2));
+        longer.extend_from_slice(body);
+        body.zeroize();
+        *body = longer;
+    }
+    body.extend_from_slice(data);
 }
 
 /// The TLS stream, and why it ended: HTTP takes an alert on an idle line for its end and keeps the reason to itself.
