@@ -6,6 +6,7 @@ use std::time::Duration;
 use super::{Agent, TaskResult};
 use crate::gateway::{self, Fault, Probed};
 use crate::journal;
+use crate::reader;
 
 /// How often it is asked.
 const DAY: Duration = Duration::from_secs(24 * 3600);
@@ -62,7 +63,12 @@ impl Agent {
                 self.gateway.probing.was_answered = true;
                 self.gateway.probing.told = None;
                 tracing::debug!(unix_s, round_trip_us = round_trip.as_micros(), "the gateway answers");
+                let is_first = self.clock.gateway().is_none() && unix_s.is_some();
                 self.clock.gateway_says(unix_s);
+                if is_first {
+                    // A reader that was there before could not be set: it is to be a witness after the next start.
+                    let _ = self.reader.handle.order_now(reader::ReaderOrder::SetClock);
+                }
                 self.journal_begins(unix_s);
                 if let Some(warning) = self.clocks_differ() {
                     tracing::warn!("{warning}");

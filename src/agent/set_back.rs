@@ -5,7 +5,8 @@
 //! one, that is the time: it is written into the book, and then believed. Both must say so, within five minutes of each
 //! other, and neither may be before this program was built: who has the gateway's line alone, or the reader's, sets
 //! nothing back. The reader's clock can only be a witness as long as it is not set by the clock that it is to bear
-//! witness against: see [`Clock::for_the_reader`].
+//! witness against: see [`Clock::for_the_reader`]. It is set as soon as the gateway confirms the board's, in whichever
+//! order reader and gateway are heard: a reader whose clock was never set bears witness of nothing after a restart.
 //!
 //! By the false time the gateway's certificate may have ended. So the probe, which shows no token, holds it against the
 //! reader's time instead ([`Clock::doubted`]); everything else goes on holding it against the floor. An impostor would

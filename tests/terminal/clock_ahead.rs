@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::world::World;
 use crate::world::bank_server;
 use crate::world::board::End;
-use crate::world::tills::{Told, Wish};
+use crate::world::tills::{Till, Told, Wish};
 use pos_agent::journal::{Db, inspect};
 use pos_agent::transaction::Kind;
 use tokio::time::sleep;
@@ -68,6 +68,44 @@ fn goes_on(world: &World) {
         assert!(till.is_ready().await);
     });
     assert_eq!(end, End::Done);
+}
+
+/// A start too short for the look at an idle reader each minute: the reader's clock is set all the same, whichever of
+/// reader and gateway is heard first, so that it bears witness at the next start.
+#[test]
+fn whichever_witness_is_heard_first_the_clock_goes_back() {
+    for reader_first in [true, false] {
+        for reader_first_again in [true, false] {
+            let world = World::new("");
+            world.lock().points.plan(None);
+            world.lock().wishes = (1..=3).map(|number| Wish::new(number, Kind::ByRegistration, 500)).collect();
+            let end = world.boot(async |mut till| {
+                heard_in_this_order(&world, &till, reader_first).await;
+                till.wants(0).await;
+                world.lock().clock_off_ms = YEAR_MS;
+                till.wants(1).await;
+                world.lock().clock_off_ms = 0;
+            });
+            assert_eq!(end, End::Done);
+            let end = world.boot(async |mut till| {
+                heard_in_this_order(&world, &till, reader_first_again).await;
+                till.wants(2).await;
+                let told = world.lock().wishes[2].told.clone();
+                assert!(is_approved(&world, 2), "{reader_first} {reader_first_again}: {told:?}");
+            });
+            assert_eq!(end, End::Done);
+        }
+    }
+}
+
+/// Waits until both were heard, the reader or the gateway first.
+async fn heard_in_this_order(world: &World, till: &Till, reader_first: bool) {
+    world.lock().bank.away = reader_first;
+    sleep(Duration::from_secs(3)).await;
+    world.lock().bank.away = false;
+    // The gateway is asked again within seconds.
+    sleep(Duration::from_secs(10)).await;
+    assert!(till.is_ready().await, "the reader first: {reader_first}");
 }
 
 #[test]

@@ -17,16 +17,24 @@ pub(super) fn timeout(line: &mut ReaderLine, overdue: Option<PendingAnswer>, now
     if let Some(pending) = overdue {
         return Next::unanswered(pending.name);
     }
+    if line.clock_is_due {
+        set_clock(line, now);
+    }
     if now >= line.check_at {
         line.check_at = now + CHECK;
-        // Only a trusted clock may set the reader's (design: invariant 8).
-        if let Some(time) = (line.settings.clock)()
-            && line.clock.must_be_set(time, now)
-        {
-            line.clock.set(time, now);
-            line.ask(CommandPurpose::ClockSet, &MpiCommand::ClockSet(time), PLAIN_ANSWER, now);
-        }
+        set_clock(line, now);
         line.ask(CommandPurpose::CardStatus, &CARD_STATUS_ON, PLAIN_ANSWER, now);
     }
     Next::Idle
+}
+
+/// Sets the reader's clock when it must be. Only a trusted clock may set it (design: invariant 8).
+pub(super) fn set_clock(line: &mut ReaderLine, now: Duration) {
+    line.clock_is_due = false;
+    if let Some(time) = (line.settings.clock)()
+        && line.clock.must_be_set(time, now)
+    {
+        line.clock.set(time, now);
+        line.ask(CommandPurpose::ClockSet, &MpiCommand::ClockSet(time), PLAIN_ANSWER, now);
+    }
 }

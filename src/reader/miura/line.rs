@@ -89,6 +89,8 @@ pub(super) struct ReaderLine {
     pub(super) keys: KeySets,
     /// When the reader's clock was set.
     pub(super) clock: ClockSetting,
+    /// The clock is to be set as soon as the reader is idle.
+    pub(super) clock_is_due: bool,
     /// When an idle reader is asked next.
     pub(super) check_at: Duration,
     pending: Option<PendingAnswer>,
@@ -118,6 +120,7 @@ impl ReaderLine {
             extended: false,
             keys: KeySets::default(),
             clock: ClockSetting::default(),
+            clock_is_due: false,
             check_at: Duration::ZERO,
             pending: None,
             abort: None,

@@ -223,6 +223,14 @@ impl SessionMachine {
                 display_text(line, &text, now);
                 self.state = SessionState::Idle;
             }
+            (SessionState::Idle, ReaderOrder::SetClock) => {
+                idle::set_clock(line, now);
+                self.state = SessionState::Idle;
+            }
+            (state, ReaderOrder::SetClock) => {
+                line.clock_is_due = true;
+                self.state = state;
+            }
             (state, ReaderOrder::TypeAmount(order)) => {
                 line.report(ReaderEvent::Typed { sale: order.sale, amount: Err(NoAmount::NotReady) });
                 self.state = state;
@@ -300,6 +308,7 @@ impl SessionMachine {
             SessionState::StartUp(startup) => startup.deadline(),
             SessionState::Sale(sale) => sale.deadline(),
             SessionState::CardRemoval(removal) => Some(removal.deadline()),
+            SessionState::Idle if self.line.clock_is_due => Some(Duration::ZERO),
             SessionState::Idle => Some(self.line.check_at),
             SessionState::Closed | SessionState::Distrusted | SessionState::AmountEntry(_) => None,
         };
