@@ -90,7 +90,8 @@ pub struct Terminal {
     pub language: String,
     /// The currency of its sales, ISO 4217, as `EUR`: it takes none in another.
     pub currency: String,
-    /// Largest amount of one sale in `currency`, as `5000.00`; without it what the gateway can take.
+    /// Largest amount of one sale or reservation in `currency`, tip included, as `5000.00`; without it what the gateway
+    /// can take: `9999999999.99`. It limits no capture, refund or reversal.
     pub max_amount: Option<String>,
     /// Largest amount in `currency` that may be given without an earlier payment that this terminal knows: a credit, or
     /// a refund of a payment that its journal does not have. Absent: nothing may be given so, and no value means "no
@@ -342,9 +343,14 @@ pub struct TillPeer {
     #[cfg_attr(feature = "docs", schemars(with = "Vec<String>"))]
     #[serde(default = "Rights::several_tills")]
     pub rights: Rights,
-    /// As `operator` of a `[[till.token]]`.
+    /// As `operator` of a `[[till.token]]`, for all of its tills: `false` exempts everybody for whom it speaks, guests of
+    /// a page too.
     #[serde(default = "defaults::yes")]
     pub operator: bool,
+    /// Those of its tills where nobody can sign in, as a ZVT or nexo till. They need no operator, and may state who
+    /// theirs are.
+    #[serde(default)]
+    pub without_operator: Vec<String>,
 }
 
 /// Where the journal lies, and how long it keeps.

@@ -11,6 +11,7 @@ impl Agent {
     /// Carries out one action. Nothing here waits: answers come back through the loop.
     pub(super) fn act(&mut self, number: SaleNumber, action: Action) {
         let Some(action) = self.left_by_the_trainer(number, action) else { return };
+        let Some(action) = self.left_by_the_slot(number, action) else { return };
         match action {
             Action::AskTip => self.ask_tip(number),
             Action::Arm => self.arm(number),

@@ -44,6 +44,7 @@ impl Agent {
             sale: Some(Box::new(view)),
         };
         self.progress.send(progress);
+        self.ask_for_the_card_before();
     }
 
     /// A sale ended because of a fault of the terminal's side, that of the gateway and of the way to it included: once,

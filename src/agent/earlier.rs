@@ -76,7 +76,7 @@ impl Agent {
     }
 
     /// The earlier transaction of this journal, or the id of a payment that it does not know.
-    fn earlier(&self, of: &EarlierName) -> Result<Result<Sale, PaymentId>, Refused> {
+    pub(super) fn earlier(&self, of: &EarlierName) -> Result<Result<Sale, PaymentId>, Refused> {
         let number = match of {
             EarlierName::Reference { till, reference } => return self.find(till, reference).map(|(sale, _)| Ok(sale)),
             EarlierName::Number(number) => *number,

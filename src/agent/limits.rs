@@ -3,6 +3,7 @@
 use crate::config::Terminal;
 use crate::money::{Amount, Currency, MoneyError};
 use crate::till::Refused;
+use crate::transaction::Kind;
 
 use super::Error;
 
@@ -31,6 +32,17 @@ impl Limits {
     /// The terminal's currency.
     pub(super) fn currency(&self) -> Currency {
         self.currency
+    }
+
+    /// Whether a transaction of `amount` may begin. The terminal's limit is for what is charged or reserved: what takes
+    /// of an earlier reservation, or gives back, has that one's amount for its limit.
+    pub(super) fn may_begin(&self, kind: Kind, amount: Amount) -> Result<(), String> {
+        match kind {
+            Kind::Capture | Kind::Refund | Kind::Reversal => {
+                amount.to_gateway().map(|_| ()).map_err(|error| error.to_string())
+            }
+            _ => self.may_charge(amount),
+        }
     }
 
     /// Whether the gateway and the terminal's limit allow `amount`; also asked when a tip was added.

@@ -5,7 +5,8 @@
 //! So after each start no reversal of a sale of before leaves until the gateway was asked by date, from the last thing
 //! that the journal knows until now, which references of this terminal it holds. If this journal does not know one of
 //! them, it is an old copy: numbers go on above the highest, and the open sales wait for a person (`pos-agent settle`).
-//! New sales go on meanwhile. A gateway that cannot be asked by date is a setting (`query-by-date`), and then nothing
+//! New sales go on meanwhile. Where a second has more transactions than the gateway lists, its list is not complete:
+//! then what is to follow a transaction of before waits for the look-up of that transaction alone. A gateway that cannot be asked by date is a setting (`query-by-date`), and then nothing
 //! waits for it.
 //!
 //! What was given back or taken since, such a journal does not know either: nothing follows a transaction of before it
@@ -18,6 +19,7 @@
 //! asked.
 
 mod comparing;
+mod looking_up;
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -29,6 +31,7 @@ use crate::transaction::{SaleNumber, Who};
 
 use super::Agent;
 use comparing::{mark_of, number_of};
+pub(super) use looking_up::WaitingWish;
 
 /// How long after its first sale a new journal asks for payments of the board before it.
 const AFTER_THE_FIRST: Duration = Duration::from_secs(600);
@@ -67,6 +70,10 @@ pub(super) struct OldCopy {
     tries: u32,
     /// Why the last question had no answer.
     trouble: Option<String>,
+    /// The last list was not complete: a transaction that something is to follow is looked up by itself.
+    lists_no_more: bool,
+    /// The transaction whose look-up has shown that this journal knows all of it.
+    vouched_for: Option<SaleNumber>,
     /// Reversals that wait, and since when.
     waiting: Vec<(SaleNumber, Action, Duration)>,
     /// Transactions of before that this journal never sent: cancelled, unless the gateway holds them.
@@ -93,6 +100,8 @@ impl OldCopy {
             noticed: opened.old_copy.clone(),
             tries: 0,
             trouble: None,
+            lists_no_more: false,
+            vouched_for: None,
             waiting: Vec::new(),
             unsent: BTreeSet::new(),
             unmarked: false,
@@ -171,8 +180,12 @@ impl OldCopy {
             (Comparison::Due(_) | Comparison::Asking, Some(why)) if !self.is_new => (
                 Attention::JournalNotCompared,
                 format!(
-                    "the gateway has not said whether this journal is an old copy ({why}); until it does, refunds, captures and credits are \
-                 refused and reversals of before wait; if it cannot be asked by date, set [gateway.assumptions] query-by-date = false"
+                    "the gateway has not said whether this journal is an old copy ({why}); until it does, {} and reversals of before wait; if it cannot be asked by date, set [gateway.assumptions] query-by-date = false",
+                    if self.lists_no_more {
+                        "credits are refused, what follows a payment of before waits for the look-up of that payment"
+                    } else {
+                        "refunds, captures and credits are refused"
+                    }
                 ),
             ),
             (Comparison::BeganAnew(count), _) => (
@@ -311,7 +324,7 @@ impl Agent {
     /// Whether the journal knows all that was done with the transaction of this number, as far as it can be known.
     /// `None` stands for what this journal does not know anyway, and for money that is given without a payment.
     pub(super) fn is_whole_for(&self, number: Option<SaleNumber>) -> Result<(), Refused> {
-        let OldCopy { comparison, before, noticed, is_new, .. } = &self.old_copy;
+        let OldCopy { comparison, before, noticed, is_new, lists_no_more, vouched_for, .. } = &self.old_copy;
         if let Some(number) = number.filter(|number| *number <= noticed.before) {
             let why = format!(
                 "transaction {number} is older than the moment at which this journal was found to be an old copy: what was given \
@@ -322,9 +335,15 @@ impl Agent {
         if !is_new
             && number.is_none_or(|number| number <= *before)
             && matches!(comparison, Comparison::Due(_) | Comparison::Asking)
+            && (number.is_none() || number != *vouched_for)
         {
-            let why = "the gateway has not said yet whether this journal is an old copy, which would not know what was given back; \
-                       try again in a moment";
+            let why = if *lists_no_more {
+                "the gateway's list by date is not complete, so nobody knows whether this journal is an old copy; without a payment \
+                 that can be looked up nothing is given back or taken"
+            } else {
+                "the gateway has not said yet whether this journal is an old copy, which would not know what was given back; \
+                 try again in a moment"
+            };
             return Err(Refused::NotReady { why: why.to_owned() });
         }
         Ok(())

@@ -18,6 +18,7 @@ use crate::counter::{
 use crate::emv::pan;
 use crate::journal::{self, Journal, KeptOperator, OperatorChange};
 use crate::money::{Amount, Currency};
+use crate::sale::Order;
 use crate::till::{
     ApprovalView, ConfirmedView, Denied, OperatorCommand, OperatorRefused, OperatorView, OperatorsView, Presence,
     Refused, RequestFields, SessionView, SignedIn, Wanted, WantedTip,
@@ -428,6 +429,16 @@ impl Agent {
         let confirmed = self.operators.approvals.find(token, &command, &who.door(), self.clock.monotonic());
         let supervisor = confirmed.map_err(|found| OperatorRefused::not_approved(found, &command))?.clone();
         Ok(Who { supervisor: Some(supervisor), ..who })
+    }
+
+    /// Whether a cashier's sale would need a supervisor with this total, whose tip was typed at the reader, and none has
+    /// confirmed it.
+    pub(super) fn tip_needs_supervisor(&self, order: &Order, total: Amount) -> bool {
+        let Some(Who { operator: Some(name), supervisor: None, .. }) = order.by.clone() else { return false };
+        // Of one who was removed meanwhile no role is known.
+        let known = self.operators.operators.iter().find(|kept| kept.name == name);
+        let is_cashier = known.is_none_or(|kept| kept.role == Role::Cashier);
+        is_cashier && !self.trains() && self.operators.above.needs_supervisor(order.kind(), total, false)
     }
 
     /// A supervisor's word is good once.

@@ -10,6 +10,7 @@ use crate::till::{KeysView, ReaderState};
 use crate::transaction::{Kind, SaleNumber};
 use crate::words::Message;
 
+use super::card_left::Slot;
 use super::reader_change::RecordedReader;
 use super::sale_desk::{Afterwards, OpenSale};
 use super::typing::AmountAwaited;
@@ -26,6 +27,8 @@ pub(super) struct ReaderDesk {
     pub(super) state: HeardReader,
     /// The reader as the book has it.
     pub(super) recorded: RecordedReader,
+    /// What it waits for between two sales.
+    pub(super) slot: Slot,
     /// Keys that it has left, as far as its cards have shown.
     pub(super) keys_left: Option<KeysView>,
     /// The sale that has it.
@@ -36,8 +39,8 @@ pub(super) struct ReaderDesk {
 
 impl ReaderDesk {
     pub(super) fn new(handle: reader::ReaderHandle, recorded: RecordedReader) -> Self {
-        let (keys_left, in_use_by, amount_awaited) = Default::default();
-        Self { handle, state: HeardReader::Opening, recorded, keys_left, in_use_by, amount_awaited }
+        let (slot, keys_left, in_use_by, amount_awaited) = Default::default();
+        Self { handle, state: HeardReader::Opening, recorded, slot, keys_left, in_use_by, amount_awaited }
     }
 }
 
@@ -88,6 +91,7 @@ impl HeardReader {
 
 impl Agent {
     pub(super) fn reader_says(&mut self, event: reader::ReaderEvent) {
+        self.reader.slot.hears(&event);
         match event {
             reader::ReaderEvent::Ready(identity) => {
                 tracing::info!(serial = %identity.serial, model = %identity.model, firmware = %identity.firmware, "reader ready");
@@ -106,6 +110,7 @@ impl Agent {
                 }
                 self.reader.state = now;
                 self.typing_ends(&why);
+                self.next_hears(lost.clone());
                 if let Some(number) = self.reader.in_use_by.take() {
                     // Nothing was sent yet: the cashier is told what is wrong with the reader, not only that it is
                     // lost.
@@ -125,7 +130,10 @@ impl Agent {
                 }
             }
             reader::ReaderEvent::Typed { sale, amount } => self.typed(sale, amount),
-            reader::ReaderEvent::Progress { sale, progress } => self.announce_step(sale, &progress),
+            reader::ReaderEvent::Progress { sale, progress } => {
+                self.announce_step(sale, &progress);
+                self.ask_for_the_card_before();
+            }
             reader::ReaderEvent::Card { sale, presented } => self.card_read(sale, *presented),
             reader::ReaderEvent::NoCard { sale, why } => {
                 self.sales.inbox.push_back((sale, Event::NoCard { why: reasons::no_card(&why) }));
@@ -140,6 +148,9 @@ impl Agent {
             reader::ReaderEvent::Idle => {
                 if let Some(number) = self.reader.in_use_by.take() {
                     self.sales.afterwards.push_back((number, Afterwards::LogTimes));
+                }
+                if self.next_sale_goes_on() {
+                    return;
                 }
                 self.journal.book.tidy();
                 self.announce("idle", self.printers.letterhead.words.label(Message::Idle));

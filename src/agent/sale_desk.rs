@@ -143,6 +143,7 @@ impl Agent {
         let due =
             self.sales.open.iter().filter(|(_, active)| active.deadline().is_some_and(|deadline| deadline <= now));
         self.sales.inbox.extend(due.map(|(number, _)| (*number, sale::Event::DeadlinePassed)).collect::<Vec<_>>());
+        self.waited_for_the_slot();
     }
 
     pub(super) fn now(&self) -> Now {

@@ -9,6 +9,7 @@ use crate::till::{
 };
 
 use super::Agent;
+use super::card_left::TAKE_IT_OUT;
 use super::device_states::{of_gateway, of_journal, of_printer, of_reader, of_soon, state_of, state_of_printer};
 use super::sale_desk::OpenSale;
 
@@ -41,7 +42,8 @@ impl Agent {
     pub(super) fn status(&self, hears: impl Fn(&str) -> bool) -> StatusView {
         let is_theirs = |active: &&OpenSale| hears(&active.sale.order().till);
         let theirs = || self.sales.open.values().filter(is_theirs);
-        let current = self.reader.in_use_by.and_then(|number| self.sales.open.get(&number)).filter(is_theirs);
+        let at_reader = self.reader.slot.next().or(self.reader.in_use_by);
+        let current = at_reader.and_then(|number| self.sales.open.get(&number)).filter(is_theirs);
         let unconfirmed: Vec<_> =
             theirs().map(|active| self.view_of(&active.sale)).filter(|view| view.state.is_unconfirmed()).collect();
         let (reader, gateway, printers) = (self.reader_view(), self.gateway_view(), self.printer_views());
@@ -52,6 +54,7 @@ impl Agent {
             attention.extend(code.map(|code| AttentionView::new(code, text)));
         };
         device(of_reader(reader.state), &reader.text);
+        device(reader.card_left.then_some(Attention::ReaderCardLeft), TAKE_IT_OUT);
         device(of_journal(journal.state), &journal.text);
         device((clock.state == ClockState::Untrusted).then_some(Attention::ClockUntrusted), &clock.text);
         device(of_gateway(gateway.state), &gateway.text);
@@ -100,6 +103,7 @@ impl Agent {
             may_train: self.config.training.allowed,
             // Those who serve it know who asks.
             may_begin: Vec::new(),
+            tills: Vec::new(),
             waits: Some(WaitsView {
                 card_s: self.config.terminal.card_timeout_s,
                 answer_s: self.config.gateway.answer_timeout_ms.div_ceil(1000),
@@ -189,6 +193,7 @@ impl Agent {
                     model: Some(identity.model.clone()),
                     firmware: Some(identity.firmware.clone()),
                     keys_left: self.reader.keys_left,
+                    card_left: self.reader.slot.card_is_in(),
                     ..ReaderView::new(
                         state,
                         format!("{} {}, serial {}", identity.model, identity.firmware, identity.serial),

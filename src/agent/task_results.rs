@@ -17,6 +17,7 @@ use super::Agent;
 use super::closing::Counted;
 use super::counting::Counting;
 use super::journal_desk::refused_by_journal;
+use super::old_copy::WaitingWish;
 use super::operators::PinReckoned;
 
 /// What a spawned task brought.
@@ -44,7 +45,12 @@ pub(super) enum TaskResult {
         reversal: ReversalAnswer,
     },
     References {
-        references: Result<Vec<String>, String>,
+        found: Result<gateway::Found, String>,
+    },
+    /// A transaction of before that a till's wish follows.
+    LookedUp {
+        wish: Box<WaitingWish>,
+        inquiry: Inquiry,
     },
     /// References that the gateway holds: which of them does the journal not know?
     SomeReferences {
@@ -110,7 +116,8 @@ impl Agent {
                 let reversal = self.with_a_reversal_of_its_own(sale, reversal);
                 (sale, sale::Event::ReversalAnswered { reference, reversal })
             }
-            TaskResult::References { references } => return self.references_listed(references),
+            TaskResult::References { found } => return self.references_listed(found),
+            TaskResult::LookedUp { wish, inquiry } => return self.looked_up(*wish, inquiry),
             TaskResult::SomeReferences { references, reply } => {
                 let _ = reply.send(self.strange(references).map_err(|error| error.to_string()));
                 return;

@@ -14,6 +14,7 @@ use super::*;
 use crate::config::{self, Right, TillToken};
 use crate::money::Amount;
 use crate::printer;
+use crate::reader;
 use crate::sale::{
     Action, Answer, Approval, ApprovedAmount, Event, ForChip, HostFacts, Inquiry, Order, ReversalAnswer, Sale, Standing,
 };
@@ -21,9 +22,11 @@ use crate::till::{self, Caller, Command, EarlierName, ProgressLog, Refused, Want
 use crate::transaction::{Earlier, Kind, OutcomeWord, PaymentId, ReceiptCopy, Reference, SaleNumber, Transaction, Who};
 use crate::wire;
 
+mod card_left;
 mod edges;
 mod from_elsewhere;
 mod later;
+mod looked_up;
 mod operators;
 mod same_reference;
 mod training;
@@ -97,6 +100,18 @@ impl Terminal {
             let step = sale.handle(event, now, self.agent.sales.deadlines);
             let _ = self.agent.journal.book.commit(&mut sale, step, now.unix_ms).unwrap();
         }
+    }
+
+    /// The reader is ready.
+    fn with_reader(&mut self) {
+        self.agent.reader_says(reader::ReaderEvent::Ready(reader::ReaderIdentity {
+            serial: "30003638".to_owned(),
+            model: "M010-MPI".to_owned(),
+            firmware: "1".to_owned(),
+            configuration: Vec::new(),
+            pin_key: true,
+            clock: None,
+        }));
     }
 
     /// A sale of before, approved.
@@ -333,6 +348,11 @@ async fn an_answer_with_the_id_of_another_transaction_is_not_taken() {
     }
 }
 
+/// All that the gateway lists by date.
+fn listed(references: Vec<String>) -> Result<gateway::Found, String> {
+    Ok(gateway::Found { references, incomplete: None })
+}
+
 fn reversal() -> Action {
     Action::Reverse { payment: PaymentId::new(id(1)), amount: eur(1000), reference: format!("{}-r1", reference(1)) }
 }
@@ -359,7 +379,7 @@ async fn no_reversal_of_before_leaves_until_the_gateway_has_named_its_references
         Some(reversal()),
         "what began since is this board's own"
     );
-    terminal.agent.references_listed(Ok(vec![reference(1), "somebody-elses".to_owned()]));
+    terminal.agent.references_listed(listed(vec![reference(1), "somebody-elses".to_owned()]));
     assert_eq!(terminal.agent.may_leave(SaleNumber::new(1), reversal()), Some(reversal()));
     // A gateway that cannot be asked by date is a setting.
     drop(terminal);
@@ -377,7 +397,7 @@ async fn the_sales_of_an_old_copy_wait_for_a_person_also_after_a_restart() {
         let mut terminal = Terminal::start(folder.path(), "");
         terminal.agent.settle();
         assert_eq!(terminal.agent.may_leave(SaleNumber::new(1), reversal()), None);
-        terminal.agent.references_listed(Ok(references()));
+        terminal.agent.references_listed(listed(references()));
         assert!(terminal.is_held(1), "{:?}", terminal.standing(1));
         assert_eq!(
             terminal.agent.journal.last_number,
@@ -390,7 +410,7 @@ async fn the_sales_of_an_old_copy_wait_for_a_person_also_after_a_restart() {
     let mut terminal = Terminal::start(folder.path(), "");
     terminal.agent.settle();
     assert!(terminal.is_held(1), "{:?}", terminal.standing(1));
-    terminal.agent.references_listed(Ok(references()));
+    terminal.agent.references_listed(listed(references()));
     assert!(matches!(terminal.standing(1), Standing::Unconfirmed { quarantined: Some(_), .. }));
     assert!(terminal.agent.settle_sale(SaleNumber::new(1), false, &Who::default()).is_ok());
     assert!(!terminal.is_held(1));
@@ -591,7 +611,7 @@ async fn what_was_never_sent_ends_only_when_the_gateway_does_not_hold_it() {
         let Some(held) = held else { continue };
         // In that moment the second one cannot be written.
         terminal.agent.sales.open.get_mut(&SaleNumber::new(held)).unwrap().stuck = true;
-        terminal.agent.references_listed(Ok(vec![reference(held)]));
+        terminal.agent.references_listed(listed(vec![reference(held)]));
         terminal.agent.settle();
         assert!(terminal.agent.old_copy.unmarked, "the next start must find it again");
         terminal.agent.retry_journal();
@@ -611,7 +631,7 @@ async fn a_number_that_no_board_reaches_is_nobodys_and_stops_nothing() {
     assert_eq!(terminal.agent.may_leave(SaleNumber::new(1), reversal()), None);
     let giants = [1_000_002, u64::MAX / 2, u64::MAX].map(reference);
     let overflow = format!("{TERMINAL}-{}0-{}", u64::MAX, "0".repeat(32));
-    terminal.agent.references_listed(Ok(giants.into_iter().chain([overflow]).collect()));
+    terminal.agent.references_listed(listed(giants.into_iter().chain([overflow]).collect()));
     assert!(!terminal.is_held(1), "{:?}", terminal.standing(1));
     assert_eq!(terminal.agent.journal.last_number, SaleNumber::new(1));
     assert_eq!(terminal.agent.may_leave(SaleNumber::new(1), reversal()), Some(reversal()));
@@ -619,7 +639,7 @@ async fn a_number_that_no_board_reaches_is_nobodys_and_stops_nothing() {
     // The highest that is believed.
     let mut terminal = Terminal::start(folder.path(), "");
     terminal.agent.settle();
-    terminal.agent.references_listed(Ok(vec![reference(1_000_001)]));
+    terminal.agent.references_listed(listed(vec![reference(1_000_001)]));
     assert!(terminal.is_held(1));
     assert_eq!(terminal.agent.journal.last_number, SaleNumber::new(1_000_001));
 }
@@ -705,7 +725,7 @@ async fn what_all_tills_hear_names_no_sale() {
         terminal.agent.printer_says(printer::PrinterEvent::Failed { slip, why });
     }
     terminal.agent.settle();
-    terminal.agent.references_listed(Ok(vec![reference(1), reference(7)]));
+    terminal.agent.references_listed(listed(vec![reference(1), reference(7)]));
     let mut words = Vec::new();
     while let Some(Ok(step)) = heard.try_next() {
         let strange = if step.till == "till-1" { Vec::new() } else { strange_in(&**step, &[], &[1, 2, 7]) };
@@ -771,4 +791,42 @@ async fn a_till_hears_of_another_tills_sale_neither_its_reference_nor_its_paymen
     let busy = || Refused::Busy { till: "till-1".to_owned(), reference: Reference::parse("R9").unwrap() };
     assert!(!busy().told_to(|till| till == "till-2").to_string().contains("R9"));
     assert!(busy().told_to(|till| till == "till-1").to_string().contains("R9"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_greatest_amount_limits_what_is_charged_and_nothing_that_is_taken_or_given_back() {
+    let folder = TempDir::new().unwrap();
+    {
+        let mut terminal = Terminal::start(folder.path(), "");
+        terminal.sold(1, "till-1", 2000);
+        terminal.sold(2, "till-1", 2000);
+        terminal.enter(3, "till-1", Transaction::PreAuthorisation, 2000, Some(approved(&id(3))));
+    }
+    let mut terminal = Terminal::start(folder.path(), "max-amount = \"5.00\"");
+    terminal.with_reader();
+    terminal.agent.references_listed(listed((1..=3).map(reference).collect()));
+    let mut begin = |name: &str, transaction| {
+        let reference = Reference::parse(name).unwrap();
+        let wanted = refund("till-1", by_reference("till-1", 1), 2000, &[]);
+        terminal.agent.begin_sale(Wanted { reference, transaction, ..wanted }).map(|view| view.amount)
+    };
+    let amount = Some(eur(2000));
+    let of = |number| by_reference("till-1", number);
+    for (name, transaction) in [
+        ("refund", WantedTransaction::Refund { of: of(1), amount }),
+        ("reversal", WantedTransaction::Reversal { of: of(2), amount }),
+        ("capture", WantedTransaction::Capture { of: of(3), amount }),
+    ] {
+        assert_eq!(begin(name, transaction).unwrap(), "20.00", "{name}");
+    }
+    let sale = |minor| WantedTransaction::Sale {
+        amount: eur(minor),
+        tip: None,
+        manual: false,
+        accept_partial: false,
+        till_confirms: None,
+    };
+    let refused = begin("above", sale(501));
+    assert!(matches!(&refused, Err(Refused::Amount { why }) if why.contains("max-amount")), "{refused:?}");
+    assert_eq!(begin("sale", sale(500)).unwrap(), "5.00");
 }

@@ -23,8 +23,7 @@ impl Agent {
             Command::Begin { wanted, reply } => {
                 // A till that gave up must not find the reader armed with its amount for the next customer.
                 if !reply.is_closed() {
-                    let answer = self.begin_sale(*wanted);
-                    let _ = reply.send(answer);
+                    self.begin_or_look_up(*wanted, reply);
                 }
             }
             Command::InTraining(command) => self.train(*command),
@@ -103,7 +102,7 @@ impl Agent {
     }
 
     /// A new sale, or the stored one under the same till and reference (design: path of a sale, 1).
-    fn begin_sale(&mut self, wanted: Wanted) -> Result<SaleView, Refused> {
+    pub(super) fn begin_sale(&mut self, wanted: Wanted) -> Result<SaleView, Refused> {
         self.is_on_its_ground(&wanted)?;
         match self.find(&wanted.till, &wanted.reference) {
             Ok((sale, mut view)) => {
@@ -195,7 +194,7 @@ impl Agent {
         self.nudge_open_reversals();
         let view = self.view_of(&sale);
         if sale.order().kind().needs_card() {
-            self.reader.in_use_by = Some(number);
+            self.take_the_reader(number);
         } else {
             self.sales.inbox.push_back((number, sale::Event::Proceed));
         }
@@ -208,7 +207,7 @@ impl Agent {
 
     /// Whether a transaction of `amount` can begin now.
     fn may_begin(&self, kind: Kind, amount: Amount) -> Result<(), Refused> {
-        if let Some(number) = self.reader.in_use_by.filter(|_| kind.needs_card())
+        if let Some(number) = self.keeps_the_reader().filter(|_| kind.needs_card())
             && let Some(active) = self.sales.open.get(&number)
         {
             let order = active.sale.order();
@@ -230,7 +229,7 @@ impl Agent {
         if !kind.has_earlier() {
             self.takes(amount.currency())?;
         }
-        self.limits.may_charge(amount).map_err(|why| Refused::Amount { why })
+        self.limits.may_begin(kind, amount).map_err(|why| Refused::Amount { why })
     }
 
     /// Whether the terminal has this currency.

@@ -12,6 +12,7 @@ use crate::till::Refused;
 use crate::transaction::SaleNumber;
 use crate::words::clean;
 
+use super::card_left::TAKE_IT_OUT;
 use super::{Agent, reasons};
 
 /// The number under which an amount is typed that belongs to no sale.
@@ -53,7 +54,9 @@ impl Agent {
 
     /// An order that belongs to no sale, when nobody else has the reader.
     fn order_between_sales(&mut self, order: ReaderOrder) -> Result<(), Refused> {
-        let refused = if self.reader.in_use_by.is_some() || self.reader.amount_awaited.is_some() {
+        let refused = if self.reader.slot.card_is_in() {
+            TAKE_IT_OUT.to_owned()
+        } else if self.reader.in_use_by.is_some() || self.reader.amount_awaited.is_some() {
             "the reader is in use".to_owned()
         } else if self.stopping {
             "the terminal is being stopped".to_owned()
@@ -92,6 +95,10 @@ impl Agent {
             let total =
                 tip.map_or(Ok(base), |tip| base.plus(tip)).map_err(|error| Reason::TipNotPossible.with(error))?;
             let charged = self.limits.may_charge(total).map_err(|_| Reason::TipNotPossible.with(total));
+            let charged = charged.and_then(|()| match self.tip_needs_supervisor(active.sale.order(), total) {
+                true => Err(Reason::TipNotPossible.with(total)),
+                false => Ok(()),
+            });
             charged.map(|()| Event::TipTyped { tip })
         });
         let event = event.unwrap_or_else(|why| {

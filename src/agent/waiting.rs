@@ -28,7 +28,11 @@ impl Agent {
         let active = self.sales.open.get(&sale.order().number).filter(|active| !active.stuck)?;
         let deadlines = self.sales.deadlines;
         match sale.standing() {
-            Standing::Waiting => Some((active.card_until?, Duration::from_secs(self.config.terminal.card_timeout_s))),
+            Standing::Waiting => self
+                .reader
+                .slot
+                .wait_of(sale.order().number)
+                .or_else(|| Some((active.card_until?, Duration::from_secs(self.config.terminal.card_timeout_s)))),
             Standing::InProgress if let Some(until) = sale.pending_until() => Some((until, deadlines.pending)),
             Standing::InProgress if sale.may_ask_again() => {
                 let all = Duration::from_millis(self.config.gateway.answer_timeout_ms);

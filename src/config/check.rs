@@ -472,6 +472,12 @@ fn peer(found: &mut FaultList, n: usize, peer: &TillPeer) {
         found.add(till_name(&key, till));
         found.add(check(names.insert(till), &key, "a till stands there twice", "name each once"));
     }
+    let key = format!("till.peer[{n}].without-operator");
+    for till in &peer.without_operator {
+        found.add(ensure(names.contains(till), &key, || {
+            (format!("{till} is none of its tills"), "name tills that stand in its tills".to_owned())
+        }));
+    }
 }
 
 fn till_name(key: &str, name: &str) -> Result<(), ConfigFault> {

@@ -60,7 +60,7 @@ pub async fn read(
             let window = search.next()?.ok_or("a day is a window")?;
             let found = search.take(window, &entries)?;
             search.keep(found)?;
-            Ok(search.finish())
+            Ok(search.finish().references)
         }),
         shown: reply.shown().map(|body| other_fields::shown(&body)),
         found: listed().map(|entries| entries.iter().map(other_fields::shown).collect()),

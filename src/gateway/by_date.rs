@@ -17,6 +17,10 @@ use crate::config::Assumptions;
 
 /// The `limit` that is asked for: the interface's least, so that one answer stays small (interface: Query parameters).
 const LIMIT: usize = 100;
+/// The `limit` for a second that has more: the interface's greatest.
+const GREATEST_LIMIT: usize = 500;
+/// Seconds with more than that are passed over, up to so many: behind more of them the gateway heeds no dates.
+const MOST_PASSED_OVER: usize = 4;
 /// Most questions of one search: enough for a year of a busy entity, and an end for one that never answers less.
 const MOST_ASKED: usize = 4096;
 /// Most references that are kept, of those that the journal does not know: more than a terminal makes while a journal
@@ -28,6 +32,16 @@ const MOST_FOUND: usize = 10_000;
 pub(super) struct Window {
     from: i64,
     to: i64,
+    limit: usize,
+}
+
+/// What a search has found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Found {
+    /// References, each once.
+    pub references: Vec<String>,
+    /// Why there may be more: a second has more entries than a query returns.
+    pub incomplete: Option<String>,
 }
 
 /// A search under way.
@@ -37,15 +51,22 @@ pub(super) struct Search {
     open: Vec<Window>,
     asked: usize,
     found: BTreeSet<String>,
+    /// The seconds that were passed over.
+    passed_over: Vec<i64>,
 }
 
 impl Search {
     /// For the references of these terminals, between two times in milliseconds since 1970.
     pub(super) fn new(terminal_ids: &BTreeSet<String>, from_unix_ms: i64, to_unix_ms: i64) -> Self {
         let (from, to) = (from_unix_ms.div_euclid(1000), to_unix_ms.div_euclid(1000));
+<<<<<<< HEAD
         let open = if from <= to { vec![Window { from, to }] } else { Vec::new() };
         let prefixes = terminal_ids.iter().map(|id| format!("{id}-")).collect();
         Self { prefixes, open, asked: 0, found: BTreeSet::new() }
+=======
+        let open = if from <= to { vec![Window { from, to, limit: LIMIT }] } else { Vec::new() };
+        Self { prefix: format!("{terminal_id}-"), open, asked: 0, found: BTreeSet::new(), passed_over: Vec::new() }
+>>>>>>> 550f3e8 (A card left in the reader is waited for; a full second is looked up by payment; exemptions name tills)
     }
 
     /// What to ask next; `None` when all is answered.
@@ -67,24 +88,38 @@ impl Search {
     /// Takes what was answered for a window: the references of the terminals in it.
     ///
     /// # Errors
-    /// When the window cannot be halved any more.
+    /// When too many windows cannot be halved any more.
     pub(super) fn take(&mut self, window: Window, entries: &[Value]) -> Result<Vec<String>, String> {
+<<<<<<< HEAD
         let Window { from, to } = window;
         if entries.len() < LIMIT {
             let references = entries.iter().filter_map(|entry| text_at(entry, "/merchantTransactionId"));
             let ours = |text: &&str| self.prefixes.iter().any(|prefix| text.starts_with(prefix));
             return Ok(references.filter(ours).map(str::to_owned).collect());
+=======
+        let Window { from, to, limit } = window;
+        if entries.len() >= limit && from < to {
+            let middle = from + (to - from) / 2;
+            // The last is asked first: the earlier half.
+            self.open.extend([Window { from: middle + 1, to, limit }, Window { from, to: middle, limit }]);
+            return Ok(Vec::new());
+>>>>>>> 550f3e8 (A card left in the reader is waited for; a full second is looked up by payment; exemptions name tills)
         }
-        if from == to {
+        if entries.len() >= limit && limit < GREATEST_LIMIT {
+            self.open.push(Window { from, to, limit: GREATEST_LIMIT });
+            return Ok(Vec::new());
+        }
+        if entries.len() >= limit {
+            self.passed_over.push(from);
+        }
+        if self.passed_over.len() > MOST_PASSED_OVER {
             return Err(format!(
-                "the gateway answers the query by date with {LIMIT} entries or more for a single second; check that it heeds \
+                "the gateway answers the query by date with {limit} entries or more for each of several seconds; check that it heeds \
                  date.from and date.to, or set [gateway.assumptions] query-by-date = false"
             ));
         }
-        let middle = from + (to - from) / 2;
-        // The last is asked first: the earlier half.
-        self.open.extend([Window { from: middle + 1, to }, Window { from, to: middle }]);
-        Ok(Vec::new())
+        let references = entries.iter().filter_map(|entry| text_at(entry, "/merchantTransactionId"));
+        Ok(references.filter(|text| text.starts_with(&self.prefix)).map(str::to_owned).collect())
     }
 
     /// Keeps these.
@@ -101,9 +136,13 @@ impl Search {
         Ok(())
     }
 
-    /// What was kept, each once.
-    pub(super) fn finish(self) -> Vec<String> {
-        self.found.into_iter().collect()
+    /// What was kept, each once, and whether that can be all.
+    pub(super) fn finish(self) -> Found {
+        let incomplete = self.passed_over.first().map(|second| {
+            let second = DateTime::from_timestamp(*second, 0).map_or_else(String::new, |at| at.to_rfc3339());
+            format!("the gateway has {GREATEST_LIMIT} transactions or more in the second {second}, and lists no more")
+        });
+        Found { references: self.found.into_iter().collect(), incomplete }
     }
 }
 
@@ -120,7 +159,7 @@ impl Window {
             let date = date.ok_or_else(|| format!("{unix_s} seconds since 1970 have no date that a query takes"))?;
             Ok::<_, String>(date.format("%Y-%m-%d %H:%M:%S").to_string())
         };
-        Ok([("date.from", written(self.from)?), ("date.to", written(self.to)?), ("limit", LIMIT.to_string())])
+        Ok([("date.from", written(self.from)?), ("date.to", written(self.to)?), ("limit", self.limit.to_string())])
     }
 }
 
@@ -132,10 +171,10 @@ mod tests {
     use super::*;
     use crate::config::Zone;
 
-    /// What a bank with these (second, reference) answers; at most `LIMIT` of them.
+    /// What a bank with these (second, reference) answers; at most `limit` of them.
     fn answered(bank: &[(i64, String)], window: Window) -> Vec<Value> {
         let within = bank.iter().filter(|(at, _)| (window.from..=window.to).contains(at));
-        within.take(LIMIT).map(|(_, reference)| json!({ "merchantTransactionId": reference })).collect()
+        within.take(window.limit).map(|(_, reference)| json!({ "merchantTransactionId": reference })).collect()
     }
 
     /// For the references of one terminal.
@@ -144,7 +183,17 @@ mod tests {
     }
 
     fn searched(bank: &[(i64, String)], from_ms: i64, to_ms: i64) -> Result<Vec<String>, String> {
+<<<<<<< HEAD
         let mut search = for_one(from_ms, to_ms);
+=======
+        let found = all_searched(bank, from_ms, to_ms)?;
+        assert_eq!(found.incomplete, None);
+        Ok(found.references)
+    }
+
+    fn all_searched(bank: &[(i64, String)], from_ms: i64, to_ms: i64) -> Result<Found, String> {
+        let mut search = Search::new("4711", from_ms, to_ms);
+>>>>>>> 550f3e8 (A card left in the reader is waited for; a full second is looked up by payment; exemptions name tills)
         while let Some(window) = search.next()? {
             let found = search.take(window, &answered(bank, window))?;
             search.keep(found)?;
@@ -164,7 +213,7 @@ mod tests {
         let found = search.take(window, &entries).unwrap();
         search.keep(found).unwrap();
         assert_eq!(search.next(), Ok(None));
-        assert_eq!(search.finish(), ["4711-1-a"]);
+        assert_eq!(search.finish().references, ["4711-1-a"]);
         assert_eq!(searched(&[(1, "4711-1".to_owned())], 5000, 4000), Ok(Vec::new()), "an empty span");
         let mut of_two = Search::new(&["4711", "471"].map(str::to_owned).into(), 0, 0);
         let window = of_two.next().unwrap().unwrap();
@@ -173,6 +222,7 @@ mod tests {
     }
 
     #[test]
+<<<<<<< HEAD
     fn a_second_that_is_full_is_an_error_and_so_is_a_gateway_that_ignores_the_dates() {
         let bank: Vec<_> = (0..100).map(|n| (7, format!("4711-{n}"))).collect();
         let error = searched(&bank, 0, 100_000).unwrap_err();
@@ -180,9 +230,25 @@ mod tests {
         assert_eq!(searched(&bank[1..], 0, 100_000).map(|found| found.len()), Ok(99));
         let full: Vec<Value> = (0..100).map(|_| json!({})).collect();
         let mut search = for_one(0, i64::MAX);
+=======
+    fn a_second_with_more_than_the_interface_lists_is_passed_over_by_name_and_the_others_are_not() {
+        let mut bank: Vec<_> = (0..500).map(|n| (7, format!("4711-{n}"))).collect();
+        assert_eq!(searched(&bank[1..], 0, 100_000).map(|found| found.len()), Ok(499), "all that one answer lists");
+        bank.extend([(6, "4711-before".to_owned()), (9, "4711-behind".to_owned())]);
+        let found = all_searched(&bank, 0, 100_000).unwrap();
+        assert_eq!(found.references.len(), 502, "what is listed counts");
+        let why = found.incomplete.unwrap();
+        assert!(why.contains("1970-01-01T00:00:07") && why.contains("500"), "{why}");
+    }
+
+    #[test]
+    fn a_gateway_that_ignores_the_dates_is_an_error() {
+        let full: Vec<Value> = (0..GREATEST_LIMIT).map(|_| json!({})).collect();
+        let mut search = Search::new("4711", 0, i64::MAX);
+>>>>>>> 550f3e8 (A card left in the reader is waited for; a full second is looked up by payment; exemptions name tills)
         let error = loop {
             let window = search.next().unwrap().unwrap();
-            if let Err(error) = search.take(window, &full) {
+            if let Err(error) = search.take(window, &full[..window.limit]) {
                 break error;
             }
         };
@@ -208,7 +274,7 @@ mod tests {
         let mut search = for_one(0, 400_000_000);
         let mut take = |numbers: std::ops::Range<usize>| {
             let ours: Vec<_> = numbers.map(|n| json!({ "merchantTransactionId": format!("4711-{n}") })).collect();
-            let found = search.take(Window { from: 0, to: 0 }, &ours).unwrap();
+            let found = search.take(Window { from: 0, to: 0, limit: LIMIT }, &ours).unwrap();
             search.keep(found)
         };
         (0..100).for_each(|part| take(part * 99..part * 99 + 99).unwrap());
@@ -223,16 +289,16 @@ mod tests {
         for part in 0..1_000 {
             let ours: Vec<_> =
                 (0..99).map(|n| json!({ "merchantTransactionId": format!("4711-{part}-{n}") })).collect();
-            let found = search.take(Window { from: 0, to: 0 }, &ours).unwrap();
+            let found = search.take(Window { from: 0, to: 0, limit: LIMIT }, &ours).unwrap();
             assert_eq!(found.len(), 99);
             search.keep(found.into_iter().filter(|one| one == "4711-500-7").collect()).unwrap();
         }
-        assert_eq!(search.finish(), ["4711-500-7"]);
+        assert_eq!(search.finish().references, ["4711-500-7"]);
     }
 
     #[test]
     fn dates_are_written_in_the_zone_of_the_settings() {
-        let window = |from, to| Window { from, to };
+        let window = |from, to| Window { from, to, limit: LIMIT };
         let written = |zone: &str, from, to| {
             let query_date_zone = Zone::try_from(zone.to_owned()).unwrap();
             window(from, to).parameters(&Assumptions { query_date_zone, ..Assumptions::default() })

@@ -17,7 +17,7 @@ use tokio::time::{Instant, sleep, timeout};
 
 use super::address::Address;
 use super::answer::{self, Reply};
-use super::by_date::Search;
+use super::by_date::{Found, Search};
 use super::certificate::Expiring;
 use super::clock::CertificateClock;
 use super::contact::{Contact, LastContact};
@@ -268,7 +268,7 @@ impl Client {
         terminal_ids: &BTreeSet<String>,
         (from_unix_ms, to_unix_ms): (i64, i64),
         strange: impl Fn(Vec<String>) -> F,
-    ) -> Result<Vec<String>, String>
+    ) -> Result<Found, String>
     where
         F: Future<Output = Result<Vec<String>, String>>,
     {

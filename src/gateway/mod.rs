@@ -51,6 +51,7 @@ use crate::config::SecretError;
 use crate::money::Amount;
 use crate::transaction::{PaymentId, SaleNumber, Transaction};
 
+pub use by_date::Found;
 pub use certificate::{Certificate, Expiry};
 pub use client::{Client, Soon};
 pub use clock::{CertificateClock, Time};

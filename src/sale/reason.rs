@@ -48,6 +48,8 @@ reasons! {
     CardUnreadable = "card-unreadable",
     /// The card was gone before the gateway had time for the sale.
     CardGone = "card-gone",
+    /// The card of the payment before was not taken out of the reader in time.
+    CardLeftIn = "card-left-in",
     /// Amount and tip together cannot be charged; why.
     TipNotPossible = "tip-not-possible",
 

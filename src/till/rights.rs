@@ -29,6 +29,8 @@ struct Facts {
     rights: Rights,
     /// Its entry asks for an operator where operators are required.
     asks_operator: bool,
+    /// Those of its tills that need none all the same.
+    without_operator: Vec<String>,
     present: Presence,
 }
 
@@ -83,7 +85,9 @@ impl Caller {
             (Some(0), _) => Self::administrator(0, config.socket.operator),
             (Some(uid), Some(peer)) => {
                 let who = Who { uid: Some(uid), ..Who::default() };
-                Self::new(WayIn::Peer, who, peer.tills.clone(), peer.rights.clone(), peer.operator)
+                let caller = Self::new(WayIn::Peer, who, peer.tills.clone(), peer.rights.clone(), peer.operator);
+                let without_operator = peer.without_operator.clone();
+                Self(Arc::new(Facts { without_operator, ..Facts::clone(&caller.0) }))
             }
             (Some(uid), None) if uid == own => Self::administrator(uid, config.socket.operator),
             (uid, _) if uid.is_none_or(is_nameless) && !config.peer.is_empty() => {
@@ -108,7 +112,19 @@ impl Caller {
     }
 
     fn new(way: WayIn, who: Who, tills: Vec<String>, rights: Rights, asks_operator: bool) -> Self {
-        Self(Arc::new(Facts { way, who, tills, rights, asks_operator, present: Presence::default() }))
+        let (without_operator, present) = Default::default();
+        Self(Arc::new(Facts { way, who, tills, rights, asks_operator, without_operator, present }))
+    }
+
+    /// The same in a request that names this till, or none: a till that is exempt needs no operator.
+    #[must_use]
+    pub fn in_the_name_of(&self, till: Option<&str>) -> Self {
+        let only = || if let [only] = self.0.tills.as_slice() { Some(only.as_str()) } else { None };
+        let is_exempt = till.or_else(only).is_some_and(|till| self.0.without_operator.iter().any(|one| one == till));
+        if !is_exempt {
+            return self.clone();
+        }
+        Self(Arc::new(Facts { asks_operator: false, ..Facts::clone(&self.0) }))
     }
 
     /// The same with the person who stands there.
@@ -125,10 +141,17 @@ impl Caller {
     /// [`Denied::NoStatedOperator`] where operators sign in.
     pub fn with_stated(&self, name: String) -> Result<Self, Denied> {
         if self.0.present.operator.is_some() || (self.0.present.required && self.0.asks_operator) {
-            return Err(Denied::NoStatedOperator { key: self.key("operator = false") });
+            let key = if self.0.way == WayIn::Peer { "the till into without-operator" } else { "operator = false" };
+            return Err(Denied::NoStatedOperator { key: self.key(key) });
         }
         let who = Who { stated_operator: Some(name), ..self.0.who.clone() };
         Ok(Self(Arc::new(Facts { who, ..Facts::clone(&self.0) })))
+    }
+
+    /// The tills that it speaks for.
+    #[must_use]
+    pub fn tills(&self) -> &[String] {
+        &self.0.tills
     }
 
     /// Who is signed in, and what a supervisor gave for this command.
@@ -400,6 +423,14 @@ impl Permit {
         }
     }
 
+    /// Of a request that is about no till: whether the caller speaks for the one that it named all the same.
+    ///
+    /// # Errors
+    /// When it does not.
+    pub fn if_named(&self, named: Option<String>) -> Result<(), Denied> {
+        named.map_or(Ok(()), |till| self.own(Some(till)).map(|_| ()))
+    }
+
     /// The till whose transaction is meant.
     ///
     /// # Errors
@@ -541,7 +572,13 @@ mod tests {
 
     fn peer(uid: u32, tills: &[&str], rights: impl IntoIterator<Item = Right>) -> config::Till {
         let tills = tills.iter().map(|till| (*till).to_owned()).collect();
-        let peer = vec![TillPeer { uid, tills, rights: rights.into_iter().collect(), operator: true }];
+        let peer = vec![TillPeer {
+            uid,
+            tills,
+            rights: rights.into_iter().collect(),
+            operator: true,
+            without_operator: Vec::new(),
+        }];
         config::Till { peer, ..config::Till::default() }
     }
 
@@ -763,6 +800,27 @@ mod tests {
                 assert!(denied, "{verb:?} of {role:?}");
             }
         }
+    }
+
+    #[test]
+    fn a_till_that_needs_no_operator_exempts_none_of_its_peers_other_tills() {
+        let mut config = peer(7, &["counter", "kasse-1"], Right::ALL);
+        config.peer[0].without_operator = vec!["kasse-1".to_owned()];
+        let front = Caller::at_socket(Some(7), 1, &config);
+        let at = |till: Option<&str>| front.in_the_name_of(till).with(present(true, None));
+        let refund = Verb::Begin(Kind::Refund);
+        assert!(at(Some("kasse-1")).may(refund).is_ok());
+        assert!(at(Some("kasse-1")).with_stated("12".to_owned()).is_ok());
+        for other in [Some("counter"), Some("kasse-9"), Some(""), None] {
+            assert_eq!(at(other).may(refund).unwrap_err(), Denied::OperatorRequired, "{other:?}");
+            let refused = at(other).with_stated("12".to_owned()).unwrap_err().to_string();
+            assert!(refused.contains("without-operator of the [[till.peer]] with uid = 7"), "{refused}");
+        }
+        // With one till the name is left out.
+        let mut config = peer(7, &["kasse-1"], Right::ALL);
+        config.peer[0].without_operator = vec!["kasse-1".to_owned()];
+        let only = Caller::at_socket(Some(7), 1, &config).in_the_name_of(None).with(present(true, None));
+        assert!(only.may(refund).is_ok());
     }
 
     #[test]

@@ -64,6 +64,9 @@ pub struct StatusView {
     /// Kinds of transactions that whoever asks may begin; absent when the agent is an earlier one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub may_begin: Vec<Kind>,
+    /// The tills that whoever asks speaks for; absent when the agent is an earlier one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tills: Vec<String>,
     /// How long it waits at most; absent when the agent is an earlier one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waits: Option<WaitsView>,
@@ -188,6 +191,8 @@ words! {
         ReaderFlooding = "reader-flooding",
         /// See [`ReaderState::Restarting`].
         ReaderRestarting = "reader-restarting",
+        /// The card of the last payment is still in it, and the next one waits for that.
+        ReaderCardLeft = "reader-card-left",
         /// It has few keys left (`warn-keys-left`).
         ReaderKeysLow = "reader-keys-low",
         /// See [`GatewayState::Unreachable`].
@@ -327,6 +332,9 @@ pub struct ReaderView {
     /// How many keys it has left, known from the first card after a start on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub keys_left: Option<KeysView>,
+    /// The card of the last payment is still in it; the next payment waits until it is out.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub card_left: bool,
 }
 
 impl ReaderView {
@@ -342,6 +350,7 @@ impl ReaderView {
             changed_at: None,
             changed: None,
             keys_left: None,
+            card_left: false,
         }
     }
 }

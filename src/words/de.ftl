@@ -222,10 +222,14 @@ card-gone =
     .cashier = Die Karte wurde vor dem Senden herausgenommen; neu beginnen und die Karte stecken lassen.
     .customer = KARTE ZU FRÜH ENTNOMMEN
     .technician = Das Gateway hatte zu viele Anfragen, und die Karte war weg, bevor es Zeit hatte{ $detail }; wenn oft, beim Betreiber mehr beantragen.
+card-left-in =
+    .cashier = Die Karte der letzten Zahlung steckte noch im Leser; herausnehmen, dann neu beginnen.
+    .customer = KARTE STECKT NOCH
+    .technician = Der Kartenschlitz wurde nicht in 30 s leer{ $detail }; steckt keine Karte, den Leser reinigen.
 tip-not-possible =
     .cashier = Betrag und Trinkgeld zusammen gehen nicht{ $detail }; mit kleinerem Trinkgeld neu beginnen.
     .customer = TRINKGELD NICHT MÖGLICH
-    .technician = Betrag und Trinkgeld zusammen sind nicht möglich{ $detail }; siehe max-amount in [terminal].
+    .technician = Betrag und Trinkgeld zusammen sind nicht möglich{ $detail }; siehe max-amount in [terminal] und sale in [operators.supervisor-above].
 
 ## Gründe: das Terminal
 

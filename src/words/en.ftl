@@ -223,10 +223,14 @@ card-gone =
     .cashier = The card was taken out before the payment could be sent; start again and leave the card in.
     .customer = CARD TAKEN OUT TOO EARLY
     .technician = The gateway had too many requests, and the card was gone before it had time{ $detail }; if it happens often, ask its operator for more.
+card-left-in =
+    .cashier = The card of the last payment was not taken out of the reader; take it out, then start again.
+    .customer = TAKE YOUR LAST CARD OUT
+    .technician = The slot of the reader did not become empty within 30 s{ $detail }; if no card is in it, clean the reader.
 tip-not-possible =
     .cashier = Amount and tip together cannot be charged{ $detail }; start again with a smaller tip.
     .customer = TIP NOT POSSIBLE
-    .technician = Amount and tip together cannot be charged{ $detail }; see max-amount of [terminal].
+    .technician = Amount and tip together cannot be charged{ $detail }; see max-amount of [terminal] and sale of [operators.supervisor-above].
 
 ## Reasons: the terminal
 

@@ -271,6 +271,7 @@ async fn play(
                 let current = theirs().find(|sale: &&SaleView| sale.state == SaleState::WaitingForCard).cloned();
                 let unconfirmed = theirs().filter(|sale| sale.state == SaleState::Unconfirmed).cloned().collect();
                 let _ = reply.send(StatusView {
+                    tills: Vec::new(),
                     http: None,
                     logging: None,
                     health: None,

@@ -50,6 +50,23 @@ async fn a_busy_terminal_says_with_what() {
 }
 
 #[tokio::test]
+async fn a_card_that_is_left_in_the_reader_never_pays_for_the_next_sale() {
+    let counter = Counter::open().await;
+    counter.sell("R1", "12.34", "chip-pin", Insert).await;
+    assert_eq!(ended(&counter.until_ended("R1").await), Some(OutcomeWord::Approved));
+    counter.until_status("card left", |status| status.needs(Attention::ReaderCardLeft)).await;
+    let (status, view) = counter.begin("R2", "2.00").await;
+    assert_eq!(status, 201, "{view}");
+    counter.until("R2", "asked for the card", |view| view.step.as_deref() == Some("remove-card")).await;
+    counter.shop.reader.remove();
+    counter.present(card("tap").unwrap(), Tap).await;
+    let view = counter.until_ended("R2").await;
+    assert_eq!(ended(&view), Some(OutcomeWord::Approved), "{view:?}");
+    assert_eq!(view.card.unwrap().entry_mode, "NFC_ICC");
+    assert_eq!(counter.charged(), ["12.34 EUR", "2.00 EUR"]);
+}
+
+#[tokio::test]
 async fn the_cashier_cancels_before_a_card_is_read() {
     let counter = Counter::open().await;
     assert_eq!(counter.begin("R1", "12.34").await.0, 201);

@@ -218,7 +218,7 @@ fn table() -> Vec<(Request, Vec<Right>)> {
 }
 
 fn peer(rights: Rights) -> TillPeer {
-    TillPeer { uid: someone(), tills: vec!["till-1".into()], rights, operator: true }
+    TillPeer { uid: someone(), tills: vec!["till-1".into()], rights, operator: true, without_operator: Vec::new() }
 }
 
 /// Holds the answers against the table.
@@ -335,7 +335,13 @@ async fn a_member_of_the_group_has_the_groups_rights() {
 async fn a_program_names_its_till_and_is_confined_to_those_it_was_given() {
     let shop = fake_agent::open_with(16, |till| {
         let tills = vec!["till-1".into(), "till-3".into()];
-        till.peer = vec![TillPeer { uid: someone(), tills, rights: Rights::several_tills(), operator: true }];
+        till.peer = vec![TillPeer {
+            uid: someone(),
+            tills,
+            rights: Rights::several_tills(),
+            operator: true,
+            without_operator: Vec::new(),
+        }];
     })
     .await;
     let at = async |request: Request| at_socket(&shop.socket, someone(), &[request]).await.remove(0);

@@ -7,6 +7,7 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 
 use crate::agent::{Agent, TaskResult};
+use crate::gateway::Found;
 use crate::journal;
 use crate::sale::Event;
 use crate::transaction::SaleNumber;
@@ -54,8 +55,8 @@ impl Agent {
                     said.await.unwrap_or_else(|_| Err("the terminal is being stopped".to_owned()))
                 }
             };
-            let references = gateway.references_between(&terminals, (from, to), strange).await;
-            let _ = done.send(TaskResult::References { references }).await;
+            let found = gateway.references_between(&terminals, (from, to), strange).await;
+            let _ = done.send(TaskResult::References { found }).await;
         });
     }
 
@@ -110,8 +111,13 @@ impl Agent {
     }
 
     /// The gateway named the references that it holds, or could not be asked.
-    pub(in crate::agent) fn references_listed(&mut self, references: Result<Vec<String>, String>) {
-        let strange = references.and_then(|all| self.strange(all).map_err(|error| error.to_string()));
+    pub(in crate::agent) fn references_listed(&mut self, found: Result<Found, String>) {
+        self.old_copy.lists_no_more = found.as_ref().is_ok_and(|found| found.incomplete.is_some());
+        let strange = found.and_then(|Found { references, incomplete }| {
+            let strange = self.strange(references).map_err(|error| error.to_string())?;
+            // What is strange shows an old copy, however much is not listed.
+            incomplete.filter(|_| strange.is_empty()).map_or(Ok(strange), Err)
+        });
         match strange {
             Err(why) => {
                 let wait = (FIRST_WAIT * 2_u32.saturating_pow(self.old_copy.tries.min(16))).min(LONGEST_WAIT);

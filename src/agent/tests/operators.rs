@@ -246,3 +246,35 @@ async fn there_are_no_more_operators_than_a_shop_has() {
     removed.try_recv().unwrap().unwrap();
     terminal.add("Anna", Role::Cashier).await;
 }
+
+/// What the customer types counts for a supervisor's limit as what the till names does.
+#[tokio::test(start_paused = true)]
+async fn a_typed_tip_does_not_pass_the_limit_above_which_a_supervisor_confirms() {
+    for (role, tip, is_charged) in
+        [(Role::Cashier, 500, true), (Role::Cashier, 501, false), (Role::Supervisor, 501, true)]
+    {
+        let folder = TempDir::new().unwrap();
+        let mut terminal = Terminal::start(folder.path(), "[operators.supervisor-above]\nsale = \"20.00\"\n");
+        terminal.add("Anna", role).await;
+        let operator = Some(SignedIn { name: name("Anna"), role });
+        let caller = Caller::root(0).with(Presence { required: true, operator, approval: None });
+        let tip_to_ask = Some(crate::till::WantedTip::Ask);
+        let transaction = WantedTransaction::Sale {
+            amount: eur(1500),
+            tip: tip_to_ask,
+            manual: false,
+            accept_partial: false,
+            till_confirms: None,
+        };
+        let mut wanted = refund("till-1", EarlierName::Number(SaleNumber::new(1)), 1500, &[]);
+        (wanted.transaction, wanted.caller) = (transaction, caller);
+        terminal.with_reader();
+        let begun = terminal.agent.begin_sale(wanted).unwrap();
+        terminal.agent.typed(begun.number, Ok(Some(eur(tip))));
+        terminal.agent.settle();
+        let view = terminal.agent.find("till-1", &begun.reference).unwrap().1;
+        let refused = (Some(OutcomeWord::Cancelled), Some("tip-not-possible"));
+        let expected = if is_charged { (None, None) } else { refused };
+        assert_eq!((view.outcome, view.reason.as_deref()), expected, "{role:?} {tip}: {view:?}");
+    }
+}

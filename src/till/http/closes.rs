@@ -47,6 +47,7 @@ pub(super) const ROUTES: &[Route] = routes! {
         Operation::new("showClose", "A close of day: as JSON, as a table, or as it is printed")
             .text("By its number, `last`, or `open`: what the next one would be by now, which closes nothing.")
             .needs(Verb::Close)
+            .query::<TillQuery>()
             .answers::<Close>(200, "The close, in the form that `Accept` asks for.", examples::close())
             .answers_text(200, "", "text/csv", examples::CLOSE_AS_TABLE)
             .answers_text(200, "", "text/plain", examples::CLOSE_AS_TEXT)
@@ -143,9 +144,11 @@ async fn show(
     Extension(caller): Extension<Caller>,
     Extension(allowance): Extension<Arc<Allowance>>,
     InPath(which): InPath<String>,
+    Parameters(TillQuery { till }): Parameters<TillQuery>,
     headers: HeaderMap,
 ) -> Result<Response, Failure> {
     let permit = caller.may(Verb::Close)?;
+    permit.if_named(till)?;
     let (which, form) = (which_close(&which)?, accept::wanted(&headers, FORMS)?);
     let asked = permit.clone();
     let _turn = if which == WhichClose::Open { Some(allowance.turn_to_read().await?) } else { None };

@@ -34,6 +34,8 @@ use crate::transaction::{Kind, OperatorName, SaleNumber};
 const SESSION: HeaderName = HeaderName::from_static("pos-session");
 /// The header with a supervisor's word.
 const SUPERVISOR: HeaderName = HeaderName::from_static("pos-supervisor");
+/// The header of what the front's page asks: a person stands there, whichever till it names.
+const PAGE: HeaderName = HeaderName::from_static("pos-page");
 /// Longer than all PINs that may wait take on a slow board.
 pub(super) const PIN_DEADLINE: Duration = Duration::from_secs(30);
 
@@ -82,6 +84,7 @@ pub(super) async fn person(State(app): State<Arc<App>>, mut request: Request, ne
         return next.run(request).await;
     };
     let commands = request.method() != Method::GET;
+    let caller = for_its_till(&caller, request.headers(), request.uri().query());
     let operator = match sent(request.headers(), &SESSION) {
         None => None,
         Some(token) => match app.whose(&caller, token, commands).await {
@@ -93,6 +96,24 @@ pub(super) async fn person(State(app): State<Arc<App>>, mut request: Request, ne
     let present = Presence { required: app.operators_required, operator, approval };
     request.extensions_mut().insert(caller.with(present));
     next.run(request).await
+}
+
+/// The caller of a request that may name a till which needs no operator. A page is never exempt by that: a person
+/// stands there, whichever till it names.
+fn for_its_till(caller: &Caller, headers: &HeaderMap, query: Option<&str>) -> Caller {
+    match headers.contains_key(&PAGE) {
+        true => caller.clone(),
+        false => caller.in_the_name_of(named_till(query).as_deref()),
+    }
+}
+
+/// The till that a query names, once: with two the request is refused where it is read.
+fn named_till(query: Option<&str>) -> Option<String> {
+    let pairs = form_urlencoded::parse(query.unwrap_or_default().as_bytes());
+    let mut tills = pairs.filter(|(name, _)| name == "till").map(|(_, till)| till.into_owned());
+    let first = tills.next();
+    // Nobody's name, so that it exempts nobody.
+    if tills.next().is_some() { Some(String::new()) } else { first }
 }
 
 /// The token in a header; what is none has no session.
@@ -266,6 +287,26 @@ async fn approve(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_a_page_asks_is_exempt_by_no_till_and_a_till_named_twice_exempts_nobody() {
+        let (uid, tills) = (7, vec!["counter".to_owned(), "kasse-1".to_owned()]);
+        let (rights, without_operator) = (crate::config::Rights::several_tills(), vec!["kasse-1".to_owned()]);
+        let peer = vec![crate::config::TillPeer { uid, tills, rights, operator: true, without_operator }];
+        let config = crate::config::Till { peer, ..Default::default() };
+        let front = Caller::at_socket(Some(uid), 1, &config);
+        let page = HeaderMap::from_iter([(PAGE, axum::http::HeaderValue::from_static("1"))]);
+        let may = |headers: &HeaderMap, query| {
+            let present = Presence { required: true, ..Presence::default() };
+            for_its_till(&front, headers, query).with(present).may(Verb::Begin(Kind::Sale)).is_ok()
+        };
+        let till = HeaderMap::new();
+        assert!(may(&till, Some("till=kasse-1")) && may(&till, Some("wait-s=1&till=kasse%2D1")));
+        assert!(!may(&page, Some("till=kasse-1")));
+        for query in [None, Some(""), Some("till=counter"), Some("till=kasse-1&till=counter"), Some("x=kasse-1")] {
+            assert!(!may(&till, query), "{query:?}");
+        }
+    }
 
     #[test]
     fn nothing_that_stands_in_the_place_of_a_pin_is_repeated() {

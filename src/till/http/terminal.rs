@@ -11,7 +11,7 @@ use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
 
 use super::api::{App, Route, routes};
-use super::asked::JsonBody;
+use super::asked::{JsonBody, Parameters, TillQuery};
 use super::failure::Failure;
 use crate::money::Currency;
 use crate::till::{
@@ -47,6 +47,7 @@ pub(super) const ROUTES: &[Route] = routes! {
     post "/v1/reader/amount" => type_amount,
         Operation::new("typeAmount", "Let an amount be typed at the reader; nothing is begun by it")
             .needs(Verb::TypeAmount)
+            .query::<TillQuery>()
             .body::<AmountRequest>(json!({ "currency": "EUR" }))
             .answers::<AmountTyped>(200, "What was typed.", json!({ "amount": "12.34", "currency": "EUR" }))
             .refuses(&[ProblemType::Currency, ProblemType::NothingTyped, ProblemType::NotReady]);
@@ -167,9 +168,11 @@ async fn print_lines(
 async fn type_amount(
     State(app): State<Arc<App>>,
     Extension(caller): Extension<Caller>,
+    Parameters(TillQuery { till }): Parameters<TillQuery>,
     JsonBody(asked): JsonBody<AmountRequest>,
 ) -> Result<Json<AmountTyped>, Failure> {
     let permit = caller.may(Verb::TypeAmount)?;
+    permit.if_named(till)?;
     let currency = match asked.currency {
         Some(code) => Currency::from_code(&code)
             .map_err(|error| Failure::new(ProblemType::Currency, error.to_string()).field("currency"))?,
@@ -186,6 +189,7 @@ async fn status(
     let permit = caller.may(Verb::Status)?;
     let mut status = app.ask(&permit, |reply| Command::Status { permit: permit.clone(), reply }).await?;
     status.may_begin = Kind::ALL.into_iter().filter(|kind| caller.may(Verb::Begin(*kind)).is_ok()).collect();
+    status.tills = caller.tills().to_vec();
     status.http.clone_from(&app.port.borrow());
     let trouble = status.http.as_ref().and_then(|port| port.trouble.clone());
     status.attention.extend(trouble.map(|text| AttentionView::new(Attention::TillPortClosed, text)));
