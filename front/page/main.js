@@ -329,7 +329,8 @@ function strip() {
   const { status } = state;
   let word = state.link === "up" ? "ready" : state.link;
   if (state.link === "up" && status) {
-    if (isUnderWay(state.job) || status.busy) word = "busy";
+    if (status.reader?.cardLeft) word = "card-left";
+    else if (isUnderWay(state.job) || status.busy) word = "busy";
     else if (!status.ready) word = "not-ready";
     else if (status.attention?.length) word = "attention";
   }

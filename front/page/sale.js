@@ -103,7 +103,8 @@ function runningScreen(page, name) {
     if (!now.fresh && page.state().link !== "up") return t("hint.lost");
     const wait = waitOf(now);
     if (wait?.until && performance.now() > wait.until + 500) return t("hint.long");
-    if (word === "remove-card") return t("hint.remove-card");
+    // Before its own card is read, the card in the slot is that of the payment before.
+    if (word === "remove-card") return t(now.sale?.state === "waiting-for-card" ? "hint.remove-card.before" : "hint.remove-card");
     if (word === "customer-acts" && now.sale?.redirectUrl) return t("hint.customer-acts", { url: now.sale.redirectUrl });
     return sent ? t("hint.sent") : t(screen === "bank" ? "hint.bank" : "hint.card");
   }

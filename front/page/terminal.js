@@ -49,7 +49,7 @@ export function terminalScreen(page) {
 const NAMES = { en: "English", de: "Deutsch" };
 
 /** What a part's own row, or the list of open sales, says already. */
-const covered = (code) => /^(reader-(?!keys-low)|printer-|clock|journal-(full|nearly|cannot)|sale-|signature-)/.test(code) || (code.startsWith("gateway-") && has(`reason.${code}`));
+const covered = (code) => /^(reader-(?!keys-low|card-left)|printer-|clock|journal-(full|nearly|cannot)|sale-|signature-)/.test(code) || (code.startsWith("gateway-") && has(`reason.${code}`));
 
 function part(picture, word, view, group, name = "") {
   if (!view) return null;

@@ -56,6 +56,8 @@ const LISTENERS: usize = 11;
 
 /// The header with an operator's session.
 pub(crate) const SESSION: HeaderName = HeaderName::from_static("pos-session");
+/// The header of what a page asks: no till's exemption from operators is for it.
+pub(crate) const PAGE: HeaderName = HeaderName::from_static("pos-page");
 /// Where an event stream is to go on.
 pub(crate) const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 
@@ -114,17 +116,24 @@ pub(crate) struct Agent {
     standing: watch::Sender<Standing>,
     requests: Arc<Semaphore>,
     listeners: Arc<Semaphore>,
+    not_named: watch::Sender<Vec<String>>,
 }
 
 impl Agent {
     pub(crate) fn at(socket: PathBuf, now: SystemTime) -> Self {
         let (standing, _) = watch::channel(Standing { up: None, since: now });
+        let (not_named, _) = watch::channel(Vec::new());
         let semaphore = |places| Arc::new(Semaphore::new(places));
-        Self { socket, standing, requests: semaphore(REQUESTS), listeners: semaphore(LISTENERS) }
+        Self { socket, standing, requests: semaphore(REQUESTS), listeners: semaphore(LISTENERS), not_named }
     }
 
     pub(crate) fn standing(&self) -> Standing {
         *self.standing.borrow()
+    }
+
+    /// Tills of the front that the agent's configuration does not name: it refuses all that they ask for.
+    pub(crate) fn not_named(&self) -> Vec<String> {
+        self.not_named.borrow().clone()
     }
 
     /// Waits for the head of the answer; the rest is streamed.
@@ -226,6 +235,29 @@ impl Agent {
         }
     }
 
+    /// Looks, whenever the agent is there again, whether its configuration names these tills, before one of them asks
+    /// for a payment.
+    pub(crate) async fn watch_names(&self, tills: Vec<String>) {
+        let mut standing = self.standing.subscribe();
+        loop {
+            let up = standing.borrow_and_update().up == Some(true);
+            let asked = if up { self.ask_json(Question::get("/v1/status")).await.ok() } else { None };
+            if let Some((StatusCode::OK, status)) = &asked {
+                let not_named: Vec<String> = tills.iter().filter(|till| is_not_named(status, till)).cloned().collect();
+                for till in &not_named {
+                    tracing::warn!("{}", NotNamed(till));
+                }
+                self.not_named.send_replace(not_named);
+            }
+            let changed = standing.changed();
+            match up && asked.is_none() {
+                true => drop(timeout(REFUSED_AGAIN, changed).await),
+                false if changed.await.is_err() => return,
+                false => {}
+            }
+        }
+    }
+
     fn stands(&self, up: bool, now: SystemTime) {
         let changed = self.standing.send_if_modified(|standing| {
             let changed = standing.up != Some(up);
@@ -239,6 +271,25 @@ impl Agent {
             (true, false) => tracing::warn!(socket = %self.socket.display(), "the agent is not there"),
             (false, _) => {}
         }
+    }
+}
+
+/// Whether the agent's status tells for which tills the front speaks, and this one is not among them.
+fn is_not_named(status: &Value, till: &str) -> bool {
+    let named = status["tills"].as_array();
+    named.is_some_and(|named| !named.is_empty() && !named.iter().any(|one| one == till))
+}
+
+/// What is wrong with such a till, and what to do.
+pub(crate) struct NotNamed<'a>(pub(crate) &'a str);
+
+impl std::fmt::Display for NotNamed<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let till = self.0;
+        write!(
+            f,
+            "the agent refuses the till {till}: write it into tills of the front's [[till.peer]] in the agent's config.toml"
+        )
     }
 }
 
@@ -381,6 +432,15 @@ fn first(waiting: &mut BytesMut) -> Option<AgentEvent> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_till_is_refused_when_the_agent_names_others_alone() {
+        let status = serde_json::json!({ "tills": ["local", "kasse-2"] });
+        assert!(is_not_named(&status, "kasse-1") && !is_not_named(&status, "kasse-2"));
+        for silent in [serde_json::json!({}), serde_json::json!({ "tills": [] })] {
+            assert!(!is_not_named(&silent, "kasse-1"));
+        }
+    }
 
     #[test]
     fn events_are_told_apart_wherever_the_bytes_are_divided() {

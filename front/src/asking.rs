@@ -6,10 +6,10 @@ use bytes::Bytes;
 use form_urlencoded::Serializer;
 use http_body_util::BodyExt;
 use hyper::{HeaderMap, Method};
-use pos_protocols::terminal::{Ask, Said};
+use pos_protocols::terminal::{Ask, Problem, Said};
 use tokio::time::sleep;
 
-use crate::agent::{Agent, AgentError, PATIENCE, Question};
+use crate::agent::{Agent, AgentError, NotNamed, PATIENCE, Question};
 
 /// As long as a wait may be, and some for the way.
 const LONG: Duration = Duration::from_secs(135);
@@ -62,7 +62,41 @@ async fn ask_once(agent: &Agent, till: &str, asked: &Ask) -> Said {
     };
     let (head, body) = answer.into_parts();
     match body.collect().await {
-        Ok(body) => Said::read(asked, head.status.as_u16(), &body.to_bytes()),
+        Ok(body) => unless_not_named(Said::read(asked, head.status.as_u16(), &body.to_bytes()), till),
         Err(_) => Said::NoAnswer { may_be_done },
+    }
+}
+
+/// A till that the agent refuses hears it with whatever asks how the terminal stands: a registration, a login, a
+/// diagnosis.
+fn unless_not_named(said: Said, till: &str) -> Said {
+    match said {
+        Said::Status(status) if !status.tills.is_empty() && !status.tills.iter().any(|one| one == till) => {
+            let (status, code, detail) = (403, "forbidden".to_owned(), NotNamed(till).to_string());
+            Said::Refused(Problem { status, code, detail, ..Problem::default() })
+        }
+        said => said,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_till_that_the_agent_does_not_name_hears_so_before_its_first_payment() {
+        let asked = |tills: &str, till: &str| {
+            let status = format!(
+                r#"{{"version":"1","terminalId":"4711","ready":true,"busy":false,"reader":{{"state":"ready"}},
+                "gateway":{{"state":"answers"}},"printers":[],"clock":{{"time":null}}{tills}}}"#
+            );
+            unless_not_named(Said::read(&Ask::Status, 200, status.as_bytes()), till)
+        };
+        let Said::Refused(problem) = asked(r#","tills":["local","kasse-2"]"#, "kasse-1") else { panic!("served") };
+        assert_eq!(problem.code, "forbidden");
+        assert!(problem.detail.contains("kasse-1") && problem.detail.contains("[[till.peer]]"), "{}", problem.detail);
+        for tills in [r#","tills":["local","kasse-1"]"#, r#","tills":[]"#, ""] {
+            assert!(matches!(asked(tills, "kasse-1"), Said::Status(_)), "{tills}");
+        }
     }
 }

@@ -202,6 +202,14 @@ impl FrontConfig {
         self.https.iter().chain(&self.http).chain(&self.nexo.listen).copied().collect()
     }
 
+    /// Every till that it speaks for.
+    pub(crate) fn own_tills(&self) -> Vec<String> {
+        let page = Some(&self.page.till).filter(|_| self.page.on);
+        let zvt = self.zvt.iter().map(|till| &till.till);
+        let nexo = self.nexo.tills.iter().map(|till| &till.till);
+        self.tills.iter().chain(page).chain(zvt).chain(nexo).cloned().collect()
+    }
+
     fn read(whole: &mut Section<'_>) -> Self {
         let names = whole.texts("names").unwrap_or_default();
         let state = whole.path("state").unwrap_or_else(|| "/var/lib/pos-front".into());

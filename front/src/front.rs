@@ -314,7 +314,7 @@ impl Front {
         };
         let webhooks: Vec<Value> = self.webhooks.iter().map(|webhook| webhook.shown()).collect();
         let tills: Vec<Value> = self.tills.iter().map(|till| till.status()).collect();
-        let agent = json!({ "state": state, "since": rfc3339(standing.since) });
+        let agent = json!({ "state": state, "since": rfc3339(standing.since), "notNamed": self.agent.not_named() });
         json!({ "version": env!("CARGO_PKG_VERSION"), "listens": self.urls, "page": self.page.version(),
                 "agent": agent, "webhooks": webhooks, "tills": tills, "paired": self.pairings.paired(Instant::now()) })
     }

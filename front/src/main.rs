@@ -259,6 +259,11 @@ fn check(at: &Where) -> Result<(), Stop> {
     for webhook in &config.webhooks {
         say(&format!("  webhook   {}", webhook.name));
     }
+    // What the agent names is known to a front that runs.
+    let running = asked(&config, Method::GET, "/status", &json!({})).unwrap_or_default();
+    for till in running["agent"]["notNamed"].as_array().into_iter().flatten().filter_map(Value::as_str) {
+        say(&format!("  WRONG     {}", agent::NotNamed(till)));
+    }
     Ok(())
 }
 

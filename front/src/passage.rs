@@ -19,7 +19,7 @@ use serde_json::Value;
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
-use crate::agent::{Agent, AgentError, Events, Heard, LAST_EVENT_ID, PATIENCE, Question, SESSION, SILENCE};
+use crate::agent::{Agent, AgentError, Events, Heard, LAST_EVENT_ID, PAGE, PATIENCE, Question, SESSION, SILENCE};
 use crate::guard::Caller;
 use crate::problem::{Answer, Body, Problem, whole};
 
@@ -59,9 +59,9 @@ pub(crate) const TABLE: &[Row] = &[
     ("GET", "/v1/totals", &["till", "since", "carried"], COUNTING),
     ("GET", "/v1/closes", &["limit", "cursor"], COUNTING),
     ("POST", "/v1/closes", &["till"], COUNTING),
-    ("GET", "/v1/closes/{close}", &[], COUNTING),
+    ("GET", "/v1/closes/{close}", &["till"], COUNTING),
     ("POST", "/v1/closes/{close}/print", &[], PATIENCE),
-    ("POST", "/v1/reader/amount", &[], TYPING),
+    ("POST", "/v1/reader/amount", &["till"], TYPING),
     ("POST", "/v1/reader/text", &[], PATIENCE),
     ("POST", "/v1/printer/lines", &[], COUNTING),
     ("GET", "/v1/operators", &[], PATIENCE),
@@ -264,8 +264,10 @@ fn passed_on(given: &HeaderMap, caller: &Caller) -> HeaderMap {
             headers.insert(name, value.clone());
         }
     }
-    if let Caller::Page { session: Some(session) } = caller {
-        headers.insert(SESSION, session.clone());
+    if let Caller::Page { session } = caller {
+        // Whichever till it names, a person stands at it.
+        headers.insert(PAGE, HeaderValue::from_static("1"));
+        headers.extend(session.as_ref().map(|session| (SESSION, session.clone())));
     }
     headers
 }
@@ -291,6 +293,8 @@ fn own_status(body: &[u8], own: &str) -> Value {
         if fields.get("current").is_some_and(of_another) {
             fields.remove("current");
         }
+        // Those are the front's.
+        fields.remove("tills");
         for list in ["unconfirmed", "attention"] {
             if let Some(list) = fields.get_mut(list).and_then(Value::as_array_mut) {
                 list.retain(|it| !of_another(it));
@@ -487,6 +491,14 @@ mod tests {
     }
 
     #[test]
+    fn what_a_page_asks_is_marked_as_such() {
+        let marked = |caller: &Caller| passed_on(&HeaderMap::new(), caller).contains_key(PAGE);
+        assert!(marked(&Caller::Page { session: None }));
+        assert!(marked(&Caller::Page { session: Some(HeaderValue::from_static("x")) }));
+        assert!(!marked(&Caller::Till("kasse-1".to_owned())));
+    }
+
+    #[test]
     fn a_paired_till_names_no_other_tills_transaction() {
         for good in [r#"{"reference":"1"}"#, r#"{"of":"1","till":"a"}"#, "[]", "no", r#"{"parameters":{"till":"b"}}"#] {
             assert!(confined("a", good.as_bytes()).is_ok(), "{good}");
@@ -506,7 +518,7 @@ mod tests {
 
     #[test]
     fn a_paired_till_sees_its_own_in_the_status() {
-        let status = br#"{"ready":true,"current":{"till":"b"},"unconfirmed":[{"till":"a"},{"till":"b"}],"attention":[{"code":"x"}]}"#;
+        let status = br#"{"ready":true,"current":{"till":"b"},"unconfirmed":[{"till":"a"},{"till":"b"}],"attention":[{"code":"x"}],"tills":["a","b"]}"#;
         let own = own_status(status, "a").to_string();
         assert_eq!(own, r#"{"attention":[{"code":"x"}],"ready":true,"unconfirmed":[{"till":"a"}]}"#);
     }

@@ -89,6 +89,8 @@ pub(crate) async fn run(config: FrontConfig, now: fn() -> SystemTime) -> Result<
     tokio::spawn(control::serve(control, Arc::clone(&front)));
     let agent = Arc::clone(&front.agent);
     tokio::spawn(async move { agent.keep_watch(now).await });
+    let (agent, own) = (Arc::clone(&front.agent), front.config.own_tills());
+    tokio::spawn(async move { agent.watch_names(own).await });
     for webhook in &front.webhooks {
         tokio::spawn(Arc::clone(webhook).run(Arc::clone(&front.agent), state.clone(), now));
     }

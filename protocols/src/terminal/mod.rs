@@ -180,11 +180,11 @@ impl Ask {
             }
             Self::TypeAmount { currency } => {
                 let body = json!({ "currency": currency });
-                Request { names_till: false, ..post("/v1/reader/amount".to_owned(), body) }
+                post("/v1/reader/amount".to_owned(), body)
             }
             Self::Status => Request { names_till: false, ..get("/v1/status".to_owned(), Vec::new()) },
-            Self::LastClose => Request { names_till: false, ..get("/v1/closes/last".to_owned(), Vec::new()) },
-            Self::OpenPeriod => Request { names_till: false, ..get("/v1/closes/open".to_owned(), Vec::new()) },
+            Self::LastClose => get("/v1/closes/last".to_owned(), Vec::new()),
+            Self::OpenPeriod => get("/v1/closes/open".to_owned(), Vec::new()),
             Self::Close { reference, print } => {
                 post("/v1/closes".to_owned(), json!({ "reference": reference, "print": print }))
             }

@@ -259,6 +259,9 @@ pub struct Status {
     pub currency_number: Option<u16>,
     /// Decimals of its minor unit.
     pub currency_decimals: Option<u8>,
+    /// The tills that whoever asked speaks for; none when the agent does not tell.
+    #[serde(default)]
+    pub tills: Vec<String>,
     /// The longest waits.
     pub waits: Option<Waits>,
     /// A sale with a card can be approved.
@@ -285,6 +288,9 @@ pub struct Device {
     pub model: Option<String>,
     /// Of a reader.
     pub serial: Option<String>,
+    /// Of a reader: the card of the last payment is still in it.
+    #[serde(default)]
+    pub card_left: bool,
 }
 
 /// The clock.

@@ -59,6 +59,8 @@ pub const READER: u8 = 0xE2;
 pub const SYSTEM: u8 = 0xFF;
 /// Of a status enquiry: out of order.
 pub const OUT_OF_ORDER: u8 = 0xDF;
+/// Of a status enquiry: a card is in the reader.
+pub const CARD_IN: u8 = 0xDC;
 /// Of a status enquiry: the clock is not set.
 pub const CLOCK: u8 = 0x62;
 
@@ -129,7 +131,7 @@ pub fn meaning(code: u8) -> &'static str {
         TOO_LITTLE => "the amount is too small",
         PRINTER => "the printer is not ready",
         NO_CASHBACK => "no cashback",
-        0xDC => "a card is in the reader",
+        CARD_IN => "a card is in the reader",
         READER => "the card reader is not ready",
         0xE4 => "activation is required",
         0xF0 => "an end of day is open",

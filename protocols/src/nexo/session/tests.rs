@@ -583,6 +583,20 @@ fn a_tills_own_lines_are_printed_and_it_hears_whether_they_are_on_paper() {
 }
 
 #[test]
+fn a_till_that_the_terminal_refuses_is_told_when_it_logs_in_or_asks_for_a_diagnosis() {
+    let detail = "the agent refuses the till kasse-1";
+    for (category, body) in [("Diagnosis", "{}"), ("Login", r#"{"DateTime":"t"}"#)] {
+        let mut stage = Stage::new(settings());
+        stage.till(category, "1", body);
+        stage.says(403, &json!({ "status": 403, "code": "forbidden", "detail": detail }).to_string());
+        let answer = stage.answer();
+        let response = &answer[format!("{category}Response")]["Response"];
+        assert_eq!((&response["Result"], &response["ErrorCondition"]), (&json!("Failure"), &json!("NotAllowed")));
+        assert!(response["AdditionalResponse"].as_str().unwrap().contains("kasse-1"), "{answer}");
+    }
+}
+
+#[test]
 fn a_text_is_shown_to_the_customer_and_nothing_else_is_shown() {
     let display = |device: &str, more: &str| {
         format!(

@@ -97,6 +97,7 @@ fn outcome(sale: &Sale) -> Outcome {
         (State::Ended, Some(Ended::Declined)) => failure(ErrorCondition::Refusal),
         (State::Ended, Some(Ended::Cancelled)) => failure(match reason {
             "till-cancelled" | "terminal-stopped" => ErrorCondition::Aborted,
+            "card-left-in" => ErrorCondition::InsertedCard,
             _ => ErrorCondition::Cancel,
         }),
         (State::Ended, Some(Ended::NotSent)) => failure(match reason {

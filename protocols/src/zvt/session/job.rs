@@ -419,6 +419,8 @@ impl Job {
 /// The state of the terminal for a till that asks for it.
 fn state_of(status: &Status) -> u8 {
     match () {
+        // Before "please wait": that would not say for what.
+        () if status.reader.card_left => code::CARD_IN,
         () if status.busy => code::BUSY,
         () if status.clock.time.is_none() => code::CLOCK,
         () if status.reader.state != "ready" => code::READER,

@@ -540,6 +540,36 @@ fn a_range_of_receipts_is_printed_again_and_what_is_not_there_is_left_out() {
 }
 
 #[test]
+fn a_card_that_was_left_in_the_reader_is_said() {
+    let mut stage = Stage::quiet();
+    let mut left = status();
+    left["reader"]["cardLeft"] = json!(true);
+    // The sale whose card it is still has the reader.
+    left["busy"] = json!(true);
+    stage.till("05 01 00");
+    stage.told();
+    stage.terminal(200, &left);
+    let told = stage.told();
+    assert!(matches!(told.as_slice(), [Told::Completion(data)] if data.last() == Some(&0xDC)), "{told:?}");
+    stage.till("06 70 00");
+    stage.told();
+    stage.terminal(200, &left);
+    assert!(matches!(stage.told().as_slice(), [.., Told::Aborted { code: 0xDC, .. }]));
+}
+
+#[test]
+fn a_till_that_the_terminal_refuses_is_told_when_it_registers_or_asks_how_it_stands() {
+    for command in ["06 00 06 12 34 56 00 09 78", "05 01 00", "06 70 00"] {
+        let mut stage = Stage::quiet();
+        stage.till(command);
+        stage.told();
+        stage.terminal(403, &json!({ "status": 403, "code": "forbidden", "detail": "no [[till.peer]] names it" }));
+        let told = stage.told();
+        assert!(matches!(told.as_slice(), [.., Told::Aborted { code: code::NOT_POSSIBLE, .. }]), "{command}: {told:?}");
+    }
+}
+
+#[test]
 fn the_tills_printer_shows_how_the_terminal_stands() {
     let mut stage = Stage::with(settings(OnSilence::Reverse), "00 00 00 86 09 78 06 06 26 04 0A 02 06 D3");
     stage.till("06 70 00");
