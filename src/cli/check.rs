@@ -36,11 +36,35 @@ fn tills(till: &config::Till) {
     }
 }
 
+/// What is good as a file, and hardly what is wanted.
+fn warnings(config: &config::Config) -> Vec<String> {
+    let mut warnings = Vec::new();
+    if config.terminal.max_amount.is_none() {
+        warnings.push(
+            "terminal.max-amount is not set: a slip of the finger is charged up to 9999999999.99; write the greatest \
+             amount of one payment, as \"5000.00\""
+                .to_owned(),
+        );
+    }
+    if config.operators.required {
+        let all = config.till.peer.iter().filter(|peer| !peer.operator && peer.tills.len() > 1);
+        warnings.extend(all.map(|peer| {
+            format!(
+                "operator = false of the [[till.peer]] with uid = {} exempts all for whom it speaks, the guests of a page too; \
+                 name its tills without operators instead: without-operator = [\"till-1\"]",
+                peer.uid
+            )
+        }));
+    }
+    warnings
+}
+
 impl Check {
     pub(super) fn run(self) -> Result<Exit, Stop> {
         let config = config::load(&self.config)?;
+        let warnings = warnings(&config);
         if self.json {
-            out::say_json(&serde_json::json!({ "file": self.config, "good": true }));
+            out::say_json(&serde_json::json!({ "file": self.config, "good": true, "warnings": warnings }));
             return Ok(Exit::Success);
         }
         out::say(&format!("{} is good", self.config.display()));
@@ -54,6 +78,9 @@ impl Check {
             out::say("  printer   none, receipts are kept");
         }
         tills(&config.till);
+        for warning in &warnings {
+            out::say(&format!("  WARNING   {warning}"));
+        }
         if let Some(name) = &config.gateway.token_credential
             && std::env::var_os("CREDENTIALS_DIRECTORY").is_none()
         {

@@ -40,8 +40,7 @@ impl AtFront {
         let asked = timeout(PATIENCE, daemon.get::<Value>("/status")).await;
         let why = match asked {
             Ok(Ok(status)) => {
-                let tills = status["tills"].as_array().into_iter().flatten();
-                return Front::Answers(tills.take(MOST_TILLS).map(till).collect());
+                return Front::Answers(tills(&status));
             }
             Ok(Err(Error::Unreachable { cause, .. })) => match cause.kind() {
                 io::ErrorKind::NotFound if self.front.is_none() => return Front::Absent,
@@ -56,12 +55,32 @@ impl AtFront {
     }
 }
 
+/// Its tills of a protocol, and whatever else it serves that the agent refuses.
+fn tills(status: &Value) -> Vec<FrontTill> {
+    let list = |of: &Value| of.as_array().into_iter().flatten().take(MOST_TILLS).cloned().collect::<Vec<_>>();
+    let refused: Vec<String> = list(&status["agent"]["notNamed"]).iter().filter_map(Value::as_str).map(short).collect();
+    let mut tills: Vec<FrontTill> = list(&status["tills"]).iter().map(till).collect();
+    for name in refused {
+        match tills.iter_mut().find(|till| till.till == name) {
+            Some(till) => till.is_not_named = true,
+            None => tills.push(FrontTill {
+                till: name,
+                protocol: "page or paired".to_owned(),
+                is_not_named: true,
+                ..FrontTill::default()
+            }),
+        }
+    }
+    tills
+}
+
 /// What it says of one till; another version may say more or less.
 fn till(told: &Value) -> FrontTill {
     let text = |name: &str| told[name].as_str().map(short);
     let (till, protocol) = (text("till").unwrap_or_default(), text("protocol").unwrap_or_default());
     let connected = told["connected"].as_u64().unwrap_or_default();
-    FrontTill { till, protocol, connected, from: text("from"), last_command: text("lastCommand"), at: text("at") }
+    let (from, last_command, at) = (text("from"), text("lastCommand"), text("at"));
+    FrontTill { till, protocol, connected, from, last_command, at, is_not_named: false }
 }
 
 fn short(text: &str) -> String {

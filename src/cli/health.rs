@@ -197,6 +197,7 @@ mod tests {
 
     fn status(health: Option<HealthView>) -> StatusView {
         StatusView {
+            tills: Vec::new(),
             version: "0.0.9".to_owned(),
             terminal_id: "1".to_owned(),
             merchant: Vec::new(),

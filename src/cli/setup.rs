@@ -70,6 +70,9 @@ pub(super) struct Setup {
     /// Currency of sales, as EUR
     #[arg(long, value_name = "CODE")]
     currency: Option<String>,
+    /// Greatest amount of one payment, as 5000.00, or none [default: about 5000 EUR in that currency]
+    #[arg(long, value_name = "AMOUNT|none")]
+    max_amount: Option<String>,
     /// Address of the gateway, https://…
     #[arg(long, value_name = "URL")]
     gateway_url: Option<String>,

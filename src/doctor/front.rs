@@ -34,11 +34,13 @@ pub struct FrontTill {
     pub last_command: Option<String>,
     /// When that was.
     pub at: Option<String>,
+    /// The agent's configuration does not name it.
+    pub is_not_named: bool,
 }
 
 impl fmt::Display for FrontTill {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { till, protocol, connected, from, last_command, at } = self;
+        let Self { till, protocol, connected, from, last_command, at, is_not_named } = self;
         let connected = match connected {
             0 => "not connected".to_owned(),
             1 => "connected".to_owned(),
@@ -49,10 +51,11 @@ impl fmt::Display for FrontTill {
             write!(f, "{} {from}", if self.connected == 1 { " from" } else { ", last from" })?;
         }
         match (last_command, at) {
-            (Some(command), Some(at)) => write!(f, "; last command {command}, {at}"),
-            (Some(command), None) => write!(f, "; last command {command}"),
-            (None, _) => f.write_str("; no command since pos-front was started"),
+            (Some(command), Some(at)) => write!(f, "; last command {command}, {at}")?,
+            (Some(command), None) => write!(f, "; last command {command}")?,
+            (None, _) => f.write_str("; no command since pos-front was started")?,
         }
+        f.write_str(if *is_not_named { "; REFUSED: no [[till.peer]] names it" } else { "" })
     }
 }
 
@@ -67,7 +70,13 @@ pub(super) fn look(report: &mut Report<'_>, front: &Front) {
             format!("pos-front does not tell of its tills: {why}"),
             "see journalctl -u pos-front, then systemctl restart pos-front",
         ),
-        Front::Answers(tills) => tills.iter().for_each(|till| report.ok(format!("till {till}"))),
+        Front::Answers(tills) => tills.iter().for_each(|till| match till.is_not_named {
+            false => report.ok(format!("till {till}")),
+            true => report.fault(
+                format!("till {till}"),
+                "write it into tills of the front's [[till.peer]] in config.toml, then systemctl restart pos-agent",
+            ),
+        }),
     }
 }
 
@@ -80,7 +89,7 @@ mod tests {
         let of = |protocol: &str, connected, from: Option<&str>, command: Option<&str>, at: Option<&str>| {
             let [from, last_command, at] = [from, command, at].map(|text| text.map(str::to_owned));
             let (till, protocol) = ("kasse-1".to_owned(), protocol.to_owned());
-            FrontTill { till, protocol, connected, from, last_command, at }.to_string()
+            FrontTill { till, protocol, connected, from, last_command, at, is_not_named: false }.to_string()
         };
         let never = of("zvt", 0, None, None, None);
         assert_eq!(never, "kasse-1 (zvt): not connected; no command since pos-front was started");

@@ -151,6 +151,7 @@ async fn unattended_it_finds_the_reader_writes_the_files_and_the_agent_sells_wit
     assert_eq!(config.reader.port, site.shop.reader.place());
     assert_eq!(config.gateway.ca_file, site.path("etc/gateway-ca.pem"));
     assert_eq!(config.terminal.merchant, ["Corner Shop", "1 Market Street"]);
+    assert_eq!(config.terminal.max_amount.as_deref(), Some("5000.00"));
 
     // A second time it touches nothing.
     let before = fs::read(site.config()).unwrap();
@@ -185,6 +186,7 @@ async fn what_is_missing_or_wrong_is_named_and_nothing_is_written() {
     for (option, value, says) in [
         ("--terminal-id", "12a", "--terminal-id: must be 1 to 32 digits; write the terminal id of the acquirer"),
         ("--currency", "EURO", "--currency: "),
+        ("--max-amount", "much", "--max-amount: "),
         ("--gateway-url", "http://gateway.example", "--gateway-url: plain http is refused"),
         ("--entity-id", "ABC", "--entity-id: must be 32 lower-case hex characters"),
         ("--ca-file", "/etc/passwd", "--ca-file: /etc/passwd: "),
@@ -405,6 +407,7 @@ fn up_to_the_token(terminal: &mut Terminal, site: &Site) {
     terminal.answers("Line 2", "1 Market Street");
     terminal.answers("Line 3", "");
     terminal.answers("Currency [EUR]", "");
+    terminal.answers("Greatest amount of one payment, or none [5000.00]", "");
     terminal.answers("Address of the gateway", &site.shop.gateway.base_url());
     terminal.answers("Entity id", site.shop.gateway.entity_id());
     terminal.answers("File with the CA", "/nowhere.pem");

@@ -19,6 +19,8 @@ pub(super) struct Answers {
     pub(super) terminal_id: String,
     pub(super) merchant: Vec<String>,
     pub(super) currency: String,
+    /// Of one payment; none for what the gateway can take.
+    pub(super) max_amount: Option<String>,
     pub(super) url: String,
     pub(super) entity_id: String,
     pub(super) ca_file: PathBuf,
@@ -45,6 +47,7 @@ impl Answers {
             terminal_id: "1".to_owned(),
             merchant: vec!["Shop".to_owned()],
             currency: "EUR".to_owned(),
+            max_amount: None,
             url: "https://gateway.example".to_owned(),
             entity_id: "0".repeat(32),
             ca_file: file.with_file_name(CA),
@@ -104,6 +107,12 @@ impl Answers {
             Some(mode) => format!("# A test system; leave this out on a live one.\ntest-mode = {}\n", quoted(mode)),
             None => String::new(),
         };
+        let max_amount = match &self.max_amount {
+            Some(amount) => {
+                format!("# The greatest amount of one payment; it limits no refund.\nmax-amount = {}\n", quoted(amount))
+            }
+            None => String::new(),
+        };
         let printer = match &self.printer {
             Some(Printer { port, columns }) => {
                 format!(
@@ -123,6 +132,7 @@ impl Answers {
              id = {}\n\
              merchant = [{merchant}]\n\
              currency = {}\n\
+             {max_amount}\
              \n\
              [reader]\n\
              protocol = \"miura-mpi\"\n\
@@ -153,6 +163,7 @@ impl Answers {
         self.terminal_id.clone_from(&terminal.id);
         self.merchant.clone_from(&terminal.merchant);
         self.currency.clone_from(&terminal.currency);
+        self.max_amount.clone_from(&terminal.max_amount);
         self.url.clone_from(&gateway.url);
         self.entity_id.clone_from(&gateway.entity_id);
         self.ca_file.clone_from(&gateway.ca_file);

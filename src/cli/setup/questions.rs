@@ -13,6 +13,10 @@ use super::{Mode, Setup, devices, person};
 use crate::board::{self, Board};
 use crate::config;
 use crate::doctor::Agent;
+use crate::money::Currency;
+
+/// The answer that leaves something out.
+const NONE: &str = "none";
 
 /// One value, by whatever way it comes.
 struct Question<'a> {
@@ -65,7 +69,13 @@ impl Setup {
         let usual = Some(answers.currency.clone());
         let given = self.currency.as_deref();
         let question = Question { key: "terminal.currency", option: "--currency", words: "Currency", given, usual };
-        self.answer(answers, question, missing, |answers, text| answers.currency = text)
+        self.answer(answers, question, missing, |answers, text| answers.currency = text)?;
+        let usual = answers.max_amount.clone().unwrap_or_else(|| usual_max_amount(&answers.currency).to_owned());
+        let given = self.max_amount.as_deref();
+        let words = "Greatest amount of one payment, or none";
+        let usual = Some(usual);
+        let question = Question { key: "terminal.max-amount", option: "--max-amount", words, given, usual };
+        self.answer(answers, question, missing, |answers, text| answers.max_amount = (text != NONE).then_some(text))
     }
 
     /// The lines of the receipt's head, until an empty one.
@@ -238,7 +248,6 @@ impl Setup {
     }
 
     pub(super) fn printer(&self, answers: &mut Answers, board: &Board) -> Result<(), Stop> {
-        const NONE: &str = "none";
         let reader = fs::canonicalize(&answers.reader).ok();
         let mut there = devices::printer_ports(board).into_iter();
         let found = there.find(|port| reader.is_none() || fs::canonicalize(port).ok() != reader);
@@ -309,4 +318,35 @@ fn tell(fault: &config::ConfigFault) {
 /// A path as a person types it, from the folder in which the program was started.
 fn absolute(text: &str) -> PathBuf {
     std::path::absolute(text).unwrap_or_else(|_| text.into())
+}
+
+/// About what 5,000 EUR are, so that a slip of the finger stands out and a usual payment does not; a currency that is
+/// not named has two decimals most often, and a person says what is right.
+fn usual_max_amount(currency: &str) -> &'static str {
+    match currency {
+        "JPY" | "ISK" => "800000",
+        "KRW" => "8000000",
+        "HUF" => "2000000.00",
+        "INR" => "500000.00",
+        "TRY" => "200000.00",
+        "CZK" => "120000.00",
+        "DKK" | "NOK" | "SEK" => "50000.00",
+        "PLN" | "RON" => "20000.00",
+        _ if Currency::from_code(currency).is_ok_and(|currency| currency.exponent() == 0) => "500000",
+        _ => "5000.00",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::money::Amount;
+
+    #[test]
+    fn the_usual_greatest_amount_is_one_of_its_currency() {
+        for code in ["EUR", "CHF", "USD", "JPY", "KRW", "HUF", "INR", "TRY", "CZK", "SEK", "PLN", "ISK", "VND"] {
+            let currency = Currency::from_code(code).unwrap();
+            assert!(Amount::parse(usual_max_amount(code), currency).is_ok_and(|amount| amount.minor() > 0), "{code}");
+        }
+    }
 }
