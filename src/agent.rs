@@ -7,6 +7,7 @@
 mod actions;
 mod announcing;
 mod answered;
+mod card_left;
 pub(crate) mod clock;
 mod closing;
 mod confirmation;
@@ -297,7 +298,7 @@ impl Agent {
         let retry = self.journal.fault.as_ref().map(|fault| fault.retry_at);
         let far = self.clock.monotonic() + Duration::from_secs(3600);
         let probe = (self.reader.in_use_by.is_none() && !self.trains()).then_some(self.gateway.probing.at);
-        let due = [self.sales.due(), retry, self.old_copy_due(), probe, self.log_changes_at()];
+        let due = [self.sales.due(), self.reader.slot.due(), retry, self.old_copy_due(), probe, self.log_changes_at()];
         self.clock.instant(due.into_iter().flatten().fold(far, Duration::min))
     }
 
@@ -308,7 +309,7 @@ impl Agent {
 
     fn stop_taking_sales(&mut self) {
         self.stopping = true;
-        if let Some(number) = self.reader.in_use_by {
+        for number in self.reader.in_use_by.into_iter().chain(self.reader.slot.next()) {
             self.sales.inbox.push_back((number, sale::Event::CancelAsked { by: None }));
         }
     }
