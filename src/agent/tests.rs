@@ -800,7 +800,9 @@ async fn the_greatest_amount_limits_what_is_charged_and_nothing_that_is_taken_or
         let mut terminal = Terminal::start(folder.path(), "");
         terminal.sold(1, "till-1", 2000);
         terminal.sold(2, "till-1", 2000);
-        terminal.enter(3, "till-1", Transaction::PreAuthorisation, 2000, Some(approved(&id(3))));
+        let registration = "f".repeat(32);
+        let reserved = Transaction::PreAuthorisationByRegistration { registration };
+        terminal.enter(3, "till-1", reserved, 2000, Some(approved(&id(3))));
     }
     let mut terminal = Terminal::start(folder.path(), "max-amount = \"5.00\"");
     terminal.with_reader();
