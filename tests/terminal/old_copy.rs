@@ -278,3 +278,48 @@ fn a_board_in_anothers_place_says_that_its_journal_began_anew() {
         assert_eq!(reversals(&world), 0, "{}", world.story());
     }
 }
+
+/// A second in which the bank has more transactions than it lists: nobody knows whether the journal is an old copy.
+/// What is to follow a payment of before waits for the look-up of that payment, which shows what this journal misses.
+#[test]
+fn a_refund_of_before_is_looked_up_where_a_second_is_full() {
+    for host_rules in host_rules::played() {
+        for by_an_old_copy in [false, true] {
+            let world = World::new("");
+            {
+                let mut state = world.lock();
+                state.bank.host_rules = *host_rules;
+                let of_the_first = |number| Wish {
+                    of: Some(Earlier::Wish { number: 1, by: By::Reference }),
+                    till: "till-1".to_owned(),
+                    ..Wish::new(number, Kind::Refund, 400)
+                };
+                let sale = Wish { till: "till-1".to_owned(), ..Wish::new(1, Kind::ByRegistration, 1000) };
+                state.wishes.extend([sale, of_the_first(2), of_the_first(3)]);
+                state.bank.elsewhere(600, Duration::ZERO);
+            }
+            world.boot(async |mut till| {
+                till.until_ready().await;
+                till.wants(0).await;
+                world.keep_copy();
+                till.wants(1).await;
+            });
+            let refunds =
+                |world: &World| world.lock().bank.asked.iter().filter(|asked| asked.what.kind == "RF").count();
+            assert_eq!(refunds(&world), 1, "{host_rules:?}: {}", world.story());
+            if by_an_old_copy {
+                world.put_copy_back();
+            }
+            world.boot(async |mut till| {
+                till.until_ready().await;
+                sleep(Duration::from_secs(60)).await;
+                till.wants(2).await;
+            });
+            // The copy knows nothing of the first one, and the look-up shows it.
+            let all = if by_an_old_copy { 1 } else { 2 };
+            assert_eq!(refunds(&world), all, "{host_rules:?} {by_an_old_copy}: {}", world.story());
+            let (violations, _) = world.judge();
+            assert!(violations.is_empty(), "{host_rules:?}: {violations:?}\n{}", world.story());
+        }
+    }
+}
