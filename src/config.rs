@@ -343,8 +343,8 @@ pub struct TillPeer {
     #[cfg_attr(feature = "docs", schemars(with = "Vec<String>"))]
     #[serde(default = "Rights::several_tills")]
     pub rights: Rights,
-    /// As `operator` of a `[[till.token]]`, for all of its tills: `false` exempts everybody for whom it speaks, guests of
-    /// a page too.
+    /// As `operator` of a `[[till.token]]`, for all of its tills: `false` exempts everybody for whom it speaks, guests
+    /// of a page too.
     #[serde(default = "defaults::yes")]
     pub operator: bool,
     /// Those of its tills where nobody can sign in, as a ZVT or nexo till. They need no operator, and may state who

@@ -6,8 +6,8 @@
 //! that the journal knows until now, which references of this terminal it holds. If this journal does not know one of
 //! them, it is an old copy: numbers go on above the highest, and the open sales wait for a person (`pos-agent settle`).
 //! New sales go on meanwhile. Where a second has more transactions than the gateway lists, its list is not complete:
-//! then what is to follow a transaction of before waits for the look-up of that transaction alone. A gateway that cannot be asked by date is a setting (`query-by-date`), and then nothing
-//! waits for it.
+//! then what is to follow a transaction of before waits for the look-up of that transaction alone. A gateway that
+//! cannot be asked by date is a setting (`query-by-date`), and then nothing waits for it.
 //!
 //! What was given back or taken since, such a journal does not know either: nothing follows a transaction of before it
 //! was found, and until the gateway was asked nothing is given back, taken or paid out on what the journal says.

@@ -431,8 +431,8 @@ impl Agent {
         Ok(Who { supervisor: Some(supervisor), ..who })
     }
 
-    /// Whether a cashier's sale would need a supervisor with this total, whose tip was typed at the reader, and none has
-    /// confirmed it.
+    /// Whether a cashier's sale would need a supervisor with this total, whose tip was typed at the reader, and none
+    /// has confirmed it.
     pub(super) fn tip_needs_supervisor(&self, order: &Order, total: Amount) -> bool {
         let Some(Who { operator: Some(name), supervisor: None, .. }) = order.by.clone() else { return false };
         // Of one who was removed meanwhile no role is known.

@@ -67,7 +67,8 @@ pub enum ReaderOrder {
         /// Lines of it end with a line feed; what does not fit the display is cut. Without control characters.
         text: String,
     },
-    /// Set the reader's clock, when the settings' clock now gives a time: at once between two sales, else after the next.
+    /// Set the reader's clock, when the settings' clock now gives a time: at once between two sales, else after the
+    /// next.
     SetClock,
     /// Give the host's answer to the card. Answered by [`ReaderEvent::Completed`]. For a card that never went to a chip
     /// (swipe) it only changes the display.

@@ -99,7 +99,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     // Asks the daemon, or changes the journal where none runs.
     ("cli::operator", &["till", "config", "counter", "journal", "transaction"]),
     // Asks the ports for readers, with the doctor's manners.
-    ("cli::setup", &["config", "board", "reader", "doctor"]),
+    ("cli::setup", &["config", "board", "reader", "doctor", "money"]),
     // Reads the journal beside the daemon, or without one. Of `till` the list of problems, for its codes.
     ("cli::reconcile", &["config", "journal", "reconcile", "till"]),
     // Asks the daemon for the list; verifies, exports and adopts by itself. Of the agent only which clock can be right.
