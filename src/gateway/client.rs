@@ -41,6 +41,8 @@ use crate::wire::Connector;
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
 /// After it the search is given up, and begun anew later: together a minute, longer than a gateway counts requests for.
 const LONGEST_PAUSE: Duration = Duration::from_secs(32);
+/// The same while a till waits: three times, within seven seconds.
+const LONGEST_PAUSE_OF_TILL: Duration = Duration::from_secs(4);
 
 /// The gateway. Cheap to clone; clones share the connection.
 #[derive(Clone)]
@@ -279,18 +281,8 @@ impl Client {
             let window_asked = window.parameters(assumptions)?;
             let mut parameters = vec![("entityId", self.0.gateway.entity_id.as_str())];
             parameters.extend(window_asked.iter().map(|(name, value)| (*name, value.as_str())));
-            let mut pause = FIRST_PAUSE;
-            let reply = loop {
-                match self.ask("query by date", &parameters).await {
-                    // Too many questions: this one again, a little later; what was answered before stands.
-                    Ok(reply) if pause <= LONGEST_PAUSE && inquiry::is_throttled(&reply, assumptions) => {
-                        sleep(pause).await;
-                        pause *= 2;
-                    }
-                    Ok(reply) => break reply,
-                    Err(failure) => return Err(failure.fault().to_string()),
-                }
-            };
+            let reply = self.ask_patiently("query by date", &parameters, LONGEST_PAUSE).await;
+            let reply = reply.map_err(|failure| failure.fault().to_string())?;
             let found = search.take(window, &inquiry::listed(&reply, assumptions)?)?;
             if !found.is_empty() {
                 search.keep(strange(found).await?)?;
@@ -374,10 +366,19 @@ impl Client {
 
     /// What the gateway knows under our reference, linked transactions included.
     pub async fn query(&self, merchant_transaction_id: &str) -> Inquiry {
+        self.query_patiently(merchant_transaction_id, Duration::ZERO).await
+    }
+
+    /// The same for a till that waits for it: asked again when the gateway has too many questions.
+    pub async fn query_for_till(&self, merchant_transaction_id: &str) -> Inquiry {
+        self.query_patiently(merchant_transaction_id, LONGEST_PAUSE_OF_TILL).await
+    }
+
+    async fn query_patiently(&self, merchant_transaction_id: &str, longest_pause: Duration) -> Inquiry {
         self.0.files.refresh();
         let assumptions = &self.0.gateway.assumptions;
         let parameters = query_parameters(&self.0.gateway, merchant_transaction_id);
-        match self.ask("query", &parameters).await {
+        match self.ask_patiently("query", &parameters, longest_pause).await {
             Ok(reply) => inquiry::read(&reply, merchant_transaction_id, assumptions),
             Err(failure) => Inquiry::CannotAsk { why: failure.fault().of(Reason::GatewayCannotBeAsked) },
         }
@@ -445,6 +446,24 @@ impl Client {
     /// One GET. Nothing moves by it.
     async fn get(&self, what: &'static str, lines: &GatewayLines, path: &str) -> Result<Reply, Failure> {
         self.followed(what, lines, &Method::GET, &self.0.address.path(path, &[]), None, |_| Ok(())).await
+    }
+
+    /// Asks; what the gateway has no time for again, a little later, as long as the pause is no longer than this.
+    async fn ask_patiently(
+        &self,
+        what: &'static str,
+        parameters: &[(&str, &str)],
+        longest_pause: Duration,
+    ) -> Result<Reply, Failure> {
+        let mut pause = FIRST_PAUSE;
+        loop {
+            let reply = self.ask(what, parameters).await?;
+            if pause > longest_pause || !inquiry::is_throttled(&reply, &self.0.gateway.assumptions) {
+                return Ok(reply);
+            }
+            sleep(pause).await;
+            pause *= 2;
+        }
     }
 
     /// One query, by the method of the settings. Nothing moves by it.

@@ -312,7 +312,7 @@ fn a_refund_of_before_is_looked_up_where_a_second_is_full() {
             }
             world.boot(async |mut till| {
                 till.until_ready().await;
-                sleep(Duration::from_secs(60)).await;
+                sleep(HOUR).await;
                 till.wants(2).await;
             });
             // The copy knows nothing of the first one, and the look-up shows it.

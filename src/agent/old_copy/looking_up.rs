@@ -47,7 +47,7 @@ impl Agent {
         let (gateway, done, places) = (self.gateway.client.clone(), self.tasks.clone(), self.gateway.turns.clone());
         tokio::spawn(async move {
             let _turn = places.acquire_owned().await;
-            let inquiry = gateway.query(&reference).await;
+            let inquiry = gateway.query_for_till(&reference).await;
             let _ = done.send(TaskResult::LookedUp { wish, inquiry }).await;
         });
     }
