@@ -8,15 +8,30 @@ use tokio::sync::oneshot;
 
 use super::super::sale_desk::OpenSale;
 use super::*;
+use crate::card::{CardFacts, EntryMode, FirstAnswer, MaskedPan};
 use crate::counter::OpenKind;
 use crate::till::{CloseAsked, CloseView};
 use crate::transaction::{OnSilence, Taken};
 
+fn tapped() -> CardFacts {
+    CardFacts {
+        entry: EntryMode::NfcIcc,
+        pan: MaskedPan::new("476173******0119"),
+        pan_sequence_number: None,
+        aid: None,
+        label: None,
+        cvm: None,
+        cryptogram: None,
+        tvr: None,
+        tsi: None,
+        iad: None,
+    }
+}
+
 impl Terminal {
-    /// A payment of a stored card that is approved and waits for its till's word.
+    /// A payment with a card that is approved and waits for its till's word.
     fn waits_for_its_till(&mut self, number: u64, till: &str, minor: u64) {
         let order: Order = serde_json::from_value(json!({
-            "kind": { "is": "by-registration", "registration": "f".repeat(32) },
             "number": number, "till": till, "reference": format!("R{number}"), "amount": eur(minor),
             "tillConfirms": "reverse", "terminalId": TERMINAL, "merchantTransactionId": reference(number),
             "startedUnixMs": self.agent.now().unix_ms, "localTime": "2026-11-20 13:00:00",
@@ -26,7 +41,9 @@ impl Terminal {
         let (mut sale, first) = Sale::begin(order);
         let now = self.agent.now();
         let _ = self.agent.journal.book.commit(&mut sale, first, now.unix_ms).unwrap();
-        for event in [Event::Proceed, Event::Answered(approved(&id(number)))] {
+        let read = Event::CardRead { facts: tapped(), first_answer: FirstAnswer::GoOnline };
+        let said = Event::CardSaid { confirmed: true, facts: None };
+        for event in [read, Event::Answered(approved(&id(number))), said] {
             let step = sale.handle(event, now, self.agent.sales.deadlines);
             let _ = self.agent.journal.book.commit(&mut sale, step, now.unix_ms).unwrap();
         }
@@ -162,7 +179,8 @@ async fn a_close_names_what_is_open_with_what_is_left_of_it() {
     let undone = |of: u64| Transaction::Reversal { of: in_journal(of) };
     // 1: nothing was taken of it. 2: a part was. 3: all of it. 4: given up. 5: whether all was taken is not known.
     for number in 1..=5 {
-        terminal.enter(number, "till-1", Transaction::PreAuthorisation, 1000, Some(approved(&id(number))));
+        let reserved = Transaction::PreAuthorisationByRegistration { registration: "f".repeat(32) };
+        terminal.enter(number, "till-1", reserved, 1000, Some(approved(&id(number))));
     }
     for (number, transaction, minor, answer) in [
         (6, captured(2), 400, approved(&id(6))),

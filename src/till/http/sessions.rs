@@ -83,7 +83,7 @@ pub(super) async fn person(State(app): State<Arc<App>>, mut request: Request, ne
     let Some(caller) = request.extensions().get::<Caller>().cloned() else {
         return next.run(request).await;
     };
-    let commands = request.method() != Method::GET;
+    let commands = is_act(request.method());
     let caller = for_its_till(&caller, request.headers(), request.uri().query());
     let operator = match sent(request.headers(), &SESSION) {
         None => None,
@@ -114,6 +114,11 @@ fn named_till(query: Option<&str>) -> Option<String> {
     let first = tills.next();
     // Nobody's name, so that it exempts nobody.
     if tills.next().is_some() { Some(String::new()) } else { first }
+}
+
+/// Whether it keeps a session open: a page goes on looking when its person has left.
+fn is_act(method: &Method) -> bool {
+    !method.is_safe()
 }
 
 /// The token in a header; what is none has no session.
@@ -322,5 +327,15 @@ mod tests {
         let given: Credentials = serde_json::from_str("{\"operator\":\"862486862486\",\"pin\":\"x862486\"}").unwrap();
         assert!(!given.operator.name().unwrap_err().detail().contains("862486"));
         assert!(!given.pin.pin().unwrap_err().detail().contains("862486"));
+    }
+
+    #[test]
+    fn whoever_only_looks_keeps_no_session_open() {
+        for look in [Method::GET, Method::HEAD, Method::OPTIONS, Method::TRACE] {
+            assert!(!is_act(&look), "{look}");
+        }
+        for act in [Method::POST, Method::PUT, Method::PATCH, Method::DELETE] {
+            assert!(is_act(&act), "{act}");
+        }
     }
 }
