@@ -159,7 +159,18 @@ mod tests {
             }
         }
         // With the amount behind it.
-        for control in [Control::REVERSAL, Control::REFUND, Control::STATUS_ENQUIRY, Control::REPEAT_RECEIPT] {
+        for control in [
+            Control::REVERSAL,
+            Control::REFUND,
+            Control::TELEPHONE,
+            Control::REPEAT_RECEIPT,
+            Control::TOTALS,
+            Control::END_OF_DAY,
+            Control::INITIALISATION,
+            Control::SET_TIME,
+            Control::REPRINT,
+            Control::STATUS_ENQUIRY,
+        ] {
             let line = line(&Apdu::new(control, hex::decode("19483704000000001000").unwrap()));
             assert!(line.ends_with(": password …, amount 000000001000"), "{line}");
         }

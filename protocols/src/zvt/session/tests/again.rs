@@ -122,3 +122,22 @@ fn a_receipt_number_that_has_come_again_is_told_by_its_trace() {
         }
     }
 }
+
+#[test]
+fn each_approval_by_card_that_was_not_heard_is_taken_back_and_nothing_else() {
+    for (kind, outcome, undone) in [
+        ("sale", "approved", true),
+        ("sale", "partially-approved", true),
+        ("pre-authorisation", "approved", true),
+        ("pre-authorisation", "partially-approved", true),
+        ("sale", "declined", false),
+        ("sale", "reversed", false),
+        ("capture", "approved", false),
+        ("refund", "approved", false),
+    ] {
+        let mut stage = again("00 14");
+        stage.terminal(200, &json!({ "sales": [one(17, kind, outcome), one(14, "sale", "approved")] }));
+        let expected = if undone { (Kind::Reversal, Some("of-17")) } else { (Kind::Sale, None) };
+        assert_eq!(begins(&stage), expected, "{kind} {outcome}");
+    }
+}

@@ -580,3 +580,21 @@ fn a_search_without_an_answer_finds_nothing_and_says_that_nobody_could_be_asked(
     assert_eq!(ended(&stage.told()), Some(COMMUNICATION));
     assert!(stage.asked.is_empty());
 }
+
+#[test]
+fn a_till_of_another_currency_is_not_registered_and_hears_the_terminals() {
+    for (command, told) in [
+        ("06 00 06 12 34 56 06 08 40", vec!["841E036F0978"]),
+        // The same one, and none: with terminal and currency.
+        ("06 00 06 12 34 56 06 09 78", vec!["800000", "060F0A19002900004711490978"]),
+        ("06 00 04 12 34 56 06", vec!["800000", "060F0A19002900004711490978"]),
+    ] {
+        let mut stage = Stage::quiet();
+        stage.till(command);
+        stage.terminal(200, &status());
+        let sent: String = stage.sent.drain(..).map(|apdu| hex::encode_upper(apdu.encode())).collect();
+        assert_eq!(sent, told.concat(), "{command}");
+        stage.till("80 00 00");
+        assert!(!stage.session.is_busy(), "{command}");
+    }
+}
