@@ -404,7 +404,7 @@ fn an_approval_in_part_is_told_with_its_own_amount_when_it_is_told_once_more() {
         if let Some((_, Ask::Show { .. })) = stage.asked.last() {
             stage.sale(&part)
         } else {
-            stage.list(&[part.clone()])
+            stage.list(std::slice::from_ref(&part))
         }
     }
     let again = stage.answer()["TransactionStatusResponse"]["RepeatedMessageResponse"]

@@ -363,7 +363,7 @@ fn whole_and_part_of_a_reservation_are_taken_and_freed_to_the_minor_unit() {
         ("06 25", "10.00", Some(1001), Err(RESERVED_AMOUNT)),
         ("06 25", "10.00", Some(0), Err(RESERVED_AMOUNT)),
         // Of what is left, not of what was approved.
-        ("06 23", "4.00", Some(400), frees.clone()),
+        ("06 23", "4.00", Some(400), frees),
         ("06 23", "4.00", Some(401), Err(RESERVED_AMOUNT)),
         ("06 24", "4.00", Some(400), takes(Some("4.00"))),
         ("06 24", "4.00", Some(401), Err(RESERVED_AMOUNT)),
