@@ -30,6 +30,7 @@ use tokio::net::UnixStream;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::time::{Sleep, sleep, timeout};
 
+use crate::places::WAITS;
 use crate::problem::BodyError;
 
 /// A socket that systemd holds is connected to although nobody accepts; one that is nobody's refuses at once.
@@ -49,10 +50,46 @@ const REFUSED_AGAIN: Duration = Duration::from_secs(5);
 /// Usual questions of the front itself.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(15);
 
-/// The agent allows one user 32 requests at a time, of which 16 may listen. The front itself listens once, its webhooks
-/// four times at most; a page has one stream of events.
-const REQUESTS: usize = 14;
-const LISTENERS: usize = 11;
+/// Whose places at the agent a question takes. The agent allows one user 96 requests at a time; whatever one room asks,
+/// the others have theirs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Room {
+    /// What is answered before anybody has said who it is.
+    Strangers,
+    /// PINs: each takes the agent a second on a slow board.
+    Pins,
+    /// Whoever uses the page.
+    Page,
+    /// Tills that are paired.
+    Tills,
+    /// Whatever ends a payment, of all of them.
+    Cancels,
+    /// Waits for the end of a sale, of the page and of paired tills.
+    Waits,
+    /// Tills that speak ZVT.
+    Zvt,
+    /// Tills that speak nexo.
+    Nexo,
+}
+
+/// How many places each has, in that order: 60 of 96, and 24 streams of events. The rest is for requests that were
+/// given up and that the agent has not let go of yet.
+const ROOMS: [(Room, usize); 8] = [
+    (Room::Strangers, 4),
+    (Room::Pins, 4),
+    (Room::Page, 8),
+    (Room::Tills, 8),
+    (Room::Cancels, 4),
+    (Room::Waits, WAITS),
+    (Room::Zvt, 10),
+    (Room::Nexo, 10),
+];
+/// The agent allows one user 24 streams of events. The front itself listens once, its webhooks four times at most; a
+/// page has one stream of events.
+const PAGES_LISTEN: usize = 8;
+const TILLS_LISTEN: usize = 11;
+/// How long a question waits for its place: those before it take the agent some milliseconds each.
+const TURN: Duration = Duration::from_secs(2);
 
 /// The header with an operator's session.
 pub(crate) const SESSION: HeaderName = HeaderName::from_static("pos-session");
@@ -93,12 +130,14 @@ pub(crate) struct Question {
     pub(crate) headers: HeaderMap,
     pub(crate) body: Bytes,
     pub(crate) patience: Duration,
+    pub(crate) room: Room,
 }
 
 impl Question {
+    /// Of the front itself, or of whoever has not said yet who it is.
     pub(crate) fn get(target: &str) -> Self {
-        let target = target.to_owned();
-        Self { method: Method::GET, target, headers: HeaderMap::new(), body: Bytes::new(), patience: PATIENCE }
+        let (target, headers, room) = (target.to_owned(), HeaderMap::new(), Room::Strangers);
+        Self { method: Method::GET, target, headers, body: Bytes::new(), patience: PATIENCE, room }
     }
 
     pub(crate) fn with_session(mut self, session: Option<&HeaderValue>) -> Self {
@@ -114,17 +153,23 @@ impl Question {
 pub(crate) struct Agent {
     socket: PathBuf,
     standing: watch::Sender<Standing>,
-    requests: Arc<Semaphore>,
-    listeners: Arc<Semaphore>,
+    rooms: [(Room, Arc<Semaphore>); ROOMS.len()],
+    pages_listen: Arc<Semaphore>,
+    tills_listen: Arc<Semaphore>,
     not_named: watch::Sender<Vec<String>>,
 }
+
+/// A place at the agent, free again when this is dropped.
+pub(crate) type AgentPlace = OwnedSemaphorePermit;
 
 impl Agent {
     pub(crate) fn at(socket: PathBuf, now: SystemTime) -> Self {
         let (standing, _) = watch::channel(Standing { up: None, since: now });
         let (not_named, _) = watch::channel(Vec::new());
         let semaphore = |places| Arc::new(Semaphore::new(places));
-        Self { socket, standing, requests: semaphore(REQUESTS), listeners: semaphore(LISTENERS), not_named }
+        let rooms = ROOMS.map(|(room, places)| (room, semaphore(places)));
+        let (pages_listen, tills_listen) = (semaphore(PAGES_LISTEN), semaphore(TILLS_LISTEN));
+        Self { socket, standing, rooms, pages_listen, tills_listen, not_named }
     }
 
     pub(crate) fn standing(&self) -> Standing {
@@ -138,10 +183,22 @@ impl Agent {
 
     /// Waits for the head of the answer; the rest is streamed.
     pub(crate) async fn ask(&self, question: Question) -> Result<Response<Rest>, AgentError> {
-        let place = Arc::clone(&self.requests).try_acquire_owned().map_err(|_| AgentError::Full)?;
+        let place = self.place(question.room).await?;
+        Ok(Rest::of(self.head(question).await?, place))
+    }
+
+    /// A place in this room: its turn comes after those that asked before.
+    pub(crate) async fn place(&self, room: Room) -> Result<AgentPlace, AgentError> {
+        let places = self.rooms.iter().find(|(name, _)| *name == room).map(|(_, places)| Arc::clone(places));
+        let places = places.expect("each room has its line in ROOMS");
+        let turn = timeout(TURN, places.acquire_owned()).await;
+        turn.ok().and_then(Result::ok).ok_or(AgentError::Full)
+    }
+
+    /// As [`Self::ask`], of whoever has a place already; the rest of the answer is read with [`Rest::of`].
+    pub(crate) async fn head(&self, question: Question) -> Result<Response<Incoming>, AgentError> {
         self.unless_down()?;
-        let rest = |body| Rest { body: Limited::new(body, MOST_ANSWER), ends: Box::pin(sleep(REST)), _place: place };
-        Ok(self.send(question).await?.map(rest))
+        self.send(question).await
     }
 
     /// The answer as a JSON value, `Null` when it is none.
@@ -152,8 +209,9 @@ impl Agent {
     }
 
     /// The agent's events for somebody who asks the front: one of the places for that.
-    pub(crate) async fn listen(&self, headers: HeaderMap) -> Result<Heard, AgentError> {
-        let place = Arc::clone(&self.listeners).try_acquire_owned().map_err(|_| AgentError::Full)?;
+    pub(crate) async fn listen(&self, headers: HeaderMap, room: Room) -> Result<Heard, AgentError> {
+        let listeners = if room == Room::Tills { &self.tills_listen } else { &self.pages_listen };
+        let place = Arc::clone(listeners).try_acquire_owned().map_err(|_| AgentError::Full)?;
         self.unless_down()?;
         self.events(headers, Some(place)).await
     }
@@ -189,7 +247,7 @@ impl Agent {
     async fn send(&self, question: Question) -> Result<Response<Incoming>, AgentError> {
         let connecting = timeout(CONNECT, UnixStream::connect(&self.socket)).await;
         let stream = connecting.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into())).map_err(AgentError::Down)?;
-        let Question { method, target, headers, body, patience } = question;
+        let Question { method, target, headers, body, patience, room: _ } = question;
         let may_be_done = method != Method::GET;
         let lost = |error: hyper::Error| match may_be_done {
             true => AgentError::NoAnswer,
@@ -298,6 +356,13 @@ pub(crate) struct Rest {
     body: Limited<Incoming>,
     ends: Pin<Box<Sleep>>,
     _place: OwnedSemaphorePermit,
+}
+
+impl Rest {
+    /// The answer with this head, whose request has this place.
+    pub(crate) fn of(head: Response<Incoming>, place: AgentPlace) -> Response<Self> {
+        head.map(|body| Self { body: Limited::new(body, MOST_ANSWER), ends: Box::pin(sleep(REST)), _place: place })
+    }
 }
 
 impl hyper::body::Body for Rest {

@@ -11,6 +11,7 @@ const AFTER_HELP: &str = "\
 Examples:
   pos-front check                              say what is wrong with the configuration, all at once
   pos-front certificate                        the fingerprints to compare before a browser trusts this terminal
+  pos-front pair open                          let tills in the network ask for a token, for five minutes
   pos-front pair list                          the tills in the network that want a token, with their codes
   pos-front pair approve 482915                let the till with this code have one
   pos-front status                             the agent, the webhooks, the paired tills, the last command of each ZVT till
@@ -37,7 +38,7 @@ pub(crate) enum Verb {
     Run(Run),
     /// Check a configuration and the files it names
     Check(Where),
-    /// Tills in the network: list them, approve one that shows its code, refuse or revoke one
+    /// Tills in the network: let them ask, list them, approve one that shows its code, refuse or revoke one
     Pair(Pair),
     /// Show the certificate: fingerprints, names, end; with --pem the CA, to be given to tills and browsers
     Certificate(CertificateVerb),
@@ -85,6 +86,8 @@ pub(crate) struct Pair {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum PairVerb {
+    /// Let tills ask for a token during the next five minutes
+    Open,
     /// Show the tills that wait, with their codes, and those that are paired
     List,
     /// Let the till with this code have a token

@@ -9,7 +9,7 @@ use hyper::{HeaderMap, Method};
 use pos_protocols::terminal::{Ask, Problem, Said};
 use tokio::time::sleep;
 
-use crate::agent::{Agent, AgentError, NotNamed, PATIENCE, Question};
+use crate::agent::{Agent, AgentError, NotNamed, PATIENCE, Question, Room};
 
 /// As long as a wait may be, and some for the way.
 const LONG: Duration = Duration::from_secs(135);
@@ -20,18 +20,19 @@ const COUNTING: Duration = Duration::from_secs(130);
 const LIST_AGAIN: Duration = Duration::from_millis(50);
 const LIST_TRIES: u32 = 100;
 
-/// Asks the agent in the name of this till.
-pub(crate) async fn ask(agent: &Agent, till: &str, asked: &Ask) -> Said {
+/// Asks the agent in the name of this till, from the places of its protocol; what ends a payment has others.
+pub(crate) async fn ask(agent: &Agent, room: Room, till: &str, asked: &Ask) -> Said {
+    let room = if matches!(asked, Ask::Cancel(_)) { Room::Cancels } else { room };
     for _ in 1..LIST_TRIES {
-        match ask_once(agent, till, asked).await {
+        match ask_once(agent, room, till, asked).await {
             Said::Refused(problem) if problem.code == "list-under-way" => sleep(LIST_AGAIN).await,
             said => return said,
         }
     }
-    ask_once(agent, till, asked).await
+    ask_once(agent, room, till, asked).await
 }
 
-async fn ask_once(agent: &Agent, till: &str, asked: &Ask) -> Said {
+async fn ask_once(agent: &Agent, room: Room, till: &str, asked: &Ask) -> Said {
     let request = asked.request();
     let own = request.names_till.then_some(("till", till));
     let pairs = request.query.iter().map(|(name, value)| (*name, value.as_str())).chain(own);
@@ -54,7 +55,7 @@ async fn ask_once(agent: &Agent, till: &str, asked: &Ask) -> Said {
         _ => PATIENCE,
     };
     let body = request.body.map(|body| Bytes::from(body.to_string())).unwrap_or_default();
-    let answer = match agent.ask(Question { method, target, headers, body, patience }).await {
+    let answer = match agent.ask(Question { method, target, headers, body, patience, room }).await {
         Ok(answer) => answer,
         // Nothing was sent.
         Err(AgentError::Down(_) | AgentError::Full) => return Said::NoAnswer { may_be_done: false },

@@ -1,25 +1,35 @@
 //! How often somebody may guess: wrong tokens, wrong codes and sign-ins, counted per address for a while.
 //!
-//! An IPv6 host has as many addresses as it likes: its network of 64 bits counts as one. The table has a bound of its
-//! own; the address that was counted least recently is forgotten for a new one.
+//! A far IPv6 host has as many addresses as it likes: its network of 64 bits counts as one. The terminal's own network
+//! is the shop, and there each address counts by itself. The table has a bound of its own; the address that was counted
+//! least recently is forgotten for a new one.
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv6Addr};
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 
 /// Addresses that are remembered: a shop's network has fewer.
 const ADDRESSES: usize = 256;
 
-/// The address as it is counted.
-pub(crate) fn counted(address: IpAddr) -> IpAddr {
-    match address.to_canonical() {
-        IpAddr::V6(address) => {
-            let [a, b, c, d, ..] = address.segments();
-            IpAddr::V6(Ipv6Addr::new(a, b, c, d, 0, 0, 0, 0))
-        }
-        address @ IpAddr::V4(_) => address,
+/// Where a connection comes from, as it is counted; made by [`Whence::of`] alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub(crate) struct Whence(IpAddr);
+
+impl Whence {
+    /// Of a peer that reached the terminal at this address of it.
+    pub(crate) fn of(peer: IpAddr, reached: IpAddr) -> Self {
+        let network = |address: Ipv6Addr| address.to_bits() >> 64;
+        Self(match (peer.to_canonical(), reached.to_canonical()) {
+            (IpAddr::V6(peer), IpAddr::V6(reached))
+                if !peer.is_unicast_link_local() && network(peer) != network(reached) =>
+            {
+                IpAddr::V6(Ipv6Addr::from_bits(network(peer) << 64))
+            }
+            (peer, _) => peer,
+        })
     }
 }
 
@@ -28,7 +38,7 @@ pub(crate) fn counted(address: IpAddr) -> IpAddr {
 pub(crate) struct Attempts {
     most: u32,
     period: Duration,
-    counts: BTreeMap<IpAddr, Count>,
+    counts: BTreeMap<Whence, Count>,
 }
 
 #[derive(Debug)]
@@ -44,14 +54,13 @@ impl Attempts {
     }
 
     /// How long this address has to wait, when it may not try.
-    pub(crate) fn must_wait(&self, address: IpAddr, now: Instant) -> Option<Duration> {
-        let count = self.counts.get(&counted(address)).filter(|count| count.attempts >= self.most)?;
+    pub(crate) fn must_wait(&self, address: Whence, now: Instant) -> Option<Duration> {
+        let count = self.counts.get(&address).filter(|count| count.attempts >= self.most)?;
         Some((count.since + self.period).saturating_duration_since(now)).filter(|left| !left.is_zero())
     }
 
     /// One more.
-    pub(crate) fn count(&mut self, address: IpAddr, now: Instant) {
-        let address = counted(address);
+    pub(crate) fn count(&mut self, address: Whence, now: Instant) {
         if !self.counts.contains_key(&address) && self.counts.len() >= ADDRESSES {
             let oldest = self.counts.iter().min_by_key(|(_, count)| count.since).map(|(address, _)| *address);
             oldest.and_then(|oldest| self.counts.remove(&oldest));
@@ -64,15 +73,15 @@ impl Attempts {
     }
 
     /// It was none: nobody judged it.
-    pub(crate) fn take_back(&mut self, address: IpAddr) {
-        if let Some(count) = self.counts.get_mut(&counted(address)) {
+    pub(crate) fn take_back(&mut self, address: Whence) {
+        if let Some(count) = self.counts.get_mut(&address) {
             count.attempts = count.attempts.saturating_sub(1);
         }
     }
 
     /// It was who it said.
-    pub(crate) fn forget(&mut self, address: IpAddr) {
-        self.counts.remove(&counted(address));
+    pub(crate) fn forget(&mut self, address: Whence) {
+        self.counts.remove(&address);
     }
 }
 
@@ -82,10 +91,14 @@ mod tests {
 
     const PERIOD: Duration = Duration::from_secs(60);
 
+    fn from(peer: &str) -> Whence {
+        Whence::of(peer.parse().unwrap(), "2001:db8:0:1::7".parse().unwrap())
+    }
+
     #[tokio::test(start_paused = true)]
     async fn an_address_waits_until_its_period_has_passed_and_others_do_not() {
         let mut attempts = Attempts::new(3, PERIOD);
-        let (one, other) = ("192.0.2.1".parse().unwrap(), "192.0.2.2".parse().unwrap());
+        let (one, other) = (from("192.0.2.1"), from("192.0.2.2"));
         let began = Instant::now();
         for _ in 0..3 {
             assert_eq!(attempts.must_wait(one, began), None);
@@ -99,16 +112,30 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_host_with_many_addresses_is_one_and_the_table_has_a_bound() {
+    async fn a_far_host_with_many_addresses_is_one_and_the_table_has_a_bound() {
         let mut attempts = Attempts::new(2, PERIOD);
         let now = Instant::now();
         for last in 0..2 {
-            attempts.count(format!("2001:db8::{last}").parse().unwrap(), now);
+            attempts.count(from(&format!("2001:db8::{last}")), now);
         }
-        assert!(attempts.must_wait("2001:db8::99".parse().unwrap(), now).is_some());
+        assert!(attempts.must_wait(from("2001:db8::99"), now).is_some());
         for n in 0..2 * ADDRESSES {
-            attempts.count(format!("2001:db8:{n:x}::1").parse().unwrap(), now);
+            attempts.count(from(&format!("2001:db8:{n:x}::1")), now);
         }
         assert_eq!(attempts.counts.len(), ADDRESSES);
+    }
+
+    /// A shop's network is one network of 64 bits: whoever errs there keeps no till out.
+    #[test]
+    fn in_the_terminals_own_network_each_address_counts_by_itself() {
+        for (one, other, alike) in [
+            ("2001:db8:0:1::8", "2001:db8:0:1::9", false),
+            ("fe80::1", "fe80::2", false),
+            ("192.0.2.1", "::ffff:192.0.2.1", true),
+            ("2001:db8:0:2::8", "2001:db8:0:2::9", true),
+            ("2001:db8:0:2::8", "2001:db8:0:3::8", false),
+        ] {
+            assert_eq!(from(one) == from(other), alike, "{one} {other}");
+        }
     }
 }

@@ -129,7 +129,9 @@ async fn carried_out(front: &Front, request: Request<Incoming>) -> Result<Answer
     };
     let said = match (&head.method, head.uri.path()) {
         (&Method::GET, "/status") => front.status(),
-        (&Method::GET, "/pair") => json!({ "waiting": pairings.waiting(now), "paired": pairings.paired(now) }),
+        (&Method::GET, "/pair") => json!({ "waiting": pairings.waiting(now), "paired": pairings.paired(now),
+                                         "openForS": pairings.open_for(now).map(|left| left.as_secs()) }),
+        (&Method::POST, "/pair/open") => json!({ "openForS": pairings.open(now).as_secs() }),
         (&Method::POST, "/pair/approve") => {
             let Asked { code, till } = asked.await?;
             json!({ "till": pairings.approve(&code, till.as_deref(), now)? })
@@ -153,7 +155,7 @@ impl From<PairError> for Problem {
         let of = |status, code| Self::new(status, code, title, error.to_string());
         match &error {
             PairError::Name => Self::malformed(error.to_string()),
-            PairError::TooMany => Self::too_many(error.to_string(), 60),
+            PairError::Closed => of(StatusCode::FORBIDDEN, "pairing-closed"),
             PairError::Paused { left } => Self::too_many(error.to_string(), left.as_secs().max(1)),
             PairError::NoRequest => of(StatusCode::NOT_FOUND, "no-such-request"),
             PairError::WrongCode { .. } => of(StatusCode::FORBIDDEN, "wrong-code"),

@@ -5,7 +5,8 @@
 //! | `/`, `/assets/…`; `/favicon.ico`, which is empty | anybody | `page`; here |
 //! | `/front/settings`, `/front/health`, `/front/certificate.pem` | anybody | here |
 //! | `/front/session` | anybody; the agent judges the PIN | `session` |
-//! | `/front/pair`, `/front/pair/{request}` | anybody; a person at the terminal decides | `pairing` |
+//! | `/front/pair`, `/front/pair/{request}` | anybody, while it is open; a person at the terminal decides | `pairing` |
+//! | `/front/pairing` | whoever may use the page: tills may ask to be paired now | here |
 //! | `/front/events` | whoever may use the page | here |
 //! | `/v1/…` | whoever may use the page, and paired tills | `passage` |
 //!
@@ -36,10 +37,10 @@ use crate::guard::{Asker, Caller, Guard, Way, bearer, cookie};
 use crate::page::Page;
 use crate::pairing::{Collected, Pairings};
 use crate::passage;
-use crate::places::{Lasting, Place};
+use crate::places::{Lasting, Owner, Place, UnderWay};
 use crate::problem::{Answer, Problem, empty_answer, json_answer, whole};
 use crate::seen::SeenTill;
-use crate::session;
+use crate::session::{self, KnownSessions, SessionDigest};
 use crate::webhooks::Webhook;
 
 /// The page loads nothing from elsewhere, runs nothing that stands in it, and stands in no other page.
@@ -65,6 +66,7 @@ pub(crate) struct Front {
     pub(crate) certificate: Option<watch::Receiver<Arc<HostCertificate>>>,
     pub(crate) wrong_tokens: Mutex<Attempts>,
     pub(crate) sign_ins: Mutex<Attempts>,
+    pub(crate) sessions: KnownSessions,
     /// As the agent said them last: the page begins while the agent is away.
     pub(crate) settings: Mutex<Option<Value>>,
     /// Tills that speak ZVT.
@@ -95,63 +97,121 @@ struct PairCode {
 impl Front {
     /// Answers a request, whatever it is.
     pub(crate) async fn answer(&self, request: Request<Incoming>, way: Way, place: &Arc<Place>) -> Answer {
-        let lasting = match request.uri().path() {
-            "/v1/events" | "/front/events" => Lasting::Stream,
-            _ => Lasting::Answer,
-        };
-        let under_way = match place.begin(lasting) {
-            Ok(under_way) => under_way,
-            Err(problem) => return with_usual_headers(problem.into()),
-        };
         let asker = self.guard.judge(&request, way);
-        let answer = match &asker {
-            Ok(Asker::Listed(_)) if request.method() == Method::OPTIONS => Ok(allowed_to_ask()),
-            Ok(asker) => self.routed(request, way, asker, place).await,
-            Err(_) => Ok(empty_answer(StatusCode::FORBIDDEN)),
+        let listed = match &asker {
+            Ok(Asker::Listed(origin)) => Some(origin.clone()),
+            _ => None,
         };
-        let (mut answer, listed) = match (answer, asker) {
-            (_, Err(problem)) => (problem.into(), None),
-            (answer, Ok(asker)) => (answer.unwrap_or_else(Answer::from), Some(asker)),
+        let answer = match asker {
+            Ok(asker) => self.counted(request, way, asker, place).await,
+            Err(problem) => match place.begin(Owner::Stranger(place.whence()), Lasting::Answer) {
+                Ok(under_way) => Ok(under_way.until_sent(problem.into())),
+                Err(problem) => Err(problem),
+            },
         };
-        if let Some(Asker::Listed(origin)) = listed {
+        let mut answer = answer.unwrap_or_else(Answer::from);
+        if let Some(origin) = listed {
             let headers = answer.headers_mut();
             headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin);
             headers.insert(ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static("Retry-After, Link"));
         }
-        under_way.until_sent(with_usual_headers(answer))
+        with_usual_headers(answer)
+    }
+
+    /// A request in the place of whoever sends it. A session that the front does not know is a stranger's until the
+    /// agent has said that it is good.
+    async fn counted(
+        &self,
+        request: Request<Incoming>,
+        way: Way,
+        asker: Asker,
+        place: &Arc<Place>,
+    ) -> Result<Answer, Problem> {
+        let (headers, path) = (request.headers(), request.uri().path());
+        let lasting = |owner: &Owner| match owner.is_stranger() {
+            true => Lasting::Answer,
+            false if path == "/front/events" => Lasting::Stream,
+            false => passage::lasting(request.method(), path, request.uri().query()),
+        };
+        let token = match bearer(headers) {
+            None => Token::None,
+            Some(token) => {
+                self.pairings.whose(token.unwrap_or_default(), Instant::now()).map_or(Token::Wrong, Token::Of)
+            }
+        };
+        let owner = self.owner(&request, &token, &asker, way);
+        let mut under_way = place.begin(owner.clone(), lasting(&owner))?;
+        if asker.is_listed() && request.method() == Method::OPTIONS {
+            return Ok(under_way.until_sent(allowed_to_ask()));
+        }
+        let mut now = lasting(&owner);
+        let is_page = self.config.page.on && matches!(token, Token::None) && !asker.is_listed();
+        // What the front answers by itself no other question of the request shows to be over.
+        let unjudged = owner.is_stranger() || path.starts_with("/front/");
+        if is_page
+            && unjudged
+            && needs_caller(path)
+            && !self.may_do_without(way)
+            && let Some(session) = cookie(headers)
+        {
+            self.session_is_good(&session, path).await?;
+            let owner = Owner::Session(SessionDigest::of(session.as_bytes()));
+            now = lasting(&owner);
+            drop(under_way);
+            under_way = place.begin(owner, now)?;
+        }
+        let answer = self.routed(request, way, (&asker, token), (now, &under_way)).await;
+        Ok(under_way.until_sent(answer.unwrap_or_else(Answer::from)))
+    }
+
+    /// Whose a request is, as far as its head shows it.
+    fn owner<B>(&self, request: &Request<B>, token: &Token, asker: &Asker, way: Way) -> Owner {
+        let stranger = Owner::Stranger(way.whence());
+        match token {
+            Token::Of(till) => return Owner::Till(till.clone()),
+            Token::Wrong => return stranger,
+            Token::None if asker.is_listed() || !self.config.page.on => return stranger,
+            Token::None => {}
+        }
+        let session = cookie(request.headers()).map(|session| SessionDigest::of(session.as_bytes()));
+        match session.filter(|session| self.sessions.knows(*session)) {
+            Some(session) => Owner::Session(session),
+            None if self.may_do_without(way) && needs_caller(request.uri().path()) => Owner::Page(way.whence()),
+            None => stranger,
+        }
     }
 
     async fn routed(
         &self,
         request: Request<Incoming>,
         way: Way,
-        asker: &Asker,
-        place: &Arc<Place>,
+        (asker, token): (&Asker, Token),
+        counted: (Lasting, &UnderWay),
     ) -> Result<Answer, Problem> {
         let (method, path) = (request.method().clone(), request.uri().path().to_owned());
         let is_read = matches!(method, Method::GET | Method::HEAD);
         match path.as_str() {
             path if path.starts_with("/v1/") => {
-                let caller = self.caller(request.headers(), way, asker)?;
-                let answer = passage::pass(&self.agent, request, &caller, &self.config.page.till).await?;
-                // A session that the agent does not know is a stranger's.
-                if answer.status() != StatusCode::UNAUTHORIZED {
-                    place.admitted();
+                let caller = self.caller(request.headers(), way, (asker, token))?;
+                let answer = passage::pass(&self.agent, request, &caller, &self.config.page.till, counted).await?;
+                if let (Caller::Page { session: Some(session) }, StatusCode::UNAUTHORIZED) = (caller, answer.status()) {
+                    self.sessions.forget(SessionDigest::of(session.as_bytes()));
                 }
                 Ok(answer)
             }
-            "/front/health" if is_read => Ok(self.health(request.headers(), way, asker)),
+            "/front/health" if is_read => Ok(self.health(way, &token)),
             "/front/certificate.pem" if is_read => self.ca(),
             "/front/pair" if method == Method::POST => {
                 let PairName { name } = fields(request).await?;
-                let (request, good_for) = self.pairings.ask(&name, way.peer.ip(), Instant::now())?;
+                let (request, good_for) = self.pairings.ask(&name, way, Instant::now())?;
                 let said = json!({ "request": request, "goodForS": good_for.as_secs() });
                 Ok(json_answer(StatusCode::ACCEPTED, &said))
             }
             path if path.starts_with("/front/pair/") && method == Method::POST => {
                 let id = path["/front/pair/".len()..].to_owned();
                 let PairCode { code } = fields(request).await?;
-                match self.pairings.collect(&id, &code, Instant::now(), &rfc3339((self.now)()))? {
+                let at = rfc3339((self.now)());
+                match self.pairings.collect((&id, &code), way.whence(), Instant::now(), &at)? {
                     Collected::Waiting => {
                         Ok(json_answer(StatusCode::ACCEPTED, &json!({ "state": "waiting-for-approval" })))
                     }
@@ -162,7 +222,7 @@ impl Front {
             }
             // Browsers ask for it by themselves.
             "/favicon.ico" if is_read => Ok(empty_answer(StatusCode::NO_CONTENT)),
-            path if self.config.page.on => self.for_page(request, way, asker, place, path).await,
+            path if self.config.page.on => self.for_page(request, way, asker, path).await,
             _ => Err(Problem::not_found()),
         }
     }
@@ -173,10 +233,9 @@ impl Front {
         request: Request<Incoming>,
         way: Way,
         asker: &Asker,
-        place: &Arc<Place>,
         path: &str,
     ) -> Result<Answer, Problem> {
-        if matches!(asker, Asker::Listed(_)) {
+        if asker.is_listed() {
             return Err(Problem::forbidden("this is for the front's own page"));
         }
         let session = cookie(request.headers());
@@ -188,10 +247,12 @@ impl Front {
             (&Method::POST, "/front/session") => self.sign_in(request, way).await,
             (&Method::DELETE, "/front/session") => Ok(session::sign_out(&self.agent, session.as_ref(), way.tls).await),
             (&Method::GET, "/front/events") => {
-                self.caller(request.headers(), way, asker)?;
-                self.session_is_good(session, way).await?;
-                place.admitted();
+                self.caller(request.headers(), way, (asker, Token::None))?;
                 Ok(self.events())
+            }
+            (&Method::POST, "/front/pairing") => {
+                self.caller(request.headers(), way, (asker, Token::None))?;
+                Ok(json_answer(StatusCode::OK, &json!({ "openForS": self.pairings.open(Instant::now()).as_secs() })))
             }
             (&Method::GET | &Method::HEAD, path) => {
                 self.page.answer(path, request.headers()).ok_or_else(Problem::not_found)
@@ -201,11 +262,13 @@ impl Front {
     }
 
     /// Who asks for what only some may ask; whether a session is good the agent says with whatever it is asked.
-    fn caller(&self, headers: &HeaderMap, way: Way, asker: &Asker) -> Result<Caller, Problem> {
-        if let Some(token) = bearer(headers) {
-            return self.till(token.unwrap_or_default(), way).map(Caller::Till);
+    fn caller(&self, headers: &HeaderMap, way: Way, (asker, token): (&Asker, Token)) -> Result<Caller, Problem> {
+        match token {
+            Token::Of(till) => return Ok(Caller::Till(till)),
+            Token::Wrong => return Err(self.wrong_token(way)),
+            Token::None => {}
         }
-        if matches!(asker, Asker::Listed(_)) || !self.config.page.on {
+        if asker.is_listed() || !self.config.page.on {
             let detail = "send \"Authorization: Bearer …\" with a paired till's token; POST /front/pair gives one";
             return Err(Problem::unauthorized("unauthorized", detail));
         }
@@ -221,32 +284,37 @@ impl Front {
         }
     }
 
-    fn till(&self, token: &str, way: Way) -> Result<String, Problem> {
-        let (now, address) = (Instant::now(), way.peer.ip());
+    /// A token that is no till's: only those are counted, and a right one always passes.
+    fn wrong_token(&self, way: Way) -> Problem {
+        let (now, whence) = (Instant::now(), way.whence());
         let mut wrong = self.wrong_tokens.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(left) = wrong.must_wait(address, now) {
-            return Err(Problem::too_many("too many wrong tokens came from this address", left.as_secs().max(1)));
+        if let Some(left) = wrong.must_wait(whence, now) {
+            return Problem::too_many("too many wrong tokens came from this address", left.as_secs().max(1));
         }
-        self.pairings.whose(token, now).inspect(|_| wrong.forget(address)).ok_or_else(|| {
-            wrong.count(address, now);
-            Problem::unauthorized("unauthorized", "this is no token of a paired till; pair it again: POST /front/pair")
-        })
+        wrong.count(whence, now);
+        Problem::unauthorized("unauthorized", "this is no token of a paired till; pair it again: POST /front/pair")
     }
 
-    /// Asks the agent about a session that no other question of this request would show to be over.
-    async fn session_is_good(&self, session: Option<HeaderValue>, way: Way) -> Result<(), Problem> {
-        if self.may_do_without(way) {
-            return Ok(());
-        }
-        let question = Question::get("/v1/sessions/current").with_session(session.as_ref());
+    /// Asks the agent whether a session is good.
+    async fn session_is_good(&self, session: &HeaderValue, path: &str) -> Result<(), Problem> {
+        let question = Question::get("/v1/sessions/current").with_session(Some(session));
         match self.agent.ask_json(question).await?.0 {
-            StatusCode::OK => Ok(()),
-            _ => Err(Problem::unauthorized("sign-in", "the session has ended: POST /front/session")),
+            StatusCode::OK => {
+                self.sessions.learn(SessionDigest::of(session.as_bytes()));
+                Ok(())
+            }
+            StatusCode::UNAUTHORIZED if path.starts_with("/front/") => {
+                Err(Problem::unauthorized("sign-in", "the session has ended: POST /front/session"))
+            }
+            StatusCode::UNAUTHORIZED => {
+                Err(Problem::unauthorized("session-ended", "the session has ended; sign in again"))
+            }
+            _ => Err(Problem::no_answer()),
         }
     }
 
     async fn sign_in(&self, request: Request<Incoming>, way: Way) -> Result<Answer, Problem> {
-        let (now, address) = (Instant::now(), way.peer.ip());
+        let (now, address) = (Instant::now(), way.whence());
         {
             let mut sign_ins = self.sign_ins.lock().unwrap_or_else(PoisonError::into_inner);
             if let Some(left) = sign_ins.must_wait(address, now) {
@@ -256,8 +324,8 @@ impl Front {
         }
         let answer = async {
             let (head, body) = request.into_parts();
-            let body = passage::body(body, &head.headers).await?;
-            session::sign_in(&self.agent, body, way.tls).await
+            let body = passage::strangers_body(body, &head.headers).await?;
+            session::sign_in(&self.agent, &self.sessions, body, way.tls).await
         };
         let answer = answer.await;
         let mut sign_ins = self.sign_ins.lock().unwrap_or_else(PoisonError::into_inner);
@@ -293,12 +361,12 @@ impl Front {
         Ok(json_answer(StatusCode::OK, &settings))
     }
 
-    fn health(&self, headers: &HeaderMap, way: Way, asker: &Asker) -> Answer {
+    fn health(&self, way: Way, token: &Token) -> Answer {
         let standing = self.agent.standing();
         let word = if standing.up == Some(true) { "up" } else { "down" };
         let mut said = json!({ "agent": word, "since": rfc3339(standing.since) });
         // Who uses the terminal sees how its webhooks go; strangers hear whether it works.
-        if way.is_local() || self.caller(headers, way, asker).is_ok_and(|caller| matches!(caller, Caller::Till(_))) {
+        if way.is_local() || matches!(token, Token::Of(_)) {
             said["webhooks"] = self.webhooks.iter().map(|webhook| webhook.shown()).collect();
         }
         json_answer(StatusCode::OK, &said)
@@ -338,7 +406,7 @@ impl Front {
             loop {
                 let event = tokio::select! {
                     changed = changes.changed() => match changed {
-                        Ok(()) => format!("event: pairing\ndata: {}\n\n", json!({ "waiting": shown.waiting(Instant::now()) })),
+                        Ok(()) => format!("event: pairing\ndata: {}\n\n", told(&shown)),
                         Err(_) => return,
                     },
                     _ = keep_alive.tick() => ":\n\n".to_owned(),
@@ -351,6 +419,24 @@ impl Front {
         });
         passage::event_stream(stream)
     }
+}
+
+/// Tills that wait to be paired, and how long others may ask yet.
+fn told(pairings: &Pairings) -> Value {
+    let now = Instant::now();
+    json!({ "waiting": pairings.waiting(now), "openForS": pairings.open_for(now).map(|left| left.as_secs()) })
+}
+
+/// What is answered only for a caller that is known.
+fn needs_caller(path: &str) -> bool {
+    path.starts_with("/v1/") || matches!(path, "/front/events" | "/front/pairing")
+}
+
+/// What a request shows of a till's token.
+enum Token {
+    None,
+    Wrong,
+    Of(String),
 }
 
 /// The page, when it needs no session or has one that the agent will judge.
@@ -383,7 +469,7 @@ fn of_status(status: &Value, operators: bool) -> Value {
 /// The fields of a body.
 async fn fields<T: serde::de::DeserializeOwned>(request: Request<Incoming>) -> Result<T, Problem> {
     let (head, body) = request.into_parts();
-    let body = passage::body(body, &head.headers).await?;
+    let body = passage::strangers_body(body, &head.headers).await?;
     serde_json::from_slice(&body).map_err(|error| Problem::malformed(error.to_string()))
 }
 

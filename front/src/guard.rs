@@ -14,6 +14,7 @@ use std::net::{IpAddr, SocketAddr};
 use hyper::header::{AUTHORIZATION, CONTENT_TYPE, COOKIE, HOST, HeaderName, HeaderValue, ORIGIN};
 use hyper::{HeaderMap, Method, Request, StatusCode};
 
+use crate::attempts::Whence;
 use crate::problem::Problem;
 use crate::session;
 
@@ -28,6 +29,11 @@ pub(crate) struct Way {
 }
 
 impl Way {
+    /// The address that the connection is counted for.
+    pub(crate) fn whence(&self) -> Whence {
+        Whence::of(self.peer.ip(), self.reached.ip())
+    }
+
     /// Whether the other end is a program of this board.
     pub(crate) fn is_local(&self) -> bool {
         self.peer.ip().to_canonical().is_loopback()
@@ -55,6 +61,13 @@ pub(crate) enum Asker {
     Own,
     /// One of the configured origins.
     Listed(HeaderValue),
+}
+
+impl Asker {
+    /// Whether it is a page of another origin that may ask with a token.
+    pub(crate) fn is_listed(&self) -> bool {
+        matches!(self, Self::Listed(_))
+    }
 }
 
 /// The names and origins that are answered.

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | the TLS handshake | `HANDSHAKE` |
 //! | a request's head, from the connection or the last answer on | `HEADER_DEADLINE` |
-//! | the body of a request | 10 s (`passage`) |
+//! | the body of a request | 10 s, of a stranger 3 s (`passage`) |
 //! | an answer to be taken | `WRITE_DEADLINE` |
 
 use std::convert::Infallible;
@@ -118,10 +118,13 @@ impl Listening {
                         tracing::warn!(%peer, "a connection from an address that is not in from of [nexo] was closed");
                         continue;
                     }
-                    let Some(place) = places.enter(peer.ip()) else { continue };
+                    // A connection that has no address has ended already.
+                    let Ok(reached) = stream.local_addr() else { continue };
+                    let way = Way { peer, reached, tls: self.tls.is_some() };
+                    let Some(place) = places.enter(way.whence()) else { continue };
                     let tls = self.tls.as_ref().map(|tls| Arc::clone(&tls.borrow()));
                     let connection = Connection { served: served.clone(), place, stopped: stopped.clone() };
-                    tasks.spawn(connection.serve(stream, peer, tls));
+                    tasks.spawn(connection.serve(stream, way, tls));
                     // What is connected is heard before the next one comes, and has said who it is before it could have
                     // to leave.
                     tokio::task::yield_now().await;
@@ -147,11 +150,9 @@ struct Connection {
 }
 
 impl Connection {
-    async fn serve(self, stream: TcpStream, peer: SocketAddr, tls: Option<Arc<ServerConfig>>) {
-        let Ok(reached) = stream.local_addr() else { return };
+    async fn serve(self, stream: TcpStream, way: Way, tls: Option<Arc<ServerConfig>>) {
         // An answer goes out as it is written; without it an event waits for the one before to be acknowledged.
         let _ = stream.set_nodelay(true);
-        let way = Way { peer, reached, tls: tls.is_some() };
         let stream = Prompt::new(stream, WRITE_DEADLINE);
         let ended = match tls {
             None => self.requests(stream, way).await,
@@ -169,7 +170,7 @@ impl Connection {
             }
         };
         if let Err(error) = ended {
-            tracing::debug!(%peer, error, "a connection ended early");
+            tracing::debug!(peer = %way.peer, error, "a connection ended early");
         }
     }
 

@@ -164,8 +164,16 @@ impl Pair {
     fn run(self) -> Result<(), Stop> {
         let config = config::load(&self.at.config)?;
         match self.verb {
+            PairVerb::Open => {
+                let said = asked(&config, Method::POST, "/pair/open", &json!({}))?;
+                say(&format!("tills may ask for {} s; then: pos-front pair list", said["openForS"]));
+            }
             PairVerb::List => {
                 let said = asked(&config, Method::GET, "/pair", &json!({}))?;
+                match said["openForS"].as_u64() {
+                    Some(left) => say(&format!("open for {left} s")),
+                    None => say("closed: pos-front pair open lets tills ask for five minutes"),
+                }
                 for it in said["waiting"].as_array().into_iter().flatten() {
                     let approved = it["approvedAs"].as_str().map(|till| format!(", approved as {till}"));
                     let (name, from) = (text(&it["name"]), text(&it["from"]));

@@ -27,13 +27,13 @@ use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep_until};
 
-use crate::agent::Agent;
+use crate::agent::{Agent, Room};
 use crate::asking::ask;
 use crate::config::nexo::{NexoConfig, NexoTillConfig};
 use crate::guard::Way;
 use crate::listen::may_connect;
-use crate::passage;
-use crate::places::{Lasting, Place};
+use crate::passage::{self, STRANGERS_BODY};
+use crate::places::{Lasting, Owner, Place};
 use crate::problem::{Answer, Problem};
 use crate::seen::SeenTill;
 
@@ -153,23 +153,26 @@ impl Nexo {
 
     /// Answers a request, whatever it is.
     pub(crate) async fn answer(&self, request: Request<Incoming>, way: Way, place: &Arc<Place>) -> Answer {
-        let under_way = match place.begin(Lasting::Answer) {
-            Ok(under_way) => under_way,
-            Err(problem) => return problem.into(),
-        };
-        let answer = self.taken(request, way, place).await.unwrap_or_else(Answer::from);
-        under_way.until_sent(answer)
+        self.taken(request, way, place).await.unwrap_or_else(Answer::from)
     }
 
+    /// Until its message is read, a request is counted for whose the connection was before, or for a stranger.
     async fn taken(&self, request: Request<Incoming>, way: Way, place: &Arc<Place>) -> Result<Answer, Problem> {
+        let reading = place.begin(place.owner(), Lasting::Answer)?;
         judged(&request)?;
         let (head, body) = request.into_parts();
-        let received = passage::body_of(body, &head.headers, MAX_MESSAGE).await?;
+        let received = passage::body_of(body, &head.headers, (MAX_MESSAGE, STRANGERS_BODY)).await?;
         let arrived = match self.read(&received, way) {
             Ok(arrived) => arrived,
-            Err(why) => return Ok(self.rejected(&received, &why)),
+            Err(why) => return Ok(reading.until_sent(self.rejected(&received, &why))),
         };
-        place.admitted();
+        drop(reading);
+        let under_way = place.begin(Owner::Nexo(arrived.till.seen.till.clone()), Lasting::Answer)?;
+        Ok(under_way.until_sent(self.answered(arrived, received, way).await?))
+    }
+
+    /// The answer of the till's session.
+    async fn answered(&self, arrived: Arrived<'_>, received: Bytes, way: Way) -> Result<Answer, Problem> {
         let Arrived { message, till, key } = arrived;
         till.seen.came(way.peer.to_string());
         till.seen.said("till says", || trace::line(&message));
@@ -309,7 +312,7 @@ impl Serving {
                 match action {
                     Action::Ask { ticket, ask: question } => {
                         let (agent, till) = (Arc::clone(&agent), self.seen.till.clone());
-                        asked.spawn(async move { (ticket, ask(&agent, &till, &question).await) });
+                        asked.spawn(async move { (ticket, ask(&agent, Room::Nexo, &till, &question).await) });
                     }
                     Action::Answer { exchange, message } => {
                         if let Some(answer) = answers.remove(&exchange) {

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //!  till                          front                          a person at the terminal
+//!                                                               pos-front pair open, or the page: five minutes
 //!  POST /front/pair {"name"} ──▶ request, six-digit code ─────▶ sees code, name and address
 //!                                                               pos-front pair approve CODE --till NAME
 //!  POST /front/pair/{request}
@@ -9,9 +10,12 @@
 //! ```
 //!
 //! The code proves that whoever typed it at the till stands before the terminal; the approval says for which till the
-//! token is. A wrong code is counted: five end the request, ten within a quarter of an hour stop all pairing for the
-//! rest of it. Of a token only the digest is kept. A till that is paired again has the new token alone.
+//! token is. Nobody asks while nobody has opened it. A wrong code is counted, on the disk, before it is answered: five
+//! end the request, ten keep their address out for a quarter of an hour, and a hundred everybody. An address has one
+//! request, and 64 wait: so it takes as many addresses to keep a till out. Of a token only the digest is kept. A till
+//! that is paired again has the new token alone.
 
+use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -24,19 +28,26 @@ use subtle::ConstantTimeEq;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-use crate::attempts::counted;
+use crate::attempts::Whence;
+use crate::guard::Way;
 use crate::state::{StateError, StateFolder};
 
 /// In the state folder.
 const FILE: &str = "tills.json";
+/// Wrong codes, in the state folder.
+const WRONG_FILE: &str = "wrong-codes.json";
+/// How long a till may ask for a token after somebody has opened it.
+const OPEN_FOR: Duration = Duration::from_secs(300);
 /// How long a request waits to be approved and collected.
 const GOOD_FOR: Duration = Duration::from_secs(300);
 /// Requests that wait at a time.
-const WAITING: usize = 5;
+const WAITING: usize = 64;
 /// Wrong codes for one request.
 const WRONG_OF_REQUEST: u32 = 5;
-/// Wrong codes for all requests within [`PAUSE`]: a guess then has one chance in a hundred thousand.
-const WRONG_OF_ALL: u32 = 10;
+/// Wrong codes of one address within [`PAUSE`], and of all: a guess then has one chance in a hundred thousand, or in
+/// ten thousand for many together, and what was guessed still has to be approved.
+const WRONG_OF_ADDRESS: u32 = 10;
+const WRONG_OF_ALL: u32 = 100;
 const PAUSE: Duration = Duration::from_secs(900);
 /// Longest name that a till may give itself.
 const LONGEST_NAME: usize = 40;
@@ -60,6 +71,7 @@ struct PairRequest {
     id: String,
     name: String,
     from: IpAddr,
+    whence: Whence,
     code: String,
     /// The till that it was approved as.
     approved: Option<String>,
@@ -73,9 +85,9 @@ pub(crate) enum PairError {
     /// The name is no text of that length.
     #[error("name: 1 to {LONGEST_NAME} characters of text")]
     Name,
-    /// As many wait as may.
-    #[error("{WAITING} tills wait to be paired already; try again in {GOOD_FOR:?}")]
-    TooMany,
+    /// Nobody at the terminal has opened it.
+    #[error("nobody pairs a till now; open it at the terminal: pos-front pair open, or the page")]
+    Closed,
     /// Too many wrong codes.
     #[error("too many wrong codes were sent: nothing is paired for now")]
     Paused {
@@ -133,14 +145,29 @@ pub(crate) struct Pairings {
 struct Inner {
     paired: Vec<Paired>,
     waiting: Vec<PairRequest>,
-    wrong: u32,
+    opened: Option<Instant>,
+    wrong: WrongCodes,
+    /// When the first of them came, or the front began with those before.
     wrong_since: Option<Instant>,
 }
 
+/// Wrong codes by the addresses that they came from, as they are kept.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct WrongCodes(BTreeMap<Whence, u32>);
+
+impl WrongCodes {
+    fn are_too_many(&self, whence: Whence) -> bool {
+        let of_address = self.0.get(&whence).is_some_and(|count| *count >= WRONG_OF_ADDRESS);
+        of_address || self.0.values().sum::<u32>() >= WRONG_OF_ALL
+    }
+}
+
 impl Pairings {
-    pub(crate) fn open(state: StateFolder, allowed: Vec<String>) -> Result<Self, StateError> {
+    pub(crate) fn restored(state: StateFolder, allowed: Vec<String>, now: Instant) -> Result<Self, StateError> {
         let paired: Vec<Paired> = state.read(FILE)?.unwrap_or_default();
-        let inner = Inner { paired, waiting: Vec::new(), wrong: 0, wrong_since: None };
+        let wrong: WrongCodes = state.read(WRONG_FILE)?.unwrap_or_default();
+        let wrong_since = (!wrong.0.is_empty()).then_some(now);
+        let inner = Inner { paired, waiting: Vec::new(), opened: None, wrong, wrong_since };
         Ok(Self { state, allowed, inner: Mutex::new(inner), changed: watch::channel(0).0 })
     }
 
@@ -149,17 +176,36 @@ impl Pairings {
         self.changed.subscribe()
     }
 
+    /// Somebody at the terminal lets tills ask, for a while.
+    pub(crate) fn open(&self, now: Instant) -> Duration {
+        self.inner(now).opened = Some(now);
+        self.tell();
+        OPEN_FOR
+    }
+
+    /// How long tills may ask yet.
+    pub(crate) fn open_for(&self, now: Instant) -> Option<Duration> {
+        let until = self.inner(now).opened? + OPEN_FOR;
+        Some(until.saturating_duration_since(now)).filter(|left| !left.is_zero())
+    }
+
     /// A till asks for a token; the request is for it alone to know. An address has one request.
-    pub(crate) fn ask(&self, name: &str, from: IpAddr, now: Instant) -> Result<(String, Duration), PairError> {
+    pub(crate) fn ask(&self, name: &str, way: Way, now: Instant) -> Result<(String, Duration), PairError> {
         let name = name.trim();
         if !(1..=LONGEST_NAME).contains(&name.chars().count()) || name.chars().any(char::is_control) {
             return Err(PairError::Name);
         }
+        if self.open_for(now).is_none() {
+            return Err(PairError::Closed);
+        }
         let mut inner = self.inner(now);
-        inner.paused(now)?;
-        inner.waiting.retain(|request| counted(request.from) != counted(from));
+        let (from, whence) = (way.peer.ip(), way.whence());
+        inner.paused(whence, now)?;
+        inner.waiting.retain(|request| request.whence != whence);
         if inner.waiting.len() >= WAITING {
-            return Err(PairError::TooMany);
+            // The first that nobody has approved makes room.
+            let first = inner.waiting.iter().position(|request| request.approved.is_none()).unwrap_or_default();
+            inner.waiting.remove(first);
         }
         let code = loop {
             let code = code();
@@ -169,16 +215,22 @@ impl Pairings {
         };
         let id = hex::encode(random::<16>());
         let (name, approved) = (name.to_owned(), None);
-        inner.waiting.push(PairRequest { id: id.clone(), name, from, code, approved, wrong: 0, since: now });
+        inner.waiting.push(PairRequest { id: id.clone(), name, from, whence, code, approved, wrong: 0, since: now });
         drop(inner);
         self.tell();
         Ok((id, GOOD_FOR))
     }
 
     /// The till sends the code that a person has read from the terminal.
-    pub(crate) fn collect(&self, id: &str, code: &str, now: Instant, at: &str) -> Result<Collected, PairError> {
+    pub(crate) fn collect(
+        &self,
+        (id, code): (&str, &str),
+        whence: Whence,
+        now: Instant,
+        at: &str,
+    ) -> Result<Collected, PairError> {
         let mut inner = self.inner(now);
-        inner.paused(now)?;
+        inner.paused(whence, now)?;
         let position = inner.waiting.iter().position(|it| bool::from(it.id.as_bytes().ct_eq(id.as_bytes())));
         let position = position.ok_or(PairError::NoRequest)?;
         let request = &mut inner.waiting[position];
@@ -188,7 +240,8 @@ impl Pairings {
             if left == 0 {
                 inner.waiting.remove(position);
             }
-            inner.count_wrong(now);
+            inner.count_wrong(whence, now);
+            self.state.write(WRONG_FILE, &inner.wrong)?;
             drop(inner);
             self.tell();
             return Err(PairError::WrongCode { left });
@@ -287,19 +340,19 @@ impl Pairings {
 }
 
 impl Inner {
-    fn paused(&self, now: Instant) -> Result<(), PairError> {
-        let ends = self.wrong_since.filter(|_| self.wrong >= WRONG_OF_ALL).map(|since| since + PAUSE);
+    fn paused(&self, whence: Whence, now: Instant) -> Result<(), PairError> {
+        let ends = self.wrong_since.filter(|_| self.wrong.are_too_many(whence)).map(|since| since + PAUSE);
         match ends.map(|ends| ends.saturating_duration_since(now)).filter(|left| !left.is_zero()) {
             Some(left) => Err(PairError::Paused { left }),
             None => Ok(()),
         }
     }
 
-    fn count_wrong(&mut self, now: Instant) {
+    fn count_wrong(&mut self, whence: Whence, now: Instant) {
         if self.wrong_since.is_none_or(|since| now.duration_since(since) >= PAUSE) {
-            (self.wrong, self.wrong_since) = (0, Some(now));
+            (self.wrong, self.wrong_since) = (WrongCodes::default(), Some(now));
         }
-        self.wrong += 1;
+        *self.wrong.0.entry(whence).or_default() += 1;
     }
 }
 
@@ -329,17 +382,27 @@ mod tests {
 
     const AT: &str = "2026-01-01T00:00:00Z";
 
+    /// Opened a moment ago.
     fn pairings(folder: &tempfile::TempDir) -> Pairings {
         let state = StateFolder::open(folder.path()).unwrap();
-        Pairings::open(state, vec!["kasse-2".to_owned(), "kasse-3".to_owned()]).unwrap()
+        let allowed = vec!["kasse-2".to_owned(), "kasse-3".to_owned()];
+        let pairings = Pairings::restored(state, allowed, Instant::now()).unwrap();
+        pairings.open(Instant::now());
+        pairings
     }
 
     fn shown_code(pairings: &Pairings, now: Instant) -> String {
         pairings.waiting(now)[0]["code"].as_str().unwrap().to_owned()
     }
 
-    fn host(n: u8) -> IpAddr {
-        IpAddr::from([192, 0, 2, n])
+    fn host(n: u8) -> Way {
+        let address = |n: u8| std::net::SocketAddr::from(([192, 0, 2, n], 4000));
+        Way { peer: address(n), reached: address(250), tls: true }
+    }
+
+    /// A code that is sent from this host.
+    fn sent(pairings: &Pairings, (id, code): (&str, &str), from: u8, now: Instant) -> Result<Collected, PairError> {
+        pairings.collect((id, code), host(from).whence(), now, AT)
     }
 
     #[tokio::test(start_paused = true)]
@@ -348,51 +411,110 @@ mod tests {
         let (pairings, now) = (pairings(&folder), Instant::now());
         let (id, _) = pairings.ask("kasse-2", host(1), now).unwrap();
         let code = shown_code(&pairings, now);
-        assert_eq!(pairings.collect(&id, &code, now, AT), Ok(Collected::Waiting), "nobody has approved it");
+        assert_eq!(sent(&pairings, (&id, &code), 1, now), Ok(Collected::Waiting), "nobody has approved it");
         assert!(matches!(pairings.approve(&code, Some("counter"), now), Err(PairError::UnknownTill { .. })));
         assert_eq!(pairings.approve(&code, None, now).as_deref(), Ok("kasse-2"));
-        let Ok(Collected::Token { till, token }) = pairings.collect(&id, &code, now, AT) else { panic!("no token") };
+        let Ok(Collected::Token { till, token }) = sent(&pairings, (&id, &code), 1, now) else { panic!("no token") };
         assert_eq!((till.as_str(), token.len()), ("kasse-2", 64));
-        assert_eq!(pairings.collect(&id, &code, now, AT), Err(PairError::NoRequest), "once");
+        assert_eq!(sent(&pairings, (&id, &code), 1, now), Err(PairError::NoRequest), "once");
         assert_eq!(pairings.whose(&token, now).as_deref(), Some("kasse-2"));
         let kept = std::fs::read_to_string(folder.path().join(FILE)).unwrap();
         assert!(!kept.contains(&token), "only its digest");
         // After a restart it is as good; when the configuration drops the till, or a person revokes it, no more.
         let again = self::pairings(&folder);
         assert_eq!(again.whose(&token, now).as_deref(), Some("kasse-2"));
-        let dropped = Pairings::open(StateFolder::open(folder.path()).unwrap(), vec![]).unwrap();
+        let dropped = Pairings::restored(StateFolder::open(folder.path()).unwrap(), vec![], now).unwrap();
         assert_eq!(dropped.whose(&token, now), None);
         again.revoke("kasse-2", now).unwrap();
         assert_eq!(again.whose(&token, now), None);
         assert_eq!(self::pairings(&folder).whose(&token, now), None);
     }
 
-    #[tokio::test(start_paused = true)]
-    async fn ten_wrong_codes_stop_pairing_for_a_quarter_of_an_hour() {
-        let folder = tempfile::tempdir().unwrap();
-        let (pairings, began) = (pairings(&folder), Instant::now());
-        for host_number in [1, 2] {
-            let (id, _) = pairings.ask("x", host(host_number), began).unwrap();
-            let wrong = if shown_code(&pairings, began) == "000000" { "000001" } else { "000000" };
+    /// So many wrong codes from a host.
+    fn guess(pairings: &Pairings, from: u8, times: u32, now: Instant) {
+        for _ in 0..times.div_ceil(WRONG_OF_REQUEST) {
+            let (id, _) = pairings.ask("x", host(from), now).unwrap();
+            let codes = pairings.waiting(now);
+            let mut codes = codes.as_array().unwrap().iter().map(|it| it["code"].as_str().unwrap());
+            let wrong = if codes.any(|code| code == "000000") { "x" } else { "000000" };
             for left in (0..WRONG_OF_REQUEST).rev() {
-                assert_eq!(pairings.collect(&id, wrong, began, AT), Err(PairError::WrongCode { left }));
+                assert_eq!(sent(pairings, (&id, wrong), from, now), Err(PairError::WrongCode { left }));
             }
-            assert_eq!(pairings.waiting(began), json!([]), "five wrong codes end a request");
+            let ended = sent(pairings, (&id, wrong), 99, now);
+            assert!(matches!(ended, Err(PairError::NoRequest | PairError::Paused { .. })), "{ended:?}");
         }
-        assert_eq!(pairings.ask("x", host(3), began), Err(PairError::Paused { left: PAUSE }));
-        assert!(pairings.ask("x", host(3), began + PAUSE).is_ok());
     }
 
     #[tokio::test(start_paused = true)]
-    async fn requests_are_few_one_of_each_address_and_end_by_themselves() {
+    async fn ten_wrong_codes_keep_their_address_out_for_a_quarter_of_an_hour_and_a_restart_forgets_none() {
         let folder = tempfile::tempdir().unwrap();
         let (pairings, began) = (pairings(&folder), Instant::now());
-        for n in 0..WAITING {
-            pairings.ask("x", host(u8::try_from(n).unwrap()), began).unwrap();
+        guess(&pairings, 1, WRONG_OF_ADDRESS, began);
+        assert_eq!(pairings.ask("x", host(1), began), Err(PairError::Paused { left: PAUSE }));
+        let again = self::pairings(&folder);
+        assert_eq!(again.ask("x", host(1), began), Err(PairError::Paused { left: PAUSE }), "over a restart");
+        assert!(again.ask("x", host(2), began).is_ok());
+        again.open(began + PAUSE);
+        assert!(again.ask("x", host(1), began + PAUSE).is_ok());
+    }
+
+    /// Whatever five addresses do, an honest till is paired beside them; a hundred wrong codes stop everybody.
+    #[tokio::test(start_paused = true)]
+    async fn five_addresses_keep_no_till_out() {
+        let folder = tempfile::tempdir().unwrap();
+        let (pairings, now) = (pairings(&folder), Instant::now());
+        let (id, _) = pairings.ask("kasse-2", host(100), now).unwrap();
+        let code = shown_code(&pairings, now);
+        for from in 1..=5 {
+            guess(&pairings, from, WRONG_OF_ADDRESS, now);
         }
-        assert!(pairings.ask("x", host(0), began).is_ok(), "in the place of its own");
-        assert_eq!(pairings.ask("x", host(99), began), Err(PairError::TooMany));
-        assert!(pairings.ask("x", host(99), began + GOOD_FOR).is_ok());
+        pairings.approve(&code, None, now).unwrap();
+        assert!(matches!(sent(&pairings, (&id, &code), 100, now), Ok(Collected::Token { .. })));
+        assert!(pairings.ask("kasse-3", host(101), now).is_ok());
+        for from in 6..=10 {
+            guess(&pairings, from, WRONG_OF_ADDRESS, now);
+        }
+        assert_eq!(pairings.ask("x", host(102), now), Err(PairError::Paused { left: PAUSE }));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn nobody_asks_before_somebody_has_opened_it_or_five_minutes_later() {
+        let folder = tempfile::tempdir().unwrap();
+        let state = StateFolder::open(folder.path()).unwrap();
+        let now = Instant::now();
+        let pairings = Pairings::restored(state, vec!["kasse-2".to_owned()], now).unwrap();
+        assert_eq!(pairings.ask("x", host(1), now), Err(PairError::Closed));
+        assert_eq!(pairings.open_for(now), None);
+        assert_eq!(pairings.open(now), OPEN_FOR);
+        let last = now + OPEN_FOR - Duration::from_secs(1);
+        let (id, _) = pairings.ask("x", host(1), last).unwrap();
+        assert_eq!(pairings.open_for(last), Some(Duration::from_secs(1)));
+        assert_eq!(pairings.ask("x", host(2), now + OPEN_FOR), Err(PairError::Closed));
+        // Who has asked in time is not cut off.
+        let code = shown_code(&pairings, now + OPEN_FOR);
+        assert_eq!(sent(&pairings, (&id, &code), 1, now + OPEN_FOR), Ok(Collected::Waiting));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_address_has_one_request_and_the_oldest_that_nobody_approved_makes_room() {
+        let folder = tempfile::tempdir().unwrap();
+        let (pairings, began) = (pairings(&folder), Instant::now());
+        let names = |pairings: &Pairings| {
+            let waiting = pairings.waiting(began);
+            waiting.as_array().unwrap().iter().map(|it| it["name"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+        };
+        for n in 0..WAITING {
+            let name = if n == 0 { "kasse-2".to_owned() } else { n.to_string() };
+            pairings.ask(&name, host(u8::try_from(n).unwrap()), began).unwrap();
+        }
+        pairings.approve(&shown_code(&pairings, began), None, began).unwrap();
+        assert!(pairings.ask("5b", host(5), began).is_ok(), "in the place of its own");
+        assert_eq!((names(&pairings).len(), names(&pairings)[1].as_str()), (WAITING, "1"));
+        pairings.ask("new", host(200), began).unwrap();
+        let left = names(&pairings);
+        assert_eq!((left.len(), left[0].as_str(), left[1].as_str()), (WAITING, "kasse-2", "2"));
+        let later = began + GOOD_FOR;
+        assert_eq!(pairings.waiting(later), json!([]));
         for wrong in ["", " ", "a\u{1b}[2J", &"a".repeat(LONGEST_NAME + 1)] {
             assert_eq!(pairings.ask(wrong, host(99), began), Err(PairError::Name));
         }

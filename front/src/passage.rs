@@ -19,14 +19,19 @@ use serde_json::Value;
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
-use crate::agent::{Agent, AgentError, Events, Heard, LAST_EVENT_ID, PAGE, PATIENCE, Question, SESSION, SILENCE};
+use crate::agent::{Agent, AgentError, Events, Heard, LAST_EVENT_ID, PAGE, PATIENCE, Question, Rest, Room, SESSION, SILENCE};
 use crate::guard::Caller;
+use crate::places::{Lasting, UnderWay};
 use crate::problem::{Answer, Body, Problem, whole};
 
 /// As the agent's: a sale's request is below 200 bytes.
 const MOST_BODY: usize = 64 * 1024;
 /// From a request's head to the end of its body.
 const BODY_DEADLINE: Duration = Duration::from_secs(10);
+/// The same of a stranger, whose name, code or PIN is in one packet.
+pub(crate) const STRANGERS_BODY: Duration = Duration::from_secs(3);
+/// Bytes of a stranger's body.
+const STRANGERS_MOST: usize = 4 * 1024;
 /// `wait-s` is at most 120.
 const LONG: Duration = Duration::from_secs(135);
 /// Longer than any time to type at the reader.
@@ -37,6 +42,9 @@ const COUNTING: Duration = Duration::from_secs(70);
 const LONGEST_VALUE: usize = 8 * 1024;
 /// As long as a reference may be.
 const LONGEST_PIECE: usize = 64;
+
+/// The parameter of a wait.
+const WAIT: &str = "wait-s";
 
 /// A supervisor's word for one command.
 const SUPERVISOR: HeaderName = HeaderName::from_static("pos-supervisor");
@@ -182,13 +190,17 @@ fn query(row: &Row, given: &str, caller: &Caller, page_till: &str) -> Result<Str
     Ok(query.finish())
 }
 
-/// The body of a request, all of it.
-pub(crate) async fn body(request: Incoming, headers: &HeaderMap) -> Result<Bytes, Problem> {
-    body_of(request, headers, MOST_BODY).await
+/// The body of a stranger's request, all of it.
+pub(crate) async fn strangers_body(request: Incoming, headers: &HeaderMap) -> Result<Bytes, Problem> {
+    body_of(request, headers, (STRANGERS_MOST, STRANGERS_BODY)).await
 }
 
-/// The same, of so many bytes at most.
-pub(crate) async fn body_of(request: Incoming, headers: &HeaderMap, most: usize) -> Result<Bytes, Problem> {
+/// The body of a request, of so many bytes at most, within this time.
+pub(crate) async fn body_of(
+    request: Incoming,
+    headers: &HeaderMap,
+    (most, deadline): (usize, Duration),
+) -> Result<Bytes, Problem> {
     let too_large = || {
         let (code, title) = ("too-large", "The request is too large");
         Problem::new(StatusCode::PAYLOAD_TOO_LARGE, code, title, format!("a body has {most} bytes at most"))
@@ -197,13 +209,14 @@ pub(crate) async fn body_of(request: Incoming, headers: &HeaderMap, most: usize)
     if announced.is_some_and(|length| length > most as u64) {
         return Err(too_large());
     }
-    match timeout(BODY_DEADLINE, Limited::new(request, most).collect()).await {
+    match timeout(deadline, Limited::new(request, most).collect()).await {
         Ok(Ok(body)) => Ok(body.to_bytes()),
         Ok(Err(error)) if error.is::<http_body_util::LengthLimitError>() => Err(too_large()),
         Ok(Err(_)) => Err(Problem::malformed("the body broke off")),
         Err(_) => {
             let (code, title) = ("timeout", "The request came too slowly");
-            Err(Problem::new(StatusCode::REQUEST_TIMEOUT, code, title, "send the whole body within ten seconds"))
+            let detail = format!("send the whole body within {deadline:?}");
+            Err(Problem::new(StatusCode::REQUEST_TIMEOUT, code, title, detail))
         }
     }
 }
@@ -223,30 +236,56 @@ fn confined(own: &str, body: &[u8]) -> Result<(), Problem> {
     }
 }
 
+/// How long a request of this method, path and query stays.
+pub(crate) fn lasting(method: &Method, path: &str, query: Option<&str>) -> Lasting {
+    let Ok((row, _)) = find(method, path) else { return Lasting::Answer };
+    let is_wait = || form_urlencoded::parse(query.unwrap_or_default().as_bytes()).any(|(name, _)| name == WAIT);
+    match *row {
+        (_, "/v1/events", ..) => Lasting::Stream,
+        ("POST", "/v1/sales/{reference}/cancel", ..) => Lasting::Cancel,
+        ("GET", _, _, COUNTING) => Lasting::List,
+        (_, _, parameters, _) if parameters.contains(&WAIT) && is_wait() => Lasting::Wait,
+        _ => Lasting::Answer,
+    }
+}
+
 /// Passes a request on, and its answer back.
 pub(crate) async fn pass(
     agent: &Agent,
     request: Request<Incoming>,
     caller: &Caller,
     page_till: &str,
+    (lasting, under_way): (Lasting, &UnderWay),
 ) -> Result<Answer, Problem> {
     let (row, path) = find(request.method(), request.uri().path())?;
-    let query = query(row, request.uri().query().unwrap_or_default(), caller, page_till)?;
+    let given = request.uri().query().unwrap_or_default();
+    let asked = query(row, given, caller, page_till)?;
     if let (Caller::Till(_), true) = (caller, NOT_FOR_TILLS.contains(&row.1)) {
         return Err(Problem::forbidden("this is about all tills, and for the page and the command line alone"));
     }
-    let target = if query.is_empty() { path } else { format!("{path}?{query}") };
+    let target = if asked.is_empty() { path } else { format!("{path}?{asked}") };
     let (head, incoming) = request.into_parts();
     let headers = passed_on(&head.headers, caller);
+    let of_caller = if matches!(caller, Caller::Till(_)) { Room::Tills } else { Room::Page };
     if row.1 == "/v1/events" {
-        return listen(agent, headers, caller).await;
+        return listen(agent, headers, caller, of_caller).await;
     }
-    let body = if head.method == Method::POST { body(incoming, &head.headers).await? } else { Bytes::new() };
+    let whole = (MOST_BODY, BODY_DEADLINE);
+    let body = if head.method == Method::POST { body_of(incoming, &head.headers, whole).await? } else { Bytes::new() };
     if let (Caller::Till(own), "/v1/sales") = (caller, row.1) {
         confined(own, &body)?;
     }
-    let question = Question { method: head.method, target, headers, body, patience: row.3 };
-    let answer = agent.ask(question).await.map_err(Problem::from)?;
+    let room = match lasting {
+        Lasting::Cancel => Room::Cancels,
+        Lasting::Wait => Room::Waits,
+        _ => of_caller,
+    };
+    let question = Question { method: head.method, target, headers, body, patience: row.3, room };
+    let answer = match lasting {
+        Lasting::Wait => wait(agent, question, under_way).await,
+        _ => agent.ask(question).await,
+    };
+    let answer = answer.map_err(Problem::from)?;
     match (caller, row.1) {
         (Caller::Till(own), "/v1/status") if answer.status() == StatusCode::OK => {
             let body = answer.into_body().collect().await.map_err(|_| Problem::no_answer())?.to_bytes();
@@ -254,6 +293,29 @@ pub(crate) async fn pass(
         }
         _ => Ok(handed_back(answer.map(BodyExt::boxed_unsync))),
     }
+}
+
+/// Waits, until another wait has this one's place: then how things stand is the answer.
+async fn wait(agent: &Agent, question: Question, under_way: &UnderWay) -> Result<Response<Rest>, AgentError> {
+    let target = without_wait(&question.target);
+    let now = Question { target, headers: question.headers.clone(), patience: PATIENCE, ..Question::get("") };
+    let place = agent.place(question.room).await?;
+    let head = tokio::select! {
+        head = agent.head(question) => Some(head?),
+        () = under_way.answer_now() => None,
+    };
+    let head = match head {
+        Some(head) => head,
+        None => agent.head(now).await?,
+    };
+    Ok(Rest::of(head, place))
+}
+
+/// The same question, which is answered at once. The query was written here.
+fn without_wait(target: &str) -> String {
+    let Some((path, query)) = target.split_once('?') else { return target.to_owned() };
+    let pairs = form_urlencoded::parse(query.as_bytes()).filter(|(name, _)| name != WAIT);
+    format!("{path}?{}", Serializer::new(String::new()).extend_pairs(pairs).finish())
 }
 
 /// The headers that the agent gets.
@@ -304,8 +366,8 @@ fn own_status(body: &[u8], own: &str) -> Value {
     status
 }
 
-async fn listen(agent: &Agent, headers: HeaderMap, caller: &Caller) -> Result<Answer, Problem> {
-    let events = match agent.listen(headers).await.map_err(Problem::from)? {
+async fn listen(agent: &Agent, headers: HeaderMap, caller: &Caller, room: Room) -> Result<Answer, Problem> {
+    let events = match agent.listen(headers, room).await.map_err(Problem::from)? {
         Heard::Events(events) => events,
         Heard::Refused { status, body } => {
             let mut answer = Response::new(whole(body));

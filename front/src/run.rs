@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
-use tokio::time::{MissedTickBehavior, interval, sleep};
+use tokio::time::{Instant, MissedTickBehavior, interval, sleep};
 
 use crate::agent::Agent;
 use crate::certificate::{HostCertificate, Purpose, host_names};
@@ -20,6 +20,7 @@ use crate::page::Page;
 use crate::pairing::Pairings;
 use crate::places::Places;
 use crate::seen::SeenTill;
+use crate::session::KnownSessions;
 use crate::state::StateFolder;
 use crate::webhooks::Webhook;
 use crate::zvt::ZvtTill;
@@ -134,7 +135,8 @@ fn front(
     now: fn() -> SystemTime,
 ) -> Result<Front, RunError> {
     let agent = Arc::new(Agent::at(config.agent.clone(), now()));
-    let pairings = Pairings::open(state.clone(), config.tills.clone()).map_err(|error| error.to_string())?;
+    let pairings = Pairings::restored(state.clone(), config.tills.clone(), Instant::now());
+    let pairings = pairings.map_err(|error| error.to_string())?;
     let webhooks = config.webhooks.iter().map(|webhook| Webhook::new(webhook).map(Arc::new));
     let webhooks = webhooks.collect::<Result<Vec<_>, _>>()?;
     // `localhost` is for connections that come from this board alone, and the guard knows that by itself.
@@ -152,6 +154,7 @@ fn front(
         certificate,
         wrong_tokens,
         sign_ins,
+        sessions: KnownSessions::default(),
         settings,
         tills,
         urls,

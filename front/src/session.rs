@@ -1,13 +1,18 @@
 //! The operator who is signed in at the page: a cookie in the browser, the header `Pos-Session` at the agent.
 //!
-//! The front keeps no session and judges none. The cookie cannot be read by scripts (`HttpOnly`), is not sent along by
-//! other sites' pages (`SameSite=Strict`), and on TLS never goes without it (`Secure`).
+//! The front keeps no session and judges none: of those that the agent knew it keeps digests, to count their requests
+//! apart from strangers'. The cookie cannot be read by scripts (`HttpOnly`), is not sent along by other sites' pages
+//! (`SameSite=Strict`), and on TLS never goes without it (`Secure`).
+
+use std::collections::VecDeque;
+use std::sync::{Mutex, PoisonError};
 
 use hyper::header::{HeaderValue, SET_COOKIE};
 use hyper::{Method, StatusCode};
+use ring::digest::{SHA256, digest};
 use serde_json::{Value, json};
 
-use crate::agent::{Agent, Question};
+use crate::agent::{Agent, Question, Room};
 use crate::problem::{Answer, Problem, empty_answer, json_answer};
 
 /// The cookie's name.
@@ -16,6 +21,46 @@ pub(crate) const COOKIE_NAME: &str = "pos_session";
 const LONGEST: usize = 128;
 /// Longer than all PINs that may wait take on a slow board.
 const PIN_PATIENCE: std::time::Duration = std::time::Duration::from_secs(35);
+
+/// Sessions that are remembered: more than operators who are signed in at a time.
+const REMEMBERED: usize = 64;
+
+/// What tells one session from another, and opens nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct SessionDigest([u8; 32]);
+
+impl SessionDigest {
+    pub(crate) fn of(session: &[u8]) -> Self {
+        let mut bytes = [0; 32];
+        bytes.copy_from_slice(digest(&SHA256, session).as_ref());
+        Self(bytes)
+    }
+}
+
+/// The sessions that the agent knew when it was asked last; whether one still is good it says with each request.
+#[derive(Debug, Default)]
+pub(crate) struct KnownSessions(Mutex<VecDeque<SessionDigest>>);
+
+impl KnownSessions {
+    pub(crate) fn knows(&self, session: SessionDigest) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).contains(&session)
+    }
+
+    /// The agent knows it; the one that was learned first makes room.
+    pub(crate) fn learn(&self, session: SessionDigest) {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        known.retain(|other| *other != session);
+        if known.len() >= REMEMBERED {
+            known.pop_front();
+        }
+        known.push_back(session);
+    }
+
+    /// The agent knows it no more.
+    pub(crate) fn forget(&self, session: SessionDigest) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).retain(|other| *other != session);
+    }
+}
 
 /// The session among the cookies of a request; none when there are two.
 pub(crate) fn in_cookies<'a>(headers: impl Iterator<Item = &'a str>) -> Option<HeaderValue> {
@@ -37,12 +82,19 @@ fn cookie(session: &str, tls: bool, ends: bool) -> HeaderValue {
 }
 
 /// `POST /front/session`: signs an operator in; the page gets the cookie, and never sees the session itself.
-pub(crate) async fn sign_in(agent: &Agent, body: bytes::Bytes, tls: bool) -> Result<Answer, Problem> {
+pub(crate) async fn sign_in(
+    agent: &Agent,
+    known: &KnownSessions,
+    body: bytes::Bytes,
+    tls: bool,
+) -> Result<Answer, Problem> {
     let question = Question { method: Method::POST, body, patience: PIN_PATIENCE, ..Question::get("/v1/sessions") };
+    let question = Question { room: Room::Pins, ..question };
     let (status, mut said) = agent.ask_json(question).await?;
     let session = said.as_object_mut().and_then(|said| said.remove("session"));
     match session.as_ref().and_then(Value::as_str) {
         Some(session) if status.is_success() && is_session(session) => {
+            known.learn(SessionDigest::of(session.as_bytes()));
             let mut answer = json_answer(StatusCode::OK, &said);
             answer.headers_mut().insert(SET_COOKIE, cookie(session, tls, false));
             Ok(answer)
@@ -53,7 +105,7 @@ pub(crate) async fn sign_in(agent: &Agent, body: bytes::Bytes, tls: bool) -> Res
 }
 
 /// A refusal of the agent, in its words.
-fn passed_on(status: StatusCode, said: Value) -> Answer {
+pub(crate) fn passed_on(status: StatusCode, said: Value) -> Answer {
     let retry_after = said.get("retryAfterS").and_then(Value::as_u64);
     let mut answer = json_answer(status, &said);
     let headers = answer.headers_mut();

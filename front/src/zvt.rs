@@ -27,7 +27,7 @@ use tokio::sync::{mpsc, watch};
 use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
-use crate::agent::Agent;
+use crate::agent::{Agent, Room};
 use crate::asking::ask;
 use crate::config::zvt::{ZvtConfig, ZvtLine};
 use crate::listen::may_connect;
@@ -153,7 +153,7 @@ impl ZvtTill {
                     }
                     Action::Ask { ticket, ask: question } => {
                         let (agent, till) = (Arc::clone(agent), self.config.till.clone());
-                        asked.spawn(async move { (ticket, ask(&agent, &till, &question).await) });
+                        asked.spawn(async move { (ticket, ask(&agent, Room::Zvt, &till, &question).await) });
                     }
                     Action::Hang { line } => lost.push(line),
                     Action::Note(note) => tracing::warn!(till = self.config.till, "{note}"),
@@ -173,7 +173,7 @@ impl ZvtTill {
                 for action in session.line_lost(line, start.elapsed()) {
                     if let Action::Ask { ticket, ask: question } = action {
                         let (agent, till) = (Arc::clone(agent), self.config.till.clone());
-                        asked.spawn(async move { (ticket, ask(&agent, &till, &question).await) });
+                        asked.spawn(async move { (ticket, ask(&agent, Room::Zvt, &till, &question).await) });
                     }
                 }
             }

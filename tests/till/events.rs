@@ -246,7 +246,7 @@ async fn a_comment_comes_each_second_and_moves_the_id_on() {
 async fn a_user_at_the_socket_has_so_many_listeners() {
     let shop = fake_agent::open(4).await;
     let mut held = Vec::new();
-    for _ in 0..16 {
+    for _ in 0..24 {
         held.push(Listener::at_socket(&shop, "").await);
     }
     let refused = tokio::time::timeout(Duration::from_secs(60), shop.get("/v1/events")).await;
@@ -254,7 +254,7 @@ async fn a_user_at_the_socket_has_so_many_listeners() {
     assert_eq!((answer.0, answer.code().as_str()), (429, "too-many-listeners"));
     assert_eq!(shop.get("/v1/status").await.0, 200, "other questions are answered");
     held.pop();
-    while shop.progress.listeners() == 16 {
+    while shop.progress.listeners() == 24 {
         tokio::task::yield_now().await;
     }
     Listener::at_socket(&shop, "").await;

@@ -5,6 +5,7 @@
 //! |---|---|
 //! | `requests` | what is passed on, and what browsers, proxies and slow peers are made to send |
 //! | `away` | the agent is down, comes back, and breaks off in the middle |
+//! | `crowds` | strangers and greedy tills beside whoever has work to do |
 //! | `signing_in` | the cookie, and what an operator's session reaches |
 //! | `pairing` | codes, tokens, and how far a paired till sees |
 //! | `webhooks` | receivers that hang, redirect and fail: order, signature, nothing twice |
@@ -13,6 +14,7 @@
 #![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]
 
 mod away;
+mod crowds;
 mod pairing;
 mod process;
 mod requests;

@@ -10,8 +10,9 @@ async fn post(client: &Client, url: String, body: Value) -> Response {
     client.post(url).header("content-type", "application/json").body(body.to_string()).send().await.unwrap()
 }
 
-/// A till asks; the path by which it collects its token, and the code that the terminal shows.
+/// A till asks, when somebody at the terminal has let it; the path by which it collects its token, and the code that the terminal shows.
 async fn ask(front: &Running, client: &Client) -> (String, String) {
+    assert!(front.verb(&["pair", "open"]).status.success());
     let asked = post(client, front.https_url("/front/pair"), json!({ "name": "kasse-2" })).await;
     assert_eq!(asked.status(), StatusCode::ACCEPTED);
     let said = json(asked).await;
@@ -26,7 +27,7 @@ fn shown_code(front: &Running) -> String {
     line.split(' ').next().unwrap().to_owned()
 }
 
-async fn paired(front: &Running, client: &Client) -> String {
+pub(crate) async fn paired(front: &Running, client: &Client) -> String {
     let (url, code) = ask(front, client).await;
     assert!(front.verb(&["pair", "approve", &code]).status.success());
     let given = post(client, url, json!({ "code": code })).await;
@@ -59,6 +60,33 @@ async fn a_till_has_its_token_after_code_and_approval_and_over_a_restart() {
     assert_eq!(problem(answer).await, (401, "unauthorized".to_owned()));
 }
 
+/// By the command line, and by the page for whoever may use it.
+#[tokio::test]
+async fn nobody_asks_for_a_token_before_somebody_at_the_terminal_has_opened_it() {
+    let (front, agent) = front("[page]\nwithout-sign-in = \"nobody\"").await;
+    agent.has_operators();
+    let client = front.client();
+    let ask = async || post(&client, front.https_url("/front/pair"), json!({ "name": "kasse-2" })).await;
+    let open = async |cookie: &str| {
+        let request = client.post(front.https_url("/front/pairing")).header("origin", front.https_url(""));
+        let request = request.header("content-type", "application/json").header("cookie", cookie);
+        request.send().await.unwrap()
+    };
+    assert_eq!(problem(ask().await).await, (403, "pairing-closed".to_owned()));
+    for cookie in ["", "pos_session=made-up"] {
+        assert_eq!(problem(open(cookie).await).await, (401, "sign-in".to_owned()));
+        assert_eq!(problem(ask().await).await, (403, "pairing-closed".to_owned()));
+    }
+    let opened = open(&format!("pos_session={}", crate::stand_in::SESSION)).await;
+    assert_eq!(json(opened).await, json!({ "openForS": 300 }));
+    assert_eq!(ask().await.status(), StatusCode::ACCEPTED);
+    // After a restart somebody opens it anew.
+    let front = front.kill().await.begin("").await;
+    let client = front.client();
+    let closed = post(&client, front.https_url("/front/pair"), json!({ "name": "kasse-2" })).await;
+    assert_eq!(problem(closed).await, (403, "pairing-closed".to_owned()));
+}
+
 #[tokio::test]
 async fn ten_wrong_codes_end_pairing_for_a_while() {
     let (front, _agent) = front("").await;
@@ -74,6 +102,11 @@ async fn ten_wrong_codes_end_pairing_for_a_while() {
     assert_eq!(answers, [403, 403, 403, 403, 403, 404, 403, 403, 403, 403, 403, 429]);
     let asked = post(&client, front.https_url("/front/pair"), json!({ "name": "kasse-2" })).await;
     assert!(asked.headers()["retry-after"].to_str().unwrap().parse::<u64>().unwrap() > 800);
+    assert_eq!(problem(asked).await.0, 429);
+    // A restart forgives none of them.
+    let front = front.kill().await.begin("").await;
+    assert!(front.verb(&["pair", "open"]).status.success());
+    let asked = post(&front.client(), front.https_url("/front/pair"), json!({ "name": "kasse-2" })).await;
     assert_eq!(problem(asked).await.0, 429);
 }
 
@@ -128,6 +161,11 @@ async fn wrong_tokens_are_counted_and_a_page_of_a_listed_origin_needs_one() {
         statuses.push(problem(wrong).await.0);
     }
     assert_eq!((statuses[19], statuses[20]), (401, 429));
+    // Whoever has the right one is not kept from it by others of its address, and forgives them nothing.
+    let right = client.get(front.https_url("/v1/latest")).header("authorization", format!("Bearer {token}"));
+    assert_eq!(right.send().await.unwrap().status(), StatusCode::OK);
+    let wrong = client.get(front.https_url("/v1/latest")).header("authorization", "Bearer x").send().await.unwrap();
+    assert_eq!(problem(wrong).await.0, 429);
 }
 
 #[tokio::test]

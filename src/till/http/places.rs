@@ -47,7 +47,7 @@ struct Limits {
 /// A till is one program, perhaps with a page, a listener and a watchdog beside it.
 const TILL: Limits = Limits { who: "till", connections: 16, requests: 8, listeners: 4 };
 /// A user at the socket: people with the command line, or a program that stands for several tills.
-const USER: Limits = Limits { who: "user", connections: 64, requests: 32, listeners: 16 };
+const USER: Limits = Limits { who: "user", connections: 128, requests: 96, listeners: 24 };
 
 /// Who a connection is counted for.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
