@@ -95,6 +95,8 @@ const TURN: Duration = Duration::from_secs(2);
 pub(crate) const SESSION: HeaderName = HeaderName::from_static("pos-session");
 /// The header of what a page asks: no till's exemption from operators is for it.
 pub(crate) const PAGE: HeaderName = HeaderName::from_static("pos-page");
+/// The header with the place that a PIN comes from.
+pub(crate) const PLACE: HeaderName = HeaderName::from_static("pos-place");
 /// Where an event stream is to go on.
 pub(crate) const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 

@@ -10,6 +10,7 @@ use pos_protocols::terminal::{Ask, Problem, Said};
 use tokio::time::sleep;
 
 use crate::agent::{Agent, AgentError, NotNamed, PATIENCE, Question, Room};
+use crate::passage::own_problem;
 
 /// As long as a wait may be, and some for the way.
 const LONG: Duration = Duration::from_secs(135);
@@ -63,7 +64,13 @@ async fn ask_once(agent: &Agent, room: Room, till: &str, asked: &Ask) -> Said {
     };
     let (head, body) = answer.into_parts();
     match body.collect().await {
-        Ok(body) => unless_not_named(Said::read(asked, head.status.as_u16(), &body.to_bytes()), till),
+        Ok(body) => {
+            let body = match head.status.is_client_error() {
+                true => own_problem(body.to_bytes(), till),
+                false => body.to_bytes(),
+            };
+            unless_not_named(Said::read(asked, head.status.as_u16(), &body), till)
+        }
         Err(_) => Said::NoAnswer { may_be_done },
     }
 }

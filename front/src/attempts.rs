@@ -5,6 +5,7 @@
 //! least recently is forgotten for a new one.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::net::{IpAddr, Ipv6Addr};
 use std::time::Duration;
 
@@ -30,6 +31,12 @@ impl Whence {
             }
             (peer, _) => peer,
         })
+    }
+}
+
+impl fmt::Display for Whence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
     }
 }
 

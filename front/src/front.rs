@@ -48,8 +48,8 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; i
                       form-action 'none'; base-uri 'none'; frame-ancestors 'none'";
 /// Wrong tokens of one address; a till has the right one, and a person who types it may err.
 const WRONG_TOKENS: (u32, Duration) = (20, Duration::from_secs(60));
-/// Sign-ins of one address: the agent counts wrong PINs of each operator too, and this keeps one address from locking
-/// out all.
+/// Sign-ins of one address: each costs the agent a second on a slow board. The agent counts wrong PINs too, by the
+/// place that they come from.
 const SIGN_INS: (u32, Duration) = (20, Duration::from_secs(300));
 /// A comment this often shows the page that the front lives.
 const KEEP_ALIVE: Duration = Duration::from_secs(10);
@@ -193,7 +193,8 @@ impl Front {
         match path.as_str() {
             path if path.starts_with("/v1/") => {
                 let caller = self.caller(request.headers(), way, (asker, token))?;
-                let answer = passage::pass(&self.agent, request, &caller, &self.config.page.till, counted).await?;
+                let answer =
+                    passage::pass(&self.agent, request, (&caller, way), &self.config.page.till, counted).await?;
                 if let (Caller::Page { session: Some(session) }, StatusCode::UNAUTHORIZED) = (caller, answer.status()) {
                     self.sessions.forget(SessionDigest::of(session.as_bytes()));
                 }
@@ -325,7 +326,7 @@ impl Front {
         let answer = async {
             let (head, body) = request.into_parts();
             let body = passage::strangers_body(body, &head.headers).await?;
-            session::sign_in(&self.agent, &self.sessions, body, way.tls).await
+            session::sign_in(&self.agent, &self.sessions, body, way).await
         };
         let answer = answer.await;
         let mut sign_ins = self.sign_ins.lock().unwrap_or_else(PoisonError::into_inner);

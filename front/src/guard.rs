@@ -34,6 +34,11 @@ impl Way {
         Whence::of(self.peer.ip(), self.reached.ip())
     }
 
+    /// The place that the agent counts a PIN for; none on this board, where nobody from the network can try one.
+    pub(crate) fn place(&self) -> Option<HeaderValue> {
+        (!self.is_local()).then(|| HeaderValue::from_str(&self.whence().to_string()).ok()).flatten()
+    }
+
     /// Whether the other end is a program of this board.
     pub(crate) fn is_local(&self) -> bool {
         self.peer.ip().to_canonical().is_loopback()
@@ -280,6 +285,19 @@ mod tests {
         assert!(judged(&format!("{post}\nContent-Type: Application/JSON; charset=utf-8"), https).is_ok());
         for wrong in ["", "\nContent-Type: text/plain", "\nContent-Type: application/json\nContent-Type: text/plain"] {
             assert_eq!(judged(&format!("{post}{wrong}"), https), Err(StatusCode::UNSUPPORTED_MEDIA_TYPE), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_pin_from_the_network_has_a_place_and_one_from_the_board_has_none() {
+        let reached = "[2001:db8:9::7]:8443".parse().unwrap();
+        let place =
+            |peer: &str| Way { reached, ..way(true, peer) }.place().map(|place| place.to_str().unwrap().to_owned());
+        assert_eq!(place("192.0.2.99:4000").as_deref(), Some("192.0.2.99"));
+        assert_eq!(place("[::ffff:192.0.2.99]:4000").as_deref(), Some("192.0.2.99"));
+        assert_eq!(place("[2001:db8::1:2]:4000").as_deref(), Some("2001:db8::"), "a far network is one place");
+        for board in ["127.0.0.1:4000", "[::1]:4000", "[::ffff:127.0.0.1]:4000"] {
+            assert_eq!(place(board), None);
         }
     }
 

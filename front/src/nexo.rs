@@ -24,7 +24,7 @@ use pos_protocols::nexo::trace;
 use pos_protocols::terminal::{Said, rfc3339};
 use ring::rand::{SecureRandom, SystemRandom};
 use tokio::sync::{mpsc, oneshot, watch};
-use tokio::task::JoinSet;
+use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::{Instant, sleep_until};
 
 use crate::agent::{Agent, Room};
@@ -158,7 +158,8 @@ impl Nexo {
 
     /// Until its message is read, a request is counted for whose the connection was before, or for a stranger.
     async fn taken(&self, request: Request<Incoming>, way: Way, place: &Arc<Place>) -> Result<Answer, Problem> {
-        let reading = place.begin(place.owner(), Lasting::Answer)?;
+        let reader = place.known().unwrap_or_else(|| Owner::NexoUnread(place.whence()));
+        let reading = place.begin(reader, Lasting::Answer)?;
         judged(&request)?;
         let (head, body) = request.into_parts();
         let received = passage::body_of(body, &head.headers, (MAX_MESSAGE, STRANGERS_BODY)).await?;
@@ -286,6 +287,7 @@ impl Serving {
         let start = Instant::now();
         let mut answers: HashMap<Exchange, oneshot::Sender<Option<Message>>> = HashMap::new();
         let mut asked: JoinSet<(u64, Said)> = JoinSet::new();
+        let mut questions: HashMap<u64, AbortHandle> = HashMap::new();
         loop {
             let deadline = self.session.next_deadline().filter(|at| *at < Duration::from_secs(86_400 * 365));
             let actions = tokio::select! {
@@ -299,12 +301,18 @@ impl Serving {
                     }
                     Some(Event::Gone(exchange)) => {
                         answers.remove(&exchange);
-                        self.session.gone(exchange);
-                        Vec::new()
+                        self.session.gone(exchange)
                     }
                     None => return,
                 },
-                Some(Ok((ticket, said))) = asked.join_next() => self.session.said(ticket, said, self.time(start)),
+                Some(answered) = asked.join_next() => match answered {
+                    Ok((ticket, said)) => {
+                        questions.remove(&ticket);
+                        self.session.said(ticket, said, self.time(start))
+                    }
+                    // It was given up.
+                    Err(_) => Vec::new(),
+                },
                 () = until(deadline.map(|at| start + at)) => self.session.tick(self.time(start)),
                 _ = stopped.wait_for(|stopped| *stopped) => return,
             };
@@ -312,7 +320,14 @@ impl Serving {
                 match action {
                     Action::Ask { ticket, ask: question } => {
                         let (agent, till) = (Arc::clone(&agent), self.seen.till.clone());
-                        asked.spawn(async move { (ticket, ask(&agent, Room::Nexo, &till, &question).await) });
+                        let question = async move { (ticket, ask(&agent, Room::Nexo, &till, &question).await) };
+                        questions.insert(ticket, asked.spawn(question));
+                    }
+                    Action::GiveUp { ticket } => {
+                        if let Some(question) = questions.remove(&ticket) {
+                            // The agent sees the end of the connection.
+                            question.abort();
+                        }
                     }
                     Action::Answer { exchange, message } => {
                         if let Some(answer) = answers.remove(&exchange) {

@@ -18,11 +18,14 @@ use hyper::{HeaderMap, Method, Request, Response, StatusCode};
 use serde_json::Value;
 use tokio::sync::mpsc;
 use tokio::time::timeout;
+use zeroize::Zeroizing;
 
-use crate::agent::{Agent, AgentError, Events, Heard, LAST_EVENT_ID, PAGE, PATIENCE, Question, Rest, Room, SESSION, SILENCE};
-use crate::guard::Caller;
+use crate::agent::{
+    Agent, AgentError, Events, Heard, LAST_EVENT_ID, PAGE, PATIENCE, PLACE, Question, Rest, Room, SESSION, SILENCE,
+};
+use crate::guard::{Caller, Way};
 use crate::places::{Lasting, UnderWay};
-use crate::problem::{Answer, Body, Problem, whole};
+use crate::problem::{Answer, Body, BodyError, Problem, whole};
 
 /// As the agent's: a sale's request is below 200 bytes.
 const MOST_BODY: usize = 64 * 1024;
@@ -209,8 +212,8 @@ pub(crate) async fn body_of(
     if announced.is_some_and(|length| length > most as u64) {
         return Err(too_large());
     }
-    match timeout(deadline, Limited::new(request, most).collect()).await {
-        Ok(Ok(body)) => Ok(body.to_bytes()),
+    match timeout(deadline, wiped(Limited::new(request, most))).await {
+        Ok(Ok(body)) => Ok(body),
         Ok(Err(error)) if error.is::<http_body_util::LengthLimitError>() => Err(too_large()),
         Ok(Err(_)) => Err(Problem::malformed("the body broke off")),
         Err(_) => {
@@ -219,6 +222,23 @@ pub(crate) async fn body_of(
             Err(Problem::new(StatusCode::REQUEST_TIMEOUT, code, title, detail))
         }
     }
+}
+
+/// All of a body, in memory that is wiped when nobody reads it any more: there may be a PIN in it. The buffers of the
+/// connections, through which it came and goes, are the libraries' own.
+async fn wiped(mut body: Limited<Incoming>) -> Result<Bytes, BodyError> {
+    let mut whole = Zeroizing::new(Vec::new());
+    while let Some(frame) = body.frame().await {
+        let data = frame?.into_data().unwrap_or_default();
+        if whole.capacity() < whole.len() + data.len() {
+            // A vector that grows by itself leaves what it held behind.
+            let mut larger = Zeroizing::new(Vec::with_capacity(2 * (whole.len() + data.len())));
+            larger.extend_from_slice(&whole);
+            whole = larger;
+        }
+        whole.extend_from_slice(&data);
+    }
+    Ok(Bytes::from_owner(whole))
 }
 
 /// A till that is paired refers to its own transactions alone.
@@ -253,7 +273,7 @@ pub(crate) fn lasting(method: &Method, path: &str, query: Option<&str>) -> Lasti
 pub(crate) async fn pass(
     agent: &Agent,
     request: Request<Incoming>,
-    caller: &Caller,
+    (caller, way): (&Caller, Way),
     page_till: &str,
     (lasting, under_way): (Lasting, &UnderWay),
 ) -> Result<Answer, Problem> {
@@ -265,13 +285,16 @@ pub(crate) async fn pass(
     }
     let target = if asked.is_empty() { path } else { format!("{path}?{asked}") };
     let (head, incoming) = request.into_parts();
-    let headers = passed_on(&head.headers, caller);
+    let mut headers = passed_on(&head.headers, caller);
+    if let ("/v1/approvals", Some(place)) = (row.1, way.place()) {
+        headers.insert(PLACE, place);
+    }
     let of_caller = if matches!(caller, Caller::Till(_)) { Room::Tills } else { Room::Page };
     if row.1 == "/v1/events" {
         return listen(agent, headers, caller, of_caller).await;
     }
-    let whole = (MOST_BODY, BODY_DEADLINE);
-    let body = if head.method == Method::POST { body_of(incoming, &head.headers, whole).await? } else { Bytes::new() };
+    let limits = (MOST_BODY, BODY_DEADLINE);
+    let body = if head.method == Method::POST { body_of(incoming, &head.headers, limits).await? } else { Bytes::new() };
     if let (Caller::Till(own), "/v1/sales") = (caller, row.1) {
         confined(own, &body)?;
     }
@@ -290,6 +313,11 @@ pub(crate) async fn pass(
         (Caller::Till(own), "/v1/status") if answer.status() == StatusCode::OK => {
             let body = answer.into_body().collect().await.map_err(|_| Problem::no_answer())?.to_bytes();
             Ok(crate::problem::json_answer(StatusCode::OK, &own_status(&body, own)))
+        }
+        (Caller::Till(own), _) if answer.status().is_client_error() => {
+            let (head, body) = answer.into_parts();
+            let body = body.collect().await.map_err(|_| Problem::no_answer())?.to_bytes();
+            Ok(handed_back(Response::from_parts(head, whole(own_problem(body, own)))))
         }
         _ => Ok(handed_back(answer.map(BodyExt::boxed_unsync))),
     }
@@ -364,6 +392,20 @@ fn own_status(body: &[u8], own: &str) -> Value {
         }
     }
     status
+}
+
+/// A refusal without another till's name and reference: that the terminal is busy is all that a till learns.
+pub(crate) fn own_problem(body: Bytes, own: &str) -> Bytes {
+    let Ok(Value::Object(mut problem)) = serde_json::from_slice(&body) else { return body };
+    let of_another = problem.get("till").is_some_and(|till| till.as_str() != Some(own));
+    if !of_another || problem.get("code").is_none_or(|code| code != "busy") {
+        return body;
+    }
+    problem.remove("till");
+    problem.remove("reference");
+    let detail = "another till has the terminal; try again when its sale has ended";
+    problem.insert("detail".to_owned(), detail.into());
+    Value::Object(problem).to_string().into()
 }
 
 async fn listen(agent: &Agent, headers: HeaderMap, caller: &Caller, room: Room) -> Result<Answer, Problem> {
@@ -576,6 +618,18 @@ mod tests {
         }
         // A member that is named twice the agent refuses; both read the last one.
         assert!(confined("a", br#"{"till":"b","till":"a"}"#).is_ok());
+    }
+
+    #[test]
+    fn a_till_learns_of_another_ones_sale_that_the_terminal_is_busy_and_no_more() {
+        let busy = r#"{"code":"busy","detail":"the terminal is busy with sale R-9 of till b","reference":"R-9","status":409,"till":"b"}"#;
+        let told = own_problem(busy.into(), "a");
+        let told: Value = serde_json::from_slice(&told).unwrap();
+        assert!(!told.to_string().contains("R-9") && told.get("till").is_none(), "{told}");
+        assert_eq!((&told["code"], &told["status"]), (&"busy".into(), &409.into()));
+        for own in [busy, r#"{"code":"malformed"}"#, "no"] {
+            assert_eq!(own_problem(own.into(), "b"), own);
+        }
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! | who | connections | requests | cancels | lists | waits | streams of events |
 //! |---|---|---|---|---|---|---|
 //! | a stranger, by address | of 48 in all | 8 | | | | |
-//! | a paired till, or one that speaks nexo | 16 | 4, nexo 16 | 2 | 2 | 4 | 2 |
+//! | a paired till, or one that speaks nexo | 20 | 4, nexo 16 | 2 | 2 | 4 | 2 |
 //! | an operator's session, or a page that needs none, by address | 32 | 8 | 2 | 2 | 4 | 6 |
 //!
 //! A connection is a stranger's until a request on it shows whose it is: a right token, a right key, or a session that
@@ -46,7 +46,7 @@ struct Limits {
 /// Nobody waits and listens who has not said who it is.
 const STRANGER: Limits = Limits { connections: STRANGERS, requests: 8, cancels: 0, lists: 0, waits: 0, streams: 0 };
 /// One program, which may wait for some sales and look on twice.
-const TILL: Limits = Limits { connections: 16, requests: 4, cancels: 2, lists: 2, waits: 4, streams: 2 };
+const TILL: Limits = Limits { connections: 20, requests: 4, cancels: 2, lists: 2, waits: 4, streams: 2 };
 /// Each payment is a request that lasts as long as the customer takes, and what asks about it or ends it comes beside.
 const NEXO: Limits = Limits { requests: 16, ..TILL };
 /// Five pages beside each other, as a browser opens them.
@@ -57,6 +57,8 @@ const PAGE: Limits = Limits { connections: 32, requests: 8, cancels: 2, lists: 2
 pub(crate) enum Owner {
     /// Nobody knows who it is.
     Stranger(Whence),
+    /// Nobody knows who it is, at the port of tills that speak nexo: its message says it.
+    NexoUnread(Whence),
     /// A till that has shown its token.
     Till(String),
     /// A till that speaks nexo, by its SaleID.
@@ -70,7 +72,7 @@ pub(crate) enum Owner {
 impl Owner {
     fn limits(&self) -> Limits {
         match self {
-            Self::Stranger(_) => STRANGER,
+            Self::Stranger(_) | Self::NexoUnread(_) => STRANGER,
             Self::Till(_) => TILL,
             Self::Nexo(_) => NEXO,
             Self::Page(_) | Self::Session(_) => PAGE,
@@ -79,7 +81,7 @@ impl Owner {
 
     /// Whether nobody knows who it is.
     pub(crate) fn is_stranger(&self) -> bool {
-        matches!(self, Self::Stranger(_))
+        matches!(self, Self::Stranger(_) | Self::NexoUnread(_))
     }
 }
 
@@ -260,11 +262,10 @@ impl Place {
         self.whence
     }
 
-    /// Whose the connection is, as far as that is known.
-    pub(crate) fn owner(&self) -> Owner {
+    /// Whose the connection was before, when that is known.
+    pub(crate) fn known(&self) -> Option<Owner> {
         let inner = self.places.inner();
-        let known = inner.connections.get(&self.id).and_then(|connection| connection.known.clone());
-        known.unwrap_or(Owner::Stranger(self.whence))
+        inner.connections.get(&self.id).and_then(|connection| connection.known.clone())
     }
 
     /// A request of this owner has come; a connection has one at a time.
@@ -276,10 +277,15 @@ impl Place {
             Lasting::Cancel => ("cancels", limits.cancels),
             Lasting::List => ("lists and counts", limits.lists),
             Lasting::Stream => ("streams of events", limits.streams),
-            Lasting::Wait | Lasting::Leaving => ("waits", usize::MAX),
+            // As many again are being answered: so the connections of a till are never all at work for waits.
+            Lasting::Wait | Lasting::Leaving => ("waits", 2 * limits.waits),
         };
         let wanted = Some((owner.clone(), lasting));
-        if inner.connections.values().filter(|it| it.under_way == wanted).count() >= most {
+        let is_wait = |lasting: Lasting| matches!(lasting, Lasting::Wait | Lasting::Leaving);
+        let alike = |theirs: &(Owner, Lasting)| {
+            theirs.0 == owner && (theirs.1 == lasting || is_wait(theirs.1) && is_wait(lasting))
+        };
+        if inner.connections.values().filter(|it| it.under_way.as_ref().is_some_and(alike)).count() >= most {
             let detail = format!("{most} {what} of this caller are under way; wait for one of them, or close it");
             return Err(Problem::too_many(detail, 1));
         }
@@ -413,7 +419,8 @@ mod tests {
             (0..STRANGER.requests).map(|_| enter().begin(stranger(), Lasting::Answer).unwrap()).collect();
         assert!(enter().begin(stranger(), Lasting::Answer).is_err());
         let digest = SessionDigest::of(b"x");
-        for owner in [till(1), Owner::Page(host(1)), Owner::Session(digest), Owner::Nexo("S".to_owned())] {
+        let nexo = [Owner::Nexo("S".to_owned()), Owner::NexoUnread(host(1))];
+        for owner in [till(1), Owner::Page(host(1)), Owner::Session(digest)].into_iter().chain(nexo) {
             assert!(enter().begin(owner.clone(), Lasting::Answer).is_ok(), "{owner:?}");
         }
         drop(slow);
@@ -455,11 +462,18 @@ mod tests {
         waits.push(wait(1));
         assert!(is_told(waits[0].answer_now()).await && !is_told(waits[1].answer_now()).await);
         assert!(!is_told(waits[4].answer_now()).await);
+        // Until they are answered, those that leave are bounded too.
+        let more: Vec<_> = (0..3).map(|_| wait(1)).collect();
+        assert!(places.enter(host(1)).unwrap().begin(till(1), Lasting::Wait).is_err());
+        assert!(places.enter(host(1)).unwrap().begin(till(1), Lasting::Answer).is_ok());
+        drop(more);
+        drop(waits.drain(..).rev().collect::<Vec<_>>());
+        let waits: Vec<_> = (0..4).map(|_| wait(1)).collect();
         // Of all waits too: whoever has the most gives one up.
         let _others: Vec<_> = (2..2 + WAITS - 4).map(wait).collect();
-        assert!(!is_told(waits[1].answer_now()).await);
+        assert!(!is_told(waits[0].answer_now()).await);
         let _one_more = wait(99);
-        assert!(is_told(waits[1].answer_now()).await && !is_told(waits[2].answer_now()).await);
+        assert!(is_told(waits[0].answer_now()).await && !is_told(waits[1].answer_now()).await);
     }
 
     #[tokio::test(start_paused = true)]

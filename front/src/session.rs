@@ -12,7 +12,8 @@ use hyper::{Method, StatusCode};
 use ring::digest::{SHA256, digest};
 use serde_json::{Value, json};
 
-use crate::agent::{Agent, Question, Room};
+use crate::agent::{Agent, PLACE, Question, Room};
+use crate::guard::Way;
 use crate::problem::{Answer, Problem, empty_answer, json_answer};
 
 /// The cookie's name.
@@ -86,17 +87,22 @@ pub(crate) async fn sign_in(
     agent: &Agent,
     known: &KnownSessions,
     body: bytes::Bytes,
-    tls: bool,
+    way: Way,
 ) -> Result<Answer, Problem> {
+    // Whoever stands at the board waits for no stranger's PIN.
+    let room = if way.is_local() { Room::Page } else { Room::Pins };
     let question = Question { method: Method::POST, body, patience: PIN_PATIENCE, ..Question::get("/v1/sessions") };
-    let question = Question { room: Room::Pins, ..question };
+    let mut question = Question { room, ..question };
+    if let Some(place) = way.place() {
+        question.headers.insert(PLACE, place);
+    }
     let (status, mut said) = agent.ask_json(question).await?;
     let session = said.as_object_mut().and_then(|said| said.remove("session"));
     match session.as_ref().and_then(Value::as_str) {
         Some(session) if status.is_success() && is_session(session) => {
             known.learn(SessionDigest::of(session.as_bytes()));
             let mut answer = json_answer(StatusCode::OK, &said);
-            answer.headers_mut().insert(SET_COOKIE, cookie(session, tls, false));
+            answer.headers_mut().insert(SET_COOKIE, cookie(session, way.tls, false));
             Ok(answer)
         }
         _ if status.is_success() => Err(Problem::no_answer()),

@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// The largest file that is read: some hundred paired tills.
-const MOST_BYTES: u64 = 256 * 1024;
+/// The largest file that is read: a webhook's message with the largest event, whose quotes are escaped.
+const MOST_BYTES: u64 = 768 * 1024;
 
 /// Why a file of the state folder cannot be read or written.
 #[derive(Debug, thiserror::Error)]

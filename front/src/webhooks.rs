@@ -4,7 +4,8 @@
 //! Each webhook listens to the agent by itself, and takes the next event when the one before it was taken or given up:
 //! so events keep their order, and nothing is queued here. How far it has come is one id on disk; the agent is asked to
 //! go on after it (`Last-Event-ID`) when either side was away. A receiver that sees an id twice has seen the event: an
-//! answer that is lost is the one way to that.
+//! answer that is lost is the one way to that. The message is on disk before it is sent: after a restart the same id has
+//! the same body, although the agent tells the event anew.
 //!
 //! A receiver that does not take an event is tried again, after 1, 2, 4 … seconds up to five minutes, each time a
 //! little earlier or later, until `give-up-after-h`. It cannot lead anywhere else: no redirect is followed and no proxy
@@ -75,8 +76,8 @@ struct HookStanding {
     failing: Option<(SystemTime, u32, String)>,
 }
 
-/// What is sent, the same at each attempt, also by a front that was started anew.
-#[derive(Serialize, Deserialize)]
+/// What is sent, the same at each attempt.
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Message {
     id: String,
     body: String,
@@ -132,7 +133,7 @@ impl Webhook {
                 while let Ok(Ok(Some(event))) = timeout(SILENCE, events.next()).await {
                     let taken = self.wants(&event);
                     if taken {
-                        self.deliver(self.message_of(&event, &state, now()), now).await;
+                        self.deliver(&self.message(&event, &state, now()), now).await;
                     }
                     let first = after.is_none();
                     if let Some(id) = event.id {
@@ -170,25 +171,23 @@ impl Webhook {
         its_till && its_step
     }
 
-    /// The message of an event. It is kept before it is sent: a receiver compares what comes again with one id, and the
-    /// time in it is that of the first attempt.
-    fn message_of(&self, event: &AgentEvent, state: &StateFolder, now: SystemTime) -> Message {
-        let file = format!("webhook-{}-message.json", self.config.name);
-        let message = message(event, now);
+    /// What is sent of an event: what was about to be sent of it before, when it was.
+    fn message(&self, event: &AgentEvent, state: &StateFolder, now: SystemTime) -> Message {
+        let (file, message) = (format!("webhook-{}-message.json", self.config.name), message(event, now));
         let kept: Option<Message> = state.read(&file).ok().flatten();
         if let Some(kept) = kept.filter(|kept| kept.id == message.id) {
             return kept;
         }
         if let Err(error) = state.write(&file, &message) {
-            tracing::error!(%error, "what a webhook sends is not kept: after a restart it comes again with another time");
+            tracing::error!(%error, "a webhook's message is not written down: after a restart it has another time");
         }
         message
     }
 
-    async fn deliver(&self, message: Message, now: fn() -> SystemTime) {
+    async fn deliver(&self, message: &Message, now: fn() -> SystemTime) {
         let (began, since) = (Instant::now(), now());
         for attempt in 1.. {
-            let Err(error) = self.send(&message, now()).await else {
+            let Err(error) = self.send(message, now()).await else {
                 self.change(|standing| {
                     standing.delivered += 1;
                     (standing.delivered_at, standing.failing) = (Some(now()), None);
@@ -287,6 +286,46 @@ mod tests {
         let key = hmac::Key::new(hmac::HMAC_SHA256, &key);
         let signed = signature(&key, "msg_p5jXN8AQM9LWM0D4loKWxJek", 1_614_265_330, "{\"test\": 2432232314}");
         assert_eq!(signed, "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=");
+    }
+
+    /// Each field that decides: of training nothing leaves the shop, whatever a webhook asks for.
+    #[test]
+    fn what_a_webhook_hears_row_by_row() {
+        // Another test may have been first.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let folder = tempfile::tempdir().unwrap();
+        let secret = folder.path().join("secret");
+        std::fs::write(&secret, new_secret()).unwrap();
+        std::fs::set_permissions(&secret, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
+        let set = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+        let webhook = |tills, steps| {
+            let (name, url) = ("x".to_owned(), "http://127.0.0.1/".to_owned());
+            let (secret_file, ca_file, give_up) = (secret.clone(), None, Duration::ZERO);
+            Webhook::new(&WebhookConfig { name, url, secret_file, ca_file, tills, steps, give_up }).unwrap()
+        };
+        let (all, one) = (webhook(None, None), webhook(Some(set(&["a"])), Some(set(&["ended", "idle"]))));
+        let sale = json!({ "till": "a", "sale": {} });
+        let with = |name: &str, value: Value| {
+            let mut data = sale.clone();
+            data[name] = value;
+            data
+        };
+        for (step, data, by_all, by_one) in [
+            ("ended", sale.clone(), true, true),
+            ("present-card", sale.clone(), true, false),
+            ("ended", with("till", "b".into()), true, false),
+            ("ended", with("till", "".into()), true, true),
+            ("idle", json!({ "till": "a" }), false, true),
+            ("ended", with("training", true.into()), false, false),
+            ("present-card", with("training", true.into()), false, false),
+            ("idle", json!({ "till": "a", "training": true }), false, false),
+            ("ended", with("training", false.into()), true, true),
+            ("reset", json!({ "till": "" }), true, true),
+        ] {
+            let (raw, step) = (bytes::Bytes::new(), Some(step.to_owned()));
+            let event = AgentEvent { raw, id: None, step, data: data.to_string() };
+            assert_eq!((all.wants(&event), one.wants(&event)), (by_all, by_one), "{event:?}");
+        }
     }
 
     #[test]

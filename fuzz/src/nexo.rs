@@ -67,7 +67,7 @@ pub fn holds(bytes: &[u8]) {
                     });
                     to_do.extend(session.said(ticket, said, now(asked)));
                 }
-                Action::Ask { .. } => answered = true,
+                Action::Ask { .. } | Action::GiveUp { .. } => answered = true,
                 Action::Answer { exchange, message } => {
                     answered |= exchange == exchanges;
                     if let Some(message) = message {

@@ -145,6 +145,7 @@ fn asks(category: &str, body: &Value) -> Result<Ask, String> {
     }
     match actions.remove(0) {
         Action::Ask { ask, .. } => Ok(ask),
+        Action::GiveUp { .. } => panic!("nothing is given up"),
         Action::Answer { message, .. } => {
             let answer: Value = serde_json::from_slice(&message.unwrap().write()).unwrap();
             let response = &answer["SaleToPOIResponse"][format!("{category}Response")]["Response"];

@@ -12,7 +12,7 @@ use zeroize::Zeroizing;
 
 use crate::config::Operators;
 use crate::counter::{
-    Approvals, Approved, Attempts, GivenApproval, ITERATIONS, Pin, PinDigest, PinKey, Role, Session, Sessions,
+    Approvals, Approved, Attempts, GivenApproval, ITERATIONS, Pin, PinDigest, PinKey, Place, Role, Session, Sessions,
     SupervisorAbove, TokenDigest, TryKey,
 };
 use crate::emv::pan;
@@ -87,9 +87,8 @@ impl OperatorDesk {
     }
 
     /// What is counted when somebody tries to be `name`.
-    fn keys(&self, name: &OperatorName, door: &Who) -> [TryKey; 2] {
-        let named = if self.find(name).is_some() { TryKey::operator(name) } else { TryKey::stranger(name) };
-        [named, TryKey::door(door)]
+    fn keys(&self, Tried { name, door, place }: Tried<'_>) -> [TryKey; 2] {
+        self.attempts.keys((name, self.find(name).is_some()), door, place)
     }
 
     /// No session and no word of an operator outlasts its PIN.
@@ -137,7 +136,8 @@ impl Agent {
 
     fn view_of_operator(&self, operator: &KeptOperator) -> OperatorView {
         let KeptOperator { name, role, pin } = operator;
-        let wait = self.operators.attempts.wait(&[TryKey::operator(name)], self.clock.monotonic());
+        let attempts = &self.operators.attempts;
+        let wait = attempts.wait(&attempts.of_operator(name), self.clock.monotonic());
         OperatorView {
             name: name.clone(),
             role: *role,
@@ -148,11 +148,14 @@ impl Agent {
 
     /// A PIN is to be looked at, or set: now, or when those before it are done.
     fn pin_given(&mut self, asked: OperatorCommand) {
-        let refused = match (door_and_name(&asked), self.may_set(&asked)) {
+        let refused = match (tried(&asked), self.may_set(&asked)) {
             (_, Err(refused)) => Some(refused),
-            (Some((door, name)), Ok(())) => {
-                let wait = self.operators.attempts.wait(&self.operators.keys(name, door), self.clock.monotonic());
-                let is_there = |other: &OperatorCommand| door_and_name(other).is_some_and(|(theirs, _)| theirs == door);
+            (Some(tries), Ok(())) => {
+                let keys = self.operators.keys(tries);
+                let wait = self.operators.attempts.wait(&keys, self.clock.monotonic());
+                let is_there = |other: &OperatorCommand| {
+                    tried(other).is_some_and(|theirs| self.operators.keys(theirs)[1] == keys[1])
+                };
                 match wait {
                     Some(wait) => Some(OperatorRefused::Locked { wait }.into()),
                     None if self.operators.waiting.iter().any(is_there) => Some(OperatorRefused::PinUnderWay.into()),
@@ -191,8 +194,9 @@ impl Agent {
             && let Some(asked) = self.operators.waiting.pop_front()
         {
             match &asked {
-                OperatorCommand::SignIn { name, pin, door, .. } | OperatorCommand::Approve { name, pin, door, .. } => {
-                    match self.count_try(name, door) {
+                OperatorCommand::SignIn { name, pin, door, place, .. }
+                | OperatorCommand::Approve { name, pin, door, place, .. } => {
+                    match self.count_try(Tried { name, door, place: place.as_ref() }) {
                         Ok(()) => {
                             let (name, pin) = (name.clone(), pin.clone());
                             self.look_at_pin(asked, &name, pin);
@@ -213,8 +217,8 @@ impl Agent {
     }
 
     /// Counts a try, on the disk too, before anything is done with the PIN.
-    fn count_try(&mut self, name: &OperatorName, door: &Who) -> Result<(), Refused> {
-        let (keys, now) = (self.operators.keys(name, door), self.clock.monotonic());
+    fn count_try(&mut self, tries: Tried<'_>) -> Result<(), Refused> {
+        let (keys, now) = (self.operators.keys(tries), self.clock.monotonic());
         // Those before it may have used up the tries.
         if let Some(wait) = self.operators.attempts.wait(&keys, now) {
             return Err(OperatorRefused::Locked { wait }.into());
@@ -272,14 +276,16 @@ impl Agent {
 
     fn pin_looked_at(&mut self, asked: OperatorCommand, right: bool) {
         match asked {
-            OperatorCommand::SignIn { name, door, reply, .. } => {
+            OperatorCommand::SignIn { name, door, place, reply, .. } => {
+                let tries = Tried { name: &name, door: &door, place: place.as_ref() };
                 let opened = self
-                    .right_or_wrong(&name, &door, right)
+                    .right_or_wrong(tries, right)
                     .and_then(|(operator, wrong_before)| self.open_session(operator, door, wrong_before));
                 let _ = reply.send(opened);
             }
-            OperatorCommand::Approve { name, wanted, door, reply, .. } => {
-                let given = self.right_or_wrong(&name, &door, right);
+            OperatorCommand::Approve { name, wanted, door, place, reply, .. } => {
+                let tries = Tried { name: &name, door: &door, place: place.as_ref() };
+                let given = self.right_or_wrong(tries, right);
                 let _ = reply.send(given.and_then(|(operator, _)| self.approve(operator, &wanted, door)));
             }
             _ => {}
@@ -288,8 +294,9 @@ impl Agent {
 
     /// What came of a try: the operator with the wrong tries before this one, which are forgiven. One that was removed
     /// meanwhile is none.
-    fn right_or_wrong(&mut self, name: &OperatorName, door: &Who, right: bool) -> Result<(KeptOperator, u32), Refused> {
-        let keys = self.operators.keys(name, door);
+    fn right_or_wrong(&mut self, tried: Tried<'_>, right: bool) -> Result<(KeptOperator, u32), Refused> {
+        let keys = self.operators.keys(tried);
+        let Tried { name, door, place } = tried;
         let tries = self.operators.attempts.tries(&keys[0]);
         let Some(operator) = self.operators.find(name).filter(|_| right).cloned() else {
             // A name that nobody has may be a PIN that was typed in its place.
@@ -297,7 +304,7 @@ impl Agent {
             tracing::warn!(name, %door, tries, "a wrong name or PIN");
             return Err(OperatorRefused::WrongPin.into());
         };
-        let forgiven = keys.map(|key| (key, 0)).to_vec();
+        let forgiven = self.operators.attempts.forgiven(&keys, place);
         // The PIN was right: that its tries are still counted on the disk keeps nobody out.
         match self.journal.book.count_pin_tries(&forgiven) {
             Ok(()) => self.operators.attempts.kept(forgiven, self.clock.monotonic()),
@@ -398,7 +405,8 @@ impl Agent {
                 name
             }
         };
-        desk.attempts.kept(vec![(TryKey::operator(&name), 0)], now.monotonic);
+        let forgiven = desk.attempts.of_operator(&name).into_iter().map(|key| (key, 0)).collect();
+        desk.attempts.kept(forgiven, now.monotonic);
         Ok(())
     }
 
@@ -468,10 +476,20 @@ fn command_of(operator: OperatorName, wanted: &Wanted, transaction: Transaction,
     Approved { operator, till, reference, transaction, amount, asks_tip: tip == Some(WantedTip::Ask), manual }
 }
 
-/// At which door a PIN is tried, and for whom; nothing for what tries none.
-fn door_and_name(asked: &OperatorCommand) -> Option<(&Who, &OperatorName)> {
+/// As whom a PIN is tried, at which door, and from which place of its network.
+#[derive(Clone, Copy)]
+struct Tried<'a> {
+    name: &'a OperatorName,
+    door: &'a Who,
+    place: Option<&'a Place>,
+}
+
+/// Of a command with a PIN that is tried; nothing of what tries none.
+fn tried(asked: &OperatorCommand) -> Option<Tried<'_>> {
     match asked {
-        OperatorCommand::SignIn { door, name, .. } | OperatorCommand::Approve { door, name, .. } => Some((door, name)),
+        OperatorCommand::SignIn { name, door, place, .. } | OperatorCommand::Approve { name, door, place, .. } => {
+            Some(Tried { name, door, place: place.as_ref() })
+        }
         _ => None,
     }
 }

@@ -31,6 +31,7 @@ impl Agent {
                 Ok(()) => self.type_amount(currency, reply),
                 Err(refused) => drop(reply.send(Err(refused))),
             },
+            Command::NoAmountWanted => self.unless_awaited(),
             Command::Latest { till, reply } => drop(reply.send(self.latest(&till))),
             Command::Show { till, reference, reply } => {
                 let answer = self.find(&till, &reference).map(|(sale, view)| self.with_what_is_left(&sale, view));

@@ -47,6 +47,14 @@ impl Agent {
         }
     }
 
+    /// Whoever waited for an amount has hung up: the next customer does not find the question on the reader.
+    pub(super) fn unless_awaited(&mut self) {
+        if self.reader.amount_awaited.as_ref().is_some_and(oneshot::Sender::is_closed) {
+            // A reader that is gone asks nobody: `typing_ends` is told.
+            let _ = self.reader.handle.order_now(ReaderOrder::Cancel { sale: NO_SALE });
+        }
+    }
+
     /// Shows a text on the reader until it shows something else.
     pub(super) fn show_text(&mut self, text: &str) -> Result<(), Refused> {
         self.order_between_sales(ReaderOrder::Show { text: clean::text(text) })

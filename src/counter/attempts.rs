@@ -6,6 +6,11 @@
 //! | a name that no operator has | 5, shared by all such names that fall together | the same |
 //! | the till or user that tries, whatever names it tries | 10 | the same |
 //!
+//! A program that stands for many (`[[till.peer]]`) says from which place of its network a PIN comes. A place where
+//! somebody has signed in is known, and counts by itself: an operator there, and whoever tries there. All others count
+//! together for an operator, apart from the doors of the board. So whoever guesses from elsewhere locks out nobody at
+//! the terminal, nor where the operators are at work.
+//!
 //! A try is counted, and the count is on the disk, before the PIN is looked at; a right PIN takes the count back. So a
 //! power cut in between costs a try and gives none. The waits are measured by a clock that only runs forward: after a
 //! restart each begins anew, whatever the board's clock says, and no clock that is set ends one.
@@ -22,8 +27,23 @@ const FREE_OF_DOOR: u32 = 10;
 /// The first wait, and the longest.
 const FIRST_WAIT: Duration = Duration::from_secs(30);
 const LONGEST_WAIT: Duration = Duration::from_secs(3600);
-/// Names that nobody has are counted in so many groups: so many counts are kept, however many names are tried.
+/// Places that are known: the devices of a shop at which somebody signs in.
+const KNOWN_PLACES: usize = 32;
+/// Names that nobody has are counted in so many groups, and places that are not known: so many counts are kept, however many names are tried.
 const STRANGERS: u32 = 64;
+
+/// A place in the network of a program that stands for many: an address, as that program counts it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Place(String);
+
+impl Place {
+    /// 1 to 45 visible ASCII characters: the longest IPv6 address.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let fits = (1..=45).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic());
+        fits.then(|| Self(text.to_owned()))
+    }
+}
 
 /// For whom tries are counted, as it is kept.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -39,12 +59,42 @@ impl TryKey {
     /// A name that no operator has.
     #[must_use]
     pub fn stranger(name: &OperatorName) -> Self {
-        // FNV-1a: which names fall together matters to nobody.
-        let hash = name
-            .folded()
-            .bytes()
-            .fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
-        Self(format!("stranger:{}", hash % STRANGERS))
+        Self(format!("stranger:{}", group(&name.folded())))
+    }
+
+    /// An operator at a known place.
+    fn operator_at(name: &OperatorName, place: &Place) -> Self {
+        Self(format!("at:{} {}", place.0, name.folded()))
+    }
+
+    /// An operator at all places that are not known.
+    #[must_use]
+    pub fn operator_elsewhere(name: &OperatorName) -> Self {
+        Self(format!("elsewhere:{}", name.folded()))
+    }
+
+    /// A place where somebody has signed in; its count is the order in which they became known.
+    fn known(place: &Place) -> Self {
+        Self(format!("known:{}", place.0))
+    }
+
+    /// Whoever tries from a known place.
+    fn door_at(who: &Who, place: &Place) -> Self {
+        Self(format!("{}@{}", Self::door(who).0, place.0))
+    }
+
+    /// Whoever tries from one of the places that fall together with this one.
+    fn door_elsewhere(who: &Who, place: &Place) -> Self {
+        Self(format!("{}@#{}", Self::door(who).0, group(&place.0)))
+    }
+
+    /// Whether it counts for this operator, at whichever place.
+    #[must_use]
+    pub fn is_of(&self, name: &OperatorName) -> bool {
+        let at_place = self.0.strip_prefix("at:").and_then(|at| at.split_once(' '));
+        at_place.is_some_and(|(_, who)| who == name.folded())
+            || *self == Self::operator(name)
+            || *self == Self::operator_elsewhere(name)
     }
 
     /// The till or the user that tries.
@@ -81,11 +131,20 @@ impl TryKey {
 
     /// How long nobody may try after so many tries without a right one.
     fn wait_after(&self, tries: u32) -> Duration {
+        if self.0.starts_with("known:") {
+            return Duration::ZERO;
+        }
         match tries.checked_sub(self.free()) {
             None => Duration::ZERO,
             Some(more) => FIRST_WAIT.saturating_mul(1_u32.checked_shl(more).unwrap_or(u32::MAX)).min(LONGEST_WAIT),
         }
     }
+}
+
+/// FNV-1a: what falls together matters to nobody.
+fn group(text: &str) -> u32 {
+    let hash = |hash: u32, byte: u8| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193);
+    text.bytes().fold(0x811c_9dc5, hash) % STRANGERS
 }
 
 /// All that were counted.
@@ -107,6 +166,41 @@ impl Attempts {
         let mut attempts = Self::default();
         kept.into_iter().for_each(|(key, tries)| attempts.set(key, tries, now));
         attempts
+    }
+
+    /// What is counted when somebody tries to be `name`; `operator` says that somebody has that name.
+    #[must_use]
+    pub fn keys(&self, (name, operator): (&OperatorName, bool), door: &Who, place: Option<&Place>) -> [TryKey; 2] {
+        let named = |of_operator: TryKey| if operator { of_operator } else { TryKey::stranger(name) };
+        match place {
+            None => [named(TryKey::operator(name)), TryKey::door(door)],
+            Some(place) if self.0.contains_key(&TryKey::known(place)) => {
+                [named(TryKey::operator_at(name, place)), TryKey::door_at(door, place)]
+            }
+            Some(place) => [named(TryKey::operator_elsewhere(name)), TryKey::door_elsewhere(door, place)],
+        }
+    }
+
+    /// What is to be kept after a right PIN: its tries are forgiven, and its place is known. The place that became
+    /// known first makes room.
+    #[must_use]
+    pub fn forgiven(&self, keys: &[TryKey], place: Option<&Place>) -> Vec<(TryKey, u32)> {
+        let mut counts: Vec<_> = keys.iter().map(|key| (key.clone(), 0)).collect();
+        let Some(place) = place.map(TryKey::known).filter(|place| !self.0.contains_key(place)) else { return counts };
+        let known = || self.0.iter().filter(|(key, _)| key.0.starts_with("known:"));
+        let last = known().map(|(_, count)| count.tries).max().unwrap_or_default();
+        if known().count() >= KNOWN_PLACES
+            && let Some((first, _)) = known().min_by_key(|(_, count)| count.tries)
+        {
+            counts.push((first.clone(), 0));
+        }
+        counts.push((place, last.saturating_add(1)));
+        counts
+    }
+
+    /// All that count for this operator.
+    pub fn of_operator(&self, name: &OperatorName) -> Vec<TryKey> {
+        self.0.keys().filter(|key| key.is_of(name)).cloned().collect()
     }
 
     /// How long nobody may try yet, for any of these.
@@ -193,6 +287,55 @@ mod tests {
         assert!(keys.len() <= STRANGERS as usize, "{}", keys.len());
         assert_eq!(TryKey::operator(&name("Anna")), TryKey::operator(&name("ANNA")));
         assert_eq!(TryKey::stranger(&name("Anna")), TryKey::stranger(&name("ANNA")));
+    }
+
+    /// Whoever guesses from elsewhere, and from however many addresses, locks out nobody on the board, nor where the
+    /// operators are at work; and cannot try more often by changing its address.
+    #[test]
+    fn guesses_from_elsewhere_count_for_themselves() {
+        let (anna, front) = (name("Anna"), Who { uid: Some(990), ..Who::default() });
+        let place = |n: usize| Place::parse(&format!("192.0.2.{n}")).unwrap();
+        let (here, work) = ([TryKey::operator(&anna), TryKey::door(&front)], place(7));
+        let mut attempts = Attempts::default();
+        let signed_in = attempts.forgiven(&attempts.keys((&anna, true), &front, Some(&work)), Some(&work));
+        attempts.kept(signed_in, seconds(0));
+        let mut tried = 0;
+        for n in 0..200 {
+            let keys = attempts.keys((&anna, true), &front, Some(&place(100 + n % 100)));
+            if attempts.wait(&keys, seconds(1)).is_none() {
+                let counts = attempts.one_more(&keys);
+                attempts.kept(counts, seconds(1));
+                tried += 1;
+            }
+        }
+        assert_eq!(tried, FREE_OF_OPERATOR, "all places together");
+        assert_eq!(attempts.keys((&anna, true), &front, None), here);
+        assert_eq!(attempts.wait(&here, seconds(1)), None, "on the board");
+        let at_work = attempts.keys((&anna, true), &front, Some(&work));
+        assert_eq!(attempts.wait(&at_work, seconds(1)), None, "where somebody has signed in");
+        // A known place has its own five, and a restart keeps what is known.
+        attempts.kept(at_work.iter().map(|key| (key.clone(), 5)).collect(), seconds(1));
+        assert!(attempts.wait(&at_work, seconds(1)).is_some());
+        assert_eq!(attempts.of_operator(&anna).len(), 2);
+        let kept = attempts.0.iter().map(|(key, count)| (key.clone(), count.tries)).collect::<Vec<_>>();
+        let again = Attempts::restored(kept, seconds(0));
+        assert_eq!(again.keys((&anna, true), &front, Some(&work)), at_work);
+    }
+
+    #[test]
+    fn so_many_places_are_known_and_the_first_makes_room() {
+        let (anna, front) = (name("Anna"), Who { uid: Some(990), ..Who::default() });
+        let place = |n: usize| Place::parse(&n.to_string()).unwrap();
+        let mut attempts = Attempts::default();
+        for n in 0..=KNOWN_PLACES {
+            let counts = attempts.forgiven(&attempts.keys((&anna, true), &front, Some(&place(n))), Some(&place(n)));
+            attempts.kept(counts, seconds(0));
+        }
+        let is_known = |n: usize| attempts.0.contains_key(&TryKey::known(&place(n)));
+        assert!(!is_known(0) && (1..=KNOWN_PLACES).all(is_known));
+        for wrong in ["", "a b", "a\n", &"1".repeat(46), "ä"] {
+            assert_eq!(Place::parse(wrong), None, "{wrong}");
+        }
     }
 
     proptest! {

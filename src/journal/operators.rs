@@ -155,7 +155,9 @@ impl Db {
         | OperatorChange::Removed(name)
         | OperatorChange::PinSet(name, _)
         | OperatorChange::Unlocked(name)) = change;
-        put(&transaction, "DELETE FROM pin_try WHERE who = ?1", [TryKey::operator(name).as_str()])?;
+        for key in tries(&transaction)?.into_keys().filter(|key| key.is_of(name)) {
+            put(&transaction, "DELETE FROM pin_try WHERE who = ?1", [key.as_str()])?;
+        }
         let head = change.mark(by).write(&transaction, head, unix_ms)?;
         transaction.commit().map_err(failed)?;
         self.head = Some(head);
@@ -170,9 +172,7 @@ impl Db {
         if !has_tables(&self.connection)? {
             return Ok(BTreeMap::new());
         }
-        let mut select = self.connection.prepare("SELECT who, tries FROM pin_try").map_err(failed)?;
-        let rows = select.query_map([], |row| Ok((TryKey::as_kept(row.get(0)?), row.get(1)?))).map_err(failed)?;
-        rows.collect::<Result<_, _>>().map_err(failed)
+        tries(&self.connection)
     }
 
     /// Writes counts of tries; when it returns, they are on the disk. None is zero.
@@ -195,6 +195,12 @@ impl Db {
         transaction.commit().map_err(failed)?;
         self.in_place()
     }
+}
+
+fn tries(connection: &Connection) -> Result<BTreeMap<TryKey, u32>, Error> {
+    let mut select = connection.prepare("SELECT who, tries FROM pin_try").map_err(failed)?;
+    let rows = select.query_map([], |row| Ok((TryKey::as_kept(row.get(0)?), row.get(1)?))).map_err(failed)?;
+    rows.collect::<Result<_, _>>().map_err(failed)
 }
 
 /// Every change of the operators that the book knows, oldest first.

@@ -156,6 +156,8 @@ pub enum Command {
         /// What was typed.
         reply: oneshot::Sender<Result<Amount, Refused>>,
     },
+    /// Whoever waited for an amount may have given up: then the reader asks no more.
+    NoAmountWanted,
     /// Stop a sale.
     Cancel {
         /// The till's name.

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::oneshot;
 
 use super::{Caller, Refused, SignedIn, Wanted};
-use crate::counter::{Approved, NoApproval, Pin, Role, TokenDigest};
+use crate::counter::{Approved, NoApproval, Pin, Place, Role, TokenDigest};
 use crate::transaction::{Kind, OperatorName, PaymentId, Reference, SaleNumber, Who};
 
 /// What is asked, with the place for the answer.
@@ -26,6 +26,8 @@ pub enum OperatorCommand {
         pin: Pin,
         /// At which till, or as which user.
         door: Who,
+        /// From which place in that user's network.
+        place: Option<Place>,
         /// The session.
         reply: oneshot::Sender<Result<SessionView, Refused>>,
     },
@@ -59,6 +61,8 @@ pub enum OperatorCommand {
         wanted: Box<Wanted>,
         /// At which till, or as which user.
         door: Who,
+        /// From which place in that user's network.
+        place: Option<Place>,
         /// What the command is to be sent with.
         reply: oneshot::Sender<Result<ApprovalView, Refused>>,
     },

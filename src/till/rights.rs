@@ -127,6 +127,12 @@ impl Caller {
         Self(Arc::new(Facts { asks_operator: false, ..Facts::clone(&self.0) }))
     }
 
+    /// Whether it may say from which place in its network a PIN comes: a program that stands for others.
+    #[must_use]
+    pub fn says_places(&self) -> bool {
+        matches!(self.0.way, WayIn::Peer | WayIn::Root)
+    }
+
     /// The same with the person who stands there.
     #[must_use]
     pub fn with(&self, present: Presence) -> Self {

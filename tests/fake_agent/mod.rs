@@ -193,6 +193,7 @@ async fn play(
             Command::Operators(asked) => drop(asked),
             Command::Payment { reply, .. } => drop(reply.send(Ok(Default::default()))),
             Command::Query { reply, .. } => drop(reply.send(Ok(Vec::new()))),
+            Command::NoAmountWanted => {}
             Command::TypeAmount { currency, reply } => {
                 let _ = reply.send(Ok(Amount::parse("5.00", currency).unwrap()));
             }

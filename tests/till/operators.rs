@@ -33,6 +33,7 @@ pub(crate) struct Door {
     token: Option<&'static str>,
     session: Option<String>,
     approval: Option<String>,
+    place: Option<&'static str>,
 }
 
 impl Door {
@@ -44,6 +45,7 @@ impl Door {
             token: None,
             session: None,
             approval: None,
+            place: None,
         }
     }
 
@@ -59,7 +61,12 @@ impl Door {
         });
         let base = format!("http://{}", port.await.address);
         let http = reqwest::Client::builder().no_proxy().pool_max_idle_per_host(0).build().unwrap();
-        Self { http, base, token: Some(TILL_TOKEN), session: None, approval: None }
+        Self { http, base, token: Some(TILL_TOKEN), session: None, approval: None, place: None }
+    }
+
+    /// For somebody at this place in its network.
+    fn at(&self, place: &'static str) -> Self {
+        Self { place: Some(place), ..self.clone() }
     }
 
     fn with(&self, session: &str) -> Self {
@@ -88,6 +95,9 @@ impl Door {
         }
         if let Some(approval) = &self.approval {
             request = request.header("Pos-Supervisor", approval);
+        }
+        if let Some(place) = self.place {
+            request = request.header("Pos-Place", place);
         }
         let body = if body.is_null() { String::new() } else { body.to_string() };
         let answer = within(path, request.body(body).send()).await.unwrap();
@@ -289,6 +299,41 @@ async fn a_power_cut_gives_no_try() {
         let now = Door::till(&counter).await;
         assert_eq!(now.get("/v1/operators").await.body["operators"][0].get("lockedS").is_some(), round == 4, "{round}");
     }
+}
+
+/// A stranger in the network of the front tries every operator, and names that nobody has, for as long as it may.
+#[tokio::test]
+async fn a_strangers_wrong_pins_lock_nobody_out_on_the_board_or_where_the_operators_are_at_work() {
+    let (mut counter, root, till) = staffed("").await;
+    let work = "192.0.2.7";
+    let anna = root.at(work).signed_in(ANNA).await;
+    for name in ["Anna", "Ben", "Tom", "Nobody"] {
+        let mut codes = Vec::new();
+        for _ in 0..6 {
+            codes.push(root.at("192.0.2.66").try_pin(name, "110395").await.code().to_owned());
+        }
+        assert_eq!(codes.last().unwrap(), "operator-locked", "{name}: {codes:?}");
+    }
+    assert_eq!(root.at("192.0.2.67").try_pin(BEN.0, BEN.1).await.code(), "operator-locked", "nor from a third place");
+    root.signed_in(BEN).await;
+    till.signed_in(ANNA).await;
+    root.at(work).signed_in(BEN).await;
+    // A supervisor's word, at the page of a cashier who is signed in there.
+    let command = json!({ "kind": "credit", "reference": "g", "amount": "1.00" });
+    let asked = json!({ "operator": "Ben", "pin": "110395", "for": command });
+    assert_eq!(anna.post("/v1/approvals", asked).await.code(), "wrong-pin", "it is looked at");
+    counter.cut_power().await;
+    counter.start_agent();
+    counter.until_free().await;
+    let root = Door::socket(&counter);
+    root.at(work).signed_in(BEN).await;
+    assert_eq!(root.at("192.0.2.66").try_pin(ANNA.0, ANNA.1).await.code(), "operator-locked", "over a restart");
+    root.post("/v1/operators/Anna/unlock", Value::Null).await;
+    root.at("192.0.2.68").signed_in(ANNA).await;
+    // Who stands for nobody else says no place.
+    let till = Door::till(&counter).await;
+    assert_eq!(till.at(work).try_pin(ANNA.0, ANNA.1).await.code(), "forbidden");
+    assert_eq!(root.at("a b").try_pin(ANNA.0, ANNA.1).await.code(), "malformed");
 }
 
 #[tokio::test]

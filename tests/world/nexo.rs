@@ -124,6 +124,7 @@ impl<'a> NexoTill<'a> {
             for action in actions {
                 match action {
                     Action::Ask { ticket, ask } => said = Some((ticket, self.terminal.ask(&ask).await)),
+                    Action::GiveUp { .. } => {}
                     Action::Answer { exchange, message } => {
                         assert!(exchange == own && message.is_none(), "an abort has no answer");
                         return;
@@ -176,7 +177,7 @@ impl<'a> NexoTill<'a> {
                         let inner = value.get("SaleToPOIResponse").cloned();
                         return inner.map_or(Answered::Nothing, Answered::Says);
                     }
-                    Action::Answer { .. } => return Answered::Nothing,
+                    Action::GiveUp { .. } | Action::Answer { .. } => return Answered::Nothing,
                 }
             }
             actions = if let Some((ticket, said)) = self.said.pop_front() {

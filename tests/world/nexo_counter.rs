@@ -154,6 +154,7 @@ impl<'a> Counter<'a> {
             for action in std::mem::take(&mut actions) {
                 match action {
                     Action::Ask { ticket, ask } => questions.push_back((ticket, ask)),
+                    Action::GiveUp { .. } => {}
                     Action::Answer { exchange, message } => {
                         let arrives = Terminal(self.till).arrives().await;
                         let message =

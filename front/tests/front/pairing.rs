@@ -180,3 +180,78 @@ async fn the_page_hears_of_a_till_that_wants_to_be_paired() {
     }
     assert!(heard.contains("event: pairing\n"), "{heard}");
 }
+
+#[tokio::test]
+async fn a_till_that_is_paired_again_has_the_new_token_alone() {
+    let (front, _agent) = front("").await;
+    let client = front.client();
+    let (old, new) = (paired(&front, &client).await, paired(&front, &client).await);
+    let latest = async |token: &str| {
+        let request = client.get(front.https_url("/v1/latest")).header("authorization", format!("Bearer {token}"));
+        request.send().await.unwrap().status()
+    };
+    assert_eq!((latest(&old).await, latest(&new).await), (StatusCode::UNAUTHORIZED, StatusCode::OK));
+    let list = String::from_utf8(front.verb(&["pair", "list"]).stdout).unwrap();
+    assert_eq!(list.lines().filter(|line| line.starts_with("paired  kasse-2")).count(), 1, "{list}");
+}
+
+/// What a paired till may not ask: it is about all tills. Every other row of the manual's table it may.
+const NOT_FOR_TILLS: [&str; 6] = [
+    "GET /v1/closes",
+    "POST /v1/closes",
+    "GET /v1/closes/{close}",
+    "POST /v1/closes/{close}/print",
+    "GET /v1/operators",
+    "POST /v1/approvals",
+];
+
+/// Row by row of the manual's table of passage: what a paired till, a page of a listed origin with its token, such a
+/// page without one, and the front's own page reach. A row that is added has its line in [`NOT_FOR_TILLS`], or is for all.
+#[tokio::test]
+async fn who_reaches_what_row_by_row_of_the_table_of_passage() {
+    let (front, agent) = front("").await;
+    let client = front.client();
+    let token = format!("Bearer {}", paired(&front, &client).await);
+    let manual = include_str!("../../../docs/src/front.md");
+    let rows: Vec<&str> =
+        manual.lines().filter_map(|line| line.strip_prefix("| `")?.split_once('`')).map(|it| it.0).collect();
+    let rows: Vec<&str> = rows.into_iter().filter(|row| row.contains(" /v1/")).collect();
+    assert!(rows.len() > 20 && NOT_FOR_TILLS.iter().all(|row| rows.contains(row)), "{rows:?}");
+    for row in rows {
+        let (method, path) = row.split_once(' ').unwrap();
+        let path = path.replace("{reference}", "R-1").replace("{close}", "7");
+        let own = front.https_url("");
+        for (who, origin, token) in [
+            ("a paired till", None, Some(&token)),
+            ("a listed page with a token", Some("https://till.example"), Some(&token)),
+            ("a listed page without one", Some("https://till.example"), None),
+            ("the page", Some(own.as_str()), None),
+        ] {
+            let before = agent.asked();
+            let mut request = client.request(method.parse().unwrap(), front.https_url(&path));
+            request = request.header("content-type", "application/json").body("{}");
+            if let Some(origin) = origin {
+                request = request.header("origin", origin);
+            }
+            if let Some(token) = token {
+                request = request.header("authorization", token);
+            }
+            // The stand-in takes some requests and never answers them.
+            let reached = async {
+                while agent.asked() == before {
+                    tokio::task::yield_now().await;
+                }
+            };
+            let refused = tokio::select! {
+                () = reached => None,
+                answer = request.send() => Some(answer.unwrap().status().as_u16()).filter(|_| agent.asked() == before),
+            };
+            let wanted = match (who, token) {
+                ("a listed page without one", _) => Some(401),
+                (_, Some(_)) if NOT_FOR_TILLS.contains(&row) => Some(403),
+                _ => None,
+            };
+            assert_eq!(refused, wanted, "{row} by {who}");
+        }
+    }
+}

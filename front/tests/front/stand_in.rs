@@ -54,6 +54,8 @@ struct State {
     /// Events with their ids, from 1.
     events: watch::Sender<Vec<String>>,
     operators: Mutex<bool>,
+    /// Of each stream of events a wait has less left, as at the agent.
+    streams: std::sync::atomic::AtomicUsize,
 }
 
 type Body = UnsyncBoxBody<Bytes, Infallible>;
@@ -102,11 +104,16 @@ impl StandIn {
         heard.iter().filter(|it| !own.contains(&it.target.as_str())).cloned().collect()
     }
 
+    /// How many requests were heard, without the streams of the front itself.
+    pub(crate) fn asked(&self) -> usize {
+        self.state.heard.lock().unwrap().len()
+    }
+
     /// Something happens at a till.
     pub(crate) fn event(&self, till: &str, step: &str) {
         self.state.events.send_modify(|events| {
             let number = events.len() + 1;
-            let data = json!({ "till": till, "reference": number.to_string(), "step": step, "sale": { "till": till } });
+            let data = json!({ "till": till, "reference": number.to_string(), "step": step, "sale": { "till": till, "leftS": 9999 } });
             events.push(format!("id: e-{number}\nevent: {step}\ndata: {data}\n\n"));
         });
     }
@@ -217,6 +224,7 @@ fn events(state: &Arc<State>, headers: &HeaderMap) -> Response<Body> {
     let after = headers.get("last-event-id").and_then(|id| id.to_str().ok()?.strip_prefix("e-")?.parse().ok());
     let mut next: usize = after.unwrap_or_else(|| all.borrow().len());
     let (sender, receiver) = mpsc::channel::<Bytes>(1);
+    let left = format!("\"leftS\":{}", 9999 - state.streams.fetch_add(1, std::sync::atomic::Ordering::Relaxed));
     tokio::spawn(async move {
         if sender.send(Bytes::from(format!(": listening\nid: e-{next}\n\n"))).await.is_err() {
             return;
@@ -225,7 +233,7 @@ fn events(state: &Arc<State>, headers: &HeaderMap) -> Response<Body> {
             let waiting: Vec<String> = all.borrow_and_update().iter().skip(next).cloned().collect();
             for event in waiting {
                 next += 1;
-                if sender.send(Bytes::from(event)).await.is_err() {
+                if sender.send(Bytes::from(event.replace("\"leftS\":9999", &left))).await.is_err() {
                     return;
                 }
             }

@@ -32,7 +32,7 @@ static MEASURED: Mutex<()> = Mutex::const_new(());
 
 /// The kernel's own count: what the process holds, and its share of what other programs hold too (the C library). Only
 /// root sees that of programs that keep others out of their memory; for anybody else all of it counts.
-fn memory_kb(pid: u32) -> u64 {
+pub(crate) fn memory_kb(pid: u32) -> u64 {
     let of = |file: &str, name: &str| {
         let text = std::fs::read_to_string(format!("/proc/{pid}/{file}")).ok()?;
         let line = text.lines().find_map(|line| line.strip_prefix(name))?;

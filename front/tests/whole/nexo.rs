@@ -129,7 +129,7 @@ impl Till {
         value.as_object().unwrap().values().next().unwrap().clone()
     }
 
-    async fn pays(&self, service_id: &str, amount: &str, transaction: &str) -> Value {
+    pub(crate) async fn pays(&self, service_id: &str, amount: &str, transaction: &str) -> Value {
         self.asks("Payment", service_id, &payment("Normal", amount, transaction, json!({}))).await
     }
 
@@ -315,6 +315,47 @@ async fn an_abort_stops_what_waits_for_a_card_and_the_terminal_tells_how_it_stan
     let status = front.verb(&["status"]);
     let said = String::from_utf8_lossy(&status.stdout).into_owned();
     assert!(said.contains("nexo-1") && said.contains("Reconciliation 9"), "{said}");
+}
+
+/// Until the reader asks for an amount.
+async fn asks_for_an_amount(shop: &Shop) {
+    let asked = shop.reader.waits_for(WaitsFor::Number);
+    timeout(PATIENCE, asked).await.expect("the reader asks for an amount");
+}
+
+/// For as long as the till says, and until it stops it; afterwards the reader is free for a payment at once.
+#[tokio::test]
+async fn an_amount_is_typed_for_as_long_as_the_till_says_and_no_longer() {
+    let (shop, _stop) = shop().await;
+    let port = free_port();
+    let front = front(&shop, port).await;
+    let till = Till::new(&front, port);
+    let input = |seconds: u32| {
+        json!({ "InputData": { "Device": "CustomerInput", "InfoQualify": "Input", "InputCommand": "DecimalString",
+                               "MaxInputTime": seconds } })
+    };
+    let of = |answer: &Value| result(&answer["InputResponse"]["InputResult"]);
+    let client = front.client();
+    let is_free = async || {
+        let status = || client.get(front.https_url("/v1/status")).send();
+        let free = async { while crate::json_of(status().await.unwrap()).await["busy"] == true {} };
+        timeout(PATIENCE, free).await.expect("the reader is free");
+    };
+    assert_eq!(of(&till.asks("Input", "1", &input(1)).await), failure("Cancel"));
+    is_free().await;
+    let stopping = async {
+        asks_for_an_amount(&shop).await;
+        let named = json!({ "MessageCategory": "Input", "SaleID": "Till 1", "ServiceID": "2" });
+        till.asks("Abort", "3", &json!({ "AbortReason": "x", "MessageReference": named })).await
+    };
+    let body = input(600);
+    let began = tokio::time::Instant::now();
+    let (stopped, aborted) = tokio::join!(till.asks("Input", "2", &body), stopping);
+    assert_eq!((of(&stopped), aborted), (failure("Aborted"), Value::Null));
+    is_free().await;
+    let (paid, ()) = tokio::join!(till.pays("4", "12.5", "27908"), tap(&shop));
+    assert_eq!(result(&paid["PaymentResponse"]), success(), "{paid}");
+    assert!(began.elapsed() < Duration::from_secs(30), "the reader was asking still: {:?}", began.elapsed());
 }
 
 #[tokio::test]

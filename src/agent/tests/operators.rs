@@ -46,7 +46,13 @@ impl Terminal {
 
     fn try_pin(&mut self, text: &str, digits: &str, door: Who) -> Heard<SessionView> {
         let (reply, heard) = oneshot::channel();
-        self.agent.operator_asked(OperatorCommand::SignIn { name: name(text), pin: pin(digits), door, reply });
+        self.agent.operator_asked(OperatorCommand::SignIn {
+            name: name(text),
+            pin: pin(digits),
+            door,
+            place: None,
+            reply,
+        });
         heard
     }
 
@@ -172,7 +178,14 @@ async fn a_supervisor_confirms_what_an_earlier_day_took() {
     let (reply, given) = oneshot::channel();
     let (asked, door) = (Box::new(wanted.clone()), caller.who().door());
     let (ben, digits) = (name("Ben"), pin(PIN));
-    terminal.agent.operator_asked(OperatorCommand::Approve { name: ben, pin: digits, wanted: asked, door, reply });
+    terminal.agent.operator_asked(OperatorCommand::Approve {
+        name: ben,
+        pin: digits,
+        wanted: asked,
+        door,
+        place: None,
+        reply,
+    });
     terminal.reckoned().await;
     let given = given.await.unwrap().unwrap();
     let number = Some(SaleNumber::new(1));

@@ -21,17 +21,19 @@ use super::credentials::Unrepeated;
 use super::description::REFERENCE;
 use super::failure::Failure;
 use super::sales::{EarlierFields, TypedEntry, amount_text, how_much};
-use crate::counter::{Role, TokenDigest};
+use crate::counter::{Place, Role, TokenDigest};
 #[cfg(feature = "docs")]
 use crate::till::{ApprovalView, SessionView};
 use crate::till::{
-    Caller, Command, Denied, OperatorCommand, OperatorRefused, Permit, Presence, RequestFields, SignedIn, TillSide,
-    Verb, Wanted, WantedTip,
+    Caller, Command, Denied, OperatorCommand, OperatorRefused, Permit, Presence, ProblemType, RequestFields, SignedIn,
+    TillSide, Verb, Wanted, WantedTip,
 };
 use crate::transaction::{Kind, OperatorName, SaleNumber};
 
 /// The header with a session.
 const SESSION: HeaderName = HeaderName::from_static("pos-session");
+/// The header with the place that a PIN comes from.
+const PLACE: HeaderName = HeaderName::from_static("pos-place");
 /// The header with a supervisor's word.
 const SUPERVISOR: HeaderName = HeaderName::from_static("pos-supervisor");
 /// The header of what the front's page asks: a person stands there, whichever till it names.
@@ -77,6 +79,17 @@ pub(super) const ROUTES: &[Route] = routes! {
             .refuses(&[ProblemType::Amount, ProblemType::Currency, ProblemType::Reference])
             .refuses(&[ProblemType::NotPossible, ProblemType::NotReady, ProblemType::NoSuchSale]);
 };
+
+/// The place that a program says a PIN comes from.
+fn place(caller: &Caller, headers: &HeaderMap) -> Result<Option<Place>, Failure> {
+    let Some(given) = headers.get(&PLACE) else { return Ok(None) };
+    if !caller.says_places() {
+        let message = "Pos-Place is for programs that a [[till.peer]] names";
+        return Err(Failure::new(ProblemType::Forbidden, message));
+    }
+    let place = given.to_str().ok().and_then(Place::parse);
+    place.map(Some).ok_or_else(|| Failure::malformed("Pos-Place: 1 to 45 visible ASCII characters"))
+}
 
 /// Finds out who stands at the counter, for the verb that follows.
 pub(super) async fn person(State(app): State<Arc<App>>, mut request: Request, next: Next) -> Response {
@@ -149,11 +162,13 @@ struct Credentials {
 async fn sign_in(
     State(app): State<Arc<App>>,
     Extension(caller): Extension<Caller>,
+    headers: HeaderMap,
     JsonBody(Credentials { operator, pin }): JsonBody<Credentials>,
 ) -> Result<Response, Failure> {
     let permit = caller.may(Verb::SignIn)?;
-    let (name, pin, door) = (operator.name()?, pin.pin()?, caller.who().door());
-    let asked = |reply| Command::Operators(OperatorCommand::SignIn { name, pin, door, reply });
+    let (place, door) = (place(&caller, &headers)?, caller.who().door());
+    let (name, pin) = (operator.name()?, pin.pin()?);
+    let asked = |reply| Command::Operators(OperatorCommand::SignIn { name, pin, door, place, reply });
     let opened = app.ask_within(&permit, PIN_DEADLINE, asked).await??;
     Ok((StatusCode::CREATED, Json(opened)).into_response())
 }
@@ -275,16 +290,18 @@ async fn approve(
     State(app): State<Arc<App>>,
     Extension(caller): Extension<Caller>,
     Parameters(TillQuery { till }): Parameters<TillQuery>,
+    headers: HeaderMap,
     JsonBody(ApprovalRequest { operator, pin, command }): JsonBody<ApprovalRequest>,
 ) -> Result<Response, Failure> {
     let permit = caller.may(Verb::SignIn)?;
-    let (name, pin, door) = (operator.name()?, pin.pin()?, caller.who().door());
+    let (place, door) = (place(&caller, &headers)?, caller.who().door());
+    let (name, pin) = (operator.name()?, pin.pin()?);
     if caller.present().operator.is_none() {
         // A word is for one cashier's command.
         return Err(Denied::OperatorRequired.into());
     }
     let wanted = Box::new(command.wanted(&app, &permit, permit.own(till)?)?);
-    let asked = |reply| Command::Operators(OperatorCommand::Approve { name, pin, wanted, door, reply });
+    let asked = |reply| Command::Operators(OperatorCommand::Approve { name, pin, wanted, door, place, reply });
     let given = app.ask_within(&permit, PIN_DEADLINE, asked).await??;
     Ok((StatusCode::CREATED, Json(given)).into_response())
 }

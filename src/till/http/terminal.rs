@@ -9,6 +9,7 @@ use axum::extract::{Extension, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
+use tokio::sync::mpsc;
 
 use super::api::{App, Route, routes};
 use super::asked::{JsonBody, Parameters, TillQuery};
@@ -165,6 +166,16 @@ async fn print_lines(
     Ok(Json(app.ask_within(&permit, PRINT_DEADLINE, ask).await??))
 }
 
+/// Whoever waits for an amount, until it has one or hangs up: this is dropped with the request.
+struct AmountWanted(mpsc::Sender<Command>);
+
+impl Drop for AmountWanted {
+    fn drop(&mut self) {
+        let commands = self.0.clone();
+        tokio::spawn(async move { commands.send(Command::NoAmountWanted).await });
+    }
+}
+
 async fn type_amount(
     State(app): State<Arc<App>>,
     Extension(caller): Extension<Caller>,
@@ -178,6 +189,7 @@ async fn type_amount(
             .map_err(|error| Failure::new(ProblemType::Currency, error.to_string()).field("currency"))?,
         None => app.currency,
     };
+    let _until_here = AmountWanted(app.commands.clone());
     let typed = app.ask_within(&permit, TYPING_DEADLINE, |reply| Command::TypeAmount { currency, reply }).await??;
     Ok(Json(AmountTyped { amount: typed.decimal(), currency: typed.currency().code().to_owned() }))
 }

@@ -6,13 +6,13 @@
 //! |---|---|---|
 //! | Payment | whether it is known, begin, show, receipts | how it ended; Failure/UnreachableHost while nobody knows |
 //! | Reversal | the same about the earlier transaction: a reversal, or a refund of a part | the same |
-//! | Abort | cancel, of the message that it names | nothing: what it stops answers Failure/Aborted |
+//! | Abort | cancel, of the message that it names; of Input, that nobody waits any more | nothing: what it stops answers Failure/Aborted |
 //! | TransactionStatus | the sale of the message that it names, or the latest | its answer once more, InProgress, NotFound |
 //! | Diagnosis, Login | status | how the terminal stands |
 //! | Logout | nothing | Success |
 //! | Reconciliation | a close; the last one for PreviousReconciliation | its sums; refused when a newer one was made since |
 //! | GetTotals | the open period | its sums |
-//! | Input | an amount that is typed at the reader | what was typed |
+//! | Input | an amount that is typed at the reader | what was typed; Failure/Cancel when nothing was, after MaxInputTime too |
 //! | Print | status, lines to print | Success when they are on paper, DeviceOut when they are not |
 //! | Display | a text to show on the reader | Success; UnavailableDevice while a card is asked for |
 //! | EnableService | nothing | UnavailableService |
@@ -118,6 +118,11 @@ pub enum Action {
         /// What.
         ask: Ask,
     },
+    /// Nobody waits for the answer to this question any more: the terminal stops what it does about it.
+    GiveUp {
+        /// Which question.
+        ticket: u64,
+    },
     /// The till has its answer, and the exchange is over.
     Answer {
         /// Which.
@@ -208,6 +213,8 @@ struct Job {
     closed: Option<Close>,
     /// Another message stops it.
     aborted: bool,
+    /// Until when the till waits for what is typed (MaxInputTime).
+    until: Option<Duration>,
     /// The exchanges in which the till waits for the answer: more than one where the same message came again.
     heard_by: Vec<Exchange>,
 }
@@ -254,6 +261,13 @@ impl Session {
         if self.waits_for_its_twin(&job) {
             return Vec::new();
         }
+        if let RequestBody::Abort(abort) = &job.request.body
+            && let Some(input) = self.input(|input| abort.message_reference.service_id.as_deref() == input.service_id())
+        {
+            let mut actions = self.with(input, now, |input, flow| input.gives_up(ErrorCondition::Aborted, flow));
+            actions.push(Action::Answer { exchange, message: None });
+            return actions;
+        }
         let refused = match &job.request.body {
             RequestBody::Abort(abort) => {
                 self.abort(&abort.message_reference.service_id.clone().unwrap_or_default());
@@ -277,11 +291,20 @@ impl Session {
         })
     }
 
-    /// The till does not wait for its answer any longer. What has begun goes on.
-    pub fn gone(&mut self, exchange: Exchange) {
+    /// The till does not wait for its answer any longer. What has begun goes on; nobody types for it any more.
+    pub fn gone(&mut self, exchange: Exchange) -> Vec<Action> {
         for job in self.jobs.values_mut() {
             job.heard_by.retain(|heard_by| *heard_by != exchange);
         }
+        let unheard = self.input(|input| !input.is_heard());
+        unheard.and_then(|input| input.ticket).map(|ticket| Action::GiveUp { ticket }).into_iter().collect()
+    }
+
+    /// The first Input that is carried out and is meant, taken out of the others.
+    fn input(&mut self, meant: impl Fn(&Job) -> bool) -> Option<Job> {
+        let is_input = |job: &Job| matches!(job.request.body, RequestBody::Input(_));
+        let exchange = self.jobs.values().find(|job| is_input(job) && meant(job))?.exchange;
+        self.jobs.remove(&exchange)
     }
 
     /// The terminal has answered.
@@ -301,6 +324,9 @@ impl Session {
         let due = |job: &Job| job.again.as_ref().is_some_and(|(at, _)| *at <= now.steady);
         let due: Vec<Exchange> = self.jobs.values().filter(|job| due(job)).map(|job| job.exchange).collect();
         let mut actions = Vec::new();
+        while let Some(input) = self.input(|input| input.until.is_some_and(|until| until <= now.steady)) {
+            actions.extend(self.with(input, now, |input, flow| input.gives_up(ErrorCondition::Cancel, flow)));
+        }
         for exchange in due {
             if let Some(job) = self.jobs.remove(&exchange) {
                 actions.extend(self.with(job, now, Job::ask_again));
@@ -312,7 +338,8 @@ impl Session {
     /// When [`Self::tick`] is to be called.
     #[must_use]
     pub fn next_deadline(&self) -> Option<Duration> {
-        self.jobs.values().filter_map(|job| job.again.as_ref()).map(|(at, _)| *at).min()
+        let again = self.jobs.values().filter_map(|job| job.again.as_ref()).map(|(at, _)| *at);
+        again.chain(self.jobs.values().filter_map(|job| job.until)).min()
     }
 
     fn with(&mut self, mut job: Job, now: Now, act: impl FnOnce(&mut Job, &mut Flow<'_>)) -> Vec<Action> {
@@ -377,6 +404,7 @@ impl Job {
             receipts: Vec::new(),
             closed: None,
             aborted: false,
+            until: None,
             heard_by: vec![exchange],
         }
     }
@@ -432,6 +460,10 @@ impl Job {
                 }
                 (true, None) => self.ask(Ask::Status, Stage::Facts, flow),
                 (true, Some(facts)) => {
+                    let most = input.input_data.max_input_time.filter(|seconds| *seconds > 0);
+                    let until = most.map(|seconds| flow.now.steady + Duration::from_secs(seconds.into()));
+                    // The terminal that does not answer is asked again; the time runs from the first question.
+                    self.until = self.until.or(until);
                     self.ask(Ask::TypeAmount { currency: facts.currency.clone() }, Stage::Terminal, flow);
                 }
             },
@@ -453,6 +485,16 @@ impl Job {
         self.again = Some((Duration::MAX, ask.clone()));
         self.ticket = Some(*flow.tickets);
         flow.actions.push(Action::Ask { ticket: *flow.tickets, ask });
+    }
+
+    /// Nobody waits for what is typed any more.
+    fn gives_up(&mut self, condition: ErrorCondition, flow: &mut Flow<'_>) {
+        flow.actions.extend(self.ticket.take().map(|ticket| Action::GiveUp { ticket }));
+        self.answered(Outcome::failure(condition), flow);
+    }
+
+    fn service_id(&self) -> Option<&str> {
+        self.request.header.service_id.as_deref()
     }
 
     fn ask_again(&mut self, flow: &mut Flow<'_>) {

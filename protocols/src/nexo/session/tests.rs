@@ -75,6 +75,8 @@ impl Stage {
         for action in actions {
             match action {
                 Action::Ask { ticket, ask } => self.asked.push((ticket, ask)),
+                // Its answer never comes.
+                Action::GiveUp { ticket } => self.asked.retain(|(asked, _)| *asked != ticket),
                 Action::Answer { exchange, message } => {
                     let message = message.map(|message| serde_json::from_slice(&message.write()).unwrap());
                     self.answers.push((exchange, message));
@@ -543,6 +545,41 @@ fn sums_and_sessions() {
     assert_eq!(stage.asked.last().unwrap().1, Ask::TypeAmount { currency: "EUR".to_owned() });
     stage.says(200, r#"{"amount":"7.50","currency":"EUR"}"#);
     assert_eq!(stage.answer()["InputResponse"]["InputResult"]["Input"]["TextInput"], "7.50");
+}
+
+/// For as long as the till says, until it stops it, and until it hangs up: then nobody is asked for an amount any more.
+#[test]
+fn a_till_waits_for_an_amount_no_longer_than_it_says() {
+    let input = |time: &str| {
+        let data = r#""Device":"CustomerInput","InfoQualify":"Input","InputCommand":"DecimalString""#;
+        format!(r#"{{"InputData":{{{data}{time}}}}}"#)
+    };
+    let result = |stage: &mut Stage| stage.answer()["InputResponse"]["InputResult"]["Response"].clone();
+    let mut stage = Stage::ready();
+    stage.till("Input", "1", &input(r#","MaxInputTime":20"#));
+    assert_eq!(stage.session.next_deadline(), Some(Duration::from_secs(20)));
+    let early = stage.session.tick(Now { steady: Duration::from_millis(19_999), ..stage.now });
+    assert!(early.is_empty(), "{early:?}");
+    stage.now.steady = Duration::from_secs(20);
+    let actions = stage.session.tick(stage.now);
+    stage.take(actions);
+    assert!(stage.asked.is_empty(), "{:?}", stage.asked);
+    assert_eq!(result(&mut stage)["ErrorCondition"], "Cancel");
+
+    stage.till("Input", "2", &input(""));
+    let abort = |of: &str| {
+        format!(r#"{{"AbortReason":"x","MessageReference":{{"MessageCategory":"Input","ServiceID":"{of}"}}}}"#)
+    };
+    let aborting = stage.till("Abort", "3", &abort("2"));
+    assert!(stage.asked.is_empty(), "{:?}", stage.asked);
+    assert_eq!(stage.answers.pop(), Some((aborting, None)), "an Abort has no answer");
+    assert_eq!(result(&mut stage)["ErrorCondition"], "Aborted");
+
+    let exchange = stage.till("Input", "4", &input(r#","MaxInputTime":20"#));
+    let actions = stage.session.gone(exchange);
+    stage.take(actions);
+    assert!(stage.asked.is_empty() && stage.answers.is_empty());
+    assert_eq!(stage.session.next_deadline(), None);
 }
 
 #[test]
