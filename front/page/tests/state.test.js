@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { begin, isUnderWay, mayCancel, REPEAT_MS, screenOf, waitOf } from "../state.js";
+import { EVENTS, begin, isUnderWay, mayCancel, REPEAT_MS, screenOf, waitOf } from "../state.js";
 import { ended, play, T, up, view } from "./playing.js";
 
 const REQUEST = { kind: "sale", amount: "12.34" };
@@ -298,32 +298,67 @@ test("training ends from wherever it stands, and a payment is not touched by tha
   for (const sale of [view(), ended("approved")]) assert.deepEqual(names(play(running(sale), { type: "end-training" })[1]), []);
 });
 
-test("nothing that happens in any order starts a second sale or forgets one that runs", () => {
+/** Of each event that the page knows, what can be in it: for `n` draws of a sequence. An event that is missing here fails. */
+const DRAWN = {
+  start: (of) => (of.flag ? START : { type: "start", reference: of.fresh, request: REQUEST }),
+  "try-again": (of) => ({ type: "try-again", reference: of.fresh }),
+  draft: () => ({ type: "draft", change: { amount: "1.00" } }),
+  prepare: () => ({ type: "prepare", draft: { amount: "1.00" } }),
+  "start-again": () => ({ type: "start-again" }),
+  "start-approved": () => ({ type: "start-approved", approval: "x" }),
+  posted: (of) => ({ type: "posted", reference: "r-1", sale: of.sale }),
+  "post-refused": (of) => ({ type: "post-refused", reference: "r-1", problem: of.flag ? { code: "busy", status: 409 } : { code: "no-answer", status: 503 } }),
+  "post-lost": () => ({ type: "post-lost", reference: "r-1" }),
+  "ask-again": () => ({ type: "ask-again", reference: "r-1" }),
+  fetched: (of) => ({ type: "fetched", reference: "r-1", sale: of.sale, heard: of.state.job?.heard ?? 0 }),
+  missing: () => ({ type: "missing", reference: "r-1" }),
+  "fetch-lost": () => ({ type: "fetch-lost", reference: "r-1" }),
+  step: (of) => step({ step: "x", ...(of.flag && { sale: of.sale }), ...(of.other && { till: "till-2", reference: "x", sale: view({ till: "till-2", reference: "x" }) }) }),
+  status: (of) => ({ type: "status", status: { current: of.flag ? view({ till: "till-2", reference: "x" }) : undefined, unconfirmed: [] } }),
+  "link-up": () => ({ type: "link-up" }),
+  "link-lost": (of) => ({ type: "link-lost", agent: of.flag }),
+  look: () => ({ type: "look" }),
+  cancel: () => ({ type: "cancel" }),
+  cancelled: (of) => ({ type: "cancelled", reference: "r-1", sale: of.sale, cancel: "in-time" }),
+  "cancel-lost": () => ({ type: "cancel-lost", reference: "r-1" }),
+  judge: (of) => ({ type: "judge", accepted: of.flag }),
+  judged: (of) => ({ type: "judged", reference: "r-1", sale: of.sale }),
+  "judge-lost": () => ({ type: "judge-lost", reference: "r-1" }),
+  leave: () => ({ type: "leave" }),
+  "end-training": () => ({ type: "end-training" }),
+  "notice-read": () => ({ type: "notice-read" }),
+};
+
+test("nothing that happens in any order starts a second sale, or forgets or hides one that runs", () => {
+  assert.deepEqual(Object.keys(DRAWN).sort(), [...EVENTS].sort(), "each event of the page is drawn");
   // A fixed sequence of pseudo-random events: the same in every run.
   let seed = 7;
   const random = (n) => { seed = (seed * 48271) % 2147483647; return seed % n; };
-  const sales = [view(), view({ state: "in-progress" }), view({ state: "awaiting-signature" }), view({ state: "unconfirmed" }), ended("approved"), ended("declined"), view({ replayed: true })];
-  for (let round = 0; round < 400; round += 1) {
+  const sales = [view(), view({ state: "in-progress" }), view({ state: "awaiting-signature" }), view({ state: "awaiting-till" }), view({ state: "unconfirmed" }), ended("approved"), ended("declined"), view({ replayed: true })];
+  const seen = new Set();
+  for (let round = 0; round < 800; round += 1) {
     let state = started();
     for (let n = 0; n < 40; n += 1) {
-      const sale = sales[random(sales.length)];
-      const event = [
-        START, { type: "start", reference: `r-${round}-${n}`, request: REQUEST }, { type: "post-lost", reference: "r-1" }, { type: "missing", reference: "r-1" },
-        { type: "fetched", reference: "r-1", sale, heard: state.job?.heard ?? 0 }, step({ step: "x", sale }), { type: "link-lost" }, { type: "link-up" }, { type: "look" },
-        { type: "cancel" }, { type: "leave" }, { type: "judge", accepted: true }, { type: "posted", reference: "r-1", sale }, { type: "ask-again", reference: "r-1" },
-      ][random(14)];
+      const of = { state, sale: sales[random(sales.length)], flag: random(2) === 1, other: random(4) === 0, fresh: `r-${round}-${n}` };
+      const event = DRAWN[EVENTS[random(EVENTS.length)]](of);
       const before = state;
       const [next, done] = play(before, { now: T + n * 1000, ...event });
       for (const effect of done) {
-        if (effect.do === "post" && event.type === "start") assert.ok(!isUnderWay(before.job), "a second sale beside one that runs");
-        if (effect.do === "post" && event.type !== "start") assert.equal(effect.reference, before.job.reference, "a new reference for an old request");
+        if (effect.do === "post" && ["start", "try-again"].includes(event.type)) assert.ok(!isUnderWay(before.job), "a second sale beside one that runs");
+        else if (effect.do === "post") assert.equal(effect.reference, before.job.reference, "a new reference for an old request");
         if (effect.do === "forget") assert.ok(!isUnderWay(next.job), "forgotten while it runs");
+      }
+      if (isUnderWay(before.job)) {
+        assert.equal(next.job?.reference, before.job.reference, `${event.type} hides a sale that runs`);
+        if (before.job.phase === "known") assert.equal(next.job.phase, "known", `${event.type} puts something else before a sale that runs`);
+        seen.add(event.type);
       }
       const wasEnded = before.job?.phase === "known" && before.job.sale.state === "ended";
       if (wasEnded && next.job?.reference === before.job.reference && next.job.phase === "known") assert.equal(next.job.sale.state, "ended", "an end was taken back");
       state = next;
     }
   }
+  assert.equal(seen.size, EVENTS.length, "each event came while a sale ran");
 });
 
 test("what is trained is never shown as a payment, and no payment as training", () => {
