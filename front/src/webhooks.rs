@@ -4,8 +4,8 @@
 //! Each webhook listens to the agent by itself, and takes the next event when the one before it was taken or given up:
 //! so events keep their order, and nothing is queued here. How far it has come is one id on disk; the agent is asked to
 //! go on after it (`Last-Event-ID`) when either side was away. A receiver that sees an id twice has seen the event: an
-//! answer that is lost is the one way to that. The message is on disk before it is sent: after a restart the same id has
-//! the same body, although the agent tells the event anew.
+//! answer that is lost is the one way to that. The message is on disk before it is sent: after a restart the same id
+//! has the same body, although the agent tells the event anew.
 //!
 //! A receiver that does not take an event is tried again, after 1, 2, 4 … seconds up to five minutes, each time a
 //! little earlier or later, until `give-up-after-h`. It cannot lead anywhere else: no redirect is followed and no proxy

@@ -12,8 +12,8 @@ use zeroize::Zeroizing;
 
 use crate::config::Operators;
 use crate::counter::{
-    Approvals, Approved, Attempts, GivenApproval, ITERATIONS, Pin, PinDigest, PinKey, Place, Role, Session, Sessions,
-    SupervisorAbove, TokenDigest, TryKey,
+    Approvals, Approved, Attempts, GivenApproval, ITERATIONS, Pin, PinDigest, PinKey, PinPlace, Role, Session,
+    Sessions, SupervisorAbove, TokenDigest, TryKey,
 };
 use crate::emv::pan;
 use crate::journal::{self, Journal, KeptOperator, OperatorChange};
@@ -481,7 +481,7 @@ fn command_of(operator: OperatorName, wanted: &Wanted, transaction: Transaction,
 struct Tried<'a> {
     name: &'a OperatorName,
     door: &'a Who,
-    place: Option<&'a Place>,
+    place: Option<&'a PinPlace>,
 }
 
 /// Of a command with a PIN that is tried; nothing of what tries none.

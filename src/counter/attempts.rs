@@ -29,14 +29,15 @@ const FIRST_WAIT: Duration = Duration::from_secs(30);
 const LONGEST_WAIT: Duration = Duration::from_secs(3600);
 /// Places that are known: the devices of a shop at which somebody signs in.
 const KNOWN_PLACES: usize = 32;
-/// Names that nobody has are counted in so many groups, and places that are not known: so many counts are kept, however many names are tried.
+/// Names that nobody has are counted in so many groups, and so are places that are not known:
+/// so many counts are kept, however many names are tried.
 const STRANGERS: u32 = 64;
 
 /// A place in the network of a program that stands for many: an address, as that program counts it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place(String);
+pub struct PinPlace(String);
 
-impl Place {
+impl PinPlace {
     /// 1 to 45 visible ASCII characters: the longest IPv6 address.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
@@ -63,7 +64,7 @@ impl TryKey {
     }
 
     /// An operator at a known place.
-    fn operator_at(name: &OperatorName, place: &Place) -> Self {
+    fn operator_at(name: &OperatorName, place: &PinPlace) -> Self {
         Self(format!("at:{} {}", place.0, name.folded()))
     }
 
@@ -74,17 +75,17 @@ impl TryKey {
     }
 
     /// A place where somebody has signed in; its count is the order in which they became known.
-    fn known(place: &Place) -> Self {
+    fn known(place: &PinPlace) -> Self {
         Self(format!("known:{}", place.0))
     }
 
     /// Whoever tries from a known place.
-    fn door_at(who: &Who, place: &Place) -> Self {
+    fn door_at(who: &Who, place: &PinPlace) -> Self {
         Self(format!("{}@{}", Self::door(who).0, place.0))
     }
 
     /// Whoever tries from one of the places that fall together with this one.
-    fn door_elsewhere(who: &Who, place: &Place) -> Self {
+    fn door_elsewhere(who: &Who, place: &PinPlace) -> Self {
         Self(format!("{}@#{}", Self::door(who).0, group(&place.0)))
     }
 
@@ -170,7 +171,7 @@ impl Attempts {
 
     /// What is counted when somebody tries to be `name`; `operator` says that somebody has that name.
     #[must_use]
-    pub fn keys(&self, (name, operator): (&OperatorName, bool), door: &Who, place: Option<&Place>) -> [TryKey; 2] {
+    pub fn keys(&self, (name, operator): (&OperatorName, bool), door: &Who, place: Option<&PinPlace>) -> [TryKey; 2] {
         let named = |of_operator: TryKey| if operator { of_operator } else { TryKey::stranger(name) };
         match place {
             None => [named(TryKey::operator(name)), TryKey::door(door)],
@@ -184,7 +185,7 @@ impl Attempts {
     /// What is to be kept after a right PIN: its tries are forgiven, and its place is known. The place that became
     /// known first makes room.
     #[must_use]
-    pub fn forgiven(&self, keys: &[TryKey], place: Option<&Place>) -> Vec<(TryKey, u32)> {
+    pub fn forgiven(&self, keys: &[TryKey], place: Option<&PinPlace>) -> Vec<(TryKey, u32)> {
         let mut counts: Vec<_> = keys.iter().map(|key| (key.clone(), 0)).collect();
         let Some(place) = place.map(TryKey::known).filter(|place| !self.0.contains_key(place)) else { return counts };
         let known = || self.0.iter().filter(|(key, _)| key.0.starts_with("known:"));
@@ -294,7 +295,7 @@ mod tests {
     #[test]
     fn guesses_from_elsewhere_count_for_themselves() {
         let (anna, front) = (name("Anna"), Who { uid: Some(990), ..Who::default() });
-        let place = |n: usize| Place::parse(&format!("192.0.2.{n}")).unwrap();
+        let place = |n: usize| PinPlace::parse(&format!("192.0.2.{n}")).unwrap();
         let (here, work) = ([TryKey::operator(&anna), TryKey::door(&front)], place(7));
         let mut attempts = Attempts::default();
         let signed_in = attempts.forgiven(&attempts.keys((&anna, true), &front, Some(&work)), Some(&work));
@@ -325,7 +326,7 @@ mod tests {
     #[test]
     fn so_many_places_are_known_and_the_first_makes_room() {
         let (anna, front) = (name("Anna"), Who { uid: Some(990), ..Who::default() });
-        let place = |n: usize| Place::parse(&n.to_string()).unwrap();
+        let place = |n: usize| PinPlace::parse(&n.to_string()).unwrap();
         let mut attempts = Attempts::default();
         for n in 0..=KNOWN_PLACES {
             let counts = attempts.forgiven(&attempts.keys((&anna, true), &front, Some(&place(n))), Some(&place(n)));
@@ -334,7 +335,7 @@ mod tests {
         let is_known = |n: usize| attempts.0.contains_key(&TryKey::known(&place(n)));
         assert!(!is_known(0) && (1..=KNOWN_PLACES).all(is_known));
         for wrong in ["", "a b", "a\n", &"1".repeat(46), "ä"] {
-            assert_eq!(Place::parse(wrong), None, "{wrong}");
+            assert_eq!(PinPlace::parse(wrong), None, "{wrong}");
         }
     }
 

@@ -29,7 +29,7 @@ mod pin;
 mod sessions;
 
 pub use approvals::{Approvals, Approved, GivenApproval, NoApproval};
-pub use attempts::{Attempts, Place, TryKey};
+pub use attempts::{Attempts, PinPlace, TryKey};
 pub use business_day::{DayEnd, NoDayEnd};
 pub use close::{Close, ClosePeriod, OpenItem, OpenKind, Sum};
 pub use csv::csv;

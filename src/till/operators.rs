@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::oneshot;
 
 use super::{Caller, Refused, SignedIn, Wanted};
-use crate::counter::{Approved, NoApproval, Pin, Place, Role, TokenDigest};
+use crate::counter::{Approved, NoApproval, Pin, PinPlace, Role, TokenDigest};
 use crate::transaction::{Kind, OperatorName, PaymentId, Reference, SaleNumber, Who};
 
 /// What is asked, with the place for the answer.
@@ -27,7 +27,7 @@ pub enum OperatorCommand {
         /// At which till, or as which user.
         door: Who,
         /// From which place in that user's network.
-        place: Option<Place>,
+        place: Option<PinPlace>,
         /// The session.
         reply: oneshot::Sender<Result<SessionView, Refused>>,
     },
@@ -62,7 +62,7 @@ pub enum OperatorCommand {
         /// At which till, or as which user.
         door: Who,
         /// From which place in that user's network.
-        place: Option<Place>,
+        place: Option<PinPlace>,
         /// What the command is to be sent with.
         reply: oneshot::Sender<Result<ApprovalView, Refused>>,
     },

@@ -94,7 +94,7 @@ async fn the_fifth_wait_of_a_till_ends_the_first_with_how_the_sale_stands() {
     assert!(agent.heard().iter().any(|it| it.target == "/v1/sales/R-1?till=kasse-2"));
 }
 
-/// Whatever a till holds open, and from how many addresses: its own cancel, the page and another till have their places.
+/// Whatever a till holds open, and from how many addresses: its own cancel and the page have their places.
 #[tokio::test]
 async fn a_till_that_waits_everywhere_keeps_nobody_from_acting() {
     let (front, agent) = front("").await;

@@ -21,7 +21,7 @@ use super::credentials::Unrepeated;
 use super::description::REFERENCE;
 use super::failure::Failure;
 use super::sales::{EarlierFields, TypedEntry, amount_text, how_much};
-use crate::counter::{Place, Role, TokenDigest};
+use crate::counter::{PinPlace, Role, TokenDigest};
 #[cfg(feature = "docs")]
 use crate::till::{ApprovalView, SessionView};
 use crate::till::{
@@ -81,14 +81,14 @@ pub(super) const ROUTES: &[Route] = routes! {
 };
 
 /// The place that a program says a PIN comes from.
-fn place(caller: &Caller, headers: &HeaderMap) -> Result<Option<Place>, Failure> {
+fn place(caller: &Caller, headers: &HeaderMap) -> Result<Option<PinPlace>, Failure> {
     let Some(given) = headers.get(&PLACE) else { return Ok(None) };
     if !caller.says_places() {
-        let message = "Pos-Place is for programs that a [[till.peer]] names";
+        let message = "Pos-PinPlace is for programs that a [[till.peer]] names";
         return Err(Failure::new(ProblemType::Forbidden, message));
     }
-    let place = given.to_str().ok().and_then(Place::parse);
-    place.map(Some).ok_or_else(|| Failure::malformed("Pos-Place: 1 to 45 visible ASCII characters"))
+    let place = given.to_str().ok().and_then(PinPlace::parse);
+    place.map(Some).ok_or_else(|| Failure::malformed("Pos-PinPlace: 1 to 45 visible ASCII characters"))
 }
 
 /// Finds out who stands at the counter, for the verb that follows.
