@@ -10,7 +10,7 @@ async fn post(client: &Client, url: String, body: Value) -> Response {
     client.post(url).header("content-type", "application/json").body(body.to_string()).send().await.unwrap()
 }
 
-/// A till asks, when somebody at the terminal has let it; the path by which it collects its token, and the code that the terminal shows.
+/// A till asks, when somebody at the terminal has let it; the path by which it collects its token, and the code.
 async fn ask(front: &Running, client: &Client) -> (String, String) {
     assert!(front.verb(&["pair", "open"]).status.success());
     let asked = post(client, front.https_url("/front/pair"), json!({ "name": "kasse-2" })).await;
@@ -206,7 +206,7 @@ const NOT_FOR_TILLS: [&str; 6] = [
 ];
 
 /// Row by row of the manual's table of passage: what a paired till, a page of a listed origin with its token, such a
-/// page without one, and the front's own page reach. A row that is added has its line in [`NOT_FOR_TILLS`], or is for all.
+/// page without one, and the front's own page reach. A row that is added is for all, or stands in [`NOT_FOR_TILLS`].
 #[tokio::test]
 async fn who_reaches_what_row_by_row_of_the_table_of_passage() {
     let (front, agent) = front("").await;
