@@ -79,7 +79,9 @@ pub fn holds(bytes: &[u8]) {
         assert!(answered || session.next_deadline().is_some(), "nothing comes of the message");
         to_do.extend(session.tick(now(asked + 1000)));
     }
-    (1..=exchanges).for_each(|exchange: Exchange| session.gone(exchange));
+    (1..=exchanges).for_each(|exchange: Exchange| {
+        session.gone(exchange);
+    });
 }
 
 /// It can be written and read again, and sealed and opened.

@@ -245,7 +245,7 @@ async fn an_old_copys_numbers_go_on_above_all_that_are_known_and_never_below() {
         let mut terminal = Terminal::start(folder.path(), "");
         // Of the same numbers as ours, and none of ours.
         let named = strange.iter().map(|number| format!("{TERMINAL}-{number}-{:032x}", number + 0xFFFF)).collect();
-        terminal.agent.references_listed(Ok(named));
+        terminal.agent.references_listed(super::listed(named));
         assert_eq!(terminal.agent.journal.last_number, SaleNumber::new(goes_on_after), "{strange:?}");
     }
 }
@@ -260,7 +260,7 @@ async fn a_reversal_that_waited_for_long_is_looked_up_again_before_it_goes_on() 
         assert_eq!(terminal.agent.may_leave(SaleNumber::new(1), reversal()), None);
         let before = terminal.agent.sales.inbox.len();
         tokio::time::advance(Duration::from_secs(waited_s)).await;
-        terminal.agent.references_listed(Ok(vec![reference(1)]));
+        terminal.agent.references_listed(super::listed(vec![reference(1)]));
         let heard = terminal.agent.sales.inbox.iter().skip(before);
         let held_back = heard.filter(|(_, event)| matches!(event, Event::ReversalAnswered { .. })).count();
         assert_eq!(held_back == 0, goes_at_once, "after {waited_s} s");

@@ -50,7 +50,7 @@ async fn what_was_begun_with_another_account_is_left_alone_by_the_board_that_tak
     assert_eq!(terminal.agent.sales.open.keys().map(|number| number.get()).collect::<Vec<_>>(), [4]);
     // Nothing follows its payments either.
     let of = |number| refund("till-2", EarlierName::Number(SaleNumber::new(number)), 100, &[]);
-    terminal.agent.references_listed(Ok(Vec::new()));
+    terminal.agent.references_listed(super::listed(Vec::new()));
     let refused = terminal.may(&of(3)).unwrap_err();
     assert!(refused.contains("another account"), "{refused}");
     assert!(terminal.may(&of(5)).is_ok());
