@@ -34,14 +34,26 @@ pub(super) struct Lock(#[allow(dead_code, reason = "held, and never asked")] Arc
 /// In the order in which they are let go: who finds `journal.lock` free finds the journal free.
 #[derive(Debug)]
 struct Held {
-    journal: File,
+    journal: Locked,
     #[allow(dead_code, reason = "held, and never asked")]
     name: Name,
 }
 
 /// The lock beside the file, which is there before the file is.
 #[derive(Debug)]
-pub(super) struct Name(#[allow(dead_code, reason = "held, and never asked")] File);
+pub(super) struct Name(#[allow(dead_code, reason = "held, and never asked")] Locked);
+
+/// A file whose lock ends with this. A program that is being started at that moment has a copy of the descriptor, and
+/// closing ours alone would leave the lock to it.
+#[derive(Debug)]
+pub(super) struct Locked(File);
+
+impl Drop for Locked {
+    fn drop(&mut self) {
+        // Closing it ends the lock as well, a little later.
+        let _ = self.0.unlock();
+    }
+}
 
 /// Where the journal is, with all symbolic links followed; it need not be there yet.
 ///
@@ -90,7 +102,7 @@ impl Name {
 impl Lock {
     /// What the system says of the file that is locked, by whatever name.
     pub(super) fn journal(&self) -> io::Result<Metadata> {
-        self.0.journal.metadata()
+        self.0.journal.0.metadata()
     }
 
     /// That the name still stands for the file that is locked.
@@ -98,7 +110,7 @@ impl Lock {
     /// # Errors
     /// [`Error::Open`] when somebody has put another file there.
     pub(super) fn is_of(&self, path: &Path) -> Result<(), Error> {
-        let facts = fs::metadata(path).and_then(|there| Ok((there, self.0.journal.metadata()?)));
+        let facts = fs::metadata(path).and_then(|there| Ok((there, self.0.journal.0.metadata()?)));
         let (there, held) = facts.map_err(|error| cannot_open(&path.display().to_string(), &error))?;
         if is_same(&there, &held) {
             return Ok(());
@@ -133,7 +145,7 @@ fn is_same(one: &Metadata, other: &Metadata) -> bool {
 ///
 /// # Errors
 /// [`Error::InUse`], [`Error::Open`].
-pub(super) fn keep_still(path: &Path) -> Result<File, Error> {
+pub(super) fn keep_still(path: &Path) -> Result<Locked, Error> {
     if is_held(path) {
         return Err(Error::InUse { path: path.display().to_string() });
     }
@@ -141,9 +153,9 @@ pub(super) fn keep_still(path: &Path) -> Result<File, Error> {
     locked(file, path)
 }
 
-fn locked(file: File, path: &Path) -> Result<File, Error> {
+fn locked(file: File, path: &Path) -> Result<Locked, Error> {
     match file.try_lock() {
-        Ok(()) => Ok(file),
+        Ok(()) => Ok(Locked(file)),
         Err(fs::TryLockError::WouldBlock) => Err(Error::InUse { path: path.display().to_string() }),
         Err(fs::TryLockError::Error(error)) => Err(cannot_open(&path.display().to_string(), &error)),
     }
@@ -161,4 +173,21 @@ pub fn is_held(path: &Path) -> bool {
         let file = format!("{major:02x}:{minor:02x}:{}", facts.ino());
         locks.lines().any(|line| line.contains("FLOCK") && line.split_whitespace().any(|word| word == file))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lock_ends_although_a_program_that_is_being_started_has_a_copy_of_its_descriptor() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let path = folder.path().join("journal.db");
+        let name = Name::take(&path).unwrap();
+        let copy = name.0.0.try_clone().unwrap();
+        assert!(matches!(Name::take(&path), Err(Error::InUse { .. })));
+        drop(name);
+        Name::take(&path).unwrap();
+        drop(copy);
+    }
 }
