@@ -82,7 +82,7 @@ async fn a_sale_is_passed_on_with_its_till_and_nothing_of_the_browser() {
     assert_eq!(heard.body, "{\"reference\":\"R-1\",\"amount\":\"1.00\"}");
     let mut names: Vec<&str> = heard.headers.keys().map(reqwest::header::HeaderName::as_str).collect();
     names.sort_unstable();
-    assert_eq!(names, ["accept", "content-length", "content-type", "host"]);
+    assert_eq!(names, ["accept", "content-length", "content-type", "host", "pos-page"]);
 }
 
 #[tokio::test]

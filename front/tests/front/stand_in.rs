@@ -101,7 +101,10 @@ impl StandIn {
     pub(crate) fn heard(&self) -> Vec<HeardRequest> {
         let own = ["/v1/events", "/v1/operators", "/v1/sessions/current"];
         let heard = self.state.heard.lock().unwrap();
-        heard.iter().filter(|it| !own.contains(&it.target.as_str())).cloned().collect()
+        // Which tills the agent names, it asks itself; a page's question is marked, and a till's names the till.
+        let of_itself = |it: &&HeardRequest| it.target == "/v1/status" && !it.headers.contains_key("pos-page");
+        let others = heard.iter().filter(|it| !own.contains(&it.target.as_str()) && !of_itself(it));
+        others.cloned().collect()
     }
 
     /// How many requests were heard, without the streams of the front itself.

@@ -220,7 +220,8 @@ async fn under_a_flood_each_way_in_sells_cancels_and_closes_in_time() {
     assert_eq!(till.asks(&Command::Authorisation(money(300))).await, Told::Ok);
     waits_for_a_card(&shop).await;
     let abort = async {
-        assert_eq!(till.asks(&Command::Abort(Fields::default())).await, Told::Ok);
+        // Refused as long as the terminal's answer to the payment is on its way: the cashier presses it again.
+        while till.asks(&Command::Abort(Fields::default())).await != Told::Ok {}
         till.until_over().await
     };
     assert_eq!(code(&times.of("zvt: abort", abort).await), 0x6C);
