@@ -58,7 +58,7 @@ pub(crate) enum Room {
     Strangers,
     /// PINs: each takes the agent a second on a slow board.
     Pins,
-    /// Whoever uses the page.
+    /// The page.
     Page,
     /// Tills that are paired.
     Tills,

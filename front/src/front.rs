@@ -6,9 +6,9 @@
 //! | `/front/settings`, `/front/health`, `/front/certificate.pem` | anybody | here |
 //! | `/front/session` | anybody; the agent judges the PIN | `session` |
 //! | `/front/pair`, `/front/pair/{request}` | anybody, while it is open; a person at the terminal decides | `pairing` |
-//! | `/front/pairing` | whoever may use the page: tills may ask to be paired now | here |
-//! | `/front/events` | whoever may use the page | here |
-//! | `/v1/…` | whoever may use the page, and paired tills | `passage` |
+//! | `/front/pairing` | anyone who may use the page: tills may ask to be paired now | here |
+//! | `/front/events` | anyone who may use the page | here |
+//! | `/v1/…` | anyone who may use the page, and paired tills | `passage` |
 //!
 //! The page may be used by an operator who is signed in, and without one by whom `[page] without-sign-in` names.
 

@@ -63,7 +63,7 @@ pub(crate) enum Owner {
     Till(String),
     /// A till that speaks nexo, by its SaleID.
     Nexo(String),
-    /// Whoever may use the page without a session.
+    /// A page that needs no session.
     Page(Whence),
     /// An operator's session that the agent knows.
     Session(SessionDigest),
