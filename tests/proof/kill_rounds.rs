@@ -195,7 +195,7 @@ fn a_journal_that_is_taken_away_charges_nobody_twice_and_lets_nothing_begin() {
     let (mut ends, mut adopted) = (BTreeMap::<String, usize>::new(), 0);
     for round in played.iter().flatten() {
         *ways.entry(round.how).or_default() += 1;
-        *ends.entry(round.ended.map_or_else(|| "not begun".to_owned(), |end| format!("{end:?}"))).or_default() += 1;
+        *ends.entry(format!("{:?}", round.ended)).or_default() += 1;
         adopted += usize::from(round.adopted);
     }
     println!("{rounds} journals taken away {ways:?}, rescue journals adopted {adopted}, ends {ends:?}, violations 0");

@@ -23,6 +23,7 @@ use tokio::time::{sleep, timeout};
 use super::plan::{Kill, Moment, Random};
 use super::scene::Scene;
 use super::terminal::{Terminal, customer};
+use super::till::NOT_THERE;
 use pos_agent::sim::reader::CardEntry;
 
 /// How a journal is taken away.
@@ -53,11 +54,19 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// Three sales, each with an amount of its own: the ledger is read by it.
 const AMOUNTS: [(&str, &str); 3] = [("first", "11.00"), ("second", "22.00"), ("third", "33.00")];
 
+/// How the sale under way ended, as the till was told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    NotBegun,
+    /// Recorded and never sent: the gateway is asked until absence is final.
+    NotThere,
+    Ended(OutcomeWord),
+}
+
 /// How a round went.
 pub struct Round {
     pub how: How,
-    /// How the sale under way ended; nothing, when it had not begun.
-    pub ended: Option<OutcomeWord>,
+    pub ended: End,
     /// Whether a rescue journal was taken over.
     pub adopted: bool,
 }
@@ -139,12 +148,15 @@ async fn play(
     expect((status, &again["replayed"]) == (200, &json!(true)), &format!("the first sale is new: {status} {again}"))?;
     let ended = loop {
         match till.show(AMOUNTS[1].0).await {
-            Some(None) => break None,
-            Some(Some(view)) if view.state == SaleState::Ended => break view.outcome,
+            Some(None) => break End::NotBegun,
+            Some(Some(SaleView { state: SaleState::Ended, outcome: Some(outcome), .. })) => break End::Ended(outcome),
+            Some(Some(view)) if view.state.is_unconfirmed() && view.unsettled.as_deref() == Some(NOT_THERE) => {
+                break End::NotThere;
+            }
             _ => sleep(ASK_AGAIN).await,
         }
     };
-    for ((reference, amount), due) in AMOUNTS.into_iter().zip([true, ended == Some(OutcomeWord::Approved), false]) {
+    for ((reference, amount), due) in AMOUNTS.into_iter().zip([true, ended == End::Ended(OutcomeWord::Approved), false]) {
         let ledger = shop.gateway.ledger();
         let paid = ledger.entries().iter().filter(|entry| entry.kind == Kind::Debit && entry.amount == amount);
         let states: Vec<State> = paid.map(|entry| entry.state).collect();

@@ -27,7 +27,7 @@ const ASK_AGAIN: Duration = Duration::from_millis(10);
 /// process must have watched, a payment ends as declined (`absence-final-after-h`, 1 at least), and a capture or refund
 /// is sent again: no test can wait for that. A reversal is sent again at once; so is a capture or a refund, if the
 /// gateway takes a reference once only.
-const NOT_THERE: &str = "not-listed-yet";
+pub const NOT_THERE: &str = "not-listed-yet";
 /// It was sent twice, and one try was declined: as long as the other may come, the end of the day is waited for as
 /// well.
 const DECLINED_ONCE: &str = "earlier-try-open";
