@@ -156,7 +156,8 @@ async fn play(
             _ => sleep(ASK_AGAIN).await,
         }
     };
-    for ((reference, amount), due) in AMOUNTS.into_iter().zip([true, ended == End::Ended(OutcomeWord::Approved), false]) {
+    for ((reference, amount), due) in AMOUNTS.into_iter().zip([true, ended == End::Ended(OutcomeWord::Approved), false])
+    {
         let ledger = shop.gateway.ledger();
         let paid = ledger.entries().iter().filter(|entry| entry.kind == Kind::Debit && entry.amount == amount);
         let states: Vec<State> = paid.map(|entry| entry.state).collect();

@@ -237,13 +237,21 @@ impl Job {
 
     /// `06 B0`.
     pub(super) fn abort(&mut self, line: Line, flow: &mut Flow<'_>) {
-        let too_late = Apdu::refused(code::NOT_POSSIBLE);
+        let is_payment = line == self.line && fields_of(&self.command).is_some();
         match self.stage {
-            Stage::Watching if self.begin.is_some() && line == self.line => {
+            // The answer to the first `06 B0` is the answer to both.
+            _ if self.aborting && is_payment => {}
+            Stage::Watching if self.begin.is_some() && is_payment => {
                 self.aborting = true;
                 self.cancel(flow);
             }
-            _ => flow.send(line, too_late),
+            // The terminal may have begun it already: it is cancelled as soon as that is known.
+            Stage::Beginning if is_payment => self.aborting = true,
+            Stage::Status | Stage::InStep(_) | Stage::Finding if is_payment => {
+                flow.send(line, Apdu::ok());
+                self.end_with(code::CANCELLED, flow);
+            }
+            _ => flow.send(line, Apdu::refused(code::NOT_POSSIBLE)),
         }
     }
 
@@ -379,6 +387,10 @@ impl Job {
             return self.repeated(sale, flow);
         }
         let (state, waits) = (sale.state, sale.to_confirm.is_some());
+        if self.aborting && self.stage == Stage::Beginning {
+            self.sale = Some(sale);
+            return self.cancel(flow);
+        }
         self.say_step(&sale, flow);
         self.sale = Some(sale);
         match state {

@@ -318,6 +318,9 @@ impl Job {
     }
 
     pub(super) fn last(&mut self, apdu: Apdu, flow: &mut Flow<'_>) {
+        if std::mem::take(&mut self.aborting) && self.line_up {
+            flow.send(self.line, Apdu::refused(code::NOT_POSSIBLE));
+        }
         (self.ticket, self.again) = (None, None);
         self.stage = if self.line_up { Stage::Ending } else { Stage::Over };
         if self.line_up {
