@@ -1,6 +1,6 @@
 //! Writes the list of the page's files, so that a file that is put into `page/` is served without a line of code. Its
 //! tests, and what is written about it for people, are no part of it; nor are the lines of scripts and styles that are
-//! comment alone, and what lines are indented by: a browser is sent what it runs.
+//! comment alone, what lines are indented by, and the blanks of styles: a browser is sent what it runs.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -20,7 +20,9 @@ fn main() -> io::Result<()> {
         let mut path = file.display().to_string();
         if file.extension().is_some_and(|ending| ending == "js" || ending == "css") {
             let lean = out.join(format!("page_file_{number}"));
-            fs::write(&lean, without_comments(&fs::read_to_string(file)?))?;
+            let content = without_comments(&fs::read_to_string(file)?);
+            let is_style = file.extension().is_some_and(|ending| ending == "css");
+            fs::write(&lean, if is_style { without_blanks(&content) } else { content })?;
             path = lean.display().to_string();
         }
         writeln!(list, "    ({name:?}, include_bytes!({path:?})),").expect("text takes all of it");
@@ -45,6 +47,17 @@ fn without_comments(source: &str) -> String {
         lean.push('\n');
     }
     lean
+}
+
+/// Without the blanks beside the signs of a style, which are there for people. What stands in quotes stays as it is.
+fn without_blanks(style: &str) -> String {
+    let lean = |(number, piece): (usize, &str)| {
+        let is_quoted = number % 2 == 1;
+        let blanks = [" {", "{ ", "{\n", " }", "}\n", "; ", ";\n", ": ", ", "];
+        let all = if is_quoted { &[] } else { &blanks[..] };
+        all.iter().fold(piece.to_owned(), |text, blank| text.replace(blank, blank.trim()))
+    };
+    style.split('"').enumerate().map(lean).collect::<Vec<_>>().join("\"")
 }
 
 fn find(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {

@@ -57,14 +57,14 @@ export const print = (reference, copy) => post(one(reference, `/receipt?copy=${c
 /** The last event that was heard: the next stream goes on after it. */
 let lastId = "";
 /**
- * Listens to the events until `signal`. `on.open()` when everything from here on is heard, `on.event(data)` for each,
- * whatever its word. Ends by throwing `Lost` or `Problem`. Not EventSource: that passes over words it was not told of.
+ * Listens to a stream of events until `signal`. `on.open()` when everything from here on is heard, `on.event(data)` for
+ * each, whatever its word. Ends by throwing `Lost` or `Problem`. Not EventSource: that passes over words it was not told of.
  */
-export async function listen(on, signal) {
+async function stream(path, after, on, signal) {
   let answer;
   try {
-    const headers = { Accept: "text/event-stream", ...(lastId && { "Last-Event-ID": lastId }) };
-    answer = await fetch("/v1/events", { cache: "no-store", signal, headers });
+    const headers = { Accept: "text/event-stream", ...(after && { "Last-Event-ID": after }) };
+    answer = await fetch(path, { cache: "no-store", signal, headers });
   } catch (error) {
     throw new Lost(String(error));
   }
@@ -81,6 +81,10 @@ export async function listen(on, signal) {
     blocks.map(read).filter(Boolean).forEach(on.event);
   }
 }
+/** What happens to sales and parts of the terminal. */
+export const listen = (on, signal) => stream("/v1/events", lastId, on, signal);
+/** Tills that want to be paired, and how long others may ask yet: told at once, and at each change. */
+export const pairing = (event, signal) => stream("/front/events", "", { open() {}, event }, signal);
 
 /** One event of the stream; null for a comment or what cannot be read. */
 export function read(block) {

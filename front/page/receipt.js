@@ -7,7 +7,7 @@ import { problemWords } from "./sale.js";
 
 /** What a failed request says to the cashier. */
 export const failure = (error) => (error instanceof api.Problem
-  ? problemWords({ code: error.code, detail: error.message }) : t("problem.lost"));
+  ? problemWords({ code: error.status === 401 ? "unauthorized" : error.code, detail: error.message }) : t("problem.lost"));
 
 export function showReceipt(page, sale) {
   let copy = "customer";

@@ -1,7 +1,9 @@
-// How the terminal stands: each part with a sign, a word and what to do; what is not confirmed yet; the language.
+// How the terminal stands: each part with a sign, a word and what to do; what is not confirmed yet; pairing; the
+// language.
 
-import { button, fill, h, icon } from "./dom.js";
+import { fill, h, icon, text } from "./dom.js";
 import { payable } from "./draft.js";
+import { pairingPart } from "./pairing.js";
 import { iconOf, whoseWords, whyOf, wordOf } from "./sale.js";
 import { clock, first, has, language, money, reason, t } from "./words.js";
 
@@ -14,16 +16,19 @@ export function terminalScreen(page) {
   const head = h("p", { class: "ready", role: "status" });
   const parts = h("ul", { class: "parts" });
   const open = h("div", {});
+  const pairing = pairingPart();
+  const foot = h("p", { class: "hint" });
   const { languages } = page.settings();
   const select = h("div", { class: "tabs", role: "group", "aria-label": t("language.choose") }, languages.map((name) => h("button", {
     lang: name, "data-language": name, "aria-pressed": String(name === language), onclick: () => page.chooseLanguage(name),
   }, NAMES[name] ?? name)));
-  const el = h("section", { class: "terminal" }, h("header", {}, title, select), head, parts, open);
+  const el = h("section", { class: "terminal" }, h("header", {}, title, select), head, parts, open, pairing.el, foot);
   let drawn = "";
 
   function update(state) {
     const { status, link } = state;
     el.dataset.stale = String(link === "lost" || link === "agent-down");
+    pairing.update(link, page.settings().mayPair);
     const key = JSON.stringify([link, status && { ...status, clock: status.clock?.state, journal: status.journal?.state }, state.open, page.training()]);
     if (key === drawn) return;
     drawn = key;
@@ -41,10 +46,10 @@ export function terminalScreen(page) {
     fill(open,
       others.length ? [h("h2", {}, t("terminal.todo")), h("ul", { class: "list" }, others.map((one) => h("li", { class: "line" }, h("span", {}, reason(one.code, one.text)))))] : null,
       state.open.length && !page.training() ? [h("h2", {}, t("terminal.open")), h("ul", { class: "list" }, state.open.map((sale) => h("li", {}, h("button", { class: "entry", "data-outcome": "unconfirmed", onclick: () => page.go("sales", sale) },
-        h("span", { class: "badge" }, icon(iconOf(sale)), h("span", {}, wordOf(sale))), h("span", { class: "when" }, clock(sale.startedAt)), h("strong", { class: "sum" }, money(payable(sale, page.settings().exponent), sale.currency)), h("span", { class: "why" }, whyOf(sale) + whoseWords(state, sale, " · "))))))] : null,
-      h("p", { class: "hint" }, `${t("terminal.id", { id: status?.terminalId ?? page.settings().terminal ?? "" })} · ${status?.version ?? ""}`));
+        h("span", { class: "badge" }, icon(iconOf(sale)), h("span", {}, wordOf(sale))), h("span", { class: "when" }, clock(sale.startedAt)), h("strong", { class: "sum" }, money(payable(sale, page.settings().exponent), sale.currency)), h("span", { class: "why" }, whyOf(sale) + whoseWords(state, sale, " · "))))))] : null);
+    text(foot, `${t("terminal.id", { id: status?.terminalId ?? page.settings().terminal ?? "" })} · ${status?.version ?? ""}`);
   }
-  return { el, update, focus: title };
+  return { el, update, focus: title, tick: pairing.tick, leave: pairing.leave };
 }
 const NAMES = { en: "English", de: "Deutsch" };
 

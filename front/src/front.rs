@@ -359,6 +359,7 @@ impl Front {
         let mut settings = of_agent;
         settings["version"] = self.page.version().into();
         settings["languages"] = self.page.languages().into();
+        settings["mayPair"] = (!self.config.tills.is_empty()).into();
         Ok(json_answer(StatusCode::OK, &settings))
     }
 

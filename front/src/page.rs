@@ -161,6 +161,10 @@ mod tests {
                 text.lines().find(|line| line.is_empty() || line.starts_with([' ', '/']) && !line.starts_with("/^"));
             assert_eq!(odd, None, "{name}");
         }
+        let style = std::str::from_utf8(content("style.css")).unwrap();
+        let blank = ["{ ", " }", "; ", ": "].iter().find(|blank| style.contains(**blank));
+        assert_eq!(blank, None, "blanks of a style are for people");
+        assert!(style.contains("\"Segoe UI\",Roboto"), "what is quoted stays as it is");
         let main = std::str::from_utf8(content("main.js")).unwrap();
         assert!(main.starts_with("import ") && main.ends_with("boot();\n"), "{main:.60}");
     }

@@ -168,10 +168,14 @@ pub(crate) fn config(folder: &Path) -> PathBuf {
     folder.join("front.toml")
 }
 
+/// The end of a configuration that lets no till be paired.
+pub(crate) const NO_TILLS: &str = "# no till may be paired\n";
+
 fn write_config(folder: &Path, more: &str) {
     let at = |name: &str| folder.join(name).display().to_string();
+    let tills: &[&str] = if more == NO_TILLS { &[] } else { &["kasse-2", "kasse-9"] };
     let text = format!(
-        "names = [\"kasse.local\"]\ntills = [\"kasse-2\", \"kasse-9\"]\nagent = {:?}\nstate = {:?}\ncontrol = {:?}\n\
+        "names = [\"kasse.local\"]\ntills = {tills:?}\nagent = {:?}\nstate = {:?}\ncontrol = {:?}\n\
          [listen]\nhttps = [\"127.0.0.1:0\"]\nhttp = [\"127.0.0.1:0\"]\n[cors]\norigins = [\"https://till.example\"]\n{more}",
         at("till.sock"),
         at("state"),

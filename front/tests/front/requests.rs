@@ -5,7 +5,7 @@ use std::time::Duration;
 use reqwest::StatusCode;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
-use crate::process::{json, problem};
+use crate::process::{NO_TILLS, json, problem};
 use crate::stand_in::front;
 
 #[tokio::test]
@@ -33,6 +33,11 @@ async fn the_page_comes_by_tls_with_a_policy_and_is_not_sent_twice() {
     assert!(text.contains(settings["version"].as_str().unwrap()), "{text} {settings}");
     let of_agent = ["terminal", "currency", "exponent", "operators"].map(|name| settings[name].to_string());
     assert_eq!(of_agent, ["\"T-1\"", "\"EUR\"", "2", "false"]);
+    // The page offers pairing where there is a till for it.
+    assert_eq!(settings["mayPair"], true);
+    let front = front.kill().await.begin(NO_TILLS).await;
+    let settings = json(front.client().get(front.https_url("/front/settings")).send().await.unwrap()).await;
+    assert_eq!(settings["mayPair"], false);
 }
 
 #[tokio::test]

@@ -49,7 +49,7 @@ impl Counter {
         let folder = shop.folder();
         let at = |name: &str| folder.join(name).display().to_string();
         let config = format!(
-            "agent = {:?}\nstate = {:?}\ncontrol = {:?}\n[listen]\nhttp = [{address:?}]\n{front}",
+            "tills = [\"kasse-2\"]\nagent = {:?}\nstate = {:?}\ncontrol = {:?}\n[listen]\nhttp = [{address:?}]\n{front}",
             shop.socket().display().to_string(),
             at("front-state"),
             at("front.sock"),
@@ -188,6 +188,13 @@ impl Counter {
         let request = self.client.post(format!("{}/v1/sales", self.url)).header("origin", &self.url);
         let answer = request.header("content-type", "application/json").body(body.to_string()).send().await.unwrap();
         assert_eq!(answer.status(), 201, "{body}");
+    }
+
+    /// A till in the network asks to be paired; somebody has opened it.
+    pub(crate) async fn asks_to_be_paired(&self, name: &str) {
+        let request = self.client.post(format!("{}/front/pair", self.url)).header("content-type", "application/json");
+        let answer = request.body(json!({ "name": name }).to_string()).send().await.unwrap();
+        assert_eq!(answer.status(), 202, "{name}");
     }
 
     /// As soon as the reader asks for a card.

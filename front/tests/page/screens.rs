@@ -176,6 +176,21 @@ async fn walk(eye: &mut Eye<'_>) {
     page.until_screen("sale-approved").await;
     again(page).await;
 
+    // A till is paired, and a sale that begins meanwhile stays in sight.
+    page.press("[data-view=terminal]", By::Pointer).await;
+    page.until_screen("terminal").await;
+    page.press("#pair-open", By::Keyboard).await;
+    page.until("document.querySelector('.pairing [role=timer]').textContent.includes('4:')").await;
+    counter.asks_to_be_paired("kasse-2").await;
+    counter.begin_beside(json!({ "reference": "beside-pairing", "amount": "21.00" })).await;
+    page.until("document.querySelector('.pairing .code') && document.querySelector('.bar.note')").await;
+    eye.look("pairing").await;
+    page.press(".bar.note button", By::Pointer).await;
+    page.until_screen("sale-card").await;
+    counter.present("tap", CardEntry::Tap).await;
+    page.until_screen("sale-approved").await;
+    again(page).await;
+
     page.press("#kind", By::Pointer).await;
     page.press("[data-kind=by-registration]", By::Pointer).await;
     page.until("document.activeElement?.id === 'registration-field'").await;

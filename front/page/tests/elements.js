@@ -1,0 +1,25 @@
+// What a part of a screen needs of a browser: elements that hold attributes, texts and listeners, and nothing that is drawn.
+
+class Element {
+  constructor(tag) { Object.assign(this, { tagName: tag.toUpperCase(), nodes: [], attributes: {}, dataset: {}, listeners: {} }); }
+  setAttribute(name, value) { this.attributes[name] = String(value); }
+  getAttribute(name) { return this.attributes[name] ?? null; }
+  removeAttribute(name) { delete this.attributes[name]; }
+  get hidden() { return "hidden" in this.attributes; }
+  set hidden(on) { if (on) this.attributes.hidden = ""; else delete this.attributes.hidden; }
+  addEventListener(name, act) { this.listeners[name] = act; }
+  click() { return this.listeners.click({ currentTarget: this }); }
+  append(...nodes) { this.nodes.push(...nodes); }
+  replaceChildren(...nodes) { this.nodes = nodes; }
+  get lastChild() { return this.nodes.at(-1); }
+  get textContent() { return this.nodes.map((one) => one.textContent ?? one).join(""); }
+  set textContent(value) { this.nodes = [value]; }
+  /** It and all that is in it. */
+  get all() { return [this, ...this.nodes.flatMap((one) => one.all ?? [])]; }
+}
+globalThis.document = { documentElement: {}, createElement: (tag) => new Element(tag), createElementNS: (_, tag) => new Element(tag) };
+
+/** The first element with such an attribute in another one. */
+export const found = (el, name, value) => el.all.find((one) => one.getAttribute(name) === value);
+/** As a screen reader meets it: without what is hidden. */
+export const said = (el) => (el.hidden ? "" : el.nodes.map((one) => (one.all ? said(one) : one)).join(" ").replace(/\s+/g, " ").trim());
