@@ -301,6 +301,44 @@ mod tests {
     }
 
     #[test]
+    fn each_question_has_its_path_and_its_parameters() {
+        let reference = || "z".to_owned();
+        for (ask, method, path, query) in [
+            (Ask::Show { reference: reference(), wait_s: 200 }, "GET", "/v1/sales/z", "wait-s=120"),
+            (Ask::Latest, "GET", "/v1/latest", ""),
+            (Ask::Newest(3), "GET", "/v1/sales", "order=newest&limit=3"),
+            (Ask::Cancel(reference()), "POST", "/v1/sales/z/cancel", ""),
+            (Ask::Sign { reference: reference(), accepted: true }, "POST", "/v1/sales/z/signature", ""),
+            (
+                Ask::Receipt { reference: reference(), copy: Copy::Customer, width: Some(20) },
+                "GET",
+                "/v1/sales/z/receipt",
+                "copy=customer&width=24",
+            ),
+            (
+                Ask::Receipt { reference: reference(), copy: Copy::Merchant, width: None },
+                "GET",
+                "/v1/sales/z/receipt",
+                "copy=merchant",
+            ),
+            (
+                Ask::PrintAgain { reference: reference(), copy: Copy::Customer },
+                "POST",
+                "/v1/sales/z/receipt",
+                "copy=customer",
+            ),
+            (Ask::Status, "GET", "/v1/status", ""),
+            (Ask::LastClose, "GET", "/v1/closes/last", ""),
+            (Ask::OpenPeriod, "GET", "/v1/closes/open", ""),
+            (Ask::Close { reference: reference(), print: true }, "POST", "/v1/closes", ""),
+        ] {
+            let request = ask.request();
+            let said: Vec<String> = request.query.iter().map(|(name, value)| format!("{name}={value}")).collect();
+            assert_eq!((request.method, request.path.as_str(), said.join("&").as_str()), (method, path, query));
+        }
+    }
+
+    #[test]
     fn answers_are_read_and_what_cannot_be_read_is_no_answer() {
         let sale = json!({
             "till": "t", "reference": "r", "number": 17, "receiptNumber": 17, "kind": "sale", "amount": "12.34",

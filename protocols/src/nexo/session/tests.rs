@@ -10,6 +10,7 @@ use crate::terminal::Kind;
 mod again;
 mod fields;
 mod money;
+mod told;
 
 const STATUS: &str = r#"{"version":"1.0","terminalId":"T1","merchant":["Shop"],"currency":"EUR","currencyDecimals":2,
     "ready":true,"busy":false,"reader":{"state":"ready","serial":"01"},"gateway":{"state":"answers"},"printers":[],

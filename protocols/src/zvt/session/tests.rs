@@ -769,6 +769,7 @@ fn what_is_taken_and_not_recorded_is_said_again_and_no_end_is_told_until_it_is()
 
 mod aborted;
 mod again;
+mod commands;
 mod money;
 mod owed;
 mod sums;
