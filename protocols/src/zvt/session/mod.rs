@@ -293,7 +293,6 @@ impl Session {
         let send = |apdu| vec![Action::Send { line, apdu }];
         self.job.take_if(|job| job.line == line && job.is_told());
         match command {
-            Command::Registration(registration) => self.register(line, registration, now),
             Command::LogOff => {
                 // Config byte 86, and no containers, until it registers again.
                 (self.registration, self.answers_intermediate) = (None, false);
@@ -369,15 +368,6 @@ impl Session {
     fn begin(&mut self, line: Line, command: Command, now: Duration) -> Vec<Action> {
         self.job = Some(Job::new(line, command, now));
         self.with_job(now, |job, flow| job.begin(flow))
-    }
-
-    /// A registration is kept at once, and told with the terminal's facts.
-    fn register(&mut self, line: Line, registration: Registration, now: Duration) -> Vec<Action> {
-        if self.job.is_some() {
-            let apdu = Apdu::refused(code::BUSY);
-            return vec![Action::Send { line, apdu }];
-        }
-        self.begin(line, Command::Registration(registration), now)
     }
 }
 
