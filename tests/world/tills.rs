@@ -419,7 +419,9 @@ impl Till {
             if let Ok(view) = answer {
                 let wish = &mut state.wishes[wish];
                 wish.in_journal = Some(view.number.get());
-                wish.payment = view.payment_id.as_ref().map(ToString::to_string).or_else(|| view.registration.clone());
+                // The id that the bank's answer had. A card that was not forgotten is named by the request alone.
+                let answered = view.registration.clone().filter(|_| view.outcome == Some(OutcomeWord::Approved));
+                wish.payment = view.payment_id.as_ref().map(ToString::to_string).or(answered);
                 wish.confirmed = confirmed(wish, view).or(wish.confirmed);
             }
             state.tell(wish, told(answer));
