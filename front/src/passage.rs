@@ -226,7 +226,7 @@ pub(crate) async fn body_of(
 
 /// All of a body, in memory that is wiped when nobody reads it any more: there may be a PIN in it. The buffers of the
 /// connections, through which it came and goes, are the libraries' own.
-async fn wiped(mut body: Limited<Incoming>) -> Result<Bytes, BodyError> {
+async fn wiped(mut body: impl hyper::body::Body<Data = Bytes, Error = BodyError> + Unpin) -> Result<Bytes, BodyError> {
     let mut whole = Zeroizing::new(Vec::new());
     while let Some(frame) = body.frame().await {
         let data = frame?.into_data().unwrap_or_default();
@@ -465,7 +465,91 @@ impl From<AgentError> for Problem {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::VecDeque;
+    use std::fs::{File, read_to_string};
+    use std::os::unix::fs::FileExt;
+    use std::pin::Pin;
+    use std::task::{Context, Poll};
+
+    use hyper::body::Frame;
+
     use super::*;
+
+    /// What the secret is made of: nothing else in this process's memory is so many of it in a row.
+    const SECRET: u8 = 0xA7;
+    /// It stands in the program itself, whose pages are not looked at.
+    static SECRETS: [u8; 1024] = [SECRET; 1024];
+
+    /// A body in pieces, which breaks off at its end or does not.
+    struct Pieces {
+        left: VecDeque<&'static [u8]>,
+        breaks_off: bool,
+        /// Taken between the pieces, so that no buffer grows where it is.
+        between: Vec<Vec<u8>>,
+    }
+
+    impl hyper::body::Body for Pieces {
+        type Data = Bytes;
+        type Error = BodyError;
+
+        fn poll_frame(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
+            self.between.push(vec![0; 48]);
+            Poll::Ready(match self.left.pop_front() {
+                Some(piece) => Some(Ok(Frame::data(Bytes::from_static(piece)))),
+                None => self.breaks_off.then(|| Err("it broke off".into())),
+            })
+        }
+    }
+
+    /// How often the secret stands in this process's memory, as a thief of a memory image would look. Of what was given
+    /// back the allocator overwrites the first bytes alone.
+    fn found_in_memory() -> usize {
+        let memory = File::open("/proc/self/mem").unwrap();
+        let mut window = Zeroizing::new(vec![0; 4096]);
+        let mut found = 0;
+        for line in read_to_string("/proc/self/maps").unwrap().lines() {
+            let mut columns = line.split_whitespace();
+            let (Some(range), Some(rights), Some(inode)) = (columns.next(), columns.next(), columns.nth(2)) else {
+                panic!("{line}")
+            };
+            if !rights.starts_with("rw") || inode != "0" {
+                continue;
+            }
+            let (from, to) = range.split_once('-').unwrap();
+            let [from, to] = [from, to].map(|address| u64::from_str_radix(address, 16).unwrap());
+            // A page that is gone meanwhile holds nothing.
+            for page in (from..to).step_by(4096) {
+                if memory.read_exact_at(&mut window, page).is_err() {
+                    continue;
+                }
+                found += window.chunks_exact(32).filter(|part| **part == [SECRET; 32]).count();
+                window.fill(0);
+            }
+        }
+        found
+    }
+
+    /// There may be a PIN in it: neither what was read nor what the buffer was before it grew stays behind.
+    #[tokio::test]
+    async fn a_body_is_gone_from_memory_when_nobody_reads_it_any_more() {
+        for (pieces, breaks_off) in [(1, false), (2, false), (37, false), (1, true), (37, true)] {
+            let left = std::iter::repeat_n(&SECRETS[..], pieces).collect();
+            let body = wiped(Pieces { left, breaks_off, between: Vec::new() }).await;
+            match body {
+                Ok(body) => {
+                    assert!(!breaks_off && body.len() == pieces * SECRETS.len(), "{pieces}");
+                    assert!(body.iter().all(|byte| *byte == SECRET));
+                    assert!(found_in_memory() >= pieces, "{pieces}: or nothing would be found below");
+                    let passed_on = body.clone();
+                    drop(body);
+                    assert!(found_in_memory() >= pieces, "{pieces}: it is still being passed on");
+                    drop(passed_on);
+                }
+                Err(_) => assert!(breaks_off),
+            }
+            assert_eq!(found_in_memory(), 0, "{pieces} pieces, breaks off: {breaks_off}");
+        }
+    }
 
     fn target(path: &str) -> Option<String> {
         find(&Method::GET, path).ok().map(|(_, path)| path)
