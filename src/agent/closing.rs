@@ -200,6 +200,7 @@ fn count(book: &mut Snapshot) -> Result<Counted, journal::Error> {
         }
     }
     count.ended_after(after)?;
+    count.unreadable.extend(count.book.settled_without_an_end(after)?);
     let Count { sums, unreadable, reserved, .. } = count;
     let mut open = Vec::new();
     for number in reserved {
@@ -236,9 +237,11 @@ impl Count<'_> {
     /// One that could not be read when the last close was made: it is counted now, if it had ended by then.
     fn again(&mut self, number: SaleNumber, closed_to: i64) -> Result<(), journal::Error> {
         match self.book.ended_by(number, closed_to)? {
-            Some(ended) => self.take(ended),
-            None => Ok(()),
+            Some(ended) => self.take(ended)?,
+            None if self.book.is_settled_without_an_end(number)? => self.unreadable.push(number),
+            None => {}
         }
+        Ok(())
     }
 
     fn take(&mut self, ended: Ended) -> Result<(), journal::Error> {
@@ -253,18 +256,29 @@ impl Count<'_> {
             self.reserved.insert(sale.order().number);
         }
         if !ended.counted_elsewhere {
-            let of = self.kind_of_what_it_reversed(&sale)?;
-            self.sums.take(&sale, of);
+            match self.kind_of_what_it_reversed(&sale)? {
+                Ok(of) => self.sums.take(&sale, of),
+                // Which way its money went nobody can say before that one can be read.
+                Err(CannotBeRead) => self.unreadable.push(sale.order().number),
+            }
         }
         Ok(())
     }
 
-    fn kind_of_what_it_reversed(&self, sale: &Sale) -> Result<Option<Kind>, journal::Error> {
-        let Transaction::Reversal { of } = &sale.order().transaction else { return Ok(None) };
-        let undone = of.number.map(|number| self.book.number(number)).transpose()?.flatten();
-        Ok(undone.map(|undone| undone.order().kind()))
+    /// Nothing of what reversed nothing, or reversed what this journal does not know.
+    fn kind_of_what_it_reversed(&self, sale: &Sale) -> Result<Result<Option<Kind>, CannotBeRead>, journal::Error> {
+        let Transaction::Reversal { of } = &sale.order().transaction else { return Ok(Ok(None)) };
+        let Some(number) = of.number else { return Ok(Ok(None)) };
+        Ok(match self.book.number(number)? {
+            Some(undone) => Ok(Some(undone.order().kind())),
+            None if self.book.key(number)?.is_some() => Err(CannotBeRead),
+            None => Ok(None),
+        })
     }
 }
+
+/// A transaction of this journal that this program cannot read.
+struct CannotBeRead;
 
 fn stands(sale: &Sale) -> bool {
     matches!(sale.standing(), Standing::Ended(Outcome::Approved | Outcome::PartiallyApproved { .. }))
@@ -272,8 +286,21 @@ fn stands(sale: &Sale) -> bool {
 
 /// A reservation of which something is left to be captured, or may be as long as something that refers to it is open.
 fn reserved_item(book: &Snapshot, number: SaleNumber) -> Result<Option<OpenItem>, journal::Error> {
-    let Some(sale) = book.number(number)?.filter(stands) else { return Ok(None) };
-    let history = with_later(book, &sale, 2)?;
+    let Some(sale) = book.number(number)? else {
+        // It cannot be read now: it stays named, so that the next close looks at it again.
+        return Ok(book.key(number)?.map(|key| OpenItem::reserved_unread(number, key)));
+    };
+    if !stands(&sale) {
+        return Ok(None);
+    }
+    let history = match with_later(book, &sale, 2) {
+        // What of it was taken nobody can say.
+        Err(journal::Error::Unreadable { .. }) => {
+            let whole = History::of(&sale, Vec::new()).amount;
+            return Ok(Some(OpenItem::reserved(&sale, whole)));
+        }
+        history => history?,
+    };
     Ok(match history.left(Kind::Capture, None) {
         Ok(Left::UpTo(left)) => Some(OpenItem::reserved(&sale, left)),
         _ if is_open(&history) => Some(OpenItem::reserved(&sale, history.amount)),

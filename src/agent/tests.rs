@@ -30,8 +30,10 @@ mod looked_up;
 mod operators;
 mod same_reference;
 mod training;
+mod unreadable;
 
 const TERMINAL: &str = "12345678";
+const ENTITY: &str = "8a8294174b7ecb28014b9699220015ca";
 /// A payment at the gateway that no journal here knows.
 const UNKNOWN: &str = "8ac7a4a18f00000000000000000000aa";
 
@@ -45,7 +47,13 @@ struct Terminal {
 impl Terminal {
     /// Starts with the journal in this folder.
     fn start(folder: &Path, settings: &str) -> Self {
-        let config = config::load(&write_files(folder, settings)).unwrap();
+        Self::start_as(TERMINAL, ENTITY, folder, settings)
+    }
+
+    /// Starts under another terminal id, or with another account.
+    fn start_as(id: &str, entity: &str, folder: &Path, settings: &str) -> Self {
+        let mut config = config::load(&write_files(folder, settings)).unwrap();
+        (config.terminal.id, config.gateway.entity_id) = (id.to_owned(), entity.to_owned());
         let silent: wire::Connector = Arc::new(|| Box::pin(std::future::pending()));
         let board = || DateTime::from_timestamp_millis(clock::built_unix_ms() + 24 * 3600 * 1000).unwrap();
         let surroundings = Surroundings {
@@ -158,7 +166,7 @@ port = "/dev/null"
 
 [gateway]
 url = "https://bank.test"
-entity-id = "8a8294174b7ecb28014b9699220015ca"
+entity-id = "{ENTITY}"
 token-file = "{folder}/token"
 ca-file = "{folder}/ca.pem"
 
@@ -169,6 +177,17 @@ path = "{folder}/journal.db"
     );
     fs::write(&path, text).unwrap();
     path
+}
+
+/// The files of a terminal that was stopped, for another one.
+fn copy_of(before: &TempDir) -> TempDir {
+    let folder = TempDir::new().unwrap();
+    for entry in fs::read_dir(before.path()).unwrap().map(Result::unwrap) {
+        if entry.file_type().unwrap().is_file() {
+            fs::copy(entry.path(), folder.path().join(entry.file_name())).unwrap();
+        }
+    }
+    folder
 }
 
 fn eur(minor: u64) -> Amount {
@@ -415,6 +434,46 @@ async fn the_sales_of_an_old_copy_wait_for_a_person_also_after_a_restart() {
     assert!(terminal.agent.settle_sale(SaleNumber::new(1), false, &Who::default()).is_ok());
     assert!(!terminal.is_held(1));
     assert_eq!(terminal.agent.may_leave(SaleNumber::new(1), reversal()), Some(reversal()), "a person has decided");
+}
+
+/// A sale of an old copy was left alone when that was found, for the terminal had another name then. Its own name is
+/// back, and the gateway has nothing new to tell: nothing but what was found before keeps the sale from going back.
+#[tokio::test(start_paused = true)]
+async fn what_was_left_alone_when_the_old_copy_was_found_waits_for_a_person_when_its_name_is_back() {
+    let another_account = "8a8294174b7ecb28014b9699220015cb";
+    for ((id, entity), was_asked) in
+        [("87654321", ENTITY), (TERMINAL, another_account)].into_iter().flat_map(|name| [(name, false), (name, true)])
+    {
+        let case = format!("terminal {id}, account {entity}, the gateway was asked again: {was_asked}");
+        let folder = TempDir::new().unwrap();
+        {
+            let mut before = Terminal::start(folder.path(), "");
+            let order = Order {
+                account: Some(before.agent.gateway.client.account()),
+                ..before.order(1, "till-1", stored_card(), 1000)
+            };
+            before.enter_order(order, None);
+        }
+        let references = || vec![reference(1), reference(5)];
+        {
+            let mut elsewhere = Terminal::start_as(id, entity, folder.path(), "");
+            elsewhere.agent.settle();
+            assert!(elsewhere.agent.sales.left_alone.contains_key(&SaleNumber::new(1)), "{case}");
+            elsewhere.agent.references_listed(listed(references()));
+            elsewhere.agent.settle();
+            assert!(!elsewhere.agent.old_copy.unmarked, "{case}: it is in the book");
+        }
+        let mut terminal = Terminal::start(folder.path(), "");
+        terminal.agent.settle();
+        if was_asked {
+            terminal.agent.references_listed(listed(references()));
+        }
+        assert_eq!(terminal.agent.may_leave(SaleNumber::new(1), reversal()), None, "{case}");
+        terminal.agent.settle();
+        assert!(terminal.is_held(1), "{case}: {:?}", terminal.standing(1));
+        assert!(terminal.agent.settle_sale(SaleNumber::new(1), false, &Who::default()).is_ok());
+        assert_eq!(terminal.agent.may_leave(SaleNumber::new(1), reversal()), Some(reversal()), "a person has decided");
+    }
 }
 
 #[tokio::test(start_paused = true)]

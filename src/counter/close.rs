@@ -153,7 +153,8 @@ pub enum OpenKind {
     AwaitingTill,
     /// A card is waited for, or the gateway was asked.
     UnderWay,
-    /// A later program wrote it and this one cannot read it; the first close that can counts it.
+    /// This program cannot read it, or what it reversed: a later program wrote that, or it is damaged. The first close
+    /// that can counts it.
     Unreadable,
     /// Reserved, and neither captured in whole nor given free.
     PreAuthorisation,
@@ -205,6 +206,12 @@ impl OpenItem {
     #[must_use]
     pub fn reserved(sale: &Sale, left: Amount) -> Self {
         Self::of(OpenKind::PreAuthorisation, sale, left)
+    }
+
+    /// A reservation that was counted, and that this program cannot read now.
+    #[must_use]
+    pub fn reserved_unread(number: SaleNumber, key: (String, Reference)) -> Self {
+        Self { is: OpenKind::PreAuthorisation, ..Self::unreadable(number, Some(key)) }
     }
 
     /// One that this program cannot read.

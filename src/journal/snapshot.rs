@@ -32,6 +32,12 @@ pub struct Ended {
 /// else.
 const IS_END: &str = "instr(records, '\"kind\":\"ended\"') > 0";
 
+/// A row of `sale` that is settled, although none of its steps is an end.
+fn is_settled_without_an_end() -> String {
+    let its_steps = format!("id >= number * {STEPS_OF_SALE} AND id < (number + 1) * {STEPS_OF_SALE}");
+    format!("settled = 1 AND NOT EXISTS (SELECT 1 FROM step WHERE {its_steps} AND {IS_END})")
+}
+
 impl Journal {
     /// Reads the journal as it stands now.
     ///
@@ -105,6 +111,28 @@ impl Snapshot {
         let Some(at) = at else { return Ok(None) };
         let counted_elsewhere = self.counted_elsewhere()?.iter().any(|counted| counted.contains(&at));
         Ok(Some(Ended { sale: self.readable(number)?, counted_elsewhere }))
+    }
+
+    /// The transactions with a step behind this entry that are settled and have no end: it is damaged.
+    ///
+    /// # Errors
+    /// When they cannot be read.
+    pub fn settled_without_an_end(&self, entry: i64) -> Result<Vec<SaleNumber>, Error> {
+        let since = "number IN (SELECT sale FROM step WHERE entry > ?1 AND entry <= ?2)";
+        let is_damaged = is_settled_without_an_end();
+        let sql = format!("SELECT number FROM sale WHERE {since} AND {is_damaged} ORDER BY number");
+        let numbers = self.db.numbers(&sql, params![entry, self.last_entry])?;
+        Ok(numbers.into_iter().map(|number| SaleNumber::new(number.unsigned_abs())).collect())
+    }
+
+    /// Whether the transaction of this number is settled and has no end: it is damaged.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn is_settled_without_an_end(&self, number: SaleNumber) -> Result<bool, Error> {
+        let number = i64::try_from(number).map_err(failed)?;
+        let sql = format!("SELECT number FROM sale WHERE number = ?1 AND {}", is_settled_without_an_end());
+        Ok(!self.db.numbers(&sql, params![number])?.is_empty())
     }
 
     /// The transaction of this number; `None` when there is none, or it cannot be read.
