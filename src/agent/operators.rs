@@ -91,10 +91,11 @@ impl OperatorDesk {
         self.attempts.keys((name, self.find(name).is_some()), door, place)
     }
 
-    /// No session and no word of an operator outlasts its PIN.
+    /// No session and no word of an operator, or to it, outlasts its PIN.
     fn end_all_of(&mut self, name: &OperatorName) {
         self.sessions.end_all_of(name);
         self.approvals.end_all_of(name);
+        self.approvals.end_all_for(name);
     }
 }
 
@@ -110,8 +111,12 @@ impl Agent {
                 let _ = reply.send(who.ok_or_else(|| OperatorRefused::SessionEnded.into()));
             }
             OperatorCommand::SignOut { token, door, reply } => {
-                let ended = self.operators.sessions.end(&token, &door);
-                let _ = reply.send(if ended { Ok(()) } else { Err(OperatorRefused::SessionEnded.into()) });
+                let gone = self.operators.sessions.end(&token, &door);
+                if let Some(name) = &gone {
+                    // Who has gone confirms nothing.
+                    self.operators.approvals.end_all_of(name);
+                }
+                let _ = reply.send(gone.map(drop).ok_or_else(|| OperatorRefused::SessionEnded.into()));
             }
             OperatorCommand::Remove { name, by, reply } => {
                 let removed = self.change_operator(OperatorChange::Removed(name), by.who());

@@ -1,6 +1,14 @@
 //! A supervisor's word for one command of a cashier: a token of 128 random bits, good once, for that command alone, at
 //! the door where it was given, for a short while.
 //!
+//! | what happens to the one who gave it, or got it | the word |
+//! |---|---|
+//! | is removed, whoever gets the name and in whichever role | ends |
+//! | gets another PIN | ends |
+//! | who gave it signs out, at whichever door | ends |
+//! | a session of theirs runs out | stays: who gives a word types a PIN and needs no session |
+//! | is locked after wrong PINs, or unlocked | stays, as sessions do: whoever types wrong PINs must not end it |
+//!
 //! The command is kept as it was resolved when the word was given: the earlier transaction by its number, and the
 //! amount in figures. At its use the command is resolved again, and must be equal.
 
@@ -123,9 +131,14 @@ impl Approvals {
         self.0.remove(token);
     }
 
-    /// Ends all of one supervisor.
+    /// Ends all that one operator has given.
     pub fn end_all_of(&mut self, supervisor: &OperatorName) {
         self.0.retain(|_, (_, approval)| approval.supervisor != *supervisor);
+    }
+
+    /// Ends all that were given to one operator.
+    pub fn end_all_for(&mut self, operator: &OperatorName) {
+        self.0.retain(|_, (_, approval)| approval.command.operator != *operator);
     }
 }
 

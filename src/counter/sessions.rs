@@ -92,10 +92,10 @@ impl Sessions {
         Some(session)
     }
 
-    /// Somebody signs out; whether there was such a session.
-    pub fn end(&mut self, token: &TokenDigest, door: &Who) -> bool {
-        let is_theirs = self.open.get(token).is_some_and(|session| session.door == *door);
-        is_theirs && self.open.remove(token).is_some()
+    /// Somebody signs out: who, when there was such a session.
+    pub fn end(&mut self, token: &TokenDigest, door: &Who) -> Option<OperatorName> {
+        self.open.get(token).filter(|session| session.door == *door)?;
+        self.open.remove(token).map(|session| session.operator)
     }
 
     /// Ends all of one operator.
@@ -136,8 +136,9 @@ mod tests {
         assert_eq!(sessions.find(&token, &door(7), false, seconds(1)).map(|it| it.role), Some(Role::Cashier));
         assert!(sessions.find(&token, &door(8), true, seconds(1)).is_none());
         assert!(sessions.find(&TokenDigest::of(b"another"), &door(7), true, seconds(1)).is_none());
-        assert!(!sessions.end(&token, &door(8)), "nobody else signs it out");
-        assert!(sessions.end(&token, &door(7)) && !sessions.end(&token, &door(7)));
+        assert_eq!(sessions.end(&token, &door(8)), None, "nobody else signs it out");
+        assert_eq!(sessions.end(&token, &door(7)), Some(anna()));
+        assert_eq!(sessions.end(&token, &door(7)), None);
         assert!(sessions.find(&token, &door(7), false, seconds(1)).is_none());
     }
 

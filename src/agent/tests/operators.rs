@@ -210,6 +210,139 @@ async fn a_supervisor_confirms_what_an_earlier_day_took() {
     assert!(matches!(late, Refused::Operator(OperatorRefused::NotApproved { .. })), "{late:?}");
 }
 
+/// What happens between a supervisor's word and the command.
+#[derive(Clone, Copy, Debug)]
+enum Between {
+    Nothing,
+    Removed(&'static str),
+    /// Removed, and added again in this role.
+    AddedAgain(&'static str, Role),
+    /// The same one, or another one.
+    PinSet(&'static str),
+    SignsOut(&'static str),
+    RunsOut(&'static str),
+    Locked(&'static str),
+    Unlocked(&'static str),
+}
+
+impl Terminal {
+    /// Ben confirms the refund of transaction 1 to Anna.
+    async fn word_of_ben(&mut self, wanted: &Wanted) -> TokenDigest {
+        let (reply, given) = oneshot::channel();
+        let (wanted, door) = (Box::new(wanted.clone()), wanted.caller.who().door());
+        let (name, pin) = (name("Ben"), pin(PIN));
+        self.agent.operator_asked(OperatorCommand::Approve { name, pin, wanted, door, place: None, reply });
+        self.reckoned().await;
+        TokenDigest::of(given.await.unwrap().unwrap().approval.as_bytes())
+    }
+
+    fn remove(&mut self, text: &str) {
+        let (reply, mut removed) = oneshot::channel();
+        self.agent.operator_asked(OperatorCommand::Remove { name: name(text), by: Caller::root(0), reply });
+        removed.try_recv().unwrap().unwrap();
+    }
+
+    async fn happens(&mut self, between: Between, session: Option<TokenDigest>) {
+        match between {
+            Between::Nothing => {}
+            Between::Removed(who) => self.remove(who),
+            Between::AddedAgain(who, role) => {
+                self.remove(who);
+                self.add(who, role).await;
+            }
+            Between::PinSet(who) => {
+                let (reply, set) = oneshot::channel();
+                let (name, by) = (name(who), Caller::root(0));
+                self.agent.operator_asked(OperatorCommand::SetPin { name, pin: pin(PIN), by, reply });
+                self.reckoned().await;
+                set.await.unwrap().unwrap();
+            }
+            Between::SignsOut(_) => {
+                let (reply, mut signed_out) = oneshot::channel();
+                let (token, door) = (session.unwrap(), till(1));
+                self.agent.operator_asked(OperatorCommand::SignOut { token, door, reply });
+                signed_out.try_recv().unwrap().unwrap();
+            }
+            Between::RunsOut(_) => {
+                tokio::time::advance(Duration::from_secs(60)).await;
+                assert!(self.whose(session.unwrap(), false).is_err(), "it has run out");
+            }
+            Between::Locked(who) => {
+                for _ in 0..5 {
+                    let heard = self.try_pin(who, "110395", till(3));
+                    self.reckoned().await;
+                    assert_eq!(refused(heard), Refused::Operator(OperatorRefused::WrongPin));
+                }
+                let locked = refused(self.try_pin(who, PIN, till(4)));
+                assert!(matches!(locked, Refused::Operator(OperatorRefused::Locked { .. })), "{locked:?}");
+            }
+            Between::Unlocked(who) => {
+                let (reply, mut unlocked) = oneshot::channel();
+                self.agent.operator_asked(OperatorCommand::Unlock { name: name(who), by: Caller::root(0), reply });
+                unlocked.try_recv().unwrap().unwrap();
+            }
+        }
+    }
+}
+
+/// The rows of the table in `counter/approvals.rs`.
+#[tokio::test(start_paused = true)]
+async fn a_word_ends_with_the_one_who_gave_it_and_with_the_one_who_got_it() {
+    let settings = "[operators]\nidle-lock-s = 60\n[gateway.assumptions]\nquery-by-date = false\n";
+    let staffed = TempDir::new().unwrap();
+    {
+        let mut terminal = Terminal::start(staffed.path(), "");
+        terminal.sold(1, "till-1", 1000);
+        for (who, role) in [("Anna", Role::Cashier), ("Ben", Role::Supervisor), ("Dora", Role::Supervisor)] {
+            terminal.add(who, role).await;
+        }
+    }
+    for (between, is_good) in [
+        (Between::Nothing, true),
+        (Between::Removed("Ben"), false),
+        (Between::Removed("Anna"), false),
+        (Between::Removed("Dora"), true),
+        (Between::AddedAgain("Ben", Role::Supervisor), false),
+        (Between::AddedAgain("Ben", Role::Cashier), false),
+        (Between::AddedAgain("Anna", Role::Cashier), false),
+        (Between::PinSet("Ben"), false),
+        (Between::PinSet("Anna"), false),
+        (Between::PinSet("Dora"), true),
+        (Between::SignsOut("Ben"), false),
+        (Between::SignsOut("Anna"), true),
+        (Between::SignsOut("Dora"), true),
+        (Between::RunsOut("Ben"), true),
+        (Between::Locked("Ben"), true),
+        (Between::Unlocked("Ben"), true),
+    ] {
+        let folder = copy_of(&staffed);
+        let mut terminal = Terminal::start(folder.path(), settings);
+        let session = match between {
+            Between::SignsOut(who) | Between::RunsOut(who) => Some(terminal.sign_in(who, till(1)).await),
+            _ => None,
+        };
+        let present = |approval| {
+            let operator = Some(SignedIn { name: name("Anna"), role: Role::Cashier });
+            Presence { required: true, operator, approval }
+        };
+        let mut wanted = refund("till-1", by_reference("till-1", 1), 1000, &[]);
+        let caller = wanted.caller.clone();
+        wanted.caller = caller.with(present(None));
+        let word = terminal.word_of_ben(&wanted).await;
+        terminal.happens(between, session).await;
+        wanted.caller = caller.with(present(Some(word)));
+        let (transaction, amount) = terminal.agent.transaction_and_amount(&wanted).unwrap();
+        let supervisor = terminal.agent.author(&wanted, &transaction, amount).map(|who| who.supervisor);
+        match is_good {
+            true => assert_eq!(supervisor, Ok(Some(name("Ben"))), "{between:?}"),
+            false => assert!(
+                matches!(supervisor, Err(Refused::Operator(OperatorRefused::NotApproved { .. }))),
+                "{between:?}: {supervisor:?}"
+            ),
+        }
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn without_the_key_of_the_pins_nobody_signs_in_and_the_list_says_whose_pin_is_to_be_set() {
     let folder = TempDir::new().unwrap();
