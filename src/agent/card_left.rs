@@ -38,9 +38,12 @@ struct NextSale {
 }
 
 impl Slot {
-    pub(super) fn hears(&mut self, event: &ReaderEvent) {
+    /// A word about another sale than the one that has the reader comes too late: that sale has lost the reader.
+    pub(super) fn hears(&mut self, event: &ReaderEvent, in_use_by: Option<SaleNumber>) {
         match event {
-            ReaderEvent::NoCard { .. } | ReaderEvent::Completed { .. } => self.is_finishing = true,
+            ReaderEvent::NoCard { sale, .. } | ReaderEvent::Completed { sale, .. } if in_use_by == Some(*sale) => {
+                self.is_finishing = true;
+            }
             ReaderEvent::Progress { progress: ReaderProgress::RemoveCard, .. } => self.card_is_in = true,
             ReaderEvent::Idle | ReaderEvent::Unready(_) => (self.is_finishing, self.card_is_in) = (false, false),
             _ => {}

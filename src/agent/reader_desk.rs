@@ -91,7 +91,7 @@ impl HeardReader {
 
 impl Agent {
     pub(super) fn reader_says(&mut self, event: reader::ReaderEvent) {
-        self.reader.slot.hears(&event);
+        self.reader.slot.hears(&event, self.reader.in_use_by);
         match event {
             reader::ReaderEvent::Ready(identity) => {
                 tracing::info!(serial = %identity.serial, model = %identity.model, firmware = %identity.firmware, "reader ready");

@@ -25,6 +25,7 @@ use crate::wire;
 mod card_left;
 mod edges;
 mod from_elsewhere;
+mod journal_fails;
 mod later;
 mod looked_up;
 mod operators;

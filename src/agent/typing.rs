@@ -7,12 +7,13 @@ use tokio::sync::oneshot;
 
 use crate::money::{Amount, Currency};
 use crate::reader::{AmountToType, NoAmount, ReaderOrder, TypeAmount};
-use crate::sale::{Event, Reason};
+use crate::sale::{Event, Reason, Standing};
 use crate::till::Refused;
 use crate::transaction::SaleNumber;
 use crate::words::clean;
 
 use super::card_left::TAKE_IT_OUT;
+use super::sale_desk::OpenSale;
 use super::{Agent, reasons};
 
 /// The number under which an amount is typed that belongs to no sale.
@@ -109,12 +110,18 @@ impl Agent {
             });
             charged.map(|()| Event::TipTyped { tip })
         });
-        let event = event.unwrap_or_else(|why| {
-            // The reader waits for the next order: no card was asked for.
+        self.advance(number, event.unwrap_or_else(|why| Event::NoCard { why }));
+        // The reader waits for the next order, and says nothing more of a sale that does not ask for its card.
+        if !self.asks_for_its_card(number) {
             self.reader.in_use_by.take_if(|at_reader| *at_reader == number);
-            Event::NoCard { why }
-        });
-        self.sales.inbox.push_back((number, event));
+        }
+    }
+
+    /// Whether a sale goes on at the reader once its tip is typed: not when it has ended, as one that was cancelled in
+    /// the same moment, and not when that could not be recorded.
+    fn asks_for_its_card(&self, number: SaleNumber) -> bool {
+        let waits = |active: &OpenSale| !active.stuck && active.sale.standing() == Standing::Waiting;
+        self.sales.open.get(&number).is_some_and(waits)
     }
 
     /// The reader went away: nobody types any more.

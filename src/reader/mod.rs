@@ -45,6 +45,8 @@ mod settings;
 
 pub use driver::ReaderFamily;
 pub use local_time::LocalTime;
+#[cfg(test)]
+pub(crate) use port::tested;
 pub use port::{ReaderGone, ReaderHandle, nobody, spawn};
 pub use reasons::{NoAmount, NoCard, NotEncrypting, Unready};
 pub use settings::{ClockSource, ReaderLanguage, ReaderSettings};

@@ -70,6 +70,13 @@ pub fn nobody() -> (ReaderHandle, mpsc::Receiver<ReaderEvent>) {
     (ReaderHandle(mpsc::channel(1).0), mpsc::channel(1).1)
 }
 
+/// A reader whose orders a test takes.
+#[cfg(test)]
+pub(crate) fn tested() -> (ReaderHandle, mpsc::Receiver<ReaderOrder>) {
+    let (handle, orders) = mpsc::channel(ORDERS);
+    (ReaderHandle(handle), orders)
+}
+
 /// Starts the task that owns the reader. It ends when every [`ReaderHandle`] or the events' receiver is dropped.
 ///
 /// # Panics

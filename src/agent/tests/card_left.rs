@@ -3,19 +3,28 @@
 use super::*;
 use crate::reader::{NoCard, ReaderEvent, ReaderProgress};
 use crate::sale::Reason;
-use crate::till::{Attention, SaleView};
+use crate::till::{Attention, SaleView, WantedTip};
 
-fn terminal_with_reader(folder: &Path) -> Terminal {
+pub(super) fn terminal_with_reader(folder: &Path) -> Terminal {
     let mut terminal = Terminal::start(folder, "");
     terminal.with_reader();
     terminal
 }
 
 impl Terminal {
-    async fn sells(&mut self, till: &str, reference: &str) -> Result<SaleView, Refused> {
+    pub(super) async fn sells(&mut self, till: &str, reference: &str) -> Result<SaleView, Refused> {
+        self.sells_with_tip(till, reference, None).await
+    }
+
+    pub(super) async fn sells_with_tip(
+        &mut self,
+        till: &str,
+        reference: &str,
+        tip: Option<WantedTip>,
+    ) -> Result<SaleView, Refused> {
         let transaction = WantedTransaction::Sale {
             amount: eur(1000),
-            tip: None,
+            tip,
             manual: false,
             accept_partial: false,
             till_confirms: None,
@@ -30,7 +39,7 @@ impl Terminal {
         answer
     }
 
-    fn goes_on(&mut self) {
+    pub(super) fn goes_on(&mut self) {
         self.agent.settle();
         self.agent.tell_and_print();
     }
@@ -43,11 +52,11 @@ impl Terminal {
         self.goes_on();
     }
 
-    fn says_of(&self, till: &str, reference: &str) -> SaleView {
+    pub(super) fn says_of(&self, till: &str, reference: &str) -> SaleView {
         self.agent.find(till, &Reference::parse(reference).unwrap()).unwrap().1
     }
 
-    fn at_reader(&self) -> Option<u64> {
+    pub(super) fn at_reader(&self) -> Option<u64> {
         self.agent.reader.in_use_by.map(SaleNumber::get)
     }
 }
@@ -131,4 +140,35 @@ async fn a_sale_that_waits_for_the_slot_can_be_cancelled_and_hears_of_a_lost_rea
     let lost = terminal.says_of("till-2", "R3");
     assert_eq!((lost.outcome, lost.reason.as_deref()), (Some(OutcomeWord::NotSent), Some("reader-restarting")));
     assert!(terminal.at_reader().is_none() && !terminal.agent.status(|_| true).reader.card_left);
+}
+
+/// The reader went away and came back, and said meanwhile that it could not take the order of before.
+#[tokio::test(start_paused = true)]
+async fn a_late_word_about_a_sale_that_lost_the_reader_frees_it_for_nobody() {
+    let late = |sale| {
+        [
+            ReaderEvent::NoCard { sale, why: NoCard::NotReady },
+            ReaderEvent::Completed {
+                sale,
+                verdict: crate::reader::CardVerdict::Lost,
+                facts: None,
+                scripts_dropped: false,
+            },
+        ]
+    };
+    for event in late(SaleNumber::new(1)) {
+        let folder = TempDir::new().unwrap();
+        let mut terminal = terminal_with_reader(folder.path());
+        terminal.sells("till-1", "R1").await.unwrap();
+        let cause = "gone".to_owned();
+        terminal.agent.reader_says(ReaderEvent::Unready(crate::reader::Unready::Restarting { cause }));
+        let said = format!("{event:?}");
+        terminal.agent.reader_says(event);
+        terminal.goes_on();
+        terminal.with_reader();
+        terminal.sells("till-1", "R2").await.unwrap();
+        let busy = terminal.sells("till-2", "R3").await;
+        let Err(Refused::Busy { reference, .. }) = busy else { panic!("{said}: {busy:?}") };
+        assert_eq!((reference.as_str(), terminal.at_reader()), ("R2", Some(2)), "{said}");
+    }
 }

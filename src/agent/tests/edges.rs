@@ -13,7 +13,7 @@ use crate::counter::OpenKind;
 use crate::till::{CloseAsked, CloseView};
 use crate::transaction::{OnSilence, Taken};
 
-fn tapped() -> CardFacts {
+pub(super) fn tapped() -> CardFacts {
     CardFacts {
         entry: EntryMode::NfcIcc,
         pan: MaskedPan::new("476173******0119"),
