@@ -117,6 +117,9 @@ mod tests {
             (Some("50.00"), "1", "JPY", false),
             (None, "99999.99", "EUR", true),
             (None, "99999.99", "USD", true),
+            // What the gateway has no form for is charged by nobody.
+            (None, "1.230", "KWD", true),
+            (None, "1.234", "KWD", false),
         ] {
             let judged = limits(most, None).may_charge(amount(asked, code));
             assert_eq!(judged.is_ok(), may, "{asked} {code} with {most:?}: {judged:?}");
@@ -138,6 +141,17 @@ mod tests {
             match judged {
                 Ok(charged) => assert_eq!(charged, amount(tip, code)),
                 Err(refused) => assert!(matches!(refused, Refused::Tip { .. }), "{refused:?}"),
+            }
+        }
+    }
+
+    #[test]
+    fn what_the_gateway_has_no_form_for_begins_in_no_way() {
+        for (text, may) in [("1.230", true), ("1.234", false)] {
+            for kind in [Kind::Sale, Kind::PreAuthorisation, Kind::Credit, Kind::Capture, Kind::Refund, Kind::Reversal]
+            {
+                let judged = limits(None, None).may_begin(kind, amount(text, "KWD"));
+                assert_eq!(judged.is_ok(), may, "{kind:?} of {text}: {judged:?}");
             }
         }
     }

@@ -34,7 +34,7 @@ impl Terminal {
         let order: Order = serde_json::from_value(json!({
             "number": number, "till": till, "reference": format!("R{number}"), "amount": eur(minor),
             "tillConfirms": "reverse", "terminalId": TERMINAL, "merchantTransactionId": reference(number),
-            "startedUnixMs": self.agent.now().unix_ms, "localTime": "2026-11-20 13:00:00",
+            "startedUnixMs": self.agent.now().unix_ms - 60_000, "localTime": "2026-11-20 13:00:00",
         }))
         .unwrap();
         assert_eq!(order.till_confirms, Some(OnSilence::Reverse));
@@ -71,6 +71,14 @@ impl Terminal {
         let now = self.agent.now();
         let _ = self.agent.journal.book.commit(&mut sale, first, now.unix_ms).unwrap();
         self.agent.journal.last_number = self.agent.journal.last_number.max(SaleNumber::new(number));
+    }
+
+    /// One that only the journal knows hears of something.
+    fn hears(&mut self, number: u64, event: Event) {
+        let mut sale = self.agent.journal.book.number(SaleNumber::new(number)).unwrap().unwrap();
+        let now = self.agent.now();
+        let step = sale.handle(event, now, self.agent.sales.deadlines);
+        let _ = self.agent.journal.book.commit(&mut sale, step, now.unix_ms).unwrap();
     }
 
     /// What is told of the refund of a rest, by its reference: its amount.
@@ -178,9 +186,26 @@ async fn a_close_names_what_is_open_with_what_is_left_of_it() {
     let captured = |of: u64| Transaction::Capture { of: in_journal(of) };
     let undone = |of: u64| Transaction::Reversal { of: in_journal(of) };
     // 1: nothing was taken of it. 2: a part was. 3: all of it. 4: given up. 5: whether all was taken is not known.
+    // 12: what was taken was given back. 14: a part was reserved.
+    let reserved = || Transaction::PreAuthorisationByRegistration { registration: "f".repeat(32) };
+    let order = terminal.order(14, "till-1", reserved(), 1000);
+    let Answer::Approved(mut part) = approved(&id(14)) else { unreachable!() };
+    part.amount = ApprovedAmount::Said(eur(600));
+    terminal.enter_order(Order { accept_partial: true, ..order }, Some(Answer::Approved(part)));
+    let found = sale::ListedTransaction {
+        id: PaymentId::new(id(14)),
+        payment_type: "PA".to_owned(),
+        amount: ApprovedAmount::Said(eur(600)),
+        state: sale::ListedState::Approved,
+        reference: Some(reference(14)),
+        refers_to: None,
+    };
+    terminal.hears(14, Event::Inquired(Inquiry::Payments(vec![found])));
+    terminal.enter(12, "till-1", reserved(), 1000, Some(approved(&id(12))));
+    terminal.enter(13, "till-1", captured(12), 400, Some(approved(&id(13))));
+    terminal.enter(15, "till-1", undone(13), 400, Some(approved(&id(15))));
     for number in 1..=5 {
-        let reserved = Transaction::PreAuthorisationByRegistration { registration: "f".repeat(32) };
-        terminal.enter(number, "till-1", reserved, 1000, Some(approved(&id(number))));
+        terminal.enter(number, "till-1", reserved(), 1000, Some(approved(&id(number))));
     }
     for (number, transaction, minor, answer) in [
         (6, captured(2), 400, approved(&id(6))),
@@ -201,6 +226,8 @@ async fn a_close_names_what_is_open_with_what_is_left_of_it() {
     assert_eq!(reserved(1).map(|item| item.2.clone()), Some(text("10.00")), "{open:?}");
     assert_eq!(reserved(2).map(|item| item.2.clone()), Some(text("6.00")), "{open:?}");
     assert_eq!((reserved(3), reserved(4)), (None, None), "{open:?}");
+    assert_eq!(reserved(12).map(|item| item.2.clone()), Some(text("10.00")), "{open:?}");
+    assert_eq!(reserved(14).map(|item| item.2.clone()), Some(text("6.00")), "{open:?}");
     assert_eq!(reserved(5).map(|item| item.2.clone()), Some(text("10.00")), "{open:?}");
     assert!(open.iter().any(|item| item.1 == 9 && item.0 != OpenKind::PreAuthorisation), "{open:?}");
     assert!(open.iter().all(|item| item.1 != 10), "{open:?}");
@@ -208,6 +235,12 @@ async fn a_close_names_what_is_open_with_what_is_left_of_it() {
     let second = terminal.close("till-1").await;
     assert_eq!(shown(&second), open);
     assert_eq!((first.close.number, second.close.number), (1, 2));
+    assert_eq!(first.not_printed, None, "it was not to be printed, and here is no printer");
+    // A close goes on where the one before ended, and its own mark is in the next one.
+    let (before, after) = (&first.close.period, &second.close.period);
+    assert_eq!((before.after_entry, after.after_entry), (0, before.to_entry));
+    assert_eq!((before.from.clone(), after.from.clone()), (None, Some(before.to.clone())));
+    assert!(after.to_entry > before.to_entry, "{after:?}");
     assert!(first.close.kinds.iter().any(|sum| sum.sum == "7.00"), "{:?}", first.close.kinds);
     assert!(second.close.kinds.is_empty(), "{:?}", second.close.kinds);
     // One of them is taken meanwhile.
@@ -264,5 +297,118 @@ async fn a_reversal_that_waited_for_long_is_looked_up_again_before_it_goes_on() 
         let heard = terminal.agent.sales.inbox.iter().skip(before);
         let held_back = heard.filter(|(_, event)| matches!(event, Event::ReversalAnswered { .. })).count();
         assert_eq!(held_back == 0, goes_at_once, "after {waited_s} s");
+    }
+}
+
+/// The sales of another board's journal that its own close has counted are in that close alone.
+#[tokio::test(start_paused = true)]
+async fn what_another_boards_close_has_counted_is_in_no_sum_here() {
+    let (ours, theirs) = (TempDir::new().unwrap(), TempDir::new().unwrap());
+    Terminal::start(ours.path(), "").sold(7, "till-1", 100);
+    {
+        let mut before = Terminal::start(theirs.path(), "");
+        before.sold(1, "till-1", 2000);
+        before.close("till-1").await;
+        before.sold(2, "till-1", 300);
+    }
+    let (path, file) = (ours.path().join("journal.db"), theirs.path().join("journal.db"));
+    crate::journal::adopt(&path, &file, Some(TERMINAL), clock::built_unix_ms()).unwrap();
+    let mut terminal = Terminal::start(ours.path(), "");
+    let close = terminal.close("till-1").await.close;
+    let sums: Vec<_> = close.kinds.iter().map(|sum| (sum.count, sum.sum.as_str())).collect();
+    assert_eq!(sums, [(2, "4.00")], "1.00 of ours, and 3.00 that no close of theirs has counted");
+}
+
+/// The disk is full: no close is made and none is promised, and no sale is taken until it can be written again.
+#[tokio::test(start_paused = true)]
+async fn a_close_that_cannot_be_written_is_none_and_the_journal_is_faulty() {
+    let folder = TempDir::new().unwrap();
+    let mut terminal = Terminal::start(folder.path(), "");
+    terminal.sold(1, "till-1", 700);
+    let file = rusqlite::Connection::open(folder.path().join("journal.db")).unwrap();
+    file.execute_batch("CREATE TRIGGER full BEFORE INSERT ON mark BEGIN SELECT raise(ABORT, 'disk full'); END")
+        .unwrap();
+    let wish = || CloseAsked {
+        till: "till-1".to_owned(),
+        reference: Some(Reference::parse("Z1").unwrap()),
+        by: Who::default(),
+        print: false,
+    };
+    let (reply, mut made) = oneshot::channel();
+    terminal.agent.begin_close(wish(), reply);
+    let counted = terminal.ends.tasks.recv().await.unwrap();
+    terminal.agent.task_brought(counted);
+    let refused = made.try_recv().unwrap();
+    assert!(matches!(refused, Err(Refused::Journal { .. })), "{refused:?}");
+    assert!(terminal.agent.journal.fault.is_some() && terminal.agent.journal.book.last_close().unwrap().is_none());
+    // As long as that stands none is counted either.
+    let (reply, mut made) = oneshot::channel();
+    terminal.agent.begin_close(wish(), reply);
+    let refused = made.try_recv().expect("it is refused at once");
+    assert!(matches!(refused, Err(Refused::Journal { .. })), "{refused:?}");
+    file.execute_batch("DROP TRIGGER full").unwrap();
+    terminal.agent.retry_journal();
+    let close = terminal.close("till-1").await.close;
+    assert_eq!((close.number, close.kinds[0].sum.as_str()), (1, "7.00"));
+}
+
+/// A part is taken: the refund of the rest is a transaction of its own, which is sent.
+#[tokio::test(start_paused = true)]
+async fn the_refund_of_a_rest_begins_now_under_a_reference_of_its_own_and_is_sent() {
+    let folder = TempDir::new().unwrap();
+    let mut terminal = Terminal::start(folder.path(), "");
+    terminal.waits_for_its_till(1, "till-1", 1000);
+    let now = terminal.agent.now().unix_ms;
+    terminal.takes(1, "till-1", Taken::Part { amount: eur(640) }).unwrap();
+    terminal.agent.settle();
+    let rest = terminal.agent.sales.open[&SaleNumber::new(2)].sale.clone();
+    let (order, prefix) = (rest.order(), format!("{TERMINAL}-2-"));
+    assert!(order.merchant_transaction_id.starts_with(&prefix), "{}", order.merchant_transaction_id);
+    assert!(order.started_unix_ms >= now, "{} {now}: not when the sale began", order.started_unix_ms);
+    assert_eq!(rest.standing(), Standing::InProgress, "it is sent");
+    // Another refund of the sale, which is under way when the rest has ended, is not the rest.
+    terminal.agent.advance(SaleNumber::new(2), Event::Answered(approved(&id(2))));
+    terminal.agent.tell_and_print();
+    assert!(!terminal.agent.sales.open.contains_key(&SaleNumber::new(2)));
+    let (other, _) = Sale::begin(terminal.order(3, "till-1", Transaction::Refund { of: in_journal(1) }, 100));
+    let now = terminal.agent.clock.monotonic();
+    terminal.agent.sales.open.insert(SaleNumber::new(3), OpenSale::new(other, now));
+    let (sale, _) = terminal.agent.find("till-1", &Reference::parse("R1").unwrap()).unwrap();
+    let told = terminal.agent.rest_of(&sale).expect("its rest");
+    assert_eq!((told.number, told.amount.as_str()), (SaleNumber::new(2), "3.60"));
+}
+
+/// Of a sale that is read from the journal the live one says how long its till may still answer; and one whose
+/// standing only the disk knows hears no answer.
+#[tokio::test(start_paused = true)]
+async fn a_till_that_is_waited_for_is_answered_by_how_the_sale_stands_now() {
+    let folder = TempDir::new().unwrap();
+    let mut terminal = Terminal::start(folder.path(), "till-confirm-s = 120");
+    terminal.waits_for_its_till(1, "till-1", 1000);
+    tokio::time::advance(Duration::from_secs(50)).await;
+    let kept = terminal.agent.journal.book.number(SaleNumber::new(1)).unwrap().unwrap();
+    let asked = terminal.agent.to_confirm(&kept).unwrap();
+    let left = DateTime::parse_from_rfc3339(&asked.until).unwrap().timestamp() - terminal.agent.clock.unix_ms() / 1000;
+    assert!((69..=70).contains(&left), "{left}");
+    terminal.agent.sales.open.get_mut(&SaleNumber::new(1)).unwrap().stuck = true;
+    for taken in [Taken::All, Taken::Nothing, Taken::Part { amount: eur(640) }] {
+        let refused = terminal.takes(1, "till-1", taken).unwrap_err();
+        assert!(matches!(refused, Refused::Journal { .. }), "{taken:?}: {refused:?}");
+    }
+    assert!(terminal.rests().is_empty());
+}
+
+/// What is taken up from the disk once more is in the figures once.
+#[tokio::test(start_paused = true)]
+async fn a_sale_that_is_taken_up_again_is_counted_no_second_time() {
+    for was_counted in [false, true] {
+        let folder = TempDir::new().unwrap();
+        Terminal::start(folder.path(), "").enter(1, "till-1", stored_card(), 1000, Some(lost()));
+        let mut terminal = Terminal::start(folder.path(), "");
+        let open = terminal.agent.sales.open.get_mut(&SaleNumber::new(1)).unwrap();
+        (open.counted, open.stuck) = (was_counted, true);
+        terminal.agent.retry_journal();
+        let open = &terminal.agent.sales.open[&SaleNumber::new(1)];
+        assert_eq!((open.counted, open.stuck), (was_counted, false));
     }
 }

@@ -73,3 +73,19 @@ async fn a_refund_of_a_trained_payment_that_is_in_the_journal_is_never_sent() {
         "{said:?}"
     );
 }
+
+/// One of training that is open in the shop's journal is left alone; nothing of it is looked up or taken back.
+#[tokio::test(start_paused = true)]
+async fn an_open_transaction_of_training_is_left_alone() {
+    let folder = TempDir::new().unwrap();
+    {
+        let mut before = Terminal::start(folder.path(), "");
+        let order = before.order(1, "till-1", stored_card(), 1000);
+        before.enter_order(Order { training: Some(crate::transaction::Lesson::ALL[0]), ..order }, Some(lost()));
+        before.enter(2, "till-1", stored_card(), 1000, Some(lost()));
+    }
+    let terminal = Terminal::start(folder.path(), "");
+    let left_alone: Vec<_> = terminal.agent.sales.left_alone.iter().map(|(number, (.., why))| (number, why)).collect();
+    assert!(matches!(left_alone[..], [(number, why)] if *number == 1 && why.contains("one of training")));
+    assert_eq!(terminal.agent.sales.open.keys().map(|number| number.get()).collect::<Vec<_>>(), [2]);
+}

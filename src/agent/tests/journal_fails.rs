@@ -310,3 +310,40 @@ async fn a_sale_without_a_card_is_stuck_for_as_long_as_the_disk_is_full_and_keep
     at.terminal.sells("till-1", "R2").await.unwrap();
     assert_eq!((at.ordered(), at.terminal.at_reader()), (vec![Ordered::Arm(2)], Some(2)));
 }
+
+/// The bank's decline is on the disk, and the card's last word alone is not: the outcome stands.
+#[tokio::test(start_paused = true)]
+async fn an_outcome_that_is_recorded_stands_although_the_cards_last_word_cannot_be_written() {
+    let mut at = AtReader::new();
+    at.terminal.sells("till-1", "R1").await.unwrap();
+    at.card(1);
+    at.answers(Answer::Declined(Box::new(Refusal { for_chip: ForChip::default(), ..*refused() })));
+    let declined = (SaleState::Ended, Some(OutcomeWord::Declined), false);
+    assert_eq!(at.told("R1"), declined);
+    at.full(true);
+    at.completed(CardVerdict::Refused);
+    assert_eq!(at.told("R1"), declined, "it is not told as unconfirmed");
+    at.says(ReaderEvent::Idle);
+    at.full(false);
+    tokio::time::advance(Duration::from_secs(5)).await;
+    at.terminal.goes_on();
+    assert_eq!(at.told("R1"), declined);
+}
+
+/// A till that listens hears at once that nothing is sure.
+#[tokio::test(start_paused = true)]
+async fn a_till_that_listens_hears_at_once_that_the_journal_failed() {
+    let mut at = AtReader::new();
+    at.terminal.sells("till-1", "R1").await.unwrap();
+    at.card(1);
+    let mut listener = at.terminal.agent.progress.listen();
+    at.full(true);
+    at.answers(issuer_approves(ApprovedAmount::NotSaid));
+    let mut heard = Vec::new();
+    while let Some(Ok(step)) = listener.try_next() {
+        heard.push((step.till.clone(), step.step.clone(), step.sale.as_ref().map(|sale| sale.state)));
+    }
+    let unconfirmed = ("till-1".to_owned(), "unconfirmed".to_owned(), Some(SaleState::Unconfirmed));
+    assert!(heard.contains(&unconfirmed), "{heard:?}");
+    assert!(heard.iter().any(|(_, step, _)| step == "journal-failed"), "{heard:?}");
+}

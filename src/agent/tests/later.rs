@@ -57,3 +57,92 @@ async fn the_latest_transaction_is_the_tills_own() {
     assert_eq!(latest(&terminal, "till-2").unwrap(), "R4");
     assert!(latest(&terminal, "till-3").is_err());
 }
+
+/// The currency of what follows is that of the earlier one, whatever the terminal's is now, and however little it is.
+#[tokio::test(start_paused = true)]
+async fn what_follows_is_in_the_currency_of_the_earlier_one() {
+    let folder = TempDir::new().unwrap();
+    let mut terminal = Terminal::start(folder.path(), "");
+    let usd = |minor| Amount::from_minor(minor, Currency::from_code("USD").unwrap()).unwrap();
+    let reserved = || Transaction::PreAuthorisationByRegistration { registration: "f".repeat(32) };
+    terminal.sold(1, "till-1", 1000);
+    terminal.enter(2, "till-1", reserved(), 1000, Some(approved(&id(2))));
+    let order = Order { amount: usd(1000), ..terminal.order(3, "till-1", stored_card(), 1) };
+    terminal.enter_order(order, Some(approved(&id(3))));
+    let of = |number| by_reference("till-1", number);
+    for (transaction, is_possible) in [
+        (WantedTransaction::Refund { of: of(1), amount: Some(usd(1)) }, false),
+        (WantedTransaction::Refund { of: of(1), amount: Some(eur(1)) }, true),
+        (WantedTransaction::Reversal { of: of(1), amount: Some(usd(1000)) }, false),
+        (WantedTransaction::Capture { of: of(2), amount: Some(usd(1)) }, false),
+        (WantedTransaction::Capture { of: of(2), amount: Some(eur(1)) }, true),
+        (WantedTransaction::Increment { of: of(2), amount: usd(1) }, false),
+        (WantedTransaction::Increment { of: of(2), amount: eur(1) }, true),
+        (WantedTransaction::Refund { of: of(3), amount: Some(eur(1)) }, false),
+        (WantedTransaction::Refund { of: of(3), amount: Some(usd(1)) }, true),
+    ] {
+        let wanted = Wanted { transaction, ..refund("till-1", of(1), 1, &[]) };
+        let may = terminal.may(&wanted);
+        assert_eq!(may.is_ok(), is_possible, "{:?}: {may:?}", wanted.transaction);
+        assert!(may.is_ok() || may.is_err_and(|why| why.contains("the earlier transaction is in")));
+    }
+}
+
+/// An increment goes back as long as its reservation was not used.
+#[tokio::test(start_paused = true)]
+async fn an_increment_is_not_reversed_once_its_reservation_was_captured() {
+    for (was_captured, is_possible) in [(false, true), (true, false)] {
+        let folder = TempDir::new().unwrap();
+        let mut terminal = Terminal::start(folder.path(), "");
+        let reserved = Transaction::PreAuthorisationByRegistration { registration: "f".repeat(32) };
+        terminal.enter(1, "till-1", reserved, 1000, Some(approved(&id(1))));
+        terminal.enter(2, "till-1", Transaction::Increment { of: in_journal(1) }, 500, Some(approved(&id(2))));
+        if was_captured {
+            terminal.enter(3, "till-1", Transaction::Capture { of: in_journal(1) }, 100, Some(approved(&id(3))));
+        }
+        let transaction = WantedTransaction::Reversal { of: by_reference("till-1", 2), amount: None };
+        let wanted = Wanted { transaction, ..refund("till-1", by_reference("till-1", 2), 1, &[]) };
+        assert_eq!(terminal.may(&wanted).is_ok(), is_possible, "captured: {was_captured}");
+    }
+}
+
+/// A till is told how much is left only where something may follow.
+#[tokio::test(start_paused = true)]
+async fn what_is_left_is_told_once_something_may_follow() {
+    let folder = TempDir::new().unwrap();
+    Terminal::start(folder.path(), "").sold(1, "till-1", 1000);
+    let mut terminal = Terminal::start(folder.path(), "");
+    let left = |terminal: &Terminal, reference: &str| {
+        let (sale, view) = terminal.agent.find("till-1", &Reference::parse(reference).unwrap()).unwrap();
+        terminal.agent.with_what_is_left(&sale, view).left
+    };
+    assert_eq!(left(&terminal, "R1"), None, "nobody knows yet whether this journal is an old copy");
+    for of in [by_reference("till-1", 1), EarlierName::Number(SaleNumber::new(1))] {
+        let refused = terminal.may(&refund("till-1", of, 1000, &[])).unwrap_err();
+        assert!(refused.contains("has not said yet"), "nor does anything follow: {refused}");
+    }
+    terminal.agent.references_listed(super::listed(vec![reference(1)]));
+    assert!(terminal.may(&refund("till-1", by_reference("till-1", 1), 1000, &[])).is_ok());
+    assert_eq!(left(&terminal, "R1").as_deref(), Some("10.00"));
+    terminal.refunded(2, "till-1", in_journal(1), 1000);
+    terminal.enter(3, "till-1", stored_card(), 500, Some(lost()));
+    assert_eq!((left(&terminal, "R1").as_deref(), left(&terminal, "R3")), (Some("0"), None));
+}
+
+/// An id is 32 letters and digits, and nothing else is asked for or kept.
+#[tokio::test(start_paused = true)]
+async fn a_payment_is_named_by_32_letters_and_digits() {
+    let folder = TempDir::new().unwrap();
+    let terminal = Terminal::start(folder.path(), "max-credit-amount = \"50.00\"");
+    for (payment, is_one) in [
+        ("a".repeat(32), true),
+        ("a".repeat(31), false),
+        ("a".repeat(33), false),
+        (format!("{}/", "a".repeat(31)), false),
+        (String::new(), false),
+    ] {
+        let of = EarlierName::Payment(PaymentId::new(payment.clone()));
+        let may = terminal.may(&refund("till-1", of, 100, &[Right::UnknownPayment]));
+        assert_eq!(may.is_ok(), is_one, "{payment}: {may:?}");
+    }
+}
