@@ -7,7 +7,6 @@ import { EMPTY } from "./draft.js";
 export const REPEAT_MS = 10000;
 export const RETRY_MS = 700;
 
-const RUNNING = ["waiting-for-card", "in-progress", "awaiting-signature", "awaiting-till"];
 /** Kinds for which the customer's card is read. */
 export const NEEDS_CARD = ["sale", "pre-authorisation", "credit", "store-card"];
 /** So many of this page's references are known as its own. */
@@ -16,7 +15,8 @@ const OWN = 50;
 const UNKNOWN = ["no-answer", "agent-down", "no-place", "timeout", "too-many-requests"];
 
 export const isUnconfirmed = (sale) => sale?.state === "unconfirmed" || sale?.state === "unconfirmed-finishing";
-export const isRunning = (sale) => RUNNING.includes(sale?.state);
+/** What is neither over nor left to the bank: a word that a later agent has is of a sale that runs. */
+export const isRunning = (sale) => !!sale && sale.state !== "ended" && !isUnconfirmed(sale);
 /** Whether the terminal is at work on this job, or may be. */
 export const isUnderWay = (job) => !!job && (job.phase === "asking" || (job.phase === "known" && isRunning(job.sale)));
 

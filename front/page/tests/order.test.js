@@ -1,6 +1,7 @@
 // Every event that the state machine knows, in any order: what no order may do. And, row by row, what may hide a sale.
 
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { EVENTS, isRunning, isUnconfirmed, isUnderWay, mayBeReplaced, mayCancel, reduce, screenOf } from "../state.js";
 import { ended, play, T, up, view } from "./playing.js";
@@ -9,8 +10,10 @@ import { ended, play, T, up, view } from "./playing.js";
 const STATES = [
   view(), view({ state: "in-progress" }), view({ state: "awaiting-signature" }), view({ state: "awaiting-till" }), view({ state: "unconfirmed" }),
   view({ state: "unconfirmed-finishing" }), view({ state: "unconfirmed", needsPerson: "x" }), ended("approved"), ended("partially-approved"),
-  ended("declined"), ended("cancelled"), ended("not-sent"), ended("reversed"), view({ replayed: true }),
+  ended("declined"), ended("cancelled"), ended("not-sent"), ended("reversed"), view({ replayed: true }), view({ state: "a-later-word" }),
 ];
+/** What `main.js` carries out. */
+const EFFECTS = [...readFileSync(new URL("../main.js", import.meta.url), "utf8").matchAll(/^ {4}case "([\w-]+)": /gm)].map(([, name]) => name);
 const REQUEST = { kind: "sale", amount: "12.34" };
 /** What most often comes next, so that each event is played where it does something. */
 const LIKELY = {
@@ -67,6 +70,7 @@ function check(before, event, next, done) {
     if (event.type === "start-approved") assert.equal(was.phase, "refused");
   }
   for (const effect of done) {
+    assert.ok(EFFECTS.includes(effect.do), `nobody carries ${JSON.stringify(effect)} out`);
     if (effect.do === "forget") assert.ok(!isUnderWay(is) || is.reference !== effect.reference, "forgotten while it runs");
     if (["fetch", "cancel", "sign", "confirm"].includes(effect.do)) {
       const about = effect.do === "fetch" || event.type === "end-training" ? is ?? was : was;
