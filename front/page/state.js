@@ -67,8 +67,7 @@ export function screenOf(job) {
   }
 }
 
-export const mayCancel = (job) =>
-  isUnderWay(job) && job.phase === "known" && ["card", "bank"].includes(screenOf(job)) && job.cancel !== "asked";
+export const mayCancel = (job) => ["card", "bank"].includes(screenOf(job)) && job.cancel !== "asked";
 
 /**
  * The wait that the cashier sees: since when and until when, in milliseconds as `tick` has them; `until` is null when
@@ -147,7 +146,7 @@ const HANDLERS = {
       const problem = { code: "amount-differs" };
       return [withJob(state, { phase: "refused", posting: false, problem }), [forget(job)]];
     }
-    return learn(withJob(state, { posting: false }), event.sale, event, true);
+    return learn(state, event.sale, event);
   },
   "post-refused"(state, event) {
     if (!same(state, event) || state.job.phase === "known") return [state, []];
@@ -172,7 +171,7 @@ const HANDLERS = {
     if (!same(state, event)) return rememberOpen(state, event.sale);
     // An event that came after this was asked for is newer than the answer, unless that is the end.
     if (event.heard < state.job.heard && event.sale.state !== "ended") return [state, []];
-    return learn(state, event.sale, event, false);
+    return learn(state, event.sale, event);
   },
   missing(state, event) {
     if (!same(state, event) || state.job.phase !== "asking" || state.job.posting) return [state, []];
@@ -196,7 +195,7 @@ const HANDLERS = {
     const heard = job.heard + 1;
     let next = withJob(state, { heard });
     if (data.sale) {
-      const [learned, effects] = learn(next, data.sale, when, false);
+      const [learned, effects] = learn(next, data.sale, when);
       return [withStep(learned, data, when), effects];
     }
     if (job.phase !== "known" || !isUnderWay(job)) return [next, job.phase === "asking" ? [fetchOf(next)] : []];
@@ -236,7 +235,7 @@ const HANDLERS = {
   },
   cancelled(state, event) {
     if (!same(state, event)) return [state, []];
-    const [next, effects] = learn(state, event.sale, event, false);
+    const [next, effects] = learn(state, event.sale, event);
     return [withJob(next, { cancel: event.cancel }), effects];
   },
   "cancel-lost"(state, event) {
@@ -251,7 +250,7 @@ const HANDLERS = {
     return [withJob(state, { judged: accepted ? "accepted" : "refused" }), [about(state.job, effect)]];
   },
   judged(state, event) {
-    return same(state, event) ? learn(state, event.sale, event, false) : [state, []];
+    return same(state, event) ? learn(state, event.sale, event) : [state, []];
   },
   "judge-lost"(state, event) {
     return same(state, event) ? [withJob(state, { judged: null }), [fetchOf(state)]] : [state, []];
@@ -296,11 +295,11 @@ function leave(state) {
   return isNew ? { ...next, open: [...state.open, sale] } : next;
 }
 
-function learn(state, sale, { now, tick = now }, first) {
+function learn(state, sale, { now, tick = now }) {
   const { job } = state;
   if (job.phase === "known" && job.sale.state === "ended" && sale.state !== "ended") return [state, []];
   const before = job.phase === "known" ? screenOf(job) : null;
-  const stands = job.sale?.state === sale.state && job.phase === "known";
+  const stands = job.sale?.state === sale.state;
   const next = withJob(state, {
     phase: "known", posting: false, sale, fresh: true, seenAt: now, problem: null,
     // A page that has heard no step yet takes the last one that was announced.
@@ -310,7 +309,8 @@ function learn(state, sale, { now, tick = now }, first) {
     judged: sale.state === "awaiting-signature" || sale.state === "awaiting-till" ? job.judged : null,
   });
   const screen = screenOf(next.job);
-  const live = before !== null || (first && !job.restored);
+  // Whoever loads the page anew, or sees another's sale, is told by the screen alone how it stands by then.
+  const live = before !== null || !job.restored;
   const effects = live && screen !== before && SOUND_OF_SCREEN[screen] ? [{ do: "sound", name: SOUND_OF_SCREEN[screen] }] : [];
   if (sale.state === "ended" && before !== screen) effects.push({ do: "status" });
   return [next, effects];
@@ -341,9 +341,9 @@ function other(state, data, when) {
 /** Another page, or a till beside it, has begun this one: every page shows it. */
 function adopt(state, sale, when) {
   const { now } = when;
-  const job = { ...newJob(sale.reference, null, null, now), mine: false, phase: "known", sale, fresh: true, seenAt: now };
-  const [next] = learn({ ...leave(state), job }, sale, when, false);
-  return [next, [about(job, { do: "fetch", heard: 0 })]];
+  const job = { ...newJob(sale.reference, null, null, now), mine: false };
+  const [next] = learn({ ...leave(state), job }, sale, when);
+  return [next, [fetchOf(next)]];
 }
 
 /** The list of what is unconfirmed, and a notice when one of them has ended. */

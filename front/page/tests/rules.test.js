@@ -153,6 +153,11 @@ test("an answer that is older than an event is passed over, unless it is the end
   assert.equal(screenOf(play(bank, fetched(ended("declined"), { heard: 0 }))[0].job), "declined");
 });
 
+test("what is trained is no event of a payment's, nor a payment of what is trained", () => {
+  nothing(running(), step({ step: "pin-entry", training: true }));
+  nothing(running(view({ training: true })), step({ step: "pin-entry" }, { training: true }));
+});
+
 test("an event about nothing asks how the terminal stands", () => {
   for (const data of [undefined, {}, { step: "printer" }]) assert.deepEqual(reduce(up(), { type: "step", data, now: T }), [up(), [{ do: "status" }]]);
 });
@@ -211,7 +216,17 @@ test("who must act hears it: the card is to be taken out, a PIN was wrong, a car
   for (const [state, more] of [["awaiting-signature"], ["awaiting-till"], ["unconfirmed"], ["unconfirmed-finishing"], ["unconfirmed", { needsPerson: "x" }]]) {
     assert.deepEqual(sounds(play(running(), step({ step: "x", sale: view({ state, ...more }) }))[1]), ["attention"], state);
   }
-  assert.deepEqual(sounds(play(started(), posted(ended("declined")))[1]), ["declined"], "an end that comes at once");
+});
+
+test("an end has its sound whoever tells it first: the answer, an event that overtakes it, or a look after a lost answer", () => {
+  const lost = { type: "post-lost", reference: "r-1" };
+  for (const events of [[posted(ended("declined"))], [step({ step: "ended", sale: ended("declined") }), posted(ended("declined"))], [lost, fetched(ended("declined"))]]) {
+    assert.deepEqual(sounds(play(started(), ...events)[1]), ["declined"], events[0].type);
+  }
+  const restored = begin({ reference: "r-1", request: REQUEST, begunAt: T });
+  for (const event of [step({ step: "ended", sale: ended("declined") }), fetched(ended("declined"))]) assert.deepEqual(sounds(play(restored, event)[1]), []);
+  const signature = view({ state: "awaiting-signature" });
+  assert.deepEqual(sounds(play(up(), step({ step: "x", sale: signature }))[1]), [], "another's signature is that page's to ask for");
 });
 
 test("an end has the terminal looked at, once; a sale that goes on does not", () => {
