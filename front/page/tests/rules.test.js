@@ -225,6 +225,8 @@ test("an end has its sound whoever tells it first: the answer, an event that ove
   }
   const restored = begin({ reference: "r-1", request: REQUEST, begunAt: T });
   for (const event of [step({ step: "ended", sale: ended("declined") }), fetched(ended("declined"))]) assert.deepEqual(sounds(play(restored, event)[1]), []);
+  const [seen] = play(restored, fetched(view()));
+  assert.deepEqual(sounds(play(seen, step({ step: "ended", sale: ended("approved") }))[1]), ["approved"], "what ends after the reload has its sound");
   const signature = view({ state: "awaiting-signature" });
   assert.deepEqual(sounds(play(up(), step({ step: "x", sale: signature }))[1]), [], "another's signature is that page's to ask for");
 });
