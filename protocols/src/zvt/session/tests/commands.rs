@@ -18,7 +18,7 @@ fn what_is_no_order_is_answered_at_once_whatever_goes_on() {
     ] {
         let mut idle = Stage::quiet();
         idle.till(command);
-        assert_eq!(idle.told(), [answer.clone()], "{command}");
+        assert_eq!(idle.told(), std::slice::from_ref(&answer), "{command}");
         assert_eq!(idle.asked.len(), usize::from(command == TEXT), "{command}");
         let mut paying = Stage::quiet();
         paying.till(PAY);
