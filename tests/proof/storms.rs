@@ -11,10 +11,12 @@
 #![allow(clippy::float_arithmetic, reason = "as above")]
 #![allow(clippy::print_stdout, reason = "the story of one storm is for who asks for it by its seed")]
 
+#[path = "storms/stored_names.rs"]
+mod stored_names;
 #[path = "../world/mod.rs"]
 mod world;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -51,6 +53,8 @@ struct Storm {
     open: usize,
     /// Virtual time.
     lasted: Duration,
+    /// What the last board's journal keeps.
+    names: BTreeSet<String>,
 }
 
 fn storm(seed: u64) -> Storm {
@@ -119,6 +123,7 @@ fn storm(seed: u64) -> Storm {
     let (violations, ends) = world.judge();
     let faults = faults.into_inner().unwrap();
     let story = if violations.is_empty() { String::new() } else { world.story() };
+    let names = stored_names::of(&world.journal());
     let state = world.lock();
     let kinds = state.wishes.iter().map(|wish| wish.kind.as_str()).collect();
     let confirmed = state.wishes.iter().filter_map(Wish::was_asked_to_confirm).collect();
@@ -137,6 +142,7 @@ fn storm(seed: u64) -> Storm {
         closes,
         open,
         lasted: state.now(),
+        names,
     }
 }
 
@@ -212,6 +218,7 @@ struct Tally {
     closes: usize,
     open: usize,
     lasted: Duration,
+    names: BTreeSet<String>,
     wrong: Vec<String>,
     broken: Broken,
 }
@@ -242,6 +249,9 @@ fn after_every_storm_ledger_tills_and_receipts_agree() {
                     tally.boards += storm.boards + 1;
                     tally.lasted += storm.lasted;
                     tally.closes += storm.closes;
+                    if number < FEW {
+                        tally.names.extend(storm.names);
+                    }
                     tally.open += storm.open;
                     for fault in storm.faults {
                         *tally.faults.entry(fault).or_default() += 1;
@@ -299,6 +309,8 @@ fn after_every_storm_ledger_tills_and_receipts_agree() {
         tally.wrong[..tally.wrong.len().min(20)].join("\n")
     );
     if storms >= FEW {
+        let changed = stored_names::changed(&tally.names);
+        assert!(changed.is_empty() || first != 1, "the names that a journal keeps:\n{}", changed.join("\n"));
         for host_rules in host_rules::played() {
             assert!(tally.twice.contains_key(host_rules), "no storm with the {host_rules:?} gateway");
         }
