@@ -95,14 +95,8 @@ pub mod reader;
 // Every sentence for people, in every language: for cashier, customer and technician.
 pub mod words;
 
-// The words for a transaction: its kinds, its ids, who asked for it, how it ended.
-pub mod transaction;
-// What a reader hands over: sealed card data, sealed PIN, a few facts.
-pub mod card;
-// BER-TLV, tags, track 2.
-pub mod emv;
-// Amounts and currencies, in integers.
-pub mod money;
+// The terms of a card payment, as data: `crates/terms`.
+pub use pos_terms::{card, emv, money, transaction};
 // A wire that is given instead of opened.
 pub mod wire;
 
