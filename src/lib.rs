@@ -36,7 +36,8 @@
 //! | somebody trains: the same path without reader and gateway | `training/mod.rs`, `agent/training.rs` |
 //! | the receipts, and the words on them | `printer/receipt.rs` `compose`, `words/paper.rs`, `printer/layout.rs`, `printer/escpos.rs`, `printer/port.rs` |
 //!
-//! Who may use whom is a table in `tests/rules/layers.rs`.
+//! Paths are those of this package, or of a crate in `crates/`. Who may use whom the crates' `Cargo.toml` say, and inside
+//! this package a table in `tests/rules/layers.rs`.
 
 // ---- What a person or a till touches
 
@@ -66,16 +67,8 @@ pub mod support;
 
 // ---- What decides and remembers
 
-// The core: every transition says what to write, then what to do.
-pub mod sale;
-// What may follow a transaction, and how much of it is left.
-pub mod follow_up;
-// The sums of a closing.
-pub mod totals;
-// A cashier's day beside its transactions: closes of day, who stands at the counter, and what each may do.
-pub mod counter;
-// Plays reader and bank in a transaction of training: it has neither.
-pub mod training;
+// The core: every transition says what to write, then what to do. `crates/core`.
+pub use pos_core::{counter, follow_up, sale, totals, training};
 // What survives the power: SQLite, written before anything is done.
 pub mod journal;
 // The gateway's settlement file against the journal.

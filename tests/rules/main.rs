@@ -3,6 +3,7 @@
 //! | | what it shows |
 //! |---|---|
 //! | `layers` | who may use whom, heads, maps |
+//! | `crates` | which crate may use which |
 //! | `manual` | every citation, link and table of `docs/` leads somewhere and is true |
 //! | `names` | the same names on the command line and in HTTP |
 //! | `packages` | what may be built in: licences and sources |
@@ -13,6 +14,7 @@
 
 mod boards;
 mod capabilities;
+mod crates;
 mod layers;
 mod manual;
 mod names;

@@ -1,5 +1,5 @@
 //! An insider with a supervisor's word for something else: nothing leaves the bank that the supervisor did not see.
-//! The bank's ledger is the judge. A word that is too old is tried in `src/counter/approvals.rs` and
+//! The bank's ledger is the judge. A word that is too old is tried in `crates/core/src/counter/approvals.rs` and
 //! `src/agent/tests/operators.rs`.
 
 use pos_agent::sim::gateway::Kind;

@@ -1,0 +1,372 @@
+//! Wrong PINs: how many may be tried, and how long nobody may try after that.
+//!
+//! | counted for | free tries | then |
+//! |---|---|---|
+//! | an operator | 5 | 30 s, doubling with each further one, up to an hour |
+//! | a name that no operator has | 5, shared by all such names that fall together | the same |
+//! | the till or user that tries, whatever names it tries | 10 | the same |
+//!
+//! A program that stands for many (`[[till.peer]]`) says from which place of its network a PIN comes. A place where
+//! somebody has signed in is known, and counts by itself: an operator there, and whoever tries there. All others count
+//! together for an operator, apart from the doors of the board. So whoever guesses from elsewhere locks out nobody at
+//! the terminal, nor where the operators are at work.
+//!
+//! A try is counted, and the count is on the disk, before the PIN is looked at; a right PIN takes the count back. So a
+//! power cut in between costs a try and gives none. The waits are measured by a clock that only runs forward: after a
+//! restart each begins anew, whatever the board's clock says, and no clock that is set ends one.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use pos_terms::transaction::{OperatorName, Who};
+
+/// Tries without a wait, for an operator.
+const FREE_OF_OPERATOR: u32 = 5;
+/// Tries without a wait, for a till or a user: cashiers share one.
+const FREE_OF_DOOR: u32 = 10;
+/// The first wait, and the longest.
+const FIRST_WAIT: Duration = Duration::from_secs(30);
+const LONGEST_WAIT: Duration = Duration::from_secs(3600);
+/// Places that are known: the devices of a shop at which somebody signs in.
+const KNOWN_PLACES: usize = 32;
+/// Names that nobody has are counted in so many groups, and so are places that are not known:
+/// so many counts are kept, however many names are tried.
+const STRANGERS: u32 = 64;
+
+/// A place in the network of a program that stands for many: an address, as that program counts it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct PinPlace(String);
+
+impl PinPlace {
+    /// 1 to 45 visible ASCII characters: the longest IPv6 address.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let fits = (1..=45).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic());
+        fits.then(|| Self(text.to_owned()))
+    }
+}
+
+/// For whom tries are counted, as it is kept.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct TryKey(String);
+
+impl TryKey {
+    /// An operator.
+    #[must_use]
+    pub fn operator(name: &OperatorName) -> Self {
+        Self(format!("operator:{}", name.folded()))
+    }
+
+    /// A name that no operator has.
+    #[must_use]
+    pub fn stranger(name: &OperatorName) -> Self {
+        Self(format!("stranger:{}", group(&name.folded())))
+    }
+
+    /// An operator at a known place.
+    fn operator_at(name: &OperatorName, place: &PinPlace) -> Self {
+        Self(format!("at:{} {}", place.0, name.folded()))
+    }
+
+    /// An operator at all places that are not known.
+    #[must_use]
+    pub fn operator_elsewhere(name: &OperatorName) -> Self {
+        Self(format!("elsewhere:{}", name.folded()))
+    }
+
+    /// A place where somebody has signed in; its count is the order in which they became known.
+    fn known(place: &PinPlace) -> Self {
+        Self(format!("known:{}", place.0))
+    }
+
+    /// Whoever tries from a known place.
+    fn door_at(who: &Who, place: &PinPlace) -> Self {
+        Self(format!("{}@{}", Self::door(who).0, place.0))
+    }
+
+    /// Whoever tries from one of the places that fall together with this one.
+    fn door_elsewhere(who: &Who, place: &PinPlace) -> Self {
+        Self(format!("{}@#{}", Self::door(who).0, group(&place.0)))
+    }
+
+    /// Whether it counts for this operator, at whichever place.
+    #[must_use]
+    pub fn is_of(&self, name: &OperatorName) -> bool {
+        let at_place = self.0.strip_prefix("at:").and_then(|at| at.split_once(' '));
+        at_place.is_some_and(|(_, who)| who == name.folded())
+            || *self == Self::operator(name)
+            || *self == Self::operator_elsewhere(name)
+    }
+
+    /// The till or the user that tries.
+    #[must_use]
+    pub fn door(who: &Who) -> Self {
+        Self(match (&who.token, who.uid) {
+            (Some(till), _) => format!("till:{till}"),
+            (None, Some(uid)) => format!("user:{uid}"),
+            (None, None) => "user:?".to_owned(),
+        })
+    }
+
+    /// As it was kept.
+    #[must_use]
+    pub fn as_kept(text: String) -> Self {
+        Self(text)
+    }
+
+    /// As it is kept.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Whether it is a till's or a user's.
+    #[must_use]
+    pub fn is_door(&self) -> bool {
+        self.0.starts_with("till:") || self.0.starts_with("user:")
+    }
+
+    fn free(&self) -> u32 {
+        if self.is_door() { FREE_OF_DOOR } else { FREE_OF_OPERATOR }
+    }
+
+    /// How long nobody may try after so many tries without a right one.
+    fn wait_after(&self, tries: u32) -> Duration {
+        if self.0.starts_with("known:") {
+            return Duration::ZERO;
+        }
+        match tries.checked_sub(self.free()) {
+            None => Duration::ZERO,
+            Some(more) => FIRST_WAIT.saturating_mul(1_u32.checked_shl(more).unwrap_or(u32::MAX)).min(LONGEST_WAIT),
+        }
+    }
+}
+
+/// FNV-1a: what falls together matters to nobody.
+fn group(text: &str) -> u32 {
+    let hash = |hash: u32, byte: u8| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193);
+    text.bytes().fold(0x811c_9dc5, hash) % STRANGERS
+}
+
+/// All that were counted.
+#[derive(Debug, Default)]
+pub struct Attempts(BTreeMap<TryKey, Count>);
+
+#[derive(Clone, Copy, Debug)]
+struct Count {
+    /// Tries since the last right one.
+    tries: u32,
+    /// By the clock that only runs forward.
+    free_at: Duration,
+}
+
+impl Attempts {
+    /// As they were kept: each wait begins anew.
+    #[must_use]
+    pub fn restored(kept: impl IntoIterator<Item = (TryKey, u32)>, now: Duration) -> Self {
+        let mut attempts = Self::default();
+        kept.into_iter().for_each(|(key, tries)| attempts.set(key, tries, now));
+        attempts
+    }
+
+    /// What is counted when somebody tries to be `name`; `operator` says that somebody has that name.
+    #[must_use]
+    pub fn keys(&self, (name, operator): (&OperatorName, bool), door: &Who, place: Option<&PinPlace>) -> [TryKey; 2] {
+        let named = |of_operator: TryKey| if operator { of_operator } else { TryKey::stranger(name) };
+        match place {
+            None => [named(TryKey::operator(name)), TryKey::door(door)],
+            Some(place) if self.0.contains_key(&TryKey::known(place)) => {
+                [named(TryKey::operator_at(name, place)), TryKey::door_at(door, place)]
+            }
+            Some(place) => [named(TryKey::operator_elsewhere(name)), TryKey::door_elsewhere(door, place)],
+        }
+    }
+
+    /// What is to be kept after a right PIN: its tries are forgiven, and its place is known. The place that became
+    /// known first makes room.
+    #[must_use]
+    pub fn forgiven(&self, keys: &[TryKey], place: Option<&PinPlace>) -> Vec<(TryKey, u32)> {
+        let mut counts: Vec<_> = keys.iter().map(|key| (key.clone(), 0)).collect();
+        let Some(place) = place.map(TryKey::known).filter(|place| !self.0.contains_key(place)) else { return counts };
+        let known = || self.0.iter().filter(|(key, _)| key.0.starts_with("known:"));
+        let last = known().map(|(_, count)| count.tries).max().unwrap_or_default();
+        if known().count() >= KNOWN_PLACES
+            && let Some((first, _)) = known().min_by_key(|(_, count)| count.tries)
+        {
+            counts.push((first.clone(), 0));
+        }
+        counts.push((place, last.saturating_add(1)));
+        counts
+    }
+
+    /// All that count for this operator.
+    pub fn of_operator(&self, name: &OperatorName) -> Vec<TryKey> {
+        self.0.keys().filter(|key| key.is_of(name)).cloned().collect()
+    }
+
+    /// How long nobody may try yet, for any of these.
+    #[must_use]
+    pub fn wait(&self, keys: &[TryKey], now: Duration) -> Option<Duration> {
+        let waits = keys.iter().filter_map(|key| self.0.get(key)?.free_at.checked_sub(now));
+        waits.filter(|wait| !wait.is_zero()).max()
+    }
+
+    /// What is to be kept before one more PIN is looked at.
+    #[must_use]
+    pub fn one_more(&self, keys: &[TryKey]) -> Vec<(TryKey, u32)> {
+        keys.iter().map(|key| (key.clone(), self.tries(key).saturating_add(1))).collect()
+    }
+
+    /// These counts are kept now.
+    pub fn kept(&mut self, counts: Vec<(TryKey, u32)>, now: Duration) {
+        counts.into_iter().for_each(|(key, tries)| self.set(key, tries, now));
+    }
+
+    /// Tries since the last right one.
+    #[must_use]
+    pub fn tries(&self, key: &TryKey) -> u32 {
+        self.0.get(key).map_or(0, |count| count.tries)
+    }
+
+    /// All tills and users that were counted.
+    pub fn doors(&self) -> impl Iterator<Item = &TryKey> {
+        self.0.keys().filter(|key| key.is_door())
+    }
+
+    fn set(&mut self, key: TryKey, tries: u32, now: Duration) {
+        if tries == 0 {
+            self.0.remove(&key);
+            return;
+        }
+        let free_at = now.saturating_add(key.wait_after(tries));
+        self.0.insert(key, Count { tries, free_at });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn name(text: &str) -> OperatorName {
+        OperatorName::parse(text).unwrap()
+    }
+
+    fn seconds(s: u64) -> Duration {
+        Duration::from_secs(s)
+    }
+
+    #[test]
+    fn five_tries_are_free_and_then_each_wait_is_twice_the_last_up_to_an_hour() {
+        let key = TryKey::operator(&name("Anna"));
+        let waits: Vec<u64> = (1..=14).map(|tries| key.wait_after(tries).as_secs()).collect();
+        assert_eq!(waits, [0, 0, 0, 0, 30, 60, 120, 240, 480, 960, 1920, 3600, 3600, 3600]);
+        assert_eq!(key.wait_after(u32::MAX), LONGEST_WAIT);
+        let till = TryKey::door(&Who { token: Some("till-1".into()), ..Who::default() });
+        assert_eq!((till.wait_after(9), till.wait_after(10)), (seconds(0), seconds(30)));
+    }
+
+    #[test]
+    fn the_longest_wait_of_all_that_are_concerned_counts() {
+        let (anna, till) = (TryKey::operator(&name("Anna")), TryKey::door(&Who { uid: Some(7), ..Who::default() }));
+        let mut attempts = Attempts::default();
+        attempts.kept(vec![(anna.clone(), 6), (till.clone(), 10)], seconds(100));
+        let both = [anna.clone(), till.clone()];
+        assert_eq!(attempts.wait(&both, seconds(100)), Some(seconds(60)));
+        assert_eq!(attempts.wait(std::slice::from_ref(&till), seconds(100)), Some(seconds(30)));
+        assert_eq!(attempts.wait(&both, seconds(160)), None);
+        attempts.kept(vec![(anna.clone(), 0)], seconds(161));
+        assert_eq!((attempts.tries(&anna), attempts.tries(&till)), (0, 10));
+        assert_eq!(attempts.doors().collect::<Vec<_>>(), [&till]);
+    }
+
+    #[test]
+    fn names_that_nobody_has_are_counted_in_few_groups_and_without_their_case() {
+        let keys: std::collections::BTreeSet<_> =
+            (0..10_000).map(|n| TryKey::stranger(&name(&format!("nobody {n}")))).collect();
+        assert!(keys.len() <= STRANGERS as usize, "{}", keys.len());
+        assert_eq!(TryKey::operator(&name("Anna")), TryKey::operator(&name("ANNA")));
+        assert_eq!(TryKey::stranger(&name("Anna")), TryKey::stranger(&name("ANNA")));
+    }
+
+    /// Whoever guesses from elsewhere, and from however many addresses, locks out nobody on the board, nor where the
+    /// operators are at work; and cannot try more often by changing its address.
+    #[test]
+    fn guesses_from_elsewhere_count_for_themselves() {
+        let (anna, front) = (name("Anna"), Who { uid: Some(990), ..Who::default() });
+        let place = |n: usize| PinPlace::parse(&format!("192.0.2.{n}")).unwrap();
+        let (here, work) = ([TryKey::operator(&anna), TryKey::door(&front)], place(7));
+        let mut attempts = Attempts::default();
+        let signed_in = attempts.forgiven(&attempts.keys((&anna, true), &front, Some(&work)), Some(&work));
+        attempts.kept(signed_in, seconds(0));
+        let mut tried = 0;
+        for n in 0..200 {
+            let keys = attempts.keys((&anna, true), &front, Some(&place(100 + n % 100)));
+            if attempts.wait(&keys, seconds(1)).is_none() {
+                let counts = attempts.one_more(&keys);
+                attempts.kept(counts, seconds(1));
+                tried += 1;
+            }
+        }
+        assert_eq!(tried, FREE_OF_OPERATOR, "all places together");
+        assert_eq!(attempts.keys((&anna, true), &front, None), here);
+        assert_eq!(attempts.wait(&here, seconds(1)), None, "on the board");
+        let at_work = attempts.keys((&anna, true), &front, Some(&work));
+        assert_eq!(attempts.wait(&at_work, seconds(1)), None, "where somebody has signed in");
+        // A known place has its own five, and a restart keeps what is known.
+        attempts.kept(at_work.iter().map(|key| (key.clone(), 5)).collect(), seconds(1));
+        assert!(attempts.wait(&at_work, seconds(1)).is_some());
+        assert_eq!(attempts.of_operator(&anna).len(), 2);
+        let kept = attempts.0.iter().map(|(key, count)| (key.clone(), count.tries)).collect::<Vec<_>>();
+        let again = Attempts::restored(kept, seconds(0));
+        assert_eq!(again.keys((&anna, true), &front, Some(&work)), at_work);
+    }
+
+    #[test]
+    fn so_many_places_are_known_and_the_first_makes_room() {
+        let (anna, front) = (name("Anna"), Who { uid: Some(990), ..Who::default() });
+        let place = |n: usize| PinPlace::parse(&n.to_string()).unwrap();
+        let mut attempts = Attempts::default();
+        for n in 0..=KNOWN_PLACES {
+            let counts = attempts.forgiven(&attempts.keys((&anna, true), &front, Some(&place(n))), Some(&place(n)));
+            attempts.kept(counts, seconds(0));
+        }
+        let is_known = |n: usize| attempts.0.contains_key(&TryKey::known(&place(n)));
+        assert!(!is_known(0) && (1..=KNOWN_PLACES).all(is_known));
+        for wrong in ["", "a b", "a\n", &"1".repeat(46), "ä"] {
+            assert_eq!(PinPlace::parse(wrong), None, "{wrong}");
+        }
+    }
+
+    proptest! {
+        /// However restarts and time are strewn between wrong tries: within any time there are no more tries than the
+        /// free ones and one for each wait that has passed; no restart gives one.
+        #[test]
+        fn no_restart_gives_a_try(steps in proptest::collection::vec((0..100_u64, any::<bool>()), 1..300)) {
+            let keys = [TryKey::operator(&name("Anna"))];
+            let (mut attempts, mut now, mut tried) = (Attempts::default(), Duration::ZERO, 0_u32);
+            let mut earliest = Duration::ZERO;
+            for (passes, restarts) in steps {
+                now += seconds(passes);
+                if restarts {
+                    let kept = keys.iter().map(|key| (key.clone(), attempts.tries(key))).collect::<Vec<_>>();
+                    // The clock that only runs forward begins at nothing.
+                    (earliest, now) = (earliest.saturating_sub(now), Duration::ZERO);
+                    attempts = Attempts::restored(kept, now);
+                }
+                if attempts.wait(&keys, now).is_some() {
+                    continue;
+                }
+                prop_assert!(now >= earliest, "a try after {tried} came {:?} too early", earliest - now);
+                let counts = attempts.one_more(&keys);
+                attempts.kept(counts, now);
+                tried += 1;
+                prop_assert_eq!(attempts.tries(&keys[0]), tried);
+                if tried >= 5 {
+                    earliest = now + seconds((30_u64 << (tried - 5).min(7)).min(3600));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! A close as a table for a spreadsheet (RFC 4180): one line for each sum and each open item, always the same columns.
+
+use std::fmt::Write as _;
+
+use super::{Close, OpenItem, Sum, Turnover};
+
+/// The columns.
+const HEAD: &str = "close,day,section,name,kind,currency,count,amount\r\n";
+
+/// The table, with its head.
+#[must_use]
+pub fn csv(close: &Close) -> String {
+    let mut table = CloseTable { close, text: HEAD.to_owned() };
+    for (section, moved) in
+        [("net", &close.net), ("brand", &close.brands), ("till", &close.tills), ("operator", &close.operators)]
+    {
+        for Turnover { name, currency, count, taken, given, net } in moved {
+            let name = name.as_deref().unwrap_or_default();
+            for (kind, amount) in [("taken", taken), ("given", given), ("net", net)] {
+                table.row([section, name, kind, currency], &count.to_string(), amount);
+            }
+        }
+    }
+    let sums = [("kind", &close.kinds), ("scheme", &close.schemes), ("tips", &close.tips)];
+    for (section, sums) in sums.into_iter().chain([("of-unknown", &close.of_unknown)]) {
+        for Sum { kind, scheme, currency, count, sum } in sums {
+            let name = scheme.as_deref().unwrap_or_default();
+            table.row([section, name, kind.as_str(), currency], &count.to_string(), sum);
+        }
+    }
+    let counts = [("declined", close.declined), ("taken-back", close.taken_back), ("cancelled", close.cancelled)];
+    for (kind, count) in counts.into_iter().chain([("not-sent", close.not_sent)]) {
+        table.row(["count", "", kind, ""], &count.to_string(), "");
+    }
+    for OpenItem { is, number, reference, kind, amount, currency, .. } in &close.open {
+        let reference = reference.as_ref().map_or_else(String::new, |reference| format!(" {reference}"));
+        let name = format!("{number}{reference}");
+        let section = format!("open {}", is.as_str());
+        let kind = kind.map_or("", |kind| kind.as_str());
+        let currency = currency.as_deref().unwrap_or_default();
+        table.row([&section, &name, kind, currency], "1", amount.as_deref().unwrap_or_default());
+    }
+    table.text
+}
+
+struct CloseTable<'a> {
+    close: &'a Close,
+    text: String,
+}
+
+impl CloseTable<'_> {
+    fn row(&mut self, [section, name, kind, currency]: [&str; 4], count: &str, amount: &str) {
+        let Close { number, day, .. } = self.close;
+        let name = field(name);
+        let _ = write!(self.text, "{number},{day},{section},{name},{kind},{currency},{count},{amount}\r\n");
+    }
+}
+
+/// A text from outside as one field. A spreadsheet reckons what begins like a formula: it is marked as text.
+fn field(text: &str) -> String {
+    let text: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let mark = if text.starts_with(['=', '+', '-', '@']) { "'" } else { "" };
+    if mark.is_empty() && !text.contains(['"', ',', ';']) {
+        return text;
+    }
+    format!("\"{mark}{}\"", text.replace('"', "\"\""))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::counter::{ClosePeriod, OpenKind};
+    use pos_terms::transaction::{Kind, Reference, SaleNumber};
+
+    #[test]
+    fn a_close_is_one_table_and_no_text_of_it_is_a_formula() {
+        let turnover = |name: Option<&str>, net: &str| Turnover {
+            name: name.map(str::to_owned),
+            currency: "EUR".to_owned(),
+            count: 2,
+            taken: "12.34".to_owned(),
+            given: "20.00".to_owned(),
+            net: net.to_owned(),
+        };
+        let sum = |kind, scheme: Option<&str>| Sum {
+            kind,
+            scheme: scheme.map(str::to_owned),
+            currency: "EUR".to_owned(),
+            count: 1,
+            sum: "12.34".to_owned(),
+        };
+        let period =
+            ClosePeriod { after_entry: 0, to_entry: 9, from: None, to: "2026-11-22T23:00:00+01:00".to_owned() };
+        let (terminal, day, till) = ("12345678".to_owned(), "2026-11-22".to_owned(), "till-1".to_owned());
+        let close = Close {
+            net: vec![turnover(None, "-7.66")],
+            kinds: vec![sum(Kind::Sale, None)],
+            schemes: vec![sum(Kind::Sale, Some("=HYPERLINK(\"x\")")), sum(Kind::Sale, Some("A, \"B\"\r\nC"))],
+            tills: vec![turnover(Some("till-1"), "-7.66")],
+            declined: 3,
+            open: vec![OpenItem {
+                is: OpenKind::Unconfirmed,
+                number: SaleNumber::new(5),
+                till: Some("till-1".to_owned()),
+                reference: Some(Reference::parse("R5".to_owned()).unwrap()),
+                kind: Some(Kind::Refund),
+                amount: Some("5.00".to_owned()),
+                currency: Some("EUR".to_owned()),
+            }],
+            ..Close::empty(7, terminal, day, period, till)
+        };
+        let expected = "close,day,section,name,kind,currency,count,amount
+7,2026-11-22,net,,taken,EUR,2,12.34
+7,2026-11-22,net,,given,EUR,2,20.00
+7,2026-11-22,net,,net,EUR,2,-7.66
+7,2026-11-22,till,till-1,taken,EUR,2,12.34
+7,2026-11-22,till,till-1,given,EUR,2,20.00
+7,2026-11-22,till,till-1,net,EUR,2,-7.66
+7,2026-11-22,kind,,sale,EUR,1,12.34
+7,2026-11-22,scheme,\"'=HYPERLINK(\"\"x\"\")\",sale,EUR,1,12.34
+7,2026-11-22,scheme,\"A, \"\"B\"\"  C\",sale,EUR,1,12.34
+7,2026-11-22,count,,declined,,3,
+7,2026-11-22,count,,taken-back,,0,
+7,2026-11-22,count,,cancelled,,0,
+7,2026-11-22,count,,not-sent,,0,
+7,2026-11-22,open unconfirmed,5 R5,refund,EUR,1,5.00
+";
+        assert_eq!(csv(&close).replace("\r\n", "\n"), expected);
+    }
+}

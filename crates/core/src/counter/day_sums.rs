@@ -1,0 +1,291 @@
+//! The sums of a close: what was taken from cards and what was given back, net, by kind, brand, till, operator and
+//! currency. Whoever counts reads the journal and hands over each transaction that has ended.
+//!
+//! | kind | what it moved |
+//! |---|---|
+//! | sale, by registration, capture | taken |
+//! | refund, credit | given |
+//! | reversal of one of the first | given |
+//! | reversal of a credit | taken: it came back |
+//! | pre-authorisation, increment, reauthorisation, and a reversal of one | nothing: it was reserved, or is free again |
+//! | reversal of a payment that this journal does not know | given, and counted apart as well: only the gateway knows whether it was a payment |
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::Sum;
+use pos_terms::money::{Amount, Currency};
+use crate::sale::{Outcome, Sale, Standing};
+use crate::totals::{Totals, TotalsLine, decimal, scheme};
+use pos_terms::transaction::{Kind, Who};
+
+/// The sums so far.
+#[derive(Clone, Debug, Default)]
+pub struct DaySums {
+    totals: Totals,
+    net: BTreeMap<&'static str, Moved>,
+    brands: BTreeMap<(String, &'static str), Moved>,
+    tills: BTreeMap<(String, &'static str), Moved>,
+    operators: BTreeMap<(String, &'static str), Moved>,
+    of_unknown: BTreeMap<&'static str, TotalsLine>,
+}
+
+/// What moved in one currency.
+#[derive(Clone, Copy, Debug)]
+struct Moved {
+    currency: Currency,
+    count: u64,
+    taken: u128,
+    given: u128,
+}
+
+/// What moved in one currency, for a shop, a brand of cards, a till or an operator.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct Turnover {
+    /// The brand, the till or the operator; absent where all are counted together.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// ISO 4217.
+    pub currency: String,
+    /// How many transactions moved money.
+    pub count: u64,
+    /// What was taken from cards, as `12.34`.
+    pub taken: String,
+    /// What was given back or paid out.
+    pub given: String,
+    /// What was taken less what was given: with a minus when more was given.
+    pub net: String,
+}
+
+/// Which way money went, seen from the shop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    Taken,
+    Given,
+    Neither,
+}
+
+/// What an approved transaction of a kind moved; `of` is the kind of what a reversal has undone, where that is known.
+fn way(kind: Kind, of: Option<Kind>) -> Way {
+    match (kind, of) {
+        (Kind::Reversal, Some(of)) if of.reserves_money() => Way::Neither,
+        (Kind::Reversal, Some(of)) if of.gives_money() => Way::Taken,
+        (Kind::Reversal, _) => Way::Given,
+        (kind, _) if kind.reserves_money() || !kind.moves_money() => Way::Neither,
+        (kind, _) if kind.takes_money() => Way::Taken,
+        _ => Way::Given,
+    }
+}
+
+impl DaySums {
+    /// Counts a transaction that has ended; one that has not is in no sum. `of` is the kind of what it has reversed,
+    /// where the journal knows that.
+    pub fn take(&mut self, sale: &Sale, of: Option<Kind>) {
+        let Standing::Ended(outcome) = sale.standing() else { return };
+        self.totals.take(sale);
+        let amount = match outcome {
+            Outcome::Approved => sale.amount(),
+            Outcome::PartiallyApproved { amount } => *amount,
+            Outcome::Declined { .. }
+            | Outcome::Reversed { .. }
+            | Outcome::Cancelled { .. }
+            | Outcome::NotSent { .. } => return,
+        };
+        let (kind, currency) = (sale.order().kind(), amount.currency());
+        let way = way(kind, of);
+        if kind == Kind::Reversal && of.is_none() {
+            let line = TotalsLine { kind, currency, count: 0, minor: 0 };
+            self.of_unknown.entry(currency.code()).or_insert(line).add(amount);
+        }
+        if way == Way::Neither {
+            return;
+        }
+        let none = Moved { currency, count: 0, taken: 0, given: 0 };
+        self.net.entry(currency.code()).or_insert(none).add(way, amount);
+        self.brands.entry((scheme(sale).to_owned(), currency.code())).or_insert(none).add(way, amount);
+        self.tills.entry((sale.order().till.clone(), currency.code())).or_insert(none).add(way, amount);
+        if let Some(operator) = sale.order().by.as_ref().and_then(Who::person) {
+            self.operators.entry((operator.to_owned(), currency.code())).or_insert(none).add(way, amount);
+        }
+    }
+
+    /// What was counted, beside the money: declined, cancelled, and the like.
+    #[must_use]
+    pub fn totals(&self) -> &Totals {
+        &self.totals
+    }
+
+    /// What moved, by currency.
+    #[must_use]
+    pub fn net(&self) -> Vec<Turnover> {
+        self.net.values().map(|moved| moved.turnover(None)).collect()
+    }
+
+    /// What moved, by the card's brand and currency.
+    #[must_use]
+    pub fn brands(&self) -> Vec<Turnover> {
+        named(&self.brands)
+    }
+
+    /// What moved, by till and currency.
+    #[must_use]
+    pub fn tills(&self) -> Vec<Turnover> {
+        named(&self.tills)
+    }
+
+    /// What moved, by operator and currency; what was begun without an operator is in none of them.
+    #[must_use]
+    pub fn operators(&self) -> Vec<Turnover> {
+        named(&self.operators)
+    }
+
+    /// Reversals of payments that this journal does not know, by currency.
+    #[must_use]
+    pub fn of_unknown(&self) -> Vec<Sum> {
+        self.of_unknown.values().map(|line| Sum::of(line, None)).collect()
+    }
+}
+
+fn named(moved: &BTreeMap<(String, &'static str), Moved>) -> Vec<Turnover> {
+    moved.iter().map(|((name, _), moved)| moved.turnover(Some(name.clone()))).collect()
+}
+
+impl Moved {
+    fn add(&mut self, way: Way, amount: Amount) {
+        self.count += 1;
+        match way {
+            Way::Taken => self.taken += u128::from(amount.minor()),
+            Way::Given => self.given += u128::from(amount.minor()),
+            Way::Neither => {}
+        }
+    }
+
+    fn turnover(&self, name: Option<String>) -> Turnover {
+        let Self { currency, count, taken, given } = *self;
+        let sign = if given > taken { "-" } else { "" };
+        Turnover {
+            name,
+            currency: currency.code().to_owned(),
+            count,
+            taken: decimal(taken, currency),
+            given: decimal(given, currency),
+            net: format!("{sign}{}", decimal(taken.abs_diff(given), currency)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::sale::Record;
+
+    fn eur(minor: u64) -> Amount {
+        Amount::from_minor(minor, Currency::from_code("EUR").unwrap()).unwrap()
+    }
+
+    fn ended(kind: Kind, till: &str, minor: u64, outcome: Outcome) -> Sale {
+        ended_by(json!({ "token": till }), kind, till, minor, outcome)
+    }
+
+    fn ended_by(by: serde_json::Value, kind: Kind, till: &str, minor: u64, outcome: Outcome) -> Sale {
+        let of = json!({ "payment": "8ac7a4a1845f7e19018461a00b366a74", "number": 1 });
+        let kind = match kind {
+            Kind::ByRegistration | Kind::PreAuthorisationByRegistration | Kind::ForgetCard => {
+                json!({ "is": kind, "registration": "8ac7a4a1845f7e19018461a00b366a74" })
+            }
+            kind if kind.has_earlier() => json!({ "is": kind, "of": of }),
+            kind => json!({ "is": kind }),
+        };
+        let order = serde_json::from_value(json!({
+            "kind": kind, "number": 2, "till": till, "by": by, "reference": "R2", "amount": eur(minor), "terminalId": "12345678",
+            "merchantTransactionId": "12345678-2-0", "startedUnixMs": 0, "localTime": "2026-11-20 13:00:00",
+        }))
+        .unwrap();
+        let end = Record::Ended { outcome, host: None, card: None, by: None, at_unix_ms: None };
+        Sale::replay(&[vec![Record::Started { order }], vec![end]]).unwrap()
+    }
+
+    #[test]
+    fn each_kind_moves_money_one_way() {
+        // The kind | what it reversed | taken and given of 10.00.
+        for (kind, of, taken, given) in [
+            (Kind::Sale, None, "10.00", "0.00"),
+            (Kind::ByRegistration, None, "10.00", "0.00"),
+            (Kind::Capture, None, "10.00", "0.00"),
+            (Kind::Refund, None, "0.00", "10.00"),
+            (Kind::Credit, None, "0.00", "10.00"),
+            (Kind::Reversal, Some(Kind::Sale), "0.00", "10.00"),
+            (Kind::Reversal, Some(Kind::Capture), "0.00", "10.00"),
+            (Kind::Reversal, Some(Kind::ByRegistration), "0.00", "10.00"),
+            (Kind::Reversal, Some(Kind::Credit), "10.00", "0.00"),
+            (Kind::Reversal, None, "0.00", "10.00"),
+        ] {
+            let mut sums = DaySums::default();
+            sums.take(&ended(kind, "till-1", 1000, Outcome::Approved), of);
+            let [net] = &sums.net()[..] else { panic!("{kind:?}") };
+            assert_eq!((net.taken.as_str(), net.given.as_str(), net.count), (taken, given, 1), "{kind:?} of {of:?}");
+            assert_eq!(sums.of_unknown().len(), usize::from(kind == Kind::Reversal && of.is_none()), "{kind:?}");
+        }
+        for kind in [Kind::StoreCard, Kind::ForgetCard] {
+            let mut sums = DaySums::default();
+            sums.take(&ended(kind, "till-1", 1000, Outcome::Approved), None);
+            assert!(sums.net().is_empty() && sums.tills().is_empty(), "{kind:?}");
+            assert_eq!(sums.totals().kinds().count(), 0, "{kind:?} is no payment");
+        }
+        for (kind, of) in [
+            (Kind::PreAuthorisation, None),
+            (Kind::PreAuthorisationByRegistration, None),
+            (Kind::Increment, None),
+            (Kind::Reauthorisation, None),
+            (Kind::Reversal, Some(Kind::PreAuthorisation)),
+            (Kind::Reversal, Some(Kind::Increment)),
+            (Kind::Reversal, Some(Kind::Reauthorisation)),
+        ] {
+            let mut sums = DaySums::default();
+            sums.take(&ended(kind, "till-1", 1000, Outcome::Approved), of);
+            assert!(sums.net().is_empty() && sums.tills().is_empty(), "{kind:?} of {of:?}");
+            assert_eq!(sums.totals().kinds().count(), 1, "it is counted, and moves nothing");
+        }
+    }
+
+    #[test]
+    fn net_is_what_was_taken_less_what_was_given_by_till_too() {
+        let mut sums = DaySums::default();
+        let why = || crate::sale::Reason::BankDeclined.into();
+        sums.take(&ended(Kind::Sale, "till-1", 1234, Outcome::Approved), None);
+        sums.take(&ended(Kind::Sale, "till-2", 2000, Outcome::PartiallyApproved { amount: eur(500) }), None);
+        sums.take(&ended(Kind::Refund, "till-2", 700, Outcome::Approved), None);
+        sums.take(&ended(Kind::Sale, "till-1", 9900, Outcome::Declined { why: why() }), None);
+        sums.take(&ended(Kind::Sale, "till-1", 9900, Outcome::Reversed { why: why() }), None);
+        let told = |of: Vec<Turnover>| -> Vec<(Option<String>, String)> {
+            of.into_iter().map(|one| (one.name, one.net)).collect()
+        };
+        assert_eq!(told(sums.net()), [(None, "10.34".to_owned())]);
+        let tills = [("till-1", "12.34"), ("till-2", "-2.00")];
+        assert_eq!(told(sums.tills()), tills.map(|(till, net)| (Some(till.to_owned()), net.to_owned())));
+        assert_eq!((sums.totals().declined, sums.totals().taken_back), (1, 1));
+    }
+
+    #[test]
+    fn an_operators_sums_are_what_was_begun_by_that_operator() {
+        let anna = json!({ "token": "till-1", "operator": "Anna", "supervisor": "Berta" });
+        let stated = json!({ "token": "till-2", "statedOperator": "12" });
+        let mut sums = DaySums::default();
+        for (by, kind, minor) in [
+            (anna.clone(), Kind::Sale, 1000),
+            (anna, Kind::Refund, 300),
+            (stated, Kind::Sale, 500),
+            (json!({ "token": "till-1" }), Kind::Sale, 4000),
+        ] {
+            sums.take(&ended_by(by, kind, "till-1", minor, Outcome::Approved), None);
+        }
+        let told: Vec<_> = sums.operators().into_iter().map(|one| (one.name, one.net)).collect();
+        let told: Vec<_> = told.iter().map(|(name, net)| (name.as_deref(), net.as_str())).collect();
+        assert_eq!(told, [(Some("12"), "5.00"), (Some("Anna"), "7.00")]);
+    }
+}

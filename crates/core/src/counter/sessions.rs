@@ -1,0 +1,173 @@
+//! Who is signed in. A session is known by a token of 128 random bits, of which only a digest is kept, and it is good
+//! through the door through which it was opened alone: the same till's token, or the same user at the socket.
+//!
+//! It ends by signing out, when nothing was commanded with it for a while, when its operator is removed or gets another
+//! PIN, and with the program: nothing of it is on the disk. A transaction that was begun with it goes on.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::time::Duration;
+
+use ring::digest::{SHA256, digest};
+
+use super::Role;
+use pos_terms::transaction::{OperatorName, Who};
+
+/// Sessions of one door; one more ends the one that was used longest ago. A page in several browsers opens some.
+const MOST_OF_ONE_DOOR: usize = 64;
+
+/// What is kept of a token of random bits.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct TokenDigest([u8; 32]);
+
+impl TokenDigest {
+    /// Of the token as it was given out.
+    #[must_use]
+    pub fn of(token: &[u8]) -> Self {
+        let mut kept = [0; 32];
+        kept.copy_from_slice(digest(&SHA256, token).as_ref());
+        Self(kept)
+    }
+}
+
+impl fmt::Debug for TokenDigest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("TokenDigest")
+    }
+}
+
+/// An operator who is signed in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Session {
+    /// Who.
+    pub operator: OperatorName,
+    /// As what.
+    pub role: Role,
+    /// Through which door.
+    door: Who,
+    /// When it was opened or commanded with last.
+    used: Duration,
+}
+
+/// All of them.
+#[derive(Debug)]
+pub struct Sessions {
+    idle: Duration,
+    open: BTreeMap<TokenDigest, Session>,
+}
+
+impl Sessions {
+    /// None yet; each ends when nothing was commanded with it for `idle`.
+    #[must_use]
+    pub fn new(idle: Duration) -> Self {
+        Self { idle, open: BTreeMap::new() }
+    }
+
+    /// After how long without a command a session ends.
+    #[must_use]
+    pub fn idle(&self) -> Duration {
+        self.idle
+    }
+
+    /// An operator has signed in.
+    pub fn begin(&mut self, token: TokenDigest, operator: OperatorName, role: Role, door: Who, now: Duration) {
+        self.end_idle(now);
+        let of_door = self.open.iter().filter(|(_, session)| session.door == door);
+        if of_door.clone().count() >= MOST_OF_ONE_DOOR
+            && let Some(oldest) = of_door.min_by_key(|(_, session)| session.used).map(|(token, _)| *token)
+        {
+            self.open.remove(&oldest);
+        }
+        self.open.insert(token, Session { operator, role, door, used: now });
+    }
+
+    /// The session of this token, when it is good through this door; `commands` says that it is being used for more
+    /// than a look.
+    pub fn find(&mut self, token: &TokenDigest, door: &Who, commands: bool, now: Duration) -> Option<&Session> {
+        self.end_idle(now);
+        let session = self.open.get_mut(token).filter(|session| session.door == *door)?;
+        if commands {
+            session.used = now;
+        }
+        Some(session)
+    }
+
+    /// Somebody signs out: who, when there was such a session.
+    pub fn end(&mut self, token: &TokenDigest, door: &Who) -> Option<OperatorName> {
+        self.open.get(token).filter(|session| session.door == *door)?;
+        self.open.remove(token).map(|session| session.operator)
+    }
+
+    /// Ends all of one operator.
+    pub fn end_all_of(&mut self, operator: &OperatorName) {
+        self.open.retain(|_, session| session.operator != *operator);
+    }
+
+    fn end_idle(&mut self, now: Duration) {
+        self.open.retain(|_, session| now.saturating_sub(session.used) < self.idle);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn anna() -> OperatorName {
+        OperatorName::parse("Anna").unwrap()
+    }
+
+    fn door(uid: u32) -> Who {
+        Who { uid: Some(uid), ..Who::default() }
+    }
+
+    fn seconds(s: u64) -> Duration {
+        Duration::from_secs(s)
+    }
+
+    fn sessions() -> (Sessions, TokenDigest) {
+        let (mut sessions, token) = (Sessions::new(seconds(300)), TokenDigest::of(b"a token"));
+        sessions.begin(token, anna(), Role::Cashier, door(7), seconds(0));
+        (sessions, token)
+    }
+
+    #[test]
+    fn a_session_is_good_through_its_own_door_alone() {
+        let (mut sessions, token) = sessions();
+        assert_eq!(sessions.find(&token, &door(7), false, seconds(1)).map(|it| it.role), Some(Role::Cashier));
+        assert!(sessions.find(&token, &door(8), true, seconds(1)).is_none());
+        assert!(sessions.find(&TokenDigest::of(b"another"), &door(7), true, seconds(1)).is_none());
+        assert_eq!(sessions.end(&token, &door(8)), None, "nobody else signs it out");
+        assert_eq!(sessions.end(&token, &door(7)), Some(anna()));
+        assert_eq!(sessions.end(&token, &door(7)), None);
+        assert!(sessions.find(&token, &door(7), false, seconds(1)).is_none());
+    }
+
+    #[test]
+    fn commands_keep_it_open_and_looks_do_not() {
+        let (mut sessions, token) = sessions();
+        assert!(sessions.find(&token, &door(7), true, seconds(200)).is_some());
+        assert!(sessions.find(&token, &door(7), false, seconds(499)).is_some());
+        assert!(sessions.find(&token, &door(7), true, seconds(500)).is_none(), "300 s after the last command");
+        assert!(sessions.open.is_empty());
+    }
+
+    #[test]
+    fn the_operators_end_is_that_of_all_its_sessions() {
+        let (mut sessions, token) = sessions();
+        let (other, ben) = (TokenDigest::of(b"other"), OperatorName::parse("Ben").unwrap());
+        sessions.begin(other, ben, Role::Supervisor, door(7), seconds(1));
+        sessions.end_all_of(&anna());
+        assert!(sessions.find(&token, &door(7), false, seconds(1)).is_none());
+        assert!(sessions.find(&other, &door(7), false, seconds(1)).is_some());
+    }
+
+    #[test]
+    fn one_door_has_so_many_and_no_more() {
+        let (mut sessions, first) = sessions();
+        for n in 0..MOST_OF_ONE_DOOR as u64 {
+            sessions.begin(TokenDigest::of(&n.to_be_bytes()), anna(), Role::Cashier, door(7), seconds(1 + n));
+        }
+        assert_eq!(sessions.open.len(), MOST_OF_ONE_DOOR);
+        assert!(sessions.find(&first, &door(7), false, seconds(100)).is_none(), "the oldest has left");
+    }
+}

@@ -1,0 +1,244 @@
+//! What may follow a transaction, and how much of it is left: captures, refunds, reversals, increments,
+//! reauthorisations. Pure: sums over what the journal knows; who may ask is the agent's business, and the gateway has
+//! the last word.
+//!
+//! Two kinds of sums (design: invariant 10):
+//! - what may still be **taken** (captures, what is reserved anew) counts only what is certainly reserved: an increment
+//!   counts when it was approved, and not while a reversal of it is open;
+//! - what may still be **given back** (refunds, reversals) counts everything that may have been given: also what has no
+//!   answer yet.
+//!
+//! | what happened | capture, reauthorisation | increment | refund | reversal |
+//! |---|---|---|---|---|
+//! | nothing | what is reserved | any amount | what was paid | all of it |
+//! | an increment | and the increment | any amount | – | and the increment; while it is open: wait |
+//! | a capture | the rest | any amount | – | none: reverse or refund the capture |
+//! | the last capture (`FINAL`) | none | none | – | none |
+//! | a reauthorisation | none: refer to that | none | – | none |
+//! | a refund | – | – | the rest | none: refund the rest |
+//! | the last refund (`FINAL`) | – | – | none | none |
+//! | a reversal of a part | the rest | any amount | the rest | the rest |
+//! | a reversal without an answer | none: wait | none: wait | none: wait | none: wait |
+//! | a reversal of all | none | none | none | none |
+//!
+//! Refunds and reversals themselves are the end: nothing follows them. An increment can be reversed as long as its
+//! reservation has not been captured, reserved anew or reversed.
+
+mod sums;
+
+use pos_terms::money::{Amount, Currency};
+use crate::sale::{Outcome, Sale, Standing};
+use pos_terms::transaction::Kind;
+
+/// Whether the gateway holds it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Held {
+    /// It was approved.
+    Certainly,
+    /// It has no end yet.
+    Perhaps,
+    /// It was declined, taken back, or never sent.
+    Not,
+}
+
+/// A transaction as far as it counts, with all that refers to it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct History {
+    /// What kind of transaction.
+    pub kind: Kind,
+    /// What was approved; while it has no end, what was asked for.
+    pub amount: Amount,
+    /// Whether it stands.
+    pub held: Held,
+    /// Nothing of its kind follows (interface: `sequence`).
+    pub is_last: bool,
+    /// So many captures are allowed (interface: `numberOfCaptures`).
+    pub most_captures: Option<usize>,
+    /// What refers to it.
+    pub later: Vec<Self>,
+}
+
+/// How much a later transaction may be of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Left {
+    /// Nothing.
+    Nothing,
+    /// So much at most.
+    UpTo(Amount),
+    /// Any amount of this currency: what is added to a reservation has no bound but the terminal's own.
+    Any(Currency),
+}
+
+/// Why nothing may follow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CannotFollow {
+    /// Such a transaction never follows.
+    #[error("it is a transaction that cannot be followed by this one")]
+    NeverFollows,
+    /// It was not approved, or was taken back.
+    #[error("it holds no money: it was not approved, or was reversed")]
+    HoldsNothing,
+    /// It has no end yet.
+    #[error("it has not ended yet; wait for its end")]
+    NotEnded,
+    /// It was reversed.
+    #[error("the earlier transaction was reversed")]
+    Reversed,
+    /// A reversal has no answer yet.
+    #[error("the earlier transaction is being reversed; wait for the end of that")]
+    BeingReversed,
+    /// It was refunded, in whole or in part.
+    #[error("a refund of the earlier transaction was made or is being made: refund the rest instead")]
+    Refunded,
+    /// It was captured, in whole or in part.
+    #[error("it was captured, or is being captured: reverse or refund the capture instead")]
+    Captured,
+    /// It was reserved anew.
+    #[error("it was reserved anew: refer to the reauthorisation")]
+    ReservedAnew,
+    /// More is being reserved.
+    #[error("an increment of it has not ended yet; wait for its end")]
+    IncrementOpen,
+    /// One capture or refund said that it was the last.
+    #[error("the last {} was the final one", .kind.as_str())]
+    Final {
+        /// Capture or refund.
+        kind: Kind,
+    },
+    /// As many captures as allowed.
+    #[error("{most} captures were allowed, and made")]
+    CapturesMade {
+        /// So many.
+        most: usize,
+    },
+    /// The reservation behind an increment was captured, reserved anew or reversed.
+    #[error("the pre-authorisation of this increment was captured, reserved anew or reversed")]
+    ReservationUsed,
+    /// Something that counts is in another currency.
+    #[error("something that follows it is in another currency; look at it at the gateway")]
+    OtherCurrency,
+}
+
+impl History {
+    /// From the journal: a transaction with those that refer to it.
+    #[must_use]
+    pub fn of(sale: &Sale, later: Vec<Self>) -> Self {
+        let (held, amount) = match sale.standing() {
+            Standing::Ended(Outcome::Approved) => (Held::Certainly, sale.amount()),
+            Standing::Ended(Outcome::PartiallyApproved { amount }) => (Held::Certainly, *amount),
+            Standing::Ended(_) => (Held::Not, sale.amount()),
+            _ => (Held::Perhaps, sale.amount()),
+        };
+        let parameter = |name: &str| {
+            sale.order().parameters.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+        };
+        Self {
+            kind: sale.order().kind(),
+            amount,
+            held,
+            is_last: parameter("sequence") == Some("FINAL"),
+            most_captures: parameter("numberOfCaptures").and_then(|most| most.parse().ok()),
+            later,
+        }
+    }
+
+    /// How much of it may follow in this way. `root` is the reservation behind an increment.
+    ///
+    /// # Errors
+    /// Why nothing may.
+    pub fn left(&self, follow: Kind, root: Option<&Self>) -> Result<Left, CannotFollow> {
+        match self.held {
+            Held::Not => return Err(CannotFollow::HoldsNothing),
+            Held::Perhaps => return Err(CannotFollow::NotEnded),
+            Held::Certainly => {}
+        }
+        let may_follow = match follow {
+            Kind::Capture | Kind::Increment | Kind::Reauthorisation => self.kind.is_reservation(),
+            Kind::Refund => self.kind.takes_money(),
+            Kind::Reversal => self.kind.moves_money() && !self.kind.gives_back(),
+            Kind::Sale
+            | Kind::PreAuthorisation
+            | Kind::Credit
+            | Kind::ByRegistration
+            | Kind::PreAuthorisationByRegistration
+            | Kind::StoreCard
+            | Kind::ForgetCard => false,
+        };
+        match follow {
+            _ if !may_follow => Err(CannotFollow::NeverFollows),
+            Kind::Increment => self.may_grow().map(|()| Left::Any(self.amount.currency())),
+            Kind::Refund => self.to_refund(),
+            Kind::Reversal => self.to_reverse(root),
+            _ => self.to_take(follow),
+        }
+    }
+
+    /// What is certainly reserved and may not have been taken.
+    fn to_take(&self, follow: Kind) -> Result<Left, CannotFollow> {
+        self.may_grow()?;
+        if let (Kind::Capture, Some(most)) = (follow, self.most_captures)
+            && self.those(Kind::Capture).filter(|capture| capture.possible_net() > 0).count() >= most
+        {
+            return Err(CannotFollow::CapturesMade { most });
+        }
+        Ok(self.up_to(self.certainly_reserved().saturating_sub(self.possibly(Kind::Capture)?)))
+    }
+
+    /// A reservation that is neither undone, nor renewed, nor closed.
+    fn may_grow(&self) -> Result<(), CannotFollow> {
+        self.not_reversed()?;
+        if self.possibly_renewed() {
+            return Err(CannotFollow::ReservedAnew);
+        }
+        self.not_closed(Kind::Capture)
+    }
+
+    fn to_refund(&self) -> Result<Left, CannotFollow> {
+        self.not_reversed()?;
+        self.not_closed(Kind::Refund)?;
+        let given = self.possibly(Kind::Refund)?.saturating_add(self.possibly(Kind::Reversal)?);
+        Ok(self.up_to(self.amount.minor().saturating_sub(given)))
+    }
+
+    fn to_reverse(&self, root: Option<&Self>) -> Result<Left, CannotFollow> {
+        self.not_reversed()?;
+        if self.possibly(Kind::Refund)? > 0 {
+            return Err(CannotFollow::Refunded);
+        }
+        if self.possibly(Kind::Capture)? > 0 {
+            return Err(CannotFollow::Captured);
+        }
+        if self.possibly_renewed() {
+            return Err(CannotFollow::ReservedAnew);
+        }
+        if self.those(Kind::Increment).any(|more| more.held == Held::Perhaps || more.has_open_reversal()) {
+            return Err(CannotFollow::IncrementOpen);
+        }
+        if let (Kind::Increment, Some(root)) = (self.kind, root)
+            && (root.possibly(Kind::Capture)? > 0 || root.possibly_renewed() || root.possibly(Kind::Reversal)? > 0)
+        {
+            return Err(CannotFollow::ReservationUsed);
+        }
+        Ok(self.up_to(self.certainly_reserved()))
+    }
+
+    /// Reversed in whole, or a reversal is open.
+    fn not_reversed(&self) -> Result<(), CannotFollow> {
+        if self.has_open_reversal() {
+            return Err(CannotFollow::BeingReversed);
+        }
+        if self.certainly_reserved() == 0 { Err(CannotFollow::Reversed) } else { Ok(()) }
+    }
+
+    fn not_closed(&self, kind: Kind) -> Result<(), CannotFollow> {
+        let closed = self.those(kind).any(|one| one.is_last && one.possible_net() > 0);
+        if closed { Err(CannotFollow::Final { kind }) } else { Ok(()) }
+    }
+
+    fn up_to(&self, minor: u64) -> Left {
+        Amount::from_minor(minor, self.amount.currency()).map_or(Left::Nothing, Left::UpTo)
+    }
+}
+
+#[cfg(test)]
+mod tests;

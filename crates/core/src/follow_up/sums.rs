@@ -1,0 +1,64 @@
+//! The sums behind what is left: what certainly stands, and what may stand. In minor units of the transaction's
+//! currency.
+
+use super::{CannotFollow, Held, History};
+use pos_terms::transaction::Kind;
+
+impl History {
+    /// Those of one kind that refer to it.
+    pub(super) fn those(&self, kind: Kind) -> impl Iterator<Item = &Self> {
+        self.later.iter().filter(move |later| later.kind == kind)
+    }
+
+    /// What certainly stands of it: nothing of what may have been reversed.
+    fn certain_net(&self) -> u64 {
+        let reversed = self.those(Kind::Reversal).map(Self::possible).sum();
+        self.certain().saturating_sub(reversed)
+    }
+
+    /// What may stand of it: all but what was certainly reversed.
+    pub(super) fn possible_net(&self) -> u64 {
+        let reversed = self.those(Kind::Reversal).map(Self::certain).sum();
+        self.possible().saturating_sub(reversed)
+    }
+
+    fn certain(&self) -> u64 {
+        if self.held == Held::Certainly { self.amount.minor() } else { 0 }
+    }
+
+    /// What may stand of it by itself, whatever refers to it.
+    #[must_use]
+    pub fn possible(&self) -> u64 {
+        if self.held == Held::Not { 0 } else { self.amount.minor() }
+    }
+
+    /// What is certainly there, before anything was taken or refunded: the amount with its increments, less every
+    /// reversal that may have been. An increment in another currency adds nothing.
+    pub(super) fn certainly_reserved(&self) -> u64 {
+        let same = |more: &&Self| more.amount.currency() == self.amount.currency();
+        let more: u64 = self.those(Kind::Increment).filter(same).map(Self::certain_net).sum();
+        let reversed: u64 = self.those(Kind::Reversal).map(Self::possible).sum();
+        self.amount.minor().saturating_add(more).saturating_sub(reversed)
+    }
+
+    /// The sum of one kind that may stand.
+    pub(super) fn possibly(&self, kind: Kind) -> Result<u64, CannotFollow> {
+        let mut sum: u64 = 0;
+        for one in self.those(kind) {
+            let net = one.possible_net();
+            if net > 0 && one.amount.currency() != self.amount.currency() {
+                return Err(CannotFollow::OtherCurrency);
+            }
+            sum = sum.saturating_add(net);
+        }
+        Ok(sum)
+    }
+
+    pub(super) fn possibly_renewed(&self) -> bool {
+        self.those(Kind::Reauthorisation).any(|renewed| renewed.possible_net() > 0)
+    }
+
+    pub(super) fn has_open_reversal(&self) -> bool {
+        self.those(Kind::Reversal).any(|reversal| reversal.held == Held::Perhaps)
+    }
+}

@@ -1,0 +1,14 @@
+//! Is: what decides. The sale's machine, what may follow a transaction, sums, closes of day, operators, training.
+//! Is not: what acts. Nothing here knows a wire, a file or a clock.
+//! Invariant: a step gives out what to do only to whoever has written down what it says.
+
+// Every transition says what to write, then what to do.
+pub mod sale;
+// What may follow a transaction, and how much of it is left.
+pub mod follow_up;
+// The sums of a closing.
+pub mod totals;
+// A cashier's day beside its transactions: closes of day, who stands at the counter, and what each may do.
+pub mod counter;
+// Plays reader and bank in a transaction of training: it has neither.
+pub mod training;

@@ -1,0 +1,242 @@
+//! The trainer: plays customer, card, reader and bank in a transaction of training, so that a cashier sees the real
+//! screens and no money moves.
+//!
+//! It is asked what the core would have its devices do ([`Action`]), and says what is heard then, and after how long
+//! ([`Scene`]). It has no reader and no gateway and opens nothing: it is pure, and may use neither room
+//! (`tests/rules/layers.rs`).
+//!
+//! What is to come out is the transaction's [`Lesson`]; with `by-amount` the last two digits of the amount choose it:
+//!
+//! | digits | outcome | | digits | outcome |
+//! |---|---|---|---|---|
+//! | `01` | declined | | `05` | cancelled |
+//! | `02` | partial | | `06` | no-card |
+//! | `03` | signature | | `07` | not-sent |
+//! | `04` | unconfirmed | | `08` | reversed |
+//!
+//! Every other amount is approved. Without a card (captures, refunds, voids, …) only `declined`, `unconfirmed` and
+//! `not-sent` differ from `approved`; of a stored card `partial` too.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use pos_terms::card::{CardFacts, Cvm, EntryMode, FirstAnswer, MaskedPan};
+use pos_terms::money::Amount;
+use crate::sale::{
+    Action, Answer, Approval, ApprovedAmount, Event, ForChip, HostFacts, Inquiry, ListedState, ListedTransaction,
+    Order, Reason, Refusal, ReversalAnswer, Sale, Why,
+};
+use pos_terms::transaction::{Kind, Lesson, PaymentId};
+
+/// What the ids of training begin with: 32 letters and digits, as a gateway's are, and none that a gateway gives.
+const ID: &str = "training";
+
+/// Long enough to read what the screen says, short enough to learn by.
+const CARD: Duration = Duration::from_millis(1000);
+/// A bank's answer.
+const BANK: Duration = Duration::from_millis(800);
+/// A chip's last word.
+const CHIP: Duration = Duration::from_millis(300);
+/// A look at what became of a payment: the screen "unconfirmed" is to be read.
+const LOOK: Duration = Duration::from_millis(2000);
+/// How long nobody presents a card.
+const NOBODY: Duration = Duration::from_millis(3000);
+/// The tip that is typed at the reader when one is asked for, in percent.
+const TIP_PERCENT: u8 = 10;
+
+/// One thing that happens.
+#[derive(Clone, Debug)]
+pub enum Scene {
+    /// The customer is asked to present the card.
+    PresentCard,
+    /// The customer types the PIN.
+    PinEntry,
+    /// The customer takes the card.
+    RemoveCard,
+    /// The sale hears this.
+    Heard(Event),
+    /// The place of the reader is free for the next sale.
+    Free,
+}
+
+/// A scene, and how long after the one before.
+pub type Timed = (Duration, Scene);
+
+/// The trainer; it remembers what was taken back, as a gateway does.
+#[derive(Debug, Default)]
+pub struct Trainer {
+    reversed: BTreeMap<String, ListedTransaction>,
+}
+
+/// Whether an id is one of training.
+#[must_use]
+pub fn is_of_training(id: &PaymentId) -> bool {
+    id.as_str().starts_with(ID)
+}
+
+/// What is to come out of a transaction of training.
+#[must_use]
+pub fn lesson(order: &Order) -> Lesson {
+    match order.training {
+        Some(Lesson::ByAmount) => by_amount(order.amount),
+        Some(lesson) => lesson,
+        None => Lesson::Approved,
+    }
+}
+
+/// The outcome that the last two digits of an amount choose.
+#[must_use]
+pub fn by_amount(amount: Amount) -> Lesson {
+    match amount.minor() % 100 {
+        1 => Lesson::Declined,
+        2 => Lesson::Partial,
+        3 => Lesson::Signature,
+        4 => Lesson::Unconfirmed,
+        5 => Lesson::Cancelled,
+        6 => Lesson::NoCard,
+        7 => Lesson::NotSent,
+        8 => Lesson::Reversed,
+        _ => Lesson::Approved,
+    }
+}
+
+impl Trainer {
+    /// What happens when the core wants this of a device; `None` when it is no device's business.
+    pub fn plays(&mut self, sale: &Sale, action: &Action) -> Option<Vec<Timed>> {
+        let soon = |event| vec![(BANK, Scene::Heard(event))];
+        Some(match action {
+            Action::AskTip => vec![(CARD, Scene::Heard(Event::TipTyped { tip: tip(sale.order().amount) }))],
+            Action::Arm => customer(sale),
+            Action::StopReader => stopped(Reason::TillCancelled, Duration::ZERO),
+            Action::AnswerCard(answer) => {
+                let confirmed = answer.arc == *b"00" && lesson(sale.order()) != Lesson::Reversed;
+                let said = Event::CardSaid { confirmed, facts: sale.card().cloned().map(Box::new) };
+                vec![(CHIP, Scene::RemoveCard), (Duration::ZERO, Scene::Heard(said)), (CHIP, Scene::Free)]
+            }
+            Action::Ask | Action::Poll { .. } => soon(Event::Answered(bank(sale))),
+            Action::Query { .. } => vec![(LOOK, Scene::Heard(Event::Inquired(self.listed(sale))))],
+            Action::Reverse { payment, amount, reference } => soon(self.reverse(payment, *amount, reference)),
+            Action::Alarm { .. } | Action::Print(_) | Action::Tell => return None,
+        })
+    }
+
+    fn reverse(&mut self, payment: &PaymentId, amount: Amount, reference: &str) -> Event {
+        let digits = payment.as_str().strip_prefix(ID).unwrap_or_default().trim_start_matches('0');
+        let id = PaymentId::new(format!("{ID}reversal{digits:0>16}"));
+        let listed = ListedTransaction {
+            id: id.clone(),
+            payment_type: Kind::Reversal.payment_type().to_owned(),
+            amount: ApprovedAmount::Said(amount),
+            state: ListedState::Approved,
+            reference: Some(reference.to_owned()),
+            refers_to: Some(payment.clone()),
+        };
+        self.reversed.insert(payment.as_str().to_owned(), listed);
+        let reversal = ReversalAnswer::Done { id, amount: ApprovedAmount::Said(amount) };
+        Event::ReversalAnswered { reference: reference.to_owned(), reversal }
+    }
+
+    /// What a look shows: the bank had received it.
+    fn listed(&self, sale: &Sale) -> Inquiry {
+        let order = sale.order();
+        let own = ListedTransaction {
+            id: id(order),
+            payment_type: order.kind().payment_type().to_owned(),
+            amount: ApprovedAmount::Said(approved(sale)),
+            state: ListedState::Approved,
+            reference: Some(order.merchant_transaction_id.clone()),
+            refers_to: None,
+        };
+        let reversal = self.reversed.get(own.id.as_str()).cloned();
+        Inquiry::Payments([own].into_iter().chain(reversal).collect())
+    }
+}
+
+/// What the customer does when a card is asked for.
+fn customer(sale: &Sale) -> Vec<Timed> {
+    let order = sale.order();
+    let lesson = lesson(order);
+    let mut scenes = vec![(Duration::ZERO, Scene::PresentCard)];
+    match lesson {
+        Lesson::Cancelled => scenes.extend(stopped(Reason::CustomerCancelled, CARD)),
+        Lesson::NoCard => scenes.extend(stopped(Reason::CardTimeout, NOBODY)),
+        lesson => {
+            let facts = card(order, lesson);
+            let read = Event::CardRead { facts, first_answer: FirstAnswer::GoOnline };
+            if lesson != Lesson::Signature && !order.manual {
+                scenes.push((CARD, Scene::PinEntry));
+            }
+            scenes.push((CARD, Scene::Heard(read)));
+        }
+    }
+    scenes
+}
+
+fn stopped(why: Reason, after: Duration) -> Vec<Timed> {
+    let why = Why::from(why);
+    vec![(after, Scene::Heard(Event::NoCard { why })), (Duration::ZERO, Scene::Free)]
+}
+
+/// A card that nobody can take for a real one.
+fn card(order: &Order, lesson: Lesson) -> CardFacts {
+    let cvm = match lesson {
+        Lesson::Signature => Cvm::Signature,
+        _ if order.manual => Cvm::None,
+        _ => Cvm::OnlinePin,
+    };
+    CardFacts {
+        entry: if order.manual { EntryMode::Manual } else { EntryMode::Icc },
+        pan: MaskedPan::new("000000******0000"),
+        pan_sequence_number: None,
+        aid: None,
+        label: Some("TRAINING".to_owned()),
+        cvm: Some(cvm),
+        cryptogram: None,
+        tvr: None,
+        tsi: None,
+        iad: None,
+    }
+}
+
+/// What the bank answers.
+fn bank(sale: &Sale) -> Answer {
+    let facts = HostFacts { id: Some(id(sale.order())), last4: Some("0000".to_owned()), ..HostFacts::default() };
+    match lesson(sale.order()) {
+        Lesson::Declined => Answer::Declined(Box::new(Refusal {
+            why: Reason::BankDeclined.into(),
+            for_chip: ForChip::default(),
+            facts,
+        })),
+        Lesson::NotSent => Answer::NotSent { why: Reason::GatewayUnreachable.into() },
+        Lesson::Unconfirmed => Answer::Unknown { why: Reason::GatewayNoAnswer.into() },
+        _ => Answer::Approved(Box::new(Approval {
+            id: id(sale.order()),
+            amount: ApprovedAmount::Said(approved(sale)),
+            for_chip: ForChip::default(),
+            facts: HostFacts { issuer_code: Some("TRAIN".to_owned()), ..facts },
+        })),
+    }
+}
+
+/// How much the bank approves: all of it, or, of what may be approved in part, the half.
+fn approved(sale: &Sale) -> Amount {
+    let (order, whole) = (sale.order(), sale.amount());
+    let kind = order.kind();
+    let in_part = kind.till_may_refuse_a_part() && !kind.has_earlier();
+    if lesson(order) != Lesson::Partial || !in_part {
+        return whole;
+    }
+    Amount::from_minor(whole.minor() / 2, whole.currency()).unwrap_or(whole)
+}
+
+fn tip(amount: Amount) -> Option<Amount> {
+    amount.percent(TIP_PERCENT)
+}
+
+/// The id of its payment: the same after every start.
+fn id(order: &Order) -> PaymentId {
+    PaymentId::new(format!("{ID}{:0>24}", order.number.get()))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,50 @@
+//! What the trainer plays, without an agent.
+
+use super::*;
+use pos_terms::money::Currency;
+
+fn eur(minor: u64) -> Amount {
+    Amount::from_minor(minor, Currency::from_code("EUR").unwrap()).unwrap()
+}
+
+/// As the head of this room and the manual have it.
+#[test]
+fn the_last_two_digits_choose_the_outcome() {
+    let table = [
+        (1, Lesson::Declined),
+        (2, Lesson::Partial),
+        (3, Lesson::Signature),
+        (4, Lesson::Unconfirmed),
+        (5, Lesson::Cancelled),
+        (6, Lesson::NoCard),
+        (7, Lesson::NotSent),
+        (8, Lesson::Reversed),
+    ];
+    for digits in 0..100 {
+        let listed = table.iter().find(|(listed, _)| *listed == digits).map(|(_, lesson)| *lesson);
+        for whole in [100, 12_300] {
+            assert_eq!(by_amount(eur(whole + digits)), listed.unwrap_or(Lesson::Approved), "{digits}");
+        }
+    }
+    // Without decimals they are the last two digits of the amount itself.
+    let yen = Amount::parse("1204", Currency::from_code("JPY").unwrap()).unwrap();
+    assert_eq!(by_amount(yen), Lesson::Unconfirmed);
+}
+
+/// What may name a payment of training in a request is known by its id, and no gateway gives such a one.
+#[test]
+fn the_ids_are_known_for_what_they_are() {
+    let mut trainer = Trainer::default();
+    let own = PaymentId::new(format!("{ID}{:0>24}", 17));
+    let Event::ReversalAnswered { reversal: ReversalAnswer::Done { id, .. }, .. } =
+        trainer.reverse(&own, eur(100), "r")
+    else {
+        panic!("it is reversed");
+    };
+    for id in [own, id] {
+        assert_eq!(id.as_str().len(), 32);
+        assert!(id.as_str().bytes().all(|byte| byte.is_ascii_alphanumeric()), "{id}");
+        assert!(is_of_training(&id));
+    }
+    assert!(!is_of_training(&PaymentId::new("8ac7a4a18f00000000000000000000aa".to_owned())));
+}

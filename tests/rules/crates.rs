@@ -1,0 +1,86 @@
+//! Who may use whom among the crates: what `cargo metadata` says is held to one table, so that a new arrow is a decision
+//! and no accident. What is pure has no way to act in its `Cargo.toml`.
+
+use std::process::Command;
+
+use serde_json::Value;
+
+/// Every package of the workspace, what it is made of here, and what its tests use beside that.
+const EDGES: &[(&str, &[&str], &[&str])] = &[
+    ("pos-terms", &[], &[]),
+    ("pos-core", &["pos-terms"], &[]),
+    ("pos-protocols", &[], &[]),
+    ("pos-front", &["pos-protocols"], &["pos-agent"]),
+    ("pos-agent", &["pos-core", "pos-protocols", "pos-terms"], &["pos-agent", "pos-protocols"]),
+];
+
+/// What decides, and what has no place in it.
+const PURE: &[&str] = &["pos-terms", "pos-core"];
+const ACTS: &[&str] = &["tokio", "rusqlite", "rustix", "hyper", "rustls", "reqwest"];
+
+#[test]
+fn the_crates_use_each_other_as_the_table_says() {
+    let wrong = wrong(&metadata());
+    assert!(wrong.is_empty(), "\n{}\n", wrong.join("\n"));
+}
+
+fn metadata() -> Value {
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.args(["metadata", "--no-deps", "--format-version", "1", "--offline", "--locked"]);
+    let output = cargo.output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+/// One line for every arrow that the table lacks, for every one that it has and nobody uses, and for every pure package
+/// that can act.
+fn wrong(metadata: &Value) -> Vec<String> {
+    let packages = metadata["packages"].as_array().unwrap();
+    let mut wrong = Vec::new();
+    for package in packages {
+        let name = package["name"].as_str().unwrap();
+        let Some((_, uses, in_tests)) = EDGES.iter().find(|(row, ..)| *row == name) else {
+            wrong.push(format!("{name} has no row in EDGES (tests/rules/crates.rs)"));
+            continue;
+        };
+        for (of_tests, allowed) in [(false, uses), (true, in_tests)] {
+            let mut used = used(package, of_tests, |dependency| !dependency["path"].is_null());
+            used.retain(|name| name.starts_with("pos-"));
+            if used != *allowed {
+                let whose = if of_tests { "'s tests use" } else { " uses" };
+                wrong.push(format!("{name}{whose} {used:?}, and EDGES says {allowed:?} (tests/rules/crates.rs)"));
+            }
+        }
+        if PURE.contains(&name) {
+            let acts = used(package, false, |dependency| ACTS.iter().any(|acts| dependency["name"] == *acts));
+            wrong.extend(acts.into_iter().map(|acts| format!("{name} decides and does not act, but uses {acts}")));
+        }
+    }
+    assert_eq!(packages.len(), EDGES.len(), "each row of EDGES is a package");
+    wrong
+}
+
+/// The names of a package's dependencies that are like this, sorted; those of its tests or of itself.
+fn used(package: &Value, of_tests: bool, is_like: impl Fn(&Value) -> bool) -> Vec<&str> {
+    let dependencies = package["dependencies"].as_array().unwrap().iter();
+    let kind = |dependency: &Value| dependency["kind"].as_str().map(str::to_owned);
+    let found = dependencies.filter(|dependency| (kind(dependency).as_deref() == Some("dev")) == of_tests);
+    let mut names: Vec<&str> =
+        found.filter(|dependency| is_like(dependency)).filter_map(|dependency| dependency["name"].as_str()).collect();
+    names.sort_unstable();
+    names.dedup();
+    names
+}
+
+#[test]
+fn a_planted_arrow_is_found() {
+    let mut planted = metadata();
+    let packages = planted["packages"].as_array_mut().unwrap();
+    let core = packages.iter_mut().find(|package| package["name"] == "pos-core").unwrap();
+    let dependencies = core["dependencies"].as_array_mut().unwrap();
+    dependencies.push(serde_json::json!({ "name": "pos-agent", "kind": null, "path": "/…" }));
+    dependencies.push(serde_json::json!({ "name": "tokio", "kind": null }));
+    let found = wrong(&planted);
+    assert!(found.len() == 2 && found[0].contains("pos-core uses [\"pos-agent\", \"pos-terms\"]"), "{found:?}");
+    assert_eq!(found[1], "pos-core decides and does not act, but uses tokio");
+}
