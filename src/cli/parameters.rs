@@ -16,8 +16,8 @@ use zeroize::Zeroizing;
 use super::exit::{Exit, Stop};
 use super::out;
 use crate::config::{self, DEFAULT_PATH};
-use crate::gateway::parameter::form::{self, FormContext, MOST_VIOLATIONS, Violation};
-use crate::gateway::parameter::{self, Call, Direction, Names, Parameter, nearest, rule, shown};
+use pos_gateway_model::form::{self, FormContext, MOST_VIOLATIONS, Violation};
+use pos_gateway_model::{self as parameter, Call, Direction, Names, Parameter, nearest, rule, shown};
 
 /// Arguments.
 #[derive(Debug, Args)]

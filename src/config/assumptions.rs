@@ -6,7 +6,7 @@ use chrono::FixedOffset;
 use serde::Deserialize;
 
 use super::check::{FaultList, check, ensure, is_made_of, within};
-use crate::gateway::parameter;
+use pos_gateway_model as parameter;
 
 /// Where the id of a payment or registration stands in a path.
 pub const ID: &str = "{id}";

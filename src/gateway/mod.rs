@@ -35,7 +35,6 @@ mod inquiry;
 mod json;
 mod line;
 mod other_fields;
-pub mod parameter;
 pub mod probe;
 pub mod request;
 mod text;

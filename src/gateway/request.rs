@@ -7,7 +7,7 @@ use bytes::Bytes;
 use zeroize::Zeroizing;
 
 use super::answer::is_payment_id;
-use super::parameter::{self, Misfit};
+use pos_gateway_model::{self as parameter, Misfit};
 use super::{CardPayment, RequestTarget, WithoutCard};
 use crate::card::{Presented, SealedPin};
 use crate::config::{self, ID};

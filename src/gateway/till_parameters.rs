@@ -4,8 +4,8 @@
 
 use serde_json::{Map, Value};
 
-use super::parameter::form::{self, FormContext};
-use super::parameter::{self, Call, Direction, Names, named_in, shown};
+use pos_gateway_model::form::{self, FormContext};
+use pos_gateway_model::{self as parameter, Call, Direction, Names, named_in, shown};
 use super::request::MAX_PARAMETERS;
 use crate::config::Assumptions;
 use crate::emv::pan;

@@ -11,7 +11,7 @@ use std::io::{self, BufRead, Read};
 use chrono::NaiveDate;
 
 use super::row::{Column, RowFault, SettlementRow};
-use crate::gateway::parameter::{self, Format, Need};
+use pos_gateway_model::{self as parameter, Format, Need};
 
 /// Longest line in bytes. The columns of the document, each at its longest and in four-byte characters, are some 9 KiB.
 const LONGEST_LINE: usize = 16 * 1024;

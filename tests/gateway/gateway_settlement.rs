@@ -7,8 +7,8 @@ use std::fs;
 
 use crate::gateway_counter::{Counter, INVALID, at, refusal};
 use crate::shop_client::{Sales, with};
-use pos_agent::gateway::parameter::form::{FormContext, judge};
-use pos_agent::gateway::parameter::{Call, Direction, Names};
+use pos_gateway_model::form::{FormContext, judge};
+use pos_gateway_model::{Call, Direction, Names};
 use pos_agent::money::Currency;
 use pos_agent::sim::gateway::{Options, Outcome};
 use serde_json::Value;

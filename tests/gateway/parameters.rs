@@ -8,8 +8,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::process::{Command, Output, Stdio};
 
 use crate::data_model::{self, DOCUMENT, REPEATED};
-use pos_agent::gateway::parameter::form::{self, FormContext};
-use pos_agent::gateway::parameter::{
+use pos_gateway_model::form::{self, FormContext};
+use pos_gateway_model::{
     self, Call, CharacterSet, Direction, Format, Names, Need, Parameter, Unfit, named, named_in, rule,
 };
 use proptest::prelude::*;

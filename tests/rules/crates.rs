@@ -9,13 +9,14 @@ use serde_json::Value;
 const EDGES: &[(&str, &[&str], &[&str])] = &[
     ("pos-terms", &[], &[]),
     ("pos-core", &["pos-terms"], &[]),
+    ("pos-gateway-model", &[], &[]),
     ("pos-protocols", &[], &[]),
     ("pos-front", &["pos-protocols"], &["pos-agent"]),
-    ("pos-agent", &["pos-core", "pos-protocols", "pos-terms"], &["pos-agent", "pos-protocols"]),
+    ("pos-agent", &["pos-core", "pos-gateway-model", "pos-protocols", "pos-terms"], &["pos-agent", "pos-protocols"]),
 ];
 
 /// What decides, and what has no place in it.
-const PURE: &[&str] = &["pos-terms", "pos-core"];
+const PURE: &[&str] = &["pos-terms", "pos-core", "pos-gateway-model"];
 const ACTS: &[&str] = &["tokio", "rusqlite", "rustix", "hyper", "rustls", "reqwest"];
 
 #[test]

@@ -17,22 +17,18 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("wire", &[]),
     // `counter` for the closes of day, which it keeps and does not reckon, and the operators.
     ("journal", &["sale", "money", "card", "transaction", "counter"]),
-    // Of the gateway the table of parameters alone (`OPEN_TABLE`), which has the columns of its file.
-    ("reconcile", &["sale", "money", "transaction", "gateway"]),
+    ("reconcile", &["sale", "money", "transaction"]),
     // Devices never know each other; they speak the words of `money`, `card`, `emv` and `transaction`.
     ("reader", &["money", "card", "emv", "config", "wire", "transaction"]),
     // `sale` for its vocabulary of host answers.
     ("gateway", &["money", "card", "emv", "config", "sale", "wire", "transaction"]),
-    // The interface's table knows nobody: whoever sends or judges parameters may read it.
-    ("gateway::parameter", &[]),
     // Sentences about what `sale` keeps; it decides nothing.
     ("words", &["sale", "money", "card", "transaction", "counter"]),
     ("printer", &["sale", "money", "card", "config", "wire", "words", "transaction", "counter"]),
     // `systemd` for the sockets that it has opened.
     ("till", &["money", "config", "systemd", "transaction", "counter"]),
-    // Of the gateway the interface's table of parameters alone (`OPEN_TABLE`): a list of them is checked when the file
-    // is read. `words` for the languages that there are.
-    ("config", &["money", "card", "emv", "gateway", "words", "counter"]),
+    // `words` for the languages that there are.
+    ("config", &["money", "card", "emv", "words", "counter"]),
     ("systemd", &[]),
     ("logging", &[]),
     // For kinds and outcomes: their words are the values of labels.
@@ -68,7 +64,6 @@ const MAY_USE: &[(&str, &[&str])] = &[
     // `card` and `emv` to find card numbers, nothing else.
     ("support", &["card", "emv", "config", "journal"]),
     ("board", &[]),
-    // `gateway` for its table of parameters.
     (
         "cli",
         &[
@@ -97,8 +92,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("main", &["cli"]),
     // The outside world knows the agent by its wires only: of the reader its packets alone (`CLOSED_TO_SIM`).
     ("sim", &["emv", "money", "reader"]),
-    // Of the agent's gateway the table of parameters alone (`OPEN_TABLE`).
-    ("sim::gateway", &["emv", "money", "gateway"]),
+    ("sim::gateway", &["emv", "money"]),
     ("sim::shop", &["money", "config"]),
     ("bin::pos-sim", &["sim", "money", "config"]),
     // The command line, for man pages and completions; and what the manual has in tables.
@@ -113,12 +107,6 @@ const CLOSED_TO_SIM: &[&str] = &["miura", "session", "driver", "port"];
 /// know a reader by what every family does.
 const READER_FAMILIES: &[&str] = &["miura"];
 const READER_DOOR: &[&str] = &["reader", "driver"];
-
-/// The one room of the agent's gateway that its simulation and the configuration enter: the interface's data model,
-/// which knows neither. What the agent makes of it stays closed.
-const OPEN_TABLE: &[&str] = &["gateway", "parameter"];
-/// Those for whom the rest of that module is closed.
-const TABLE_ONLY: &[&str] = &["sim", "config", "reconcile"];
 
 /// Rooms that one module does not enter, although the table allows it the house that they are in: a way in for tills is
 /// added in `till` alone.
@@ -447,8 +435,6 @@ fn check(file: &Path, source: &str, modules: &[String]) -> Vec<String> {
         let own_module = own.first().is_some_and(|own| own == used);
         let is = |modules: &[&str]| own.first().is_some_and(|own| modules.contains(&own.as_str()));
         let closed = is(&["sim"]) && used != "sim" && path.iter().any(|part| CLOSED_TO_SIM.contains(&part.as_str()));
-        let beside_the_table =
-            is(TABLE_ONLY) && used == OPEN_TABLE[0] && path.get(1).is_none_or(|room| room != OPEN_TABLE[1]);
         let room = CLOSED_ROOMS.iter().find(|(module, room)| {
             is(&[module]) && path.len() >= room.len() && path.iter().zip(*room).all(|(part, room)| part == room)
         });
@@ -456,8 +442,6 @@ fn check(file: &Path, source: &str, modules: &[String]) -> Vec<String> {
             format!("`{row}` may use {allowed:?}")
         } else if let Some((module, room)) = room {
             format!("`{}` is closed to `{module}`", room.join("::"))
-        } else if beside_the_table {
-            format!("of `{}` only `{}` is open to {TABLE_ONLY:?}", OPEN_TABLE[0], OPEN_TABLE[1])
         } else if closed {
             format!("`sim` may use the packets of a device, not its {CLOSED_TO_SIM:?}")
         } else {
@@ -773,17 +757,6 @@ fn finds_a_planted_violation_and_says_where() {
             "src/metrics.rs:4: uses `reader::Event`, but `metrics` may use [\"sale\", \"transaction\"] (tests/rules/layers.rs)"
         ]
     );
-}
-
-#[test]
-fn the_table_of_parameters_is_open_and_no_other_room_beside_it() {
-    assert_eq!(planted("src/sim/gateway/form.rs", "use crate::gateway::parameter::{form, Call};").len(), 0);
-    assert_eq!(planted("src/sim/gateway/form.rs", "use crate::gateway::{parameter, request};").len(), 1);
-    assert_eq!(planted("src/sim/gateway/form.rs", "use crate::gateway;").len(), 1);
-    assert_eq!(planted("src/sim/reader/port.rs", "use crate::gateway::parameter;").len(), 1);
-    assert_eq!(planted("src/config/check.rs", "use crate::gateway::parameter;").len(), 0);
-    assert_eq!(planted("src/config/check.rs", "use crate::gateway::request;").len(), 1);
-    assert_eq!(planted("src/gateway/parameter/name.rs", "use crate::config::Assumptions;").len(), 1);
 }
 
 #[test]

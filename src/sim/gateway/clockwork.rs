@@ -14,7 +14,7 @@ use super::form::Invalid;
 use super::host::{Delivery, Host};
 use super::refusal::Refusal;
 use super::server::Shared;
-use crate::gateway::parameter::{form, shown};
+use pos_gateway_model::{form, shown};
 
 /// It looks at the clock at least as often: the system's may be put forward, and nobody tells.
 const LONGEST_SLEEP: Duration = Duration::from_secs(60);

@@ -1,7 +1,7 @@
 //! Reading a request as strictly as the interface documents write it: percent-encoding, UTF-8, names, formats and
 //! rules.
 //!
-//! The formats are those of the interface's table (`gateway::parameter`), which the agent is held to as well; that the
+//! The formats are those of the interface's table (`pos_gateway_model`), which the agent is held to as well; that the
 //! table is the document's is proven by what people typed from the document, in `tests/gateway/parameters.rs`. Nothing
 //! of what the agent makes of it is used here: an agent that misreads the interface must fail. A call takes whatever
 //! the table has for it; the few names that this gateway takes elsewhere are listed with the reason
@@ -13,8 +13,8 @@ use std::fmt;
 use std::sync::LazyLock;
 
 use super::host_rules::HostRules;
-use crate::gateway::parameter::form::{self, FormContext, Violation};
-use crate::gateway::parameter::{Call, Direction, Names, Parameter, all, means, named_in, shown};
+use pos_gateway_model::form::{self, FormContext, Violation};
+use pos_gateway_model::{Call, Direction, Names, Parameter, all, means, named_in, shown};
 
 /// A request that is not as documented; answered with HTTP 400.
 #[derive(Clone, Debug, PartialEq, Eq)]

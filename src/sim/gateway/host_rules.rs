@@ -33,7 +33,7 @@ use hyper::header::{HOST, HeaderMap};
 use serde_json::{Value, json};
 
 use super::refusal::{Refusal, rule};
-use crate::gateway::parameter::{CharacterSet, Format};
+use pos_gateway_model::{CharacterSet, Format};
 
 /// How strictly the host checks and answers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]

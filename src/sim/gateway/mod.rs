@@ -3,7 +3,7 @@
 //! Written from the interface documents, and strict: whatever a request has that is not as documented is refused with
 //! HTTP 400 and the parameter's name. It decrypts what the reader encrypted, refuses a key that was used before,
 //! verifies PIN and cryptogram, answers the chip, and remembers what it charged. The cents of the amount choose what
-//! goes wrong ([`outcomes::TABLE`]). With the agent it shares the table of parameters alone (`gateway::parameter`, see
+//! goes wrong ([`outcomes::TABLE`]). With the agent it shares the table of parameters alone (`pos_gateway_model`, see
 //! `form`).
 //!
 //! What may follow a payment follows: capture, reversal, refund, increments, stored cards, standing instructions. What

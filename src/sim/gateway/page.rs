@@ -16,7 +16,7 @@ use super::ledger::State;
 use super::redirect::{Act, Acted, PASSWORD, PageEnd, PageKind, Redirect, TOKEN};
 use super::refusal::Refusal;
 use super::route::RouteRequest;
-use crate::gateway::parameter::form;
+use pos_gateway_model::form;
 
 /// Where the pages are.
 const REDIRECT: &str = "/redirect/";

@@ -24,7 +24,7 @@ use serde_json::json;
 use super::answer;
 use super::host::Delivery;
 use super::test_card::{self, TestCard};
-use crate::gateway::parameter::form;
+use pos_gateway_model::form;
 
 /// Keys of the simulated providers: texts that say so.
 const WALLET_KEY: &[u8; 32] = b"pos-sim wallets, for tests only!";

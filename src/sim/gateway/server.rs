@@ -25,7 +25,7 @@ use super::page;
 use super::provider;
 use super::route::{self, RouteRequest};
 use super::{GatewayCounters, Mode, Options, PaymentTimes, WireEvent};
-use crate::gateway::parameter::form;
+use pos_gateway_model::form;
 
 /// Longest body of a request: a cart with as many items as there can be.
 const MAX_BODY: usize = form::LONGEST;

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use pos_agent::gateway::parameter;
+use pos_gateway_model as parameter;
 use pos_agent::metrics::{Metrics, PrinterStanding, SaleTiming, TerminalStanding};
 use pos_agent::sale::Outcome;
 use pos_agent::till::ProblemType;

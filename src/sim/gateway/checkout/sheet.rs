@@ -9,7 +9,7 @@ use super::super::host::{Delivery, Host};
 use super::super::provider;
 use super::super::refusal::Refusal;
 use super::Purpose;
-use crate::gateway::parameter::form;
+use pos_gateway_model::form;
 
 /// The card in everybody's wallet, and until when it is valid (YYMM).
 const CARD: (&str, &str) = ("4111111111111111", "3412");

@@ -12,7 +12,7 @@ use super::super::remote_payment::Origin;
 use super::super::widget;
 use super::create::CREATED;
 use super::{Checkout, Purpose, Submission, Submitted, origin};
-use crate::gateway::parameter::{form as encoding, means, shown};
+use pos_gateway_model::{form as encoding, means, shown};
 
 /// What the widget may send: what the shopper types and what the browser is. With a dot, all that begin so.
 const OF_SHOPPER: &[&str] = &[

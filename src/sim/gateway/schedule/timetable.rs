@@ -1,5 +1,5 @@
 //! When a subscription is due: the seven fields of a cron expression, and the next moment that they name (data-model:
-//! Scheduling). Pure; whether the text has the right form is the interface's table's to say (`gateway::parameter`).
+//! Scheduling). Pure; whether the text has the right form is the interface's table's to say (`pos_gateway_model`).
 //!
 //! The signs mean what they mean wherever such expressions have seven fields: `5/20` is 5, 25, 45; `L` is the last day
 //! of the month, `L-3` three days before it, `LW` the last weekday, `15W` the weekday nearest to the 15th within its
@@ -282,7 +282,7 @@ mod tests {
 
     #[test]
     fn each_sign_of_the_interface_means_what_it_says() {
-        use crate::gateway::parameter::find;
+        use pos_gateway_model::find;
         for (expression, expected) in CASES {
             assert_eq!(find("job.expression").unwrap().check(expression), Ok(()), "{expression}");
             let table = read(expression).unwrap();
@@ -322,7 +322,7 @@ mod tests {
             ]), 6..8),
         ) {
             let expression = fields.join(" ");
-            if crate::gateway::parameter::find("job.expression").unwrap().check(&expression).is_ok() {
+            if pos_gateway_model::find("job.expression").unwrap().check(&expression).is_ok() {
                 let table = read(&expression);
                 proptest::prop_assert!(table.is_some(), "{}", expression);
                 let from: DateTime<Utc> = "2026-11-23T12:00:00.5Z".parse().unwrap();

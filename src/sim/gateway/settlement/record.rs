@@ -248,7 +248,7 @@ fn decimal(hundredths: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gateway::parameter;
+    use pos_gateway_model as parameter;
 
     #[test]
     fn the_columns_are_those_of_the_interface() {

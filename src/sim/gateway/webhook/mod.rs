@@ -25,7 +25,7 @@ use super::form::{self, Form, Invalid};
 use super::host::{Delivery, Host};
 use super::ledger::Kind;
 use super::refusal::{Refusal, rule};
-use crate::gateway::parameter::{form as encoded, shown};
+use pos_gateway_model::{form as encoded, shown};
 
 pub(super) use post::{client, run};
 pub(super) use seal::SealingKey;

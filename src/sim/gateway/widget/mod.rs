@@ -30,7 +30,7 @@ use serde_json::json;
 
 use super::host::{Delivery, Host};
 use super::refusal::{Refusal, rule};
-use crate::gateway::parameter::form;
+use pos_gateway_model::form;
 
 /// The script: its parts in one function, so that the page's own names stay free.
 const SCRIPT: &str = concat!(

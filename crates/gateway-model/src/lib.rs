@@ -1,3 +1,7 @@
+//! Is: the payment gateway's interface as one table.
+//! Is not: a client or a server of it.
+//! Invariant: a row says what the document says, and nobody's wish.
+//!
 //! The interface's data model as one table: every request parameter and every response field with its format, whether
 //! it must be there, its group, its call and what it means. What the terminal sends, what the simulated gateway
 //! receives and what `pos-agent parameters` is asked about are all judged by it.

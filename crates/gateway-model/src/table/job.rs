@@ -1,7 +1,7 @@
 //! The time table of a subscription (interface: Scheduling).
 
 use super::{Call, Format, Section, an, n, o, one_of, section};
-use crate::gateway::parameter::cron::Cron;
+use crate::cron::Cron;
 
 const UNIT: Format = one_of(&["YEAR", "MONTH", "WEEK", "DAY", "HOUR", "MINUTE", "SECOND"]);
 
