@@ -1,8 +1,8 @@
 //! Any bytes as a form and as a name: no panic, no value in a violation, and a form that is good stays good when it is
 //! written again by the agent's encoder.
 
-use pos_agent::gateway::parameter::form::{self, FormContext, MOST_VIOLATIONS};
-use pos_agent::gateway::parameter::{Call, Direction, Names, named, nearest, shown};
+use pos_gateway_model::form::{self, FormContext, MOST_VIOLATIONS};
+use pos_gateway_model::{Call, Direction, Names, named, nearest, shown};
 
 /// What must hold for any bytes.
 pub fn holds(bytes: &[u8]) {

@@ -2,7 +2,7 @@
 //! is not in the past, and the one after it is later.
 
 use chrono::{DateTime, TimeDelta, Timelike, Utc};
-use pos_agent::gateway::parameter;
+use pos_gateway_model as parameter;
 use pos_agent::sim::gateway::Timetable;
 
 /// What must hold for any bytes.

@@ -73,7 +73,6 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "money",
             "agent",
             "doctor",
-            "gateway",
             "board",
             "support",
             "logging",
@@ -96,7 +95,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("sim::shop", &["money", "config"]),
     ("bin::pos-sim", &["sim", "money", "config"]),
     // The command line, for man pages and completions; and what the manual has in tables.
-    ("bin::pos-docs", &["cli", "config", "gateway", "metrics", "sale", "till", "words"]),
+    ("bin::pos-docs", &["cli", "config", "metrics", "sale", "till", "words"]),
 ];
 
 /// Rooms of a device that its simulation does not enter, although the table allows the module: the simulator shares the
