@@ -12,7 +12,7 @@ use pos_agent::emv::tlv;
 use pos_agent::gateway::{CardPayment, Client, Token};
 use pos_agent::journal::Db;
 use pos_agent::money::{Amount, Currency};
-use pos_agent::reader::apdu_link::Decoder;
+use pos_reader_link::apdu_link::Decoder;
 use pos_agent::sale::{Order, Record};
 use pos_agent::sim::gateway as sim;
 use pos_agent::transaction::{Reference, SaleNumber, Transaction};

@@ -2,7 +2,7 @@
 //! can be read as a command can be written again, in one packet or several, and what was typed is an amount within
 //! bounds or none.
 
-use pos_agent::reader::apdu_link::{Decoder, MAX_MESSAGE, Received};
+use pos_reader_link::apdu_link::{Decoder, MAX_MESSAGE, Received};
 use pos_agent::reader::keys;
 use pos_agent::reader::miura::message::{
     ConfigurationAnswer, DeviceInfoAnswer, MpiCommand, TransactionAnswer, TypedCardAnswer, UnsolicitedMessage,

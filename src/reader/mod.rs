@@ -31,7 +31,6 @@ use crate::card::{CardFacts, Presented};
 use crate::money::{Amount, Currency};
 use crate::transaction::SaleNumber;
 
-pub mod apdu_link;
 mod clock_setting;
 pub mod driver;
 mod flood;

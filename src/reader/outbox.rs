@@ -4,7 +4,9 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use super::{ReaderEvent, ReaderIdentity, ReaderProgress, Unready, apdu_link};
+use pos_reader_link::apdu_link;
+
+use super::{ReaderEvent, ReaderIdentity, ReaderProgress, Unready};
 use crate::transaction::SaleNumber;
 
 /// First and longest wait before the port is opened again; doubled each time in between. A reader boots in some ten

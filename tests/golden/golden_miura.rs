@@ -2,7 +2,7 @@
 //! here says that the code has left the wire.
 
 use pos_agent::reader::LocalTime;
-use pos_agent::reader::apdu_link::{Decoder, LinkFault, Nad, Received, chain};
+use pos_reader_link::apdu_link::{Decoder, LinkFault, Nad, Received, chain};
 use pos_agent::reader::miura::message::{
     AnswerTemplate, ApplicationChoice, CardStatus, ContinueData, DeviceInfoAnswer, DeviceStatus, GetDynamicTip,
     GetNumericData, GetSecureData, MpiCommand, OnlinePinAnswer, P2peStatus, PinBlock, ResetAnswer, ResetKind,

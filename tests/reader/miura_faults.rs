@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use crate::trace::*;
-use pos_agent::reader::apdu_link::{Nad, chain};
+use pos_reader_link::apdu_link::{Nad, chain};
 use pos_agent::reader::driver::PortAction;
 use pos_agent::reader::miura::message::{GetSecureData, MpiCommand, ResetKind};
 use pos_agent::reader::miura::{ManualEntry, MiuraSession, MiuraSettings};

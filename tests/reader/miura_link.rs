@@ -1,6 +1,6 @@
 //! Properties of the link layer's decoder: any split, garbage between packets, a peer that sends anything.
 
-use pos_agent::reader::apdu_link::{Decoder, LinkFault, MAX_MESSAGE, MIN_PACKET, Nad, Received, chain, command};
+use pos_reader_link::apdu_link::{Decoder, LinkFault, MAX_MESSAGE, MIN_PACKET, Nad, Received, chain, command};
 use proptest::prelude::*;
 
 #[derive(Clone, Debug, PartialEq)]

@@ -11,7 +11,7 @@ use std::thread;
 use std::time::Duration;
 
 use pos_agent::money::{Amount, Currency};
-use pos_agent::reader::apdu_link::{Decoder, Nad, Received, chain};
+use pos_reader_link::apdu_link::{Decoder, Nad, Received, chain};
 use pos_agent::reader::miura::message::{
     AnswerTemplate, CardStatus, MessageBody, MpiCommand, P2peStatus, ResetAnswer, ResetKind, SoftwareVersion,
     StatusWord, TransactionAnswer, UnsolicitedMessage, status,

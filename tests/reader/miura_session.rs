@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::trace::*;
 use pos_agent::card::Cvm;
-use pos_agent::reader::apdu_link::{Nad, chain};
+use pos_reader_link::apdu_link::{Nad, chain};
 use pos_agent::reader::driver::PortAction;
 use pos_agent::reader::miura::{MiuraSession, MiuraSettings};
 use pos_agent::reader::{LocalTime, ReaderEvent, ReaderLanguage, ReaderOrder, ReaderSettings};

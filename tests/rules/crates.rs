@@ -10,13 +10,14 @@ const EDGES: &[(&str, &[&str], &[&str])] = &[
     ("pos-terms", &[], &[]),
     ("pos-core", &["pos-terms"], &[]),
     ("pos-gateway-model", &[], &[]),
+    ("pos-reader-link", &[], &[]),
     ("pos-protocols", &[], &[]),
     ("pos-front", &["pos-protocols"], &["pos-agent"]),
-    ("pos-agent", &["pos-core", "pos-gateway-model", "pos-protocols", "pos-terms"], &["pos-agent", "pos-protocols"]),
+    ("pos-agent", &["pos-core", "pos-gateway-model", "pos-protocols", "pos-reader-link", "pos-terms"], &["pos-agent", "pos-protocols"]),
 ];
 
 /// What decides, and what has no place in it.
-const PURE: &[&str] = &["pos-terms", "pos-core", "pos-gateway-model"];
+const PURE: &[&str] = &["pos-terms", "pos-core", "pos-gateway-model", "pos-reader-link"];
 const ACTS: &[&str] = &["tokio", "rusqlite", "rustix", "hyper", "rustls", "reqwest"];
 
 #[test]

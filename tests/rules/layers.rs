@@ -89,18 +89,14 @@ const MAY_USE: &[(&str, &[&str])] = &[
     // Asks the daemon for the list; verifies, exports and adopts by itself. Of the agent only which clock can be right.
     ("cli::journal", &["till", "config", "journal", "agent", "transaction"]),
     ("main", &["cli"]),
-    // The outside world knows the agent by its wires only: of the reader its packets alone (`CLOSED_TO_SIM`).
-    ("sim", &["emv", "money", "reader"]),
+    // The outside world knows the agent by its wires only.
+    ("sim", &["emv", "money"]),
     ("sim::gateway", &["emv", "money"]),
     ("sim::shop", &["money", "config"]),
     ("bin::pos-sim", &["sim", "money", "config"]),
     // The command line, for man pages and completions; and what the manual has in tables.
     ("bin::pos-docs", &["cli", "config", "metrics", "sale", "till", "words"]),
 ];
-
-/// Rooms of a device that its simulation does not enter, although the table allows the module: the simulator shares the
-/// packets and writes messages and rules a second time, or both would make the same mistake.
-const CLOSED_TO_SIM: &[&str] = &["miura", "session", "driver", "port"];
 
 /// The families of readers, each a folder of `reader`, and the one file that names them: port, agent and all the others
 /// know a reader by what every family does.
@@ -433,7 +429,6 @@ fn check(file: &Path, source: &str, modules: &[String]) -> Vec<String> {
         let used = path[0].as_str();
         let own_module = own.first().is_some_and(|own| own == used);
         let is = |modules: &[&str]| own.first().is_some_and(|own| modules.contains(&own.as_str()));
-        let closed = is(&["sim"]) && used != "sim" && path.iter().any(|part| CLOSED_TO_SIM.contains(&part.as_str()));
         let room = CLOSED_ROOMS.iter().find(|(module, room)| {
             is(&[module]) && path.len() >= room.len() && path.iter().zip(*room).all(|(part, room)| part == room)
         });
@@ -441,8 +436,6 @@ fn check(file: &Path, source: &str, modules: &[String]) -> Vec<String> {
             format!("`{row}` may use {allowed:?}")
         } else if let Some((module, room)) = room {
             format!("`{}` is closed to `{module}`", room.join("::"))
-        } else if closed {
-            format!("`sim` may use the packets of a device, not its {CLOSED_TO_SIM:?}")
         } else {
             continue;
         };
@@ -795,10 +788,9 @@ fn finds_a_proof_of_writing_that_is_not_the_journals() {
 }
 
 #[test]
-fn the_simulator_shares_packets_and_neither_messages_nor_rules() {
-    assert_eq!(planted("src/sim/reader/mod.rs", "use crate::reader::apdu_link::{self, Nad};").len(), 0);
+fn the_simulators_know_nothing_of_the_devices() {
     assert_eq!(planted("src/sim/reader/mod.rs", "use crate::reader::miura::message::Command;").len(), 1);
-    assert_eq!(planted("src/sim/reader/mod.rs", "use crate::reader::{apdu_link, session};").len(), 1);
+    assert_eq!(planted("src/sim/gateway/form.rs", "use crate::gateway::request;").len(), 1);
     assert_eq!(planted("src/sim/reader/mod.rs", "use crate::config::Config;").len(), 1);
     assert_eq!(planted("src/sim/shop.rs", "use crate::config::Config;").len(), 0, "the shop writes a config");
     assert_eq!(planted("src/sim/shop.rs", "use super::reader::session;").len(), 0, "a room of its own");

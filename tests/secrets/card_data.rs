@@ -15,7 +15,7 @@ use crate::log::LOG;
 use crate::overheard::Overheard;
 use pos_agent::card::{self, CardFacts, EntryMode, FirstAnswer, Presented, SealedCard, SealedPin, Wiped};
 use pos_agent::emv::tlv;
-use pos_agent::reader::apdu_link::{Decoder, Received};
+use pos_reader_link::apdu_link::{Decoder, Received};
 use pos_agent::sim::reader::CardEntry::{self, Insert, Swipe, Tap};
 use pos_agent::sim::reader::deck::DECK;
 use pos_agent::sim::shop::{Options, TILL_TOKEN};

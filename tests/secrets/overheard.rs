@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, OnceLock};
 
 use pos_agent::emv::{Tag, tlv};
-use pos_agent::reader::apdu_link::{Decoder, Received};
+use pos_reader_link::apdu_link::{Decoder, Received};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 

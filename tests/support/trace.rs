@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pos_agent::money::{Amount, Currency};
-use pos_agent::reader::apdu_link::{Nad, chain};
+use pos_reader_link::apdu_link::{Nad, chain};
 use pos_agent::reader::driver::PortAction;
 use pos_agent::reader::miura::message::MpiCommand;
 use pos_agent::reader::miura::{MiuraSession, MiuraSettings};

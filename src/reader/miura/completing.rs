@@ -10,7 +10,7 @@ use super::message::{AnswerTemplate, CardElements, ContinueData, MpiCommand, Sta
 use super::next::{Next, SaleOver};
 use crate::card::CardFacts;
 use crate::emv::{tag, tlv};
-use crate::reader::apdu_link::MAX_COMMAND_DATA;
+use pos_reader_link::apdu_link::MAX_COMMAND_DATA;
 use crate::reader::{CardVerdict, Completion, ReaderEvent, ReaderLanguage};
 use crate::transaction::SaleNumber;
 

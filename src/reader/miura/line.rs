@@ -8,7 +8,7 @@ use tracing::{debug, warn};
 
 use super::message::{MpiCommand, StatusWord};
 use super::settings::MiuraSettings;
-use crate::reader::apdu_link::Packets;
+use pos_reader_link::apdu_link::Packets;
 use crate::reader::clock_setting::ClockSetting;
 use crate::reader::keys::KeySets;
 use crate::reader::outbox::Outbox;

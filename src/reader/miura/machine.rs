@@ -23,7 +23,7 @@ use super::sale::SaleAtReader;
 use super::settings::MiuraSettings;
 use super::startup::StartUp;
 use super::typing::AmountEntry;
-use crate::reader::apdu_link::{ApduMessage, LinkFault, MIN_PACKET, Received};
+use pos_reader_link::apdu_link::{ApduMessage, LinkFault, MIN_PACKET, Received};
 use crate::reader::outbox::PortAction;
 use crate::reader::{NoAmount, NoCard, ReaderEvent, ReaderOrder, ReaderSettings, Unready};
 

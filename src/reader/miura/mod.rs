@@ -5,7 +5,7 @@
 //! | | |
 //! |---|---|
 //! | `settings` | what the configuration says to such readers alone |
-//! | `message` | what the packets of [`super::apdu_link`] hold: bytes and their meaning |
+//! | `message` | what the packets of [`pos_reader_link::apdu_link`] hold: bytes and their meaning |
 //! | `line` | one command at a time, its deadline, ABORT |
 //! | `display` | the driver's own texts on the reader |
 //! | `next` | what follows from what a stage has heard |

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use super::machine::SessionMachine;
 use super::settings::MiuraSettings;
-use crate::reader::apdu_link::Decoder;
+use pos_reader_link::apdu_link::Decoder;
 use crate::reader::flood::ReaderAllowance;
 use crate::reader::outbox::PortAction;
 use crate::reader::{ReaderOrder, ReaderSettings};

@@ -68,7 +68,7 @@ pub struct Args {
     #[arg(long)]
     chatter: bool,
     /// Cut messages into packets of so many bytes.
-    #[arg(long, default_value_t = crate::reader::apdu_link::MAX_APDU)]
+    #[arg(long, default_value_t = pos_reader_link::apdu_link::MAX_APDU)]
     chain_size: usize,
     /// Write at most so many bytes at once.
     #[arg(long)]

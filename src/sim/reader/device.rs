@@ -27,7 +27,7 @@ use super::keys::Keys;
 use super::message::{self, Command, StatusWord};
 use super::script::ScriptEvent;
 use super::script::run::ScriptRun;
-use crate::reader::apdu_link::{Decoder, Nad, Received};
+use pos_reader_link::apdu_link::{Decoder, Nad, Received};
 
 /// Bytes for the line.
 #[derive(Debug, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use super::device::{Device, OutgoingBytes};
 use super::message;
-use crate::reader::apdu_link::{self, Nad};
+use pos_reader_link::apdu_link::{self, Nad};
 
 /// Bytes of one piece, a read of the other side: a flood that ends leaves no more behind than that.
 const PIECE: usize = 1024;

@@ -1,6 +1,6 @@
 //! The simulated reader's own reading and writing of messages: commands apart, TLVs together (readers: 2.1, 2.4, 2.11).
 //!
-//! Only the packets are shared with the agent (`reader::apdu_link`, which frozen captures keep honest); what is inside
+//! Only the packets are shared with the agent (`pos_reader_link`, which frozen captures keep honest); what is inside
 //! them is written a second time here, so that one misreading of the protocol cannot hide at both ends.
 
 use std::fmt;

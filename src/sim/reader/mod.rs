@@ -12,14 +12,14 @@
 //! `device` ties them together: bytes, people and time in; bytes and a display out.
 //!
 //! It is written from the protocol's description, not from the agent's driver. It shares with the agent the packets
-//! (`reader::apdu_link`), the TLV walk (`emv`) and the currencies (`money`); commands, answers and every rule are its
+//! (`pos_reader_link`), the TLV walk (`emv`) and the currencies (`money`); commands, answers and every rule are its
 //! own. Captured frames and cryptograms keep both ends honest.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::reader::apdu_link;
+use pos_reader_link::apdu_link;
 
 mod application_choice;
 pub mod args;

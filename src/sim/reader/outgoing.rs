@@ -3,7 +3,7 @@
 
 use super::device::{Device, OutgoingBytes};
 use super::message::{self, StatusWord};
-use crate::reader::apdu_link::{self, Nad};
+use pos_reader_link::apdu_link::{self, Nad};
 
 impl Device {
     /// Sends the answer to the running command and ends it.

@@ -41,7 +41,7 @@ pub const MAX_ACTIONS: usize = 20;
 /// Longest time: no test and no person waits longer.
 pub const MAX_TIME: Duration = Duration::from_secs(3600);
 /// Most bytes of garbage at once: as many as a message may have.
-pub const MAX_GARBAGE: usize = crate::reader::apdu_link::MAX_MESSAGE;
+pub const MAX_GARBAGE: usize = pos_reader_link::apdu_link::MAX_MESSAGE;
 
 /// A thing that happens to the device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

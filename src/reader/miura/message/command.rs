@@ -5,7 +5,7 @@ use super::transaction::{ContinueData, RISK_STAGE, SELECT_ON_READER, Transaction
 use super::typed::{GetDynamicTip, GetNumericData, GetSecureData};
 use crate::emv::{tag, tlv};
 use crate::reader::LocalTime;
-use crate::reader::apdu_link::{self, MAX_COMMAND_DATA, MAX_EXTENDED_DATA, Packet, Packets};
+use pos_reader_link::apdu_link::{self, MAX_COMMAND_DATA, MAX_EXTENDED_DATA, Packet, Packets};
 
 /// A command to the reader.
 #[derive(Clone, Copy, PartialEq, Eq)]

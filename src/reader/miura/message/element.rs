@@ -3,7 +3,7 @@
 
 use super::status::StatusWord;
 use crate::emv::{Tag, TlvError, tlv};
-use crate::reader::apdu_link::{self, EncodeError};
+use pos_reader_link::apdu_link::{self, EncodeError};
 
 /// An answer's or unsolicited message's bytes as they are built: body and status.
 pub type MessageBody = heapless::Vec<u8, { apdu_link::MAX_MESSAGE }>;

@@ -5,7 +5,7 @@ use super::element::{CommandData, MessageError, need_array, tags};
 use crate::emv::tlv::Tlv;
 use crate::emv::{tag, tlv};
 use crate::money::Amount;
-use crate::reader::apdu_link::EncodeError;
+use pos_reader_link::apdu_link::EncodeError;
 use crate::reader::{Arm, LocalTime};
 
 /// What a card is asked to take part in.
