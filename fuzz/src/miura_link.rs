@@ -2,12 +2,12 @@
 //! can be read as a command can be written again, in one packet or several, and what was typed is an amount within
 //! bounds or none.
 
-use pos_reader_link::apdu_link::{Decoder, MAX_MESSAGE, Received};
 use pos_agent::reader::keys;
 use pos_agent::reader::miura::message::{
     ConfigurationAnswer, DeviceInfoAnswer, MpiCommand, TransactionAnswer, TypedCardAnswer, UnsolicitedMessage,
     last_sealed, minor_units, parse_numeric, split,
 };
+use pos_reader_link::apdu_link::{Decoder, MAX_MESSAGE, Received};
 
 /// What must hold for any bytes. The first of them says how the others are split.
 pub fn holds(input: &[u8]) {

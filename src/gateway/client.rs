@@ -25,8 +25,6 @@ use super::fault::Fault;
 use super::files::Files;
 use super::line::{Body, Exchange, GatewayLine, GatewayLines};
 use super::other_fields;
-use pos_gateway_model::form::{self, FormContext};
-use pos_gateway_model::{Call, Direction, Names};
 use super::probe::Probed;
 use super::request::{self, Expected, PreparedPayment};
 use super::till_parameters::UnfitParameter;
@@ -36,6 +34,8 @@ use crate::money::Amount;
 use crate::sale::{Answer, Inquiry, ListedTransaction, Reason, ReversalAnswer};
 use crate::transaction::PaymentId;
 use crate::wire::Connector;
+use pos_gateway_model::form::{self, FormContext};
+use pos_gateway_model::{Call, Direction, Names};
 
 /// The pause before a question is asked again that the gateway had no time for; it doubles up to [`LONGEST_PAUSE`].
 const FIRST_PAUSE: Duration = Duration::from_secs(1);

@@ -7,12 +7,12 @@ use bytes::Bytes;
 use zeroize::Zeroizing;
 
 use super::answer::is_payment_id;
-use pos_gateway_model::{self as parameter, Misfit};
 use super::{CardPayment, RequestTarget, WithoutCard};
 use crate::card::{Presented, SealedPin};
 use crate::config::{self, ID};
 use crate::money::{Amount, MoneyError};
 use crate::transaction::{Kind, PaymentId};
+use pos_gateway_model::{self as parameter, Misfit};
 
 /// Where payments are made.
 const PAYMENTS: &str = "/v1/payments";

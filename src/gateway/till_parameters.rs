@@ -4,12 +4,12 @@
 
 use serde_json::{Map, Value};
 
-use pos_gateway_model::form::{self, FormContext};
-use pos_gateway_model::{self as parameter, Call, Direction, Names, named_in, shown};
 use super::request::MAX_PARAMETERS;
 use crate::config::Assumptions;
 use crate::emv::pan;
 use crate::transaction::Kind;
+use pos_gateway_model::form::{self, FormContext};
+use pos_gateway_model::{self as parameter, Call, Direction, Names, named_in, shown};
 
 /// Names that belong to the terminal: it knows them better, or they would be card data.
 const OWNED: [&str; 13] = [

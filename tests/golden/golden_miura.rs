@@ -2,13 +2,13 @@
 //! here says that the code has left the wire.
 
 use pos_agent::reader::LocalTime;
-use pos_reader_link::apdu_link::{Decoder, LinkFault, Nad, Received, chain};
 use pos_agent::reader::miura::message::{
     AnswerTemplate, ApplicationChoice, CardStatus, ContinueData, DeviceInfoAnswer, DeviceStatus, GetDynamicTip,
     GetNumericData, GetSecureData, MpiCommand, OnlinePinAnswer, P2peStatus, PinBlock, ResetAnswer, ResetKind,
     ShownAmount, SoftwareVersion, SredBlock, StatusWord, TransactionAnswer, TransactionData, TypedCardAnswer,
     UnsolicitedMessage, encode_numeric, last_sealed, parse_numeric, search, split, status, tags,
 };
+use pos_reader_link::apdu_link::{Decoder, LinkFault, Nad, Received, chain};
 
 fn hex(text: &str) -> Vec<u8> {
     hex::decode(text.replace([' ', '\n'], "")).unwrap()

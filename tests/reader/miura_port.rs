@@ -11,7 +11,6 @@ use std::thread;
 use std::time::Duration;
 
 use pos_agent::money::{Amount, Currency};
-use pos_reader_link::apdu_link::{Decoder, Nad, Received, chain};
 use pos_agent::reader::miura::message::{
     AnswerTemplate, CardStatus, MessageBody, MpiCommand, P2peStatus, ResetAnswer, ResetKind, SoftwareVersion,
     StatusWord, TransactionAnswer, UnsolicitedMessage, status,
@@ -21,6 +20,7 @@ use pos_agent::reader::{
     ReaderProgress, ReaderSettings, Unready, spawn,
 };
 use pos_agent::transaction::SaleNumber;
+use pos_reader_link::apdu_link::{Decoder, Nad, Received, chain};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 
 const AT: LocalTime = LocalTime { year: 25, month: 1, day: 31, hour: 12, minute: 34, second: 56 };

@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use crate::trace::*;
 use pos_agent::card::Cvm;
-use pos_reader_link::apdu_link::{Nad, chain};
 use pos_agent::reader::driver::PortAction;
 use pos_agent::reader::miura::{MiuraSession, MiuraSettings};
 use pos_agent::reader::{LocalTime, ReaderEvent, ReaderLanguage, ReaderOrder, ReaderSettings};
 use pos_agent::transaction::SaleNumber;
+use pos_reader_link::apdu_link::{Nad, chain};
 
 mod start_up {
     use super::*;

@@ -13,7 +13,11 @@ const EDGES: &[(&str, &[&str], &[&str])] = &[
     ("pos-reader-link", &[], &[]),
     ("pos-protocols", &[], &[]),
     ("pos-front", &["pos-protocols"], &["pos-agent"]),
-    ("pos-agent", &["pos-core", "pos-gateway-model", "pos-protocols", "pos-reader-link", "pos-terms"], &["pos-agent", "pos-protocols"]),
+    (
+        "pos-agent",
+        &["pos-core", "pos-gateway-model", "pos-protocols", "pos-reader-link", "pos-terms"],
+        &["pos-agent", "pos-protocols"],
+    ),
 ];
 
 /// What decides, and what has no place in it.

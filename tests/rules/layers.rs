@@ -834,7 +834,10 @@ fn finds_a_clock_in_a_pure_module() {
     let impure = "//! Head.\nuse tokio::time::Instant;\nfn f() -> Instant { Instant::now() }\nasync fn g() {}\n";
     let found = check_purity(Path::new("crates/core/src/sale/step.rs"), impure);
     assert_eq!(found.len(), 3, "{found:?}");
-    assert!(found[0].starts_with("crates/core/src/sale/step.rs:2: `tokio::` in a module that only decides"), "{found:?}");
+    assert!(
+        found[0].starts_with("crates/core/src/sale/step.rs:2: `tokio::` in a module that only decides"),
+        "{found:?}"
+    );
     assert_eq!(check_purity(Path::new("src/agent.rs"), impure).len(), 0);
     let pure =
         "use std::time::Instant; fn due(now: Instant) {} // Instant::now\n#[cfg(test)]\nmod tests { use std::fs; }";
@@ -849,7 +852,10 @@ fn is_silent_about_what_is_allowed_or_not_code() {
         planted("src/journal/mod.rs", "const T: &str = \"crate::till\"; const R: &str = r#\"\"crate::till\"#;").len(),
         0
     );
-    assert_eq!(planted("src/journal/mod.rs", "fn f<'a>(c: &'a str) { let q = '\"'; }\nuse crate::till; // '\"'").len(), 1);
+    assert_eq!(
+        planted("src/journal/mod.rs", "fn f<'a>(c: &'a str) { let q = '\"'; }\nuse crate::till; // '\"'").len(),
+        1
+    );
     let test = "#[cfg(test)]\nmod tests {\n    use crate::sim::fault;\n    fn f() { if true {} }\n}\n";
     assert_eq!(planted("src/journal/mod.rs", test).len(), 0);
     assert_eq!(planted("src/journal/mod.rs", &format!("{test}use crate::till;")), planted_at(6));

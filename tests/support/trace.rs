@@ -14,7 +14,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pos_agent::money::{Amount, Currency};
-use pos_reader_link::apdu_link::{Nad, chain};
 use pos_agent::reader::driver::PortAction;
 use pos_agent::reader::miura::message::MpiCommand;
 use pos_agent::reader::miura::{MiuraSession, MiuraSettings};
@@ -23,6 +22,7 @@ use pos_agent::reader::{
     Unready,
 };
 use pos_agent::transaction::SaleNumber;
+use pos_reader_link::apdu_link::{Nad, chain};
 
 pub(crate) const AT: LocalTime = LocalTime { year: 25, month: 1, day: 31, hour: 12, minute: 34, second: 56 };
 

@@ -5,8 +5,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use pos_terms::money::{Amount, Currency};
 use crate::sale::{Outcome, Sale, Standing};
+use pos_terms::money::{Amount, Currency};
 use pos_terms::transaction::{Kind, SaleNumber};
 
 /// The sums so far.

@@ -10,9 +10,9 @@ use super::message::{AnswerTemplate, CardElements, ContinueData, MpiCommand, Sta
 use super::next::{Next, SaleOver};
 use crate::card::CardFacts;
 use crate::emv::{tag, tlv};
-use pos_reader_link::apdu_link::MAX_COMMAND_DATA;
 use crate::reader::{CardVerdict, Completion, ReaderEvent, ReaderLanguage};
 use crate::transaction::SaleNumber;
+use pos_reader_link::apdu_link::MAX_COMMAND_DATA;
 
 /// The agent always answers a card; its own deadlines for the host are below a minute. Beyond this it has hung.
 const HOST_ANSWER: Duration = Duration::from_secs(300);

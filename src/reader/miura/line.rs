@@ -8,12 +8,12 @@ use tracing::{debug, warn};
 
 use super::message::{MpiCommand, StatusWord};
 use super::settings::MiuraSettings;
-use pos_reader_link::apdu_link::Packets;
 use crate::reader::clock_setting::ClockSetting;
 use crate::reader::keys::KeySets;
 use crate::reader::outbox::Outbox;
 use crate::reader::{ReaderEvent, ReaderIdentity, ReaderProgress, ReaderSettings, Unready};
 use crate::transaction::SaleNumber;
+use pos_reader_link::apdu_link::Packets;
 
 /// A plain command's answer. The vendor names none; its own programs' advice (readers: 2.1).
 pub(super) const PLAIN_ANSWER: Duration = Duration::from_secs(5);

@@ -23,9 +23,9 @@ use super::sale::SaleAtReader;
 use super::settings::MiuraSettings;
 use super::startup::StartUp;
 use super::typing::AmountEntry;
-use pos_reader_link::apdu_link::{ApduMessage, LinkFault, MIN_PACKET, Received};
 use crate::reader::outbox::PortAction;
 use crate::reader::{NoAmount, NoCard, ReaderEvent, ReaderOrder, ReaderSettings, Unready};
+use pos_reader_link::apdu_link::{ApduMessage, LinkFault, MIN_PACKET, Received};
 
 /// Faults of the line that are told since the last order; the others are for who traces.
 const TOLD_FAULTS: u32 = 16;

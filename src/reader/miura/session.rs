@@ -8,10 +8,10 @@ use std::time::Duration;
 
 use super::machine::SessionMachine;
 use super::settings::MiuraSettings;
-use pos_reader_link::apdu_link::Decoder;
 use crate::reader::flood::ReaderAllowance;
 use crate::reader::outbox::PortAction;
 use crate::reader::{ReaderOrder, ReaderSettings};
+use pos_reader_link::apdu_link::Decoder;
 
 /// Silence after which an unfinished packet is given up: a whole packet takes 22 ms at 115200 baud; a radio link may
 /// pause.

@@ -53,7 +53,9 @@ fn collect(path: &str, value: &Value, names: &mut BTreeSet<String>) {
 
 fn is_word(path: &str, word: &str) -> bool {
     let free = FREE.iter().any(|name| path.ends_with(name));
-    !free && word.starts_with(|c: char| c.is_ascii_lowercase()) && word.bytes().all(|c| c.is_ascii_lowercase() || c == b'-')
+    !free
+        && word.starts_with(|c: char| c.is_ascii_lowercase())
+        && word.bytes().all(|c| c.is_ascii_lowercase() || c == b'-')
 }
 
 /// Which of these names no version has kept, and which names are not kept any more.

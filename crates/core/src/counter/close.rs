@@ -4,9 +4,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::{DaySums, Turnover};
-use pos_terms::money::Amount;
 use crate::sale::{Sale, Standing};
 use crate::totals::TotalsLine;
+use pos_terms::money::Amount;
 use pos_terms::transaction::{Kind, Reference, SaleNumber, Who};
 
 /// A close. It never changes: what happens to one of its transactions later is in a later close.

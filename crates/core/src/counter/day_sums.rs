@@ -15,9 +15,9 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::Sum;
-use pos_terms::money::{Amount, Currency};
 use crate::sale::{Outcome, Sale, Standing};
 use crate::totals::{Totals, TotalsLine, decimal, scheme};
+use pos_terms::money::{Amount, Currency};
 use pos_terms::transaction::{Kind, Who};
 
 /// The sums so far.

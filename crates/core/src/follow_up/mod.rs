@@ -26,8 +26,8 @@
 
 mod sums;
 
-use pos_terms::money::{Amount, Currency};
 use crate::sale::{Outcome, Sale, Standing};
+use pos_terms::money::{Amount, Currency};
 use pos_terms::transaction::Kind;
 
 /// Whether the gateway holds it.

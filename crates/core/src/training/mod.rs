@@ -20,12 +20,12 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use pos_terms::card::{CardFacts, Cvm, EntryMode, FirstAnswer, MaskedPan};
-use pos_terms::money::Amount;
 use crate::sale::{
     Action, Answer, Approval, ApprovedAmount, Event, ForChip, HostFacts, Inquiry, ListedState, ListedTransaction,
     Order, Reason, Refusal, ReversalAnswer, Sale, Why,
 };
+use pos_terms::card::{CardFacts, Cvm, EntryMode, FirstAnswer, MaskedPan};
+use pos_terms::money::Amount;
 use pos_terms::transaction::{Kind, Lesson, PaymentId};
 
 /// What the ids of training begin with: 32 letters and digits, as a gateway's are, and none that a gateway gives.

@@ -2,12 +2,12 @@
 
 use std::fmt::Write as _;
 
-use pos_gateway_model as parameter;
 use pos_agent::metrics::{Metrics, PrinterStanding, SaleTiming, TerminalStanding};
 use pos_agent::sale::Outcome;
 use pos_agent::till::ProblemType;
 use pos_agent::till::http::description;
 use pos_agent::words::{Language, Words};
+use pos_gateway_model as parameter;
 use serde_json::Value;
 
 use super::cell;

@@ -5,8 +5,8 @@ use super::element::{CommandData, MessageError, need_array, tags};
 use crate::emv::tlv::Tlv;
 use crate::emv::{tag, tlv};
 use crate::money::Amount;
-use pos_reader_link::apdu_link::EncodeError;
 use crate::reader::{Arm, LocalTime};
+use pos_reader_link::apdu_link::EncodeError;
 
 /// What a card is asked to take part in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
