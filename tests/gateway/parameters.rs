@@ -10,7 +10,7 @@ use std::process::{Command, Output, Stdio};
 use crate::data_model::{self, DOCUMENT, REPEATED};
 use pos_gateway_model::form::{self, FormContext};
 use pos_gateway_model::{
-    self, Call, CharacterSet, Direction, Format, Names, Need, Parameter, Unfit, named, named_in, rule,
+    self as parameter, Call, CharacterSet, Direction, Format, Names, Need, Parameter, Unfit, named, named_in, rule,
 };
 use proptest::prelude::*;
 

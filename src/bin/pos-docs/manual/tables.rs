@@ -16,7 +16,7 @@ use super::source::{camel, kebab, members};
 const EXIT: &str = include_str!("../../../cli/exit.rs");
 const FAILURE: &str = include_str!("../../../cli/failure.rs");
 const TILL: &str = include_str!("../../../till/sale_view.rs");
-const CLOSE: &str = include_str!("../../../counter/close.rs");
+const CLOSE: &str = include_str!("../../../../crates/core/src/counter/close.rs");
 
 /// The numbers that a verb ends with.
 pub(super) fn exit_codes() -> String {
