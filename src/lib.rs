@@ -36,8 +36,8 @@
 //! | somebody trains: the same path without reader and gateway | `training/mod.rs`, `agent/training.rs` |
 //! | the receipts, and the words on them | `printer/receipt.rs` `compose`, `words/paper.rs`, `printer/layout.rs`, `printer/escpos.rs`, `printer/port.rs` |
 //!
-//! Paths are those of this package, or of a crate in `crates/`. Who may use whom the crates' `Cargo.toml` say, and inside
-//! this package a table in `tests/rules/layers.rs`.
+//! A path begins in `src/`, or in `src/` of a crate in `crates/`. Which crate may use which is a table in
+//! `tests/rules/crates.rs`; which room of this package may use which, one in `tests/rules/layers.rs`.
 
 // ---- What a person or a till touches
 

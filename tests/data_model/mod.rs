@@ -1,6 +1,6 @@
 //! The data model as people typed it from the interface document, chapter by chapter, in its order. Not made from the
-//! table in `crates/gateway-model/src/table`: it is what that table is held against. When a test with it fails, look into
-//! the document first.
+//! table in `crates/gateway-model/src/table`: it is what that table is held against. When a test with it fails, look
+//! into the document first.
 //!
 //! A heading is `# group direction call number-of-fields`. A line is: name, need (R, C, O), format. Formats:
 //!

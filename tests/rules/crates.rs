@@ -1,5 +1,5 @@
-//! Who may use whom among the crates: what `cargo metadata` says is held to one table, so that a new arrow is a decision
-//! and no accident. What is pure has no way to act in its `Cargo.toml`.
+//! Which crate may use which: what `cargo metadata` says is held to one table, so that a new arrow is a decision and no
+//! accident. What is pure has no way to act in its `Cargo.toml`.
 
 use std::process::Command;
 

@@ -10,8 +10,9 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Who may use whom in the agent's own package. What is a crate may use what its `Cargo.toml` says (`crates.rs`). The row with the longest module path that fits a file counts, and replaces shorter ones.
-/// `"a"` allows all of `a`; every module may use itself.
+/// Who may use whom in the agent's own package; a crate may use what its `Cargo.toml` says (`crates.rs`). The row with
+/// the longest module path that fits a file counts, and replaces shorter ones. `"a"` allows all of `a`; every module may
+/// use itself.
 const MAY_USE: &[(&str, &[&str])] = &[
     ("lib", &[]),
     ("wire", &[]),
@@ -279,9 +280,8 @@ fn the_maps_of_the_tests_name_every_file() {
 #[test]
 fn no_file_or_folder_is_a_junk_drawer() {
     for file in ["src", "crates"].into_iter().flat_map(sources) {
-        for part in file.with_extension("").iter() {
-            let part = part.to_string_lossy();
-            assert!(!JUNK_DRAWERS.contains(&part.as_ref()), "{}: `{part}` does not say what is inside", file.display());
+        for part in module_path(&file) {
+            assert!(!JUNK_DRAWERS.contains(&part.as_str()), "{}: `{part}` does not say what is inside", file.display());
         }
     }
 }
