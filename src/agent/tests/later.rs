@@ -127,6 +127,7 @@ async fn what_is_left_is_told_once_something_may_follow() {
     terminal.refunded(2, "till-1", in_journal(1), 1000);
     terminal.enter(3, "till-1", stored_card(), 500, Some(lost()));
     assert_eq!((left(&terminal, "R1").as_deref(), left(&terminal, "R3")), (Some("0"), None));
+    assert_eq!(left(&terminal, "R2"), None, "nothing is refunded of a refund");
 }
 
 /// An id is 32 letters and digits, and nothing else is asked for or kept.
