@@ -30,10 +30,16 @@ impl Running {
     /// The same as another user, who gets the folder; only root can do that.
     #[allow(dead_code, reason = "for the tests before the real agent")]
     pub(crate) async fn begin_as(uid: u32, folder: TempDir, more: &str) -> Self {
+        Self::begin_program_as(Path::new(PROGRAM), uid, folder, more).await
+    }
+
+    /// The same of this program.
+    #[allow(dead_code, reason = "for the tests before the real agent")]
+    pub(crate) async fn begin_program_as(from: &Path, uid: u32, folder: TempDir, more: &str) -> Self {
         let program = folder.path().join("pos-front");
         // By another process: one that is begun by another test meanwhile would hold the file open for writing, and
         // then it cannot be run.
-        assert!(Program::new("cp").arg(PROGRAM).arg(&program).status().unwrap().success());
+        assert!(Program::new("cp").arg(from).arg(&program).status().unwrap().success());
         std::os::unix::fs::chown(folder.path(), Some(uid), None).unwrap();
         let mut command = Command::new(program);
         command.uid(uid);

@@ -15,7 +15,7 @@ use tokio::time::timeout;
 
 use crate::nexo;
 use crate::process::{self, Running, json as json_of};
-use crate::zvt::{Till, code, free_port, write_password, zvt_config};
+use crate::zvt::{self, Till, code, free_port, write_password, zvt_config};
 
 /// Of each program when nothing is asked of it.
 const MOST_IDLE_KB: u64 = 10 * 1024;
@@ -133,15 +133,24 @@ fn say(figures: &str) {
 async fn the_front_stays_small_with_a_till_of_each_protocol() {
     process::provider();
     let _alone = MEASURED.lock().await;
-    let shop = Shop::open(Options::default()).await.unwrap();
+    let (uid, by_root) = zvt::front_user();
+    let mut options = Options::default();
+    let peer =
+        format!("[[till.peer]]\nuid = {uid}\ntills = [\"local\", \"zvt-1\", \"nexo-1\", \"nexo-2\"]\n\n[journal]");
+    options.config.push(("[journal]".to_owned(), peer));
+    let shop = Shop::open(options).await.unwrap();
     let _agent = start_agent(programs().join("pos-agent"), &shop);
     let folder = begun_in(&shop);
-    // A protocol more: its section here, and its till below.
     let (zvt_port, nexo_port) = (free_port(), free_port());
     let listeners = [nexo::config(folder.path(), nexo_port), zvt_config(folder.path(), zvt_port, "")].concat();
-    write_password(folder.path());
-    nexo::write_passphrase(folder.path());
-    let front = Running::begin_by(Command::new(programs().join("pos-front")), folder, &listeners).await;
+    let secrets = [write_password(folder.path()), nexo::write_passphrase(folder.path())];
+    zvt::let_the_front_in(&shop, &secrets.each_ref().map(PathBuf::as_path)).await;
+    let program = programs().join("pos-front");
+    let front = if by_root {
+        Running::begin_program_as(&program, uid, folder, &listeners).await
+    } else {
+        Running::begin_by(Command::new(program), folder, &listeners).await
+    };
     agent_is_ready(&front, &front.client()).await;
     let alone = memory_kb(front.pid());
     let mut zvt = Till::at(zvt_port).await;

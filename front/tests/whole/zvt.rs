@@ -58,17 +58,22 @@ pub(crate) async fn front(shop: &Shop, port: u16, more: &str) -> Running {
 
 /// A front with this configuration, in a folder that is its user's.
 pub(crate) async fn prepared(shop: &Shop, folder: TempDir, config: &str) -> Running {
+    let password = write_password(folder.path());
+    let_the_front_in(shop, &[&password]).await;
+    begun(folder, config).await
+}
+
+/// The agent's socket is there, and the front's user reaches it and its own secrets.
+pub(crate) async fn let_the_front_in(shop: &Shop, secrets: &[&Path]) {
     while !shop.socket().exists() {
         tokio::task::yield_now().await;
     }
-    let password = write_password(folder.path());
     let (uid, by_root) = front_user();
     if by_root {
         std::fs::set_permissions(shop.folder(), Permissions::from_mode(0o711)).unwrap();
         std::fs::set_permissions(shop.socket(), Permissions::from_mode(0o666)).unwrap();
-        std::os::unix::fs::chown(&password, Some(uid), None).unwrap();
+        secrets.iter().for_each(|secret| std::os::unix::fs::chown(secret, Some(uid), None).unwrap());
     }
-    begun(folder, config).await
 }
 
 pub(crate) async fn begun(folder: TempDir, config: &str) -> Running {
