@@ -11,8 +11,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Who may use whom in the agent's own package; a crate may use what its `Cargo.toml` says (`crates.rs`). The row with
-/// the longest module path that fits a file counts, and replaces shorter ones. `"a"` allows all of `a`; every module may
-/// use itself.
+/// the longest module path that fits a file counts, and replaces shorter ones. `"a"` allows all of `a`; every module
+/// may use itself.
 const MAY_USE: &[(&str, &[&str])] = &[
     ("lib", &[]),
     ("wire", &[]),

@@ -1,6 +1,6 @@
 //! The names that a journal keeps: tables and columns, the fields of its records, and the words of their enumerations.
-//! A journal of the version before is read by them, so a name that is there stays. `stored-names.txt` has each name that
-//! the storms of `cargo test` write; a new one is added by hand, with the version that writes it first.
+//! A journal of the version before is read by them, so a name that is there stays. `stored-names.txt` has each name
+//! that the storms of `cargo test` write; a new one is added by hand, with the version that writes it first.
 
 use std::collections::BTreeSet;
 use std::path::Path;
