@@ -106,9 +106,10 @@ step_front() {
   echo "$SAID" >"$RUN/front-ca.pem"
   grep -q '<!DOCTYPE html>' <<<"$(ask_front /)" || fail "the front serves no page"
   ask_front /front/health --cacert /dev/null 2>/dev/null && fail "the front's certificate is believed without its CA"
+  must "pos-front pair open"
   request=$(ask_front /front/pair -d '{"name":"kasse-2"}' | sed -n 's/.*"request":"\([^"]*\)".*/\1/p')
   must "pos-front pair list"
-  code=$(head -n 1 <<<"$SAID" | cut -d ' ' -f 1)
+  code=$(grep 'kasse-2 at' <<<"$SAID" | cut -d ' ' -f 1)
   must "pos-front pair approve $code"
   token=$(ask_front "/front/pair/$request" -d "{\"code\":\"$code\"}" | sed -n 's/.*"token":"\([^"]*\)".*/\1/p')
   [[ -n $token ]] || fail "the till with the code $code is given no token"
