@@ -430,6 +430,20 @@ mod tests {
         assert_eq!(self::pairings(&folder).whose(&token, now), None);
     }
 
+    #[tokio::test(start_paused = true)]
+    async fn a_till_that_was_refused_gets_no_token_and_nobody_approves_it_any_more() {
+        let folder = tempfile::tempdir().unwrap();
+        let (pairings, now) = (pairings(&folder), Instant::now());
+        let (id, _) = pairings.ask("kasse-2", host(1), now).unwrap();
+        let code = shown_code(&pairings, now);
+        assert_eq!(pairings.approve(&code, None, now).as_deref(), Ok("kasse-2"));
+        assert_eq!(pairings.refuse(&code, now), Ok(()));
+        assert_eq!(sent(&pairings, (&id, &code), 1, now), Err(PairError::NoRequest));
+        assert_eq!(pairings.approve(&code, None, now), Err(PairError::NoRequest));
+        assert_eq!(pairings.refuse(&code, now), Err(PairError::NoRequest), "once");
+        assert_eq!(pairings.waiting(now), serde_json::json!([]));
+    }
+
     /// So many wrong codes from a host.
     fn guess(pairings: &Pairings, from: u8, times: u32, now: Instant) {
         for _ in 0..times.div_ceil(WRONG_OF_REQUEST) {

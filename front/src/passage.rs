@@ -551,6 +551,25 @@ mod tests {
         }
     }
 
+    #[test]
+    fn each_row_of_the_table_takes_a_place_of_its_kind() {
+        for (method, path, ..) in TABLE {
+            let method = Method::from_bytes(method.as_bytes()).unwrap();
+            let asked = path.replace("{reference}", "r").replace("{close}", "7");
+            let kind = |query| format!("{:?}", lasting(&method, &asked, query));
+            let expected = match (method.as_str(), *path) {
+                (_, "/v1/events") => "Stream",
+                ("POST", "/v1/sales/{reference}/cancel") => "Cancel",
+                ("GET", "/v1/sales" | "/v1/totals" | "/v1/closes" | "/v1/closes/{close}") => "List",
+                _ => "Answer",
+            };
+            assert_eq!(kind(None), expected, "{method} {path}");
+            let waits = matches!((method.as_str(), *path), ("GET", "/v1/sales/{reference}"));
+            assert_eq!(kind(Some("wait-s=5")), if waits { "Wait" } else { expected }, "{method} {path}");
+        }
+        assert_eq!(format!("{:?}", lasting(&Method::GET, "/v1/nothing", None)), "Answer");
+    }
+
     fn target(path: &str) -> Option<String> {
         find(&Method::GET, path).ok().map(|(_, path)| path)
     }
