@@ -21,7 +21,7 @@ export const minutes = (seconds) => `${Math.floor(seconds / 60)}:${String(second
 
 export function pairingPart() {
   const said = h("p", { role: "status" });
-  // Whoever wants to hear the time asks for it: it is not said each second.
+  // A screen reader says the time when it is asked, and not each second.
   const left = h("p", { role: "timer" });
   const wrong = h("p", { class: "wrong", role: "alert" });
   const list = h("ul", { class: "list" });

@@ -309,7 +309,7 @@ function learn(state, sale, { now, tick = now }) {
     judged: sale.state === "awaiting-signature" || sale.state === "awaiting-till" ? job.judged : null,
   });
   const screen = screenOf(next.job);
-  // Whoever loads the page anew, or sees another's sale, is told by the screen alone how it stands by then.
+  // After a reload, and for another till's sale, the screen alone shows how it stands.
   const live = before !== null || !job.restored;
   const effects = live && screen !== before && SOUND_OF_SCREEN[screen] ? [{ do: "sound", name: SOUND_OF_SCREEN[screen] }] : [];
   if (sale.state === "ended" && before !== screen) effects.push({ do: "status" });

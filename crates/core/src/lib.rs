@@ -1,6 +1,6 @@
 //! Is: what decides. The sale's machine, what may follow a transaction, sums, closes of day, operators, training.
 //! Is not: what acts. Nothing here knows a wire, a file or a clock.
-//! Invariant: a step gives out what to do only to whoever has written down what it says.
+//! Invariant: a step gives out its actions only after its records are on the disk.
 
 // Every transition says what to write, then what to do.
 pub mod sale;

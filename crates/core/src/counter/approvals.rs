@@ -1,13 +1,13 @@
 //! A supervisor's word for one command of a cashier: a token of 128 random bits, good once, for that command alone, at
 //! the door where it was given, for a short while.
 //!
-//! | what happens to the one who gave it, or got it | the word |
+//! | what happens to the supervisor who gave the word, or to the cashier who got it | the word |
 //! |---|---|
-//! | is removed, whoever gets the name and in whichever role | ends |
-//! | gets another PIN | ends |
-//! | who gave it signs out, at whichever door | ends |
-//! | a session of theirs runs out | stays: who gives a word types a PIN and needs no session |
-//! | is locked after wrong PINs, or unlocked | stays, as sessions do: whoever types wrong PINs must not end it |
+//! | the operator is removed, also when another one gets the same name | ends |
+//! | the operator gets another PIN | ends |
+//! | the supervisor signs out, at any door | ends |
+//! | a session of the operator runs out | stays: a word needs a PIN and no session |
+//! | the operator is locked after wrong PINs, or unlocked | stays, as sessions do: wrong PINs must not end it |
 //!
 //! The command is kept as it was resolved when the word was given: the earlier transaction by its number, and the
 //! amount in figures. At its use the command is resolved again, and must be equal.
