@@ -154,11 +154,16 @@ pub(crate) async fn operators(agent: &Agent) -> Result<Option<Value>, Problem> {
     if status != StatusCode::OK {
         return Ok(None);
     }
+    Ok(who_signs_in(&said))
+}
+
+/// What the page is told of the operators that the agent names.
+fn who_signs_in(said: &Value) -> Option<Value> {
     let list = said.get("operators").and_then(Value::as_array).cloned().unwrap_or_default();
     let required = said.get("required").and_then(Value::as_bool).unwrap_or(false);
     let shown = |it: &Value| json!({ "name": it.get("name"), "role": it.get("role") });
     let shown: Vec<Value> = list.iter().map(shown).collect();
-    Ok(Some(Value::Array(shown)).filter(|_| required || !list.is_empty()))
+    Some(Value::Array(shown)).filter(|_| required || !list.is_empty())
 }
 
 /// `DELETE /front/session`: whoever asks has no cookie afterwards, whatever the agent says.
@@ -191,6 +196,21 @@ mod tests {
             &[],
         ] {
             assert_eq!(found(none), None, "{none:?}");
+        }
+    }
+
+    #[test]
+    fn who_signs_in_is_told_by_name_and_role_alone() {
+        let anna = json!({ "name": "Anna", "role": "supervisor", "locked": true });
+        let shown = json!([{ "name": "Anna", "role": "supervisor" }]);
+        for (said, told) in [
+            (json!({ "required": false, "operators": [anna] }), Some(shown.clone())),
+            (json!({ "required": true, "operators": [anna] }), Some(shown)),
+            (json!({ "required": true, "operators": [] }), Some(json!([]))),
+            (json!({ "required": false, "operators": [] }), None),
+            (json!({}), None),
+        ] {
+            assert_eq!(who_signs_in(&said), told, "{said}");
         }
     }
 

@@ -288,22 +288,40 @@ mod tests {
         assert_eq!(signed, "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=");
     }
 
-    /// Each field that decides: of training nothing leaves the shop, whatever a webhook asks for.
-    #[test]
-    fn what_a_webhook_hears_row_by_row() {
+    /// It hears of these tills and steps, and gives an event up at once.
+    fn webhook(url: &str, tills: Option<BTreeSet<String>>, steps: Option<BTreeSet<String>>) -> Webhook {
         // Another test may have been first.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let folder = tempfile::tempdir().unwrap();
-        let secret = folder.path().join("secret");
-        std::fs::write(&secret, new_secret()).unwrap();
-        std::fs::set_permissions(&secret, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
-        let set = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
-        let webhook = |tills, steps| {
-            let (name, url) = ("x".to_owned(), "http://127.0.0.1/".to_owned());
-            let (secret_file, ca_file, give_up) = (secret.clone(), None, Duration::ZERO);
-            Webhook::new(&WebhookConfig { name, url, secret_file, ca_file, tills, steps, give_up }).unwrap()
-        };
-        let (all, one) = (webhook(None, None), webhook(Some(set(&["a"])), Some(set(&["ended", "idle"]))));
+        let secret_file = folder.path().join("secret");
+        std::fs::write(&secret_file, new_secret()).unwrap();
+        std::fs::set_permissions(&secret_file, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
+        let (name, url, ca_file) = ("x".to_owned(), url.to_owned(), None);
+        Webhook::new(&WebhookConfig { name, url, secret_file, ca_file, tills, steps, give_up: Duration::ZERO }).unwrap()
+    }
+
+    #[tokio::test]
+    async fn what_was_given_up_is_counted_and_the_next_event_is_tried() {
+        let nobody = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+        let webhook = webhook(&format!("http://{nobody}/"), None, None);
+        for given_up in 1..=2 {
+            webhook.deliver(&Message { id: format!("evt_{given_up}"), body: "{}".to_owned() }, SystemTime::now).await;
+            let shown = webhook.shown();
+            assert_eq!(
+                (&shown["givenUp"], &shown["delivered"], &shown["attempts"]),
+                (&json!(given_up), &json!(0), &json!(1))
+            );
+        }
+    }
+
+    /// Each field that decides: of training nothing leaves the shop, whatever a webhook asks for.
+    #[test]
+    fn what_a_webhook_hears_row_by_row() {
+        let set = |names: &[&str]| Some(names.iter().map(|name| (*name).to_owned()).collect());
+        let (all, one) = (
+            webhook("http://127.0.0.1/", None, None),
+            webhook("http://127.0.0.1/", set(&["a"]), set(&["ended", "idle"])),
+        );
         let sale = json!({ "till": "a", "sale": {} });
         let with = |name: &str, value: Value| {
             let mut data = sale.clone();

@@ -715,6 +715,13 @@ async fn the_look_for_an_old_copy_waits_for_the_gateways_time() {
     assert!(terminal.agent.old_copy.attention().is_some_and(|why| why.text.contains("probe-path")));
     terminal.agent.probed(Ok(crate::gateway::Probed { unix_s: None, round_trip: Duration::from_millis(1) }));
     assert!(terminal.agent.old_copy_due().is_some());
+    // It is asked again after a while, or as soon as it has answered a payment.
+    terminal.agent.references_listed(Err("not now".to_owned()));
+    let now = terminal.agent.clock.monotonic();
+    assert!(terminal.agent.old_copy_due().is_some_and(|at| at > now));
+    let (sale, answer, took) = (SaleNumber::new(1), approved(&id(1)), Duration::from_millis(700));
+    terminal.agent.task_brought(TaskResult::Paid { sale, answer, took });
+    assert_eq!(terminal.agent.old_copy_due(), Some(now));
 }
 
 /// All that is not the till's own of what a till is told: references, payment ids and our references at the gateway.

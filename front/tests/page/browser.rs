@@ -18,6 +18,10 @@ use crate::within;
 
 /// How often a condition is looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
+/// Marks the document that is about to be left.
+const LEFT: &str = "window.wasLeft = true";
+/// Another document is there, and it has been read.
+const ARRIVED: &str = "!window.wasLeft && document.readyState !== 'loading'";
 
 /// Keys without a letter, as the protocol writes them.
 pub(crate) const ENTER: char = '\u{e006}';
@@ -62,7 +66,8 @@ impl Driver {
         let arguments = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"];
         let arguments = [&arguments, more].concat();
         let wanted = json!({
-            "pageLoadStrategy": "eager",
+            // The driver waits for no page: it may wait without end for a frame that a click has taken away.
+            "pageLoadStrategy": "none",
             "goog:loggingPrefs": { "browser": "ALL" },
             "goog:chromeOptions": { "args": arguments },
         });
@@ -98,9 +103,9 @@ impl Browser {
     /// Opens the page in this language and size.
     pub(crate) async fn open(&self, url: &str, language: &str, size: (u32, u32)) {
         self.resize(size).await;
-        self.client.goto(&format!("{url}/assets/icons.svg")).await.unwrap();
+        self.go(&format!("{url}/assets/icons.svg")).await;
         self.run(&format!("localStorage.setItem('pos.language', {language:?})")).await;
-        self.client.goto(url).await.unwrap();
+        self.go(url).await;
     }
 
     pub(crate) async fn resize(&self, (width, height): (u32, u32)) {
@@ -127,9 +132,11 @@ impl Browser {
         serious.map(|entry| entry["message"].to_string()).collect()
     }
 
-    /// Opens an address, whatever is there.
+    /// Opens an address, whatever is there, and waits for its document.
     pub(crate) async fn go(&self, url: &str) {
+        self.run(LEFT).await;
         self.client.goto(url).await.unwrap();
+        self.until(ARRIVED).await;
     }
 
     /// What is asked and pressed from now on is in this frame; in the whole page when there is none.
@@ -150,7 +157,9 @@ impl Browser {
     }
 
     pub(crate) async fn reload(&self) {
+        self.run(LEFT).await;
         self.client.refresh().await.unwrap();
+        self.until(ARRIVED).await;
     }
 
     /// The value of a script that ends in `return …`, or nothing.

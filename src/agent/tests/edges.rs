@@ -283,6 +283,23 @@ async fn an_old_copys_numbers_go_on_above_all_that_are_known_and_never_below() {
     }
 }
 
+/// The gateway has not been asked yet after the restart: what was found before it stays in the status.
+#[tokio::test(start_paused = true)]
+async fn an_old_copy_that_was_found_is_still_told_after_a_restart() {
+    let tells = |terminal: &Terminal| terminal.agent.status(|_| true).needs(till::Attention::JournalOldCopy);
+    for (strange, found) in [(Some(7), true), (None, false)] {
+        let folder = TempDir::new().unwrap();
+        Terminal::start(folder.path(), "").sold(1, "till-1", 1000);
+        {
+            let mut copy = Terminal::start(folder.path(), "");
+            let strange = strange.map(|number| format!("{TERMINAL}-{number}-{:032x}", number + 0xFFFF));
+            copy.agent.references_listed(super::listed(Vec::from_iter(strange)));
+            assert_eq!(tells(&copy), found);
+        }
+        assert_eq!(tells(&Terminal::start(folder.path(), "")), found);
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_reversal_that_waited_for_long_is_looked_up_again_before_it_goes_on() {
     for (waited_s, goes_at_once) in [(0, true), (10, true), (11, false)] {
