@@ -277,6 +277,8 @@ fn cause(error: &dyn std::error::Error) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
 
     /// The example of the specification's libraries (standard-webhooks/libraries/python/tests/test_webhooks.py).

@@ -435,6 +435,8 @@ async fn the_sales_of_an_old_copy_wait_for_a_person_also_after_a_restart() {
     assert!(terminal.agent.settle_sale(SaleNumber::new(1), false, &Who::default()).is_ok());
     assert!(!terminal.is_held(1));
     assert_eq!(terminal.agent.may_leave(SaleNumber::new(1), reversal()), Some(reversal()), "a person has decided");
+    let again = terminal.agent.settle_sale(SaleNumber::new(1), true, &Who::default());
+    assert!(matches!(again, Err(Refused::NotPossible { .. })), "a person decides once: {again:?}");
 }
 
 /// A sale of an old copy was left alone when that was found, for the terminal had another name then. Its own name is

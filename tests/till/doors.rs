@@ -137,7 +137,9 @@ async fn a_till_has_so_many_listeners_and_requests_and_another_till_has_its_own(
     assert!(answer.1.contains("retry-after: 1"), "{}", answer.1);
     // Another till, and other questions of this one.
     drop(held("/v1/events", 2).await);
-    assert_eq!(at_port(&shop, &get("/v1/status", &token(1))).await.0, 200);
+    let status = at_port(&shop, &get("/v1/status", &token(1))).await;
+    assert_eq!(status.0, 200);
+    assert!(status.2.contains(r#""tills":["till-1"]"#), "it hears which till it is: {}", status.2);
 
     let sale = at_port(&shop, &post("/v1/sales", &token(1), r#"{"reference":"r","amount":"1.00"}"#)).await;
     assert_eq!(sale.0, 201, "{}", sale.2);

@@ -324,6 +324,12 @@ impl Round {
                 match sale["state"].as_str() {
                     Some("ended") => return sale,
                     Some("unconfirmed") if sale["needsPerson"].is_string() => return sale,
+                    // The agent was killed: whether its journal is an old copy only the gateway knows.
+                    Some("unconfirmed") if self.play.deed == Deed::GatewayIsGone => {
+                        page.until_screen("sale-unconfirmed").await;
+                        counter.shop.gateway.set_offline(false).await.unwrap();
+                        tokio::time::sleep(Duration::from_millis(20)).await;
+                    }
                     Some(state) if !killed && self.is_killed_in(state, &sale) => {
                         page.until_screen(if state == "in-progress" { "sale-bank" } else { screen_of(state) }).await;
                         kill_agent(counter, page).await;
@@ -365,7 +371,10 @@ impl Round {
         match self.disturbance {
             Disturbance::AgentKilledAtBank => {
                 let asked = state == "in-progress" && sale["step"] == "authorising";
-                asked && ["sale", "pre-authorisation", "credit"].contains(&self.play.kind)
+                // Of a bank that nobody reaches the end would come a day later.
+                asked
+                    && self.play.deed != Deed::GatewayIsGone
+                    && ["sale", "pre-authorisation", "credit"].contains(&self.play.kind)
             }
             Disturbance::AgentKilledAtDecision => ["awaiting-signature", "awaiting-till"].contains(&state),
             _ => false,

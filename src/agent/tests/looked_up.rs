@@ -18,7 +18,7 @@ fn terminal(folder: &Path) -> Terminal {
 }
 
 impl Terminal {
-    fn wants(&mut self, wanted: Wanted) -> Answered {
+    pub(super) fn wants(&mut self, wanted: Wanted) -> Answered {
         let (reply, answer) = oneshot::channel();
         self.agent.till_asks(Command::Begin { wanted: Box::new(wanted), reply });
         answer

@@ -334,7 +334,14 @@ async fn a_word_ends_with_the_one_who_gave_it_and_with_the_one_who_got_it() {
         let (transaction, amount) = terminal.agent.transaction_and_amount(&wanted).unwrap();
         let supervisor = terminal.agent.author(&wanted, &transaction, amount).map(|who| who.supervisor);
         match is_good {
-            true => assert_eq!(supervisor, Ok(Some(name("Ben"))), "{between:?}"),
+            true => {
+                assert_eq!(supervisor, Ok(Some(name("Ben"))), "{between:?}");
+                let begun = terminal.wants(wanted.clone()).try_recv().unwrap();
+                assert!(begun.is_ok(), "{between:?}: {begun:?}");
+                let again = terminal.agent.author(&wanted, &transaction, amount);
+                let used = matches!(again, Err(Refused::Operator(OperatorRefused::NotApproved { .. })));
+                assert!(used, "{between:?}: a word is used once: {again:?}");
+            }
             false => assert!(
                 matches!(supervisor, Err(Refused::Operator(OperatorRefused::NotApproved { .. }))),
                 "{between:?}: {supervisor:?}"
