@@ -31,13 +31,14 @@
 //! | the board's clock was ahead, and is right again | `agent/clock.rs`, `agent/set_back.rs`, `journal/set_back.rs` |
 //! | what a look-up shows of a payment that is to be reversed | `sale/look_up.rs` |
 //! | the power fails, or the disk is full | `agent/recovery.rs` `resume`, then `sale/decide.rs` again |
-//! | why it ended so, as data; the sentences made of it | `sale/reason.rs`, `agent/reasons.rs`, `words/mod.rs` |
+//! | why it ended so, as data; the sentences made of it | `sale/reason.rs`, `agent/reasons.rs`, `words/lib.rs` |
 //! | how the terminal stands, in closed words | `till/status.rs`, `agent/status.rs`; of the gateway, `gateway/contact.rs` |
 //! | somebody trains: the same path without reader and gateway | `training/mod.rs`, `agent/training.rs` |
 //! | the receipts, and the words on them | `printer/receipt.rs` `compose`, `words/paper.rs`, `printer/layout.rs`, `printer/escpos.rs`, `printer/port.rs` |
 //!
-//! A path begins in `src/`, or in `src/` of a crate in `crates/`. Which crate may use which is a table in
-//! `tests/rules/crates.rs`; which room of this package may use which, one in `tests/rules/layers.rs`.
+//! A path begins in `src/`, with the name of a crate in `crates/`, or in such a crate's `src/`. Which crate may use
+//! which is a table in `tests/rules/crates.rs`; which room of this package may use which, one in
+//! `tests/rules/layers.rs`.
 
 // ---- What a person or a till touches
 
@@ -69,10 +70,10 @@ pub mod support;
 
 // The core: every transition says what to write, then what to do. `crates/core`.
 pub use pos_core::{counter, follow_up, sale, totals, training};
-// What survives the power: SQLite, written before anything is done.
-pub mod journal;
-// The gateway's settlement file against the journal.
-pub mod reconcile;
+// What survives the power: SQLite, written before anything is done. `crates/journal`.
+pub use pos_journal as journal;
+// The gateway's settlement file against the journal. `crates/reconcile`.
+pub use pos_reconcile as reconcile;
 
 // ---- The devices; they do not know each other
 
@@ -85,8 +86,8 @@ pub mod reader;
 
 // ---- What all of them share
 
-// Every sentence for people, in every language: for cashier, customer and technician.
-pub mod words;
+// Every sentence for people, in every language: for cashier, customer and technician. `crates/words`.
+pub use pos_words as words;
 
 // The terms of a card payment, as data: `crates/terms`.
 pub use pos_terms::{card, emv, money, transaction};

@@ -43,7 +43,6 @@ impl Agent {
     pub(super) fn start(config: Config, surroundings: Surroundings, tills: Wires) -> Result<(Self, Ends), Error> {
         let (mut journal, opened) = Journal::open(&config.journal.path)?;
         journal.keep_days(Some(config.journal.keep_days));
-        #[cfg(feature = "sim")]
         journal.watched(surroundings.watch);
         let clock = Clock::new(surroundings.board, opened.last_unix_ms);
         let client = open_gateway(&config, surroundings.gateway, &clock)?;

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 
-#[cfg(feature = "sim")]
 use crate::journal;
 use crate::wire::Connector;
 
@@ -28,7 +27,6 @@ pub struct Surroundings {
     /// What makes our references at the gateway unlike all others.
     pub random: Random,
     /// Who sees each commit of the journal.
-    #[cfg(feature = "sim")]
     pub watch: Option<journal::Watch>,
 }
 
@@ -44,7 +42,6 @@ impl Default for Surroundings {
                 let mut random = [0; 16];
                 getrandom::fill(&mut random).map(|()| random)
             }),
-            #[cfg(feature = "sim")]
             watch: None,
         }
     }

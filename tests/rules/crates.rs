@@ -10,18 +10,30 @@ const EDGES: &[(&str, &[&str], &[&str])] = &[
     ("pos-terms", &[], &[]),
     ("pos-core", &["pos-terms"], &[]),
     ("pos-gateway-model", &[], &[]),
+    ("pos-journal", &["pos-core", "pos-terms"], &[]),
     ("pos-reader-link", &[], &[]),
+    ("pos-reconcile", &["pos-core", "pos-gateway-model", "pos-terms"], &[]),
+    ("pos-words", &["pos-core", "pos-terms"], &[]),
     ("pos-protocols", &[], &[]),
     ("pos-front", &["pos-protocols"], &["pos-agent"]),
     (
         "pos-agent",
-        &["pos-core", "pos-gateway-model", "pos-protocols", "pos-reader-link", "pos-terms"],
+        &[
+            "pos-core",
+            "pos-gateway-model",
+            "pos-journal",
+            "pos-protocols",
+            "pos-reader-link",
+            "pos-reconcile",
+            "pos-terms",
+            "pos-words",
+        ],
         &["pos-agent", "pos-protocols"],
     ),
 ];
 
 /// What decides, and what has no place in it.
-const PURE: &[&str] = &["pos-terms", "pos-core", "pos-gateway-model", "pos-reader-link"];
+const PURE: &[&str] = &["pos-terms", "pos-core", "pos-gateway-model", "pos-reader-link", "pos-reconcile", "pos-words"];
 const ACTS: &[&str] = &["tokio", "rusqlite", "rustix", "hyper", "rustls", "reqwest"];
 
 #[test]

@@ -1,0 +1,328 @@
+//! Taking over the journal of another board: its transactions become entries of this one, and what is open in it is
+//! settled here.
+//!
+//! A copy of the file is what is taken, with its `-wal`, and not an export: an export leaves out what a reversal needs.
+//! The file given is only ever read. It is copied beside this journal first, and opened as copy, because SQLite writes
+//! when it opens: then it is checked as the doctor and `verify` do, and refused when anything is wrong with it.
+//!
+//! All or nothing, in one transaction of this file: steps in the order in which they were written there, and behind
+//! them a mark that says whose they are and how that book ended. Where this journal has transactions already, the
+//! numbers of the other one move up by the highest of them: in the key and in the first record, for a program reads
+//! them from both. The references at the gateway (`merchantTransactionId`) stay as they were sent.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use rusqlite::{Connection, OptionalExtension, Transaction, params};
+
+use super::chain::{Head, Mark, StepRow};
+use super::db::{Db, STEPS_OF_SALE, failed, unreadable};
+use super::open::{MILLISECONDS_OF_A_DAY, beside, look_at};
+use super::verify::verify;
+use super::{Error, closes, known, lock, payments, purpose, receipts};
+use pos_terms::transaction::{Reference, SaleNumber};
+
+/// What was taken over.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Adopted {
+    /// Transactions.
+    pub transactions: u64,
+    /// Till and reference of those that are open, and are settled when the agent is started.
+    pub open: Vec<(String, Reference)>,
+    /// What was added to their numbers.
+    pub added: u64,
+    /// The file's book as it was.
+    pub theirs: Head,
+    /// This book as it is now.
+    pub head: Head,
+    /// Whether there was a WAL beside the file.
+    pub with_wal: bool,
+}
+
+/// The copy beside our journal; it goes whatever happens.
+struct Copy(PathBuf);
+
+impl Drop for Copy {
+    fn drop(&mut self) {
+        // What is left of a copy is in nobody's way, and the next adoption removes it.
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Takes the transactions of `file` into the journal at `path`, which no agent may hold meanwhile. An open transaction
+/// must be of `terminal`, when that is known: another terminal's cannot be looked up with this one's access to the
+/// gateway.
+///
+/// # Errors
+/// See [`Error`]; then this journal is as it was. The file is never changed.
+pub fn adopt(path: &Path, file: &Path, terminal: Option<&str>, unix_ms: i64) -> Result<Adopted, Error> {
+    if lock::are_same(path, file) {
+        return Err(refused("this is the terminal's own journal; give the copy of the other board's".to_owned()));
+    }
+    if !file.is_file() {
+        return Err(refused(format!(
+            "there is no file {}; give a copy of the other board's journal.db",
+            file.display()
+        )));
+    }
+    let file = &lock::real(file)?;
+    lock::has_one_name(file)?;
+    // No agent that starts there meanwhile may write to what is copied.
+    let still = lock::keep_still(file)?;
+    look_at(file)?;
+    // First of all the lock: an agent that runs must not find entries that it did not write.
+    let (mut db, _) = Db::open(path)?;
+    let copy = Copy(beside(path, ".adopting"));
+    let with_wal = copied(file, &copy.0)
+        .map_err(|error| refused(format!("{} cannot be copied ({error}); see to the disk's space", file.display())))?;
+    drop(still);
+    let (theirs, opened) = Db::open(&copy.0.join("journal.db")).map_err(|error| of_file(error, file))?;
+    if let Some(aside) = opened.set_aside.first() {
+        let why = format!(
+            "the open sale {} of till {} cannot be read by this program ({}); install the version that wrote it first",
+            aside.reference, aside.till, aside.cause
+        );
+        return Err(refused(why));
+    }
+    for sale in &opened.unsettled {
+        let order = sale.order();
+        if terminal.is_some_and(|terminal| terminal != order.terminal_id) {
+            let why = format!(
+                "the open sale {} of till {} was made by terminal {}, and this is {}: it cannot be settled from here; correct [terminal] id \
+                 if this board is to be that terminal",
+                order.reference,
+                order.till,
+                order.terminal_id,
+                terminal.unwrap_or_default()
+            );
+            return Err(refused(why));
+        }
+    }
+    sound(&theirs.connection, file)?;
+    let open = opened.unsettled.iter().map(|sale| (sale.order().till.clone(), sale.order().reference.clone()));
+    let open = open.collect();
+    take_over(&mut db, &theirs.connection, file, 0, unix_ms).map(|(transactions, added, theirs, head)| Adopted {
+        transactions,
+        open,
+        added,
+        theirs,
+        head,
+        with_wal,
+    })
+}
+
+/// What is said of the copy, said of the file.
+fn of_file(error: Error, file: &Path) -> Error {
+    let path = file.display().to_string();
+    match error {
+        Error::Open { cause, .. } => Error::Open { path, cause },
+        Error::Damaged { cause, .. } => Error::Damaged { path, cause },
+        Error::Format { found, known, .. } => Error::Format { path, found, known },
+        Error::OfAnotherPurpose { found, .. } => refused(format!("{path} is {found}: it cannot be taken over")),
+        other => other,
+    }
+}
+
+/// Copies the file and its WAL; whether there was one.
+fn copied(file: &Path, folder: &Path) -> io::Result<bool> {
+    match fs::remove_dir_all(folder) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    fs::create_dir(folder)?;
+    fs::copy(file, folder.join("journal.db"))?;
+    match fs::copy(beside(file, "-wal"), folder.join("journal.db-wal")) {
+        Ok(_) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// Nothing of a damaged or altered book is taken: what is reversed by it moves money.
+pub(super) fn sound(theirs: &Connection, file: &Path) -> Result<(), Error> {
+    let check: String =
+        theirs.query_row("PRAGMA quick_check(1)", [], |row| row.get(0)).unwrap_or_else(|error| error.to_string());
+    if check != "ok" {
+        return Err(Error::Damaged { path: file.display().to_string(), cause: check });
+    }
+    if let Some(altered) = verify(theirs)?.altered {
+        let which = altered.key.map(|(till, reference)| format!(" (sale {reference} of till {till})"));
+        let why = format!(
+            "{} is not as it was written: {}{}; pos-agent journal verify names the place. Nothing was taken over; ask for support",
+            file.display(),
+            altered.why,
+            which.unwrap_or_default()
+        );
+        return Err(refused(why));
+    }
+    Ok(())
+}
+
+/// Takes the transactions from the number `since` on, and all that is open before it.
+pub(super) fn take_over(
+    db: &mut Db,
+    theirs: &Connection,
+    file: &Path,
+    since: i64,
+    unix_ms: i64,
+) -> Result<(u64, u64, Head, Head), Error> {
+    let their_head = Head::read(theirs)?;
+    let before = Head::read(&db.connection)?;
+    let transaction = db.connection.transaction().map_err(failed)?;
+    let added: i64 =
+        transaction.query_row("SELECT coalesce(max(number), 0) FROM sale", [], |row| row.get(0)).map_err(failed)?;
+    let transactions = sales(&transaction, theirs, added, since)?;
+    if transactions == 0 {
+        return Err(refused(format!("{} holds no transaction: there is nothing to take over", file.display())));
+    }
+    let closed_to = closes::closed_to(theirs)?;
+    let (head, closed) = steps(&transaction, theirs, before, (added, since), closed_to)?;
+    receipts::take(&transaction, theirs, added, since)?;
+    let mark = Mark::Adopted {
+        file: file.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+        entries: their_head.entry,
+        head: their_head.hex(),
+        transactions,
+        added: added.unsigned_abs(),
+        first: before.entry + 1,
+        closed,
+        identities: purpose::identities(theirs)?,
+    };
+    let mut head = mark.write(&transaction, head, unix_ms)?;
+    // What the other board did after the copy was made is asked for from the last thing that the copy knows.
+    // A time that is not over here either was written by a clock that was ahead, and says nothing.
+    let sql = "SELECT min(coalesce((SELECT whole_until FROM about), latest), latest)
+               FROM (SELECT coalesce(max(unix_ms), 0) AS latest FROM step WHERE unix_ms <= ?1)";
+    let over = unix_ms.saturating_add(MILLISECONDS_OF_A_DAY);
+    let until: i64 = theirs.query_row(sql, [over], |row| row.get(0)).map_err(failed)?;
+    let sql = "UPDATE about SET whole_until = min(coalesce(whole_until, ?1), ?1)";
+    transaction.execute(sql, params![until]).map_err(failed)?;
+    // And what it was found not to know, this journal does not know either.
+    let (ours, found) = (known::old_copy(&transaction)?, known::old_copy(theirs)?);
+    // Nor does it know what became of what is taken over, when that may have been here before, or its references are
+    // known as missing.
+    let none = known::OldCopyFound::default();
+    if found != none || ours != none {
+        let last = "SELECT max(number) FROM sale";
+        let last: i64 = transaction.query_row(last, [], |row| row.get(0)).map_err(failed)?;
+        let of_theirs =
+            found.before.get().checked_add(added.unsigned_abs()).filter(|_| found != none).unwrap_or_default();
+        let all = if ours == none { 0 } else { last.unsigned_abs() };
+        let found = known::OldCopyFound {
+            above: ours.above.max(found.above),
+            before: ours.before.max(SaleNumber::new(of_theirs.max(all))),
+            references: ours.references.into_iter().chain(found.references).collect(),
+        };
+        head = Mark::OldCopy { found }.write(&transaction, head, unix_ms)?;
+    }
+    transaction.commit().map_err(failed)?;
+    db.checkpoint()?;
+    Ok((transactions, added.unsigned_abs(), their_head, head))
+}
+
+/// Takes the keys. A till's reference that both have is either the same transaction or another one: neither is taken.
+fn sales(transaction: &Transaction<'_>, theirs: &Connection, added: i64, since: i64) -> Result<u64, Error> {
+    let sql =
+        "SELECT number, till, reference, settled, earlier FROM sale WHERE number >= ?1 OR settled = 0 ORDER BY number";
+    let mut select = theirs.prepare(sql).map_err(failed)?;
+    let mut rows = select.query([since]).map_err(failed)?;
+    let mut count = 0;
+    while let Some(row) = rows.next().map_err(failed)? {
+        type Key = (i64, String, String, i64, Option<i64>);
+        let read =
+            || -> rusqlite::Result<Key> { Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?)) };
+        let (number, till, reference, settled, earlier) = read().map_err(failed)?;
+        let known = "SELECT number FROM sale WHERE till = ?1 AND reference = ?2";
+        let known: Option<i64> =
+            transaction.query_row(known, [&till, &reference], |row| row.get(0)).optional().map_err(failed)?;
+        if let Some(known) = known {
+            return Err(known_already(transaction, theirs, (known, number), &till, &reference));
+        }
+        let raised = raised(number, added)?;
+        let earlier = earlier.map(|earlier| self::raised(earlier, added)).transpose()?;
+        let put = "INSERT INTO sale(number, till, reference, settled, earlier) VALUES (?1, ?2, ?3, ?4, ?5)";
+        let mut put = transaction.prepare_cached(put).map_err(failed)?;
+        put.execute(params![raised, till, reference, settled, earlier]).map_err(failed)?;
+        count += 1;
+    }
+    Ok(count)
+}
+
+/// Why a till's reference keeps a journal from being taken over.
+fn known_already(ours: &Connection, theirs: &Connection, numbers: (i64, i64), till: &str, reference: &str) -> Error {
+    let sent = |connection: &Connection, number: i64| -> Option<String> {
+        let first = "SELECT records FROM step WHERE id = ?1";
+        let text: String = connection.query_row(first, [number * STEPS_OF_SALE], |row| row.get(0)).ok()?;
+        let records: serde_json::Value = serde_json::from_str(&text).ok()?;
+        records.pointer("/0/order/merchantTransactionId").and_then(|id| id.as_str().map(str::to_owned))
+    };
+    let same = sent(ours, numbers.0).is_some_and(|ours| Some(ours) == sent(theirs, numbers.1));
+    refused(if same {
+        format!(
+            "this journal was taken over already: sale {reference} of till {till} is here as number {}. Nothing was changed",
+            numbers.0
+        )
+    } else {
+        format!(
+            "both journals have a sale {reference} of till {till}, and they are two sales: the till could not tell them apart. \
+             Nothing was taken over. Keep the other board running until what is open there is settled, or ask for support"
+        )
+    })
+}
+
+/// Takes the steps, in the order in which they were written. With the last entry, the last one here of those that
+/// their closes have counted: up to `closed_to` there.
+fn steps(
+    transaction: &Transaction<'_>,
+    theirs: &Connection,
+    head: Head,
+    (added, since): (i64, i64),
+    closed_to: Option<i64>,
+) -> Result<(Head, Option<i64>), Error> {
+    let sql = "SELECT step.id, unix_ms, records, entry FROM sale
+               JOIN step ON step.id >= number * ?2 AND step.id < (number + 1) * ?2
+               WHERE number >= ?1 OR settled = 0 ORDER BY entry";
+    let mut select = theirs.prepare(sql).map_err(failed)?;
+    let mut rows = select.query([since, STEPS_OF_SALE]).map_err(failed)?;
+    let (mut head, mut closed) = (head, None);
+    while let Some(row) = rows.next().map_err(failed)? {
+        let id: i64 = row.get(0).map_err(failed)?;
+        let unix_ms: i64 = row.get(1).map_err(|error| unreadable(id, &error))?;
+        let text = row.get_ref(2).map_err(failed)?.as_str().map_err(|error| unreadable(id, &error))?;
+        let (sale, place) = (raised(id / STEPS_OF_SALE, added)?, id % STEPS_OF_SALE);
+        let text = if added > 0 && place == 0 { renumbered(id, text, added)? } else { text.to_owned() };
+        let id = sale * STEPS_OF_SALE + place;
+        head = head.then_step(StepRow { id, sale, unix_ms, records: &text });
+        let put = "INSERT INTO step(id, sale, unix_ms, records, entry, chain) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+        let mut put = transaction.prepare_cached(put).map_err(failed)?;
+        put.execute(params![id, sale, unix_ms, text, head.entry, head.hash]).map_err(failed)?;
+        payments::add_text(transaction, sale, &text)?;
+        let entry: i64 = row.get(3).map_err(|error| unreadable(id, &error))?;
+        if closed_to.is_some_and(|closed_to| entry <= closed_to) {
+            closed = Some(head.entry);
+        }
+    }
+    Ok((head, closed))
+}
+
+/// The first record with its numbers moved up; everything else of it stays, also what this program does not know.
+fn renumbered(id: i64, text: &str, added: i64) -> Result<String, Error> {
+    let mut records: serde_json::Value = serde_json::from_str(text).map_err(|error| unreadable(id, &error))?;
+    for pointer in ["/0/order/number", "/0/order/kind/of/number"] {
+        if let Some(number) = records.pointer_mut(pointer) {
+            let old = number.as_i64().ok_or_else(|| unreadable(id, &"its number is none"))?;
+            *number = raised(old, added)?.into();
+        }
+    }
+    serde_json::to_string(&records).map_err(failed)
+}
+
+fn raised(number: i64, added: i64) -> Result<i64, Error> {
+    let raised = number.checked_add(added).filter(|raised| raised.checked_mul(STEPS_OF_SALE).is_some());
+    raised.ok_or_else(|| refused("the numbers of both journals together are too large; ask for support".to_owned()))
+}
+
+fn refused(why: String) -> Error {
+    Error::NotAdopted { why }
+}

@@ -1,0 +1,131 @@
+//! Closes of day in the book. The mark of a close is an entry of the chain and names the SHA-256 of its content; the
+//! content lies beside it, in the table `close`, so that the marks stay short. Both are written in one transaction: a
+//! close is there whole, or not at all.
+//!
+//! Closes never leave. What has ended since the last one stays too, however old it is, until a close has counted it
+//! (`retention.rs`): only in a journal without any close it leaves uncounted.
+
+use ring::digest::{SHA256, digest};
+use rusqlite::{Connection, OptionalExtension, params};
+
+use super::chain::Mark;
+use super::db::{Db, failed, put};
+use super::{Error, Journal};
+use pos_core::counter::Close;
+use pos_terms::transaction::Reference;
+
+impl Journal {
+    /// Writes a close into the book; when it returns, that is on the disk.
+    ///
+    /// # Errors
+    /// When it cannot be written: then there is none.
+    pub fn write_close(&mut self, close: &Close, unix_ms: i64) -> Result<(), Error> {
+        self.watch_sees(&super::Moment::Before(&[]))?;
+        self.db.write_close(close, unix_ms)?;
+        self.watch_sees(&super::Moment::After(&[]))?;
+        Ok(())
+    }
+
+    /// The close of this number.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn close(&self, number: u64) -> Result<Option<Close>, Error> {
+        self.db.one_close("WHERE number = ?1", params![i64::try_from(number).unwrap_or(i64::MAX)])
+    }
+
+    /// The latest close.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn last_close(&self) -> Result<Option<Close>, Error> {
+        self.db.last_close()
+    }
+
+    /// The close that a till asked for under this reference.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn close_of(&self, till: &str, reference: &Reference) -> Result<Option<Close>, Error> {
+        self.db.one_close("WHERE till = ?1 AND reference = ?2", params![till, reference.as_str()])
+    }
+}
+
+impl Db {
+    /// See [`Journal::write_close`].
+    ///
+    /// # Errors
+    /// When it cannot be written: then there is none.
+    pub fn write_close(&mut self, close: &Close, unix_ms: i64) -> Result<(), Error> {
+        let number = i64::try_from(close.number).map_err(failed)?;
+        let content = serde_json::to_string(close).map_err(failed)?;
+        let head = self.take_head()?;
+        let transaction = self.connection.transaction().map_err(failed)?;
+        let mark = Mark::Close { number: close.number, sha256: sha256(&content) };
+        let next = mark.write(&transaction, head, unix_ms)?;
+        let reference = close.reference.as_ref().map(Reference::as_str);
+        put(
+            &transaction,
+            "INSERT INTO close(number, till, reference, to_entry, content) VALUES (?1, ?2, ?3, ?4, ?5)",
+            params![number, close.till, reference, close.period.to_entry, content],
+        )?;
+        transaction.commit().map_err(failed)?;
+        self.head = Some(next);
+        self.written += 1;
+        self.in_place()
+    }
+
+    /// The latest close.
+    pub(super) fn last_close(&self) -> Result<Option<Close>, Error> {
+        self.one_close("ORDER BY number DESC LIMIT 1", [])
+    }
+
+    /// Closes with a number below this, the newest first, at most `limit`.
+    ///
+    /// # Errors
+    /// When they cannot be read.
+    pub fn closes(&self, below: u64, limit: u32) -> Result<Vec<Close>, Error> {
+        let below = i64::try_from(below).unwrap_or(i64::MAX);
+        let sql = "SELECT number, content FROM close WHERE number < ?1 ORDER BY number DESC LIMIT ?2";
+        let mut select = self.connection.prepare_cached(sql).map_err(failed)?;
+        let rows = select.query_map(params![below, limit], |row| Ok((row.get(0)?, row.get(1)?)));
+        let rows: Vec<(i64, String)> = rows.and_then(Iterator::collect).map_err(failed)?;
+        rows.iter().map(|(number, content)| read(*number, content)).collect()
+    }
+
+    fn one_close(&self, which: &str, values: impl rusqlite::Params) -> Result<Option<Close>, Error> {
+        let sql = format!("SELECT number, content FROM close {which}");
+        let mut select = self.connection.prepare_cached(&sql).map_err(failed)?;
+        let row = |row: &rusqlite::Row<'_>| Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?));
+        let found = select.query_row(values, row).optional().map_err(failed)?;
+        found.map(|(number, content)| read(number, &content)).transpose()
+    }
+
+    /// Up to which entry closes have counted; `None` when there is no close.
+    pub(super) fn closed_to(&self) -> Result<Option<i64>, Error> {
+        closed_to(&self.connection)
+    }
+}
+
+/// Up to which entry the closes of a journal have counted; `None` when it has none.
+pub(super) fn closed_to(connection: &Connection) -> Result<Option<i64>, Error> {
+    let mut select = connection.prepare_cached("SELECT max(to_entry) FROM close").map_err(failed)?;
+    select.query_row([], |row| row.get(0)).map_err(failed)
+}
+
+/// Whether the content of a close has the hash that its mark names; `None` when it is not there.
+pub(super) fn has_hash(connection: &Connection, number: u64, hash: &str) -> rusqlite::Result<Option<bool>> {
+    let mut select = connection.prepare_cached("SELECT content FROM close WHERE number = ?1")?;
+    let number = i64::try_from(number).unwrap_or(i64::MAX);
+    let content = select.query_row([number], |row| row.get::<_, String>(0)).optional()?;
+    Ok(content.map(|content| sha256(&content) == hash))
+}
+
+fn sha256(content: &str) -> String {
+    hex::encode(digest(&SHA256, content.as_bytes()))
+}
+
+fn read(number: i64, content: &str) -> Result<Close, Error> {
+    serde_json::from_str(content)
+        .map_err(|error| Error::UnreadableClose { number: number.unsigned_abs(), cause: error.to_string() })
+}

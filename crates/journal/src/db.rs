@@ -1,0 +1,513 @@
+//! The SQLite file behind the journal: writing steps, and reading sales back. Blocking; knows no thread.
+
+use std::path::Path;
+use std::time::Duration;
+
+use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
+
+use pos_core::sale::{Record, Sale};
+use pos_terms::transaction::{Reference, SaleNumber};
+
+use super::chain::{Head, Mark, StepRow};
+use super::known::OldCopyFound;
+use super::lock::{self, Lock};
+use super::place::Place;
+use super::retention::Retention;
+use super::set_back::{self, SetBack};
+use super::{Error, Purpose, open, payments, receipts};
+
+/// Steps of one sale that have room in `step.id`; a reversal that was tried every five minutes takes nine years for
+/// them.
+pub(super) const STEPS_OF_SALE: i64 = 1 << 20;
+/// How long a commit waits for another program that writes to the file, which none should.
+pub(super) const BUSY: Duration = Duration::from_secs(1);
+
+/// The open file.
+#[derive(Debug)]
+pub struct Db {
+    pub(super) connection: Connection,
+    /// The book's last entry; `None` after a write that failed, for it may be on the disk all the same.
+    pub(super) head: Option<Head>,
+    /// Wall clock of the latest step that was written or found.
+    pub(super) last_unix_ms: i64,
+    /// When the clock was set back.
+    pub(super) set_backs: Vec<SetBack>,
+    /// What is kept, and how long.
+    pub(super) retention: Retention,
+    /// Steps that were written, and transactions that were taken out.
+    pub(super) written: u64,
+    /// Steps written since the file says how far the index of payments goes: it is said with a sale's beginning.
+    unmarked: u64,
+    /// Sales that ended and are not marked as settled yet: that is done with the next sale's beginning.
+    ended: Vec<i64>,
+    /// Receipts that are not written yet: that is done with the next sale's beginning.
+    pub(super) receipts: Vec<receipts::WaitingReceipt>,
+    /// The files that are open; nothing before they are known.
+    pub(super) place: Option<Place>,
+    /// One agent per journal. The last field: it must be let go after the connection (`lock.rs`).
+    lock: Option<Lock>,
+}
+
+/// What the journal said when it was opened.
+#[derive(Debug)]
+pub struct Opened {
+    /// The sales that are not settled.
+    pub unsettled: Vec<Sale>,
+    /// Of those, the ones that a later program wrote and this one cannot read.
+    pub set_aside: Vec<SetAside>,
+    /// The highest number given to a sale.
+    pub last_number: SaleNumber,
+    /// Wall clock of the latest record since the clock was set back last, milliseconds since 1970: no earlier clock can
+    /// be right.
+    pub last_unix_ms: i64,
+    /// Wall clock of the last thing that this journal knows, from which on it is looked for what it does not know:
+    /// should it be an old copy, that happened later. `None` without a transaction. While a transaction is open that
+    /// was taken over from another journal, it is the last thing that the other one knew, when that is earlier.
+    pub known_until_unix_ms: Option<i64>,
+    /// Wall clock of the first step that this journal holds; zero without one, and where another journal was taken
+    /// over.
+    pub first_unix_ms: i64,
+    /// What this journal was found not to know before; empty when it never was an old copy.
+    pub old_copy: OldCopyFound,
+}
+
+/// A sale that is open, as a pos-agent wrote it (its entries have the right hashes), and that this program cannot read:
+/// a later one wrote it. It stays open and is never taken as absent; its till hears that it cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SetAside {
+    /// Its number.
+    pub number: SaleNumber,
+    /// Its till.
+    pub till: String,
+    /// Its reference.
+    pub reference: Reference,
+    /// What cannot be read.
+    pub cause: String,
+}
+
+/// Till and reference, from a row of the two.
+fn key_of(row: &rusqlite::Row<'_>) -> rusqlite::Result<(String, Reference)> {
+    Ok((row.get(0)?, Reference::as_kept(row.get(1)?)))
+}
+
+impl Db {
+    /// Opens or makes the file and asserts its settings.
+    ///
+    /// # Errors
+    /// See [`Error`]; an existing file is not changed then.
+    pub fn open(path: &Path) -> Result<(Self, Opened), Error> {
+        Self::open_for(path, Purpose::Payments)
+    }
+
+    /// [`Self::open`], of a journal for this purpose.
+    ///
+    /// # Errors
+    /// [`Error::OfAnotherPurpose`], and as [`Self::open`].
+    pub fn open_for(path: &Path, purpose: Purpose) -> Result<(Self, Opened), Error> {
+        let path = &lock::real(path)?;
+        let (connection, lock) = open::writable(path, purpose)?;
+        let held = lock.clone();
+        let name = path.display().to_string();
+        let mut db = Self { lock: Some(lock), ..Self::reading(connection) };
+        let refused = |error| match error {
+            // A page that cannot be read is damage, whoever meets it.
+            Error::Failed { cause } if cause.contains("malformed") => Error::Damaged { path: name.clone(), cause },
+            error => error,
+        };
+        let opened = db.read_all_that_is_open().map_err(refused)?;
+        payments::catch_up(&mut db.connection).map_err(refused)?;
+        open::trust(&db.connection, path)?;
+        db.checkpoint()?;
+        db.place = Some(Place::of(path, &held)?);
+        Ok((db, opened))
+    }
+
+    /// That the files at the journal's path are those that were written to.
+    pub(super) fn in_place(&self) -> Result<(), Error> {
+        self.place.as_ref().map_or(Ok(()), Place::holds)
+    }
+
+    fn read_all_that_is_open(&mut self) -> Result<Opened, Error> {
+        self.head = Some(Head::read(&self.connection)?);
+        let last_number = self.number("SELECT coalesce(max(number), 0) FROM sale")?;
+        self.set_backs = set_back::all(&self.connection)?;
+        self.last_unix_ms = set_back::latest(&self.connection, self.set_backs.last())?.unix_ms;
+        let (unsettled, set_aside) = self.open_sales()?;
+        let open = unsettled.iter().map(|sale| sale.order().number);
+        let aside = set_aside.iter().map(|aside| aside.number);
+        let known_until_unix_ms = self.known_until(&open.chain(aside).collect::<Vec<_>>(), i64::MAX)?;
+        let (last_number, last_unix_ms) = (SaleNumber::new(last_number.unsigned_abs()), self.last_unix_ms);
+        let old_copy = self.old_copy()?;
+        let first = "SELECT coalesce((SELECT unix_ms FROM step ORDER BY id LIMIT 1), 0)";
+        // What was taken over from another journal is older than its place here says.
+        let first_unix_ms = if self.has_taken()? { 0 } else { self.number(first)? };
+        Ok(Opened { unsettled, set_aside, last_number, last_unix_ms, known_until_unix_ms, first_unix_ms, old_copy })
+    }
+
+    /// Opens a second connection, on whatever thread: for reading beside the one that writes, and for copying the WAL.
+    pub(super) fn beside(&self, path: &Path) -> impl FnOnce() -> Result<Self, Error> + Send + use<> {
+        let (path, lock, place) = (path.to_owned(), self.lock.clone(), self.place.clone());
+        move || {
+            // Another file at the path is none of ours, and none is made there.
+            let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+            let connection = Connection::open_with_flags(path, flags).map_err(failed)?;
+            place.as_ref().map_or(Ok(()), Place::holds)?;
+            connection.busy_timeout(BUSY).map_err(failed)?;
+            // Half a megabyte of pages; each is read once.
+            connection.execute_batch("PRAGMA cache_size=-512;").map_err(failed)?;
+            Ok(Self { lock, place, ..Self::reading(connection) })
+        }
+    }
+
+    /// Over a connection that nothing is written through.
+    pub(super) fn reading(connection: Connection) -> Self {
+        Self {
+            connection,
+            head: None,
+            last_unix_ms: 0,
+            set_backs: Vec::new(),
+            retention: Retention::default(),
+            written: 0,
+            unmarked: 0,
+            ended: Vec::new(),
+            receipts: Vec::new(),
+            place: None,
+            lock: None,
+        }
+    }
+
+    /// Writes what step number `place` of a sale recorded; when it returns, that is on the disk, and in place.
+    ///
+    /// # Errors
+    /// When it could not be written: then none of it is. [`Error::Gone`] when it was, into a file that is not at the
+    /// journal's path any more.
+    pub fn write(&mut self, sale: SaleNumber, place: u32, unix_ms: i64, records: &[Record]) -> Result<(), Error> {
+        let sale = i64::try_from(sale).map_err(failed)?;
+        let id = sale.checked_mul(STEPS_OF_SALE).and_then(|id| id.checked_add(i64::from(place)));
+        let id =
+            id.filter(|_| i64::from(place) < STEPS_OF_SALE).ok_or_else(|| failed("the sale has too many steps"))?;
+        let text = serde_json::to_string(records).map_err(failed)?;
+        let head = self.take_head()?;
+        let next = head.then_step(StepRow { id, sale, unix_ms, records: &text });
+        let step = params![id, sale, unix_ms, text, next.entry, next.hash];
+        if let Some(Record::Started { order }) = records.first() {
+            // Within the transaction of two steps, or one by itself.
+            let transaction = self.connection.savepoint().map_err(failed)?;
+            let earlier = order.transaction.of().and_then(|of| of.number).and_then(|number| i64::try_from(number).ok());
+            put(
+                &transaction,
+                "INSERT INTO sale(number, till, reference, earlier) VALUES (?1, ?2, ?3, ?4)",
+                params![sale, order.till, order.reference.as_str(), earlier],
+            )?;
+            put(&transaction, INSERT_STEP, step)?;
+            payments::add(&transaction, sale, records)?;
+            if self.unmarked >= super::housekeeping::TIDY_AFTER {
+                payments::all_until(&transaction, next.entry)?;
+                // Should the writing fail, a start reads a little more.
+                self.unmarked = 0;
+            }
+            self.retention.began(&transaction, sale, unix_ms)?;
+            for ended in &self.ended {
+                put(&transaction, "UPDATE sale SET settled = 1 WHERE number = ?1", params![ended])?;
+            }
+            receipts::write(&transaction, &self.receipts)?;
+            transaction.commit().map_err(failed)?;
+            self.ended.clear();
+            self.receipts.clear();
+        } else if payments::name_one(records) {
+            let transaction = self.connection.savepoint().map_err(failed)?;
+            put(&transaction, INSERT_STEP, step)?;
+            payments::add(&transaction, sale, records)?;
+            transaction.commit().map_err(failed)?;
+        } else {
+            // One statement is one transaction: the shortest way to the disk.
+            put(&self.connection, INSERT_STEP, step)?;
+        }
+        if records.iter().any(|record| matches!(record, Record::Ended { .. })) {
+            self.ended.push(sale);
+        }
+        self.head = Some(next);
+        self.last_unix_ms = self.last_unix_ms.max(unix_ms);
+        self.written += 1;
+        self.unmarked += 1;
+        self.in_place()
+    }
+
+    /// Writes a step of each of two sales, in this order: both, or neither.
+    ///
+    /// # Errors
+    /// As [`Self::write`].
+    pub fn write_both(
+        &mut self,
+        unix_ms: i64,
+        first: (SaleNumber, u32, &[Record]),
+        then: (SaleNumber, u32, &[Record]),
+    ) -> Result<(), Error> {
+        // What the writing marks as done is not, when the end of the transaction fails.
+        let (ended, receipts, unmarked) = (self.ended.clone(), self.receipts.clone(), self.unmarked);
+        self.connection.execute_batch("BEGIN").map_err(failed)?;
+        let written = [first, then]
+            .into_iter()
+            .try_for_each(|(sale, place, records)| self.write(sale, place, unix_ms, records))
+            .and_then(|()| self.connection.execute_batch("COMMIT").map_err(failed));
+        if written.is_err() {
+            (self.head, self.ended, self.receipts, self.unmarked) = (None, ended, receipts, unmarked);
+            // It may have been rolled back with what failed.
+            let _ = self.connection.execute_batch("ROLLBACK");
+        }
+        written.and_then(|()| self.in_place())
+    }
+
+    /// The book's last entry, for what is written after it: it stays taken when that fails.
+    pub(super) fn take_head(&mut self) -> Result<Head, Error> {
+        match self.head.take() {
+            Some(head) => Ok(head),
+            None => Head::read(&self.connection),
+        }
+    }
+
+    /// Writes what the book says of itself.
+    pub(super) fn mark(&mut self, mark: &Mark, unix_ms: i64) -> Result<(), Error> {
+        let head = self.take_head()?;
+        self.head = Some(mark.write(&self.connection, head, unix_ms)?);
+        self.in_place()
+    }
+
+    /// The book's last entry.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn head(&self) -> Result<Head, Error> {
+        Head::read(&self.connection)
+    }
+
+    /// How much was written since the file was opened: steps, and transactions that were taken out.
+    pub(super) fn written(&self) -> u64 {
+        self.written
+    }
+
+    /// Copies the WAL into the file, as far as no reader holds it; whether that was all of it. Then it is written from
+    /// its beginning again, and keeps its size.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn checkpoint(&self) -> Result<bool, Error> {
+        // A connection that has read nothing yet does not know that there is a WAL.
+        self.number("SELECT count(*) FROM sale WHERE number < 0")?;
+        let copied =
+            |row: &rusqlite::Row<'_>| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?, row.get::<_, i64>(2)?));
+        let copy = || self.connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], copied).map_err(failed);
+        let copied = self.place.as_ref().map_or_else(copy, |place| place.copying(copy))?;
+        // Busy, frames in the WAL, frames that were copied.
+        Ok(matches!(copied, (0, all, copied) if all == copied))
+    }
+
+    /// The sale of one till's reference.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn find(&self, till: &str, reference: &Reference) -> Result<Option<Sale>, Error> {
+        let number: Option<i64> = self
+            .connection
+            .prepare_cached("SELECT number FROM sale WHERE till = ?1 AND reference = ?2")
+            .and_then(|mut select| select.query_row([till, reference.as_str()], |row| row.get(0)).optional())
+            .map_err(failed)?;
+        number.map(|number| self.replay(number)).transpose()
+    }
+
+    /// The sales with a number above `since`, oldest first.
+    ///
+    /// # Errors
+    /// When they cannot be read.
+    pub fn list(&self, till: Option<&str>, since: SaleNumber, limit: u32) -> Result<Vec<Sale>, Error> {
+        let since = i64::try_from(since).unwrap_or(i64::MAX);
+        let numbers = self.numbers(
+            "SELECT number FROM sale WHERE number > ?1 AND (?2 IS NULL OR till = ?2) ORDER BY number LIMIT ?3",
+            params![since, till, limit],
+        )?;
+        numbers.into_iter().map(|number| self.replay(number)).collect()
+    }
+
+    /// The sales with a number above `above` and below `below`, newest first; with `reference` only those whose
+    /// reference has this in it, small and capital letters the same.
+    ///
+    /// # Errors
+    /// When they cannot be read.
+    pub fn list_newest(
+        &self,
+        till: Option<&str>,
+        (above, below): (SaleNumber, SaleNumber),
+        reference: Option<&str>,
+        limit: u32,
+    ) -> Result<Vec<Sale>, Error> {
+        let [above, below] = [above, below].map(|number| i64::try_from(number).unwrap_or(i64::MAX));
+        // Of a sale that is not looked for the reference alone is read, and none of its records.
+        let numbers = self.numbers(
+            "SELECT number FROM sale WHERE number > ?1 AND number < ?2 AND (?3 IS NULL OR till = ?3) \
+             AND (?4 IS NULL OR instr(lower(reference), lower(?4)) > 0) ORDER BY number DESC LIMIT ?5",
+            params![above, below, till, reference, limit],
+        )?;
+        numbers.into_iter().map(|number| self.replay(number)).collect()
+    }
+
+    /// The reference of a till's latest transaction.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn latest(&self, till: &str) -> Result<Option<Reference>, Error> {
+        // From the newest number downwards (`+`): by the index of references all of the till's would be read and
+        // sorted.
+        self.connection
+            .prepare_cached("SELECT reference FROM sale WHERE +till = ?1 ORDER BY number DESC LIMIT 1")
+            .and_then(|mut select| select.query_row([till], |row| row.get(0).map(Reference::as_kept)).optional())
+            .map_err(failed)
+    }
+
+    /// The transaction of this number.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn at(&self, number: SaleNumber) -> Result<Option<Sale>, Error> {
+        let known = self.key(number)?.is_some();
+        known.then(|| self.replay(i64::try_from(number).map_err(failed)?)).transpose()
+    }
+
+    /// The till and the reference of the transaction of this number.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn key(&self, number: SaleNumber) -> Result<Option<(String, Reference)>, Error> {
+        // What SQLite cannot count nobody has been given.
+        let Ok(number) = i64::try_from(number) else { return Ok(None) };
+        self.connection
+            .prepare_cached("SELECT till, reference FROM sale WHERE number = ?1")
+            .and_then(|mut select| select.query_row([number], key_of).optional())
+            .map_err(failed)
+    }
+
+    /// What refers to the transaction of this number: captures, refunds, reversals, oldest first.
+    ///
+    /// # Errors
+    /// When they cannot be read.
+    pub fn later(&self, number: SaleNumber) -> Result<Vec<Sale>, Error> {
+        let number = i64::try_from(number).map_err(failed)?;
+        let numbers = self.numbers("SELECT number FROM sale WHERE earlier = ?1 ORDER BY number", params![number])?;
+        numbers.into_iter().map(|number| self.replay(number)).collect()
+    }
+
+    /// The sales that are not settled and can be read, oldest first.
+    ///
+    /// # Errors
+    /// When they cannot be read, and no later program wrote them so.
+    pub fn unsettled(&mut self) -> Result<Vec<Sale>, Error> {
+        self.open_sales().map(|(open, _)| open)
+    }
+
+    /// The sales that are not settled: those that can be read, and those that a later program wrote.
+    pub(super) fn open_sales(&mut self) -> Result<(Vec<Sale>, Vec<SetAside>), Error> {
+        let numbers = self.numbers("SELECT number FROM sale WHERE settled = 0 ORDER BY number", params![])?;
+        let (mut open, mut set_aside) = (Vec::new(), Vec::new());
+        self.ended.clear();
+        for number in numbers {
+            match self.replay(number) {
+                Ok(sale) if sale.is_settled() => self.ended.push(number),
+                Ok(sale) => open.push(sale),
+                Err(Error::Unreadable { id, cause }) => {
+                    if !self.is_as_written(number)? {
+                        return Err(Error::Unreadable { id, cause });
+                    }
+                    let key = "SELECT till, reference FROM sale WHERE number = ?1";
+                    let key = self.connection.query_row(key, [number], key_of);
+                    let (till, reference) = key.map_err(failed)?;
+                    set_aside.push(SetAside { number: SaleNumber::new(number.unsigned_abs()), till, reference, cause });
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Ok((open, set_aside))
+    }
+
+    /// Whether each step of a sale has the hash that it should have behind the entry before it. Without entries nobody
+    /// knows.
+    pub(super) fn is_as_written(&self, number: i64) -> Result<bool, Error> {
+        if !open::has_chain(&self.connection)? {
+            return Ok(false);
+        }
+        let sql = "SELECT id, sale, unix_ms, records, entry, chain FROM step WHERE id >= ?1 AND id < ?2";
+        let mut select = self.connection.prepare_cached(sql).map_err(failed)?;
+        let first = number.saturating_mul(STEPS_OF_SALE);
+        let mut rows = select.query([first, first.saturating_add(STEPS_OF_SALE)]).map_err(failed)?;
+        let mut steps = 0;
+        while let Some(row) = rows.next().map_err(failed)? {
+            let read = || -> rusqlite::Result<(Head, [i64; 3], String)> {
+                let head = Head { entry: row.get(4)?, hash: row.get(5)? };
+                Ok((head, [row.get(0)?, row.get(1)?, row.get(2)?], row.get(3)?))
+            };
+            let Ok((head, [id, sale, unix_ms], records)) = read() else { return Ok(false) };
+            let before = Head::at(&self.connection, head.entry - 1)?;
+            let row = StepRow { id, sale, unix_ms, records: &records };
+            if before.is_none_or(|before| before.then_step(row) != head) {
+                return Ok(false);
+            }
+            steps += 1;
+        }
+        Ok(steps > 0)
+    }
+
+    pub(super) fn replay(&self, number: i64) -> Result<Sale, Error> {
+        let first = number.saturating_mul(STEPS_OF_SALE);
+        let sale = self.replay_through(number, first)?;
+        sale.ok_or_else(|| unreadable(first, &"the sale has no beginning"))
+    }
+
+    /// What the steps of a sale wrote; nothing, when there is none.
+    pub(super) fn steps(&self, number: i64) -> Result<Vec<Vec<Record>>, Error> {
+        let mut select = self
+            .connection
+            .prepare_cached("SELECT id, records FROM step WHERE id >= ?1 AND id < ?2 ORDER BY id")
+            .map_err(failed)?;
+        let first = number.saturating_mul(STEPS_OF_SALE);
+        let mut rows = select.query([first, first.saturating_add(STEPS_OF_SALE)]).map_err(failed)?;
+        let mut steps = Vec::new();
+        while let Some(row) = rows.next().map_err(failed)? {
+            let id: i64 = row.get(0).map_err(failed)?;
+            let text: String = row.get(1).map_err(|error| unreadable(id, &error))?;
+            steps.push(serde_json::from_str(&text).map_err(|error| unreadable(id, &error))?);
+        }
+        Ok(steps)
+    }
+
+    pub(super) fn numbers(&self, sql: &str, params: impl rusqlite::Params) -> Result<Vec<i64>, Error> {
+        let mut select = self.connection.prepare_cached(sql).map_err(failed)?;
+        let rows = select.query_map(params, |row| row.get(0)).map_err(failed)?;
+        rows.collect::<Result<_, _>>().map_err(failed)
+    }
+
+    /// Writes what stands there already: changed and changed back, for what is not changed SQLite does not write.
+    pub(super) fn try_to_write(&mut self) -> Result<(), Error> {
+        let transaction = self.connection.transaction().map_err(failed)?;
+        for _ in 1..=2 {
+            transaction.execute("UPDATE about SET format = -format", []).map_err(failed)?;
+        }
+        transaction.commit().map_err(failed)
+    }
+
+    pub(super) fn number(&self, sql: &str) -> Result<i64, Error> {
+        self.connection.query_row(sql, [], |row| row.get(0)).map_err(failed)
+    }
+}
+
+const INSERT_STEP: &str = "INSERT INTO step(id, sale, unix_ms, records, entry, chain) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+
+pub(super) fn put(connection: &Connection, sql: &str, values: impl rusqlite::Params) -> Result<(), Error> {
+    let put = connection.prepare_cached(sql).and_then(|mut statement| statement.execute(values));
+    put.map(|_| ()).map_err(failed)
+}
+
+pub(super) fn failed(error: impl std::fmt::Display) -> Error {
+    Error::Failed { cause: error.to_string() }
+}
+
+pub(super) fn unreadable(id: i64, cause: &dyn std::fmt::Display) -> Error {
+    Error::Unreadable { id, cause: cause.to_string() }
+}

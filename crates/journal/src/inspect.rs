@@ -1,0 +1,214 @@
+//! The journal looked at from outside, for `pos-agent doctor`: read only, without the agent's lock, beside a running
+//! agent.
+//!
+//! It mends nothing and judges nothing about money; a sale is replayed as the agent would.
+
+use std::path::Path;
+
+use chrono::DateTime;
+use rusqlite::{Connection, OpenFlags};
+
+use pos_core::sale::{Outcome, Reason, Sale, Standing};
+
+use super::db::{BUSY, Db, failed};
+use super::lock::{self, is_held};
+use super::open::{FORMAT, look_at, refused};
+use super::reader::latest as latest_reader;
+use super::set_back::{self, Latest, SetBack};
+use super::verify::{Verdict, verify};
+use super::{Error, Purpose, ReaderChange, SetAside, purpose};
+
+/// Sales from the latest on among which one is looked for that was approved, refused or declined in an unusual way.
+const LATEST: u32 = 200;
+/// Lines of SQLite's check that are kept.
+const CHECK_LINES: u32 = 5;
+
+/// What was found in the file.
+#[derive(Debug)]
+pub struct Inspection {
+    /// `PRAGMA application_id`: another program's when it is not zero.
+    pub application_id: i64,
+    /// `PRAGMA user_version`; zero in a file that no agent has written yet.
+    pub format: i64,
+    /// The latest format that this program reads.
+    pub known_format: i64,
+    /// `PRAGMA journal_mode`, `wal` in a journal of ours.
+    pub mode: String,
+    /// What SQLite's own check has to say; empty when all is well.
+    pub damage: Vec<String>,
+    /// The book, entry by entry; not looked at in a damaged file.
+    pub book: Option<Verdict>,
+    /// The latest change of the reader, when the book knows one and can be read.
+    pub reader: Option<ReaderChange>,
+    /// What it is for, when that can be told.
+    pub purpose: Option<Purpose>,
+    /// Its identities; none in one of an earlier program.
+    pub identities: Vec<String>,
+    /// The sales, or why they cannot be read.
+    pub sales: Result<Sales, Error>,
+}
+
+/// The sales in it.
+#[derive(Debug)]
+pub struct Sales {
+    /// All of them.
+    pub count: u64,
+    /// References of those whose outcome is not known yet.
+    pub open: Vec<String>,
+    /// References of those that need a person.
+    pub quarantined: Vec<String>,
+    /// Open ones that a later program wrote and this one cannot read.
+    pub set_aside: Vec<SetAside>,
+    /// The latest time that counts.
+    pub latest: Latest,
+    /// When the clock was set back last.
+    pub set_back: Option<SetBack>,
+    /// The latest one that the gateway approved.
+    pub approved: Option<Sale>,
+    /// How many of the latest were declined in an unusual way, and shown as declined by a look.
+    pub doubted_declines: usize,
+    /// The latest one that reached the gateway, when it was refused as an invalid request: its reference and till.
+    pub invalid_request: Option<String>,
+    /// The latest close of day, when there is one.
+    pub closed: Option<LastClose>,
+}
+
+/// The latest close of day, and how long it is past.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LastClose {
+    /// Its number.
+    pub number: u64,
+    /// When it was made, local with its offset (RFC 3339).
+    pub at: String,
+    /// Dates after it on which transactions began.
+    pub days_since: u64,
+}
+
+/// Looks into the file; nothing of it is changed.
+///
+/// # Errors
+/// When it cannot be opened, or is no SQLite file.
+pub fn inspect(path: &Path) -> Result<Inspection, Error> {
+    let path = &lock::real(path)?;
+    lock::has_one_name(path)?;
+    let name = path.display().to_string();
+    let cannot_open = |error: rusqlite::Error| refused(&name, &error);
+    // A WAL that is being written may look torn: of a journal that an agent holds SQLite alone knows.
+    if !is_held(path) {
+        look_at(path)?;
+    }
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let mut connection = Connection::open_with_flags(path, flags).map_err(cannot_open)?;
+    connection.busy_timeout(BUSY).map_err(cannot_open)?;
+    let number = |pragma: &str| connection.query_row(&format!("PRAGMA {pragma}"), [], |row| row.get::<_, i64>(0));
+    // The first look into the file is the one that finds that it is none of SQLite's.
+    let format = number("user_version").map_err(cannot_open)?;
+    let application_id = number("application_id").map_err(cannot_open)?;
+    let mode = connection.query_row("PRAGMA journal_mode", [], |row| row.get(0)).map_err(cannot_open)?;
+    let damage = check(&connection).unwrap_or_else(|error| vec![error.to_string()]);
+    let is_ours = damage.is_empty() && (1..=FORMAT).contains(&format);
+    let book = match connection.transaction() {
+        Ok(moment) if is_ours => verify(&moment).ok(),
+        _ => None,
+    };
+    let reader = latest_reader(&connection).unwrap_or_default();
+    let purpose = purpose::found(&connection).unwrap_or_default();
+    let identities = purpose::identities(&connection).unwrap_or_default();
+    Ok(Inspection {
+        application_id,
+        format,
+        known_format: FORMAT,
+        mode,
+        damage,
+        book,
+        reader,
+        purpose,
+        identities,
+        sales: sales(connection),
+    })
+}
+
+/// SQLite's check of every page, without comparing the indices.
+fn check(connection: &Connection) -> rusqlite::Result<Vec<String>> {
+    let mut check = connection.prepare(&format!("PRAGMA quick_check({CHECK_LINES})"))?;
+    let lines: Vec<String> = check.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
+    Ok(lines.into_iter().filter(|line| line != "ok").collect())
+}
+
+fn sales(connection: Connection) -> Result<Sales, Error> {
+    let number = |sql: &str| connection.query_row(sql, [], |row| row.get::<_, i64>(0)).map_err(failed);
+    let count = number("SELECT count(*) FROM sale")?.unsigned_abs();
+    let set_back = set_back::all(&connection)?.pop();
+    let last = set_back::latest(&connection, set_back.as_ref())?;
+    let latest = latest(&connection)?;
+    let mut db = Db::reading(connection);
+    let (unsettled, set_aside) = db.open_sales()?;
+    let (open, quarantined) = (Vec::new(), Vec::new());
+    let mut sales = Sales {
+        count,
+        open,
+        quarantined,
+        set_aside,
+        latest: last,
+        set_back,
+        approved: None,
+        doubted_declines: 0,
+        invalid_request: None,
+        closed: None,
+    };
+    // A journal of an earlier program has none, and no table for them.
+    sales.closed = last_close(&db).unwrap_or_default();
+    for sale in unsettled {
+        let reference = named(&sale);
+        if matches!(sale.standing(), Standing::Unconfirmed { quarantined: Some(_), .. }) {
+            sales.quarantined.push(reference.clone());
+        }
+        sales.open.push(reference);
+    }
+    let mut has_answered = false;
+    for number in latest {
+        let sale = match db.replay(number) {
+            Err(Error::Unreadable { .. }) if db.is_as_written(number)? => continue,
+            sale => sale?,
+        };
+        sales.doubted_declines += usize::from(sale.was_a_doubted_decline());
+        let refused = matches!(sale.standing(), Standing::Ended(Outcome::NotSent { why })
+            if sale.was_asked() && why.reason == Reason::RequestNotPossible);
+        if refused && !has_answered {
+            sales.invalid_request = Some(named(&sale));
+        }
+        has_answered |= refused || sale.host().id.is_some();
+        let is_approved = matches!(sale.standing(), Standing::Ended(Outcome::Approved)) && sale.host().id.is_some();
+        if is_approved && sales.approved.is_none() {
+            sales.approved = Some(sale);
+        }
+    }
+    Ok(sales)
+}
+
+fn named(sale: &Sale) -> String {
+    name_of(sale.order().reference.as_str(), &sale.order().till)
+}
+
+/// What a sale is called in [`Sales`].
+#[must_use]
+pub fn name_of(reference: &str, till: &str) -> String {
+    format!("{reference} of till {till}")
+}
+
+/// Numbers of the latest sales, the latest first.
+fn latest(connection: &Connection) -> Result<Vec<i64>, Error> {
+    let mut select = connection.prepare("SELECT number FROM sale ORDER BY number DESC LIMIT ?1").map_err(failed)?;
+    let rows = select.query_map([LATEST], |row| row.get(0)).map_err(failed)?;
+    rows.collect::<Result<_, _>>().map_err(failed)
+}
+
+fn last_close(db: &Db) -> Result<Option<LastClose>, Error> {
+    let Some(close) = db.last_close()? else { return Ok(None) };
+    let at = close.period.to;
+    let days_since = match DateTime::parse_from_rfc3339(&at) {
+        Ok(time) => db.days_after(time.timestamp_millis())?,
+        Err(_) => 0,
+    };
+    Ok(Some(LastClose { number: close.number, at, days_since }))
+}

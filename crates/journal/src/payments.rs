@@ -1,0 +1,194 @@
+//! The index of payments: which transaction a payment at the gateway belongs to, and which transactions refer to a
+//! payment that this journal does not know.
+//!
+//! It is no part of the book. Every answer is held against the steps of the transaction that it names, so that an index
+//! which was altered can hide a transaction, and never make one up. It is written with the step that brings the id, in
+//! one transaction of the file. `about.payments` is the last entry up to which every step is in it: what comes after,
+//! or was written by a program that knows no index, is read at the next start.
+
+use rusqlite::{Connection, params};
+
+use pos_core::sale::{Record, Sale};
+use pos_terms::transaction::{PaymentId, SaleNumber};
+
+use super::Error;
+use super::db::{Db, failed, put};
+
+/// Steps that are indexed in one transaction.
+const INDEXED_AT_ONCE: u32 = 10_000;
+
+/// What an id is to the transaction whose record names it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Role {
+    /// Its own payment at the gateway.
+    Own,
+    /// An earlier payment, which the journal did not know.
+    Earlier,
+    /// A reversal of its payment, made by itself: nothing can follow that.
+    Back,
+}
+
+impl Role {
+    /// As it stands in the index.
+    fn code(self) -> i64 {
+        match self {
+            Self::Earlier => 0,
+            Self::Own => 1,
+            Self::Back => 2,
+        }
+    }
+}
+
+/// The ids that a record names.
+fn ids(record: &Record) -> Vec<(&PaymentId, Role)> {
+    let own = |id| (id, Role::Own);
+    match record {
+        Record::Started { order } => {
+            let unknown = order.transaction.of().filter(|of| of.number.is_none());
+            unknown.map(|of| (&of.payment, Role::Earlier)).into_iter().collect()
+        }
+        Record::HostApproved { payment, host, .. } => {
+            std::iter::once(payment).chain(host.id.as_ref()).map(own).collect()
+        }
+        Record::Pending { payment } => vec![own(payment)],
+        Record::SignatureAsked { payment, .. }
+        | Record::TillAsked { payment, .. }
+        | Record::ReversalAsked { payment, .. } => vec![own(&payment.id)],
+        Record::Reversing { payment, host, .. } => {
+            let payment = payment.as_ref().map(|payment| &payment.id);
+            let host = host.as_ref().and_then(|host| host.id.as_ref());
+            payment.into_iter().chain(host).map(own).collect()
+        }
+        Record::ReversalDone { reversal, .. } => vec![(reversal, Role::Back)],
+        Record::Ended { host, .. } => host.as_ref().and_then(|host| host.id.as_ref()).map(own).into_iter().collect(),
+        Record::TipTyped { .. }
+        | Record::TillSaid { .. }
+        | Record::Asked { .. }
+        | Record::Confirming { .. }
+        | Record::Quarantined { .. }
+        | Record::Held { .. }
+        | Record::Settled { .. }
+        | Record::CardFinal { .. } => Vec::new(),
+    }
+}
+
+/// Whether any of these records names an id.
+pub(super) fn name_one(records: &[Record]) -> bool {
+    records.iter().any(|record| !ids(record).is_empty())
+}
+
+/// Puts the ids of a step into the index, in the caller's transaction.
+pub(super) fn add(connection: &Connection, sale: i64, records: &[Record]) -> Result<(), Error> {
+    for (id, role) in records.iter().flat_map(ids) {
+        let sql = "INSERT OR IGNORE INTO payment(id, own, sale) VALUES (?1, ?2, ?3)";
+        put(connection, sql, params![id.in_lower_case(), role.code(), sale])?;
+    }
+    Ok(())
+}
+
+/// As [`add`], from the text of a step. What this program cannot read is a later one's, and that one has put its ids
+/// into the index.
+pub(super) fn add_text(connection: &Connection, sale: i64, text: &str) -> Result<(), Error> {
+    serde_json::from_str::<Vec<Record>>(text).map_or(Ok(()), |records| add(connection, sale, &records))
+}
+
+/// Takes the ids of a transaction out again.
+pub(super) fn forget(connection: &Connection, sale: i64, steps: &[Vec<Record>]) -> Result<(), Error> {
+    for (id, role) in steps.iter().flatten().flat_map(ids) {
+        let sql = "DELETE FROM payment WHERE id = ?1 AND own = ?2 AND sale = ?3";
+        put(connection, sql, params![id.in_lower_case(), role.code(), sale])?;
+    }
+    Ok(())
+}
+
+/// Says that every step up to this entry is in the index.
+pub(super) fn all_until(connection: &Connection, entry: i64) -> Result<(), Error> {
+    put(connection, "UPDATE about SET payments = ?1", params![entry])
+}
+
+/// Puts into the index what was written since it was last known to be whole.
+pub(super) fn catch_up(connection: &mut Connection) -> Result<(), Error> {
+    loop {
+        let transaction = connection.transaction().map_err(failed)?;
+        let until = "SELECT payments FROM about";
+        let until: i64 = transaction.query_row(until, [], |row| row.get(0)).map_err(failed)?;
+        let (mut last, mut read) = (until, 0);
+        {
+            let sql = "SELECT entry, sale, records FROM step WHERE entry > ?1 ORDER BY entry LIMIT ?2";
+            let mut select = transaction.prepare_cached(sql).map_err(failed)?;
+            let mut rows = select.query(params![until, INDEXED_AT_ONCE]).map_err(failed)?;
+            while let Some(row) = rows.next().map_err(failed)? {
+                last = row.get(0).map_err(failed)?;
+                read += 1;
+                // A value of a wrong kind is not what was written: `verify` names it.
+                if let (Ok(sale), Ok(Ok(text))) = (row.get(1), row.get_ref(2).map(|text| text.as_str())) {
+                    add_text(&transaction, sale, text)?;
+                }
+            }
+        }
+        if read == 0 {
+            return Ok(());
+        }
+        all_until(&transaction, last)?;
+        transaction.commit().map_err(failed)?;
+        if read < INDEXED_AT_ONCE {
+            return Ok(());
+        }
+        connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(())).map_err(failed)?;
+    }
+}
+
+/// Ids are compared without their case, and stand in the index in lower case.
+fn is_named((named, is): (&PaymentId, Role), id: &PaymentId, role: Role) -> bool {
+    is == role && named == id
+}
+
+impl Db {
+    /// The number of the transaction whose own payment at the gateway has this id; of the first, should a gateway have
+    /// given it twice.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn of_payment(&self, id: &PaymentId) -> Result<Option<SaleNumber>, Error> {
+        self.first_that_names(id, Role::Own)
+    }
+
+    /// The number of the transaction that was reversed by itself under this id.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn of_reversal(&self, id: &PaymentId) -> Result<Option<SaleNumber>, Error> {
+        self.first_that_names(id, Role::Back)
+    }
+
+    fn first_that_names(&self, id: &PaymentId, role: Role) -> Result<Option<SaleNumber>, Error> {
+        for number in self.named(id, role)? {
+            if self.steps(number)?.iter().flatten().flat_map(ids).any(|named| is_named(named, id, role)) {
+                return Ok(Some(SaleNumber::new(number.unsigned_abs())));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The transactions that refer to this payment by its id and not to a transaction of this journal, oldest first.
+    ///
+    /// # Errors
+    /// When they cannot be read.
+    pub fn referring_to(&self, id: &PaymentId) -> Result<Vec<Sale>, Error> {
+        let mut referring = Vec::new();
+        for number in self.named(id, Role::Earlier)? {
+            let steps = self.steps(number)?;
+            if steps.iter().flatten().flat_map(ids).any(|named| is_named(named, id, Role::Earlier)) {
+                referring.extend(Sale::replay(&steps));
+            }
+        }
+        Ok(referring)
+    }
+
+    fn named(&self, id: &PaymentId, role: Role) -> Result<Vec<i64>, Error> {
+        self.numbers(
+            "SELECT sale FROM payment WHERE id = ?1 AND own = ?2 ORDER BY sale",
+            params![id.in_lower_case(), role.code()],
+        )
+    }
+}

@@ -1,0 +1,85 @@
+//! The journal for a program beside the daemon: opened for reading, sale by sale, never more than one in memory.
+//!
+//! It takes no lock, writes nothing and stops nobody: a WAL serves a reader and the daemon's commits at once. What was
+//! written after the reading began is not seen.
+
+use std::path::Path;
+
+use rusqlite::{Connection, OpenFlags};
+
+use super::db::{BUSY, STEPS_OF_SALE, failed, unreadable};
+use super::open::{oldest_reader, refused};
+use super::{Error, lock, open};
+use pos_core::sale::Record;
+use pos_terms::transaction::SaleNumber;
+
+/// A journal open for reading.
+#[derive(Debug)]
+pub struct Reading {
+    pub(super) connection: Connection,
+}
+
+impl Reading {
+    /// Opens an existing journal.
+    ///
+    /// # Errors
+    /// [`Error::Open`], [`Error::Damaged`], [`Error::Format`].
+    pub fn open(path: &Path) -> Result<Self, Error> {
+        let path = &lock::real(path)?;
+        lock::has_one_name(path)?;
+        let name = path.display().to_string();
+        let refused = |error: rusqlite::Error| refused(&name, &error);
+        if path.metadata().is_ok_and(|facts| facts.len() == 0) {
+            open::look_at(path)?;
+        }
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(path, flags).map_err(refused)?;
+        connection.busy_timeout(BUSY).and_then(|()| open::plan_once(&connection)).map_err(refused)?;
+        // Each page is read once.
+        connection.execute_batch("PRAGMA query_only=ON; PRAGMA cache_size=-512;").map_err(refused)?;
+        oldest_reader(&connection, &name)?;
+        Ok(Self { connection })
+    }
+
+    /// The number of the latest transaction; 0 when there is none.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn last_number(&self) -> Result<SaleNumber, Error> {
+        let number = self.connection.query_row("SELECT coalesce(max(number), 0) FROM sale", [], |row| row.get(0));
+        number.map(|number: i64| SaleNumber::new(number.unsigned_abs())).map_err(failed)
+    }
+
+    /// Gives out what the steps of each sale wrote: the latest `most` sales, oldest first. Ends early when `take` does.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn latest<E>(
+        &mut self,
+        most: u64,
+        mut take: impl FnMut(&[Vec<Record>]) -> Result<(), E>,
+    ) -> Result<Result<(), E>, Error> {
+        // One moment of the journal for both questions.
+        let moment = self.connection.transaction().map_err(failed)?;
+        let most = i64::try_from(most).unwrap_or(i64::MAX);
+        let first: i64 = moment
+            .query_row("SELECT coalesce(max(number), 0) - ?1 + 1 FROM sale", [most], |row| row.get(0))
+            .map_err(failed)?;
+        let mut select = moment.prepare("SELECT id, records FROM step WHERE id >= ?1 ORDER BY id").map_err(failed)?;
+        let mut rows = select.query([first.saturating_mul(STEPS_OF_SALE)]).map_err(failed)?;
+        let (mut sale, mut steps) = (0, Vec::new());
+        while let Some(row) = rows.next().map_err(failed)? {
+            let id: i64 = row.get(0).map_err(failed)?;
+            if id / STEPS_OF_SALE != sale && !steps.is_empty() {
+                if let Err(stopped) = take(&steps) {
+                    return Ok(Err(stopped));
+                }
+                steps.clear();
+            }
+            sale = id / STEPS_OF_SALE;
+            let text = row.get_ref(1).map_err(failed)?.as_str().map_err(|error| unreadable(id, &error))?;
+            steps.push(serde_json::from_str(text).map_err(|error| unreadable(id, &error))?);
+        }
+        if steps.is_empty() { Ok(Ok(())) } else { Ok(take(&steps)) }
+    }
+}

@@ -1,0 +1,111 @@
+//! Receipts as they were composed: a later copy is word for word the first one, also after another program, another
+//! language or other lines of the shop.
+//!
+//! They are no part of the book: no hash covers them, and nothing is decided by them. A receipt is written with the
+//! next sale's beginning, or at the end of the program, so that it costs no sync of its own; what a power cut takes is
+//! composed anew, by the same program as a rule. Journals of earlier programs have none.
+
+use rusqlite::{Connection, OptionalExtension, Transaction, params};
+
+use super::db::{Db, failed, put};
+use super::{Error, Journal};
+use pos_terms::transaction::{ReceiptCopy, SaleNumber};
+
+/// A receipt that is not written yet.
+#[derive(Clone, Debug)]
+pub(super) struct WaitingReceipt {
+    sale: i64,
+    copy: &'static str,
+    page: String,
+}
+
+impl Journal {
+    /// Keeps a copy of a receipt, unless there is one already.
+    pub fn keep_receipt(&mut self, sale: SaleNumber, copy: ReceiptCopy, page: String) {
+        self.db.keep_receipt(sale, copy, page);
+    }
+
+    /// A copy of a receipt as it was kept.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn receipt(&self, sale: SaleNumber, copy: ReceiptCopy) -> Result<Option<String>, Error> {
+        self.db.receipt(sale, copy)
+    }
+
+    /// Writes the receipts that wait for the next sale's beginning: there is none.
+    ///
+    /// # Errors
+    /// When they cannot be written.
+    pub fn write_receipts(&mut self) -> Result<(), Error> {
+        self.db.write_receipts()
+    }
+}
+
+impl Db {
+    /// See [`Journal::keep_receipt`].
+    pub fn keep_receipt(&mut self, sale: SaleNumber, copy: ReceiptCopy, page: String) {
+        // What SQLite cannot count nobody has been given.
+        if let Ok(sale) = i64::try_from(sale) {
+            self.receipts.push(WaitingReceipt { sale, copy: copy.as_str(), page });
+        }
+    }
+
+    /// See [`Journal::receipt`].
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn receipt(&self, sale: SaleNumber, copy: ReceiptCopy) -> Result<Option<String>, Error> {
+        let (sale, copy) = (i64::try_from(sale).map_err(failed)?, copy.as_str());
+        let sql = "SELECT page FROM receipt WHERE sale = ?1 AND copy = ?2";
+        let mut select = self.connection.prepare_cached(sql).map_err(failed)?;
+        let written = select.query_row(params![sale, copy], |row| row.get(0)).optional().map_err(failed)?;
+        let waits = || self.receipts.iter().find(|waiting| (waiting.sale, waiting.copy) == (sale, copy));
+        Ok(written.or_else(|| waits().map(|waiting| waiting.page.clone())))
+    }
+
+    /// See [`Journal::write_receipts`].
+    ///
+    /// # Errors
+    /// When they cannot be written.
+    pub fn write_receipts(&mut self) -> Result<(), Error> {
+        if self.receipts.is_empty() {
+            return Ok(());
+        }
+        let transaction = self.connection.transaction().map_err(failed)?;
+        write(&transaction, &self.receipts)?;
+        transaction.commit().map_err(failed)?;
+        self.receipts.clear();
+        Ok(())
+    }
+}
+
+/// Writes them as a part of something else.
+pub(super) fn write(transaction: &Connection, waiting: &[WaitingReceipt]) -> Result<(), Error> {
+    for WaitingReceipt { sale, copy, page } in waiting {
+        let sql = "INSERT OR IGNORE INTO receipt(sale, copy, page) VALUES (?1, ?2, ?3)";
+        put(transaction, sql, params![sale, copy, page])?;
+    }
+    Ok(())
+}
+
+/// Forgets those whose transaction is not there any more: it was taken out, here or by a program that does not know of
+/// receipts.
+pub(super) fn forget(transaction: &Transaction<'_>, bound: i64) -> Result<(), Error> {
+    let sql =
+        "DELETE FROM receipt WHERE sale < ?1 AND NOT EXISTS (SELECT 1 FROM sale WHERE sale.number = receipt.sale)";
+    put(transaction, sql, params![bound])
+}
+
+/// Takes those of another journal over, from this transaction on; their numbers move up.
+pub(super) fn take(transaction: &Transaction<'_>, theirs: &Connection, added: i64, since: i64) -> Result<(), Error> {
+    let mut select = theirs.prepare("SELECT sale, copy, page FROM receipt WHERE sale >= ?1").map_err(failed)?;
+    let mut rows = select.query([since]).map_err(failed)?;
+    while let Some(row) = rows.next().map_err(failed)? {
+        let read = || -> rusqlite::Result<(i64, String, String)> { Ok((row.get(0)?, row.get(1)?, row.get(2)?)) };
+        let (sale, copy, page) = read().map_err(failed)?;
+        let sql = "INSERT OR IGNORE INTO receipt(sale, copy, page) VALUES (?1, ?2, ?3)";
+        put(transaction, sql, params![sale.saturating_add(added), copy, page])?;
+    }
+    Ok(())
+}

@@ -1,0 +1,228 @@
+//! How long settled transactions are kept, and how the old ones leave the book.
+//!
+//! What counts is **days on which the terminal took a transaction**, not time that a clock says has passed: the journal
+//! remembers each such date once, with the first transaction of it, and keeps all from the `keep-days`-th latest such
+//! day on. A clock that jumps a year ahead is one more day, and deletes nothing; to lose a day's transactions too early
+//! it would have to show as many different dates as are kept. A shop that closes on Sundays keeps 400 days for 15
+//! months.
+//!
+//! A transaction leaves with all that refers to it, or not at all: a refund whose payment stays would be forgotten by
+//! the sum of what is left. One that is open, quarantined or cannot be read stays, with its family, and so does one
+//! that ended after the last close of day, until a close has counted it. Where entries were, `gap` says so, with the
+//! hash from which the chain goes on; the hash over all gaps stands in the latest mark.
+
+use rusqlite::{Connection, OptionalExtension, Transaction, params};
+
+use super::chain::{Gap, GapsHash, Hash, Mark};
+use super::db::{Db, STEPS_OF_SALE, failed, put};
+use super::open::MILLISECONDS_OF_A_DAY;
+use super::{Error, payments, receipts};
+use pos_core::sale::{Record, Sale};
+
+/// Families of transactions that leave in one transaction of the file: it stands between two sales, and is one sync.
+const AT_ONCE: u32 = 16;
+
+/// What the journal remembers of it between two sales.
+#[derive(Debug, Default)]
+pub(super) struct Retention {
+    /// Days on which transactions began that are kept; all are while it is `None`.
+    keep_days: Option<u32>,
+    /// The date of the latest transaction, in days since 1970.
+    date: Option<i64>,
+    /// Transactions below this number may leave; to be looked up anew while it is `None`.
+    bound: Option<i64>,
+    /// Up to this number it was seen who can leave.
+    looked_at: i64,
+}
+
+impl Retention {
+    /// A transaction began: the first one of a date is remembered.
+    pub(super) fn began(&mut self, transaction: &Connection, sale: i64, unix_ms: i64) -> Result<(), Error> {
+        let date = unix_ms.div_euclid(MILLISECONDS_OF_A_DAY);
+        if self.date != Some(date) {
+            put(transaction, "INSERT OR IGNORE INTO day(date, first) VALUES (?1, ?2)", params![date, sale])?;
+            // Should the writing fail, this day is not counted: then more is kept.
+            *self = Self { keep_days: self.keep_days, date: Some(date), ..Self::default() };
+        }
+        Ok(())
+    }
+
+    fn bound(&mut self, connection: &Connection) -> Result<i64, Error> {
+        let Some(keep_days) = self.keep_days else { return Ok(0) };
+        if let Some(bound) = self.bound {
+            return Ok(bound);
+        }
+        let sql = "SELECT first FROM day ORDER BY first DESC LIMIT 1 OFFSET ?1";
+        let bound = connection.query_row(sql, [keep_days.saturating_sub(1)], |row| row.get(0)).optional();
+        let bound = bound.map_err(failed)?.unwrap_or(0);
+        self.bound = Some(bound);
+        Ok(bound)
+    }
+}
+
+/// A transaction that leaves.
+struct Leaving {
+    number: i64,
+    entries: Vec<(i64, Hash)>,
+    steps: Vec<Vec<Record>>,
+}
+
+impl Db {
+    /// How many dates after this time transactions began on.
+    pub(super) fn days_after(&self, unix_ms: i64) -> Result<u64, Error> {
+        let date = unix_ms.div_euclid(MILLISECONDS_OF_A_DAY);
+        let days = self.connection.query_row("SELECT count(*) FROM day WHERE date > ?1", [date], |row| row.get(0));
+        days.map(i64::unsigned_abs).map_err(failed)
+    }
+
+    /// From now on only the latest days are kept; `None` keeps all.
+    pub fn keep_days(&mut self, days: Option<u32>) {
+        self.retention = Retention { keep_days: days, ..Retention::default() };
+    }
+
+    /// Takes out a few of the transactions that are old enough; how many there were. To be called between sales, until
+    /// it is zero.
+    ///
+    /// # Errors
+    /// When it cannot be written: then nothing has left.
+    pub fn prune(&mut self) -> Result<u64, Error> {
+        let bound = self.retention.bound(&self.connection)?;
+        while self.retention.looked_at < bound {
+            let roots = self.numbers(
+                "SELECT number FROM sale WHERE number > ?1 AND number < ?2 AND settled = 1 AND NOT EXISTS
+                 (SELECT 1 FROM sale AS earlier WHERE earlier.number = sale.earlier) ORDER BY number LIMIT ?3",
+                params![self.retention.looked_at, bound, AT_ONCE],
+            )?;
+            let mut leaving = Vec::new();
+            for root in &roots {
+                leaving.extend(self.family(*root, bound)?.into_iter().flatten());
+            }
+            if !leaving.is_empty() {
+                self.take_out(&leaving, bound)?;
+            }
+            self.retention.looked_at = match roots.last() {
+                Some(last) if roots.len() == AT_ONCE as usize => *last,
+                _ => bound,
+            };
+            if !leaving.is_empty() {
+                return Ok(leaving.len() as u64);
+            }
+        }
+        Ok(0)
+    }
+
+    /// A transaction and all that refers to it, when all of them can leave.
+    fn family(&self, root: i64, bound: i64) -> Result<Option<Vec<Leaving>>, Error> {
+        let members = self.numbers(
+            "WITH RECURSIVE family(number) AS
+             (VALUES(?1) UNION SELECT sale.number FROM sale JOIN family ON sale.earlier = family.number)
+             SELECT number FROM family",
+            [root],
+        )?;
+        let mut leaving = Vec::new();
+        for number in members {
+            let settled = "SELECT settled FROM sale WHERE number = ?1";
+            let settled: i64 = self.connection.query_row(settled, [number], |row| row.get(0)).map_err(failed)?;
+            // What cannot be read is not known to be settled.
+            let steps = if number < bound && settled == 1 { self.steps(number).ok() } else { None };
+            let steps = steps.filter(|steps| Sale::replay(steps).is_some_and(|sale| sale.is_settled()));
+            let Some(steps) = steps else { return Ok(None) };
+            let Some(entries) = self.entries(number)? else { return Ok(None) };
+            if self.waits_for_a_close(&steps, &entries)? {
+                return Ok(None);
+            }
+            leaving.push(Leaving { number, entries, steps });
+        }
+        Ok(Some(leaving))
+    }
+
+    /// Whether its end is behind the last close: then the next one counts it. Where no close was ever made, none waits.
+    fn waits_for_a_close(&self, steps: &[Vec<Record>], entries: &[(i64, Hash)]) -> Result<bool, Error> {
+        let Some(closed_to) = self.closed_to()? else { return Ok(false) };
+        let ended = steps.iter().position(|step| step.iter().any(|record| matches!(record, Record::Ended { .. })));
+        Ok(ended.and_then(|place| entries.get(place)).is_some_and(|(entry, _)| *entry > closed_to))
+    }
+
+    /// The entries of a transaction, when each of its steps is one.
+    fn entries(&self, number: i64) -> Result<Option<Vec<(i64, Hash)>>, Error> {
+        let sql = "SELECT entry, chain FROM step WHERE id >= ?1 AND id < ?2 ORDER BY id";
+        let mut select = self.connection.prepare_cached(sql).map_err(failed)?;
+        let first = number.saturating_mul(STEPS_OF_SALE);
+        let rows = select.query_map([first, first.saturating_add(STEPS_OF_SALE)], |row| {
+            Ok(row.get::<_, Option<i64>>(0)?.zip(row.get::<_, Option<Hash>>(1)?))
+        });
+        rows.and_then(Iterator::collect).map_err(failed)
+    }
+
+    fn take_out(&mut self, leaving: &[Leaving], bound: i64) -> Result<(), Error> {
+        let head = self.take_head()?;
+        let transaction = self.connection.transaction().map_err(failed)?;
+        let mut gone: Vec<(i64, Hash)> = leaving.iter().flat_map(|one| one.entries.clone()).collect();
+        let steps = gone.len() as u64;
+        for Leaving { number, steps, .. } in leaving {
+            let first = number.saturating_mul(STEPS_OF_SALE);
+            let end = first.saturating_add(STEPS_OF_SALE);
+            put(&transaction, "DELETE FROM step WHERE id >= ?1 AND id < ?2", params![first, end])?;
+            put(&transaction, "DELETE FROM sale WHERE number = ?1", params![number])?;
+            payments::forget(&transaction, *number, steps)?;
+        }
+        receipts::forget(&transaction, bound)?;
+        put(&transaction, "DELETE FROM day WHERE first < ?1", params![bound])?;
+        gone.extend(marks_of_earlier_prunings(&transaction, bound)?);
+        gone.sort_unstable();
+        for (entry, chain) in gone {
+            add_to_gaps(&transaction, entry, chain)?;
+        }
+        let mark = Mark::Pruned { transactions: leaving.len() as u64, steps, gaps: gaps_hash(&transaction)? };
+        let head = mark.write(&transaction, head, self.last_unix_ms)?;
+        transaction.commit().map_err(failed)?;
+        self.written += leaving.len() as u64;
+        self.head = Some(head);
+        Ok(())
+    }
+}
+
+/// Takes out the marks that earlier prunings left before the first day that is kept: the next one says it all.
+fn marks_of_earlier_prunings(transaction: &Transaction<'_>, bound: i64) -> Result<Vec<(i64, Hash)>, Error> {
+    let sql = "SELECT entry, chain, what FROM mark WHERE entry < (SELECT entry FROM step WHERE id = ?1)";
+    let mut select = transaction.prepare_cached(sql).map_err(failed)?;
+    let marks = select.query_map([bound.saturating_mul(STEPS_OF_SALE)], |row| {
+        Ok(((row.get::<_, i64>(0)?, row.get::<_, Hash>(1)?), row.get::<_, String>(2)?))
+    });
+    let marks: Vec<_> = marks.and_then(Iterator::collect).map_err(failed)?;
+    let mut gone = Vec::new();
+    for (entry, what) in marks {
+        if matches!(serde_json::from_str(&what), Ok(Mark::Pruned { .. })) {
+            put(transaction, "DELETE FROM mark WHERE entry = ?1", params![entry.0])?;
+            gone.push(entry);
+        }
+    }
+    Ok(gone)
+}
+
+/// Adds one entry to the gaps; those that touch become one.
+fn add_to_gaps(transaction: &Transaction<'_>, entry: i64, chain: Hash) -> Result<(), Error> {
+    let select = |sql: &str, at: i64| {
+        let read = |row: &rusqlite::Row<'_>| Ok(Gap { first: row.get(0)?, last: row.get(1)?, chain: row.get(2)? });
+        transaction.prepare_cached(sql).and_then(|mut select| select.query_row([at], read).optional()).map_err(failed)
+    };
+    let before = select("SELECT first, last, chain FROM gap WHERE first < ?1 ORDER BY first DESC LIMIT 1", entry)?;
+    let after = select("SELECT first, last, chain FROM gap WHERE first = ?1", entry.saturating_add(1))?;
+    let first = before.filter(|gap| gap.last == entry - 1).map_or(entry, |gap| gap.first);
+    let (last, chain) = after.map_or((entry, chain), |gap| (gap.last, gap.chain));
+    if after.is_some() {
+        put(transaction, "DELETE FROM gap WHERE first = ?1", params![entry + 1])?;
+    }
+    put(transaction, "INSERT OR REPLACE INTO gap(first, last, chain) VALUES (?1, ?2, ?3)", params![first, last, chain])
+}
+
+fn gaps_hash(connection: &Connection) -> Result<String, Error> {
+    let mut hash = GapsHash::new();
+    let mut select = connection.prepare_cached("SELECT first, last, chain FROM gap ORDER BY first").map_err(failed)?;
+    let mut rows = select.query([]).map_err(failed)?;
+    while let Some(row) = rows.next().map_err(failed)? {
+        let gap = || -> rusqlite::Result<Gap> { Ok(Gap { first: row.get(0)?, last: row.get(1)?, chain: row.get(2)? }) };
+        hash.add(&gap().map_err(failed)?);
+    }
+    Ok(hash.hex())
+}

@@ -1,0 +1,162 @@
+//! Times that a clock gone wrong has written, and what becomes of them when it is right again.
+//!
+//! The journal's latest time is a floor: no clock that is earlier can be right. One record under a clock that was a
+//! year ahead would stop the terminal for a year. So a mark in the book says that the clock was set back, from which
+//! time, to which, and by whom; who may say so is for the agent (the reader and the gateway agree) and for `pos-agent
+//! journal set-clock-back` (a technician).
+//!
+//! What was written before the mark keeps its times, on receipts and in exports, and they count for less from then on:
+//!
+//! | what | from then on |
+//! |---|---|
+//! | the floor | the mark, and the latest step after it |
+//! | how old a request is, for an absence that may be final | it was sent by the time of the mark at the latest: `Sale::clock_was_set_back` |
+//! | from when on it is asked whether this is an old copy | the latest time that could be right, until the gateway has answered |
+//! | which days are kept | nothing changes: days are counted, not reckoned |
+
+use rusqlite::{Connection, OptionalExtension, params};
+
+use super::chain::Mark;
+use super::db::{Db, STEPS_OF_SALE, failed};
+use super::open::{self, MILLISECONDS_OF_A_DAY};
+use super::{Error, Journal};
+use pos_core::sale::Sale;
+
+/// So far apart two clocks may be and still say the same, in milliseconds: answers take seconds, and a receipt shows
+/// minutes.
+pub const CLOCKS_DIFFER_MS: i64 = 5 * 60 * 1000;
+/// Transactions among whose records the latest time is looked for.
+const RECENT_SALES: i64 = 100;
+
+/// The clock was set back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SetBack {
+    /// The latest time that was written before, milliseconds since 1970.
+    pub latest_unix_ms: i64,
+    /// What time it was, milliseconds since 1970.
+    pub now_unix_ms: i64,
+    /// Who says so.
+    pub by: String,
+    /// Its place in the book.
+    pub(super) entry: i64,
+}
+
+/// The latest time in the book that counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Latest {
+    /// Milliseconds since 1970; zero in an empty book.
+    pub unix_ms: i64,
+    /// The transaction that wrote it; none, when it is a mark that says so.
+    pub number: Option<i64>,
+}
+
+/// All that the book says of it, in its order.
+pub(super) fn all(connection: &Connection) -> Result<Vec<SetBack>, Error> {
+    let mut all = Vec::new();
+    if !open::has_chain(connection)? {
+        return Ok(all);
+    }
+    let mut select = connection.prepare_cached("SELECT entry, what FROM mark ORDER BY entry").map_err(failed)?;
+    let mut rows = select.query([]).map_err(failed)?;
+    while let Some(row) = rows.next().map_err(failed)? {
+        let what: String = row.get(1).map_err(failed)?;
+        if let Ok(Mark::ClockSetBack { latest, now, by }) = serde_json::from_str(&what) {
+            let entry = row.get(0).map_err(failed)?;
+            all.push(SetBack { latest_unix_ms: latest, now_unix_ms: now, by, entry });
+        }
+    }
+    Ok(all)
+}
+
+/// The latest time of what was written after the clock was set back last. The latest transactions have the latest
+/// records, give or take a reversal; reading all of them would make a start slow.
+pub(super) fn latest(connection: &Connection, after: Option<&SetBack>) -> Result<Latest, Error> {
+    let last = connection.query_row("SELECT coalesce(max(number), 0) FROM sale", [], |row| row.get::<_, i64>(0));
+    let recent = last.map_err(failed)?.saturating_sub(RECENT_SALES).saturating_mul(STEPS_OF_SALE);
+    let entered = if after.is_some() { "(entry IS NULL OR entry > ?2)" } else { "?2 IS NULL" };
+    let sql = format!("SELECT unix_ms, sale FROM step WHERE id >= ?1 AND {entered} ORDER BY unix_ms DESC LIMIT 1");
+    let written = connection
+        .query_row(&sql, params![recent, after.map(|set_back| set_back.entry)], |row| {
+            Ok(Latest { unix_ms: row.get(0)?, number: Some(row.get(1)?) })
+        })
+        .optional();
+    let written = written.map_err(failed)?.unwrap_or_default();
+    let marked = after.map_or(0, |set_back| set_back.now_unix_ms.saturating_sub(CLOCKS_DIFFER_MS));
+    Ok(if written.unix_ms >= marked { written } else { Latest { unix_ms: marked, number: None } })
+}
+
+impl Db {
+    /// Writes into the book that it is `now` and all later times were of a clock that was ahead.
+    ///
+    /// # Errors
+    /// [`Error::ClockStays`] when none is later; or when it cannot be written: then nothing has changed.
+    pub fn set_clock_back(&mut self, now_unix_ms: i64, by: &str) -> Result<SetBack, Error> {
+        let latest = latest(&self.connection, self.set_backs.last())?;
+        if latest.unix_ms <= now_unix_ms.saturating_add(CLOCKS_DIFFER_MS) {
+            let why = "no record is later than the clock: there is nothing that keeps it from being right".to_owned();
+            return Err(Error::ClockStays { why });
+        }
+        // What this journal does not know, should it be an old copy, happened after the latest time that can be right.
+        let known = self.known_until_at_most(now_unix_ms.saturating_add(MILLISECONDS_OF_A_DAY))?;
+        let head = self.take_head()?;
+        let transaction = self.connection.transaction().map_err(failed)?;
+        let mark = Mark::ClockSetBack { latest: latest.unix_ms, now: now_unix_ms, by: by.to_owned() };
+        let head = mark.write(&transaction, head, now_unix_ms)?;
+        if let Some(known) = known {
+            let sql = "UPDATE about SET whole_until = min(coalesce(whole_until, ?1), ?1)";
+            transaction.execute(sql, params![known]).map_err(failed)?;
+        }
+        transaction.commit().map_err(failed)?;
+        self.head = Some(head);
+        let (latest_unix_ms, by, entry) = (latest.unix_ms, by.to_owned(), head.entry);
+        let set_back = SetBack { latest_unix_ms, now_unix_ms, by, entry };
+        self.set_backs.push(set_back.clone());
+        self.last_unix_ms = now_unix_ms.saturating_sub(CLOCKS_DIFFER_MS);
+        Ok(set_back)
+    }
+
+    /// The sale of this number, as it is live: the clock is set back in it where it was.
+    pub(super) fn replay_through(&self, number: i64, first: i64) -> Result<Option<Sale>, Error> {
+        let steps = self.steps(number)?;
+        let (mut sale, mut done) = (None, 0);
+        for set_back in &self.set_backs {
+            let sql = "SELECT count(*) FROM step WHERE id >= ?1 AND id < ?2 AND entry < ?3";
+            let range = params![first, first.saturating_add(STEPS_OF_SALE), set_back.entry];
+            let before =
+                self.connection.prepare_cached(sql).map_err(failed)?.query_row(range, |row| row.get::<_, u32>(0));
+            let before = (before.map_err(failed)? as usize).clamp(done, steps.len());
+            let until_then = match sale.take() {
+                None => Sale::replay(&steps[..before]),
+                Some(sale) => Some(Sale::replay_on(sale, &steps[done..before])),
+            };
+            // One that began later knows nothing of it.
+            if let Some(mut until_then) = until_then {
+                until_then.clock_was_set_back(set_back.now_unix_ms);
+                (sale, done) = (Some(until_then), before);
+            }
+        }
+        Ok(match sale {
+            None => Sale::replay(&steps),
+            Some(sale) => Some(Sale::replay_on(sale, &steps[done..])),
+        })
+    }
+}
+
+impl Journal {
+    /// Writes into the book that it is `now_unix_ms` and all later times were of a clock that was ahead.
+    ///
+    /// # Errors
+    /// As [`Db::set_clock_back`].
+    pub fn set_clock_back(&mut self, now_unix_ms: i64, by: &str) -> Result<SetBack, Error> {
+        self.db.set_clock_back(now_unix_ms, by)
+    }
+
+    /// The wall clock of the last thing that this journal knows, of times up to `not_after` alone: others are of a
+    /// clock that was ahead.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn known_until(&self, not_after_unix_ms: i64) -> Result<Option<i64>, Error> {
+        self.db.known_until_at_most(not_after_unix_ms)
+    }
+}

@@ -1,0 +1,187 @@
+//! What an entry of the journal should have become at the gateway. The one place that knows: a new kind of entry is
+//! judged here.
+
+use chrono::{DateTime, NaiveDate};
+
+use pos_core::sale::{Outcome, Record, Sale, Standing};
+use pos_terms::money::Amount;
+use pos_terms::transaction::{Kind, PaymentId, SaleNumber, Transaction};
+
+use super::file::date;
+
+/// Whether money should be settled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Charged {
+    /// The amount, once.
+    Yes,
+    /// Nothing: what was charged was taken back.
+    Reversed,
+    /// Nothing: declined, cancelled, not sent.
+    No,
+    /// Not known yet.
+    Unsure,
+}
+
+/// What should be settled of a transaction: whether, and how much. Reservations are settled by their captures, and a
+/// reversal takes from the one it refers to: [`takes_back`].
+pub(super) fn due(sale: &Sale) -> (Charged, Amount) {
+    let kind = sale.order().kind();
+    let settles = kind.moves_money() && !kind.reserves_money() && kind != Kind::Reversal;
+    match sale.standing() {
+        Standing::Ended(Outcome::Approved | Outcome::PartiallyApproved { .. }) if !settles => {
+            (Charged::No, sale.amount())
+        }
+        Standing::Ended(Outcome::Approved) => (Charged::Yes, sale.amount()),
+        Standing::Ended(Outcome::PartiallyApproved { amount }) => (Charged::Yes, *amount),
+        Standing::Ended(Outcome::Reversed { .. }) => (Charged::Reversed, sale.amount()),
+        Standing::Ended(Outcome::Declined { .. } | Outcome::Cancelled { .. } | Outcome::NotSent { .. }) => {
+            (Charged::No, sale.amount())
+        }
+        Standing::Waiting
+        | Standing::InProgress
+        | Standing::AtSignature
+        | Standing::AwaitingTill { .. }
+        | Standing::Unconfirmed { .. } => (Charged::Unsure, sale.amount()),
+    }
+}
+
+/// Whether the money goes from the shop to the customer.
+pub(super) fn is_paid_out(sale: &Sale) -> bool {
+    sale.order().kind().gives_money() && sale.order().kind() != Kind::Reversal
+}
+
+/// The number of the transaction that this one has taken back, and how much of it.
+pub(super) fn takes_back(sale: &Sale) -> Option<(SaleNumber, Amount)> {
+    let Transaction::Reversal { of } = &sale.order().transaction else {
+        return None;
+    };
+    match sale.standing() {
+        Standing::Ended(Outcome::Approved) => Some((of.number?, sale.amount())),
+        Standing::Ended(Outcome::PartiallyApproved { amount }) => Some((of.number?, *amount)),
+        _ => None,
+    }
+}
+
+/// The payments at the gateway that a record names, reversals too: each may have rows of its own.
+pub(super) fn payments(record: &Record) -> [Option<&PaymentId>; 2] {
+    match record {
+        Record::HostApproved { payment, .. } | Record::Pending { payment } => [Some(payment), None],
+        Record::SignatureAsked { payment, .. }
+        | Record::TillAsked { payment, .. }
+        | Record::ReversalAsked { payment, .. } => [Some(&payment.id), None],
+        Record::Reversing { payment, host, .. } => {
+            let host = host.as_ref().and_then(|host| host.id.as_ref());
+            [payment.as_ref().map(|payment| &payment.id), host]
+        }
+        Record::ReversalDone { payment, reversal, .. } => [Some(payment), Some(reversal)],
+        Record::Ended { host, .. } => [host.as_ref().and_then(|host| host.id.as_ref()), None],
+        Record::Started { .. }
+        | Record::TipTyped { .. }
+        | Record::Asked { .. }
+        | Record::Confirming { .. }
+        | Record::Quarantined { .. }
+        | Record::Held { .. }
+        | Record::Settled { .. }
+        | Record::TillSaid { .. }
+        | Record::CardFinal { .. } => [None, None],
+    }
+}
+
+/// The reference under which a record of a transaction sends something else than the transaction.
+pub(super) fn own_reference(record: &Record) -> Option<&str> {
+    match record {
+        Record::ReversalAsked { reference, .. } => reference.as_deref(),
+        _ => None,
+    }
+}
+
+/// The sale's local date.
+pub(super) fn day(sale: &Sale) -> NaiveDate {
+    let order = sale.order();
+    let utc = || DateTime::from_timestamp_millis(order.started_unix_ms).map(|time| time.date_naive());
+    date(&order.local_time).or_else(utc).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pos_core::sale::{Order, Reason};
+    use pos_terms::money::Currency;
+
+    fn eur(minor: u64) -> Amount {
+        Amount::from_minor(minor, Currency::from_code("EUR").unwrap()).unwrap()
+    }
+
+    /// 10.00 of a kind, and how it ended.
+    fn ended(kind: Kind, outcome: Option<Outcome>) -> Sale {
+        let of = serde_json::json!({ "payment": "8ac7a4a1000000000000000000000009", "number": 3 });
+        let order: Order = serde_json::from_value(serde_json::json!({
+            "kind": { "is": kind.as_str(), "of": of, "registration": "8ac7a4a1000000000000000000000007" },
+            "number": 7, "till": "till-1", "reference": "R1", "amount": eur(1000), "terminalId": "12345678",
+            "merchantTransactionId": "12345678-7-00000000000000000000000000000001",
+            "startedUnixMs": 1_794_700_800_000_i64, "localTime": "2026-11-16 01:00:00",
+        }))
+        .unwrap();
+        let ended =
+            outcome.map(|outcome| Record::Ended { outcome, host: None, card: None, by: None, at_unix_ms: None });
+        Sale::replay(&[vec![Record::Started { order }], ended.into_iter().collect()]).unwrap()
+    }
+
+    fn part() -> Outcome {
+        Outcome::PartiallyApproved { amount: eur(600) }
+    }
+
+    #[test]
+    fn what_should_be_settled_follows_from_the_end_and_from_the_kind() {
+        use Kind::{ByRegistration, Capture, Credit, Refund, Sale as Payment};
+        let why = || Reason::BankDeclined.into();
+        for kind in [Payment, ByRegistration, Capture, Refund, Credit] {
+            for (outcome, charged, minor) in [
+                (Some(Outcome::Approved), Charged::Yes, 1000),
+                (Some(part()), Charged::Yes, 600),
+                (Some(Outcome::Reversed { why: why() }), Charged::Reversed, 1000),
+                (Some(Outcome::Declined { why: why() }), Charged::No, 1000),
+                (Some(Outcome::Cancelled { why: why() }), Charged::No, 1000),
+                (Some(Outcome::NotSent { why: why() }), Charged::No, 1000),
+                (None, Charged::Unsure, 1000),
+            ] {
+                assert_eq!(due(&ended(kind, outcome.clone())), (charged, eur(minor)), "{kind:?}, {outcome:?}");
+            }
+        }
+        // A reservation is settled by its captures, a reversal as less of what it took back.
+        for kind in [
+            Kind::PreAuthorisation,
+            Kind::PreAuthorisationByRegistration,
+            Kind::Increment,
+            Kind::Reauthorisation,
+            Kind::Reversal,
+        ] {
+            for outcome in [Outcome::Approved, part()] {
+                assert_eq!(due(&ended(kind, Some(outcome))), (Charged::No, eur(1000)), "{kind:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn refunds_and_credits_are_paid_out_and_a_reversal_takes_from_what_it_refers_to() {
+        for kind in Kind::ALL {
+            let paid_out = matches!(kind, Kind::Refund | Kind::Credit);
+            assert_eq!(is_paid_out(&ended(kind, Some(Outcome::Approved))), paid_out, "{kind:?}");
+            let of = SaleNumber::new(3);
+            for (outcome, taken) in [
+                (Some(Outcome::Approved), Some((of, eur(1000)))),
+                (Some(part()), Some((of, eur(600)))),
+                (Some(Outcome::NotSent { why: Reason::CardGone.into() }), None),
+                (None, None),
+            ] {
+                let taken = taken.filter(|_| kind == Kind::Reversal);
+                assert_eq!(takes_back(&ended(kind, outcome.clone())), taken, "{kind:?}, {outcome:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_day_is_the_shops_own() {
+        assert_eq!(day(&ended(Kind::Sale, None)), NaiveDate::from_ymd_opt(2026, 11, 16).unwrap());
+    }
+}

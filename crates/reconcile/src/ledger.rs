@@ -1,0 +1,301 @@
+//! The journal's sales as they are looked up a million times: by our reference or by a payment's id.
+//!
+//! A sale takes 32 bytes, its reference 12, each payment 12: 56 bytes for the usual sale, 53 MiB for [`MOST_SALES`].
+//! The text of a reference is not kept but a keyed 64-bit hash of it. A row that is not ours is mistaken for one of
+//! ours with odds of one in ten million for a file of a million rows against a journal of a million sales, and would
+//! then show as an amount that differs; the key is a new one in every run.
+
+use std::collections::BTreeSet;
+use std::hash::{BuildHasher, RandomState};
+
+use chrono::NaiveDate;
+
+use pos_core::sale::{Record, Sale};
+use pos_terms::money::Currency;
+use pos_terms::transaction::{PaymentId, SaleNumber};
+
+use super::due::{self, Charged};
+
+/// Sales that are kept, 53 MiB of them; of a longer journal the latest. A busy shop takes nine years for as many.
+pub const MOST_SALES: u64 = 1_000_000;
+/// Payments that are kept, 14 MiB of them: a reversed sale has two.
+const MOST_PAYMENTS: usize = 1_200_000;
+/// What a list grows by: doubling it would hold the memory of three.
+const GROWS_BY: usize = 1 << 16;
+
+/// Why a journal cannot be looked up.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Error {
+    /// More sales than were to be expected.
+    #[error("the journal gave more than {MOST_SALES} sales; run the command again")]
+    TooManySales,
+    /// Sales with many payments each.
+    #[error(
+        "the journal names more than {MOST_PAYMENTS} payments, which is more than can be kept in memory; ask for support"
+    )]
+    TooManyPayments,
+    /// An entry without its beginning.
+    #[error("the journal has a sale without its beginning; keep the file and ask for support")]
+    NoBeginning,
+}
+
+/// The sales. Empty at first; to be [sorted](Self::sorted) when all are in.
+#[derive(Debug, Default)]
+pub struct Ledger {
+    sales: Vec<Entry>,
+    references: Vec<Key>,
+    payments: Vec<Key>,
+    /// The currencies that occur; an entry names its own by the place here.
+    currencies: Vec<Currency>,
+    /// The terminals that made the sales; nearly always one.
+    terminals: BTreeSet<String>,
+    hasher: RandomState,
+}
+
+/// A sale, and what the file said of it so far.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Entry {
+    pub(super) number: u32,
+    /// The latest line about it; 0 before the first.
+    pub(super) line: u32,
+    /// Minor units, below zero when the shop pays.
+    pub(super) due: i64,
+    /// Minor units, below zero when more was taken back than charged.
+    pub(super) settled: i64,
+    pub(super) day: NaiveDate,
+    pub(super) charged: Charged,
+    /// A row settled something.
+    pub(super) is_settled: bool,
+    currency: u8,
+}
+
+/// The calculation above rests on it.
+const _: () = assert!(size_of::<Entry>() == 32 && size_of::<Key>() == 12);
+
+/// A name of a sale.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Key {
+    /// Two halves, so that the whole needs no padding.
+    hash: [u32; 2],
+    /// Place in `sales`.
+    sale: u32,
+}
+
+/// Where an entry is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct LedgerPlace(u32);
+
+impl Ledger {
+    /// Without sales; `terminal` is the configured one, so that its rows are judged although it never sold.
+    #[must_use]
+    pub fn new(terminal: Option<String>) -> Self {
+        Self { terminals: terminal.into_iter().collect(), ..Self::default() }
+    }
+
+    /// Adds a sale by what its steps wrote, in the order of the journal.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub fn add(&mut self, steps: &[Vec<Record>]) -> Result<(), Error> {
+        let sale = Sale::replay(steps).ok_or(Error::NoBeginning)?;
+        let place = u32::try_from(self.sales.len()).map_err(|_| Error::TooManySales)?;
+        let number = u32::try_from(sale.order().number).map_err(|_| Error::TooManySales)?;
+        if u64::from(place) >= MOST_SALES {
+            return Err(Error::TooManySales);
+        }
+        let order = sale.order();
+        let (charged, amount) = due::due(&sale);
+        let currency = self.place_of(amount.currency());
+        let day = due::day(&sale);
+        let minor = i64::try_from(amount.minor()).map_err(|_| Error::NoBeginning)?;
+        let minor = if due::is_paid_out(&sale) { -minor } else { minor };
+        // A row of a reversal, which has names of its own, is less of what it took back.
+        let counts_for = due::takes_back(&sale).and_then(|(number, amount)| self.take_back(number, amount.minor()));
+        let counts_for = counts_for.unwrap_or(place);
+        let entry = Entry { number, line: 0, due: minor, settled: 0, day, charged, is_settled: false, currency };
+        push(&mut self.sales, entry);
+        push(&mut self.references, key(&self.hasher, &order.merchant_transaction_id, counts_for));
+        if !self.terminals.contains(&order.terminal_id) {
+            self.terminals.insert(order.terminal_id.clone());
+        }
+        // What the terminal took back by itself has references of its own.
+        for reference in steps.iter().flatten().filter_map(due::own_reference) {
+            push(&mut self.references, key(&self.hasher, reference, counts_for));
+        }
+        let mut last = "";
+        for id in steps.iter().flatten().flat_map(due::payments).flatten().map(PaymentId::as_str) {
+            // Record after record names the same payment.
+            if id != last && !id.is_empty() {
+                push(&mut self.payments, key(&self.hasher, id, counts_for));
+                last = id;
+            }
+        }
+        if self.payments.len() > MOST_PAYMENTS { Err(Error::TooManyPayments) } else { Ok(()) }
+    }
+
+    /// An earlier transaction was reversed, in whole or in part; its place. The entries come in the order of their
+    /// numbers.
+    fn take_back(&mut self, number: SaleNumber, minor: u64) -> Option<u32> {
+        let place = self.sales.binary_search_by_key(&number, |entry| entry.number.into()).ok()?;
+        let entry = self.sales.get_mut(place)?;
+        let minor = i64::try_from(minor).unwrap_or(i64::MAX);
+        entry.due -= entry.due.signum() * minor.min(entry.due.abs());
+        if entry.due == 0 && entry.charged == Charged::Yes {
+            entry.charged = Charged::Reversed;
+        }
+        u32::try_from(place).ok()
+    }
+
+    /// To be called when all sales are in: before it nothing is found.
+    #[must_use]
+    pub fn sorted(mut self) -> Self {
+        self.references.sort_unstable();
+        self.payments.sort_unstable();
+        self
+    }
+
+    /// How many sales.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.sales.len()
+    }
+
+    /// Whether the journal is empty.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.sales.is_empty()
+    }
+
+    pub(super) fn by_reference(&self, reference: &str) -> Option<LedgerPlace> {
+        self.find(&self.references, reference)
+    }
+
+    pub(super) fn by_payment(&self, id: &str) -> Option<LedgerPlace> {
+        self.find(&self.payments, id)
+    }
+
+    fn find(&self, keys: &[Key], name: &str) -> Option<LedgerPlace> {
+        let Key { hash, .. } = key(&self.hasher, name, 0);
+        let at = keys.partition_point(|key| key.hash < hash);
+        keys.get(at).filter(|key| key.hash == hash).map(|key| LedgerPlace(key.sale))
+    }
+
+    pub(super) fn entry(&mut self, place: LedgerPlace) -> &mut Entry {
+        &mut self.sales[place.0 as usize]
+    }
+
+    pub(super) fn entries(&self) -> &[Entry] {
+        &self.sales
+    }
+
+    pub(super) fn currency(&self, entry: Entry) -> Currency {
+        self.currencies[usize::from(entry.currency)]
+    }
+
+    pub(super) fn is_ours(&self, terminal: &str) -> bool {
+        self.terminals.contains(terminal)
+    }
+
+    /// The number of the first sale that is kept: earlier ones are not known here.
+    pub(super) fn first_number(&self) -> SaleNumber {
+        self.sales.first().map_or(SaleNumber::BEFORE_ALL, |entry| entry.number.into())
+    }
+
+    fn place_of(&mut self, currency: Currency) -> u8 {
+        let known = self.currencies.iter().position(|known| *known == currency);
+        let place = known.unwrap_or_else(|| {
+            self.currencies.push(currency);
+            self.currencies.len() - 1
+        });
+        u8::try_from(place).expect("ISO 4217 has fewer than 256 currencies")
+    }
+}
+
+fn key(hasher: &RandomState, name: &str, sale: u32) -> Key {
+    let hash = hasher.hash_one(name).to_be_bytes();
+    let [a, b, c, d, e, f, g, h] = hash;
+    Key { hash: [u32::from_be_bytes([a, b, c, d]), u32::from_be_bytes([e, f, g, h])], sale }
+}
+
+fn push<T>(list: &mut Vec<T>, item: T) {
+    if list.len() == list.capacity() {
+        list.reserve_exact(GROWS_BY);
+    }
+    list.push(item);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pos_core::sale::{HostFacts, Order, Outcome};
+    use pos_terms::money::Amount;
+
+    const PAYMENT: &str = "8ac7a4a1000000000000000000000009";
+
+    /// A transaction of 10.00 that was approved, as the journal has it.
+    fn approved(number: u64, kind: &str, currency: &str) -> Vec<Vec<Record>> {
+        let amount = Amount::from_minor(1000, Currency::from_code(currency).unwrap()).unwrap();
+        let order: Order = serde_json::from_value(serde_json::json!({
+            "kind": { "is": kind, "of": { "payment": PAYMENT, "number": 1 } }, "number": number, "till": "till-1",
+            "reference": format!("R{number}"), "amount": amount, "terminalId": "12345678",
+            "merchantTransactionId": format!("12345678-{number}-00000000000000000000000000000001"),
+            "startedUnixMs": 0, "localTime": "2026-11-20 13:00:00",
+        }))
+        .unwrap();
+        let host = HostFacts { id: Some(PaymentId::new(format!("{number:032}"))), ..HostFacts::default() };
+        let payment = PaymentId::new(format!("{number:032}"));
+        let host_approved = Record::HostApproved { payment, approved: amount, host: host.clone() };
+        let (outcome, host) = (Outcome::Approved, Some(host));
+        let ended = Record::Ended { outcome, host, card: None, by: None, at_unix_ms: None };
+        vec![vec![Record::Started { order }], vec![host_approved, ended]]
+    }
+
+    fn ledger(entries: &[(&str, &str)]) -> Ledger {
+        let mut ledger = Ledger::new(None);
+        for (number, (kind, currency)) in (1..).zip(entries) {
+            ledger.add(&approved(number, kind, currency)).unwrap();
+        }
+        ledger.sorted()
+    }
+
+    #[test]
+    fn what_is_paid_out_is_due_below_zero() {
+        let ledger = ledger(&[("sale", "EUR"), ("refund", "EUR"), ("credit", "EUR"), ("capture", "EUR")]);
+        let due: Vec<_> = ledger.entries().iter().map(|entry| (entry.due, entry.charged)).collect();
+        assert_eq!(due, [1000, -1000, -1000, 1000].map(|minor| (minor, Charged::Yes)));
+        assert!(ledger.entries().iter().all(|entry| entry.settled == 0 && !entry.is_settled));
+    }
+
+    #[test]
+    fn what_was_reversed_is_due_no_more() {
+        let ledger = ledger(&[("sale", "EUR"), ("sale", "EUR"), ("reversal", "EUR")]);
+        let due: Vec<_> = ledger.entries().iter().map(|entry| (entry.due, entry.charged)).collect();
+        assert_eq!(due, [(0, Charged::Reversed), (1000, Charged::Yes), (1000, Charged::No)]);
+    }
+
+    #[test]
+    fn each_entry_keeps_its_currency_and_is_found_by_its_names() {
+        let mut ledger = ledger(&[("sale", "EUR"), ("sale", "JPY"), ("sale", "EUR")]);
+        let currencies: Vec<_> = ledger.entries().iter().map(|entry| ledger.currency(*entry).code()).collect();
+        assert_eq!(currencies, ["EUR", "JPY", "EUR"]);
+        for number in 1_u64..=3 {
+            let reference = format!("12345678-{number}-00000000000000000000000000000001");
+            let place = ledger.by_reference(&reference).unwrap();
+            assert_eq!(ledger.by_payment(&format!("{number:032}")), Some(place));
+            assert_eq!(u64::from(ledger.entry(place).number), number);
+        }
+        assert!(ledger.by_reference("12345678-4-00000000000000000000000000000001").is_none());
+        assert!(ledger.by_payment(&format!("{:032}", 4)).is_none());
+        assert_eq!(ledger.payments.len(), 3, "record after record names the same payment, which is kept once");
+    }
+
+    #[test]
+    fn a_terminal_is_ours_that_is_configured_or_has_sold() {
+        let empty = Ledger::new(Some("87654321".to_owned()));
+        assert!(empty.is_ours("87654321") && !empty.is_ours("12345678"));
+        assert!(empty.is_empty() && empty.first_number() == SaleNumber::BEFORE_ALL);
+        let sold = ledger(&[("sale", "EUR")]);
+        assert!(sold.is_ours("12345678") && !sold.is_ours("87654321"));
+        assert!(!sold.is_empty() && sold.len() == 1 && sold.first_number() == SaleNumber::new(1));
+    }
+}

@@ -1,0 +1,246 @@
+//! The matching: each row is counted for its sale, and what disagrees is given out.
+//!
+//! A row is matched by `TransactionId`, which is our `merchantTransactionId`, and by `UniqueID`, the payment's id,
+//! where the first is empty or the file has no such column. A sale agrees when its settled rows, each with the sign of
+//! its `Cashflow`, come to what the journal says was charged.
+//!
+//! Rows of other terminals are told by the beginning of `TransactionId` and are none of ours to judge. By `UniqueID`
+//! alone nobody can tell: then every row that the journal does not know is missing at the terminal.
+
+use chrono::NaiveDate;
+
+use pos_terms::money::Currency;
+
+use super::due::Charged;
+use super::file::{HeaderError, SettlementLine, WrongColumn};
+use super::ledger::{Entry, Ledger, LedgerPlace};
+use super::report::{Days, Difference, DifferenceKind, Money, Summary};
+use super::row::{RecordType, SettlementRow};
+
+/// The local dates of the sales that the file should settle; what is not given is taken from the file.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Period {
+    /// The first.
+    pub from: Option<NaiveDate>,
+    /// The last.
+    pub to: Option<NaiveDate>,
+}
+
+/// A file being matched.
+#[derive(Debug)]
+pub struct Matching {
+    ledger: Ledger,
+    given: Period,
+    /// The earliest and the latest date of a settled row that may be ours.
+    settles: Option<(NaiveDate, NaiveDate)>,
+    summary: Summary,
+}
+
+/// Whose row it is.
+enum Whose {
+    /// Of this sale.
+    Known(LedgerPlace),
+    /// Of this terminal as far as can be told, and the journal does not know it.
+    Unknown,
+    /// Of this terminal, from before the sales that are looked at.
+    Earlier,
+    /// Of another terminal, or of no terminal.
+    Other,
+    /// About no payment: a fee for a month.
+    NoOnes,
+}
+
+impl Matching {
+    /// Begins with the sorted sales.
+    #[must_use]
+    pub fn new(ledger: Ledger, given: Period) -> Self {
+        let summary = Summary::new(ledger.len(), ledger.first_number());
+        Self { ledger, given, settles: None, summary }
+    }
+
+    /// Begins a file, the first or another. `has_transaction_ids` is what its header said.
+    pub fn next_file(&mut self, has_transaction_ids: bool) {
+        self.summary.files += 1;
+        self.summary.match_by(has_transaction_ids);
+    }
+
+    /// A file that is passed over; its findings so far stand.
+    pub fn unreadable(&mut self, why: &HeaderError, out: &mut impl FnMut(Difference)) {
+        let finding = Difference { why: Some(why.to_string()), ..Difference::new(DifferenceKind::Unreadable) };
+        self.summary.found(finding, None, out);
+    }
+
+    /// What a file's columns hold against the document, when it was read to its end.
+    pub fn take_columns(&mut self, wrong: impl Iterator<Item = WrongColumn>, out: &mut impl FnMut(Difference)) {
+        for column in wrong {
+            let finding = Difference {
+                why: Some(column.to_string()),
+                ..Difference::at(DifferenceKind::NotAsDocumented, column.line)
+            };
+            self.summary.found(finding, None, out);
+        }
+    }
+
+    /// Counts a line, and gives out what it alone shows.
+    pub fn take(&mut self, line: SettlementLine<'_>, out: &mut impl FnMut(Difference)) {
+        self.summary.rows += 1;
+        let row = match line.row {
+            Ok(row) => row,
+            Err(fault) => {
+                let finding = Difference {
+                    why: Some(fault.to_string()),
+                    ..Difference::at(DifferenceKind::Malformed, line.number)
+                };
+                return self.summary.found(finding, None, out);
+            }
+        };
+        let whose = self.whose(&row);
+        let amount = Money { minor: row.amount.into(), currency: row.currency };
+        let settles = row.record_type == RecordType::Settled && !row.failed;
+        if matches!(whose, Whose::Other) {
+            return self.summary.other_terminals.add(settles.then_some(amount));
+        }
+        if row.record_type == RecordType::Settled {
+            let (first, last) = self.settles.unwrap_or((row.date, row.date));
+            self.settles = Some((first.min(row.date), last.max(row.date)));
+        }
+        match (row.record_type, &whose) {
+            _ if row.failed => {
+                if let (Whose::Known(place), RecordType::Settled) = (&whose, row.record_type) {
+                    self.ledger.entry(*place).line = short(line.number);
+                }
+                self.row_found(DifferenceKind::SettlementFailed, line.number, &row, &whose, out);
+            }
+            (RecordType::Settled, _) => self.settled(line.number, &row, &whose, out),
+            (RecordType::Chargeback, _) => self.row_found(DifferenceKind::Chargeback, line.number, &row, &whose, out),
+            (RecordType::ChargebackReversal, _) => {
+                self.row_found(DifferenceKind::ChargebackReversal, line.number, &row, &whose, out);
+            }
+            (RecordType::Fee, _) => {
+                // What leaves the shop's account is what it cost.
+                let cost = Money { minor: -i128::from(row.settlement), currency: row.settlement_currency };
+                self.summary.fees.entry(row.payment_type.name()).or_default().add(Some(cost));
+            }
+        }
+    }
+
+    /// After the last line: gives out what only the whole file shows.
+    pub fn finish(mut self, out: &mut impl FnMut(Difference)) -> Summary {
+        let from = self.given.from.or(self.settles.map(|(first, _)| first));
+        let to = self.given.to.or(self.settles.map(|(_, last)| last));
+        let (from_given, to_given) = (self.given.from.is_some(), self.given.to.is_some());
+        let days = from.zip(to).map(|(from, to)| Days { from, to, from_given, to_given });
+        for entry in self.ledger.entries() {
+            let currency = self.ledger.currency(*entry);
+            match sale_ends(*entry, currency, days) {
+                Some((finding, counts)) => self.summary.found(finding, Some(counts), out),
+                None if entry.charged == Charged::Yes && entry.is_settled => {
+                    self.summary.matched.add(Some(Money { minor: entry.due.into(), currency }));
+                }
+                None => {}
+            }
+        }
+        self.summary.period = days;
+        self.summary
+    }
+
+    fn whose(&self, row: &SettlementRow<'_>) -> Whose {
+        if let Some(reference) = row.transaction {
+            if let Some(place) = self.ledger.by_reference(reference) {
+                return Whose::Known(place);
+            }
+            // Terminal id, number, random bits (design: Decisions).
+            let mut parts = reference.split('-');
+            let (terminal, number) =
+                (parts.next().unwrap_or_default(), parts.next().and_then(|part| part.parse().ok()));
+            return match number {
+                _ if !self.ledger.is_ours(terminal) => Whose::Other,
+                Some(number) if self.ledger.first_number() > number => Whose::Earlier,
+                _ => Whose::Unknown,
+            };
+        }
+        row.payment.map_or(Whose::NoOnes, |id| self.ledger.by_payment(id).map_or(Whose::Unknown, Whose::Known))
+    }
+
+    fn settled(&mut self, line: u64, row: &SettlementRow<'_>, whose: &Whose, out: &mut impl FnMut(Difference)) {
+        let amount = Money { minor: row.amount.into(), currency: row.currency };
+        self.summary
+            .settlement_fees
+            .add((row.fee != 0).then_some(Money { minor: row.fee.into(), currency: row.settlement_currency }));
+        let place = match whose {
+            Whose::Known(place) => *place,
+            Whose::Earlier => return self.summary.earlier_sales.add(Some(amount)),
+            Whose::Unknown | Whose::Other | Whose::NoOnes => {
+                return self.row_found(DifferenceKind::MissingAtTerminal, line, row, whose, out);
+            }
+        };
+        let entry = *self.ledger.entry(place);
+        let is_same = self.ledger.currency(entry) == row.currency;
+        let entry = self.ledger.entry(place);
+        entry.line = short(line);
+        if is_same {
+            // A sum beyond any money stays at the bound, and differs.
+            entry.settled = entry.settled.saturating_add(row.amount);
+            entry.is_settled = true;
+        } else {
+            self.row_found(DifferenceKind::CurrencyDiffers, line, row, whose, out);
+        }
+    }
+
+    fn row_found(
+        &mut self,
+        kind: DifferenceKind,
+        line: u64,
+        row: &SettlementRow<'_>,
+        whose: &Whose,
+        out: &mut impl FnMut(Difference),
+    ) {
+        let amount = Money { minor: row.amount.into(), currency: row.currency };
+        let mut finding = Difference { date: Some(row.date), amount: Some(amount), ..Difference::at(kind, line) };
+        if let Whose::Known(place) = whose {
+            let entry = *self.ledger.entry(*place);
+            finding.sale = Some(entry.number.into());
+            finding.due = (entry.charged == Charged::Yes)
+                .then(|| Money { minor: entry.due.into(), currency: self.ledger.currency(entry) });
+        }
+        finding.name_payment(row);
+        self.summary.found(finding, Some(amount), out);
+    }
+}
+
+/// What is wrong with a sale when the file has been read, and the amount that is counted for it.
+fn sale_ends(entry: Entry, currency: Currency, days: Option<Days>) -> Option<(Difference, Money)> {
+    let due = Money { minor: entry.due.into(), currency };
+    let settled = Money { minor: entry.settled.into(), currency };
+    let of_sale = |kind| Difference {
+        sale: Some(entry.number.into()),
+        date: Some(entry.day),
+        line: (entry.line != 0).then_some(entry.line.into()),
+        ..Difference::new(kind)
+    };
+    let settled_though = |kind| {
+        let finding = Difference { settled: Some(settled), ..of_sale(kind) };
+        // Settled and refunded is as good as never settled.
+        (settled.minor != 0).then_some((finding, settled))
+    };
+    match entry.charged {
+        Charged::Yes if entry.is_settled && settled.minor != due.minor => {
+            let finding =
+                Difference { due: Some(due), settled: Some(settled), ..of_sale(DifferenceKind::AmountDiffers) };
+            Some((finding, Money { minor: settled.minor - due.minor, currency }))
+        }
+        // A line without a sum was found already: it failed, or is in another currency.
+        Charged::Yes if entry.line == 0 && days.is_some_and(|days| days.include(entry.day)) => {
+            Some((Difference { due: Some(due), ..of_sale(DifferenceKind::MissingAtGateway) }, due))
+        }
+        Charged::Yes => None,
+        Charged::Reversed => settled_though(DifferenceKind::SettledThoughReversed),
+        Charged::No => settled_though(DifferenceKind::SettledThoughNotCharged),
+        Charged::Unsure => settled_though(DifferenceKind::SettledThoughUnconfirmed),
+    }
+}
+
+/// A line's number as an entry keeps it; no file has more than four thousand million lines.
+fn short(line: u64) -> u32 {
+    u32::try_from(line).unwrap_or(u32::MAX)
+}

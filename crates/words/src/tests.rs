@@ -1,0 +1,404 @@
+//! What holds for every language: the same messages, within what paper and display take, and the table of reasons as a
+//! person reads it (`tests/words/`).
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+
+use super::*;
+use pos_core::counter::OpenKind;
+use pos_core::sale::Outcome;
+use pos_terms::card::{Cvm, EntryMode};
+use pos_terms::transaction::Kind;
+
+/// A row of the reader's display (readers: 2.2, D201).
+const DISPLAY_ROW: usize = 21;
+/// Its rows.
+const DISPLAY_ROWS: usize = 4;
+
+fn languages() -> impl Iterator<Item = (Language, Words)> {
+    Language::ALL.iter().map(|language| (*language, Words::new(*language)))
+}
+
+/// Those that are alike beside each other, as they were read through.
+const KINDS: [Kind; 12] = [
+    Kind::Sale,
+    Kind::ByRegistration,
+    Kind::PreAuthorisation,
+    Kind::PreAuthorisationByRegistration,
+    Kind::Increment,
+    Kind::Reauthorisation,
+    Kind::StoreCard,
+    Kind::ForgetCard,
+    Kind::Credit,
+    Kind::Capture,
+    Kind::Refund,
+    Kind::Reversal,
+];
+
+fn eur(text: &str) -> Amount {
+    Amount::parse(text, Currency::from_code("EUR").unwrap()).unwrap()
+}
+
+/// Lines of at most so many characters, broken between words; `None` when a word is longer.
+fn wrapped(text: &str, columns: usize) -> Option<Vec<String>> {
+    let mut lines: Vec<String> = vec![String::new()];
+    for word in text.split(' ') {
+        let width = |text: &str| text.chars().count();
+        if width(word) > columns {
+            return None;
+        }
+        let last = lines.last_mut().expect("there is one");
+        if last.is_empty() {
+            last.push_str(word);
+        } else if width(last) + 1 + width(word) <= columns {
+            last.push(' ');
+            last.push_str(word);
+        } else {
+            lines.push(word.to_owned());
+        }
+    }
+    Some(lines)
+}
+
+/// Every key that a language needs, with the arguments that its text may use.
+fn needed() -> BTreeMap<String, Vec<&'static str>> {
+    let messages = Message::ALL.iter().map(|(message, arguments)| (message.key().to_owned(), arguments.to_vec()));
+    let reasons = Reason::ALL
+        .iter()
+        .flat_map(|reason| Reader::ALL.map(|reader| (format!("{reason}.{}", reader.attribute()), vec!["detail"])));
+    messages.chain(reasons).collect()
+}
+
+#[test]
+fn each_language_has_each_message_and_no_other() {
+    let needed = needed();
+    for (language, words) in languages() {
+        let has = words.0.arguments();
+        for (key, arguments) in &has {
+            let may = needed.get(*key).unwrap_or_else(|| panic!("{}: {key} is left over", language.code()));
+            let unknown: Vec<_> = arguments.iter().filter(|one| !may.contains(one)).collect();
+            assert!(unknown.is_empty(), "{}: {key} uses {unknown:?}, which nobody gives", language.code());
+            assert!(
+                !words.0.say(key, &[]).trim().is_empty() || !arguments.is_empty(),
+                "{}: {key} is empty",
+                language.code()
+            );
+        }
+        for key in needed.keys() {
+            assert!(has.contains_key(key.as_str()), "{}: {key} is missing", language.code());
+        }
+        assert_eq!(Language::from_code(language.code()), Some(language));
+    }
+    assert_eq!(Language::from_code("xx"), None);
+}
+
+#[test]
+fn what_a_message_must_say_it_says_in_each_language() {
+    for (language, words) in languages() {
+        let has = words.0.arguments();
+        for (message, arguments) in Message::ALL {
+            // Of a date each language takes its own form.
+            if !matches!(message, Message::DateAndTime | Message::DateAlone) {
+                let sorted = |arguments: &[&str]| BTreeSet::from_iter(arguments.iter().map(|name| (*name).to_owned()));
+                assert_eq!(sorted(&has[message.key()]), sorted(arguments), "{}: {}", language.code(), message.key());
+            }
+        }
+        // What was said from outside is never lost for the technician.
+        for reason in Reason::ALL.iter().filter(|reason| **reason != Reason::Recorded) {
+            assert_eq!(has[format!("{reason}.technician").as_str()], ["detail"], "{}: {reason}", language.code());
+        }
+        assert_eq!(words.label(Message::Months).split(' ').count(), 12);
+    }
+}
+
+/// What a customer can read, with the columns that it must fit without a cut word.
+fn of_customers(words: &Words) -> Vec<String> {
+    let mut texts: Vec<String> = Reason::ALL.iter().map(|reason| words.customer(&Why::from(*reason))).collect();
+    for kind in KINDS {
+        texts.push(words.title(kind).to_owned());
+        texts.push(words.nothing_happened(kind));
+        texts.push(words.taken_back(kind));
+        texts.push(words.until_taken_back(kind).to_owned());
+    }
+    texts.extend(
+        [
+            Message::Approved,
+            Message::PartiallyApproved,
+            Message::Declined,
+            Message::Cancelled,
+            Message::NotCarriedOut,
+            Message::Reversed,
+            Message::UnconfirmedTakenBack,
+            Message::UnconfirmedFinished,
+            Message::KeepReceipt,
+            Message::CustomerCopy,
+            Message::MerchantCopy,
+            Message::Original,
+            Message::Total,
+        ]
+        .map(|message| words.label(message).to_owned()),
+    );
+    texts
+}
+
+#[test]
+fn what_customers_read_is_in_capitals_and_fits_paper_and_display() {
+    for (language, words) in languages() {
+        for text in of_customers(&words) {
+            assert_eq!(text, text.to_uppercase(), "{}", language.code());
+            assert!(!text.ends_with('.') && !text.contains('{') && !text.contains("OS ERROR"), "{text}");
+            for columns in [32, 42] {
+                assert!(wrapped(&text, columns).is_some(), "{text} does not fit {columns} columns");
+            }
+            let display = wrapped(&text, DISPLAY_ROW).unwrap_or_else(|| panic!("{text} does not fit the display"));
+            assert!(display.len() <= DISPLAY_ROWS, "{display:?}");
+        }
+        // Alone on the display: what happened, and that nothing is charged.
+        for (reason, kind) in Reason::ALL.iter().flat_map(|reason| KINDS.into_iter().map(move |kind| (reason, kind))) {
+            let text = words.customer_and_nothing_happened(kind, &Why::from(*reason));
+            let display = wrapped(&text, DISPLAY_ROW).unwrap_or_else(|| panic!("{text}"));
+            assert!(display.len() <= DISPLAY_ROWS, "{display:?}");
+        }
+        // The duplicate's mark is twice as wide.
+        assert!(words.label(Message::Duplicate).chars().count() * 2 <= 24);
+    }
+}
+
+#[test]
+fn labels_leave_room_for_their_values_on_the_narrowest_paper() {
+    let number = "1234567890".to_owned();
+    for (language, words) in languages() {
+        let date = words.date_and_time("2026-11-20 12:34:56");
+        let entries = [
+            EntryMode::Manual,
+            EntryMode::Magstripe,
+            EntryMode::MagstripeAsFallback,
+            EntryMode::Icc,
+            EntryMode::NfcIcc,
+            EntryMode::NfcMagstripe,
+        ];
+        let mut pairs: Vec<(Message, String)> = vec![
+            (Message::Terminal, number.clone()),
+            (Message::MerchantId, number.clone()),
+            (Message::Date, date),
+            (Message::SaleNumber, number.clone()),
+            (Message::Reference, number.clone()),
+            (Message::Amount, words.amount(eur("99999.99"))),
+            (Message::Tip, words.amount(eur("99999.99"))),
+            (Message::Requested, words.amount(eur("99999.99"))),
+            (Message::ApprovedPart, words.amount(eur("99999.99"))),
+            (Message::Brand, "MASTERCARD".to_owned()),
+            (Message::Application, "DEBIT MASTERCARD".to_owned()),
+            (Message::Aid, "A0000000041010".to_owned()),
+            (Message::Card, "**** **** **** 0119".to_owned()),
+            (Message::AuthCode, "123456".to_owned()),
+            (Message::AcquirerCode, "123456".to_owned()),
+            (Message::ResultCode, "000.100.110".to_owned()),
+            (Message::CloseNumber, number.clone()),
+            (Message::BusinessDay, words.date("2026-11-20")),
+            (Message::PeriodFrom, words.moment("2026-11-20T12:34:56+01:00")),
+            (Message::PeriodFrom, words.label(Message::Beginning).to_owned()),
+            (Message::PeriodTo, words.moment("2026-11-20T12:34:56+01:00")),
+            (Message::Taken, words.sum("9999999.99", "EUR")),
+            (Message::Given, words.sum("9999999.99", "EUR")),
+            (Message::CountDeclined, "1000".to_owned()),
+            (Message::CountTakenBack, "1000".to_owned()),
+            (Message::CountCancelled, "1000".to_owned()),
+            (Message::CountNotSent, "1000".to_owned()),
+        ];
+        pairs.extend(entries.map(|entry| (Message::Entry, words.entry(entry).to_owned())));
+        for (label, value) in pairs {
+            let width = words.label(label).chars().count() + 1 + value.chars().count();
+            assert!(width <= 32, "{}: {} {value} is {width} wide", language.code(), words.label(label));
+        }
+        for cvm in [
+            Cvm::OfflinePin,
+            Cvm::OnlinePin,
+            Cvm::Signature,
+            Cvm::OfflinePinAndSignature,
+            Cvm::ConsumerDevice,
+            Cvm::None,
+        ] {
+            for charged in [true, false] {
+                assert!(words.verification(cvm, charged).chars().count() <= 32, "{cvm:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_detail_is_shown_to_whom_it_is_meant_for() {
+    let words = Words::new(Language::English);
+    let technical = Reason::GatewayUnreachable.with("connection reset by peer (os error 104).");
+    assert_eq!(words.customer(&technical), "NO CONNECTION");
+    assert_eq!(words.customer_and_nothing_happened(Kind::Sale, &technical), "NO CONNECTION, NOT CHARGED");
+    assert!(!words.cashier(&technical).contains("104"));
+    assert!(
+        words
+            .technician(&technical)
+            .starts_with("No connection to the gateway: connection reset by peer (os error 104); see")
+    );
+
+    // The bank's own words and amounts reach the customer, in the form of the language; other facts do not.
+    let bank = Reason::BankDeclined.with("insufficient funds");
+    assert_eq!(words.customer(&bank), "DECLINED BY THE BANK: insufficient funds");
+    let part = Reason::PartialNotTaken.with("10.00 EUR");
+    assert_eq!(words.customer(&part), "ONLY A PART APPROVED: 10.00 EUR");
+    let german = Words::new(Language::German);
+    assert_eq!(german.customer(&part), "NUR EIN TEIL GENEHMIGT: 10,00 EUR");
+    assert!(german.cashier(&part).starts_with("Die Bank hat nur einen Teil genehmigt: 10,00 EUR, den"));
+    assert_eq!(words.customer(&Reason::PartialNotTaken.with("payment 8ac7a4a1")), "ONLY A PART APPROVED");
+
+    // Text from outside is text, and no card number.
+    let nasty = Reason::BankDeclined.with("no\u{1B}[2J \u{202E}4761739001010119\nx");
+    assert_eq!(words.customer(&nasty), "DECLINED BY THE BANK: no[2J 476173******0119 x");
+    let long = Reason::BankDeclined.with("x".repeat(9000));
+    assert!(words.cashier(&long).chars().count() < 400);
+
+    // An earlier program's sentence.
+    let recorded = Why::from("connection reset by peer (os error 104)");
+    assert_eq!(words.cashier(&recorded), "connection reset by peer (os error 104)");
+    assert_eq!(words.technician(&recorded), "connection reset by peer (os error 104)");
+    assert_eq!(words.customer(&recorded), "PLEASE ASK AT THE COUNTER");
+    assert_eq!(words.cashier(&Why::from(Reason::Recorded)), "No reason is recorded; ask the technician.");
+}
+
+#[test]
+fn the_rule_for_unconfirmed_is_in_the_words() {
+    let words = Words::new(Language::English);
+    let why = Why::from(Reason::GatewayNoAnswer);
+    for kind in KINDS {
+        let text = words.unconfirmed(kind, &why, None, None);
+        let undone = kind.is_undone_when_unknown();
+        assert_eq!(text.contains("being taken back: the shop may"), undone, "{text}");
+        assert_eq!(text.contains("under a new reference at once; the customer may see two"), undone, "{text}");
+        assert_eq!(text.contains("being finished: do not repeat it, ask again"), !undone, "{text}");
+        assert!(!text.contains("call the technician"), "{text}");
+        let tried = words.unconfirmed(kind, &why, Some(&Why::from(Reason::GatewayCannotBeAsked)), None);
+        assert_eq!(tried, format!("{text} Last try: The bank cannot be asked; see to the network, it is asked again."));
+        let person = words.unconfirmed(kind, &why, None, Some(&Why::from(Reason::DoneTwice)));
+        assert!(
+            person.contains("UNCONFIRMED, needs a person: wait and call the technician. The bank carried it out twice")
+        );
+        assert!(!person.contains("new reference"), "{person}");
+    }
+}
+
+#[test]
+fn dates_are_written_as_people_write_them() {
+    for (language, date) in [(Language::English, "20 Nov 2026 12:34:56"), (Language::German, "20.11.2026 12:34:56")] {
+        let words = Words::new(language);
+        assert_eq!(words.date_and_time("2026-11-20 12:34:56"), date);
+        for none in ["", "yesterday", "2026-13-20 12:34:56", "2026-00-20 12:34:56", "2026-11 12:34", "20\u{1B}-11-20 1"]
+        {
+            assert_eq!(words.date_and_time(none), none);
+        }
+    }
+}
+
+/// Each reason with its three texts, and each state and end by kind: what a person reads through. When it differs it
+/// is written into the folder for temporary files, to be compared and taken over.
+#[test]
+fn the_tables_are_as_they_were_read_through() {
+    for (language, words) in languages() {
+        let mut table = String::new();
+        for reason in Reason::ALL {
+            // A fact from outside, as the one that belongs to the reason.
+            let fact = match reason {
+                Reason::BankDeclined => "insufficient funds",
+                Reason::PartialNotTaken | Reason::AnotherAmountApproved | Reason::ReversedInPart => "10.00 EUR",
+                _ => "DETAIL",
+            };
+            let why = if *reason == Reason::Recorded { Why::from(*reason) } else { reason.with(fact) };
+            writeln!(table, "{reason}").unwrap();
+            writeln!(table, "  cashier     {}", words.cashier(&why)).unwrap();
+            writeln!(table, "  customer    {}", words.customer(&why)).unwrap();
+            writeln!(table, "  technician  {}", words.technician(&why)).unwrap();
+        }
+        table.push_str(&states(&words));
+        let name = format!("{}.txt", language.code());
+        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/words").join(&name);
+        let known = std::fs::read_to_string(&path).unwrap_or_default();
+        if known != table {
+            let new = std::env::temp_dir().join(&name);
+            std::fs::write(&new, &table).unwrap();
+            let differ = known.lines().zip(table.lines()).find(|(known, table)| known != table);
+            panic!("{} is not as it was read through ({differ:?}); compare it with {}", path.display(), new.display());
+        }
+    }
+}
+
+/// The words of a close, in the order in which they stand on its slip.
+fn slip_of_a_close(words: &Words) -> String {
+    let labels = [
+        Message::CloseOfDay,
+        Message::CloseNumber,
+        Message::BusinessDay,
+        Message::PeriodFrom,
+        Message::Beginning,
+        Message::PeriodTo,
+        Message::NothingMoved,
+        Message::Taken,
+        Message::Given,
+        Message::Net,
+        Message::TipsInSales,
+        Message::OfUnknown,
+        Message::CountDeclined,
+        Message::CountTakenBack,
+        Message::CountCancelled,
+        Message::CountNotSent,
+        Message::ByTill,
+        Message::ByOperator,
+        Message::OpenItems,
+        Message::NothingOpen,
+    ];
+    let mut texts: Vec<String> = labels.iter().map(|label| words.label(*label).to_owned()).collect();
+    texts.extend(OpenKind::ALL.map(|is| words.open(is).to_owned()));
+    texts.extend([words.and_more(12), words.sum("-1234.56", "EUR"), words.date("2026-11-20")]);
+    texts.iter().map(|text| format!("  close       {text}\n")).collect()
+}
+
+fn states(words: &Words) -> String {
+    let mut table = String::new();
+    let (amount, no_answer) = (eur("12.34"), Why::from(Reason::GatewayNoAnswer));
+    let declined = Reason::BankDeclined.with("insufficient funds");
+    for kind in KINDS {
+        let mut row = |name: &str, text: String| writeln!(table, "  {name:<12}{text}").unwrap();
+        row("receipt", words.title(kind).to_owned());
+        row("approved", words.ended(kind, &Outcome::Approved, amount));
+        row("partially", words.ended(kind, &Outcome::PartiallyApproved { amount: eur("10.00") }, amount));
+        row("declined", words.ended(kind, &Outcome::Declined { why: declined.clone() }, amount));
+        row("cancelled", words.ended(kind, &Outcome::Cancelled { why: Reason::TillCancelled.into() }, amount));
+        row("not sent", words.ended(kind, &Outcome::NotSent { why: Reason::GatewayUnreachable.into() }, amount));
+        row("reversed", words.ended(kind, &Outcome::Reversed { why: no_answer.clone() }, amount));
+        row("unconfirmed", words.unconfirmed(kind, &no_answer, None, None));
+        row("person", words.unconfirmed(kind, &no_answer, None, Some(&Why::from(Reason::DoneTwice))));
+    }
+    let steps = [
+        ReaderStep::PresentCard,
+        ReaderStep::InsertCard,
+        ReaderStep::SwipeCard,
+        ReaderStep::TryAgain,
+        ReaderStep::TypeCard,
+        ReaderStep::ChoosingApplication,
+        ReaderStep::ReadingCard,
+        ReaderStep::PinEntry(None),
+        ReaderStep::PinEntry(Some(4)),
+        ReaderStep::PinEntry(Some(200)),
+        ReaderStep::PinWrong(None),
+        ReaderStep::PinWrong(Some(0)),
+        ReaderStep::PinWrong(Some(1)),
+        ReaderStep::PinWrong(Some(2)),
+        ReaderStep::PinDone,
+        ReaderStep::RemoveCard,
+    ];
+    for step in steps {
+        writeln!(table, "  {}", words.step(step)).unwrap();
+    }
+    table.push_str(&slip_of_a_close(words));
+    let alarm = words.alarm(&Why::from(Reason::SecondPayment));
+    for text in [words.waiting_for_card(amount), words.compare_signature(amount, false), alarm] {
+        writeln!(table, "  {text}").unwrap();
+    }
+    table
+}
