@@ -93,7 +93,8 @@ fn client(gateway: &sim::Gateway) -> Client {
     );
     let config: Config = toml::from_str(&text).expect("the keys are those of the README");
     let token = Token::load(&config.gateway).expect("written above");
-    Client::new(&config.gateway, &config.terminal, token, SystemTime::UNIX_EPOCH).expect("written above")
+    Client::new(&config.gateway, &config.terminal.point_of_sale(), token, SystemTime::UNIX_EPOCH)
+        .expect("written above")
 }
 
 fn presented() -> Presented {

@@ -55,12 +55,10 @@ pub mod till;
 
 // One loop that hands every event to its sale, and every action to its device.
 pub mod agent;
-// The program's own log: where it goes, and how much of it.
-pub mod logging;
+// The program's own log, what systemd is told, and wires that are given instead of opened. `crates/daemon`.
+pub use pos_daemon::{logging, systemd, wire};
 // What is counted and measured, for machines.
 pub mod metrics;
-// What systemd is told.
-pub mod systemd;
 // Looks at all of it and says what to do: `pos-agent doctor`.
 pub mod doctor;
 // One file for somebody who helps from afar, without card data: `pos-agent doctor --bundle`.
@@ -77,12 +75,12 @@ pub use pos_reconcile as reconcile;
 
 // ---- The devices; they do not know each other
 
-// The payment gateway over TLS.
-pub mod gateway;
-// The receipt printer.
-pub mod printer;
-// The card reader, whatever protocol it speaks.
-pub mod reader;
+// The payment gateway over TLS. `crates/gateway`.
+pub use pos_gateway as gateway;
+// The receipt printer. `crates/printer`.
+pub use pos_printer as printer;
+// The card reader, whatever protocol it speaks. `crates/reader`.
+pub use pos_reader as reader;
 
 // ---- What all of them share
 
@@ -91,8 +89,6 @@ pub use pos_words as words;
 
 // The terms of a card payment, as data: `crates/terms`.
 pub use pos_terms::{card, emv, money, transaction};
-// A wire that is given instead of opened.
-pub mod wire;
 
 // The outside world on a desk, for tests and `cargo demo`. Never in a board build.
 #[cfg(feature = "sim")]

@@ -72,7 +72,7 @@ impl Agent {
         let client = gateway::Client::over(
             Some(way),
             &config.gateway,
-            &config.terminal,
+            &config.terminal.point_of_sale(),
             gateway::Token::none(),
             std::time::SystemTime::UNIX_EPOCH,
         )?;
@@ -152,7 +152,7 @@ fn open_gateway(config: &Config, way: Option<Connector>, clock: &Clock) -> Resul
     let token = gateway::Token::load(&config.gateway)?;
     let certificates_at = clock.clone();
     let certificates_at = gateway::CertificateClock::new(move || certificates_at.for_gateway());
-    Ok(gateway::Client::over(way, &config.gateway, &config.terminal, token, certificates_at)?)
+    Ok(gateway::Client::over(way, &config.gateway, &config.terminal.point_of_sale(), token, certificates_at)?)
 }
 
 /// The printers, and what they say. The channel ends with their tasks.

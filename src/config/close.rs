@@ -2,9 +2,8 @@
 
 use serde::Deserialize;
 
-use super::ConfigFault;
-use super::check::FaultList;
 use crate::counter::{DayEnd, NoDayEnd};
+use pos_daemon::settings::{ConfigFault, FaultList};
 
 /// Closes of day.
 #[derive(Clone, Debug, Deserialize)]

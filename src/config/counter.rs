@@ -2,8 +2,7 @@
 
 use serde::Deserialize;
 
-use super::ConfigFault;
-use super::check::FaultList;
+use pos_daemon::settings::{ConfigFault, FaultList};
 
 /// Tips that are offered with a sale, on a till's screen and on the reader.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]

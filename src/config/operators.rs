@@ -3,9 +3,9 @@
 
 use serde::Deserialize;
 
-use super::check::{FaultList, fault, within};
 use crate::counter::{self, NeedsSupervisor};
 use crate::money::{Amount, Currency, MoneyError};
+use pos_daemon::settings::{FaultList, fault, within};
 
 /// Half a minute is a customer's search for a card; a session that outlasts a shift locks nothing.
 const IDLE_LOCK_S: std::ops::RangeInclusive<u64> = 30..=28_800;

@@ -643,7 +643,7 @@ async fn certificates_are_checked_no_earlier_than_the_clocks_floor() {
     let mut shop = Shop::at(server, &authority, |_, _| {});
     // 2092, while the machine's clock says something before 2090.
     let floor = UNIX_EPOCH + Duration::from_secs(3_850_000_000);
-    shop.client = Client::new(&shop.gateway, &shop.terminal, shop.token(), floor).unwrap();
+    shop.client = Client::new(&shop.gateway, &shop.terminal.point_of_sale(), shop.token(), floor).unwrap();
     assert!(matches!(shop.pay().await, Answer::Approved(_)));
 }
 
@@ -879,7 +879,7 @@ async fn settings_that_cannot_work_are_refused_with_their_remedy() {
     let new = |change: &dyn Fn(&mut config::Gateway)| {
         let mut gateway = shop.gateway.clone();
         change(&mut gateway);
-        Client::new(&gateway, &shop.terminal, shop.token(), UNIX_EPOCH).err().unwrap()
+        Client::new(&gateway, &shop.terminal.point_of_sale(), shop.token(), UNIX_EPOCH).err().unwrap()
     };
     for url in
         ["http://gateway.example", "gateway.example", "https://u:p@gateway.example", "https://gateway.example/?a=1"]
@@ -970,7 +970,8 @@ impl Shop {
         let mut gateway = gateway(&format!("https://{}/", server.address()), &ca, &token);
         let mut terminal = terminal();
         change(&mut gateway, &mut terminal);
-        let client = Client::new(&gateway, &terminal, Token::load(&gateway).unwrap(), UNIX_EPOCH).unwrap();
+        let client =
+            Client::new(&gateway, &terminal.point_of_sale(), Token::load(&gateway).unwrap(), UNIX_EPOCH).unwrap();
         Self { client, server, gateway, terminal, folder }
     }
 

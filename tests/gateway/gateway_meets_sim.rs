@@ -178,7 +178,8 @@ impl Shop {
         let settings: config::Gateway = toml::from_str(&settings).unwrap();
         let terminal: config::Terminal =
             toml::from_str("id = \"12345678\"\nmerchant = [\"Corner Shop\"]\ncurrency = \"EUR\"\n").unwrap();
-        let client = Client::new(&settings, &terminal, Token::load(&settings).unwrap(), UNIX_EPOCH).unwrap();
+        let client =
+            Client::new(&settings, &terminal.point_of_sale(), Token::load(&settings).unwrap(), UNIX_EPOCH).unwrap();
         Self { gateway, client, reader: Reader::new(), _folder: folder }
     }
 

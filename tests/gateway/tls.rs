@@ -164,7 +164,10 @@ async fn a_certificate_of_ours_that_cannot_be_used_says_what_to_do() {
             desk.ours(gateway);
             change(gateway);
         });
-        Client::new(&gateway, &terminal(), Token::load(&gateway).unwrap(), LONG_NOW).err().unwrap().to_string()
+        Client::new(&gateway, &terminal().point_of_sale(), Token::load(&gateway).unwrap(), LONG_NOW)
+            .err()
+            .unwrap()
+            .to_string()
     };
     let none = error(&|gateway| gateway.client_key_file = None);
     assert!(none.contains("exactly one of client-key-file and client-key-credential"), "{none}");
@@ -519,7 +522,7 @@ impl Desk {
 
     fn client_with(&self, clock: impl Into<CertificateClock>, change: &dyn Fn(&mut config::Gateway)) -> Client {
         let gateway = self.gateway(change);
-        Client::new(&gateway, &terminal(), Token::load(&gateway).unwrap(), clock).unwrap()
+        Client::new(&gateway, &terminal().point_of_sale(), Token::load(&gateway).unwrap(), clock).unwrap()
     }
 }
 

@@ -21,6 +21,7 @@ const OF_OTHERS: &[&str] = &["EMV ", "ISO", "ANSI ", "X9.", "RFC "];
 /// Where comments are read.
 const COMMENTED: &[&str] = &[
     "src",
+    "crates",
     "tests",
     "benches",
     "fuzz",

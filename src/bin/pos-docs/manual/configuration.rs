@@ -9,14 +9,16 @@ use super::source::members;
 use super::{cell, without_citations};
 
 /// Where the types are written; what describes them at run time forgets the order of their fields.
-const SOURCES: [&str; 7] = [
+const SOURCES: [&str; 9] = [
     include_str!("../../../config.rs"),
-    include_str!("../../../config/assumptions.rs"),
     include_str!("../../../config/close.rs"),
     include_str!("../../../config/counter.rs"),
     include_str!("../../../config/operators.rs"),
-    include_str!("../../../config/printer.rs"),
     include_str!("../../../config/socket.rs"),
+    include_str!("../../../../crates/gateway/src/config/mod.rs"),
+    include_str!("../../../../crates/gateway/src/config/assumptions.rs"),
+    include_str!("../../../../crates/printer/src/config.rs"),
+    include_str!("../../../../crates/reader/src/config.rs"),
 ];
 
 /// Every section with its keys, in the order of the source.

@@ -1,0 +1,136 @@
+//! All that is made of one answer of the gateway, from bytes instead of a gateway: for those who try any bytes at it
+//! (`fuzz/`). What reads them is what a board runs; this file is not in a board's program.
+
+use std::collections::BTreeMap;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::time::Duration;
+
+use hyper::Request;
+use tokio::io::{AsyncReadExt, AsyncWriteExt, duplex};
+
+use super::answer::{self, Reply};
+use super::by_date::Search;
+use super::line::{Body, Connection, Exchange, GatewayLine, TlsEnd};
+use super::{Expected, Fault, chip, inquiry, other_fields};
+use crate::config::Assumptions;
+use pos_core::sale::{Answer, ForChip, Inquiry, ReversalAnswer};
+use pos_terms::transaction::PaymentId;
+
+/// One answer, taken for the answer to each question there is.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Readings {
+    /// To a request for a payment.
+    pub payment: Answer,
+    /// To the question what became of a payment.
+    pub retrieval: Answer,
+    /// To a reversal of that payment.
+    pub reversal: ReversalAnswer,
+    /// To the query by reference.
+    pub inquiry: Inquiry,
+    /// To the query by date, of one day.
+    pub references: Result<Vec<String>, String>,
+    /// To the question of a person for a payment.
+    pub shown: Result<BTreeMap<String, String>, String>,
+    /// To the question of a person for payments.
+    pub found: Result<Vec<BTreeMap<String, String>>, String>,
+    /// Whether a redirect may be followed.
+    pub may_be_sent_elsewhere: Result<(), String>,
+}
+
+/// HTTP status and readings of an answer whose bytes come in pieces of so many; then the gateway closes the line.
+///
+/// # Errors
+/// When the bytes are no whole answer.
+pub async fn read(
+    bytes: &[u8],
+    piece: usize,
+    payment: &PaymentId,
+    asked: &Expected,
+    assumptions: &Assumptions,
+) -> Result<(u16, Readings), Fault> {
+    let reply = exchange(bytes, piece).await?;
+    let listed = || inquiry::listed(&reply, assumptions);
+    let readings = Readings {
+        payment: answer::payment(&reply, asked, assumptions),
+        retrieval: answer::retrieval(&reply, payment, asked, assumptions),
+        reversal: answer::reversal(&reply, payment, asked, assumptions),
+        inquiry: inquiry::read(&reply, &asked.merchant_transaction_id, assumptions),
+        references: listed().and_then(|entries| {
+            let mut search = Search::new(&[terminal_of(asked).to_owned()].into(), 0, 24 * 3600 * 1000);
+            let window = search.next()?.ok_or("a day is a window")?;
+            let found = search.take(window, &entries)?;
+            search.keep(found)?;
+            Ok(search.finish().references)
+        }),
+        shown: reply.shown().map(|body| other_fields::shown(&body)),
+        found: listed().map(|entries| entries.iter().map(other_fields::shown).collect()),
+        may_be_sent_elsewhere: answer::may_be_sent_elsewhere(&reply, asked, assumptions),
+    };
+    Ok((reply.status, readings))
+}
+
+/// `pos.iccDataResponse`, read.
+#[must_use]
+pub fn for_chip(field: &str) -> ForChip {
+    chip::read(field)
+}
+
+/// Our references begin with the terminal's id.
+fn terminal_of(asked: &Expected) -> &str {
+    asked.merchant_transaction_id.split('-').next().unwrap_or_default()
+}
+
+/// A request over a line of memory, and what is answered.
+async fn exchange(bytes: &[u8], piece: usize) -> Result<Reply, Fault> {
+    let (ours, mut gateways) = duplex(1 << 16);
+    let made = Connection {
+        to: SocketAddr::from((Ipv4Addr::LOCALHOST, 443)),
+        tcp: Duration::ZERO,
+        tls: Duration::ZERO,
+        version: String::new(),
+        cipher: String::new(),
+    };
+    let mut line = GatewayLine::over(ours, made, 0, TlsEnd::default()).await?;
+    let answering = async {
+        // What comes before a request is no answer to it.
+        let _ = gateways.read(&mut [0; 256]).await;
+        for piece in bytes.chunks(piece.max(1)) {
+            // The client leaves an answer that it has no use for.
+            if gateways.write_all(piece).await.is_err() {
+                break;
+            }
+            tokio::task::yield_now().await;
+        }
+        // Its end is the line's: what was asked is not read.
+        let _ = gateways.shutdown().await;
+    };
+    let request = Request::get("/").body(Body::default()).expect("a path alone is a request");
+    match tokio::join!(line.exchange(request), answering).0 {
+        Exchange::Answered(reply) => Ok(reply),
+        Exchange::Broken(fault) => Err(fault),
+        Exchange::HandedBack(_) => Err(Fault::AnswerNotWhole),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pos_terms::money::{Amount, Currency};
+
+    #[tokio::test]
+    async fn a_whole_answer_is_read_in_any_pieces_and_a_part_of_it_is_none() {
+        let amount = Amount::parse("12.34", Currency::from_code("EUR").unwrap()).unwrap();
+        let asked = Expected { merchant_transaction_id: "1-1".to_owned(), amount, payment_type: "DB".to_owned() };
+        let id = PaymentId::new("8ac7a4a1940b8dd301940fbf4a3b5a5e");
+        let body = format!(r#"{{"id":"{}","paymentType":"DB","result":{{"code":"000.000.000"}}}}"#, id.as_str());
+        let answer = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{body}", body.len());
+        let assumptions = Assumptions::default();
+        for piece in [1, 7, usize::MAX] {
+            let (status, readings) = read(answer.as_bytes(), piece, &id, &asked, &assumptions).await.unwrap();
+            assert!(status == 200 && matches!(readings.payment, Answer::Approved(_)), "{readings:?}");
+        }
+        let part = &answer.as_bytes()[..answer.len() - 1];
+        let faulty = read(part, usize::MAX, &id, &asked, &assumptions).await.unwrap_err();
+        assert!(matches!(faulty, Fault::AnswerNotWhole), "{faulty:?}");
+    }
+}

@@ -1,0 +1,400 @@
+//! What the interface documents call "not shown" (design: Reading the interface documents): how this program assumes a
+//! gateway to be where they are silent, each assumption a key of `[gateway.assumptions]` with its default, so that
+//! another gateway is met by configuration. Paths are relative to `url`.
+
+use chrono::FixedOffset;
+use serde::Deserialize;
+
+use pos_daemon::settings::{FaultList, check, ensure, is_made_of, within};
+use pos_gateway_model as parameter;
+
+/// Where the id of a payment or registration stands in a path.
+pub const ID: &str = "{id}";
+
+/// How this program assumes a gateway to be.
+#[derive(Clone, Debug, Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct Assumptions {
+    /// Path of the query by `merchantTransactionId` or by date.
+    pub query_path: String,
+    /// Whether the query is a GET with its parameters in the address, or a POST with them in the body.
+    pub query_method: QueryMethod,
+    /// Names of the field that holds the list in the query's answer; the first that is there counts. A bare list and a
+    /// single payment are understood in any case.
+    pub query_list: Vec<String>,
+    /// Further answers to a query that mean "answered: nothing is there", each as HTTP status and result code: `404
+    /// 700.400.580`. Without them only an answered empty list means it. A gateway that says it at a wrong path too
+    /// would hide payments.
+    #[cfg_attr(feature = "docs", schemars(with = "Vec<String>"))]
+    pub query_not_found: Vec<NotFound>,
+    /// The query's answer names the `merchantTransactionId` of each payment. What does not name it is then not believed
+    /// to be ours; only a gateway that never names it needs `false`.
+    pub query_echoes_reference: bool,
+    /// The gateway can be asked by `date.from` and `date.to`. `false`: it cannot, and nothing waits for it.
+    pub query_by_date: bool,
+    /// The offset from UTC in which `date.from` and `date.to` are written, as `+01:00`.
+    #[cfg_attr(feature = "docs", schemars(with = "String"))]
+    pub query_date_zone: Zone,
+    /// Path of a cheap request on the line that is opened before the card is read; any answer serves. Without it the
+    /// line is opened, TLS included, and nothing is requested.
+    pub warm_path: Option<String>,
+    /// Path of the request that asks whether the gateway answers, and its time of day: at start, daily, and by the
+    /// doctor, without the access token; any answer serves. Behind it a reference that nobody has is asked for, with
+    /// the token: a refused one shows before the first sale.
+    pub probe_path: String,
+    /// Path of captures, refunds and reversals.
+    pub follow_up_path: String,
+    /// Path of payments with a card that the gateway keeps.
+    pub registration_payment_path: String,
+    /// Path where a card is stored without a payment; with its id behind it, where it is deleted.
+    pub registration_path: String,
+    /// The query shows stored cards too (its type RG). Where it does not, a card that was to be stored and had no
+    /// answer waits for a person: that it is absent from the list proves nothing.
+    pub query_lists_registrations: bool,
+    /// Result codes that mean "too many requests": not processed. The lists are tried in this order: throttled,
+    /// uncertain, approved, pending, declined. An entry of one digit, or that begins like `000.`, is the beginning of
+    /// codes of the form `000.000.000`; any other is a whole code of another form. A code on no list is unknown at any
+    /// HTTP status.
+    pub throttled: Vec<String>,
+    /// Result codes known elsewhere as pending, uncertain or an error of the system: the outcome is unknown, at any
+    /// HTTP status.
+    pub uncertain: Vec<String>,
+    /// Result codes that mean approved, with HTTP 200.
+    pub approved: Vec<String>,
+    /// Result codes that mean pending, with HTTP 200; a `redirect` means the same.
+    pub pending: Vec<String>,
+    /// Result codes that mean declined, with HTTP 400. At another status such a decline is looked up before it is
+    /// believed: a gateway may have booked what it answers so.
+    pub declined: Vec<String>,
+    /// Further codes that mean declined, with HTTP 400 alone. A code of another list stays what that list says.
+    pub declined_at_400: Vec<String>,
+    /// Result codes that mean, with HTTP 400, that the request itself is invalid: it was not processed, and another
+    /// card does not help. They count before `declined`, and after the other lists.
+    pub invalid_request: Vec<String>,
+    /// A decline with HTTP 200 is believed at once, without a look. Only a gateway that is known to decline so needs
+    /// `true`; `pos-agent doctor` says when.
+    pub believe_declines_at_200: bool,
+    /// The gateway refuses a `merchantTransactionId` that it has seen before, whatever became of the first request.
+    /// Then a capture or refund without an answer can be sent again after `resend-after-s`; else only when its absence
+    /// is final.
+    pub refuses_repeated_references: bool,
+    /// How long a payment that the gateway does not know may still appear, in hours, before it is taken as absent.
+    pub absence_final_after_h: u64,
+    /// The prefixes of the wallets' parameters, three at most.
+    pub wallets: Vec<String>,
+    /// The card schemes' names in parameters of 3-D Secure, six at most.
+    pub schemes: Vec<String>,
+    /// Parameters that this gateway is known not to take, by their names in `pos-agent parameters list`; one that ends
+    /// with a dot stands for all that begin so. A till that adds one is refused before the card is asked for.
+    pub parameters_not_taken: Vec<String>,
+}
+
+/// How the query is sent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema, serde::Serialize))]
+#[serde(rename_all = "UPPERCASE")]
+pub enum QueryMethod {
+    /// The parameters stand in the address.
+    #[default]
+    Get,
+    /// The same parameters stand in the body, as a form.
+    Post,
+}
+
+/// An answer to a query that means "nothing is there".
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub struct NotFound {
+    /// HTTP status.
+    pub status: u16,
+    /// `result.code`, whole.
+    pub code: String,
+}
+
+impl TryFrom<String> for NotFound {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        let read = || {
+            let (status, code) = text.split_once(' ')?;
+            // 401 and 403 speak of our token, 307 of another place, 5xx of a gateway that failed.
+            let status = status.parse().ok().filter(|status| matches!(status, 200..=299 | 400 | 402 | 404..=499))?;
+            let fits = is_made_of(code, 11, |b| b.is_ascii_digit() || b == b'.') && code.len() >= 2;
+            fits.then(|| Self { status, code: code.to_owned() })
+        };
+        read().ok_or_else(|| {
+            format!(
+                "\"{text}\" is not an HTTP status (2xx or 4xx, not 401 and 403) and a result code; write it as \"404 700.400.580\""
+            )
+        })
+    }
+}
+
+/// An offset from UTC.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub struct Zone(FixedOffset);
+
+impl Zone {
+    /// The offset.
+    #[must_use]
+    pub fn offset(self) -> FixedOffset {
+        self.0
+    }
+}
+
+#[cfg(feature = "docs")]
+impl serde::Serialize for Zone {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&self.0)
+    }
+}
+
+impl TryFrom<String> for Zone {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        let read = || {
+            let (sign, rest) = match text.split_at_checked(1)? {
+                ("+", rest) => (1, rest),
+                ("-", rest) => (-1, rest),
+                _ => return None,
+            };
+            let (hours, minutes) = rest.split_once(':')?;
+            let number = |digits: &str, most: i32| {
+                let fits = digits.len() == 2 && digits.bytes().all(|b| b.is_ascii_digit());
+                digits.parse::<i32>().ok().filter(|number| fits && *number <= most)
+            };
+            // No place on earth is further from UTC than 14 hours.
+            FixedOffset::east_opt(sign * (number(hours, 14)? * 3600 + number(minutes, 59)? * 60)).map(Self)
+        };
+        read().ok_or_else(|| format!("\"{text}\" is not an offset from UTC; write it as \"+00:00\" or \"+01:00\""))
+    }
+}
+
+impl Assumptions {
+    /// Whether a list has a code. An entry of one digit, or that begins as `000.` does, is the beginning of codes of
+    /// the form `000.000.000`. Any other entry is a whole code of another form: no code of such a form is on a list by
+    /// default.
+    #[must_use]
+    pub fn is_listed(list: &[String], code: &str) -> bool {
+        let usual = code.len() == 11 && begins_as_usual(code);
+        list.iter().any(|entry| match is_beginning(entry) {
+            true => usual && code.starts_with(entry.as_str()),
+            false => !usual && entry == code,
+        })
+    }
+}
+
+/// Whether an entry of a list is the beginning of codes, and not a whole code of an unusual form.
+fn is_beginning(entry: &str) -> bool {
+    (entry.len() == 1 || (4..=11).contains(&entry.len())) && begins_as_usual(entry)
+}
+
+/// Whether a text is `000.000.000`, or cut out of its front.
+fn begins_as_usual(text: &str) -> bool {
+    text.bytes().enumerate().all(|(n, byte)| if n == 3 || n == 7 { byte == b'.' } else { byte.is_ascii_digit() })
+}
+
+impl Default for Assumptions {
+    fn default() -> Self {
+        let list = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
+        Self {
+            query_path: "/v1/query".to_owned(),
+            query_method: QueryMethod::Get,
+            query_list: list(&["payments", "records"]),
+            query_not_found: Vec::new(),
+            query_echoes_reference: true,
+            query_by_date: true,
+            query_date_zone: Zone(FixedOffset::east_opt(0).expect("UTC is an offset")),
+            warm_path: None,
+            probe_path: "/".to_owned(),
+            follow_up_path: "/v1/payments/{id}".to_owned(),
+            registration_payment_path: "/v1/registrations/{id}/payments".to_owned(),
+            registration_path: "/v1/registrations".to_owned(),
+            query_lists_registrations: true,
+            throttled: list(&["800.120.100"]),
+            uncertain: list(&[
+                "100.400.500",
+                "800.400.5",
+                "600.1",
+                "800.5",
+                "800.6",
+                "800.700",
+                "800.800.4",
+                "800.800.8",
+                "900.",
+            ]),
+            approved: list(&["000.000.", "000.100.1", "000.300.", "000.600."]),
+            pending: list(&["000.200."]),
+            declined: list(&["1", "2", "3", "4", "5", "6", "7", "800."]),
+            declined_at_400: Vec::new(),
+            invalid_request: list(&["200."]),
+            believe_declines_at_200: false,
+            refuses_repeated_references: false,
+            absence_final_after_h: 24,
+            wallets: Vec::new(),
+            schemes: Vec::new(),
+            parameters_not_taken: Vec::new(),
+        }
+    }
+}
+
+/// An hour at least (a late approval), a month at most (journals are kept longer).
+const ABSENCE_H: std::ops::RangeInclusive<u64> = 1..=720;
+/// More places than any gateway has for one list.
+const MAX_LISTS: usize = 8;
+
+/// Every value is looked at.
+pub(super) fn check_all(found: &mut FaultList, assumed: &Assumptions) {
+    paths(found, assumed);
+    codes(found, assumed);
+    let name = |name: &String| is_made_of(name, 64, |b| b.is_ascii_alphanumeric() || b"_-.".contains(&b));
+    found.add(check(
+        (1..=MAX_LISTS).contains(&assumed.query_list.len()) && assumed.query_list.iter().all(name),
+        "gateway.assumptions.query-list",
+        "must be a list of one to eight names of fields",
+        "write the field of the query's answer that holds the list, as [\"payments\"]",
+    ));
+    for not_found in &assumed.query_not_found {
+        // "Too many requests" and "done" are answers too, and prove that nothing is there even less.
+        let other = [&assumed.throttled, &assumed.uncertain, &assumed.pending];
+        found.add(check(
+            !other.iter().any(|list| Assumptions::is_listed(list, &not_found.code)),
+            "gateway.assumptions.query-not-found",
+            &format!("{} is on the list throttled, uncertain or pending", not_found.code),
+            "write the code with which the gateway says that it found nothing",
+        ));
+    }
+    for (key, names, most) in [("wallets", &assumed.wallets, 3), ("schemes", &assumed.schemes, 6)] {
+        let name = |name: &String| is_made_of(name, 32, |b| b.is_ascii_alphanumeric() || b == b'_');
+        found.add(check(
+            names.len() <= most && names.iter().all(name),
+            &format!("gateway.assumptions.{key}"),
+            &format!("must be a list of at most {most} words of letters, digits and _"),
+            "write what stands before the dot in the names of its parameters",
+        ));
+    }
+    let unknown = assumed.parameters_not_taken.iter().find(|entry| !parameter::means_any(entry));
+    found.add(ensure(unknown.is_none(), "gateway.assumptions.parameters-not-taken", || {
+        let unknown = unknown.map(String::as_str).unwrap_or_default();
+        (
+            format!("\"{}\" is no parameter of a request, and none begins so", parameter::shown(unknown)),
+            "write names as pos-agent parameters list shows them, or a beginning with a dot at its end: \"corporate.\""
+                .to_owned(),
+        )
+    }));
+    found.add(within("gateway.assumptions.absence-final-after-h", assumed.absence_final_after_h, &ABSENCE_H));
+}
+
+fn paths(found: &mut FaultList, assumed: &Assumptions) {
+    let is_path =
+        |path: &str| path.starts_with('/') && path.bytes().all(|b| b.is_ascii_graphic() && !b"?#{}".contains(&b));
+    for (key, path, example) in [
+        ("query-path", Some(&assumed.query_path), "/v1/query"),
+        ("warm-path", assumed.warm_path.as_ref(), "/v1/ping"),
+        ("probe-path", Some(&assumed.probe_path), "/"),
+        ("registration-path", Some(&assumed.registration_path), "/v1/registrations"),
+    ] {
+        found.add(check(
+            path.is_none_or(|path| is_path(path)),
+            &format!("gateway.assumptions.{key}"),
+            "must be a path without ? and #",
+            &format!("write it as \"{example}\""),
+        ));
+    }
+    for (key, path, example) in [
+        ("follow-up-path", &assumed.follow_up_path, "/v1/payments/{id}"),
+        ("registration-payment-path", &assumed.registration_payment_path, "/v1/registrations/{id}/payments"),
+    ] {
+        // A path without the id would name no payment, or all of them.
+        let fits = path.split_once(ID).is_some_and(|(before, after)| is_path(before) && is_path(&format!("/{after}")));
+        found.add(check(
+            fits,
+            &format!("gateway.assumptions.{key}"),
+            "must be a path with {id} once, without ? and #",
+            &format!("write it as \"{example}\""),
+        ));
+    }
+}
+
+fn codes(found: &mut FaultList, assumed: &Assumptions) {
+    for (key, codes, least) in [
+        ("throttled", &assumed.throttled, 1),
+        ("uncertain", &assumed.uncertain, 0),
+        ("approved", &assumed.approved, 1),
+        ("pending", &assumed.pending, 1),
+        ("declined", &assumed.declined, 1),
+        ("declined-at-400", &assumed.declined_at_400, 0),
+        ("invalid-request", &assumed.invalid_request, 0),
+    ] {
+        // An empty entry would be the beginning of every code.
+        let entry = |code: &String| is_made_of(code, 11, |b| b.is_ascii_digit() || b == b'.');
+        let many = if least == 0 { "a list" } else { "a list of at least one" };
+        found.add(check(
+            codes.len() >= least && codes.iter().all(entry),
+            &format!("gateway.assumptions.{key}"),
+            &format!("must be {many} of result codes or their beginnings (digits and dots, up to 11)"),
+            "write it as [\"000.000.\"], or leave it out for the default",
+        ));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_entry_is_a_beginning_or_a_whole_code_and_never_both() {
+        let listed = |entry: &str, code: &str| Assumptions::is_listed(&[entry.to_owned()], code);
+        for (entry, code, expected) in [
+            ("8", "800.100.152", true),
+            ("800.", "800.100.152", true),
+            ("800.1", "800.100.152", true),
+            ("800.100.152", "800.100.152", true),
+            ("800.2", "800.100.152", false),
+            // Codes of another form.
+            ("00", "00", true),
+            ("12.34", "12.34", true),
+            ("1234.5678.9", "1234.5678.9", true),
+            ("8", "80", false),
+            ("800.", "800.", false),
+            ("800.1", "800.1", false),
+            ("00", "000", false),
+            // "00" for approved must not approve what begins with it.
+            ("00", "000.200.000", false),
+            ("000", "000.200.000", false),
+            ("", "00", false),
+        ] {
+            assert_eq!(listed(entry, code), expected, "{entry} {code}");
+        }
+    }
+
+    #[test]
+    fn no_unusual_code_is_on_a_list_by_default() {
+        let Assumptions { throttled, uncertain, approved, pending, declined, .. } = Assumptions::default();
+        let lists = [throttled, uncertain, approved, pending, declined];
+        for code in lists.iter().flatten() {
+            // Whatever stands in the lists is no such code by itself.
+            let all = lists.iter().any(|list| Assumptions::is_listed(list, code));
+            assert_eq!(all, code.len() == 11, "{code}");
+        }
+    }
+
+    #[test]
+    fn zones_and_answers_are_read() {
+        let zone = |text: &str| Zone::try_from(text.to_owned()).map(|zone| zone.offset().local_minus_utc());
+        assert_eq!(zone("+00:00"), Ok(0));
+        assert_eq!(zone("+05:30"), Ok(19_800));
+        assert_eq!(zone("-14:00"), Ok(-50_400));
+        for wrong in ["", "Z", "00:00", "+1:00", "+15:00", "+01:60", "+01", "+-1:00", "é01:00"] {
+            assert!(zone(wrong).unwrap_err().contains("write it as"), "{wrong}");
+        }
+        let answer = |text: &str| NotFound::try_from(text.to_owned());
+        assert_eq!(answer("404 700.400.580"), Ok(NotFound { status: 404, code: "700.400.580".to_owned() }));
+        for wrong in ["404", "404 ", "404 x", "401 700.400.580", "403 10", "500 10", "307 10", "404  10", "404 1"] {
+            assert!(answer(wrong).unwrap_err().contains("write it as"), "{wrong}");
+        }
+    }
+}

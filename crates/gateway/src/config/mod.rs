@@ -1,0 +1,302 @@
+//! `[gateway]`: the section of the configuration, and its check.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use hyper::Uri;
+use pos_daemon::secret::{credential_is_there, in_words, key_file, secret_file};
+use pos_daemon::settings::{ConfigFault, FaultList, absolute, check, ensure, fault, is_made_of, within};
+use rustls_pki_types::CertificateDer;
+use rustls_pki_types::pem::PemObject;
+use serde::Deserialize;
+
+mod assumptions;
+
+pub use assumptions::{Assumptions, ID, NotFound, QueryMethod, Zone};
+
+/// Below the first no handshake over a mobile line ends; above the second the cashier believes the terminal is dead.
+const CONNECT_TIMEOUT_MS: std::ops::RangeInclusive<u64> = 100..=60_000;
+/// As above; issuers answer within 30 s (security: 5, host timeout), and a chip does not wait for minutes.
+const ANSWER_TIMEOUT_MS: std::ops::RangeInclusive<u64> = 500..=100_000;
+/// Less than a host may take serves tests alone; a day at most, for somebody waits for the money.
+const RESEND_S: std::ops::RangeInclusive<u64> = 1..=86_400;
+/// A day at least; above a year every certificate would be one to warn of.
+const EXPIRY_WARNING_DAYS: std::ops::RangeInclusive<u64> = 1..=365;
+/// Old and next, each for a few CAs.
+const MAX_PINS: usize = 16;
+
+/// The payment gateway.
+#[derive(Clone, Debug, Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Gateway {
+    /// Base address, `https://…`; the paths of the interface are appended.
+    pub url: String,
+    /// 32 lower-case hex characters (interface: `entityId`).
+    pub entity_id: String,
+    /// File with the bearer token, readable by its owner alone. Give this or `token-credential`.
+    pub token_file: Option<PathBuf>,
+    /// Name of a systemd credential (`LoadCredential=`) that holds the bearer token.
+    pub token_credential: Option<String>,
+    /// PEM file with the CA certificates that may sign the gateway's certificate; no others are trusted. Several serve
+    /// while the gateway changes from one to the next.
+    pub ca_file: PathBuf,
+    /// Keys of which one must be in the chain from a CA of `ca-file` to the gateway's certificate, as `sha256/…` (RFC
+    /// 7469); `pos-agent doctor` shows them. Empty: every chain serves.
+    #[serde(default)]
+    pub ca_pins: Vec<String>,
+    /// PEM file with our certificate (and those between it and its CA), for a gateway that asks for one.
+    pub client_certificate_file: Option<PathBuf>,
+    /// PEM file with the key of our certificate, readable by its owner alone. Give this or `client-key-credential`.
+    pub client_key_file: Option<PathBuf>,
+    /// Name of a systemd credential (`LoadCredential=`) that holds the key of our certificate.
+    pub client_key_credential: Option<String>,
+    /// How many days before a certificate or the token ends it is warned of.
+    #[serde(default = "defaults::expiry_warning_days")]
+    pub expiry_warning_days: u64,
+    /// `EXTERNAL` or `INTERNAL` on a test system; leave out on a live one (interface: `testMode`).
+    pub test_mode: Option<TestMode>,
+    /// The terminal's model as the gateway names it (interface: `pos.deviceType`).
+    pub device_type: Option<String>,
+    /// Card brand by AID prefix, upper-case hex (longest prefix wins). An AID that is on no line is left to brand
+    /// detection.
+    #[serde(default)]
+    pub brand_by_aid: BTreeMap<String, String>,
+    /// Send the reader's masked card data inside `pos.iccDataRequest` too.
+    #[serde(default)]
+    pub send_masked_tags: bool,
+    /// Deadline for connecting, TLS handshake included, in milliseconds.
+    #[serde(default = "defaults::connect_timeout_ms")]
+    pub connect_timeout_ms: u64,
+    /// Deadline for the answer to a request, in milliseconds; after it the outcome is unknown.
+    #[serde(default = "defaults::answer_timeout_ms")]
+    pub answer_timeout_ms: u64,
+    /// How long the gateway must not know a reversal whose answer was lost before it is sent again, in seconds: longer
+    /// than it may take to carry out what it has read. Captures and refunds too with `refuses-repeated-references`.
+    #[serde(default = "defaults::resend_after_s")]
+    pub resend_after_s: u64,
+    /// What the interface does not show, with documented defaults.
+    #[serde(default)]
+    pub assumptions: Assumptions,
+}
+
+/// `testMode` of the interface.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema, serde::Serialize))]
+#[serde(rename_all = "UPPERCASE")]
+pub enum TestMode {
+    /// Forwarded to the processor's test system.
+    External,
+    /// Answered by the gateway's simulators.
+    Internal,
+}
+
+/// Coordinates as decimal text, sent unchanged (interface: Point of sale).
+#[derive(Clone, Debug, Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Location {
+    /// Signed decimal, up to 2 integer digits, 1 to 8 decimals.
+    pub latitude: String,
+    /// Signed decimal, up to 3 integer digits, 1 to 8 decimals.
+    pub longitude: String,
+    /// Digits, up to 32.
+    pub accuracy: Option<String>,
+}
+
+/// What the gateway is told of a terminal.
+#[derive(Clone, Debug)]
+pub struct PointOfSale {
+    /// Acquirer-assigned terminal id (interface: `pos.terminalId`).
+    pub terminal_id: String,
+    /// Where it stands (interface: `pos.location.*`).
+    pub location: Option<Location>,
+}
+
+/// Checks what types cannot say.
+pub fn check_values(found: &mut FaultList, gateway: &Gateway) {
+    connection(found, gateway);
+    client_certificate(found, gateway);
+    assumptions::check_all(found, &gateway.assumptions);
+}
+
+fn connection(found: &mut FaultList, gateway: &Gateway) {
+    found.add(url(&gateway.url));
+    let entity =
+        gateway.entity_id.len() == 32 && gateway.entity_id.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
+    found.add(check(
+        entity,
+        "gateway.entity-id",
+        "must be 32 lower-case hex characters",
+        "copy it from the gateway's letter",
+    ));
+    found.add(check(
+        gateway.token_file.is_some() != gateway.token_credential.is_some(),
+        "gateway.token-file",
+        "exactly one of token-file and token-credential is needed",
+        "name the file, or the systemd credential, that holds the bearer token",
+    ));
+    if let Some(file) = &gateway.token_file {
+        found.add(absolute("gateway.token-file", file));
+    }
+    if let Some(name) = &gateway.token_credential {
+        found.add(credential("gateway.token-credential", name, "gateway-token"));
+    }
+    found.add(absolute("gateway.ca-file", &gateway.ca_file));
+    let pin = |pin: &String| {
+        pin.strip_prefix("sha256/").is_some_and(|hash| STANDARD.decode(hash).is_ok_and(|hash| hash.len() == 32))
+    };
+    found.add(check(
+        gateway.ca_pins.len() <= MAX_PINS && gateway.ca_pins.iter().all(pin),
+        "gateway.ca-pins",
+        "must be up to 16 pins: \"sha256/\" and the SHA-256 of a CA's key in base64",
+        "copy a pin that pos-agent doctor shows, or leave it out",
+    ));
+    if let Some(model) = &gateway.device_type {
+        let fits = is_made_of(model, 32, |b| b.is_ascii_graphic() || b == b' ') && model.trim() == model;
+        found.add(check(
+            fits,
+            "gateway.device-type",
+            "must be 1 to 32 printable ASCII characters",
+            "write the model as the gateway names it",
+        ));
+    }
+    for (aid, brand) in &gateway.brand_by_aid {
+        // An AID prefix of 5 bytes is a scheme (RID), 16 bytes the longest AID (ISO 7816-4, 8.2.1.2).
+        let hex = aid.len() % 2 == 0 && aid.len() >= 10;
+        let hex = hex && is_made_of(aid, 32, |b| matches!(b, b'0'..=b'9' | b'A'..=b'F'));
+        let brand = is_made_of(brand, 32, |b| b.is_ascii_alphanumeric() || b == b'_');
+        found.add(check(
+            hex && brand,
+            "gateway.brand-by-aid",
+            "needs an AID of 10 to 32 upper-case hex digits and a brand of up to 32 letters, digits or underscores",
+            "write it as A0000000031010 = \"VISA\"",
+        ));
+    }
+    found.add(within("gateway.expiry-warning-days", gateway.expiry_warning_days, &EXPIRY_WARNING_DAYS));
+    found.add(within("gateway.connect-timeout-ms", gateway.connect_timeout_ms, &CONNECT_TIMEOUT_MS));
+    found.add(within("gateway.resend-after-s", gateway.resend_after_s, &RESEND_S));
+    found.add(within("gateway.answer-timeout-ms", gateway.answer_timeout_ms, &ANSWER_TIMEOUT_MS));
+}
+
+/// All of it or nothing: a gateway that asks for a certificate is not spoken to without.
+fn client_certificate(found: &mut FaultList, gateway: &Gateway) {
+    let Gateway { client_certificate_file: file, client_key_file: key, client_key_credential: name, .. } = gateway;
+    found.add(check(
+        file.is_some() == (key.is_some() || name.is_some()),
+        "gateway.client-certificate-file",
+        "a certificate of ours needs its key, and a key its certificate",
+        "give client-certificate-file with client-key-file or client-key-credential, or none of them",
+    ));
+    found.add(check(
+        key.is_none() || name.is_none(),
+        "gateway.client-key-file",
+        "only one of client-key-file and client-key-credential can hold the key",
+        "leave one of them out",
+    ));
+    for (at, file) in [("gateway.client-certificate-file", file), ("gateway.client-key-file", key)] {
+        if let Some(file) = file {
+            found.add(absolute(at, file));
+        }
+    }
+    if let Some(name) = name {
+        found.add(credential("gateway.client-key-credential", name, "gateway-key"));
+    }
+}
+
+fn credential(key: &str, name: &str, example: &str) -> Result<(), ConfigFault> {
+    let fits = is_made_of(name, 255, |b| b.is_ascii_alphanumeric() || b"._-".contains(&b)) && !name.starts_with('.');
+    check(fits, key, "is not a credential name", &format!("write it as \"{example}\""))
+}
+
+fn url(text: &str) -> Result<(), ConfigFault> {
+    let wrong = |what: &str| fault("gateway.url", what, "write it as \"https://gateway.example\"");
+    if text.starts_with("http://") {
+        return Err(wrong("plain http is refused: anyone on the line could read and change payments"));
+    }
+    let Some(rest) = text.strip_prefix("https://") else {
+        return Err(wrong("must begin with https://"));
+    };
+    if !rest.bytes().all(|b| b.is_ascii_graphic()) {
+        return Err(wrong("must not hold spaces or other than ASCII characters"));
+    }
+    if rest.split('/').next().is_some_and(|authority| authority.contains('@')) {
+        return Err(wrong("must not hold a user name or password"));
+    }
+    if rest.contains(['?', '#']) {
+        return Err(wrong("must not hold a query (?) or a fragment (#)"));
+    }
+    let host = text.parse::<Uri>().ok().and_then(|uri| uri.host().map(str::to_owned));
+    match host {
+        Some(host) if !host.is_empty() => Ok(()),
+        _ => Err(wrong("is not an address")),
+    }
+}
+
+/// Looks at every file that is named.
+pub fn check_files(found: &mut FaultList, gateway: &Gateway) {
+    let Gateway { ca_file, client_certificate_file, client_key_file, token_file, .. } = gateway;
+    found.add(certificates("gateway.ca-file", ca_file, "the gateway's CA certificate"));
+    if let Some(file) = client_certificate_file {
+        found.add(certificates("gateway.client-certificate-file", file, "our certificate"));
+    }
+    if let Some(file) = client_key_file {
+        found.add(in_words("gateway.client-key-file", key_file(file)).map(drop));
+    }
+    if let Some(file) = token_file {
+        found.add(in_words("gateway.token-file", secret_file(file)).map(drop));
+    }
+    let Gateway { client_key_credential, token_credential, .. } = gateway;
+    for (key, name) in
+        [("gateway.client-key-credential", client_key_credential), ("gateway.token-credential", token_credential)]
+    {
+        let Some(name) = name else { continue };
+        let lost = credential_is_there(name) == Some(false);
+        found.add(ensure(!lost, key, || {
+            (
+                format!("systemd handed over nothing as the credential \"{name}\""),
+                format!(
+                    "write it into the file that LoadCredential={name}:… of the unit names (/etc/pos-agent/{name}, unless that was \
+                     changed), as root, mode 0600; then systemctl restart pos-agent"
+                ),
+            )
+        }));
+    }
+}
+
+fn certificates(key: &str, file: &Path, whose: &str) -> Result<(), ConfigFault> {
+    let wrong =
+        |what: &str| fault(key, &format!("{}: {what}", file.display()), &format!("put {whose} there in PEM form"));
+    let found = CertificateDer::pem_file_iter(file).map_err(|error| wrong(&format!("cannot be read ({error})")))?;
+    let mut count = 0_usize;
+    for certificate in found {
+        certificate.map_err(|error| wrong(&format!("is damaged ({error})")))?;
+        count += 1;
+    }
+    if count == 0 { Err(wrong("holds no certificate")) } else { Ok(()) }
+}
+
+/// Defaults with their reasons.
+mod defaults {
+    /// TCP and a full handshake over a slow mobile line (security: 5, host timeout).
+    pub(super) fn connect_timeout_ms() -> u64 {
+        10_000
+    }
+
+    /// Longer than any host is waited for, several times.
+    pub(super) fn resend_after_s() -> u64 {
+        180
+    }
+
+    /// Issuers answer within 30 s; after this the sale is looked up and reversed (security: 5, host timeout).
+    pub(super) fn answer_timeout_ms() -> u64 {
+        40_000
+    }
+
+    /// Long enough to have a certificate issued by people, short enough to be heeded.
+    pub(super) fn expiry_warning_days() -> u64 {
+        30
+    }
+}

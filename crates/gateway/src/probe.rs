@@ -1,0 +1,206 @@
+//! The way to the gateway step by step, for `pos-agent doctor`: the same files, certificates and lines as a payment
+//! has, and nothing that could move money: the probe without a token, and the query.
+//!
+//! It judges nothing: what a step found and how long it took is told, what it means is the doctor's business.
+
+use std::net::IpAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use hyper::Method;
+use tokio::time::{Instant, timeout};
+
+use super::address::Address;
+use super::answer::Reply;
+use super::client::{query_of, query_parameters, redirect, request_of};
+use super::fault::Fault;
+use super::files::Files;
+use super::line::{Exchange, GatewayLine, GatewayLines};
+use super::{Certificate, CertificateClock, Error, Expiry, Token, inquiry, json};
+use crate::config;
+use pos_core::sale::Inquiry;
+
+pub use super::line::Connection;
+
+/// Where systemd puts the credentials of a unit; root may look into it.
+const CREDENTIALS: &str = "/run/credentials/pos-agent.service";
+
+/// What a probe found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Probed {
+    /// The gateway's clock (`Date`), in seconds since 1970, when it says one.
+    pub unix_s: Option<i64>,
+    /// From the request to the end of its answer, on a line that stood.
+    pub round_trip: Duration,
+}
+
+/// What became of a query.
+#[derive(Debug)]
+pub struct QueryProbe {
+    /// HTTP status.
+    pub status: u16,
+    /// What it means to a reversal.
+    pub inquiry: Inquiry,
+    /// The gateway's words, when it refuses.
+    pub description: Option<String>,
+}
+
+/// A look at one gateway.
+pub struct GatewayProbe {
+    address: Address,
+    files: Arc<Files>,
+    lines: GatewayLines,
+    gateway: config::Gateway,
+    line: Option<GatewayLine>,
+}
+
+/// The folder of systemd's credentials: this process's own, else the unit's.
+#[must_use]
+pub fn credentials() -> Option<PathBuf> {
+    super::token::credentials().or_else(|| Some(PathBuf::from(CREDENTIALS)).filter(|folder| folder.is_dir()))
+}
+
+impl GatewayProbe {
+    /// Reads the certificates' files; opens nothing. Without a token there is no [`Self::ask`].
+    ///
+    /// # Errors
+    /// [`Error`], a mistake in the settings or a file.
+    pub fn new(gateway: &config::Gateway, token: Option<Token>, clock: CertificateClock) -> Result<Self, Error> {
+        let address = Address::parse(&gateway.url).map_err(|why| Error::Url { why: why.to_owned() })?;
+        let files = Arc::new(Files::new(gateway, credentials(), token, clock)?);
+        let connect = Duration::from_millis(gateway.connect_timeout_ms);
+        let lines = GatewayLines::new(address.clone(), Arc::clone(&files), connect);
+        Ok(Self { address, files, lines, gateway: gateway.clone(), line: None })
+    }
+
+    /// The gateway's addresses.
+    ///
+    /// # Errors
+    /// Why there are none.
+    pub async fn resolve(&self) -> Result<Vec<IpAddr>, Fault> {
+        let places = timeout(Duration::from_millis(self.gateway.connect_timeout_ms), self.lines.resolve()).await;
+        let places = places.map_err(|_| Fault::NameServerSilent)??;
+        Ok(places.into_iter().map(|place| place.ip()).collect())
+    }
+
+    /// Opens a line.
+    ///
+    /// # Errors
+    /// What a sale would hear.
+    pub async fn connect(&mut self) -> Result<Connection, Fault> {
+        let line = self.lines.open().await?;
+        let made = line.connection().clone();
+        self.line = Some(line);
+        Ok(made)
+    }
+
+    /// The certificates that the gateway showed, its own first; also when they were refused.
+    #[must_use]
+    pub fn chain(&self) -> Vec<Certificate> {
+        self.files.chain()
+    }
+
+    /// The CAs of `ca-file`.
+    #[must_use]
+    pub fn anchors(&self) -> Vec<Certificate> {
+        self.files.tls().0.anchors.clone()
+    }
+
+    /// Our own certificate.
+    #[must_use]
+    pub fn client(&self) -> Option<Certificate> {
+        self.files.tls().0.client.clone()
+    }
+
+    /// Everything that ends some day.
+    #[must_use]
+    pub fn expiries(&self) -> Vec<Expiry> {
+        self.files.expiries()
+    }
+
+    /// Sends the probe, without our token, and tells how long its answer took; any answer serves.
+    ///
+    /// # Errors
+    /// When there is no whole answer in time.
+    pub async fn round_trip(&mut self) -> Result<Duration, String> {
+        let path = self.address.path(&self.gateway.assumptions.probe_path, &[]);
+        let start = Instant::now();
+        self.send(None, &Method::GET, &path, None).await?;
+        Ok(start.elapsed())
+    }
+
+    /// The gateway's clock in its latest answer, in seconds since 1970.
+    #[must_use]
+    pub fn gateway_unix_s(&self) -> Option<i64> {
+        self.line.as_ref()?.gateway_unix_s()
+    }
+
+    /// Asks what became of a reference.
+    ///
+    /// # Errors
+    /// When there is no whole answer in time.
+    pub async fn ask(&mut self, reference: &str) -> Result<QueryProbe, String> {
+        let gateway = self.gateway.clone();
+        let assumptions = &gateway.assumptions;
+        let (method, path, body) = query_of(&self.address, assumptions, &query_parameters(&gateway, reference));
+        let token = self.files.token();
+        let mut reply = self.send(token.as_ref(), &method, &path, body.as_ref()).await?;
+        if let Some(target) = redirect(&self.address, &reply).map_err(|fault| fault.to_string())? {
+            reply = self.send(token.as_ref(), &method, &target, body.as_ref()).await?;
+            if reply.status == 307 {
+                let twice = Fault::RedirectsTwice;
+                return Err(format!("{twice}; check [gateway] url and [gateway.assumptions] query-path"));
+            }
+        }
+        let description = json::read(&reply.body).and_then(|body| {
+            body.pointer("/result/description")?.as_str().map(|text| text.chars().take(160).collect())
+        });
+        Ok(QueryProbe { status: reply.status, inquiry: inquiry::read(&reply, reference, assumptions), description })
+    }
+
+    async fn send(
+        &mut self,
+        token: Option<&Token>,
+        method: &Method,
+        path: &str,
+        body: Option<&Bytes>,
+    ) -> Result<Reply, String> {
+        let ms = self.gateway.answer_timeout_ms;
+        let mut why = None;
+        // A line that the gateway closed meanwhile is no fault; one that it closes at once is.
+        for _ in 1..=2 {
+            let request = request_of(&self.address, token, method.clone(), path, body);
+            let request = request.map_err(|fault| fault.to_string())?;
+            let mut line = match self.line.take() {
+                Some(line) => line,
+                None => self.lines.open().await.map_err(|fault| fault.to_string())?,
+            };
+            match timeout(Duration::from_millis(ms), line.exchange(request)).await {
+                Ok(Exchange::Answered(reply)) => {
+                    self.line = Some(line);
+                    return Ok(reply);
+                }
+                Ok(Exchange::HandedBack(_)) => why = line.why_ended(),
+                Ok(Exchange::Broken(fault)) => {
+                    let why = fault.to_string();
+                    let has_remedy = why.contains("; ");
+                    return Err(if has_remedy { why } else { format!("{why}; check the network and [gateway] url") });
+                }
+                Err(_) => {
+                    let late = Fault::AnswerTimedOut { ms: ms.into() };
+                    return Err(format!("{late}; check the network, then tell its operator"));
+                }
+            }
+        }
+        let closes = || format!("{}; tell the gateway's operator", Fault::ClosedAtOnce);
+        Err(why.map_or_else(closes, |fault| fault.to_string()))
+    }
+}
+
+impl std::fmt::Debug for GatewayProbe {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("GatewayProbe").field("gateway", &self.gateway.url).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,319 @@
+//! A sale as the form of `POST /v1/payments`: which parameters, from where, in which order. It sends nothing.
+//!
+//! The form holds the sealed card data and PIN block, so it lives in one buffer that is filled once, never grows (a
+//! buffer that grows leaves copies behind) and is wiped when its last user drops it.
+
+use bytes::Bytes;
+use zeroize::Zeroizing;
+
+use super::answer::is_payment_id;
+use super::{CardPayment, RequestTarget, WithoutCard};
+use crate::config::{self, ID};
+use pos_gateway_model::{self as parameter, Misfit};
+use pos_terms::card::{Presented, SealedPin};
+use pos_terms::money::{Amount, MoneyError};
+use pos_terms::transaction::{Kind, PaymentId};
+
+/// Where payments are made.
+const PAYMENTS: &str = "/v1/payments";
+/// Bytes of the form's buffer: three values of 2048 hex digits (SRED, PIN, ICC), one reference of 255 characters that
+/// escape to at most 12 bytes each, and 4 KiB for the names and the short values. What a till adds has its own room.
+const CAPACITY: usize = 3 * 2048 + 255 * 12 + 4096;
+/// Bytes that the parameters of a till may take in the form: some two hundred cart items.
+pub const MAX_PARAMETERS: usize = 64 * 1024;
+
+/// Why a payment cannot be put into a request. Nothing has been sent.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Error {
+    /// A value does not fit the interface.
+    #[error(transparent)]
+    Misfit(#[from] Misfit),
+    /// The amount cannot be written with two decimals.
+    #[error(transparent)]
+    Amount(#[from] MoneyError),
+    /// The reader's KSN or PIN block has a length that no scheme has.
+    #[error(
+        "{name} from the reader has {found} bytes; {expected} are possible; the reader is not set up as this program needs it"
+    )]
+    SealedLength {
+        /// The parameter.
+        name: &'static str,
+        /// Bytes found.
+        found: usize,
+        /// Bytes allowed.
+        expected: &'static str,
+    },
+    /// The earlier payment's or registration's id is none.
+    #[error("the id of the earlier payment or registration must be 32 letters and digits")]
+    NoId,
+    /// The values are together longer than any real request.
+    #[error("the request is longer than {CAPACITY} bytes")]
+    TooLong,
+}
+
+/// A request ready to be sent. Whoever sends it again must know that it was not processed; clones share the one body.
+///
+/// The body is ours and wiped. Copies that others make while it is sent: hyper copies it behind the request's head into
+/// its write buffer, rustls encrypts from there into its record buffer (ciphertext). hyper's buffer lives as long as
+/// the connection, is overwritten by the next request, and is freed without being wiped. What it then holds is what the
+/// reader encrypted; this program never has the keys.
+#[derive(Clone)]
+pub struct PreparedPayment {
+    pub(super) path: String,
+    pub(super) body: Bytes,
+    pub(super) asked: Expected,
+    /// It is a DELETE of this registration.
+    pub(super) forgets: Option<PaymentId>,
+}
+
+impl std::fmt::Debug for PreparedPayment {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { path: _, body, asked, forgets: _ } = self;
+        f.debug_struct("PreparedPayment").field("body_bytes", &body.len()).field("asked", asked).finish()
+    }
+}
+
+/// What an answer is compared with: one that says otherwise is not the answer to what was asked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Expected {
+    /// Our reference.
+    pub merchant_transaction_id: String,
+    /// What was asked for. Another amount is the sale's to judge; an answer without a currency is in this one.
+    pub amount: Amount,
+    /// `paymentType`.
+    pub payment_type: String,
+}
+
+/// The form of a sale (interface: Basic payment parameters, Authentication, Point of sale); or of a card that is stored
+/// without a payment (Tokenization and registration parameters): no amount, and none of what a chip signs for an issuer
+/// that is not asked.
+///
+/// # Errors
+/// The first value that does not fit.
+pub(super) fn payment(
+    gateway: &config::Gateway,
+    place: &config::PointOfSale,
+    payment: &CardPayment<'_>,
+) -> Result<PreparedPayment, Error> {
+    let presented = payment.presented;
+    let stores = payment.payment_type == Kind::StoreCard.payment_type();
+    let mut form = Form::new(payment.parameters);
+    basics(&mut form, gateway, payment.payment_type, payment.amount, payment.merchant_transaction_id)?;
+    form.parameters(payment.parameters)?;
+    if let Some(brand) = brand(gateway, presented) {
+        form.text("paymentBrand", brand)?;
+    }
+    form.text("pos.entryMode", presented.facts.entry.as_str())?;
+    form.text("pos.terminalId", &place.terminal_id)?;
+    form.text("pos.transactionSource", "POS")?;
+    form.text("pos.transactionSequenceNumber", &payment.sequence_number.to_string())?;
+    // A serial number with letters is not an error: the parameter is optional and takes digits alone.
+    if parameter::find("pos.deviceId").is_some_and(|row| row.format.fits(payment.device_serial)) {
+        form.text("pos.deviceId", payment.device_serial)?;
+    }
+    form.optional("pos.deviceType", gateway.device_type.as_deref())?;
+    if let Some(location) = place.location.as_ref().filter(|_| !stores) {
+        form.text("pos.location.latitude", &location.latitude)?;
+        form.text("pos.location.longitude", &location.longitude)?;
+        form.optional("pos.location.accuracy", location.accuracy.as_deref())?;
+    }
+    if let Some(number) = presented.facts.pan_sequence_number.filter(|_| !stores) {
+        form.text("pos.panSequenceNumber", &format!("{number:02}"))?;
+    }
+    let pin_entry = if payment.pin_entry { "PIN_ENTRY_AVAILABLE" } else { "PIN_ENTRY_UNAVAILABLE" };
+    if !stores {
+        form.text("pos.pinEntryCapability", pin_entry)?;
+    }
+    card(&mut form, presented, !stores)?;
+    Ok(PreparedPayment {
+        path: if stores { gateway.assumptions.registration_path.clone() } else { PAYMENTS.to_owned() },
+        forgets: None,
+        body: form.finish(),
+        asked: Expected {
+            merchant_transaction_id: payment.merchant_transaction_id.to_owned(),
+            amount: payment.amount,
+            payment_type: payment.payment_type.to_owned(),
+        },
+    })
+}
+
+/// The form of a request without a card.
+///
+/// # Errors
+/// The first value that does not fit.
+pub(super) fn without_card(gateway: &config::Gateway, asked: &WithoutCard<'_>) -> Result<PreparedPayment, Error> {
+    let expected = Expected {
+        merchant_transaction_id: asked.merchant_transaction_id.to_owned(),
+        amount: asked.amount,
+        payment_type: asked.payment_type.to_owned(),
+    };
+    if let RequestTarget::Forget(id) = asked.on {
+        // Its id alone says all (interface: Tokenization and registration parameters). The entity goes into the query
+        // string.
+        let path = with_id(&format!("{}/{ID}", gateway.assumptions.registration_path), id)?;
+        return Ok(PreparedPayment { path, body: Bytes::new(), asked: expected, forgets: Some(PaymentId::new(id)) });
+    }
+    let mut form = Form::new(asked.parameters);
+    basics(&mut form, gateway, asked.payment_type, asked.amount, asked.merchant_transaction_id)?;
+    form.parameters(asked.parameters)?;
+    let path = match asked.on {
+        RequestTarget::Payment(id) => with_id(&gateway.assumptions.follow_up_path, id.as_str())?,
+        RequestTarget::Registration(id) => with_id(&gateway.assumptions.registration_payment_path, id)?,
+        RequestTarget::Forget(_) => return Err(Error::NoId),
+        RequestTarget::Reference { payment, practice } => {
+            form.text("referenceUuid", payment.as_str())?;
+            form.text("standingInstruction.industryPractice", practice)?;
+            PAYMENTS.to_owned()
+        }
+    };
+    Ok(PreparedPayment { path, body: form.finish(), asked: expected, forgets: None })
+}
+
+/// A path of the settings with its id, which must be one: 32 letters and digits (interface: Resources).
+fn with_id(path: &str, id: &str) -> Result<String, Error> {
+    if is_payment_id(id) { Ok(path.replace(ID, id)) } else { Err(Error::NoId) }
+}
+
+/// The form of a reversal: what refers to an earlier payment, with paymentType RV (design: Reading the interface
+/// documents).
+///
+/// # Errors
+/// The first value that does not fit.
+pub(super) fn reversal(
+    gateway: &config::Gateway,
+    payment: &PaymentId,
+    amount: Amount,
+    merchant_transaction_id: &str,
+) -> Result<PreparedPayment, Error> {
+    let on = RequestTarget::Payment(payment);
+    without_card(gateway, &WithoutCard { payment_type: "RV", on, amount, merchant_transaction_id, parameters: &[] })
+}
+
+fn basics(
+    form: &mut Form,
+    gateway: &config::Gateway,
+    payment_type: &str,
+    amount: Amount,
+    merchant_transaction_id: &str,
+) -> Result<(), Error> {
+    form.text("entityId", &gateway.entity_id)?;
+    if payment_type != Kind::StoreCard.payment_type() {
+        form.text("amount", &amount.to_gateway()?)?;
+        form.text("currency", amount.currency().code())?;
+        form.text("paymentType", payment_type)?;
+    }
+    form.text("merchantTransactionId", merchant_transaction_id)?;
+    let test_mode = gateway.test_mode.map(|mode| match mode {
+        config::TestMode::External => "EXTERNAL",
+        config::TestMode::Internal => "INTERNAL",
+    });
+    form.optional("testMode", test_mode)
+}
+
+fn card(form: &mut Form, presented: &Presented, with_chip: bool) -> Result<(), Error> {
+    form.hex("pos.encryptedSred.data", presented.card.data.expose())?;
+    form.ksn("pos.encryptedSred.ksn", presented.card.ksn.expose())?;
+    if let Some(SealedPin { block, ksn }) = &presented.pin {
+        let block = block.expose();
+        if !matches!(block.len(), 8 | 16) {
+            let name = "pos.encryptedPin.data";
+            return Err(Error::SealedLength { name, found: block.len(), expected: "8 or 16" });
+        }
+        form.hex("pos.encryptedPin.data", block)?;
+        form.ksn("pos.encryptedPin.ksn", ksn.expose())?;
+    }
+    match presented.icc.expose() {
+        tlvs if with_chip && !tlvs.is_empty() => form.hex("pos.iccDataRequest", tlvs),
+        _ => Ok(()),
+    }
+}
+
+/// The brand of the longest AID prefix in the settings; without one the gateway detects it (interface: `paymentBrand`).
+fn brand<'a>(gateway: &'a config::Gateway, presented: &Presented) -> Option<&'a str> {
+    let aid = presented.facts.aid.as_deref()?;
+    let prefixes = gateway.brand_by_aid.iter().filter(|(prefix, _)| aid.starts_with(prefix.as_str()));
+    prefixes.max_by_key(|(prefix, _)| prefix.len()).map(|(_, brand)| brand.as_str())
+}
+
+/// The body under construction.
+struct Form(Zeroizing<Vec<u8>>);
+
+impl Form {
+    /// With room for what the till adds: at most three bytes for each of its own.
+    fn new(parameters: &[(String, String)]) -> Self {
+        let added: usize = parameters.iter().map(|(name, value)| 3 * (name.len() + value.len()) + 2).sum();
+        Self(Zeroizing::new(Vec::with_capacity(CAPACITY + added.min(MAX_PARAMETERS))))
+    }
+
+    fn optional(&mut self, name: &'static str, value: Option<&str>) -> Result<(), Error> {
+        value.map_or(Ok(()), |value| self.text(name, value))
+    }
+
+    fn text(&mut self, name: &'static str, value: &str) -> Result<(), Error> {
+        row(name).check(value)?;
+        self.begin(name)?;
+        for piece in form_urlencoded::byte_serialize(value.as_bytes()) {
+            self.push(piece.as_bytes())?;
+        }
+        Ok(())
+    }
+
+    /// What a till adds; each was checked when it was asked for.
+    fn parameters(&mut self, parameters: &[(String, String)]) -> Result<(), Error> {
+        let start = self.0.len();
+        for (name, value) in parameters {
+            for (n, part) in [name, value].into_iter().enumerate() {
+                self.push(if n == 0 { b"&" } else { b"=" })?;
+                for piece in form_urlencoded::byte_serialize(part.as_bytes()) {
+                    self.push(piece.as_bytes())?;
+                }
+            }
+        }
+        if self.0.len() - start > MAX_PARAMETERS { Err(Error::TooLong) } else { Ok(()) }
+    }
+
+    fn ksn(&mut self, name: &'static str, ksn: &[u8]) -> Result<(), Error> {
+        match ksn.len() {
+            10 | 12 => self.hex(name, ksn),
+            found => Err(Error::SealedLength { name, found, expected: "10 or 12" }),
+        }
+    }
+
+    /// Upper-case hex, written in place: hex digits need no escaping, and no other copy of them is made.
+    fn hex(&mut self, name: &'static str, bytes: &[u8]) -> Result<(), Error> {
+        const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
+        self.begin(name)?;
+        let start = self.0.len();
+        for byte in bytes {
+            self.push(&[DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 0x0F)]])?;
+        }
+        let written = std::str::from_utf8(&self.0[start..]).expect("hex digits are ASCII");
+        row(name).check(written)?;
+        Ok(())
+    }
+
+    fn begin(&mut self, name: &'static str) -> Result<(), Error> {
+        if !self.0.is_empty() {
+            self.push(b"&")?;
+        }
+        self.push(name.as_bytes())?;
+        self.push(b"=")
+    }
+
+    fn push(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        if bytes.len() > self.0.capacity() - self.0.len() {
+            return Err(Error::TooLong);
+        }
+        self.0.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    fn finish(self) -> Bytes {
+        Bytes::from_owner(self.0)
+    }
+}
+
+/// The names in this file are constants; `tests/gateway/parameters.rs` holds each of them against the table.
+fn row(name: &'static str) -> &'static parameter::Row {
+    parameter::find(name).expect("every parameter that is sent has a row")
+}

@@ -1,0 +1,79 @@
+//! Texts from the gateway made harmless: what is left can be printed, logged and shown (design: invariant 9).
+
+use pos_terms::card::mask_pans;
+
+/// Most characters of one text (interface: Point of sale).
+pub(super) const MAX_TEXT: usize = 2048;
+
+/// Most lines of one text: as many as the longest one fills on paper of 32 characters. Without it a text of line feeds
+/// would be metres of paper.
+pub(super) const MAX_LINES: usize = 64;
+
+/// Whether line feeds are part of the text.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum LineFeeds {
+    /// They are kept (`pos.statusText`).
+    Keep,
+    /// They become spaces.
+    Join,
+}
+
+/// `text` without control characters (C0, DEL, C1) and without characters that show nothing and change how others are
+/// shown (direction marks, zero-width characters), at most [`MAX_TEXT`] characters; `None` when nothing is left.
+pub(super) fn clean(text: &str, lines: LineFeeds) -> Option<String> {
+    let cleaned: String = text
+        .chars()
+        .filter_map(|c| match c {
+            '\n' if lines == LineFeeds::Keep => Some('\n'),
+            '\n' | '\t' => Some(' '),
+            c if c.is_control() || is_invisible(c) => None,
+            c => Some(c),
+        })
+        .collect();
+    // Whoever wrote a PAN into it, it goes no further; cut before, one across the cut would not be seen as one.
+    let cleaned: String = mask_pans(&cleaned).chars().take(MAX_TEXT).collect();
+    (!cleaned.trim().is_empty()).then_some(cleaned)
+}
+
+/// [`clean`] with its line feeds, for paper and people: at most [`MAX_LINES`] lines, and what was cut says so.
+pub(super) fn clean_lines(text: &str) -> Option<String> {
+    let text = clean(text, LineFeeds::Keep)?;
+    let Some((cut, _)) = text.match_indices('\n').nth(MAX_LINES - 1) else { return Some(text) };
+    // The mark stands on the last line that is left.
+    Some(format!("{}\u{2026}", text[..cut].trim_end()))
+}
+
+fn is_invisible(c: char) -> bool {
+    matches!(c,
+        '\u{AD}' | '\u{61C}' | '\u{180E}' | '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2060}'..='\u{206F}'
+        | '\u{FE00}'..='\u{FE0F}' | '\u{FEFF}' | '\u{FFF9}'..='\u{FFFB}' | '\u{E0000}'..='\u{E0FFF}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_that_steers_a_printer_or_a_terminal_is_left() {
+        let given = "Dank\u{1B}@e\r\nfür\u{9B}2J Ihren\u{202E} Ein\u{200B}kauf\u{7F}\0\t!";
+        assert_eq!(clean(given, LineFeeds::Keep).as_deref(), Some("Dank@e\nfür2J Ihren Einkauf !"));
+        assert_eq!(clean(given, LineFeeds::Join).as_deref(), Some("Dank@e für2J Ihren Einkauf !"));
+        assert_eq!(clean("\u{1B}\r\n ", LineFeeds::Keep), None);
+        assert_eq!(clean(&"x".repeat(5000), LineFeeds::Keep).unwrap().len(), MAX_TEXT);
+    }
+
+    #[test]
+    fn a_text_of_line_feeds_has_an_end_that_says_so() {
+        let cut = clean_lines(&"a\n".repeat(1000)).unwrap();
+        assert_eq!(cut.lines().count(), MAX_LINES);
+        assert!(cut.ends_with("a\n a\u{2026}".replace(' ', "").as_str()));
+        let whole = vec!["line"; MAX_LINES].join("\n");
+        assert_eq!(clean_lines(&whole), Some(whole));
+    }
+
+    #[test]
+    fn a_card_number_across_the_cut_is_masked_too() {
+        let text = format!("{}4761739001010119", "x".repeat(MAX_TEXT - 14));
+        assert!(clean(&text, LineFeeds::Keep).unwrap().ends_with("x476173******01"));
+    }
+}

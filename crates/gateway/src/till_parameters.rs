@@ -1,0 +1,277 @@
+//! Parameters that a till adds to its sale: flat names (`cart.items[0].name`) or nested JSON become the flat names that
+//! the gateway takes (interface: What the service does). What the terminal itself says is not the till's to add, and
+//! what this call or this gateway does not take is refused here, before a card is asked for.
+
+use serde_json::{Map, Value};
+
+use super::request::MAX_PARAMETERS;
+use crate::config::Assumptions;
+use pos_gateway_model::form::{self, FormContext};
+use pos_gateway_model::{self as parameter, Call, Direction, Names, named_in, shown};
+use pos_terms::emv::pan;
+use pos_terms::transaction::Kind;
+
+/// Names that belong to the terminal: it knows them better, or they would be card data.
+const OWNED: [&str; 13] = [
+    "Authorization",
+    "amount",
+    "currency",
+    "entityId",
+    "paymentType",
+    "paymentBrand",
+    "merchantTransactionId",
+    "testMode",
+    "referenceUuid",
+    "pos",
+    "card",
+    "tokenAccount",
+    "overridePaymentType",
+];
+/// Other means of payment and proofs of them: at the counter the card pays, and the journal keeps none of these.
+const OTHER_MEANS: [&str; 5] = ["bankAccount", "virtualAccount", "giftCard", "threeDSecure", "recurringMigration"];
+/// What may go with a card that is stored without a payment.
+const WITH_A_STORED_CARD: [&str; 2] = ["customer", "billing"];
+/// Which of the two kinds of increment it is; the terminal says it there.
+const PRACTICE: &str = "standingInstruction.industryPractice";
+/// Structures whose members are keys in brackets (interface: Custom parameters and scheme data; Merchant; Risk).
+const KEYED: [&str; 4] = ["customParameters", "merchant.data", "risk.parameters", "threeDSecure.schemeData"];
+/// Deepest nesting: `airline.passengers[0].legs[0].carrierCode` has five levels.
+const MAX_DEPTH: usize = 8;
+
+/// Why a parameter cannot be sent. The value is not shown.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{name}: {why}")]
+pub struct UnfitParameter {
+    /// Its flat name.
+    pub name: String,
+    /// What is wrong and what to do.
+    pub why: String,
+}
+
+/// The till's parameters by their flat names, in the order of their names; each is known to the interface's data model
+/// and fits it, the call of this kind and this gateway take it, and together they break no rule.
+///
+/// # Errors
+/// The first that cannot be sent.
+pub fn parameters(
+    added: &Map<String, Value>,
+    kind: Kind,
+    assumptions: &Assumptions,
+) -> Result<Vec<(String, String)>, UnfitParameter> {
+    if added.is_empty() {
+        return Ok(Vec::new());
+    }
+    let call = call_of(kind);
+    let mut flat = flattened(added)?;
+    let names = Names::new(&assumptions.wallets, &assumptions.schemes);
+    let other_means = |word: &str| OTHER_MEANS.contains(&word) || names.wallets.iter().any(|wallet| wallet == word);
+    let is_the_terminals = |name: &str| is_owned(name) || call == Call::Increment && name == PRACTICE;
+    for (name, value) in &flat {
+        let why = match first_word(name) {
+            _ if pan::is_in(name) || (pan::is_in(value) && !is_telephone(name)) => {
+                "it looks like a card number, which belongs into the reader alone; leave it out"
+            }
+            _ if kind == Kind::ForgetCard => "a stored card is forgotten by its id alone; leave it out",
+            word if kind == Kind::StoreCard && !WITH_A_STORED_CARD.contains(&word) => {
+                "nothing is paid: with a card to store go customer and billing alone; leave it out"
+            }
+            _ if is_the_terminals(name) => "the terminal says this itself; leave it out",
+            word if other_means(word) => "a card pays at this terminal; leave it out",
+            "integrity" => "it is for the script of a page, and a terminal shows no page; leave it out",
+            "overrideHolder" if call == Call::Payment => {
+                "it is for a stored card, and here a card is read; leave it out, or pay by registration"
+            }
+            "job" if matches!(call, Call::Payment | Call::ByRegistration) => {
+                "a terminal makes payments and sets up no subscription; leave it out"
+            }
+            _ => continue,
+        };
+        return Err(problem(name, why));
+    }
+    // Some rules look at what kind of payment it is. What else the terminal adds is not there yet, and not the till's
+    // to miss.
+    flat.push(("paymentType".to_owned(), kind.payment_type().to_owned()));
+    let asked = FormContext { direction: Direction::Request, call, from_client_side: false, names: &names };
+    let violation = form::judge(&flat, &asked).into_iter().find(|violation| !is_the_terminals(&violation.name));
+    flat.pop();
+    if let Some(violation) = violation {
+        return Err(UnfitParameter { why: format!("{}; {}", violation.problem, violation.rule), name: violation.name });
+    }
+    for (name, _) in &flat {
+        let Ok(known) = named_in(name, &names, Direction::Request, call) else { continue };
+        if assumptions.parameters_not_taken.iter().any(|entry| parameter::means(entry, &known.name())) {
+            return Err(problem(name, "this gateway does not take it (parameters-not-taken); leave it out"));
+        }
+    }
+    Ok(flat)
+}
+
+/// The call of the interface that makes such a transaction.
+fn call_of(kind: Kind) -> Call {
+    match kind {
+        Kind::Sale | Kind::PreAuthorisation | Kind::Credit => Call::Payment,
+        Kind::ByRegistration | Kind::PreAuthorisationByRegistration => Call::ByRegistration,
+        Kind::StoreCard | Kind::ForgetCard => Call::Registration,
+        Kind::Capture | Kind::Refund | Kind::Reversal => Call::FollowUp,
+        Kind::Increment | Kind::Reauthorisation => Call::Increment,
+    }
+}
+
+fn is_owned(name: &str) -> bool {
+    OWNED.contains(&first_word(name))
+}
+
+/// The number of a telephone abroad may look like a card's.
+fn is_telephone(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    name.ends_with("phone") || name.ends_with("mobile")
+}
+
+fn first_word(name: &str) -> &str {
+    name.split(['.', '[']).next().unwrap_or_default()
+}
+
+/// Whether a till asks with the parameters that were sent before, in whatever form it writes them now.
+#[must_use]
+pub fn are_the_same(added: &Map<String, Value>, sent: &[(String, String)]) -> bool {
+    flattened(added).is_ok_and(|flat| flat == sent)
+}
+
+fn flattened(added: &Map<String, Value>) -> Result<Vec<(String, String)>, UnfitParameter> {
+    let mut flat = Vec::new();
+    for (name, value) in added {
+        flatten(name.clone(), value, 0, &mut flat)?;
+    }
+    let bytes: usize = flat.iter().map(|(name, value)| 3 * (name.len() + value.len()) + 2).sum();
+    if bytes > MAX_PARAMETERS {
+        let why = format!("all parameters together are more than {MAX_PARAMETERS} bytes");
+        return Err(UnfitParameter { name: "parameters".to_owned(), why });
+    }
+    flat.sort();
+    for (n, (name, _)) in flat.iter().enumerate() {
+        if n > 0 && flat[n - 1].0 == *name {
+            return Err(problem(name, "it is given twice"));
+        }
+    }
+    Ok(flat)
+}
+
+fn flatten(name: String, value: &Value, depth: usize, flat: &mut Vec<(String, String)>) -> Result<(), UnfitParameter> {
+    if depth > MAX_DEPTH {
+        return Err(problem(&name, "it is nested too deeply"));
+    }
+    if is_owned(&name) {
+        return Err(problem(&name, "the terminal says this itself; leave it out"));
+    }
+    match value {
+        Value::String(text) => flat.push((name, text.clone())),
+        Value::Bool(yes) => flat.push((name, yes.to_string())),
+        Value::Number(number) if number.is_u64() || number.is_i64() => flat.push((name, number.to_string())),
+        Value::Number(_) => return Err(problem(&name, "write it as a string: a number could be rounded")),
+        Value::Null => return Err(problem(&name, "it is null; leave it out")),
+        Value::Array(values) => {
+            for (n, value) in values.iter().enumerate() {
+                flatten(format!("{name}[{n}]"), value, depth + 1, flat)?;
+            }
+        }
+        Value::Object(members) => {
+            let keyed = KEYED.contains(&name.as_str());
+            for (key, value) in members {
+                let name = if keyed { format!("{name}[{key}]") } else { format!("{name}.{key}") };
+                flatten(name, value, depth + 1, flat)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn problem(name: &str, why: &str) -> UnfitParameter {
+    UnfitParameter { name: shown(name), why: why.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<Vec<(String, String)>, String> {
+        let json: Value = serde_json::from_str(text).unwrap();
+        let read = parameters(json.as_object().unwrap(), Kind::Sale, &Assumptions::default());
+        read.map_err(|problem| problem.to_string())
+    }
+
+    #[test]
+    fn with_a_stored_card_goes_what_the_gateway_takes_there() {
+        let read = |kind, text: &str| {
+            let json: Value = serde_json::from_str(text).unwrap();
+            let read = parameters(json.as_object().unwrap(), kind, &Assumptions::default());
+            read.map_err(|problem| problem.to_string())
+        };
+        let customer = r#"{"customer":{"givenName":"Ada","surname":"Poe"}}"#;
+        assert_eq!(read(Kind::StoreCard, customer).map(|flat| flat.len()), Ok(2));
+        for text in [r#"{"taxAmount":"1.00"}"#, r#"{"createRegistration":true}"#, r#"{"merchantMemo":"a long note"}"#] {
+            assert!(read(Kind::StoreCard, text).unwrap_err().contains("nothing is paid"), "{text}");
+        }
+        assert!(read(Kind::ForgetCard, customer).unwrap_err().contains("by its id alone"));
+    }
+
+    #[test]
+    fn flat_and_nested_names_are_the_same() {
+        let flat =
+            read(r#"{"cart.items[0].name":"Tea","cart.items[0].price":"2.50","customParameters[shop]":"7"}"#).unwrap();
+        let nested =
+            read(r#"{"cart":{"items":[{"name":"Tea","price":"2.50"}]},"customParameters":{"shop":7}}"#).unwrap();
+        assert_eq!(flat, nested);
+        assert_eq!(flat[0], ("cart.items[0].name".to_owned(), "Tea".to_owned()));
+    }
+
+    #[test]
+    fn what_the_terminal_says_itself_and_what_cannot_be_sent_is_refused_by_name() {
+        for (text, problem) in [
+            (r#"{"amount":"1.00"}"#, "amount: the terminal says this itself; leave it out"),
+            (r#"{"card":{"number":"4111"}}"#, "card: the terminal says this itself; leave it out"),
+            (r#"{"giftCard":{"pin":"1234"}}"#, "giftCard.pin: a card pays at this terminal; leave it out"),
+            (r#"{"threeDSecure.eci":"05"}"#, "threeDSecure.eci: a card pays at this terminal; leave it out"),
+            (r#"{"pos.entryMode":"ICC"}"#, "pos.entryMode: the terminal says this itself; leave it out"),
+            (r#"{"4111111111111119":null}"#, "****************: it is null; leave it out"),
+            (r#"{"taxAmount":1.5}"#, "taxAmount: write it as a string: a number could be rounded"),
+            (r#"{"taxAmount":null}"#, "taxAmount: it is null; leave it out"),
+            (
+                r#"{"merchantMemo":"short"}"#,
+                "merchantMemo: is too short (5 characters); must be 8 to 255 characters without control characters",
+            ),
+            (
+                r#"{"merchantMemmo":"longer than eight"}"#,
+                "merchantMemmo: unknown parameter; did you mean merchantMemo?",
+            ),
+            (
+                r#"{"billing.houseNumber2":"7"}"#,
+                "billing.houseNumber1: required and not sent; houseNumber2 comes only with houseNumber1 (house-number)",
+            ),
+            (r#"{"cart.items[0].name":"a","cart":{"items":[{"name":"b"}]}}"#, "cart.items[0].name: it is given twice"),
+        ] {
+            assert_eq!(read(text).unwrap_err(), problem);
+        }
+        for value in ["4222222222222", "374245001751006", "card 4761-7390-0101-0119", "6799998900000074316"] {
+            for name in [
+                "customParameters[note]",
+                "merchantMemo",
+                "customer.givenName",
+                "billing.street1",
+                "cart.items[0].name",
+            ] {
+                let refused = read(&format!(r#"{{"{name}":"{value}"}}"#)).unwrap_err();
+                assert!(refused.contains("looks like a card number"), "{name}: {refused}");
+                assert!(!refused.contains("7390") && !refused.contains(value), "{refused}");
+            }
+        }
+        assert!(
+            read(r#"{"customParameters[4761739001010119]":"1"}"#).unwrap_err().contains("looks like a card number")
+        );
+        // A telephone, and what is written on a packet.
+        let customer = r#"{"customer":{"givenName":"Ada","surname":"Poe","workPhone":"4222222222222"}}"#;
+        assert_eq!(read(customer).map(|flat| flat.len()), Ok(3));
+        assert!(read(r#"{"cart":{"items":[{"name":"4006381333931"}]}}"#).is_ok());
+        let deep = format!("{}1{}", r#"{"a":"#.repeat(12), "}".repeat(12));
+        assert!(read(&deep).unwrap_err().contains("nested too deeply"));
+    }
+}

@@ -1,0 +1,354 @@
+//! `[[printer]]`: a receipt printer, and the parts of a QR template. Values only; what they do is the business of
+//! `printer`.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::path::PathBuf;
+
+use serde::Deserialize;
+use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
+use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
+
+use crate::logo::logo_file;
+
+use pos_daemon::settings::{BAUD, ConfigFault, FaultList, absolute, check, ensure, fault, is_made_of, port, within};
+
+/// One for each copy.
+const MAX_PRINTERS: usize = 2;
+/// A QR code of version 14 at level M holds 362 bytes: its 73 modules of four dots still fit the narrowest paper (384).
+const MAX_QR: usize = 362;
+
+/// A receipt printer.
+#[derive(Clone, Debug, Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Printer {
+    /// What people call it; `printer-1` and `printer-2` when the file gives no name.
+    #[serde(default)]
+    pub name: String,
+    /// `tcp://host:9100`, a tty, or a USB printer as `/dev/usb/lp0`.
+    pub port: String,
+    /// Line speed of a tty, in baud.
+    #[serde(default = "pos_daemon::settings::default_baud")]
+    pub baud: u32,
+    /// How the printer at a tty says that its buffer is full.
+    #[serde(default)]
+    pub flow_control: FlowControl,
+    /// Characters on a line: 32, 42 or 48.
+    #[serde(default = "columns")]
+    pub columns: u8,
+    /// What the printer's bytes above 7F mean.
+    #[serde(default)]
+    pub code_page: CodePage,
+    /// The page's number at this printer (ESC t), where it is not Epson's.
+    pub code_page_number: Option<u8>,
+    /// How the paper is cut.
+    #[serde(default)]
+    pub cut: Cut,
+    /// A picture for the head of each receipt, PBM: `convert shop.png -resize 384x -monochrome logo.pbm`.
+    pub logo: Option<PathBuf>,
+    /// What the QR code at the foot of the customer's copy says, as `https://shop.example/r/{reference}`; also
+    /// `{number}`, `{terminal}`, `{amount}` and `{currency}`.
+    pub qr: Option<String>,
+    /// Whether the printer answers about its state (DLE EOT); `false`: it is never asked. Without it that is found out.
+    pub status: Option<bool>,
+    /// Which copies are printed by themselves.
+    #[serde(default)]
+    pub copies: Copies,
+}
+
+impl Printer {
+    /// Dots on a line: a character of font A is 12 wide, and 42 of them stand on paper of 512 (Epson TM-T20, TM-T88).
+    #[must_use]
+    pub fn dots(&self) -> usize {
+        if self.columns == 42 { 512 } else { usize::from(self.columns) * 12 }
+    }
+}
+
+/// How the device at a tty stops the flow.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema, serde::Serialize))]
+#[serde(rename_all = "kebab-case")]
+pub enum FlowControl {
+    /// Not at all.
+    #[default]
+    None,
+    /// By wire: RTS and CTS (printers call it DTR/DSR or hardware).
+    RtsCts,
+    /// By the bytes 11 and 13.
+    XonXoff,
+}
+
+/// Code pages of ESC/POS printers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema, serde::Serialize))]
+#[serde(rename_all = "kebab-case")]
+pub enum CodePage {
+    /// ASCII alone.
+    Ascii,
+    /// PC437, the default of most printers.
+    Cp437,
+    /// PC737: Greek.
+    Cp737,
+    /// PC775: Baltic.
+    Cp775,
+    /// PC850: Western Europe.
+    Cp850,
+    /// PC852: Central Europe (Polish, Czech, Hungarian, Croatian, …).
+    Cp852,
+    /// PC857: Turkish.
+    Cp857,
+    /// PC858: PC850 with the euro sign.
+    #[default]
+    Cp858,
+    /// PC866: Cyrillic.
+    Cp866,
+    /// Windows-1250: Central Europe.
+    Wpc1250,
+    /// Windows-1251: Cyrillic.
+    Wpc1251,
+    /// Windows-1252: Western Europe.
+    Wpc1252,
+    /// Windows-1253: Greek.
+    Wpc1253,
+    /// Windows-1254: Turkish.
+    Wpc1254,
+    /// Windows-1257: Baltic.
+    Wpc1257,
+}
+
+/// How the paper is cut at the end of a receipt.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema, serde::Serialize))]
+#[serde(rename_all = "kebab-case")]
+pub enum Cut {
+    /// One point is left.
+    #[default]
+    Partial,
+    /// Through.
+    Full,
+    /// The printer has no cutter: the paper is fed to the edge to tear it at.
+    None,
+}
+
+/// Which copies are printed by themselves.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema, serde::Serialize))]
+#[serde(rename_all = "kebab-case")]
+pub enum Copies {
+    /// The merchant's and the customer's.
+    #[default]
+    Both,
+    /// The merchant's only.
+    Merchant,
+    /// The customer's only.
+    Customer,
+    /// None; receipts are kept.
+    None,
+}
+
+/// A piece of a QR template.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part<'a> {
+    /// As it stands.
+    Text(&'a str),
+    /// Of the sale.
+    Value(Value),
+}
+
+/// What of a sale a QR code can hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Value {
+    /// `{reference}`: the till's.
+    Reference,
+    /// `{number}`: of the sale in the journal.
+    Number,
+    /// `{terminal}`: the terminal's id.
+    Terminal,
+    /// `{amount}`: what was, or would have been, charged, as `12.34`.
+    Amount,
+    /// `{currency}`: its code.
+    Currency,
+}
+
+/// The placeholders by their names.
+const VALUES: [(&str, Value); 5] = [
+    ("reference", Value::Reference),
+    ("number", Value::Number),
+    ("terminal", Value::Terminal),
+    ("amount", Value::Amount),
+    ("currency", Value::Currency),
+];
+
+impl Value {
+    /// The longest it can be in an address, where a byte may become three.
+    pub(super) fn longest(self) -> usize {
+        match self {
+            Self::Reference => 3 * 64,
+            Self::Number | Self::Amount => 20,
+            Self::Terminal => 32,
+            Self::Currency => 3,
+        }
+    }
+}
+
+/// The pieces of a QR template as `https://shop.example/r/{reference}`.
+///
+/// # Errors
+/// The placeholder that there is none of, or the brace that has no other.
+pub fn qr_parts(template: &str) -> Result<Vec<Part<'_>>, String> {
+    let mut parts = Vec::new();
+    let mut rest = template;
+    while let Some(at) = rest.find(['{', '}']) {
+        let (text, brace) = rest.split_at(at);
+        let Some((name, after)) = brace.strip_prefix('{').and_then(|inside| inside.split_once('}')) else {
+            return Err("has a brace without its other".to_owned());
+        };
+        let value = VALUES.iter().find(|(known, _)| *known == name).map(|(_, value)| *value);
+        let value = value.ok_or_else(|| format!("has no placeholder {{{name}}}"))?;
+        parts.extend([Part::Text(text), Part::Value(value)]);
+        rest = after;
+    }
+    parts.push(Part::Text(rest));
+    Ok(parts)
+}
+
+/// `[[printer]]` for each printer; a single `[printer]` is the same as one of them. Gives each a name.
+///
+/// # Errors
+/// What the file's form lacks.
+pub fn one_or_several<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Printer>, D::Error> {
+    struct OneOrSeveral;
+
+    impl<'de> Visitor<'de> for OneOrSeveral {
+        type Value = Vec<Printer>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a table [[printer]] for each printer")
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
+            Printer::deserialize(MapAccessDeserializer::new(map)).map(|printer| vec![printer])
+        }
+
+        fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<Self::Value, A::Error> {
+            Vec::deserialize(SeqAccessDeserializer::new(seq))
+        }
+    }
+
+    let mut printers = deserializer.deserialize_any(OneOrSeveral)?;
+    for (n, printer) in printers.iter_mut().enumerate().filter(|(_, printer)| printer.name.is_empty()) {
+        printer.name = format!("printer-{}", n + 1);
+    }
+    Ok(printers)
+}
+
+/// 80 mm paper, font A.
+fn columns() -> u8 {
+    42
+}
+
+/// Checks what types cannot say.
+pub fn check_values(found: &mut FaultList, printers: &[Printer]) {
+    found.add(check(
+        printers.len() <= MAX_PRINTERS,
+        "printer",
+        "there are more than two",
+        "keep one or two of the tables [[printer]]",
+    ));
+    let mut names = BTreeSet::new();
+    for (n, entry) in printers.iter().enumerate() {
+        printer(found, entry, |key| format!("printer[{n}].{key}"));
+        let unique = names.insert(&entry.name);
+        found.add(check(unique, &format!("printer[{n}].name"), "two printers have the same name", "give each its own"));
+    }
+}
+
+fn printer(found: &mut FaultList, printer: &Printer, key: impl Fn(&str) -> String) {
+    let name = is_made_of(&printer.name, 32, |b| b.is_ascii_alphanumeric() || b"-_".contains(&b));
+    found.add(check(name, &key("name"), "must be 1 to 32 letters, digits, - or _", "write it as \"counter\""));
+    found.add(port(&key("port"), &printer.port, "9100"));
+    found.add(within(&key("baud"), u64::from(printer.baud), &(u64::from(*BAUD.start())..=u64::from(*BAUD.end()))));
+    let fits = matches!(printer.columns, 32 | 42 | 48);
+    found.add(check(
+        fits,
+        &key("columns"),
+        "must be 32, 42 or 48",
+        "write what the printer's self-test counts on a line",
+    ));
+    found.add(check(
+        printer.code_page_number.is_none() || printer.code_page != CodePage::Ascii,
+        &key("code-page-number"),
+        "has no meaning with the code page ascii",
+        "choose the page that has this number, or leave the number out",
+    ));
+    if let Some(template) = &printer.qr {
+        found.add(qr(&key("qr"), template));
+    }
+}
+
+fn qr(key: &str, template: &str) -> Result<(), ConfigFault> {
+    let remedy = "write it as \"https://shop.example/r/{reference}\", with {reference}, {number}, {terminal}, {amount} or {currency}";
+    let printable = !template.is_empty() && template.bytes().all(|byte| matches!(byte, b' '..=b'~'));
+    check(printable, key, "must be printable ASCII", remedy)?;
+    let parts = qr_parts(template).map_err(|wrong| fault(key, &wrong, remedy))?;
+    let longest: usize = parts
+        .iter()
+        .map(|part| match part {
+            Part::Text(text) => text.len(),
+            Part::Value(value) => value.longest(),
+        })
+        .sum();
+    ensure(longest <= MAX_QR, key, || {
+        (format!("can become {longest} bytes long, and {MAX_QR} fit the paper"), "shorten it".to_owned())
+    })
+}
+
+/// Looks at every picture that is named.
+pub fn check_files(found: &mut FaultList, printers: &[Printer]) {
+    for (n, printer) in printers.iter().enumerate() {
+        found.add(logo(n, printer));
+    }
+}
+
+/// The picture is there, is one, and fits the paper.
+fn logo(n: usize, printer: &Printer) -> Result<(), ConfigFault> {
+    let Some(file) = &printer.logo else { return Ok(()) };
+    let key = format!("printer[{n}].logo");
+    absolute(&key, file)?;
+    let logo = logo_file(file).map_err(|error| {
+        let text = error.to_string();
+        let (wrong, remedy) = text.split_once("; ").unwrap_or((&text, "make the picture again"));
+        fault(&key, wrong, remedy)
+    })?;
+    let dots = printer.dots();
+    ensure(logo.width() <= dots, &key, || {
+        let wrong = format!("{}: is {} dots wide, and the paper has {dots}", file.display(), logo.width());
+        (wrong, format!("make it again with -resize {dots}x"))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_template_is_cut_at_its_placeholders() {
+        assert_eq!(
+            qr_parts("https://s.example/{terminal}/{reference}?a={amount}").unwrap(),
+            [
+                Part::Text("https://s.example/"),
+                Part::Value(Value::Terminal),
+                Part::Text("/"),
+                Part::Value(Value::Reference),
+                Part::Text("?a="),
+                Part::Value(Value::Amount),
+                Part::Text(""),
+            ]
+        );
+        assert_eq!(qr_parts("{pan}").unwrap_err(), "has no placeholder {pan}");
+        for odd in ["{", "}", "a}b", "{reference", "{re{number}"] {
+            assert!(qr_parts(odd).is_err(), "{odd}");
+        }
+    }
+}

@@ -1,0 +1,463 @@
+//! From the rows of a receipt to lines that fit the paper. Pure; the same lines go to the printer and to the screen.
+//!
+//! It decides width, breaks and size. It knows no word ([`super::receipt`]), no printer command and no code page. A
+//! [`Page`] is the same on paper of any width, so it can be kept, and a later copy is word for word the first one.
+
+use serde::{Deserialize, Serialize};
+
+use pos_words::clean;
+
+/// The narrowest paper that is laid out; a smaller number is taken as this one. The narrowest real printers have 32
+/// characters, a line of the big size needs half of it.
+pub const MIN_COLUMNS: u8 = 24;
+
+/// Most lines of `pos.statusText`: as many as the longest one of the interface fills on paper of 32 characters, a
+/// hand's length of it. Whoever writes line feeds only must not take metres of paper.
+const STATUS_LINES: usize = 64;
+/// Most lines of any other text from outside: a reason, a brand, a code.
+const OTHER_LINES: usize = 8;
+/// What was cut ends so; printers have no `…`.
+const CUT: &str = "...";
+
+/// One line on paper. Its text has no control characters, and its width is at most the paper's.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PrintedLine {
+    text: String,
+    align: Align,
+    style: Style,
+}
+
+/// Where a line stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Align {
+    /// At the left edge.
+    Left,
+    /// In the middle.
+    Centre,
+    /// At the right edge.
+    Right,
+}
+
+/// How a line looks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Style {
+    /// As it is.
+    Plain,
+    /// Bold.
+    Bold,
+    /// Bold, double height.
+    Tall,
+    /// Bold, double height and double width: a character takes two columns.
+    Big,
+}
+
+/// One copy of a receipt before it meets a width.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Page {
+    rows: Vec<ReceiptRow>,
+    /// The word at both ends of a copy that was, or may have been, printed before.
+    duplicate: String,
+}
+
+/// A part of a receipt; texts from outside are cleaned when they become lines.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ReceiptRow {
+    /// A line across the paper.
+    Rule,
+    /// At the left edge, wrapped.
+    Left(String),
+    /// In the middle, wrapped; nothing when there is nothing to say.
+    Centred(String),
+    /// The same, bold.
+    Bold(String),
+    /// The same, as big as the paper allows.
+    Large(String),
+    /// An amount, as big as the paper allows; never broken in two.
+    Amount(String),
+    /// A label at the left edge and its value at the right one.
+    Pair(String, String),
+    /// The bank's own lines, with a rule above.
+    Status(String),
+    /// Room for a signature, with a word above.
+    SignatureLine(String),
+}
+
+/// A line of a till's own before it meets a width: no part of a receipt of this terminal.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TillLine {
+    /// What it says; empty: an empty line. Spaces at its beginning stay.
+    pub text: String,
+    /// What stands at the right edge of the same line, where there is room; `text` is its label then.
+    pub value: String,
+    /// Where `text` stands when there is no `value`.
+    pub align: Align,
+    /// How it looks when there is no `value`.
+    pub style: Style,
+}
+
+/// A till's own lines on paper of so many characters: each wrapped, and none left out because it is empty.
+#[must_use]
+pub fn till_lines(lines: &[TillLine], columns: u8) -> Vec<PrintedLine> {
+    let mut setter = Setter { columns: usize::from(columns.max(MIN_COLUMNS)), lines: Vec::new() };
+    for line in lines {
+        setter.till_line(line);
+    }
+    setter.lines
+}
+
+impl Page {
+    pub(super) fn new(duplicate: &str) -> Self {
+        Self { rows: Vec::new(), duplicate: duplicate.to_owned() }
+    }
+
+    pub(super) fn push(&mut self, row: ReceiptRow) {
+        self.rows.push(row);
+    }
+
+    /// Its lines on paper of so many characters.
+    #[must_use]
+    pub fn lines(&self, columns: u8) -> Vec<PrintedLine> {
+        let mut setter = Setter { columns: usize::from(columns.max(MIN_COLUMNS)), lines: Vec::new() };
+        for row in &self.rows {
+            setter.set(row);
+        }
+        setter.lines
+    }
+
+    /// Its parts, without what may not be shown, and without those that say nothing.
+    #[must_use]
+    pub fn rows(&self) -> Vec<ReceiptRow> {
+        self.rows.iter().filter_map(ReceiptRow::cleaned).collect()
+    }
+
+    /// The same as one that was, or may have been, printed before: it says so at both ends, so that neither can be torn
+    /// off unseen and nobody takes it for a second sale.
+    #[must_use]
+    pub fn duplicate(&self, columns: u8) -> Vec<PrintedLine> {
+        let mark = PrintedLine::new(&self.duplicate, Align::Centre, Style::Big);
+        let mut lines = self.lines(columns);
+        lines.insert(0, mark.clone());
+        lines.push(mark);
+        lines
+    }
+}
+
+impl ReceiptRow {
+    /// The same as it becomes lines; `None` when it becomes none.
+    fn cleaned(&self) -> Option<Self> {
+        let line = |text: &str| Some(clean::line(text)).filter(|text| !text.is_empty());
+        Some(match self {
+            Self::Rule => Self::Rule,
+            Self::Left(text) => Self::Left(line(text)?),
+            Self::Centred(text) => Self::Centred(line(text)?),
+            Self::Bold(text) => Self::Bold(line(text)?),
+            Self::Large(text) => Self::Large(line(text)?),
+            Self::Amount(text) => Self::Amount(line(text)?),
+            Self::Pair(label, value) => Self::Pair(clean::line(label), clean::line(value)),
+            Self::Status(text) => Self::Status(Some(clean::text(text)).filter(|text| !text.trim().is_empty())?),
+            Self::SignatureLine(word) => Self::SignatureLine(clean::line(word)),
+        })
+    }
+}
+
+impl PrintedLine {
+    /// A line of text; what may not be printed is removed. The caller sees to its width.
+    pub(super) fn new(text: &str, align: Align, style: Style) -> Self {
+        Self { text: clean::text(text).replace('\n', " ").trim_end().to_owned(), align, style }
+    }
+
+    /// The text, without control characters and without spaces at its end.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Where it stands.
+    #[must_use]
+    pub fn align(&self) -> Align {
+        self.align
+    }
+
+    /// How it looks.
+    #[must_use]
+    pub fn style(&self) -> Style {
+        self.style
+    }
+
+    /// How many columns of the paper it takes.
+    #[must_use]
+    pub fn width(&self) -> usize {
+        width(&self.text) * if self.style == Style::Big { 2 } else { 1 }
+    }
+}
+
+/// The lines so far.
+struct Setter {
+    columns: usize,
+    lines: Vec<PrintedLine>,
+}
+
+impl Setter {
+    fn set(&mut self, row: &ReceiptRow) {
+        match row {
+            ReceiptRow::Rule => self.rule(),
+            ReceiptRow::Left(text) => {
+                for line in wrap_to(OTHER_LINES, &clean::line(text), self.columns) {
+                    self.left(&line);
+                }
+            }
+            ReceiptRow::Centred(text) => self.centred(text, Style::Plain),
+            ReceiptRow::Bold(text) => self.centred(text, Style::Bold),
+            ReceiptRow::Large(text) if width(&clean::line(text)) * 2 <= self.columns => self.centred(text, Style::Big),
+            ReceiptRow::Large(text) => self.centred(text, Style::Tall),
+            ReceiptRow::Amount(amount) => self.amount(amount),
+            ReceiptRow::Pair(label, value) => self.pair(label, value),
+            ReceiptRow::Status(text) => self.status(text),
+            ReceiptRow::SignatureLine(word) => {
+                self.left(word);
+                self.left("");
+                self.left("");
+                self.left(&format!("X{}", "_".repeat(self.columns - 1)));
+            }
+        }
+    }
+
+    fn till_line(&mut self, line: &TillLine) {
+        let TillLine { text, value, align, style } = line;
+        if !value.is_empty() {
+            return self.pair(&clean::line(text), value);
+        }
+        let text = clean::text(text).replace('\n', " ");
+        let room = if *style == Style::Big { self.columns / 2 } else { self.columns };
+        let lines = wrap_to(OTHER_LINES, &text, room);
+        if lines.is_empty() {
+            self.left("");
+        }
+        for line in lines {
+            let line = if *align == Align::Left { line.as_str() } else { line.trim() };
+            self.lines.push(PrintedLine::new(line, *align, *style));
+        }
+    }
+
+    fn status(&mut self, text: &str) {
+        let lines = wrap_to(STATUS_LINES, &clean::text(text), self.columns);
+        if !lines.is_empty() {
+            self.rule();
+        }
+        self.lines.extend(lines.iter().map(|line| PrintedLine::new(line, Align::Left, Style::Plain)));
+    }
+
+    fn left(&mut self, text: &str) {
+        self.lines.push(PrintedLine::new(text, Align::Left, Style::Plain));
+    }
+
+    fn rule(&mut self) {
+        self.left(&"-".repeat(self.columns));
+    }
+
+    /// Text in the middle, wrapped; nothing when there is nothing to say.
+    fn centred(&mut self, text: &str, style: Style) {
+        for line in wrap_to(OTHER_LINES, &clean::line(text), self.columns) {
+            self.lines.push(PrintedLine::new(line.trim(), Align::Centre, style));
+        }
+    }
+
+    fn amount(&mut self, amount: &str) {
+        let style = if width(amount) * 2 <= self.columns { Style::Big } else { Style::Tall };
+        self.lines.push(PrintedLine::new(amount, Align::Centre, style));
+    }
+
+    /// On lines of their own when label and value do not fit beside each other.
+    fn pair(&mut self, label: &str, value: &str) {
+        let value = clean::line(value);
+        let room = self.columns.saturating_sub(width(label));
+        if width(&value) < room {
+            return self.left(&format!("{label}{value:>room$}"));
+        }
+        self.left(label);
+        for line in wrap_to(OTHER_LINES, &value, self.columns) {
+            let right = self.columns;
+            self.left(&format!("{:>right$}", line.trim()));
+        }
+    }
+}
+
+/// Characters; a receipt printer gives each the same room.
+fn width(text: &str) -> usize {
+    text.chars().count()
+}
+
+/// As [`wrap`], at most so many lines; what is cut says so.
+fn wrap_to(most: usize, text: &str, columns: usize) -> Vec<String> {
+    let mut lines = wrap(text, columns);
+    if lines.len() > most {
+        lines.truncate(most);
+        if let Some(last) = lines.last_mut() {
+            let kept: String = last.chars().take(columns - CUT.len()).collect();
+            *last = format!("{}{CUT}", kept.trim_end());
+        }
+    }
+    lines
+}
+
+/// Breaks text into lines of at most `columns` characters. A line that fits stays as it is, with its own spaces; a
+/// longer one is broken between words, a word longer than the paper inside. Of several empty lines one is left, at the
+/// ends none: paper is not spent on nothing.
+fn wrap(text: &str, columns: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for source in text.split('\n').map(str::trim_end) {
+        if source.is_empty() {
+            if lines.last().is_some_and(|last| !last.is_empty()) {
+                lines.push(String::new());
+            }
+        } else if width(source) <= columns {
+            lines.push(source.to_owned());
+        } else {
+            break_between_words(source, columns, &mut lines);
+        }
+    }
+    if lines.last().is_some_and(String::is_empty) {
+        lines.pop();
+    }
+    lines
+}
+
+fn break_between_words(source: &str, columns: usize, lines: &mut Vec<String>) {
+    let mut line = String::new();
+    for word in source.split_whitespace() {
+        if !line.is_empty() {
+            if width(&line) + 1 + width(word) <= columns {
+                line.push(' ');
+                line.push_str(word);
+                continue;
+            }
+            lines.push(std::mem::take(&mut line));
+        }
+        for c in word.chars() {
+            if width(&line) == columns {
+                lines.push(std::mem::take(&mut line));
+            }
+            line.push(c);
+        }
+    }
+    lines.push(line);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn setter(columns: usize) -> Setter {
+        Setter { columns, lines: Vec::new() }
+    }
+
+    #[test]
+    fn text_is_broken_between_words_and_long_words_inside() {
+        for (text, lines) in [
+            ("one two three", vec!["one two", "three"]),
+            ("a  b", vec!["a  b"]),
+            ("  x   12.00", vec!["x 12.00"]),
+            ("abcdefghijkl", vec!["abcdefgh", "ijkl"]),
+            ("ab cdefghijklm n", vec!["ab", "cdefghij", "klm n"]),
+            ("\n\na\n\n\n\nb\n\n", vec!["a", "", "b"]),
+            ("", vec![]),
+            (" \n ", vec![]),
+        ] {
+            assert_eq!(wrap(text, 8), lines, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_text_takes_only_so_much_paper_and_says_that_it_was_cut() {
+        let status = |text: &str| {
+            let mut page = setter(32);
+            page.status(text);
+            // Without the rule above it.
+            page.lines.iter().skip(1).map(|line| line.text().to_owned()).collect::<Vec<_>>()
+        };
+        let long = status(&"a\n".repeat(1024));
+        assert_eq!((long.len(), long.last().map(String::as_str)), (STATUS_LINES, Some("a...")));
+        let whole = status(&"x".repeat(2048));
+        assert!(whole.len() == STATUS_LINES && whole.iter().all(|line| line.len() == 32 && !line.ends_with(CUT)));
+        let wide = status(&"x".repeat(2049));
+        assert!(
+            wide.len() == STATUS_LINES && wide.last().is_some_and(|last| last.len() == 32 && last.ends_with("x..."))
+        );
+
+        let mut page = setter(32);
+        page.centred(&"no ".repeat(700), Style::Plain);
+        page.pair("Brand", &"x".repeat(2000));
+        assert_eq!(page.lines.len(), 2 * OTHER_LINES + 1);
+        assert!(page.lines.iter().all(|line| line.width() <= 32));
+    }
+
+    #[test]
+    fn a_tills_own_lines_are_wrapped_and_keep_their_empty_ones() {
+        let line = |text: &str, value: &str, align, style| TillLine {
+            text: text.to_owned(),
+            value: value.to_owned(),
+            align,
+            style,
+        };
+        let lines = [
+            line("  two in", "", Align::Left, Style::Plain),
+            line("", "", Align::Centre, Style::Bold),
+            line("VOUCHER of the shop", "", Align::Centre, Style::Big),
+            line("\u{1B}@right\n", "", Align::Right, Style::Plain),
+            line("Points", "120", Align::Left, Style::Plain),
+        ];
+        let printed = till_lines(&lines, 24);
+        let texts: Vec<_> = printed.iter().map(|line| (line.text(), line.align(), line.style())).collect();
+        let expected = [
+            ("  two in", Align::Left, Style::Plain),
+            ("", Align::Left, Style::Plain),
+            ("VOUCHER of", Align::Centre, Style::Big),
+            ("the shop", Align::Centre, Style::Big),
+            ("@right", Align::Right, Style::Plain),
+            ("Points               120", Align::Left, Style::Plain),
+        ];
+        assert_eq!(texts, expected);
+        let long = till_lines(&[line(&"x ".repeat(2000), "", Align::Left, Style::Big)], 32);
+        assert_eq!(long.len(), OTHER_LINES);
+        assert!(long.iter().all(|line| line.width() <= 32), "{long:?}");
+    }
+
+    #[test]
+    fn a_label_and_its_value_share_a_line_only_with_a_space_between() {
+        let mut page = setter(10);
+        page.pair("Name", "12345");
+        page.pair("Name", "123456");
+        page.pair("Name", "123456789AB");
+        let text: Vec<_> = page.lines.iter().map(PrintedLine::text).collect();
+        assert_eq!(text, ["Name 12345", "Name", "    123456", "Name", "123456789A", "         B"]);
+    }
+
+    #[test]
+    fn the_largest_amount_is_not_broken_on_narrow_paper() {
+        let mut page = setter(32);
+        page.amount("999999999.99 EUR");
+        page.amount("9999999999.99 EUR");
+        let styles: Vec<_> = page.lines.iter().map(|line| (line.style(), line.width())).collect();
+        assert_eq!(styles, [(Style::Big, 32), (Style::Tall, 17)]);
+    }
+
+    #[test]
+    fn a_page_that_was_kept_is_the_same_on_any_paper() {
+        let rows = [
+            ReceiptRow::Large("Shop".to_owned()),
+            ReceiptRow::Rule,
+            ReceiptRow::Pair("Date".to_owned(), "20.11.2026".to_owned()),
+            ReceiptRow::Amount("12,34 EUR".to_owned()),
+            ReceiptRow::Status("one\ntwo".to_owned()),
+            ReceiptRow::SignatureLine("Unterschrift:".to_owned()),
+        ];
+        let page = Page { rows: rows.to_vec(), duplicate: "KOPIE".to_owned() };
+        let kept: Page = serde_json::from_str(&serde_json::to_string(&page).unwrap()).unwrap();
+        assert_eq!(kept, page);
+        for columns in [32, 42] {
+            assert_eq!(kept.duplicate(columns), page.duplicate(columns));
+            assert_eq!(kept.duplicate(columns).first().map(PrintedLine::text), Some("KOPIE"));
+        }
+    }
+}

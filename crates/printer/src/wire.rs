@@ -1,0 +1,224 @@
+//! The wire: TCP, a tty, or the character device of a USB printer. Bytes out, bytes back, each within a deadline.
+//!
+//! It knows no receipt and no command.
+
+use std::fmt;
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::unix::fs::OpenOptionsExt;
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::OFlags;
+use tokio::io::unix::AsyncFd;
+use tokio::io::{AsyncReadExt, AsyncWriteExt, Interest};
+use tokio::net::TcpStream;
+use tokio::time::{Instant, sleep, timeout};
+use tokio_serial::{ClearBuffer, SerialPort, SerialPortBuilderExt, SerialStream};
+
+use crate::config::{self, FlowControl};
+use pos_daemon::wire::{Connector, Stream};
+
+/// How often it is looked whether the last bytes have left: a line of 42 characters at 9600 baud takes 44 ms.
+const LOOK_AGAIN: Duration = Duration::from_millis(10);
+/// Bytes of one write: progress is seen before a deadline ends also at 1200 baud (9 s).
+const CHUNK: usize = 1024;
+
+/// Where the printer is.
+pub(super) enum Port {
+    Tcp(String),
+    /// A path: whether it is a tty shows when it is opened.
+    Device {
+        path: String,
+        baud: u32,
+        flow: FlowControl,
+    },
+    Given(Connector),
+}
+
+/// An open connection for one receipt.
+pub(super) enum Wire {
+    Tcp(TcpStream),
+    Tty(SerialStream),
+    /// A USB printer (usblp), or anything else that can be waited for.
+    Device(AsyncFd<File>),
+    Given(Box<dyn Stream>),
+}
+
+impl From<&config::Printer> for Port {
+    fn from(config: &config::Printer) -> Self {
+        match config.port.strip_prefix("tcp://") {
+            Some(address) => Self::Tcp(address.to_owned()),
+            None => Self::Device { path: config.port.clone(), baud: config.baud, flow: config.flow_control },
+        }
+    }
+}
+
+impl fmt::Display for Port {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Tcp(place) | Self::Device { path: place, .. } => place,
+            Self::Given(_) => "the wire it was given",
+        })
+    }
+}
+
+impl Port {
+    pub(super) async fn open(&self, limit: Duration) -> io::Result<Wire> {
+        match self {
+            Self::Tcp(address) => {
+                let stream = in_time(limit, TcpStream::connect(address)).await?;
+                // The question at the end of a receipt is three bytes: kept back until the printer has acknowledged
+                // the receipt, they would cost it some 40 ms.
+                stream.set_nodelay(true)?;
+                Ok(Wire::Tcp(stream))
+            }
+            Self::Given(way) => in_time(limit, way()).await.map(Wire::Given),
+            Self::Device { path, baud, flow } => {
+                let flags = i32::try_from((OFlags::NOCTTY | OFlags::NONBLOCK).bits()).expect("flags are below 2^31");
+                let file = OpenOptions::new().read(true).write(true).custom_flags(flags).open(path);
+                let file = file.map_err(pos_daemon::wire::refused)?;
+                if rustix::termios::isatty(&file) {
+                    // Opened again before `file` is closed: a printer that watches DTR sees no change between.
+                    open_tty(path, *baud, *flow).map(Wire::Tty)
+                } else if file.metadata()?.is_file() {
+                    Err(io::Error::other("it is a file, not a printer"))
+                } else {
+                    #[allow(deprecated, reason = "its successor is unsafe; an owned file is what that asks for")]
+                    AsyncFd::new(file).map(Wire::Device)
+                }
+            }
+        }
+    }
+}
+
+fn open_tty(path: &str, baud: u32, flow: FlowControl) -> io::Result<SerialStream> {
+    let flow = match flow {
+        FlowControl::None => tokio_serial::FlowControl::None,
+        FlowControl::RtsCts => tokio_serial::FlowControl::Hardware,
+        FlowControl::XonXoff => tokio_serial::FlowControl::Software,
+    };
+    let tty = tokio_serial::new(path, baud).flow_control(flow).open_native_async()?;
+    // What the printer said before nobody asked.
+    tty.clear(ClearBuffer::Input)?;
+    Ok(tty)
+}
+
+impl Wire {
+    /// Hands over all bytes and waits until they have left; fails when nothing moves for as long as `limit`.
+    pub(super) async fn write(&mut self, bytes: &[u8], limit: Duration) -> io::Result<()> {
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            let chunk = &rest[..rest.len().min(CHUNK)];
+            let size = in_time(limit, self.write_some(chunk)).await?;
+            if size == 0 {
+                return Err(io::ErrorKind::WriteZero.into());
+            }
+            rest = &rest[size..];
+        }
+        self.until_sent(limit).await
+    }
+
+    async fn write_some(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Tcp(stream) => stream.write(bytes).await,
+            Self::Tty(tty) => tty.write(bytes).await,
+            Self::Given(stream) => stream.write(bytes).await,
+            Self::Device(device) => {
+                device.async_io(Interest::WRITABLE, |file| Ok(rustix::io::write(file, bytes)?)).await
+            }
+        }
+    }
+
+    /// Waits until the device has taken everything; closing it earlier would lose what is on its way (usblp), or stop
+    /// the whole program until it is sent (a tty). `flush` would wait with a system call that blocks the thread.
+    async fn until_sent(&self, limit: Duration) -> io::Result<()> {
+        let (mut least, mut since) = (u32::MAX, Instant::now());
+        loop {
+            let left = match self {
+                Self::Tcp(_) | Self::Given(_) => 0,
+                Self::Tty(tty) => tty.bytes_to_write()?,
+                Self::Device(device) => u32::from(!can_be_written(device.get_ref())?),
+            };
+            match left {
+                0 => return Ok(()),
+                left if left < least => (least, since) = (left, Instant::now()),
+                _ if since.elapsed() >= limit => return Err(late(limit)),
+                _ => {}
+            }
+            sleep(LOOK_AGAIN).await;
+        }
+    }
+
+    /// Bytes from the printer; 0 when it has closed the connection.
+    pub(super) async fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Self::Tcp(stream) => stream.read(into).await,
+            Self::Tty(tty) => tty.read(into).await,
+            Self::Given(stream) => stream.read(into).await,
+            Self::Device(device) => {
+                device.async_io(Interest::READABLE, |file| Ok(rustix::io::read(file, &mut *into)?)).await
+            }
+        }
+    }
+
+    /// Says "end of job" on TCP and reads what the printer has to say until it closes, to learn of a connection that
+    /// breaks. That it does not close within `limit` is no fault.
+    pub(super) async fn close(self, limit: Duration) -> io::Result<()> {
+        let Self::Tcp(mut stream) = self else { return Ok(()) };
+        let mut ignored = [0; 64];
+        let closed = async {
+            stream.shutdown().await?;
+            while stream.read(&mut ignored).await? > 0 {}
+            Ok(())
+        };
+        timeout(limit, closed).await.unwrap_or(Ok(()))
+    }
+
+    /// Throws away what has not left: it must not come out later, when the receipt counts as not printed; and closing a
+    /// tty with bytes left would stop the whole program for up to 30 s.
+    pub(super) fn drop_unsent(&self) {
+        // On a wire that is broken there is nothing left to throw away.
+        let _ = match self {
+            Self::Tcp(stream) => stream.set_zero_linger(),
+            Self::Tty(tty) => tty.clear(ClearBuffer::Output).map_err(io::Error::from),
+            Self::Device(_) | Self::Given(_) => Ok(()),
+        };
+    }
+}
+
+/// Asks the system now, where tokio remembers that it could once.
+fn can_be_written(file: &File) -> io::Result<bool> {
+    let mut asked = [PollFd::new(file, PollFlags::OUT)];
+    let at_once = Timespec { tv_sec: 0, tv_nsec: 0 };
+    poll(&mut asked, Some(&at_once))?;
+    let said = asked[0].revents();
+    if said.intersects(PollFlags::ERR | PollFlags::HUP | PollFlags::NVAL) {
+        return Err(io::Error::other("the printer was unplugged, or reports an error"));
+    }
+    Ok(said.contains(PollFlags::OUT))
+}
+
+pub(super) async fn in_time<T>(limit: Duration, work: impl Future<Output = io::Result<T>>) -> io::Result<T> {
+    timeout(limit, work).await.unwrap_or_else(|_| Err(late(limit)))
+}
+
+fn late(limit: Duration) -> io::Error {
+    io::Error::new(io::ErrorKind::TimedOut, format!("no progress within {} s", limit.as_secs()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Small writes leave at once: the status question after a receipt does not wait for its acknowledgement.
+    #[tokio::test]
+    async fn a_network_printer_is_written_to_without_delay() {
+        let printer = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+        let port = Port::Tcp(printer.local_addr().expect("bound").to_string());
+        let Wire::Tcp(stream) = port.open(Duration::from_secs(5)).await.expect("it listens") else {
+            panic!("a network printer is reached over TCP");
+        };
+        assert!(stream.nodelay().expect("a socket's option"));
+    }
+}

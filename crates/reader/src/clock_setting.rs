@@ -1,0 +1,62 @@
+//! The reader's clock: set from the board's when that one is trusted, and only then (design: invariant 8).
+//!
+//! Set at each start-up, and later, while nothing else is to be done, when the board's clock was not trusted before,
+//! has jumped against the time that passed, or a day is over. With an untrusted clock it is never set.
+
+use std::time::Duration;
+
+use crate::LocalTime;
+
+/// The reader's clock is set anew after this: a quartz loses a second or two in a day, and 9A must change at midnight.
+const SET_EACH: Duration = Duration::from_secs(24 * 3600);
+/// A difference that is a jump (somebody set the clock, summer time) and not the quartz of the board.
+const JUMP_S: u64 = 30;
+
+/// When the reader's clock was set, and to what.
+#[derive(Default)]
+pub(super) struct ClockSetting(Option<(Duration, LocalTime)>);
+
+impl ClockSetting {
+    /// The clock is being set.
+    pub(super) fn set(&mut self, time: LocalTime, now: Duration) {
+        self.0 = Some((now, time));
+    }
+
+    /// Nothing is known of the reader's clock: it has restarted.
+    pub(super) fn forget(&mut self) {
+        self.0 = None;
+    }
+
+    /// Whether it must be set to the board's time.
+    pub(super) fn must_be_set(&self, time: LocalTime, now: Duration) -> bool {
+        let Some((at, set_to)) = self.0 else { return true };
+        let passed = now.saturating_sub(at);
+        let expected = set_to.seconds() + passed.as_secs();
+        passed >= SET_EACH || time.seconds().abs_diff(expected) > JUMP_S
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn once_a_day_and_after_a_jump() {
+        let noon = LocalTime { year: 25, month: 1, day: 31, hour: 12, minute: 0, second: 0 };
+        let at = |seconds| Duration::from_secs(seconds);
+        let mut clock = ClockSetting::default();
+        assert!(clock.must_be_set(noon, at(5)), "it was never set");
+        clock.set(noon, at(5));
+        assert!(!clock.must_be_set(noon, at(5)));
+        let later = LocalTime { minute: 10, ..noon };
+        assert!(!clock.must_be_set(later, at(605)));
+        assert!(!clock.must_be_set(LocalTime { second: 30, ..later }, at(605)));
+        assert!(clock.must_be_set(LocalTime { second: 31, ..later }, at(605)), "the board's clock was put forward");
+        assert!(clock.must_be_set(LocalTime { hour: 11, ..later }, at(605)), "the end of summer time");
+        let tomorrow = LocalTime { month: 2, day: 1, ..noon };
+        assert!(!clock.must_be_set(LocalTime { hour: 11, minute: 59, second: 59, ..tomorrow }, at(5 + 86_399)));
+        assert!(clock.must_be_set(tomorrow, at(5 + 86_400)), "a day is over");
+        clock.forget();
+        assert!(clock.must_be_set(tomorrow, at(5 + 86_400)));
+    }
+}

@@ -1,0 +1,174 @@
+//! `[reader]`: the section of the configuration, and its check.
+
+use pos_daemon::settings::{BAUD, FaultList, check, is_made_of, port, within};
+use serde::Deserialize;
+
+use crate::ReaderLanguage;
+
+/// Readers that a shop may change between.
+const MAX_SERIALS: usize = 32;
+
+/// The card reader.
+#[derive(Clone, Debug, Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Reader {
+    /// What it speaks.
+    pub protocol: ReaderProtocol,
+    /// A tty as `/dev/serial/by-id/…`, or `tcp://host:6543`.
+    pub port: String,
+    /// Line speed of a tty, in baud; without meaning on USB.
+    #[serde(default = "pos_daemon::settings::default_baud")]
+    pub baud: u32,
+    /// Serial numbers of the readers that may be used, as `pos-agent status` shows them: any other one is asked for no
+    /// card. Empty: whichever is connected.
+    #[serde(default)]
+    pub serials: Vec<String>,
+    /// Language of the reader's texts while no card has named another: `en`, `de`, `fr`, `es`, `it`, `nl` or `pl`.
+    #[serde(default = "defaults::language")]
+    pub language: String,
+    /// Allow card numbers to be typed on the reader, when a sale asks for it.
+    #[serde(default)]
+    pub manual_entry: bool,
+    /// The command for that: `D2E0` on newer readers, `D25A` on older ones.
+    #[serde(default)]
+    pub manual_entry_command: ManualEntryCommand,
+    /// Ask for the card verification value too (`D2E0` only).
+    #[serde(default)]
+    pub manual_entry_verification_value: bool,
+    /// What the reader asks for when a tip is wanted: `tip`, or `total` for the bill with the tip.
+    #[serde(default)]
+    pub tip_entry: TipEntry,
+    /// Tips that the reader offers where there is no section `[tips]`, in percent: one to four of 1 to 100; with less
+    /// than four the customer may type another.
+    #[serde(default = "defaults::tip_percentages")]
+    pub tip_percentages: Vec<u8>,
+    /// Name of the capability by which a reader says that it takes commands of more than one packet. It is not
+    /// published; without this a name with the words "extended" and "APDU" is taken for it.
+    pub extended_apdu_capability: Option<String>,
+    /// Warn when the reader has fewer keys left than this; a sale takes one to three of each kind.
+    #[serde(default = "defaults::warn_keys_left")]
+    pub warn_keys_left: u64,
+    /// Numbers of the signed texts beside entries of digits.
+    #[serde(default)]
+    pub prompts: ReaderPrompts,
+}
+
+/// The commands for typed card numbers (readers: 2.9).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema, serde::Serialize))]
+pub enum ManualEntryCommand {
+    /// GET SECURE DATA, newer readers: number and expiry date one after the other.
+    #[default]
+    D2E0,
+    /// GET SECURE PAN, older ones: one command.
+    D25A,
+}
+
+/// What the reader asks for when a tip is wanted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema, serde::Serialize))]
+#[serde(rename_all = "kebab-case")]
+pub enum TipEntry {
+    /// The tip.
+    #[default]
+    Tip,
+    /// The bill with the tip; the tip is what it is above the bill.
+    Total,
+}
+
+/// Numbers of the signed texts beside entries of digits, three lines each, 0 for an empty one. They depend on the
+/// prompts file of the reader (readers: 2.9, 2.10; 10, point 3): those for a card number are seen in the vendor's
+/// source, the others are guesses.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct ReaderPrompts {
+    /// Typing an amount.
+    pub amount: [u16; 3],
+    /// Layout of the question for a tip.
+    pub tip_template: u8,
+    /// Typing a card number.
+    pub card_number: [u16; 3],
+    /// Typing its expiry date.
+    pub expiry: [u16; 3],
+    /// Typing its verification value.
+    pub verification_value: [u16; 3],
+}
+
+/// The reader protocols this program speaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema, serde::Serialize))]
+#[serde(rename_all = "kebab-case")]
+pub enum ReaderProtocol {
+    /// Miura MPI (readers: 2).
+    MiuraMpi,
+}
+
+impl Default for ReaderPrompts {
+    fn default() -> Self {
+        Self {
+            amount: [1, 0, 0],
+            tip_template: 1,
+            card_number: [4, 0, 0],
+            expiry: [10, 0, 0],
+            verification_value: [12, 0, 0],
+        }
+    }
+}
+
+/// Checks what types cannot say.
+pub fn check_values(found: &mut FaultList, reader: &Reader) {
+    found.add(port("reader.port", &reader.port, "6543"));
+    found.add(within("reader.baud", u64::from(reader.baud), &(u64::from(*BAUD.start())..=u64::from(*BAUD.end()))));
+    let fits = |serial: &String| is_made_of(serial, 32, |b| b.is_ascii_graphic());
+    found.add(check(
+        reader.serials.len() <= MAX_SERIALS && reader.serials.iter().all(fits),
+        "reader.serials",
+        "must be up to 32 serial numbers of 1 to 32 letters and digits",
+        "write them as pos-agent status shows them, or leave the key out",
+    ));
+    let known = ReaderLanguage::from_code(&reader.language).is_some_and(|known| known.code() == reader.language);
+    found.add(check(
+        known,
+        "reader.language",
+        "is no language of the reader's texts",
+        "write en, de, fr, es, it, nl or pl",
+    ));
+    let tips = &reader.tip_percentages;
+    let fits = (1..=4).contains(&tips.len()) && tips.iter().all(|percent| (1..=100).contains(percent));
+    found.add(check(fits, "reader.tip-percentages", "must be one to four numbers from 1 to 100", "write [5, 10, 15]"));
+    if let Some(name) = &reader.extended_apdu_capability {
+        let fits = is_made_of(name, 32, |b| b.is_ascii_graphic() || b == b' ');
+        found.add(check(
+            fits,
+            "reader.extended-apdu-capability",
+            "must be 1 to 32 printable ASCII characters",
+            "write the name as GET DEVICE INFO gives it",
+        ));
+    }
+    found.add(check(
+        !reader.manual_entry_verification_value || reader.manual_entry_command == ManualEntryCommand::D2E0,
+        "reader.manual-entry-verification-value",
+        "is not possible with D25A",
+        "leave it out, or write manual-entry-command = \"D2E0\"",
+    ));
+}
+
+/// Defaults with their reasons.
+mod defaults {
+    /// The language that every reader has, and the program's own.
+    pub(super) fn language() -> String {
+        "en".to_owned()
+    }
+
+    /// What customers are used to.
+    pub(super) fn tip_percentages() -> Vec<u8> {
+        vec![5, 10, 15]
+    }
+
+    /// A shop of 100 sales a day has a month or more to have new keys injected.
+    pub(super) fn warn_keys_left() -> u64 {
+        10_000
+    }
+}

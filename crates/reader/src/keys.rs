@@ -1,0 +1,172 @@
+//! The reader's keys as far as their serial numbers (KSN) tell: how many are left, and whether one is used a second
+//! time.
+//!
+//! DUKPT gives each block a key of its own, counted by the KSN (readers: 8.1, 8.2). A counter with more one bits than
+//! the standard allows is passed over by the device, so the keys that are left are counted, not subtracted. KSNs never
+//! leave this module: what it gives are numbers.
+
+use super::NotEncrypting;
+use pos_terms::card::{SealedCard, SealedPin};
+
+/// How a KSN counts.
+#[derive(Clone, Copy)]
+struct DukptCounter {
+    /// Its width.
+    bits: u32,
+    /// Most one bits that a counter in use may have.
+    ones: u32,
+}
+
+/// 10 bytes: ANSI X9.24-1, 21 bits, at most 10 ones; the last is 1FF800.
+const TDES: DukptCounter = DukptCounter { bits: 21, ones: 10 };
+/// 12 bytes: ANSI X9.24-3, 32 bits, at most 16 ones; the last is FFFF0000.
+const AES: DukptCounter = DukptCounter { bits: 32, ones: 16 };
+
+impl DukptCounter {
+    /// How many numbers above `count` have few enough one bits.
+    fn left(self, count: u64) -> u64 {
+        let mut left = 0;
+        let mut ones = 0;
+        for bit in (0..self.bits).rev() {
+            if count >> bit & 1 == 1 {
+                ones += 1;
+            } else if ones < self.ones {
+                // The numbers that are the same down to here, have a one here, and anything below.
+                left += (0..=bit.min(self.ones - ones - 1)).map(|k| choose(bit, k)).sum::<u64>();
+            }
+            if ones > self.ones {
+                break;
+            }
+        }
+        left
+    }
+}
+
+/// n over k.
+fn choose(n: u32, k: u32) -> u64 {
+    (0..u64::from(k)).fold(1, |product, i| product * (u64::from(n) - i) / (i + 1))
+}
+
+/// A KSN taken apart: the key set and device, and the counter.
+#[derive(Clone, Copy)]
+struct Ksn {
+    counter: DukptCounter,
+    set: u128,
+    count: u64,
+}
+
+impl Ksn {
+    fn new(ksn: &[u8]) -> Option<Self> {
+        let counter = match ksn.len() {
+            10 => TDES,
+            12 => AES,
+            _ => return None,
+        };
+        let number = ksn.iter().fold(0_u128, |number, byte| number << 8 | u128::from(*byte));
+        let count = u64::try_from(number & ((1 << counter.bits) - 1)).expect("at most 32 bits");
+        Some(Self { counter, set: number >> counter.bits, count })
+    }
+}
+
+/// How many keys are left after the one of this KSN; `None` when it is no KSN of 10 or 12 bytes.
+#[must_use]
+pub fn left(ksn: &[u8]) -> Option<u64> {
+    Ksn::new(ksn).map(|serial| serial.counter.left(serial.count))
+}
+
+/// One key set: the last KSN that was seen of it.
+#[derive(Default)]
+struct KeySet(Option<Ksn>);
+
+impl KeySet {
+    /// Takes the KSN and the block it came with.
+    fn take(&mut self, ksn: &[u8], block: &[u8]) -> Result<(), NotEncrypting> {
+        let serial = Ksn::new(ksn).filter(|_| !block.is_empty()).ok_or(NotEncrypting::Nothing)?;
+        if block.iter().all(|byte| *byte == 0) {
+            return Err(NotEncrypting::Zeros);
+        }
+        // Another set or device (keys were injected, the reader was replaced) begins anew.
+        let again = |last: &Ksn| last.set == serial.set && serial.count <= last.count;
+        if self.0.as_ref().is_some_and(again) {
+            return Err(NotEncrypting::KeyAgain);
+        }
+        self.0 = Some(serial);
+        Ok(())
+    }
+
+    fn left(&self) -> Option<u64> {
+        self.0.map(|last| last.counter.left(last.count))
+    }
+}
+
+/// The reader's two key sets, for as long as the process lives: a reader that is plugged out and in again goes on.
+#[derive(Default)]
+pub(super) struct KeySets {
+    card: KeySet,
+    pin: KeySet,
+}
+
+impl KeySets {
+    /// Takes what a card was sealed with.
+    pub(super) fn take(&mut self, card: &SealedCard, pin: Option<&SealedPin>) -> Result<(), NotEncrypting> {
+        self.card.take(card.ksn.expose(), card.data.expose())?;
+        pin.map_or(Ok(()), |pin| self.pin.take(pin.ksn.expose(), pin.block.expose()))
+    }
+
+    /// How many are left for card data and for PINs; `None` while none was seen.
+    pub(super) fn left(&self) -> (Option<u64>, Option<u64>) {
+        (self.card.left(), self.pin.left())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counting_is_exact_on_small_counters() {
+        for bits in 1..=12 {
+            for ones in 1..=bits {
+                let counter = DukptCounter { bits, ones };
+                for count in 0_u64..1 << bits {
+                    let by_hand = (count + 1..1 << bits).filter(|number| number.count_ones() <= ones).count() as u64;
+                    assert_eq!(counter.left(count), by_hand, "{bits} bits, {ones} ones, after {count:b}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_new_key_set_and_a_used_up_one() {
+        let left_of = |ksn: &str| left(&hex::decode(ksn).unwrap());
+        // "More than a million" (ANSI X9.24-1): the numbers below 2^21 with one to ten ones.
+        assert_eq!(left_of("FFFF9876543210E00000"), Some(1_048_575));
+        assert_eq!(left_of("FFFF9876543210E00001"), Some(1_048_574));
+        assert_eq!(left_of("FFFF9876543210FFF800"), Some(0));
+        // The one before the last: 1FF400 has ten ones too.
+        assert_eq!(left_of("FFFF9876543210FFF400"), Some(1));
+        // After ten ones the lowest is counted on: 003FF is followed by 00400.
+        assert_eq!(left_of("FFFF9876543210E003FF"), left_of("FFFF9876543210E00400").map(|left| left + 1));
+        assert_eq!(left_of("FFFF9876543210E003FF").unwrap() - left_of("FFFF9876543210E00800").unwrap(), 1 + 1023);
+        assert_eq!(left_of("123456789012345600000000"), Some(2_448_023_842));
+        assert_eq!(left_of("1234567890123456FFFF0000"), Some(0));
+        assert_eq!(left_of("1234567890123456FFFE8000"), Some(1));
+        assert_eq!(left_of("00"), None);
+    }
+
+    #[test]
+    fn a_key_is_never_used_again() {
+        let mut set = KeySet::default();
+        let mut take = |ksn: &str, block: &[u8]| set.take(&hex::decode(ksn).unwrap(), block);
+        assert_eq!(take("FFFF9876543210E00001", &[0; 8]), Err(NotEncrypting::Zeros));
+        assert_eq!(take("FFFF9876543210E00001", &[]), Err(NotEncrypting::Nothing));
+        assert_eq!(take("FFFF9876543210E00005", &[1]), Ok(()));
+        assert_eq!(take("FFFF9876543210E00005", &[2]), Err(NotEncrypting::KeyAgain));
+        assert_eq!(take("FFFF9876543210E00004", &[2]), Err(NotEncrypting::KeyAgain));
+        assert_eq!(take("FFFF9876543210E00006", &[2]), Ok(()));
+        // Another device, another set.
+        assert_eq!(take("FFFF9876543211000001", &[1]), Ok(()));
+        assert_eq!(take("123456789012345600000001", &[1]), Ok(()));
+        assert_eq!(take("123456789012345600000001", &[1]), Err(NotEncrypting::KeyAgain));
+    }
+}

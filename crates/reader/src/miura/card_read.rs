@@ -1,0 +1,183 @@
+//! What was read becomes a [`Presented`], or cannot be used: another amount, no sealed data, a PIN that is missing.
+//! Pure; keeps nothing. A chip is judged by the elements of its answer alone, as they were found in one walk.
+
+use super::message::{
+    AnswerTemplate, CardElements, CardStatus, MAX_TRACK2, SredBlock, TransactionAnswer, TransactionData,
+    TypedCardAnswer, masked_pan, masked_typed_pan, tags,
+};
+use crate::NotEncrypting;
+use pos_terms::card::{
+    self, CardFacts, Cvm, EntryMode, FirstAnswer, MaskedPan, Presented, SealedCard, SealedPin, Wiped,
+};
+use pos_terms::emv::TlvError;
+use pos_terms::emv::track2::{PinRule, ServiceCode};
+
+/// Why what was read cannot be used.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum UnusableCard {
+    /// 9F02 or 5F2A is not what was asked for (design: path of a sale, 4).
+    AmountDiffers,
+    /// The cardholder is said to have entered a PIN for the issuer, and none came.
+    PinMissing,
+    /// Without sealed data.
+    NotEncrypting(NotEncrypting),
+    /// Malformed.
+    Unreadable(&'static str),
+}
+
+impl From<TlvError> for UnusableCard {
+    fn from(_: TlvError) -> Self {
+        Self::Unreadable("its data are malformed")
+    }
+}
+
+/// How a chip was read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ChipInterface {
+    Contact,
+    Contactless,
+}
+
+/// The settings that a chip is judged by.
+#[derive(Clone, Copy)]
+pub(super) struct ChipSettings {
+    /// The reader's masked card data stay inside `pos.iccDataRequest`.
+    pub(super) icc_masked_tags: bool,
+    /// The second byte of DF30 that means "tapped in magstripe mode", where it is known.
+    pub(super) magstripe_mode: Option<u8>,
+}
+
+/// A chip's first answer (E3, E4, E5).
+pub(super) fn chip(
+    answer: &TransactionAnswer<'_>,
+    interface: ChipInterface,
+    asked: &TransactionData,
+    settings: ChipSettings,
+) -> Result<Presented, UnusableCard> {
+    let TransactionAnswer { template, elements, tlvs } = answer;
+    let online = *template == AnswerTemplate::Online;
+    let first_answer = match template {
+        AnswerTemplate::Declined => FirstAnswer::Declined,
+        AnswerTemplate::Approved | AnswerTemplate::Online => FirstAnswer::GoOnline,
+        AnswerTemplate::Decision => return Err(UnusableCard::Unreadable("the reader asks for a decision")),
+    };
+    let found = elements.as_ref().map_err(|error| *error)?;
+    // TCDOL, which says what an E3 holds, names the amount but no currency (readers: 2.5).
+    if first_answer == FirstAnswer::GoOnline && !signs_what_was_asked(found, asked, online) {
+        return Err(UnusableCard::AmountDiffers);
+    }
+    let entry = match interface {
+        ChipInterface::Contact => EntryMode::Icc,
+        ChipInterface::Contactless if is_magstripe_mode(found, settings.magstripe_mode) => EntryMode::NfcMagstripe,
+        ChipInterface::Contactless => EntryMode::NfcIcc,
+    };
+    let pin = match found.pin {
+        Some(pin) => Some(pin.to_pin().ok_or(UnusableCard::Unreadable("its PIN block is malformed"))?),
+        None => None,
+    };
+    // 9F34 names the online PIN and does not say that it failed: then a block must be there. A PIN that was passed over
+    // (result 01) goes to the issuer as it is, who decides.
+    if pin.is_none() && online && found.chip.cvm() == Some(Cvm::OnlinePin) {
+        return Err(UnusableCard::PinMissing);
+    }
+    let mut facts = CardFacts::of_chip(entry, found.masked_pan.clone(), &found.chip);
+    if pin.is_some() && facts.cvm.is_none() {
+        facts.cvm = Some(Cvm::OnlinePin);
+    }
+    let card = match (found.sealed.filter(|sealed| !sealed.data.is_empty()), first_answer) {
+        (Some(sealed), _) => sealed.to_card().ok_or(UnusableCard::Unreadable("its sealed data are malformed"))?,
+        // Nothing is sent, so nothing need be sealed.
+        (None, FirstAnswer::Declined) => SealedCard { data: Wiped::default(), ksn: Wiped::default() },
+        (None, FirstAnswer::GoOnline) => return Err(UnusableCard::NotEncrypting(NotEncrypting::Nothing)),
+    };
+    let icc = card::for_host(tlvs, settings.icc_masked_tags)?;
+    Ok(Presented { facts, card, pin, icc, first_answer })
+}
+
+/// Whether amount and currency are those that were asked for. Only a currency that need not be there may be missing.
+fn signs_what_was_asked(found: &CardElements<'_>, asked: &TransactionData, currency_needed: bool) -> bool {
+    let currency = found.currency.is(&asked.currency) || (found.currency.is_missing() && !currency_needed);
+    found.amount.is(&asked.amount) && currency
+}
+
+/// 9F39 of a contactless magstripe (readers: 1, entry mode).
+const POS_ENTRY_CONTACTLESS_MAGSTRIPE: &[u8] = &[0x91];
+
+fn is_magstripe_mode(found: &CardElements<'_>, magstripe_mode: Option<u8>) -> bool {
+    let mode = found.kernel_mode.and_then(|value| value.get(1).copied());
+    !found.chip.has_cryptogram()
+        || found.pos_entry_mode == Some(POS_ENTRY_CONTACTLESS_MAGSTRIPE)
+        || (mode.is_some() && mode == magstripe_mode)
+}
+
+/// A swiped card.
+pub(super) struct SwipedCard {
+    sealed: SealedCard,
+    /// DFAE22 as it came: the reader wants it back for the PIN.
+    pub(super) masked_track2: Wiped<MAX_TRACK2>,
+    pan: Option<MaskedPan>,
+    service_code: ServiceCode,
+}
+
+/// Why a swipe is none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum UnusableSwipe {
+    /// The stripe was not read well enough: no track, or one without a service code.
+    Unreadable,
+    /// A track was read, and nothing sealed came with it.
+    NotSealed,
+}
+
+impl SwipedCard {
+    /// Reads the event of a swipe.
+    pub(super) fn new(status: &CardStatus<'_>) -> Result<Self, UnusableSwipe> {
+        let track = status.masked_track2.filter(|track| !track.is_empty()).ok_or(UnusableSwipe::Unreadable)?;
+        let sealed = status.sealed.filter(|sealed| !sealed.data.is_empty()).ok_or(UnusableSwipe::NotSealed)?;
+        Self::of(track, sealed).ok_or(UnusableSwipe::Unreadable)
+    }
+
+    fn of(track: &[u8], sealed: SredBlock<'_>) -> Option<Self> {
+        // After the separator four digits of expiry, then the service code (readers: 2.9).
+        let separator = track.iter().position(|byte| *byte == b'=')?;
+        let service_code = std::str::from_utf8(track.get(separator + 5..separator + 8)?).ok()?;
+        Some(Self {
+            sealed: sealed.to_card()?,
+            masked_track2: Wiped::copy_of(track)?,
+            pan: masked_pan(tags::MASKED_TRACK2, track),
+            service_code: ServiceCode::new(service_code)?,
+        })
+    }
+
+    /// The card has a chip, which must be used.
+    pub(super) fn has_chip(&self) -> bool {
+        self.service_code.has_chip()
+    }
+
+    pub(super) fn pin_rule(&self) -> PinRule {
+        self.service_code.wants_pin()
+    }
+
+    pub(super) fn present(self, entry: EntryMode, pin: Option<SealedPin>) -> Presented {
+        let cvm = if pin.is_some() { Cvm::OnlinePin } else { Cvm::Signature };
+        without_chip(entry, self.pan, Some(cvm), self.sealed, pin)
+    }
+}
+
+/// A typed card number; `None` when nothing sealed came with it.
+pub(super) fn typed(typed: &TypedCardAnswer<'_>) -> Option<Presented> {
+    let sealed = typed.sealed?.to_card()?;
+    // How the holder of a typed card is verified is the shop's affair: nothing was done here.
+    Some(without_chip(EntryMode::Manual, masked_typed_pan(typed.masked_pan), None, sealed, None))
+}
+
+fn without_chip(
+    entry: EntryMode,
+    pan: Option<MaskedPan>,
+    cvm: Option<Cvm>,
+    card: SealedCard,
+    pin: Option<SealedPin>,
+) -> Presented {
+    let (aid, label, tvr, tsi, iad) = Default::default();
+    let facts = CardFacts { entry, pan, pan_sequence_number: None, aid, label, cvm, cryptogram: None, tvr, tsi, iad };
+    Presented { facts, card, pin, icc: Wiped::default(), first_answer: FirstAnswer::GoOnline }
+}

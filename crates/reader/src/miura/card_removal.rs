@@ -1,0 +1,81 @@
+//! After a sale: the result on the display, "remove card" until the slot is empty, and, where a sale ended for want of
+//! a key, which keys the reader still holds.
+
+use std::time::Duration;
+
+use super::display::{DisplayRow, display};
+use super::line::{CARD_STATUS_ON, CommandPurpose, PLAIN_ANSWER, PendingAnswer, ReaderLine};
+use super::message::{MpiCommand, P2peStatus, StatusWord};
+use super::next::{Next, SaleOver};
+use crate::{ReaderProgress, Unready};
+
+/// A card that stays in the slot: ask anew whether it does, in case its removal was told on a disturbed line.
+const REMOVE_CHECK: Duration = Duration::from_secs(30);
+
+/// The sale is over; its card may still be in the slot, or the display is being changed.
+pub(super) struct CardRemoval {
+    check_at: Duration,
+}
+
+impl CardRemoval {
+    /// Shows the result, and asks for the card when it is in the slot.
+    pub(super) fn start(line: &mut ReaderLine, over: SaleOver, now: Duration) -> Self {
+        let SaleOver { sale, result, language, ask_for_keys } = over;
+        let rows: Vec<DisplayRow> = result.into_iter().chain(line.slot.then_some(DisplayRow::RemoveCard)).collect();
+        if !rows.is_empty() {
+            display(line, &rows, language, now);
+        }
+        if line.slot {
+            line.progress(sale, ReaderProgress::RemoveCard);
+        }
+        if ask_for_keys {
+            line.ask(CommandPurpose::P2peStatus, &MpiCommand::P2peStatus, PLAIN_ANSWER, now);
+        }
+        Self { check_at: now + REMOVE_CHECK }
+    }
+
+    /// The reader has said which keys it still holds, when it was asked. Other answers change nothing.
+    pub(super) fn answered(
+        self,
+        line: &mut ReaderLine,
+        pending: PendingAnswer,
+        body: &[u8],
+        status: StatusWord,
+    ) -> Next<Self> {
+        if pending.purpose != CommandPurpose::P2peStatus {
+            return Next::Stay(self);
+        }
+        match P2peStatus::parse(body) {
+            Ok(p2pe) if status == StatusWord::OK && p2pe.card_key() => {
+                if let Some(identity) = &mut line.identity {
+                    identity.pin_key = p2pe.pin_key();
+                }
+                Next::Stay(self)
+            }
+            Ok(_) if status == StatusWord::OK => Next::StartAnew(Unready::NoCardKey { serial: line.serial() }),
+            _ => Next::StartAnew(Unready::Restarting { cause: "it did not say which keys it holds".to_owned() }),
+        }
+    }
+
+    pub(super) fn timeout(
+        mut self,
+        line: &mut ReaderLine,
+        overdue: Option<PendingAnswer>,
+        now: Duration,
+    ) -> Next<Self> {
+        if let Some(pending) = overdue {
+            return Next::unanswered(pending.name);
+        }
+        if now >= self.check_at {
+            self.check_at = now + REMOVE_CHECK;
+            if line.is_free() {
+                line.ask(CommandPurpose::CardStatus, &CARD_STATUS_ON, PLAIN_ANSWER, now);
+            }
+        }
+        Next::Stay(self)
+    }
+
+    pub(super) fn deadline(&self) -> Duration {
+        self.check_at
+    }
+}

@@ -1,0 +1,376 @@
+//! The states of a Miura reader: which stage hears a message, an order or the time, and what follows from it.
+//!
+//! ```text
+//! Closed ─opened─▶ StartUp ─▶ Idle ─Arm─▶ Sale ─▶ CardRemoval ─slot empty─▶ Idle
+//!    ▲               │ │        └─TypeAmount─▶ AmountEntry ─▶ Idle
+//!    │               │ └ no SRED key: asked again each KEY_POLL
+//!    ├── closed, no or wrong answers ── any state;  clear card data ─▶ Distrusted until the port is opened anew
+//!    │── more than any reader says (`flood`) ── any state; closed, and opened after a longer while
+//!    └── what cannot be right in this state, sealed data that are not ─▶ StartUp
+//! ```
+
+use std::time::Duration;
+
+use tracing::{debug, warn};
+
+use super::card_removal::CardRemoval;
+use super::display::display_text;
+use super::idle;
+use super::line::{AnswerTo, PendingAnswer, ReaderLine};
+use super::message::{DeviceStatus, StatusWord, UnsolicitedMessage, has_clear_card_data, split};
+use super::next::Next;
+use super::sale::SaleAtReader;
+use super::settings::MiuraSettings;
+use super::startup::StartUp;
+use super::typing::AmountEntry;
+use crate::outbox::PortAction;
+use crate::{NoAmount, NoCard, ReaderEvent, ReaderOrder, ReaderSettings, Unready};
+use pos_reader_link::apdu_link::{ApduMessage, LinkFault, MIN_PACKET, Received};
+
+/// Faults of the line that are told since the last order; the others are for who traces.
+const TOLD_FAULTS: u32 = 16;
+
+/// The reader's state, and the line to it.
+pub(super) struct SessionMachine {
+    line: ReaderLine,
+    state: SessionState,
+    /// Faults of the line since the last order.
+    faults: u32,
+}
+
+/// Where the session is. Each state is consumed by what happens, and what follows gives the next one.
+#[derive(Default)]
+enum SessionState {
+    /// The port is closed.
+    #[default]
+    Closed,
+    /// Start-up.
+    StartUp(StartUp),
+    /// The reader sent clear card data. Nothing is taken from it until the port is opened anew.
+    Distrusted,
+    /// Ready for a sale.
+    Idle,
+    /// A sale.
+    Sale(Box<SaleAtReader>),
+    /// An amount is typed.
+    AmountEntry(AmountEntry),
+    /// A sale is over; its card is still in the slot, or the display is being changed.
+    CardRemoval(CardRemoval),
+}
+
+impl SessionMachine {
+    pub(super) fn new(settings: ReaderSettings, miura: MiuraSettings) -> Self {
+        Self { line: ReaderLine::new(settings, miura), state: SessionState::Closed, faults: 0 }
+    }
+
+    pub(super) fn opened(&mut self, now: Duration) {
+        self.line.forget();
+        self.state = SessionState::StartUp(StartUp::new(&mut self.line, now));
+    }
+
+    pub(super) fn closed(&mut self, cause: &str) {
+        self.line.port_lost(cause);
+        self.state = SessionState::Closed;
+    }
+
+    pub(super) fn is_closed(&self) -> bool {
+        matches!(self.state, SessionState::Closed)
+    }
+
+    /// The reader sends without end.
+    pub(super) fn flooded(&mut self, now: Duration) {
+        self.state = SessionState::Closed;
+        self.line.reopen_after_flood(now);
+    }
+
+    pub(super) fn poll(&mut self) -> Option<PortAction> {
+        self.line.out.poll()
+    }
+
+    pub(super) fn received(&mut self, received: Received<'_>, now: Duration) {
+        match received {
+            Received::Message(message) => self.message(&message, now),
+            Received::Fault(fault) => self.fault(fault, now),
+        }
+    }
+
+    fn fault(&mut self, fault: LinkFault, now: Duration) {
+        self.faults = self.faults.saturating_add(1);
+        if self.faults <= TOLD_FAULTS {
+            warn!(%fault, "line");
+        } else {
+            debug!(%fault, "line");
+        }
+        // Fewer bytes than the shortest packet has are noise: no message can be lost with them.
+        if matches!(fault, LinkFault::Garbage { bytes: 0..MIN_PACKET }) {
+            return;
+        }
+        self.line.disturbed(now);
+        // A card may have gone in or out unheard.
+        if matches!(
+            self.state,
+            SessionState::Idle | SessionState::Sale(_) | SessionState::AmountEntry(_) | SessionState::CardRemoval(_)
+        ) {
+            self.line.ask_card_status(now);
+        }
+    }
+
+    fn message(&mut self, message: &ApduMessage<'_>, now: Duration) {
+        let Ok((body, status)) = split(message.bytes) else { return };
+        if matches!(self.state, SessionState::Closed | SessionState::Distrusted) {
+            // Only so that the line knows what is answered.
+            self.line.answered(body, status);
+            return;
+        }
+        if has_clear_card_data(body) {
+            return self.distrust(now);
+        }
+        if message.unsolicited {
+            match UnsolicitedMessage::parse(body) {
+                Ok(event) => self.unsolicited(event, now),
+                Err(error) => {
+                    self.faults = self.faults.saturating_add(1);
+                    if self.faults <= TOLD_FAULTS {
+                        warn!(bytes = message.bytes.len(), %error, "unsolicited message not understood");
+                    }
+                }
+            }
+            return;
+        }
+        match self.line.answered(body, status) {
+            AnswerTo::Abort => debug!("ABORT answered"),
+            AnswerTo::Command(pending) => self.answered(pending, body, status, now),
+            AnswerTo::Nobody => debug!(?status, bytes = body.len(), "answer nobody waits for"),
+        }
+    }
+
+    fn answered(&mut self, pending: PendingAnswer, body: &[u8], status: StatusWord, now: Duration) {
+        debug!(name = pending.name, ?status, bytes = body.len(), "answer");
+        let line = &mut self.line;
+        match std::mem::take(&mut self.state) {
+            SessionState::StartUp(startup) => {
+                let next = startup.answered(line, pending, body, status, now);
+                self.follow(next, SessionState::StartUp, now);
+            }
+            SessionState::Sale(sale) => {
+                let next = sale.answered(line, pending, body, status, now);
+                self.follow(next, SessionState::Sale, now);
+            }
+            SessionState::AmountEntry(entry) => {
+                let next = entry.answered(line, pending, body, status);
+                self.follow(next, SessionState::AmountEntry, now);
+            }
+            SessionState::CardRemoval(removal) => {
+                let next = removal.answered(line, pending, body, status);
+                self.follow(next, SessionState::CardRemoval, now);
+            }
+            other => self.state = other,
+        }
+    }
+
+    fn unsolicited(&mut self, event: UnsolicitedMessage<'_>, now: Duration) {
+        debug!(name = event.name(), "unsolicited");
+        let line = &mut self.line;
+        match (std::mem::take(&mut self.state), event) {
+            (state, UnsolicitedMessage::Card(status)) => {
+                let was_in = std::mem::replace(&mut line.slot, status.card_in());
+                let answers = line.card_status_came();
+                match state {
+                    SessionState::StartUp(startup) if answers => {
+                        let next = startup.card_status_came(line, now);
+                        self.follow(next, SessionState::StartUp, now);
+                    }
+                    SessionState::Sale(sale) => {
+                        let next = sale.card_status(line, &status, was_in, now);
+                        self.follow(next, SessionState::Sale, now);
+                    }
+                    // For nobody: the bytes are wiped when this returns.
+                    other => self.state = other,
+                }
+            }
+            // On opening a session, and after our own RESET, it is expected.
+            (SessionState::StartUp(startup), UnsolicitedMessage::Device(status)) if status.says_restart() => {
+                self.state = SessionState::StartUp(startup);
+            }
+            (_, UnsolicitedMessage::Device(status)) if status.says_restart() => {
+                line.reopen(Unready::Restarting { cause: "the reader restarted".to_owned() });
+            }
+            (SessionState::Sale(sale), UnsolicitedMessage::Key(key)) => {
+                let next = sale.key(line, key, now);
+                self.follow(next, SessionState::Sale, now);
+            }
+            (SessionState::Sale(sale), UnsolicitedMessage::Device(status)) => {
+                let next = sale.device_status(line, &status);
+                self.follow(next, SessionState::Sale, now);
+            }
+            (other, _) => self.state = other,
+        }
+    }
+
+    pub(super) fn order(&mut self, order: ReaderOrder, now: Duration) {
+        self.faults = 0;
+        let line = &mut self.line;
+        match (std::mem::take(&mut self.state), order) {
+            (SessionState::Idle, ReaderOrder::Arm(arm)) => {
+                let next = SaleAtReader::arm(line, arm, now);
+                self.follow(next, SessionState::Sale, now);
+            }
+            (SessionState::Idle, ReaderOrder::TypeAmount(order)) => {
+                let next = AmountEntry::start(line, order, now);
+                self.follow(next, SessionState::AmountEntry, now);
+            }
+            (SessionState::Idle, ReaderOrder::Show { text }) => {
+                display_text(line, &text, now);
+                self.state = SessionState::Idle;
+            }
+            (SessionState::Idle, ReaderOrder::SetClock) => {
+                idle::set_clock(line, now);
+                self.state = SessionState::Idle;
+            }
+            (state, ReaderOrder::SetClock) => {
+                line.clock_is_due = true;
+                self.state = state;
+            }
+            (state, ReaderOrder::TypeAmount(order)) => {
+                line.report(ReaderEvent::Typed { sale: order.sale, amount: Err(NoAmount::NotReady) });
+                self.state = state;
+            }
+            (state, ReaderOrder::Arm(arm)) => {
+                line.report(ReaderEvent::NoCard { sale: arm.sale, why: NoCard::NotReady });
+                self.state = state;
+            }
+            (SessionState::Sale(running), ReaderOrder::Complete { sale, completion }) if running.number() == sale => {
+                let next = running.complete(line, &completion, now);
+                self.follow(next, SessionState::Sale, now);
+            }
+            (SessionState::Sale(running), ReaderOrder::Cancel { sale }) if running.number() == sale => {
+                let next = running.cancel(line, now);
+                self.follow(next, SessionState::Sale, now);
+            }
+            (SessionState::AmountEntry(entry), ReaderOrder::Cancel { sale }) if entry.number() == sale => {
+                let next = entry.cancel(line, now);
+                self.follow(next, SessionState::AmountEntry, now);
+            }
+            (state, order) => {
+                let name = match order {
+                    ReaderOrder::Cancel { .. } => "cancel",
+                    ReaderOrder::Show { .. } => "show",
+                    _ => "complete",
+                };
+                debug!(name, "order that is not for now");
+                self.state = state;
+            }
+        }
+    }
+
+    pub(super) fn timeout(&mut self, now: Duration) {
+        let line = &mut self.line;
+        if line.abort_overdue(now) && !matches!(self.state, SessionState::Distrusted) {
+            line.reopen(Unready::Restarting { cause: "no answer to ABORT".to_owned() });
+            self.state = SessionState::Closed;
+            return;
+        }
+        let overdue = line.overdue(now);
+        match (std::mem::take(&mut self.state), overdue) {
+            (SessionState::Distrusted, _) => {
+                line.forget();
+                self.state = SessionState::Distrusted;
+            }
+            (SessionState::StartUp(startup), overdue) => {
+                let next = startup.timeout(line, overdue, now);
+                self.follow(next, SessionState::StartUp, now);
+            }
+            (SessionState::Idle, overdue) => {
+                let next = idle::timeout(line, overdue, now);
+                self.follow(next, |()| SessionState::Idle, now);
+            }
+            (SessionState::Sale(_) | SessionState::AmountEntry(_), Some(pending)) if pending.purpose.is_aside() => {
+                self.follow(Next::unanswered(pending.name), |()| SessionState::Closed, now);
+            }
+            (SessionState::Sale(sale), overdue) => {
+                let next = sale.timeout(line, overdue, now);
+                self.follow(next, SessionState::Sale, now);
+            }
+            (SessionState::AmountEntry(entry), overdue) => {
+                let next = entry.timeout(line, overdue, now);
+                self.follow(next, SessionState::AmountEntry, now);
+            }
+            (SessionState::CardRemoval(removal), overdue) => {
+                let next = removal.timeout(line, overdue, now);
+                self.follow(next, SessionState::CardRemoval, now);
+            }
+            (SessionState::Closed, _) => {}
+        }
+    }
+
+    pub(super) fn deadline(&self) -> Option<Duration> {
+        let own = match &self.state {
+            SessionState::StartUp(startup) => startup.deadline(),
+            SessionState::Sale(sale) => sale.deadline(),
+            SessionState::CardRemoval(removal) => Some(removal.deadline()),
+            SessionState::Idle if self.line.clock_is_due => Some(Duration::ZERO),
+            SessionState::Idle => Some(self.line.check_at),
+            SessionState::Closed | SessionState::Distrusted | SessionState::AmountEntry(_) => None,
+        };
+        own.into_iter().chain(self.line.deadline()).min()
+    }
+
+    /// What follows by itself once the line is free: the next queued command, the end of an ABORT, the end of a sale.
+    pub(super) fn settle(&mut self, now: Duration) {
+        self.line.advance(now);
+        if !self.line.is_free() {
+            return;
+        }
+        match std::mem::take(&mut self.state) {
+            SessionState::Sale(sale) => {
+                let next = sale.line_is_free(&mut self.line, now);
+                self.follow(next, SessionState::Sale, now);
+            }
+            SessionState::AmountEntry(entry) => {
+                let next = entry.line_is_free(&mut self.line);
+                self.follow(next, SessionState::AmountEntry, now);
+            }
+            state => self.state = state,
+        }
+        if matches!(self.state, SessionState::CardRemoval(_)) && self.line.is_free() && !self.line.slot {
+            self.state = SessionState::Idle;
+            self.line.report(ReaderEvent::Idle);
+        }
+    }
+
+    /// Carries out what follows in a stage; `stay` is the state that holds the stage.
+    fn follow<S>(&mut self, next: Next<S>, stay: impl FnOnce(S) -> SessionState, now: Duration) {
+        let line = &mut self.line;
+        self.state = match next {
+            Next::Stay(stage) => stay(stage),
+            Next::Idle => SessionState::Idle,
+            Next::SaleOver(over) => SessionState::CardRemoval(CardRemoval::start(line, over, now)),
+            Next::StartAnew(why) => {
+                line.out.unready(why);
+                line.forget();
+                SessionState::StartUp(StartUp::new(line, now))
+            }
+            Next::Reopen(why) => {
+                line.reopen(why);
+                SessionState::Closed
+            }
+            Next::Distrust => return self.distrust(now),
+        };
+    }
+
+    /// The reader sends card data in clear.
+    fn distrust(&mut self, now: Duration) {
+        if self.line.runs_transaction() {
+            self.line.abort(now);
+        }
+        let serial = self.line.serial();
+        self.line.out.unready(Unready::ClearCardData { serial });
+        self.state = SessionState::Distrusted;
+    }
+}
+
+impl DeviceStatus<'_> {
+    fn says_restart(&self) -> bool {
+        matches!(self.code, Self::POWERED_ON | Self::POWERING_OFF | Self::REBOOTING | Self::RESTARTING)
+    }
+}

@@ -1,0 +1,222 @@
+//! What commands are answered with: identity, keys, clock, the online PIN, an amount (readers: 2.2, 2.9, 2.10). A
+//! card's answer to START and CONTINUE is in `transaction_answer`.
+//!
+//! `parse` takes a body that came with status 9000. `encode` is the way back, status included: the driver has no use
+//! for it, and captured frames are held against both.
+
+use super::element::{MessageBody, MessageError, each, need, need_array, status, tags, wrapped, wrapped_element};
+use super::sealed::PinBlock;
+use super::status::StatusWord;
+use crate::LocalTime;
+use pos_terms::emv::{TlvError, tag, tlv};
+
+/// Answer to RESET DEVICE.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ResetAnswer {
+    /// 9F1E.
+    pub serial: String,
+    /// The application first, then the operating system.
+    pub software: Vec<SoftwareVersion>,
+}
+
+/// A name and a version.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SoftwareVersion {
+    /// DF0D, as `M000-MPI`.
+    pub name: String,
+    /// DF7F, as `1-51`.
+    pub version: String,
+}
+
+/// Most pieces of software of one answer; two are known.
+const MAX_SOFTWARE: usize = 8;
+
+impl ResetAnswer {
+    /// Reads the body.
+    ///
+    /// # Errors
+    /// When the serial number is missing.
+    pub fn parse(body: &[u8]) -> Result<Self, MessageError> {
+        let mut software = Vec::new();
+        each(body, &mut |object| {
+            if object.tag == tags::SOFTWARE && software.len() < MAX_SOFTWARE {
+                software.push(SoftwareVersion::parse(object.value));
+            }
+        })?;
+        Ok(Self { serial: text(need(body, tag::IFD_SERIAL_NUMBER)?), software })
+    }
+
+    /// The answer.
+    ///
+    /// # Errors
+    /// [`TlvError::Full`] when it is too long.
+    pub fn encode(&self) -> Result<MessageBody, TlvError> {
+        let mut body = MessageBody::new();
+        tlv::push(&mut body, tag::IFD_SERIAL_NUMBER, self.serial.as_bytes())?;
+        for SoftwareVersion { name, version } in &self.software {
+            let mut inner = MessageBody::new();
+            tlv::push(&mut inner, tags::NAME, name.as_bytes())?;
+            tlv::push(&mut inner, tags::VERSION, version.as_bytes())?;
+            tlv::push(&mut body, tags::SOFTWARE, &inner)?;
+        }
+        wrapped(tags::ANSWER_DATA, &body)
+    }
+}
+
+impl SoftwareVersion {
+    fn parse(value: &[u8]) -> Self {
+        let mut names = Vec::new();
+        let mut version = None;
+        for object in tlv::walk(value).flatten() {
+            match object.tag {
+                tags::NAME if names.len() < 2 => names.push(text(object.value)),
+                tags::VERSION => version = Some(text(object.value)),
+                _ => {}
+            }
+        }
+        // Quirk: RPI 1-1 firmware gives the version a second DF0D (readers: 2.13).
+        let version = version.or_else(|| (names.len() == 2).then(|| names.remove(1)));
+        Self { name: names.into_iter().next().unwrap_or_default(), version: version.unwrap_or_default() }
+    }
+}
+
+/// Text from outside as text: printable ASCII, at most 32 characters.
+pub(super) fn text(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| char::from(*byte)).filter(|c| matches!(c, ' '..='~')).take(32).collect()
+}
+
+/// Answer to P2PE STATUS (DFAE01).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct P2peStatus(pub u8);
+
+impl P2peStatus {
+    /// Everything is there.
+    pub const ALL: Self = Self(0x07);
+
+    /// Reads the body.
+    ///
+    /// # Errors
+    /// When DFAE01 is missing or not one byte.
+    pub fn parse(body: &[u8]) -> Result<Self, MessageError> {
+        need_array(body, tags::P2PE_STATUS).map(|[bits]| Self(bits))
+    }
+
+    /// The answer.
+    ///
+    /// # Errors
+    /// None in practice.
+    pub fn encode(self) -> Result<MessageBody, TlvError> {
+        wrapped_element(tags::P2PE_STATUS, &[self.0])
+    }
+
+    /// Bit 0.
+    #[must_use]
+    pub fn initialised(self) -> bool {
+        self.0 & 1 != 0
+    }
+
+    /// Bit 1: it can encrypt a PIN.
+    #[must_use]
+    pub fn pin_key(self) -> bool {
+        self.0 & 2 != 0
+    }
+
+    /// Bit 2: it can encrypt card data.
+    #[must_use]
+    pub fn card_key(self) -> bool {
+        self.0 & 4 != 0
+    }
+}
+
+/// Answer to SYSTEM CLOCK without data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ClockAnswer(pub LocalTime);
+
+impl ClockAnswer {
+    /// Reads the body.
+    ///
+    /// # Errors
+    /// When date or time is missing or no date or time.
+    pub fn parse(body: &[u8]) -> Result<Self, MessageError> {
+        LocalTime::from_bcd(need_array(body, tag::TRANSACTION_DATE)?, need_array(body, tag::TRANSACTION_TIME)?)
+            .map(Self)
+            .ok_or(MessageError::Malformed(tag::TRANSACTION_DATE))
+    }
+
+    /// The answer.
+    ///
+    /// # Errors
+    /// None in practice.
+    pub fn encode(self) -> Result<MessageBody, TlvError> {
+        let mut body = MessageBody::new();
+        tlv::push(&mut body, tag::TRANSACTION_DATE, &self.0.date_bcd())?;
+        tlv::push(&mut body, tag::TRANSACTION_TIME, &self.0.time_bcd())?;
+        wrapped(tags::ANSWER_DATA, &body)
+    }
+}
+
+/// Answer to ONLINE PIN.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OnlinePinAnswer<'a> {
+    /// The PIN.
+    Entered(PinBlock<'a>),
+    /// One byte 08: cancelled, or no entry in time.
+    Cancelled,
+    /// One byte 0C: the cardholder went on without a PIN.
+    Bypassed,
+    /// One byte 09, 0A or 0B: internal error.
+    Failed(u8),
+}
+
+impl<'a> OnlinePinAnswer<'a> {
+    /// Reads the body.
+    ///
+    /// # Errors
+    /// When it is neither one known byte nor block and KSN.
+    pub fn parse(body: &'a [u8]) -> Result<Self, MessageError> {
+        Ok(match *body {
+            [0x08] => Self::Cancelled,
+            [0x0C] => Self::Bypassed,
+            [error @ 0x09..=0x0B] => Self::Failed(error),
+            [_] => return Err(MessageError::Length { bytes: 1 }),
+            _ => Self::Entered(PinBlock { block: need(body, tags::PIN_BLOCK)?, ksn: need(body, tags::PIN_KSN)? }),
+        })
+    }
+
+    /// The answer.
+    ///
+    /// # Errors
+    /// None in practice.
+    pub fn encode(&self) -> Result<MessageBody, TlvError> {
+        let byte = match *self {
+            Self::Entered(PinBlock { block, ksn }) => {
+                let mut body = MessageBody::new();
+                tlv::push(&mut body, tags::PIN_BLOCK, block)?;
+                tlv::push(&mut body, tags::PIN_KSN, ksn)?;
+                return wrapped(tags::ANSWER_DATA, &body);
+            }
+            Self::Cancelled => 0x08,
+            Self::Bypassed => 0x0C,
+            Self::Failed(error) => error,
+        };
+        let mut body = status(StatusWord::OK);
+        body.insert(0, byte).map_err(|_| TlvError::Full)?;
+        Ok(body)
+    }
+}
+
+/// The digits of GET NUMERIC DATA and GET DYNAMIC TIP (DFA208), ASCII.
+///
+/// # Errors
+/// When they are missing.
+pub fn parse_numeric(body: &[u8]) -> Result<&[u8], MessageError> {
+    need(body, tags::NUMERIC_DATA)
+}
+
+/// The answer to GET NUMERIC DATA.
+///
+/// # Errors
+/// [`TlvError::Full`] when it is too long.
+pub fn encode_numeric(digits: &[u8]) -> Result<MessageBody, TlvError> {
+    wrapped_element(tags::NUMERIC_DATA, digits)
+}

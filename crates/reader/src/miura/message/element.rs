@@ -1,0 +1,231 @@
+//! What Miura's messages are made of: BER-TLV elements, the tags of its own (readers: 2.4), the search for them at any
+//! depth, and the status word at the end.
+
+use super::status::StatusWord;
+use pos_reader_link::apdu_link::{self, EncodeError};
+use pos_terms::emv::{Tag, TlvError, tlv};
+
+/// An answer's or unsolicited message's bytes as they are built: body and status.
+pub type MessageBody = heapless::Vec<u8, { apdu_link::MAX_MESSAGE }>;
+/// The data of a command as they are built.
+pub(super) type CommandData = heapless::Vec<u8, { apdu_link::MAX_MESSAGE }>;
+
+/// Tags of Miura's own (readers: 2.4).
+pub mod tags {
+    use pos_terms::emv::Tag;
+
+    macro_rules! tags {
+        ($($(#[$doc:meta])* $name:ident = $value:literal;)*) => { $($(#[$doc])* pub const $name: Tag = Tag($value);)* };
+    }
+
+    tags! {
+        /// Card status, two bytes.
+        CARD_STATUS = 0x48;
+        /// Answer to reset. Its value is not BER-TLV, although the tag says "constructed".
+        ATR = 0x63;
+        /// Decision asked for by an E2.
+        DECISION = 0xC0;
+        /// Device status code.
+        STATUS_CODE = 0xC3;
+        /// Device status text.
+        STATUS_TEXT = 0xC4;
+        /// PINs that the chip still takes.
+        PIN_TRIES = 0xC5;
+        /// Command data.
+        COMMAND_DATA = 0xE0;
+        /// Answer data.
+        ANSWER_DATA = 0xE1;
+        /// Device status message.
+        STATUS_TEMPLATE = 0xE6;
+        /// One configuration file.
+        CONFIGURATION = 0xED;
+        /// One piece of software.
+        SOFTWARE = 0xEF;
+        /// Name of a file or software.
+        NAME = 0xDF0D;
+        /// Version of a file or software.
+        VERSION = 0xDF7F;
+        /// CVM status; its meaning is not published.
+        CVM_STATUS = 0xDF28;
+        /// Contactless kernel and mode.
+        KERNEL_MODE = 0xDF30;
+        /// Digits of a PIN entry, in one family of firmware.
+        PIN_DIGITS_1 = 0xDFA101;
+        /// PIN entry status, in one family of firmware.
+        PIN_STATUS_1 = 0xDFA102;
+        /// Digits of a PIN entry, in another family of firmware.
+        PIN_DIGITS_2 = 0xDFA201;
+        /// PIN entry status, in another family of firmware.
+        PIN_STATUS_2 = 0xDFA202;
+        /// Configure the stage of terminal risk management.
+        RISK_STAGE = 0xDFA203;
+        /// Configure the application selection.
+        APPLICATION_SELECTION = 0xDFA204;
+        /// Key pressed.
+        KEY = 0xDFA205;
+        /// Indices of signed prompts.
+        PROMPTS = 0xDFA206;
+        /// Number format: integer and fraction digits.
+        NUMBER_FORMAT = 0xDFA207;
+        /// Numeric data.
+        NUMERIC_DATA = 0xDFA208;
+        /// Language.
+        LANGUAGE = 0xDFA20C;
+        /// The line of the display that shows the amount, 1 to 3.
+        AMOUNT_LINE = 0xDFA20E;
+        /// Secure element: what is to be typed.
+        SECURE_ELEMENT = 0xDFA210;
+        /// Tip percentages.
+        TIP_PERCENTAGES = 0xDFA217;
+        /// Tip template.
+        TIP_TEMPLATE = 0xDFA218;
+        /// Printer status.
+        PRINTER_STATUS = 0xDFA401;
+        /// Barcode data.
+        BARCODE = 0xDFAB01;
+        /// USB-serial data.
+        USB_SERIAL = 0xDFAB02;
+        /// P2PE status.
+        P2PE_STATUS = 0xDFAE01;
+        /// SRED data.
+        SRED_DATA = 0xDFAE02;
+        /// SRED KSN.
+        SRED_KSN = 0xDFAE03;
+        /// Online PIN block.
+        PIN_BLOCK = 0xDFAE04;
+        /// PIN KSN.
+        PIN_KSN = 0xDFAE05;
+        /// Masked track 1 of a swipe, ASCII.
+        MASKED_TRACK1 = 0xDFAE21;
+        /// Masked track 1 equivalent of a chip, ASCII.
+        MASKED_TRACK1_ICC = 0xDFAE56;
+        /// Masked track 2 of a contactless magstripe, BCD with nibble F.
+        MASKED_TRACK2_MSD = 0xDFAE6B;
+        /// Masked track 2, ASCII.
+        MASKED_TRACK2 = 0xDFAE22;
+        /// Masked track 2 equivalent of a chip, BCD with nibble F.
+        MASKED_TRACK2_ICC = 0xDFAE57;
+        /// Masked PAN, BCD with nibble F.
+        MASKED_PAN = 0xDFAE5A;
+        /// Timeout in seconds.
+        TIMEOUT = 0xDFFF01;
+    }
+}
+
+/// Why bytes are not the message they should be, or cannot become one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum MessageError {
+    /// Shorter than its fixed part, or Lc does not match.
+    #[error("a message of {bytes} bytes has a wrong length")]
+    Length {
+        /// How many there are.
+        bytes: usize,
+    },
+    /// A command that is not in [`MpiCommand`](super::MpiCommand).
+    #[error("unknown command {0:04X}")]
+    UnknownCommand(u16),
+    /// Not BER-TLV.
+    #[error(transparent)]
+    Tlv(#[from] TlvError),
+    /// A needed tag is not there.
+    #[error("tag {0} is missing")]
+    Missing(Tag),
+    /// A tag's value has a wrong length or content.
+    #[error("tag {0} is malformed")]
+    Malformed(Tag),
+    /// Too long to be sent.
+    #[error(transparent)]
+    Encode(#[from] EncodeError),
+}
+
+/// An answer's or unsolicited message's body and status.
+///
+/// # Errors
+/// [`MessageError::Length`] when there are no two bytes.
+pub fn split(message: &[u8]) -> Result<(&[u8], StatusWord), MessageError> {
+    let (body, status) = message.split_last_chunk().ok_or(MessageError::Length { bytes: message.len() })?;
+    Ok((body, StatusWord(u16::from_be_bytes(*status))))
+}
+
+/// An answer of a status alone.
+#[must_use]
+pub fn status(status: StatusWord) -> MessageBody {
+    MessageBody::from_array(status.0.to_be_bytes())
+}
+
+/// The first value of `tag` at any depth (readers: 2.3, note).
+///
+/// # Errors
+/// When the body is not BER-TLV.
+pub fn search(body: &[u8], tag: Tag) -> Result<Option<&[u8]>, TlvError> {
+    let mut found = None;
+    each(body, &mut |object| {
+        if found.is_none() && object.tag == tag {
+            found = Some(object.value);
+        }
+    })?;
+    Ok(found)
+}
+
+/// As [`search`], with the tag's absence as an error.
+///
+/// # Errors
+/// When the body is not BER-TLV, or does not hold the tag.
+pub fn need(body: &[u8], tag: Tag) -> Result<&[u8], MessageError> {
+    search(body, tag)?.ok_or(MessageError::Missing(tag))
+}
+
+/// As [`need`] for a value of fixed length.
+///
+/// # Errors
+/// As [`need`], and when the value has another length.
+pub fn need_array<const N: usize>(body: &[u8], tag: Tag) -> Result<[u8; N], MessageError> {
+    need(body, tag)?.try_into().map_err(|_| MessageError::Malformed(tag))
+}
+
+/// Calls `see` with every object at every depth. Unlike [`tlv::visit`] it does not look into an ATR.
+///
+/// # Errors
+/// The first fault; what came before it has been seen.
+pub fn each<'a>(body: &'a [u8], see: &mut impl FnMut(tlv::Tlv<'a>)) -> Result<(), TlvError> {
+    fn level<'a>(bytes: &'a [u8], depth: usize, see: &mut impl FnMut(tlv::Tlv<'a>)) -> Result<(), TlvError> {
+        if depth == tlv::MAX_DEPTH {
+            return Err(TlvError::TooDeep);
+        }
+        for object in tlv::walk(bytes) {
+            let object = object?;
+            see(object);
+            if object.tag.is_constructed() && object.tag != tags::ATR {
+                level(object.value, depth + 1, see)?;
+            }
+        }
+        Ok(())
+    }
+    level(body, 0, see)
+}
+
+/// `body` in one template, with status 9000.
+///
+/// # Errors
+/// [`TlvError::Full`] above [`apdu_link::MAX_MESSAGE`].
+pub fn wrapped(template: Tag, body: &[u8]) -> Result<MessageBody, TlvError> {
+    let mut out = MessageBody::new();
+    tlv::push(&mut out, template, body)?;
+    out.extend_from_slice(&StatusWord::OK.0.to_be_bytes()).map_err(|_| TlvError::Full)?;
+    Ok(out)
+}
+
+/// DFFF01, seconds.
+pub(super) fn parse_seconds(data: &[u8]) -> Result<Option<u16>, MessageError> {
+    Ok(match search(data, tags::TIMEOUT)? {
+        Some(_) => Some(u16::from_be_bytes(need_array(data, tags::TIMEOUT)?)),
+        None => None,
+    })
+}
+
+/// An answer of one element, with status 9000.
+pub(super) fn wrapped_element(tag: Tag, value: &[u8]) -> Result<MessageBody, TlvError> {
+    let mut body = MessageBody::new();
+    tlv::push(&mut body, tag, value)?;
+    wrapped(tags::ANSWER_DATA, &body)
+}

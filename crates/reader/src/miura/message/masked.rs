@@ -1,0 +1,104 @@
+//! The reader's masked copies of the card number, and whether a message holds card data that nobody has masked or
+//! sealed (readers: 2.3, 2.4; design: invariant 7).
+
+use zeroize::Zeroizing;
+
+use super::element::{each, tags};
+use pos_terms::card::MaskedPan;
+use pos_terms::emv::{Tag, tag};
+
+/// Longest masked track that is read: track 2 has at most 40 characters (ISO/IEC 7813), its sentinels and LRC included.
+pub(in crate::miura) const MAX_TRACK2: usize = 48;
+
+/// The masked PAN of DFAE57, DFAE5A or DFAE22; `None` for every other element, and for what is no PAN.
+pub(in crate::miura) fn masked_pan(tag: Tag, value: &[u8]) -> Option<MaskedPan> {
+    pan_text(tag, value).and_then(|text| MaskedPan::new(&text))
+}
+
+/// The masked PAN of a typed card (DFA208).
+pub(in crate::miura) fn masked_typed_pan(value: &[u8]) -> Option<MaskedPan> {
+    MaskedPan::new(&typed_pan(value))
+}
+
+/// Whether the PAN of a typed card (DFA208) came back unmasked.
+pub(in crate::miura) fn is_clear_typed_pan(value: &[u8]) -> bool {
+    is_clear_pan(&typed_pan(value))
+}
+
+/// Whether a message holds card data that were not encrypted: the tracks, 56, 57, 5A, 9F6B, the PIN data 99, or a
+/// "masked" element that masks nothing. What is not BER-TLV to its end is the rest of a damaged message: its bytes mean
+/// nothing, and nothing of it is used.
+///
+/// Each message is asked this before anything else is read of it.
+pub(in crate::miura) fn has_clear_card_data(body: &[u8]) -> bool {
+    let mut clear = false;
+    let walked = each(body, &mut |object| {
+        let card_data = matches!(
+            object.tag,
+            tag::TRACK1_CLEAR
+                | tag::TRACK2_CLEAR
+                | tag::TRACK3_CLEAR
+                | tag::TRACK1_EQUIVALENT
+                | tag::TRACK2_EQUIVALENT
+                | tag::PAN
+                | tag::TRACK2_CONTACTLESS_MSD
+                | tag::TRANSACTION_PIN_DATA
+        );
+        clear |= card_data && !object.value.is_empty();
+        clear |= pan_text(object.tag, object.value).is_some_and(|pan| is_clear_pan(&pan));
+        clear |= other_copy(object.tag, object.value).is_some_and(|pan| is_clear_pan(&pan));
+    });
+    clear && walked.is_ok()
+}
+
+/// The PAN part of a masked element: nibbles up to D or the padding F, characters between `;` and `=`. Wiped, for a
+/// reader may have masked nothing.
+fn pan_text(tag: Tag, value: &[u8]) -> Option<Zeroizing<String>> {
+    /// Longer than any PAN, so that the text never moves and leaves a copy behind.
+    const PLACES: usize = 40;
+    let mut pan = Zeroizing::new(String::with_capacity(PLACES));
+    let nibbles = value.iter().flat_map(|byte| [byte >> 4, byte & 0x0F]);
+    let digits = nibbles.filter_map(|nibble| char::from_digit(u32::from(nibble), 16)).map(|c| c.to_ascii_uppercase());
+    match tag {
+        tags::MASKED_TRACK2_ICC => pan.extend(digits.take_while(|c| *c != 'D').take(PLACES)),
+        tags::MASKED_PAN => {
+            pan.extend(digits.take(PLACES));
+            // The last four digits are always clear, so an F at the end is padding and not a mask.
+            let places = pan.trim_end_matches('F').len();
+            pan.truncate(places);
+        }
+        tags::MASKED_TRACK2 => {
+            let characters = value.iter().map(|byte| char::from(byte & 0x7F)).skip_while(|c| *c == ';');
+            pan.extend(characters.take_while(|c| *c != '=').take(PLACES));
+        }
+        _ => return None,
+    }
+    Some(pan)
+}
+
+/// The PAN part of a masked element that no receipt takes its PAN from: both track 1, and track 2 of a contactless
+/// magstripe.
+fn other_copy(tag: Tag, value: &[u8]) -> Option<Zeroizing<String>> {
+    match tag {
+        tags::MASKED_TRACK2_MSD => pan_text(tags::MASKED_TRACK2_ICC, value),
+        tags::MASKED_TRACK1 | tags::MASKED_TRACK1_ICC => {
+            let characters = value.iter().map(|byte| char::from(byte & 0x7F)).skip_while(|c| matches!(c, '%' | 'B'));
+            let mut pan = Zeroizing::new(String::with_capacity(MAX_TRACK2));
+            pan.extend(characters.take_while(|c| *c != '^').take(MAX_TRACK2));
+            Some(pan)
+        }
+        _ => None,
+    }
+}
+
+/// DFA208 of a typed card, wiped, for a reader may have masked nothing.
+fn typed_pan(value: &[u8]) -> Zeroizing<String> {
+    let mut pan = Zeroizing::new(String::with_capacity(MAX_TRACK2));
+    pan.extend(value.iter().take(MAX_TRACK2).map(|byte| char::from(byte & 0x7F)));
+    pan
+}
+
+/// A PAN of 13 or more places is masked between the sixth and the last four.
+fn is_clear_pan(pan: &str) -> bool {
+    pan.len() >= 13 && pan.bytes().all(|byte| byte.is_ascii_digit())
+}

@@ -1,0 +1,295 @@
+//! Commands by which something is typed on the reader, and what comes back: an amount, a tip, a card number that the
+//! reader seals (readers: 2.9, 2.10). Amounts and tips come in clear, card numbers never.
+
+use super::element::{CommandData, MessageError, need, need_array, parse_seconds, search, tags};
+use super::sealed::{SredBlock, last_sealed};
+use pos_terms::emv::{tag, tlv};
+
+/// Integer digits that may be typed: what the gateway takes (interface: amount10.2).
+pub const MAX_INTEGER_DIGITS: u8 = 10;
+/// Decimals of the currencies that have most.
+const MAX_FRACTION_DIGITS: u8 = 3;
+
+/// DFA20E, the row that shows the amount. UNCERTAIN which rows the prompts leave free: the default prompts fill the
+/// first alone.
+pub const AMOUNT_LINE: u8 = 0x02;
+
+/// Three indices as DFA206 has them.
+#[must_use]
+pub fn prompts_of([a, b, c]: [u16; 3]) -> [u8; 6] {
+    let ([a1, a2], [b1, b2], [c1, c2]) = (a.to_be_bytes(), b.to_be_bytes(), c.to_be_bytes());
+    [a1, a2, b1, b2, c1, c2]
+}
+
+/// GET NUMERIC DATA.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GetNumericData {
+    /// Backlight on.
+    pub light: bool,
+    /// Three indices into the signed prompts.
+    pub prompts: [u8; 6],
+    /// Integer and fraction digits.
+    pub format: [u8; 2],
+    /// An amount that is shown beside.
+    pub money: Option<ShownAmount>,
+    /// Seconds until 9F42.
+    pub timeout: Option<u16>,
+}
+
+/// An amount that is shown while something is typed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ShownAmount {
+    /// 5F2A.
+    pub currency: [u8; 2],
+    /// 5F36.
+    pub exponent: u8,
+    /// 9F02.
+    pub amount: [u8; 6],
+    /// DFA20E: 1 to 3.
+    pub line: u8,
+}
+
+impl GetNumericData {
+    pub(super) fn push(&self, out: &mut CommandData) -> Result<(), MessageError> {
+        tlv::push(out, tags::PROMPTS, &self.prompts)?;
+        tlv::push(out, tags::NUMBER_FORMAT, &self.format)?;
+        if let Some(money) = self.money {
+            tlv::push(out, tag::CURRENCY_CODE, &money.currency)?;
+            tlv::push(out, tag::CURRENCY_EXPONENT, &[money.exponent])?;
+            tlv::push(out, tag::AMOUNT_AUTHORISED, &money.amount)?;
+            tlv::push(out, tags::AMOUNT_LINE, &[money.line])?;
+        }
+        push_seconds(out, self.timeout)
+    }
+
+    pub(super) fn parse(p2: u8, data: &[u8]) -> Result<Self, MessageError> {
+        Ok(Self {
+            light: p2 & 1 != 0,
+            prompts: need_array(data, tags::PROMPTS)?,
+            format: need_array(data, tags::NUMBER_FORMAT)?,
+            money: ShownAmount::parse(data)?,
+            timeout: parse_seconds(data)?,
+        })
+    }
+}
+
+impl ShownAmount {
+    fn parse(data: &[u8]) -> Result<Option<Self>, MessageError> {
+        if search(data, tags::AMOUNT_LINE)?.is_none() {
+            return Ok(None);
+        }
+        Ok(Some(Self {
+            currency: need_array(data, tag::CURRENCY_CODE)?,
+            exponent: need_array::<1>(data, tag::CURRENCY_EXPONENT)?[0],
+            amount: need_array(data, tag::AMOUNT_AUTHORISED)?,
+            line: need_array::<1>(data, tags::AMOUNT_LINE)?[0],
+        }))
+    }
+}
+
+fn push_seconds(out: &mut CommandData, timeout: Option<u16>) -> Result<(), MessageError> {
+    if let Some(seconds) = timeout {
+        tlv::push(out, tags::TIMEOUT, &seconds.to_be_bytes())?;
+    }
+    Ok(())
+}
+
+/// GET DYNAMIC TIP.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GetDynamicTip {
+    /// The total is asked for (P1 00), not the tip (P1 01).
+    pub total: bool,
+    /// Four percentages; [`Self::BLANK`] and [`Self::OTHER`] are none.
+    pub percentages: [u8; 4],
+    /// DFA218. UNCERTAIN: one byte that names a layout of the signed prompts.
+    pub template: u8,
+    /// 5F2A.
+    pub currency: [u8; 2],
+    /// 5F36.
+    pub exponent: u8,
+    /// 9F02, the bill.
+    pub amount: [u8; 6],
+}
+
+impl GetDynamicTip {
+    /// No entry at this place.
+    pub const BLANK: u8 = 0xFE;
+    /// "Other": the customer types an amount.
+    pub const OTHER: u8 = 0xFF;
+
+    pub(super) fn push(&self, out: &mut CommandData) -> Result<(), MessageError> {
+        tlv::push(out, tags::TIP_PERCENTAGES, &self.percentages)?;
+        tlv::push(out, tags::TIP_TEMPLATE, &[self.template])?;
+        tlv::push(out, tag::CURRENCY_CODE, &self.currency)?;
+        tlv::push(out, tag::CURRENCY_EXPONENT, &[self.exponent])?;
+        tlv::push(out, tag::AMOUNT_AUTHORISED, &self.amount)?;
+        Ok(())
+    }
+
+    pub(super) fn parse(p1: u8, data: &[u8]) -> Result<Self, MessageError> {
+        Ok(Self {
+            total: p1 == 0,
+            percentages: need_array(data, tags::TIP_PERCENTAGES)?,
+            template: need_array::<1>(data, tags::TIP_TEMPLATE)?[0],
+            currency: need_array(data, tag::CURRENCY_CODE)?,
+            exponent: need_array::<1>(data, tag::CURRENCY_EXPONENT)?[0],
+            amount: need_array(data, tag::AMOUNT_AUTHORISED)?,
+        })
+    }
+}
+
+/// GET SECURE DATA: a card number in three steps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GetSecureData {
+    /// P1 00: forget what was typed.
+    Clear,
+    /// P1 01: have one element typed.
+    Ask {
+        /// DFA210: [`Self::PAN`], [`Self::EXPIRY`], [`Self::VERIFICATION_VALUE`].
+        element: u8,
+        /// P2: bit 0 backlight, 1 light of the keys, 2 empty is allowed, 3 the PAN in groups; the others are not
+        /// published.
+        flags: u8,
+        /// Three indices into the signed prompts.
+        prompts: [u8; 6],
+        /// What the cardholder pays.
+        money: Option<ShownAmount>,
+        /// Seconds until 9F42.
+        timeout: Option<u16>,
+    },
+    /// P1 02: seal everything that was typed.
+    Encrypt,
+}
+
+impl GetSecureData {
+    /// The card number.
+    pub const PAN: u8 = 0x01;
+    /// Expiry date, YYMM.
+    pub const EXPIRY: u8 = 0x04;
+    /// Card verification value.
+    pub const VERIFICATION_VALUE: u8 = 0x06;
+
+    pub(super) fn head(self) -> [u8; 4] {
+        match self {
+            Self::Clear => [0xD2, 0xE0, 0x00, 0x00],
+            Self::Ask { flags, .. } => [0xD2, 0xE0, 0x01, flags],
+            Self::Encrypt => [0xD2, 0xE0, 0x02, 0x00],
+        }
+    }
+
+    pub(super) fn push(&self, out: &mut CommandData) -> Result<(), MessageError> {
+        let Self::Ask { element, flags: _, prompts, money, timeout } = *self else { return Ok(()) };
+        tlv::push(out, tags::SECURE_ELEMENT, &[element])?;
+        tlv::push(out, tags::PROMPTS, &prompts)?;
+        if let Some(money) = money {
+            tlv::push(out, tag::AMOUNT_AUTHORISED, &money.amount)?;
+            tlv::push(out, tag::CURRENCY_CODE, &money.currency)?;
+            tlv::push(out, tag::CURRENCY_EXPONENT, &[money.exponent])?;
+            tlv::push(out, tags::AMOUNT_LINE, &[money.line])?;
+        }
+        push_seconds(out, timeout)
+    }
+
+    pub(super) fn parse(p1: u8, p2: u8, data: &[u8]) -> Result<Self, MessageError> {
+        Ok(match p1 {
+            0x00 => Self::Clear,
+            0x02 => Self::Encrypt,
+            _ => Self::Ask {
+                element: need_array::<1>(data, tags::SECURE_ELEMENT)?[0],
+                flags: p2,
+                prompts: need_array(data, tags::PROMPTS)?,
+                money: ShownAmount::parse(data)?,
+                timeout: parse_seconds(data)?,
+            },
+        })
+    }
+}
+
+/// The answer with a sealed card number (D2E0 P1 02, D25A).
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct TypedCardAnswer<'a> {
+    /// DFA208: the masked PAN, ASCII.
+    pub masked_pan: &'a [u8],
+    /// DFAE02 and DFAE03.
+    pub sealed: Option<SredBlock<'a>>,
+}
+
+// Masked or sealed, it is card data: lengths only.
+impl std::fmt::Debug for TypedCardAnswer<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { masked_pan, sealed } = self;
+        write!(f, "TypedCard({} places, sealed {})", masked_pan.len(), sealed.is_some())
+    }
+}
+
+impl<'a> TypedCardAnswer<'a> {
+    /// Reads the body.
+    ///
+    /// # Errors
+    /// When the masked PAN is missing.
+    pub fn parse(body: &'a [u8]) -> Result<Self, MessageError> {
+        Ok(Self { masked_pan: need(body, tags::NUMERIC_DATA)?, sealed: last_sealed(body)? })
+    }
+}
+
+/// What was typed, in minor units of a currency with `exponent` decimals; `None` when it is no amount.
+///
+/// Whether the reader gives digits alone ("123") or a decimal point too ("1.23") is UNCERTAIN (readers: 2.10). Digits
+/// alone are minor units, which is the smaller of the two readings; with a point the decimals must be exactly the
+/// currency's.
+#[must_use]
+pub fn minor_units(typed: &[u8], exponent: u8) -> Option<u64> {
+    let text = std::str::from_utf8(typed).ok()?;
+    let (integer, fraction) = text.split_once('.').unwrap_or((text, ""));
+    let with_point = text.contains('.');
+    let digits = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
+    // "1." and ".23" are somebody's typing error, not an amount.
+    let well_formed = !integer.is_empty()
+        && digits(integer)
+        && digits(fraction)
+        && (!with_point || (exponent > 0 && fraction.len() == usize::from(exponent)))
+        && integer.len() + fraction.len() <= usize::from(MAX_INTEGER_DIGITS + MAX_FRACTION_DIGITS);
+    if !well_formed {
+        return None;
+    }
+    format!("{integer}{fraction}").parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_forms_are_taken_and_nothing_is_guessed() {
+        for (typed, exponent, minor) in [
+            ("123", 2, Some(123)),
+            ("1.23", 2, Some(123)),
+            ("0.05", 2, Some(5)),
+            ("000", 2, Some(0)),
+            ("0", 0, Some(0)),
+            ("1200", 0, Some(1200)),
+            ("1.230", 3, Some(1230)),
+            ("1230", 3, Some(1230)),
+            ("9999999999.99", 2, Some(999_999_999_999)),
+            // No amount.
+            ("", 2, None),
+            (".", 2, None),
+            ("1.", 2, None),
+            (".23", 2, None),
+            ("1.2", 2, None),
+            ("1.234", 2, None),
+            ("1.0", 0, None),
+            ("1,23", 2, None),
+            ("1.2.3", 2, None),
+            ("-1", 2, None),
+            ("+1", 2, None),
+            (" 1", 2, None),
+            ("1e3", 2, None),
+            ("12345678901234", 2, None),
+            ("\u{661}", 2, None),
+        ] {
+            assert_eq!(minor_units(typed.as_bytes(), exponent), minor, "{typed}");
+        }
+        assert_eq!(minor_units(&[0xFF], 2), None);
+    }
+}

@@ -1,0 +1,342 @@
+//! One sale at the reader up to the card that was read: what it is doing ([`SaleStage`]), and which answer belongs to
+//! what. `waiting`, `contact`, `swipe` and `manual` hold the rules of its stages, `stopping` the ways out; they are one
+//! machine, whose parts go on with each other: a chip that fails waits for a swipe. What follows the host's answer is
+//! in `completing`.
+
+use std::time::Duration;
+
+use tracing::warn;
+
+use super::card_read::{self, ChipInterface, ChipSettings, SwipedCard, UnusableCard};
+use super::completing::{AwaitingHost, CompletedSale, ContinueTransaction};
+use super::line::{CommandPurpose, PendingAnswer, ReaderLine};
+use super::message::{AnswerTemplate, DeviceStatus, KEY_CANCEL, StatusWord, TransactionAnswer, TransactionData};
+use super::next::{Next, SaleOver};
+use crate::{
+    Arm, Completion, EntryRequest, NoCard, NotEncrypting, ReaderEvent, ReaderLanguage, ReaderProgress, Unready,
+};
+use pos_terms::card::{EntryMode, FirstAnswer, Presented, mask_pans};
+use pos_terms::transaction::SaleNumber;
+
+/// What follows in a sale.
+pub(super) type SaleNext = Next<Box<SaleAtReader>>;
+
+/// A sale from [`ReaderOrder::Arm`](crate::Order::Arm) to its end.
+pub(super) struct SaleAtReader {
+    pub(super) arm: Arm,
+    /// When waiting for a card ends.
+    pub(super) until: Duration,
+    /// The chip failed in this very sale: a swipe is its fallback.
+    pub(super) chip_failed: bool,
+    pub(super) chip_starts: u8,
+    /// A card waits for an answer to its E4 that nobody will ask the host for.
+    pub(super) card_waits: bool,
+    /// The cardholder's, once the card has named one that we have; the shop's until then.
+    pub(super) language: ReaderLanguage,
+    /// The last text of the reader's own that was told: it may repeat itself without end.
+    told: String,
+    /// PINs that the chip still takes, as the reader said last.
+    pub(super) tries_left: Option<u8>,
+    pub(super) stage: SaleStage,
+}
+
+#[derive(Default)]
+pub(super) enum SaleStage {
+    /// START CONTACTLESS runs.
+    Contactless {
+        since: Duration,
+        /// A swipe whose 9F44 has not come yet.
+        swipe: Option<Box<SwipedCard>>,
+    },
+    /// Insert and swipe alone are watched.
+    #[default]
+    Watching,
+    /// 9F44 came, the swipe has not.
+    SwipeDue { until: Duration },
+    /// START, or CONTINUE for an E2, runs.
+    Chip { decisions: u8 },
+    /// ONLINE PIN runs.
+    Pin { swipe: Box<SwipedCard>, entry: EntryMode },
+    /// A card number is typed.
+    Manual(ManualEntryPart),
+    /// Until nothing is outstanding any more.
+    Stopping { then: AfterAbort },
+    /// The card is being told "declined".
+    Closing { then: AfterAbort },
+    /// The host is asked.
+    Presented(AwaitingHost),
+    /// The card is told the host's answer.
+    Completing(ContinueTransaction),
+}
+
+/// What a typed card is doing.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum ManualEntryPart {
+    /// D2E0: what was typed before is forgotten.
+    ForgetEarlier,
+    Pan,
+    Expiry,
+    VerificationValue,
+    /// D2E0: everything is sealed. D25A: its one command.
+    Seal,
+}
+
+/// What follows an ABORT.
+pub(super) enum AfterAbort {
+    End(NoCard),
+    Wait,
+    StartChip,
+    Swiped(Box<SwipedCard>),
+}
+
+impl SaleAtReader {
+    pub(super) fn arm(line: &mut ReaderLine, arm: Arm, now: Duration) -> SaleNext {
+        let sale = Box::new(Self {
+            until: now + arm.card_timeout,
+            arm,
+            chip_failed: false,
+            chip_starts: 0,
+            card_waits: false,
+            language: line.settings.language,
+            told: String::new(),
+            tries_left: None,
+            stage: SaleStage::Watching,
+        });
+        match sale.arm.entry {
+            EntryRequest::Card => {
+                line.progress(sale.number(), ReaderProgress::PresentCard);
+                sale.wait(line, now)
+            }
+            EntryRequest::Manual => sale.type_card(line, now),
+        }
+    }
+
+    pub(super) fn number(&self) -> SaleNumber {
+        self.arm.sale
+    }
+
+    /// The awaited command is answered.
+    pub(super) fn answered(
+        mut self: Box<Self>,
+        line: &mut ReaderLine,
+        pending: PendingAnswer,
+        body: &[u8],
+        status: StatusWord,
+        now: Duration,
+    ) -> SaleNext {
+        match (std::mem::take(&mut self.stage), pending.purpose) {
+            (SaleStage::Contactless { since, swipe }, CommandPurpose::Contactless) => {
+                return self.contactless_answered(line, transaction_answer(body, status), since, swipe, now);
+            }
+            (SaleStage::Chip { decisions }, CommandPurpose::Start | CommandPurpose::Continue) => {
+                return self.chip_answered(line, transaction_answer(body, status), decisions, now);
+            }
+            (SaleStage::Pin { swipe, entry }, CommandPurpose::OnlinePin) => {
+                return self.pin_answered(line, *swipe, entry, body, status, now);
+            }
+            (SaleStage::Manual(part), CommandPurpose::TypedCard) => {
+                return self.manual_answered(line, part, body, status, now);
+            }
+            (SaleStage::Completing(running), CommandPurpose::Continue) => {
+                let next = running.answered(line, transaction_answer(body, status), now);
+                return next.map(|running| self.with(SaleStage::Completing(running)));
+            }
+            // The other answer of the ABORT race: a card that is waiting for the host must be told (readers: 2.8).
+            (stage @ SaleStage::Stopping { .. }, _) => {
+                let answer = transaction_answer(body, status);
+                self.card_waits |= answer.is_ok_and(|answer| answer.template == AnswerTemplate::Online);
+                self.stage = stage;
+            }
+            (SaleStage::Closing { then }, CommandPurpose::Continue) => self.stage = SaleStage::Stopping { then },
+            (stage, _) => self.stage = stage,
+        }
+        Next::Stay(self)
+    }
+
+    /// A chip or tap gave its first answer.
+    pub(super) fn read(
+        mut self: Box<Self>,
+        line: &mut ReaderLine,
+        answer: &TransactionAnswer<'_>,
+        interface: ChipInterface,
+        now: Duration,
+    ) -> SaleNext {
+        self.hear_language(answer);
+        let settings =
+            ChipSettings { icc_masked_tags: line.settings.icc_masked_tags, magstripe_mode: line.miura.magstripe_mode };
+        let why = match card_read::chip(answer, interface, &TransactionData::from(&self.arm), settings) {
+            Ok(presented) => {
+                let awaiting = AwaitingHost::chip(&presented.facts, answer.template, interface, now);
+                return self.present(line, presented, awaiting);
+            }
+            Err(UnusableCard::NotEncrypting(fault)) => return Self::not_encrypting(line, fault),
+            Err(UnusableCard::AmountDiffers) => NoCard::AmountDiffers,
+            Err(UnusableCard::PinMissing) => NoCard::PinMissing,
+            Err(UnusableCard::Unreadable(cause)) => NoCard::Unreadable { cause: cause.to_owned() },
+        };
+        self.card_waits = answer.template == AnswerTemplate::Online;
+        self.at(SaleStage::Stopping { then: AfterAbort::End(why) })
+    }
+
+    /// Hands the card over, unless the reader has not sealed it as it must.
+    pub(super) fn present(
+        self: Box<Self>,
+        line: &mut ReaderLine,
+        presented: Presented,
+        awaiting: AwaitingHost,
+    ) -> SaleNext {
+        // A card that declined by itself may come without sealed data: nothing is sent.
+        let sealed = !presented.card.data.expose().is_empty() || !presented.card.ksn.expose().is_empty();
+        let must_be = presented.first_answer == FirstAnswer::GoOnline;
+        if (sealed || must_be)
+            && let Err(fault) = line.keys.take(&presented.card, presented.pin.as_ref())
+        {
+            return Self::not_encrypting(line, fault);
+        }
+        line.report(ReaderEvent::Card { sale: self.number(), presented: Box::new(presented) });
+        line.keys_left();
+        self.at(SaleStage::Presented(awaiting))
+    }
+
+    /// The reader does not encrypt as it must: nothing is sent, and its keys are asked for before it is ready again.
+    /// The start-up ends whatever the card is waiting for.
+    pub(super) fn not_encrypting(line: &ReaderLine, fault: NotEncrypting) -> SaleNext {
+        Next::StartAnew(Unready::NotEncrypting { serial: line.serial(), fault })
+    }
+
+    /// The reader's keys are used up: it is asked which, while the card is taken out.
+    pub(super) fn no_key_left(&self, line: &mut ReaderLine, now: Duration) -> SaleNext {
+        let over = self.over(line, NoCard::NoKeyLeft, now);
+        Next::SaleOver(SaleOver { ask_for_keys: true, ..over })
+    }
+
+    /// The card says which languages its holder wants (5F2D).
+    pub(super) fn hear_language(&mut self, answer: &TransactionAnswer<'_>) {
+        let preference = answer.elements.as_ref().ok().and_then(|found| found.language_preference);
+        self.language = preference.and_then(ReaderLanguage::preferred).unwrap_or(self.language);
+    }
+
+    /// The keys of the PIN pad while no PIN is entered.
+    pub(super) fn key(self: Box<Self>, line: &mut ReaderLine, key: u8, now: Duration) -> SaleNext {
+        match self.stage {
+            SaleStage::Contactless { .. } if key == KEY_CANCEL => {
+                self.stop(line, AfterAbort::End(NoCard::CancelledAtReader), now)
+            }
+            SaleStage::Watching | SaleStage::SwipeDue { .. } if key == KEY_CANCEL => {
+                self.end(line, NoCard::CancelledAtReader, now)
+            }
+            // During START, CONTINUE and ONLINE PIN the reader handles it and answers 9F41.
+            _ => Next::Stay(self),
+        }
+    }
+
+    /// What the cashier should see of what the cardholder sees.
+    pub(super) fn device_status(mut self: Box<Self>, line: &mut ReaderLine, status: &DeviceStatus<'_>) -> SaleNext {
+        /// The only PIN entry status that was captured, with the text "PIN OK" (readers: 2.13).
+        const PIN_OK: u8 = 0x02;
+        let text = || {
+            let text: String = status.text.iter().map(|byte| char::from(*byte)).collect();
+            let printable = text.chars().map(|c| if matches!(c, ' '..='~') { c } else { ' ' });
+            // Masked before it is cut: what is left of a card number would not be seen as one.
+            mask_pans(&printable.collect::<String>()).chars().take(84).collect::<String>().trim().to_owned()
+        };
+        // Once the card is told, what the reader shows is about the host's answer.
+        if matches!(self.stage, SaleStage::Presented(_) | SaleStage::Completing(_)) {
+            return Next::Stay(self);
+        }
+        // UNCERTAIN: how a reader tells a wrong PIN is not published: by its text, or by a counter that has gone down.
+        let fewer = self.tries_left.zip(status.tries_left).is_some_and(|(before, now)| now < before);
+        let wrong = fewer || says_wrong(status.text);
+        self.tries_left = status.tries_left.or(self.tries_left);
+        let progress = match (status.code, status.pin_status, status.digits) {
+            (DeviceStatus::PIN_ENTRY, Some(PIN_OK), _) => ReaderProgress::PinDone,
+            (DeviceStatus::PIN_ENTRY, None, _) if wrong => ReaderProgress::PinWrong { tries_left: status.tries_left },
+            (DeviceStatus::PIN_ENTRY, None, digits) => ReaderProgress::PinEntry { digits },
+            (DeviceStatus::APPLICATION_SELECTION, ..) => ReaderProgress::ChoosingApplication,
+            _ => {
+                let text = text();
+                if text.is_empty() || text == self.told {
+                    return Next::Stay(self);
+                }
+                self.told.clone_from(&text);
+                ReaderProgress::ReaderText(text)
+            }
+        };
+        line.progress(self.number(), progress);
+        Next::Stay(self)
+    }
+
+    /// The host's answer for the card.
+    pub(super) fn complete(
+        mut self: Box<Self>,
+        line: &mut ReaderLine,
+        completion: &Completion,
+        now: Duration,
+    ) -> SaleNext {
+        match std::mem::take(&mut self.stage) {
+            SaleStage::Presented(awaiting) => {
+                let sale = CompletedSale {
+                    number: self.number(),
+                    transaction_type: self.arm.transaction_type,
+                    language: self.language,
+                };
+                let next = awaiting.complete(sale, line, completion, now);
+                next.map(|running| self.with(SaleStage::Completing(running)))
+            }
+            stage => self.at(stage),
+        }
+    }
+
+    pub(super) fn deadline(&self) -> Option<Duration> {
+        match &self.stage {
+            SaleStage::Watching => Some(self.until),
+            SaleStage::SwipeDue { until } => Some(*until),
+            SaleStage::Presented(awaiting) => Some(awaiting.until),
+            _ => None,
+        }
+    }
+
+    pub(super) fn unreadable(&self, line: &mut ReaderLine, cause: &str, now: Duration) -> SaleNext {
+        self.end(line, NoCard::Unreadable { cause: cause.to_owned() }, now)
+    }
+
+    /// No card was read, and none will be.
+    pub(super) fn end(&self, line: &mut ReaderLine, why: NoCard, now: Duration) -> SaleNext {
+        Next::SaleOver(self.over(line, why, now))
+    }
+
+    fn over(&self, line: &mut ReaderLine, why: NoCard, now: Duration) -> SaleOver {
+        let typed = self.arm.entry == EntryRequest::Manual;
+        if typed && !matches!(why, NoCard::ManualEntryOff | NoCard::ManualEntryUnknown) {
+            self.forget_typed(line, now);
+        }
+        line.report(ReaderEvent::NoCard { sale: self.number(), why });
+        SaleOver { sale: self.number(), result: None, language: self.language, ask_for_keys: false }
+    }
+
+    pub(super) fn at(self: Box<Self>, stage: SaleStage) -> SaleNext {
+        Next::Stay(self.with(stage))
+    }
+
+    pub(super) fn with(mut self: Box<Self>, stage: SaleStage) -> Box<Self> {
+        self.stage = stage;
+        self
+    }
+}
+
+/// Whether a text about the PIN says that it was wrong.
+fn says_wrong(text: &[u8]) -> bool {
+    let text = text.to_ascii_uppercase();
+    [&b"INCORRECT"[..], b"WRONG"].iter().any(|word| text.windows(word.len()).any(|part| part == *word))
+}
+
+/// Reads an answer of START, START CONTACTLESS or CONTINUE: a template, or the status that came instead.
+fn transaction_answer(body: &[u8], status: StatusWord) -> Result<TransactionAnswer<'_>, StatusWord> {
+    match status {
+        StatusWord::OK => TransactionAnswer::parse(body).map_err(|error| {
+            warn!(bytes = body.len(), %error, "answer not understood");
+            StatusWord::OK
+        }),
+        other => Err(other),
+    }
+}

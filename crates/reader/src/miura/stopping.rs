@@ -1,0 +1,99 @@
+//! The ways out of a sale before its card was read: the till cancels, a deadline passes, an answer is damaged. ABORT,
+//! its race with the card, and a card that is left waiting for the host (readers: 2.8).
+
+use std::time::Duration;
+
+use super::line::{CommandPurpose, PLAIN_ANSWER, PendingAnswer, ReaderLine};
+use super::message::{ContinueData, MpiCommand};
+use super::next::Next;
+use super::sale::{AfterAbort, SaleAtReader, SaleNext, SaleStage};
+use crate::{NoCard, ReaderProgress, Unready};
+
+/// A declined answer for the card, never one that lets it approve by itself (design: path of a sale, 7).
+const DECLINE: MpiCommand<'static> =
+    MpiCommand::Continue(ContinueData::Host { arc: *b"Z1", authentication: None, scripts: &[] });
+
+impl SaleAtReader {
+    /// The till wants no card any more.
+    pub(super) fn cancel(mut self: Box<Self>, line: &mut ReaderLine, now: Duration) -> SaleNext {
+        let why = NoCard::CancelledByTill;
+        match std::mem::take(&mut self.stage) {
+            SaleStage::Contactless { .. } | SaleStage::Chip { .. } | SaleStage::Pin { .. } | SaleStage::Manual(_) => {
+                self.stop(line, AfterAbort::End(why), now)
+            }
+            SaleStage::Watching | SaleStage::SwipeDue { .. } => self.end(line, why, now),
+            SaleStage::Stopping { then: AfterAbort::Wait | AfterAbort::StartChip | AfterAbort::Swiped(_) } => {
+                self.at(SaleStage::Stopping { then: AfterAbort::End(why) })
+            }
+            SaleStage::Closing { then: AfterAbort::Wait | AfterAbort::StartChip | AfterAbort::Swiped(_) } => {
+                self.at(SaleStage::Closing { then: AfterAbort::End(why) })
+            }
+            // Too late: it has been told, or is about to be.
+            stage => self.at(stage),
+        }
+    }
+
+    /// ABORT, and then.
+    pub(super) fn stop(self: Box<Self>, line: &mut ReaderLine, then: AfterAbort, now: Duration) -> SaleNext {
+        line.abort(now);
+        self.at(SaleStage::Stopping { then })
+    }
+
+    /// Nothing is outstanding: a stop is complete, once a card that waits for the host has been told "declined".
+    pub(super) fn line_is_free(mut self: Box<Self>, line: &mut ReaderLine, now: Duration) -> SaleNext {
+        match std::mem::take(&mut self.stage) {
+            SaleStage::Stopping { then } if self.card_waits => {
+                self.card_waits = false;
+                line.ask(CommandPurpose::Continue, &DECLINE, PLAIN_ANSWER, now);
+                self.at(SaleStage::Closing { then })
+            }
+            SaleStage::Stopping { then: AfterAbort::End(why) } => self.end(line, why, now),
+            SaleStage::Stopping { then: AfterAbort::Wait } => self.wait(line, now),
+            SaleStage::Stopping { then: AfterAbort::StartChip } => self.start_chip(line, now),
+            SaleStage::Stopping { then: AfterAbort::Swiped(swipe) } => self.swiped(line, swipe, now),
+            stage => self.at(stage),
+        }
+    }
+
+    pub(super) fn timeout(
+        mut self: Box<Self>,
+        line: &mut ReaderLine,
+        overdue: Option<PendingAnswer>,
+        now: Duration,
+    ) -> SaleNext {
+        match (std::mem::take(&mut self.stage), overdue) {
+            (SaleStage::Contactless { swipe, .. }, Some(_)) => {
+                let then = match swipe {
+                    Some(swipe) => AfterAbort::Swiped(swipe),
+                    None if line.slot => AfterAbort::StartChip,
+                    None if now >= self.until => AfterAbort::End(NoCard::TimedOut),
+                    None => AfterAbort::Wait,
+                };
+                self.stop(line, then, now)
+            }
+            (stage @ (SaleStage::Chip { .. } | SaleStage::Pin { .. } | SaleStage::Manual(_)), Some(pending)) => {
+                let unreadable = |cause: &str| NoCard::Unreadable { cause: cause.to_owned() };
+                let why = match (stage, pending.disturbed) {
+                    (_, true) => unreadable("the line to the reader is disturbed"),
+                    (SaleStage::Chip { .. }, _) if !line.slot => unreadable("it was taken out too early"),
+                    _ => NoCard::TimedOut,
+                };
+                self.stop(line, AfterAbort::End(why), now)
+            }
+            (SaleStage::Closing { then }, Some(_)) => self.stop(line, then, now),
+            (SaleStage::Completing(running), Some(_)) => {
+                running.unanswered(line, now).map(|running| self.with(SaleStage::Completing(running)))
+            }
+            (SaleStage::Stopping { .. }, Some(pending)) => Next::unanswered(pending.name),
+            (SaleStage::Watching, None) if now >= self.until => self.end(line, NoCard::TimedOut, now),
+            (SaleStage::SwipeDue { until }, None) if now >= until => {
+                line.progress(self.number(), ReaderProgress::TryAgain);
+                self.wait(line, now)
+            }
+            (SaleStage::Presented(awaiting), None) if now >= awaiting.until => {
+                Next::Reopen(Unready::Restarting { cause: "no answer of the host for the card".to_owned() })
+            }
+            (stage, _) => self.at(stage),
+        }
+    }
+}

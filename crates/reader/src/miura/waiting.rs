@@ -1,0 +1,145 @@
+//! A sale that waits for a card: contactless runs while insert and swipe are watched; whichever card is first ends the
+//! rest (readers: 2.3, 2.6).
+
+use std::time::Duration;
+
+use super::card_read::{ChipInterface, SwipedCard, UnusableSwipe};
+use super::display::{DisplayRow, display};
+use super::line::{CommandPurpose, ReaderLine};
+use super::message::{AnswerTemplate, CardStatus, MpiCommand, StatusWord, TransactionAnswer, TransactionData};
+use super::next::Next;
+use super::sale::{SaleAtReader, SaleNext, SaleStage};
+use crate::{NoCard, NotEncrypting, ReaderLanguage, ReaderProgress};
+
+/// The swipe's own message, when 9F44 came before it.
+const SWIPE_AFTER_STATUS: Duration = Duration::from_secs(2);
+/// 9F43 or 9F44, when the card's own message came before it; the end of START or CONTINUE, when the card was taken out.
+const STATUS_AFTER_CARD: Duration = Duration::from_secs(5);
+/// A contactless wait that ends sooner than this did not wait: asking again at once would be a loop.
+const SHORTEST_WAIT: Duration = Duration::from_secs(1);
+
+impl SaleAtReader {
+    /// Waits for a card on every interface.
+    pub(super) fn wait(mut self: Box<Self>, line: &mut ReaderLine, now: Duration) -> SaleNext {
+        if now >= self.until {
+            return self.end(line, NoCard::TimedOut, now);
+        }
+        if line.slot {
+            return self.start_chip(line, now);
+        }
+        self.stage = SaleStage::Contactless { since: now, swipe: None };
+        // Only a shop that is not English sends it: a reader that does not know the element cannot disturb the others.
+        let language = Some(line.settings.language).filter(|language| *language != ReaderLanguage::English);
+        let language = language.and_then(|language| language.code().as_bytes().try_into().ok());
+        let command =
+            MpiCommand::StartContactless { transaction: TransactionData::from(&self.arm), language, timeout: None };
+        line.ask(CommandPurpose::Contactless, &command, self.until - now, now);
+        Next::Stay(self)
+    }
+
+    /// Goes on without contactless.
+    pub(super) fn watch(
+        mut self: Box<Self>,
+        line: &mut ReaderLine,
+        progress: ReaderProgress,
+        rows: &[DisplayRow],
+        now: Duration,
+    ) -> SaleNext {
+        if line.slot && !self.chip_failed {
+            return self.start_chip(line, now);
+        }
+        line.progress(self.number(), progress);
+        self.stage = SaleStage::Watching;
+        display(line, rows, self.language, now);
+        Next::Stay(self)
+    }
+
+    pub(super) fn contactless_answered(
+        self: Box<Self>,
+        line: &mut ReaderLine,
+        answer: Result<TransactionAnswer<'_>, StatusWord>,
+        since: Duration,
+        swipe: Option<Box<SwipedCard>>,
+        now: Duration,
+    ) -> SaleNext {
+        let status = match answer {
+            Ok(answer) if answer.template != AnswerTemplate::Decision => {
+                return self.read(line, &answer, ChipInterface::Contactless, now);
+            }
+            Ok(_) => StatusWord::OK,
+            Err(status) => status,
+        };
+        match (status, swipe) {
+            (StatusWord::OK, _) => self.damaged(line, now),
+            (StatusWord::NOT_READY | StatusWord::NOT_ALLOWED, _) => Next::reader_has_lost_it(status),
+            (StatusWord::NO_PIN_KEY | StatusWord::NOT_ENCRYPTED, _) => self.no_key_left(line, now),
+            (StatusWord::CANCELLED, _) => self.end(line, NoCard::CancelledAtReader, now),
+            (StatusWord::CARD_INSERTED, _) => {
+                line.slot = true;
+                self.start_chip(line, now)
+            }
+            (_, Some(swipe)) => self.swiped(line, swipe, now),
+            (StatusWord::CARD_SWIPED, None) => self.at(SaleStage::SwipeDue { until: now + SWIPE_AFTER_STATUS }),
+            // The reader's own time-out may be shorter than ours.
+            (StatusWord::CONTACTLESS_TIMEOUT, None) if now >= self.until || now - since >= SHORTEST_WAIT => {
+                self.wait(line, now)
+            }
+            (StatusWord::OTHER_CARD, None) => {
+                self.watch(line, ReaderProgress::TryAgain, &[DisplayRow::TryAgain, DisplayRow::InsertOrSwipe], now)
+            }
+            // 9FC1, 9FC3, and every fault of the contactless part.
+            (_, None) => self.watch(line, ReaderProgress::InsertCard, &[DisplayRow::InsertOrSwipe], now),
+        }
+    }
+
+    /// A card went in or out, or was swiped.
+    pub(super) fn card_status(
+        mut self: Box<Self>,
+        line: &mut ReaderLine,
+        status: &CardStatus<'_>,
+        was_in: bool,
+        now: Duration,
+    ) -> SaleNext {
+        let inserted = status.card_in() && !was_in;
+        match (std::mem::take(&mut self.stage), status.swiped()) {
+            // 9F44 or 9F43 ends the contactless wait; if not, we do.
+            (SaleStage::Contactless { since, swipe }, true) => {
+                let swipe = match SwipedCard::new(status) {
+                    Ok(new) => Some(Box::new(new)),
+                    Err(UnusableSwipe::Unreadable) => swipe,
+                    Err(UnusableSwipe::NotSealed) => return Self::not_encrypting(line, NotEncrypting::Nothing),
+                };
+                line.hurry(STATUS_AFTER_CARD, now);
+                self.at(SaleStage::Contactless { since, swipe })
+            }
+            (stage @ SaleStage::Contactless { .. }, false) if inserted => {
+                line.hurry(STATUS_AFTER_CARD, now);
+                self.at(stage)
+            }
+            (stage @ (SaleStage::Watching | SaleStage::SwipeDue { .. }), true) => match SwipedCard::new(status) {
+                Ok(swipe) => self.swiped(line, Box::new(swipe), now),
+                Err(UnusableSwipe::NotSealed) => Self::not_encrypting(line, NotEncrypting::Nothing),
+                Err(UnusableSwipe::Unreadable) => {
+                    line.progress(self.number(), ReaderProgress::TryAgain);
+                    match stage {
+                        SaleStage::SwipeDue { .. } => self.wait(line, now),
+                        stage => self.at(stage),
+                    }
+                }
+            },
+            (SaleStage::Watching | SaleStage::SwipeDue { .. }, false) if inserted => self.start_chip(line, now),
+            // Whatever the reader waits for, this card says no more; should its word about that be lost, it is not
+            // waited for long.
+            (stage @ (SaleStage::Chip { .. } | SaleStage::Completing(_)), false) if was_in && !status.card_in() => {
+                line.hurry(STATUS_AFTER_CARD, now);
+                self.at(stage)
+            }
+            // The failed card is out, and a reader may have gone back to its own text: say again what is wanted.
+            (stage @ SaleStage::Watching, false) if was_in && !status.card_in() && self.chip_failed => {
+                display(line, &[DisplayRow::SwipeCard], self.language, now);
+                self.at(stage)
+            }
+            (stage, _) => self.at(stage),
+        }
+    }
+}
