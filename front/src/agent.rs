@@ -6,8 +6,8 @@
 //!
 //! | what is waited for | how long |
 //! |---|---|
-//! | the connection | `CONNECT` |
-//! | the head of an answer | as the passage's table says |
+//! | the connection; the front's own stream of events, which the agent opens at once | `CONNECT` |
+//! | the head of an answer | as the route's line in `pos_till_api::routes` says |
 //! | the rest of an answer | `REST`, and `MOST_ANSWER` bytes |
 //! | the next event, or a comment that shows life | `SILENCE`; the agent sends one each second |
 
@@ -25,6 +25,8 @@ use hyper::client::conn::http1;
 use hyper::header::{ACCEPT, CONTENT_TYPE, HOST, HeaderName, HeaderValue};
 use hyper::{HeaderMap, Method, Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
+use pos_till_api::deadlines::AnswerDeadline;
+use pos_till_api::routes::deadline_of;
 use serde_json::Value;
 use tokio::net::UnixStream;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
@@ -48,7 +50,9 @@ const AGAIN: Duration = Duration::from_millis(300);
 /// Between two attempts when the agent is there and refuses the front.
 const REFUSED_AGAIN: Duration = Duration::from_secs(5);
 /// Usual questions of the front itself.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(15);
+const PATIENCE: Duration = AnswerDeadline::AtOnce.caller();
+/// A stream of events for somebody who asks the front.
+const EVENTS: Duration = deadline_of("GET", "/v1/events").caller();
 
 /// Whose places at the agent a question takes. The agent allows one user 96 requests at a time; whatever one room asks,
 /// the others have theirs.
@@ -215,7 +219,8 @@ impl Agent {
         let listeners = if room == Room::Tills { &self.tills_listen } else { &self.pages_listen };
         let place = Arc::clone(listeners).try_acquire_owned().map_err(|_| AgentError::Full)?;
         self.unless_down()?;
-        self.events(headers, Some(place)).await
+        // Whose session it is, the agent asks its journal first.
+        self.events(headers, EVENTS, Some(place)).await
     }
 
     /// The agent's events for the front itself.
@@ -224,12 +229,17 @@ impl Agent {
         if let Some(after) = after.and_then(|after| HeaderValue::from_str(after).ok()) {
             headers.insert(LAST_EVENT_ID, after);
         }
-        self.events(headers, None).await
+        self.events(headers, CONNECT, None).await
     }
 
-    async fn events(&self, mut headers: HeaderMap, place: Option<OwnedSemaphorePermit>) -> Result<Heard, AgentError> {
+    async fn events(
+        &self,
+        mut headers: HeaderMap,
+        patience: Duration,
+        place: Option<OwnedSemaphorePermit>,
+    ) -> Result<Heard, AgentError> {
         headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
-        let question = Question { headers, patience: CONNECT, ..Question::get("/v1/events") };
+        let question = Question { headers, patience, ..Question::get("/v1/events") };
         let (head, body) = self.send(question).await?.into_parts();
         if head.status != StatusCode::OK {
             let all = timeout(PATIENCE, Limited::new(body, MOST_EVENT).collect()).await;

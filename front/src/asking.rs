@@ -6,16 +6,13 @@ use bytes::Bytes;
 use form_urlencoded::Serializer;
 use http_body_util::BodyExt;
 use hyper::{HeaderMap, Method};
-use pos_protocols::terminal::{Ask, Problem, Said};
+use pos_protocols::terminal::{Ask, Problem, Request, Said};
+use pos_till_api::deadlines::AnswerDeadline;
+use pos_till_api::routes;
 use tokio::time::sleep;
 
-use crate::agent::{Agent, AgentError, NotNamed, PATIENCE, Question, Room};
+use crate::agent::{Agent, AgentError, NotNamed, Question, Room};
 use crate::passage::own_problem;
-
-/// As long as a wait may be, and some for the way.
-const LONG: Duration = Duration::from_secs(135);
-/// A journal of a hundred thousand transactions on a slow card.
-const COUNTING: Duration = Duration::from_secs(130);
 
 /// A list of this user's is read at a time; the page may be reading one.
 const LIST_AGAIN: Duration = Duration::from_millis(50);
@@ -35,6 +32,7 @@ pub(crate) async fn ask(agent: &Agent, room: Room, till: &str, asked: &Ask) -> S
 
 async fn ask_once(agent: &Agent, room: Room, till: &str, asked: &Ask) -> Said {
     let request = asked.request();
+    let patience = patience(&request);
     let own = request.names_till.then_some(("till", till));
     let pairs = request.query.iter().map(|(name, value)| (*name, value.as_str())).chain(own);
     let query = Serializer::new(String::new()).extend_pairs(pairs).finish();
@@ -45,16 +43,6 @@ async fn ask_once(agent: &Agent, room: Room, till: &str, asked: &Ask) -> Said {
     if let Ask::Receipt { .. } | Ask::OpenPeriod | Ask::LastClose = asked {
         headers.insert(hyper::header::ACCEPT, hyper::header::HeaderValue::from_static("application/json"));
     }
-    let patience = match asked {
-        Ask::Show { .. } => LONG,
-        Ask::Close { .. }
-        | Ask::OpenPeriod
-        | Ask::Number(_)
-        | Ask::Newest(_)
-        | Ask::Referenced { .. }
-        | Ask::Print(_) => COUNTING,
-        _ => PATIENCE,
-    };
     let body = request.body.map(|body| Bytes::from(body.to_string())).unwrap_or_default();
     let answer = match agent.ask(Question { method, target, headers, body, patience, room }).await {
         Ok(answer) => answer,
@@ -75,6 +63,12 @@ async fn ask_once(agent: &Agent, room: Room, till: &str, asked: &Ask) -> Said {
     }
 }
 
+/// As the route's line says; the agent refuses at once what is of no route.
+fn patience(request: &Request) -> Duration {
+    let route = routes::find(request.method, &request.path);
+    route.map_or(AnswerDeadline::AtOnce, |route| route.deadline).caller()
+}
+
 /// A till that the agent refuses hears it with whatever asks how the terminal stands: a registration, a login, a
 /// diagnosis.
 fn unless_not_named(said: Said, till: &str) -> Said {
@@ -89,7 +83,38 @@ fn unless_not_named(said: Said, till: &str) -> Said {
 
 #[cfg(test)]
 mod tests {
+    use pos_protocols::terminal::{Begin, Copy, Kind, PrintLine, Taken};
+
     use super::*;
+
+    #[test]
+    fn each_question_of_a_protocol_is_waited_for_as_its_route_says() {
+        let reference = || "z 1".to_owned();
+        for (asked, deadline) in [
+            (Ask::Begin(Box::new(Begin::new("z 1", Kind::Sale, None))), AnswerDeadline::AtOnce),
+            (Ask::Show { reference: reference(), wait_s: 60 }, AnswerDeadline::Named),
+            (Ask::Latest, AnswerDeadline::AtOnce),
+            (Ask::Number(17), AnswerDeadline::AtOnce),
+            (Ask::Newest(3), AnswerDeadline::AtOnce),
+            (Ask::Referenced { part: reference(), from: None, cursor: None }, AnswerDeadline::AtOnce),
+            (Ask::Cancel(reference()), AnswerDeadline::AtOnce),
+            (Ask::Sign { reference: reference(), accepted: true }, AnswerDeadline::AtOnce),
+            (Ask::Confirm { reference: reference(), taken: Taken::All }, AnswerDeadline::AtOnce),
+            (Ask::Receipt { reference: reference(), copy: Copy::Customer, width: None }, AnswerDeadline::AtOnce),
+            (Ask::PrintAgain { reference: reference(), copy: Copy::Customer }, AnswerDeadline::AtOnce),
+            (Ask::Print(Vec::<PrintLine>::new()), AnswerDeadline::Printing),
+            (Ask::ShowText(String::new()), AnswerDeadline::AtOnce),
+            (Ask::TypeAmount { currency: "EUR".to_owned() }, AnswerDeadline::Typing),
+            (Ask::Status, AnswerDeadline::AtOnce),
+            (Ask::LastClose, AnswerDeadline::Closing),
+            (Ask::OpenPeriod, AnswerDeadline::Closing),
+            (Ask::Close { reference: reference(), print: true }, AnswerDeadline::Closing),
+        ] {
+            let request = asked.request();
+            assert!(routes::find(request.method, &request.path).is_some(), "{request:?}");
+            assert_eq!(patience(&request), deadline.caller(), "{asked:?}");
+        }
+    }
 
     #[test]
     fn a_till_that_the_agent_does_not_name_hears_so_before_its_first_payment() {

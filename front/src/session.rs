@@ -9,6 +9,7 @@ use std::sync::{Mutex, PoisonError};
 
 use hyper::header::{HeaderValue, SET_COOKIE};
 use hyper::{Method, StatusCode};
+use pos_till_api::routes::deadline_of;
 use ring::digest::{SHA256, digest};
 use serde_json::{Value, json};
 
@@ -20,8 +21,7 @@ use crate::problem::{Answer, Problem, empty_answer, json_answer};
 pub(crate) const COOKIE_NAME: &str = "pos_session";
 /// The agent's sessions have 64 characters.
 const LONGEST: usize = 128;
-/// Longer than all PINs that may wait take on a slow board.
-const PIN_PATIENCE: std::time::Duration = std::time::Duration::from_secs(35);
+const PIN_PATIENCE: std::time::Duration = deadline_of("POST", "/v1/sessions").caller();
 
 /// Sessions that are remembered: more than operators who are signed in at a time.
 const REMEMBERED: usize = 64;

@@ -8,6 +8,7 @@ use serde_json::Value;
 /// Every package of the workspace, what it is made of here, and what its tests use beside that.
 const EDGES: &[(&str, &[&str], &[&str])] = &[
     ("pos-terms", &[], &[]),
+    ("pos-till-api", &[], &[]),
     ("pos-core", &["pos-terms"], &[]),
     ("pos-daemon", &[], &[]),
     ("pos-gateway", &["pos-core", "pos-daemon", "pos-gateway-model", "pos-terms"], &[]),
@@ -18,8 +19,8 @@ const EDGES: &[(&str, &[&str], &[&str])] = &[
     ("pos-reader-link", &[], &[]),
     ("pos-reconcile", &["pos-core", "pos-gateway-model", "pos-terms"], &[]),
     ("pos-words", &["pos-core", "pos-terms"], &[]),
-    ("pos-protocols", &[], &[]),
-    ("pos-front", &["pos-protocols"], &["pos-agent"]),
+    ("pos-protocols", &["pos-till-api"], &[]),
+    ("pos-front", &["pos-protocols", "pos-till-api"], &["pos-agent"]),
     (
         "pos-agent",
         &[
@@ -34,6 +35,7 @@ const EDGES: &[(&str, &[&str], &[&str])] = &[
             "pos-reader-link",
             "pos-reconcile",
             "pos-terms",
+            "pos-till-api",
             "pos-words",
         ],
         &["pos-agent", "pos-protocols"],
@@ -41,7 +43,8 @@ const EDGES: &[(&str, &[&str], &[&str])] = &[
 ];
 
 /// What decides, and what has no place in it.
-const PURE: &[&str] = &["pos-terms", "pos-core", "pos-gateway-model", "pos-reader-link", "pos-reconcile", "pos-words"];
+const PURE: &[&str] =
+    &["pos-terms", "pos-till-api", "pos-core", "pos-gateway-model", "pos-reader-link", "pos-reconcile", "pos-words"];
 const ACTS: &[&str] = &["tokio", "rusqlite", "rustix", "hyper", "rustls", "reqwest"];
 
 #[test]

@@ -13,6 +13,7 @@ mod printing;
 mod sale;
 mod view;
 
+use pos_till_api::deadlines::LONGEST_WAIT_S;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
@@ -38,7 +39,7 @@ pub enum Ask {
     Show {
         /// The till's reference.
         reference: String,
-        /// Seconds, at most 120.
+        /// Seconds, at most [`LONGEST_WAIT_S`].
         wait_s: u8,
     },
     /// The latest transaction of the till.
@@ -142,7 +143,9 @@ impl Ask {
         };
         match self {
             Self::Begin(begin) => post("/v1/sales".to_owned(), written(begin.as_ref())),
-            Self::Show { reference, wait_s } => get(one(reference, ""), vec![("wait-s", wait_s.min(&120).to_string())]),
+            Self::Show { reference, wait_s } => {
+                get(one(reference, ""), vec![("wait-s", wait_s.min(&LONGEST_WAIT_S).to_string())])
+            }
             Self::Latest => get("/v1/latest".to_owned(), Vec::new()),
             Self::Number(number) => {
                 let since = number.saturating_sub(1).to_string();

@@ -19,11 +19,11 @@
 //! tills. A till has its own only.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use axum::extract::DefaultBodyLimit;
 use axum::routing::MethodRouter;
 use axum::{Router, middleware};
+use pos_till_api::deadlines::AnswerDeadline;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::timeout;
 
@@ -34,9 +34,6 @@ use super::places::count;
 use super::{Stopped, closes, confirm, events, lists, operators, payments, receipts, sales, sessions, terminal};
 use crate::money::Currency;
 use crate::till::{Command, Permit, PortView, ProblemType, ProgressLog};
-
-/// The agent answers within one write of the journal; a slow SD card needs a second.
-const ANSWER_DEADLINE: Duration = Duration::from_secs(10);
 
 /// What every verb needs.
 pub(super) struct App {
@@ -136,7 +133,7 @@ impl App {
         permit: &Permit,
         command: impl FnOnce(oneshot::Sender<T>) -> Command,
     ) -> Result<T, Failure> {
-        self.ask_within(permit, ANSWER_DEADLINE, command).await
+        self.ask_within(permit, AnswerDeadline::AtOnce, command).await
     }
 
     /// As [`Self::ask`], of what may be training.
@@ -153,11 +150,11 @@ impl App {
         self.ask(permit, command).await
     }
 
-    /// As [`Self::ask`], where the answer takes its time.
+    /// As [`Self::ask`], where the answer takes its time: as long as the route's line of the table says.
     pub(super) async fn ask_within<T>(
         &self,
         _: &Permit,
-        deadline: Duration,
+        deadline: AnswerDeadline,
         command: impl FnOnce(oneshot::Sender<T>) -> Command,
     ) -> Result<T, Failure> {
         let (reply, answer) = oneshot::channel();
@@ -165,6 +162,166 @@ impl App {
             self.commands.send(command(reply)).await.ok()?;
             answer.await.ok()
         };
-        timeout(deadline, asked).await.ok().flatten().ok_or_else(Failure::no_answer)
+        timeout(deadline.agent(), asked).await.ok().flatten().ok_or_else(Failure::no_answer)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use axum::body::{Body, to_bytes};
+    use axum::http::{Request, StatusCode};
+    use hyper::service::Service;
+    use hyper_util::service::TowerToHyperService;
+    use pos_till_api::routes::{ApiRoute, PassedFor, ROUTES as TABLE};
+    use serde_json::Value;
+    use tokio::time::{Instant, sleep};
+
+    use super::super::guard::Peer;
+    use super::super::places::ConnectionPlaces;
+    use super::*;
+    use crate::config;
+    use crate::counter::Role;
+    use crate::till::{OperatorCommand, SignedIn};
+    use crate::transaction::OperatorName;
+
+    fn described() -> Value {
+        serde_json::from_str(include_str!("openapi.json")).unwrap()
+    }
+
+    /// Methods and paths, and what the table has otherwise: one line each.
+    fn other_than_the_table(names: impl Iterator<Item = (String, String)>) -> Vec<String> {
+        let mut wrong = Vec::new();
+        let mut left: Vec<(&str, &str)> = TABLE.iter().map(|row| (row.method, row.path)).collect();
+        for (method, path) in names {
+            match left.iter().position(|row| *row == (method.as_str(), path.as_str())) {
+                Some(at) => drop(left.remove(at)),
+                None => wrong.push(format!("{method} {path} has no line in the table of pos-till-api")),
+            }
+        }
+        wrong.extend(left.iter().map(|(method, path)| format!("the table alone has {method} {path}")));
+        wrong
+    }
+
+    fn routed() -> impl Iterator<Item = (String, String)> {
+        every_route().map(|route| (route.method.to_uppercase(), route.path.to_owned()))
+    }
+
+    #[test]
+    fn the_router_has_the_routes_of_the_table_and_no_others() {
+        assert_eq!(other_than_the_table(routed()), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_planted_route_is_found_and_so_is_one_that_is_missing() {
+        let planted = ("GET".to_owned(), "/v1/planted".to_owned());
+        let wrong = other_than_the_table(routed().skip(1).chain([planted]));
+        let missing = format!("the table alone has {} {}", TABLE[0].method, TABLE[0].path);
+        assert_eq!(wrong, ["GET /v1/planted has no line in the table of pos-till-api", &missing]);
+    }
+
+    #[test]
+    fn the_description_has_the_routes_of_the_table_with_their_parameters() {
+        let described = described();
+        let mut names = Vec::new();
+        for (path, methods) in described["paths"].as_object().unwrap() {
+            for (method, operation) in methods.as_object().unwrap() {
+                let method = method.to_uppercase();
+                names.push((method.clone(), path.clone()));
+                let parameters = operation["parameters"].as_array().into_iter().flatten();
+                let mut said: Vec<&str> =
+                    parameters.filter(|it| it["in"] == "query").map(|it| it["name"].as_str().unwrap()).collect();
+                let row = TABLE.iter().find(|row| row.method == method && row.path == path);
+                let mut known = row.unwrap_or_else(|| panic!("{method} {path}")).parameters.to_vec();
+                said.sort_unstable();
+                known.sort_unstable();
+                assert_eq!(said, known, "{method} {path}");
+            }
+        }
+        assert_eq!(other_than_the_table(names.into_iter()), Vec::<String>::new());
+    }
+
+    /// How long the operator's session of a request is looked for: as long as can be.
+    const SESSION_TAKES: Duration = AnswerDeadline::AtOnce.agent().saturating_sub(Duration::from_millis(1));
+
+    /// An agent that finds each session in the last moment, and never answers anything else.
+    async fn stalls(mut commands: mpsc::Receiver<Command>) {
+        let mut held = Vec::new();
+        while let Some(command) = commands.recv().await {
+            match command {
+                Command::Operators(OperatorCommand::Session { reply, .. }) => {
+                    sleep(SESSION_TAKES).await;
+                    let name = OperatorName::parse("Anna").unwrap();
+                    drop(reply.send(Ok(SignedIn { name, role: Role::Supervisor })));
+                }
+                command => held.push(command),
+            }
+        }
+    }
+
+    /// The request of a route, as the description shows it.
+    fn request_of(route: &ApiRoute, described: &Value) -> Request<Body> {
+        let parts =
+            [("{reference}", "R-1"), ("{close}", "last"), ("{number}", "7"), ("{id}", "p1"), ("{name}", "Anna")];
+        let path = parts.iter().fold(route.path.to_owned(), |path, (part, is)| path.replace(part, is));
+        let query = match route.parameters {
+            parameters if parameters.contains(&"copy") => "?copy=customer",
+            parameters if parameters.contains(&"wait-s") => "?wait-s=120",
+            _ => "",
+        };
+        let operation = &described["paths"][route.path][route.method.to_lowercase()];
+        let example = &operation["requestBody"]["content"]["application/json"]["example"];
+        let body = if example.is_null() { Body::empty() } else { Body::from(example.to_string()) };
+        let request = Request::builder().method(route.method).uri(format!("{path}{query}"));
+        // To sign out needs a session too, and looks for it once.
+        let has_session = route.passed_for != PassedFor::Nobody || route.path.ends_with("/current");
+        let request = if has_session { request.header("pos-session", "x") } else { request };
+        request.header("content-type", "application/json").body(body).unwrap()
+    }
+
+    /// When the agent's loop stands still, each route says `no-answer` at the deadline of its line, and before whoever
+    /// asks gives up.
+    #[tokio::test(start_paused = true)]
+    async fn each_route_gives_up_at_the_deadline_of_its_line_and_before_its_caller() {
+        let (commands, heard) = mpsc::channel(8);
+        tokio::spawn(stalls(heard));
+        let (_stop, stopped) = watch::channel(false);
+        let app = App {
+            commands,
+            progress: ProgressLog::new(8),
+            currency: Currency::from_code("EUR").unwrap(),
+            stopped: Stopped(stopped),
+            port: watch::channel(None).1,
+            metrics_at_port: false,
+            operators_required: false,
+        };
+        let router = TowerToHyperService::new(router(Arc::new(app), Door::Local(config::Till::default())));
+        let (described, mut asked) = (described(), 0);
+        for route in TABLE {
+            // These ask the loop for nothing, or for the session alone.
+            let asks_nothing = ["/v1/events", "/v1/openapi.json"].contains(&route.path);
+            if asks_nothing || (route.method, route.path) == ("GET", "/v1/sessions/current") {
+                continue;
+            }
+            let mut request = request_of(route, &described);
+            request.extensions_mut().insert(Peer(Some(0)));
+            request.extensions_mut().insert(Arc::new(ConnectionPlaces::default()).enter(Some(0)));
+            let began = Instant::now();
+            let answer = router.call(request).await.unwrap();
+            let took = began.elapsed();
+            let is_no_answer = answer.status() == StatusCode::SERVICE_UNAVAILABLE;
+            let said = to_bytes(answer.into_body(), usize::MAX).await.unwrap();
+            let said: Value = serde_json::from_slice(&said).unwrap();
+            assert!(is_no_answer && said["code"] == "no-answer", "{} {}: {said}", route.method, route.path);
+            // The transaction is shown before anybody waits for it.
+            let own = if route.deadline == AnswerDeadline::Named { AnswerDeadline::AtOnce } else { route.deadline };
+            let is_behind_a_session = route.passed_for != PassedFor::Nobody;
+            let before = if is_behind_a_session { SESSION_TAKES } else { Duration::ZERO };
+            assert_eq!(took, before + own.agent(), "{} {}", route.method, route.path);
+            assert!(took < route.deadline.caller(), "{} {}", route.method, route.path);
+            asked += 1;
+        }
+        assert_eq!(asked, TABLE.len() - 3);
     }
 }

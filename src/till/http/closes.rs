@@ -4,12 +4,13 @@
 //! those alone who may see them.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use axum::Json;
 use axum::extract::{Extension, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use pos_till_api::deadlines::AnswerDeadline;
+use pos_till_api::routes::deadline_of;
 use serde::{Deserialize, Serialize};
 
 use super::accept;
@@ -20,8 +21,8 @@ use super::places::Allowance;
 use crate::counter::{Close, csv};
 use crate::till::{Caller, CloseAsked, CloseView, Command, PrintView, Verb, WhichClose};
 
-/// A journal of a hundred thousand transactions on a slow card, and another close before this one.
-const CLOSE_DEADLINE: Duration = Duration::from_secs(120);
+const CLOSE_DEADLINE: AnswerDeadline = deadline_of("POST", "/v1/closes");
+const SHOW_DEADLINE: AnswerDeadline = deadline_of("GET", "/v1/closes/{close}");
 /// Closes of one list when the caller names no limit, and at most: some weeks, and a year's quarter.
 const LIST_LIMIT: (u32, u32) = (20, 100);
 
@@ -153,7 +154,7 @@ async fn show(
     let asked = permit.clone();
     let _turn = if which == WhichClose::Open { Some(allowance.turn_to_read().await?) } else { None };
     let look = |reply| Command::ShowClose { which, permit: asked, reply };
-    let shown = app.ask_within(&permit, CLOSE_DEADLINE, look).await??;
+    let shown = app.ask_within(&permit, SHOW_DEADLINE, look).await??;
     Ok(match form {
         CloseForm::Json => Json(shown.close).into_response(),
         CloseForm::Csv => {

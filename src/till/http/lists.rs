@@ -9,7 +9,6 @@ use std::collections::BTreeSet;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
-use std::time::Duration;
 
 use axum::Json;
 use axum::body::{Body, Bytes};
@@ -17,6 +16,8 @@ use axum::extract::{Extension, State};
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use hyper::body::Frame;
+use pos_till_api::deadlines::AnswerDeadline;
+use pos_till_api::routes::deadline_of;
 use serde::Deserialize;
 use tokio::sync::{OwnedSemaphorePermit, mpsc};
 
@@ -28,8 +29,7 @@ use super::searching::{SalesFilter, WantedSales};
 use crate::till::{Caller, Command, Permit, SaleState, SaleView, TotalsView, Verb};
 use crate::transaction::{Kind, OutcomeWord, SaleNumber};
 
-/// A journal of a hundred thousand transactions on a slow card.
-const COUNT_DEADLINE: Duration = Duration::from_secs(60);
+const COUNT_DEADLINE: AnswerDeadline = deadline_of("GET", "/v1/totals");
 /// Transactions without an end that may be handed on from one count to the next.
 const MAX_CARRIED: usize = 1000;
 /// Sales of one list when the till names no limit, and at most.

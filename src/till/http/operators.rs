@@ -6,17 +6,21 @@ use axum::Json;
 use axum::extract::{Extension, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
+use pos_till_api::deadlines::AnswerDeadline;
+use pos_till_api::routes::deadline_of;
 use serde::Deserialize;
 
 use super::api::{App, Route, routes};
 use super::asked::{InPath, JsonBody, Nothing};
 use super::credentials::{Unrepeated, name};
 use super::failure::Failure;
-use super::sessions::PIN_DEADLINE;
 use crate::counter::Role;
 use crate::till::{
     Caller, Command, ConfirmedView, OperatorCommand, OperatorRefused, OperatorView, OperatorsView, ProblemType, Verb,
 };
+
+const ADD_DEADLINE: AnswerDeadline = deadline_of("POST", "/v1/operators");
+const PIN_DEADLINE: AnswerDeadline = deadline_of("POST", "/v1/operators/{name}/pin");
 
 /// The operators.
 pub(super) const ROUTES: &[Route] = routes! {
@@ -85,7 +89,7 @@ async fn add(
     let permit = by.may(Verb::ManageOperators)?;
     let (name, pin) = (name.name()?, pin.new_pin()?);
     let asked = |reply| Command::Operators(OperatorCommand::Add { name, role, pin, by, reply });
-    let added = app.ask_within(&permit, PIN_DEADLINE, asked).await??;
+    let added = app.ask_within(&permit, ADD_DEADLINE, asked).await??;
     Ok((StatusCode::CREATED, Json(added)).into_response())
 }
 

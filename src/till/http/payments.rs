@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::Duration;
 
 use axum::Json;
 use axum::extract::{Extension, State};
+use pos_till_api::deadlines::AnswerDeadline;
+use pos_till_api::routes::deadline_of;
 use serde::Serialize;
 
 use super::api::{App, Route, routes};
@@ -14,8 +15,8 @@ use super::failure::Failure;
 use crate::till::{Caller, Command, Verb};
 use crate::transaction::PaymentId;
 
-/// Longer than the gateway's own two deadlines.
-const GATEWAY_DEADLINE: Duration = Duration::from_secs(170);
+const PAYMENT_DEADLINE: AnswerDeadline = deadline_of("GET", "/v1/payments/{id}");
+const QUERY_DEADLINE: AnswerDeadline = deadline_of("GET", "/v1/query");
 
 /// The gateway's own records.
 pub(super) const ROUTES: &[Route] = routes! {
@@ -39,7 +40,7 @@ async fn payment(
 ) -> Result<Json<BTreeMap<String, String>>, Failure> {
     let permit = caller.may(Verb::AskGateway)?;
     Ok(Json(
-        app.ask_within(&permit, GATEWAY_DEADLINE, |reply| Command::Payment { id: PaymentId::new(id), reply }).await??,
+        app.ask_within(&permit, PAYMENT_DEADLINE, |reply| Command::Payment { id: PaymentId::new(id), reply }).await??,
     ))
 }
 
@@ -57,6 +58,6 @@ async fn query(
     Parameters(filters): Parameters<Vec<(String, String)>>,
 ) -> Result<Json<Found>, Failure> {
     let permit = caller.may(Verb::AskGateway)?;
-    let payments = app.ask_within(&permit, GATEWAY_DEADLINE, |reply| Command::Query { filters, reply }).await??;
+    let payments = app.ask_within(&permit, QUERY_DEADLINE, |reply| Command::Query { filters, reply }).await??;
     Ok(Json(Found { payments }))
 }

@@ -13,13 +13,13 @@ use std::collections::BTreeMap;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
-use std::time::Duration;
 
 use axum::body::{Body, Bytes};
 use axum::extract::{Extension, Request};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use hyper::body::{Frame, SizeHint};
+use pos_till_api::deadlines::TURN;
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
@@ -30,8 +30,6 @@ use crate::till::{Caller, ProblemType};
 /// others would have to connect between a till's first packet and its request to take its place from it, and that takes
 /// a board longer than the till needs.
 const STRANGERS: usize = 128;
-/// How long a list waits for the one before it: shorter than the command line waits for its answer (15 s).
-const TURN: Duration = Duration::from_secs(8);
 
 /// What one caller may hold at a time.
 ///
@@ -270,6 +268,8 @@ impl hyper::body::Body for Counted {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
     fn till(number: u8) -> Arc<str> {

@@ -34,6 +34,7 @@ use axum::Json;
 use axum::extract::{Extension, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
+use pos_till_api::deadlines::LONGEST_WAIT_S;
 use serde::Deserialize;
 use serde::de::{Deserializer, Visitor};
 use tokio::time::{Instant, timeout_at};
@@ -48,9 +49,6 @@ use crate::till::{
     SaleState, SaleView, TillSide, Verb, Wanted, WantedTip,
 };
 use crate::transaction::{Kind, Lesson, OnSilence, PaymentId, Reference, SaleNumber};
-
-/// Longest `wait-s`: some proxies and libraries give up at two minutes.
-const MAX_WAIT_S: u32 = 120;
 
 /// One transaction.
 pub(super) const ROUTES: &[Route] = routes! {
@@ -325,7 +323,7 @@ impl EarlierFields {
 struct ShowQuery {
     /// Answer when it has ended, or wants the till, or after so many seconds.
     #[serde(default)]
-    #[cfg_attr(feature = "docs", schemars(range(max = 120)))]
+    #[cfg_attr(feature = "docs", schemars(range(max = LONGEST_WAIT_S)))]
     wait_s: u32,
     /// The till that is meant: for a program that stands for several, and for whoever has the right `any-till`.
     till: Option<String>,
@@ -342,8 +340,8 @@ async fn show(
 ) -> Result<Json<SaleView>, Failure> {
     let permit = caller.may(Verb::Show)?;
     let till = permit.one(till)?;
-    if wait_s > MAX_WAIT_S {
-        return Err(Failure::malformed(format!("wait-s is at most {MAX_WAIT_S}; ask again after it")));
+    if wait_s > u32::from(LONGEST_WAIT_S) {
+        return Err(Failure::malformed(format!("wait-s is at most {LONGEST_WAIT_S}; ask again after it")));
     }
     let deadline = Instant::now() + Duration::from_secs(wait_s.into());
     // Listening begins before asking: an end between the two is not missed.
@@ -351,7 +349,7 @@ async fn show(
     let mut stopped = app.stopped.clone();
     loop {
         let sale = app.show(training, &permit, &till, &reference).await?;
-        if wants_the_till(&sale) || wait_s == 0 {
+        if wants_the_till(&sale) || Instant::now() >= deadline {
             return Ok(Json(sale));
         }
         let changed = async {

@@ -5,13 +5,14 @@
 //! so that a page hears of it at once. Any request but a `GET` keeps the session open.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use axum::Json;
 use axum::extract::{Extension, Request, State};
 use axum::http::{HeaderMap, HeaderName, Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use pos_till_api::deadlines::AnswerDeadline;
+use pos_till_api::routes::deadline_of;
 use serde::{Deserialize, Serialize};
 
 use super::api::{App, Route, routes};
@@ -38,8 +39,8 @@ const PLACE: HeaderName = HeaderName::from_static("pos-place");
 const SUPERVISOR: HeaderName = HeaderName::from_static("pos-supervisor");
 /// The header of what the front's page asks: a person stands there, whichever till it names.
 const PAGE: HeaderName = HeaderName::from_static("pos-page");
-/// Longer than all PINs that may wait take on a slow board.
-pub(super) const PIN_DEADLINE: Duration = Duration::from_secs(30);
+const SIGN_IN_DEADLINE: AnswerDeadline = deadline_of("POST", "/v1/sessions");
+const APPROVAL_DEADLINE: AnswerDeadline = deadline_of("POST", "/v1/approvals");
 
 /// To sign in and out. Whoever does has no session, or one that may have ended.
 pub(super) const ROUTES_TO_SIGN_IN: &[Route] = routes! {
@@ -169,7 +170,7 @@ async fn sign_in(
     let (place, door) = (place(&caller, &headers)?, caller.who().door());
     let (name, pin) = (operator.name()?, pin.pin()?);
     let asked = |reply| Command::Operators(OperatorCommand::SignIn { name, pin, door, place, reply });
-    let opened = app.ask_within(&permit, PIN_DEADLINE, asked).await??;
+    let opened = app.ask_within(&permit, SIGN_IN_DEADLINE, asked).await??;
     Ok((StatusCode::CREATED, Json(opened)).into_response())
 }
 
@@ -302,7 +303,7 @@ async fn approve(
     }
     let wanted = Box::new(command.wanted(&app, &permit, permit.own(till)?)?);
     let asked = |reply| Command::Operators(OperatorCommand::Approve { name, pin, wanted, door, place, reply });
-    let given = app.ask_within(&permit, PIN_DEADLINE, asked).await??;
+    let given = app.ask_within(&permit, APPROVAL_DEADLINE, asked).await??;
     Ok((StatusCode::CREATED, Json(given)).into_response())
 }
 

@@ -8,6 +8,8 @@ use axum::Json;
 use axum::extract::{Extension, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use pos_till_api::deadlines::AnswerDeadline;
+use pos_till_api::routes::deadline_of;
 use serde::{Deserialize, Serialize};
 use tokio::sync::mpsc;
 
@@ -20,8 +22,8 @@ use crate::till::{
 };
 use crate::transaction::Kind;
 
-/// Longer than any `card-timeout-s`, which ends the typing.
-const TYPING_DEADLINE: Duration = Duration::from_secs(660);
+const TYPING_DEADLINE: AnswerDeadline = deadline_of("POST", "/v1/reader/amount");
+const PRINT_DEADLINE: AnswerDeadline = deadline_of("POST", "/v1/printer/lines");
 /// What `GET /v1/metrics` answers, for `Content-Type`.
 const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 /// How long a changed log lasts when nobody says, and at most: a log that is full of detail wears out a board's card.
@@ -105,8 +107,6 @@ struct TextRequest {
 const LONGEST_TEXT: usize = 512;
 /// Most lines of one request: some 80 cm of paper.
 const MOST_LINES: usize = 200;
-/// For the receipts before them in the queue, and for themselves.
-const PRINT_DEADLINE: Duration = Duration::from_secs(60);
 
 #[derive(Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]

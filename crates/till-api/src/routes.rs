@@ -1,0 +1,245 @@
+//! Every method of every path of the interface, one line each. The agent's router has the same ones, and so has the
+//! description that it gives (OpenAPI); tests of the agent hold both against this table.
+
+use crate::deadlines::AnswerDeadline;
+use crate::deadlines::AnswerDeadline::{AtOnce, Closing, Counting, Gateway, Named, Pin, Printing, Typing};
+
+/// Whom the front passes a request on for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PassedFor {
+    /// Nobody: it is for technicians and programs of the board, or the front asks it by itself.
+    Nobody,
+    /// Who may use the page: it is about all tills.
+    Page,
+    /// The page, and tills that are paired.
+    Tills,
+}
+
+/// Which place at the front a request takes while it is answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RoutePlace {
+    /// A request's.
+    Answer,
+    /// That of what ends a payment: no other request takes it.
+    Cancel,
+    /// That of what reads the journal.
+    List,
+    /// A request's; a wait's, where it names a time with `wait-s`.
+    MayWait,
+    /// A stream's: as long as both ends like.
+    Stream,
+}
+
+/// One method of one path.
+#[derive(Debug)]
+pub struct ApiRoute {
+    /// As HTTP writes it.
+    pub method: &'static str,
+    /// With its parts in braces.
+    pub path: &'static str,
+    /// The parameters behind the path. With `till` it is about a till's own; without, the terminal's.
+    pub parameters: &'static [&'static str],
+    /// How long an answer may take to begin.
+    pub deadline: AnswerDeadline,
+    /// The place at the front.
+    pub place: RoutePlace,
+    /// Whom the front passes it on for.
+    pub passed_for: PassedFor,
+}
+
+type Row = (&'static str, &'static str, &'static [&'static str], AnswerDeadline, RoutePlace, PassedFor);
+
+const fn route((method, path, parameters, deadline, place, passed_for): Row) -> ApiRoute {
+    ApiRoute { method, path, parameters, deadline, place, passed_for }
+}
+
+/// The parameters that most have.
+const TILL: &[&str] = &["till"];
+const SALE: &[&str] = &["till", "training"];
+/// Those of the list of transactions.
+const LIST: &[&str] = &[
+    "till",
+    "since",
+    "limit",
+    "cursor",
+    "amount",
+    "last4",
+    "reference",
+    "from",
+    "to",
+    "order",
+    "kind",
+    "state",
+    "outcome",
+    "training",
+];
+
+/// All of them. What the front passes on stands first, in the order of the manual ("The front").
+pub const ROUTES: &[ApiRoute] = {
+    use PassedFor::{Nobody, Page, Tills};
+    use RoutePlace::{Answer, Cancel, List, MayWait, Stream};
+    &[
+        route(("POST", "/v1/sales", TILL, AtOnce, Answer, Tills)),
+        route(("GET", "/v1/sales", LIST, AtOnce, List, Tills)),
+        route(("GET", "/v1/sales/{reference}", &["till", "wait-s", "training"], Named, MayWait, Tills)),
+        route(("POST", "/v1/sales/{reference}/cancel", SALE, AtOnce, Cancel, Tills)),
+        route(("POST", "/v1/sales/{reference}/signature", SALE, AtOnce, Answer, Tills)),
+        route(("POST", "/v1/sales/{reference}/confirm", SALE, AtOnce, Answer, Tills)),
+        route(("GET", "/v1/sales/{reference}/receipt", &["till", "copy", "width", "training"], AtOnce, Answer, Tills)),
+        route(("POST", "/v1/sales/{reference}/receipt", &["till", "copy", "training"], AtOnce, Answer, Tills)),
+        route(("GET", "/v1/latest", SALE, AtOnce, Answer, Tills)),
+        route(("GET", "/v1/totals", &["till", "since", "carried"], Counting, List, Tills)),
+        route(("GET", "/v1/closes", &["limit", "cursor"], AtOnce, List, Page)),
+        route(("POST", "/v1/closes", TILL, Closing, Answer, Page)),
+        route(("GET", "/v1/closes/{close}", TILL, Closing, List, Page)),
+        route(("POST", "/v1/closes/{close}/print", &[], AtOnce, Answer, Page)),
+        route(("POST", "/v1/reader/amount", TILL, Typing, Answer, Tills)),
+        route(("POST", "/v1/reader/text", &[], AtOnce, Answer, Tills)),
+        route(("POST", "/v1/printer/lines", &[], Printing, Answer, Tills)),
+        route(("GET", "/v1/operators", &[], AtOnce, Answer, Page)),
+        route(("POST", "/v1/approvals", TILL, Pin, Answer, Page)),
+        route(("GET", "/v1/status", &[], AtOnce, Answer, Tills)),
+        route(("GET", "/v1/events", &[], AtOnce, Stream, Tills)),
+        route(("GET", "/v1/openapi.json", &[], AtOnce, Answer, Tills)),
+        // What the front asks by itself for whoever signs in.
+        route(("POST", "/v1/sessions", &[], Pin, Answer, Nobody)),
+        route(("GET", "/v1/sessions/current", &[], AtOnce, Answer, Nobody)),
+        route(("DELETE", "/v1/sessions/current", &[], AtOnce, Answer, Nobody)),
+        // What is for technicians and programs of the board.
+        route(("POST", "/v1/operators", &[], Pin, Answer, Nobody)),
+        route(("DELETE", "/v1/operators/{name}", &[], AtOnce, Answer, Nobody)),
+        route(("POST", "/v1/operators/{name}/pin", &[], Pin, Answer, Nobody)),
+        route(("POST", "/v1/operators/{name}/unlock", &[], AtOnce, Answer, Nobody)),
+        route(("POST", "/v1/settle/{number}", &[], AtOnce, Answer, Nobody)),
+        route(("GET", "/v1/payments/{id}", &[], Gateway, Answer, Nobody)),
+        route(("GET", "/v1/query", &[], Gateway, Answer, Nobody)),
+        route(("GET", "/v1/metrics", &[], AtOnce, Answer, Nobody)),
+        route(("POST", "/v1/log-level", &[], AtOnce, Answer, Nobody)),
+    ]
+};
+
+/// The route of a request. A path may have its query behind it.
+pub fn find(method: &str, target: &str) -> Option<&'static ApiRoute> {
+    let path = target.split_once('?').map_or(target, |(path, _)| path);
+    ROUTES.iter().find(|route| route.method == method && route.is_of(path))
+}
+
+impl ApiRoute {
+    /// Whether a path is one of this route's.
+    fn is_of(&self, path: &str) -> bool {
+        let (mut pattern, mut path) = (self.path.split('/'), path.split('/'));
+        loop {
+            match (pattern.next(), path.next()) {
+                (None, None) => return true,
+                (Some(wanted), Some(piece)) if piece == wanted || (wanted.starts_with('{') && !piece.is_empty()) => {}
+                _ => return false,
+            }
+        }
+    }
+}
+
+/// The deadline of the route with this method and this path, braces and all. It is for constants: what no line of the
+/// table has is an error of the compiler.
+pub const fn deadline_of(method: &str, path: &str) -> AnswerDeadline {
+    let mut at = 0;
+    while at < ROUTES.len() {
+        let route = &ROUTES[at];
+        if is_same(route.method, method) && is_same(route.path, path) {
+            return route.deadline;
+        }
+        at += 1;
+    }
+    panic!("no route has this method and this path")
+}
+
+/// `==`, in a constant.
+const fn is_same(one: &str, other: &str) -> bool {
+    let (one, other) = (one.as_bytes(), other.as_bytes());
+    let mut at = 0;
+    while at < one.len() && at < other.len() && one[at] == other[at] {
+        at += 1;
+    }
+    at == one.len() && at == other.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_method_of_a_path_has_one_line() {
+        for (at, route) in ROUTES.iter().enumerate() {
+            let others =
+                ROUTES[at + 1..].iter().filter(|other| (other.method, other.path) == (route.method, route.path));
+            assert_eq!(others.count(), 0, "{} {}", route.method, route.path);
+        }
+    }
+
+    #[test]
+    fn a_request_is_found_by_the_shape_of_its_path() {
+        for (method, target, path) in [
+            ("GET", "/v1/sales", "/v1/sales"),
+            ("GET", "/v1/sales?since=1", "/v1/sales"),
+            ("GET", "/v1/sales/R%2F1?wait-s=5", "/v1/sales/{reference}"),
+            ("POST", "/v1/sales/R/cancel", "/v1/sales/{reference}/cancel"),
+            ("GET", "/v1/closes/open", "/v1/closes/{close}"),
+            ("DELETE", "/v1/sessions/current", "/v1/sessions/current"),
+        ] {
+            assert_eq!(find(method, target).map(|route| route.path), Some(path), "{method} {target}");
+        }
+        for (method, target) in [
+            ("PUT", "/v1/sales"),
+            ("POST", "/v1/status"),
+            ("GET", "/v1/sales/"),
+            ("GET", "/v1/sales/R/nothing"),
+            ("GET", "/v1"),
+            ("GET", ""),
+        ] {
+            assert!(find(method, target).is_none(), "{method} {target}");
+        }
+    }
+
+    #[test]
+    fn each_route_is_found_by_its_own_path_and_has_its_own_deadline() {
+        for route in ROUTES {
+            let found = find(route.method, route.path).unwrap();
+            assert_eq!((found.method, found.path), (route.method, route.path));
+            assert_eq!(deadline_of(route.method, route.path), route.deadline);
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "no route has this method")]
+    fn a_deadline_of_no_route_is_none() {
+        let _ = deadline_of("POST", "/v1/status");
+    }
+
+    #[test]
+    fn what_may_wait_has_the_parameter_for_it() {
+        for route in ROUTES {
+            let may_wait = route.place == RoutePlace::MayWait;
+            assert_eq!(route.parameters.contains(&"wait-s"), may_wait, "{} {}", route.method, route.path);
+            assert_eq!(route.deadline == AnswerDeadline::Named, may_wait, "{} {}", route.method, route.path);
+        }
+    }
+
+    #[test]
+    fn the_manual_says_how_long_each_answer_may_take() {
+        let manual = include_str!("../../../docs/src/till-http.md");
+        let (_, table) = manual.split_once("| request | the agent's own limit | wait for |\n|---|---|---|\n").unwrap();
+        let said: Vec<&str> = table.lines().take_while(|line| line.starts_with('|')).collect();
+        let of_others = AnswerDeadline::ALL.into_iter().filter(|class| *class != AtOnce).map(|class| {
+            let of_class = ROUTES.iter().filter(|route| route.deadline == class);
+            let name = |route: &ApiRoute| match class {
+                Named => format!("`{} {}` with `wait-s`", route.method, route.path),
+                _ => format!("`{} {}`", route.method, route.path),
+            };
+            (of_class.map(name).collect::<Vec<_>>().join(", "), class)
+        });
+        let row = |(names, class): (String, AnswerDeadline)| {
+            format!("| {names} | {} s | {} s |", class.agent().as_secs(), class.caller().as_secs())
+        };
+        let expected: Vec<String> = of_others.chain([("every other one".to_owned(), AtOnce)]).map(row).collect();
+        assert_eq!(said, expected);
+    }
+}
