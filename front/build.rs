@@ -1,10 +1,14 @@
 //! Writes the list of the page's files, so that a file that is put into `page/` is served without a line of code. Its
 //! tests, and what is written about it for people, are no part of it; nor are the lines of scripts and styles that are
-//! comment alone, what lines are indented by, and the blanks of styles: a browser is sent what it runs.
+//! comment alone, what lines are indented by, and the blanks of styles: a browser is sent what it runs. How long the
+//! page waits for each answer is written into it from the table of the agent's routes.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
+
+use pos_till_api::deadlines::AnswerDeadline;
+use pos_till_api::routes::{ApiRoute, PassedFor, ROUTES};
 
 fn main() -> io::Result<()> {
     let page = PathBuf::from(env::var("CARGO_MANIFEST_DIR").expect("cargo sets it")).join("page");
@@ -20,7 +24,7 @@ fn main() -> io::Result<()> {
         let mut path = file.display().to_string();
         if file.extension().is_some_and(|ending| ending == "js" || ending == "css") {
             let lean = out.join(format!("page_file_{number}"));
-            let content = without_comments(&fs::read_to_string(file)?);
+            let content = with_waits(without_comments(&fs::read_to_string(file)?));
             let is_style = file.extension().is_some_and(|ending| ending == "css");
             fs::write(&lean, if is_style { without_blanks(&content) } else { content })?;
             path = lean.display().to_string();
@@ -29,6 +33,22 @@ fn main() -> io::Result<()> {
     }
     list.push(']');
     fs::write(out.join("page_files.rs"), list)
+}
+
+/// With the page's waits where `@WAITS@` stands: in seconds, by method and path; what is not named is at once. The page
+/// names no time with `wait-s`, so what has one is at once too.
+fn with_waits(script: String) -> String {
+    let row = |route: &ApiRoute| {
+        // The page signs in by the front, which asks the agent.
+        let path = if route.path == "/v1/sessions" { "/front/session" } else { route.path };
+        let is_asked = route.passed_for != PassedFor::Nobody || path != route.path;
+        let is_slow = !matches!(route.deadline, AnswerDeadline::AtOnce | AnswerDeadline::Named);
+        let wait = route.deadline.page().as_secs();
+        (is_asked && is_slow).then(|| format!("\"{} {path}\":{wait}", route.method))
+    };
+    let others = format!("\"\":{}", AnswerDeadline::AtOnce.page().as_secs());
+    let rows: Vec<String> = ROUTES.iter().filter_map(row).chain([others]).collect();
+    script.replace("/* @WAITS@ */", &rows.join(","))
 }
 
 /// Without lines that are comment alone, empty lines and indentation. No text of the page goes over two lines.

@@ -13,13 +13,19 @@ export class Problem extends Error {
 /** No answer: nobody knows whether the request was received. */
 export class Lost extends Error {}
 
-/** The agent answers within ten seconds, by its own deadline. */
-const ANSWER_MS = 12000;
+/** How long an answer is waited for, in seconds, by method and path; "" is any other one. The build writes them from the table of the agent's routes. */
+const WAITS = { /* @WAITS@ */ };
 
-export async function ask(method, path, { body, ms = ANSWER_MS, signal, headers, text } = {}) {
-  const ends = AbortSignal.timeout(ms);
+/** How long this answer is waited for, in ms. What stands in a path for `{…}` may be anything. */
+export function waitFor(method, path, waits = WAITS) {
+  const asked = `${method} ${path.split("?")[0]}`;
+  const found = Object.keys(waits).find((one) => new RegExp(`^${one.replace(/{\w+}/g, "[^/]+")}$`).test(asked));
+  return waits[found ?? ""] * 1000;
+}
+
+export async function ask(method, path, { body, ms = waitFor(method, path), signal, headers, text } = {}) {
   const request = {
-    method, cache: "no-store", signal: signal ? AbortSignal.any([signal, ends]) : ends,
+    method, cache: "no-store", signal: AbortSignal.any([signal, ms && AbortSignal.timeout(ms)].filter(Boolean)),
     headers: { ...(method === "GET" ? {} : { "Content-Type": "application/json" }), ...headers },
     body: method === "POST" ? JSON.stringify(body ?? {}) : undefined,
   };

@@ -33,7 +33,7 @@ export function markReserved(sales) {
 }
 
 /** What the next close would close by now, as the terminal has added it. */
-const openClose = () => api.get("/v1/closes/open", { ms: 60000 });
+const openClose = () => api.get("/v1/closes/open");
 /** The net of a close, of each currency; the terminal has added it. */
 export const netOf = ({ net }, currency) => (net.length ? net : [{ net: "0", currency }]).map((line) => money(line.net, line.currency)).join(" · ");
 /** How many transactions moved money in it. */
@@ -126,7 +126,7 @@ export function dayScreen(page) {
     // The same reference until it is answered: a close that was written and not heard of is not written twice.
     closing.reference ??= `close-${Date.now().toString(36)}`;
     try {
-      const made = await api.post("/v1/closes", { reference: closing.reference, print: true }, { ms: 60000 });
+      const made = await api.post("/v1/closes", { reference: closing.reference, print: true });
       delete closing.reference;
       await look();
       text(said, t("day.closed", { number: made.number, net: netOf(made, currency), count: countOf(made) }) + (made.notPrinted ? ` ${t("problem.printer")}` : ""));

@@ -21,6 +21,8 @@ const LOADED = "pos.loaded";
 const HEALTH_EVERY_MS = 1000;
 /** A health question that takes longer counts as lost: with the second between two of them below three seconds. */
 const HEALTH_MS = 1500;
+/** A look at the status that takes longer is given up: the next one begins five seconds after it. */
+const LOOK_MS = 4000;
 const LOOK_EVERY = 5;
 /** An outcome that nobody has put away makes room for the next customer. */
 const OUTCOME_STAYS_MS = 60000;
@@ -112,7 +114,7 @@ async function begins({ reference, request, approval }) {
 
 let statusAsked = null;
 async function readStatus() {
-  statusAsked ??= api.get("/v1/status", { ms: 4000 }).finally(() => { statusAsked = null; });
+  statusAsked ??= api.get("/v1/status", { ms: LOOK_MS }).finally(() => { statusAsked = null; });
   try {
     const status = await statusAsked;
     dispatch({ type: "status", status });

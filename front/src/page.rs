@@ -120,6 +120,8 @@ fn media(name: &str) -> &'static str {
 
 #[cfg(test)]
 mod tests {
+    use pos_till_api::routes::deadline_of;
+
     use super::*;
 
     const SOME: &[(&str, &[u8])] =
@@ -167,6 +169,26 @@ mod tests {
         assert!(style.contains("\"Segoe UI\",Roboto"), "what is quoted stays as it is");
         let main = std::str::from_utf8(content("main.js")).unwrap();
         assert!(main.starts_with("import ") && main.ends_with("boot();\n"), "{main:.60}");
+    }
+
+    #[test]
+    fn the_page_waits_for_each_answer_as_the_table_of_routes_says() {
+        let script = FILES.iter().find(|(name, _)| *name == "api.js").map(|(_, content)| *content).unwrap();
+        let script = std::str::from_utf8(script).unwrap();
+        let row = |method: &str, path: &str, asked: &str| {
+            let wait = deadline_of(method, path).page().as_secs();
+            format!("\"{method} {asked}\":{wait}")
+        };
+        for row in [
+            row("POST", "/v1/closes", "/v1/closes"),
+            row("GET", "/v1/closes/{close}", "/v1/closes/{close}"),
+            row("POST", "/v1/approvals", "/v1/approvals"),
+            row("POST", "/v1/sessions", "/front/session"),
+            format!("\"\":{}", deadline_of("POST", "/v1/sales").page().as_secs()),
+        ] {
+            assert!(script.contains(&row), "{row} in {script}");
+        }
+        assert!(!script.contains("@WAITS@") && !script.contains("{reference}"), "the page names no wait of its own");
     }
 
     #[test]

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";
 import { test } from "node:test";
-import { read } from "../api.js";
+import { read, waitFor } from "../api.js";
 import { byHour, countOf, markReserved, netOf } from "../day.js";
 import { merged, possible, questions } from "../history.js";
 import { minor, percent, shift, shown, typed, unshift, wire } from "../money.js";
@@ -148,4 +148,21 @@ test("the net of a close is the terminal's number, however many transactions it 
   assert.match(netOf(open, "EUR"), /6,?001\.00/);
   assert.equal(countOf(open), "6001");
   assert.equal(countOf({ net: [] }), "0");
+});
+
+test("an answer is waited for as the table says, whatever stands in its path", () => {
+  const waits = { "POST /v1/closes": 3, "GET /v1/closes/{close}": 4, "GET /v1/sales/{reference}": 5, "": 1 };
+  for (const [method, path, s] of [
+    ["POST", "/v1/closes", 3], ["GET", "/v1/closes", 1], ["GET", "/v1/closes/open", 4], ["GET", "/v1/closes/7?till=x/y", 4], ["GET", "/v1/sales/R%2F1", 5],
+    ["POST", "/v1/sales/R/cancel", 1], ["GET", "/v1/sales/R/receipt?copy=customer", 1], ["GET", "/v1/sales?limit=1", 1], ["POST", "/front/pairing", 1],
+  ]) assert.equal(waitFor(method, path, waits), s * 1000, `${method} ${path}`);
+  assert.ok(!waitFor("GET", "/v1/sales", {}), "only the build knows it");
+});
+
+test("nothing that the agent is asked has a time of the page's own, but the look that is repeated", () => {
+  const scripts = readdirSync(PAGE).filter((name) => name.endsWith(".js")).map((name) => file(name)).join("\n");
+  assert.ok(scripts.includes("/* @WAITS@ */"));
+  const own = [...scripts.matchAll(/^.*"\/v1\/.*\bms:.*$/gm)].map(([line]) => line.trim());
+  assert.equal(own.length, 1, own.join("\n"));
+  assert.match(own[0], /"\/v1\/status", \{ ms: LOOK_MS \}/);
 });
