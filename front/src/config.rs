@@ -12,7 +12,9 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use pos_daemon::secret::secret_file;
 use toml::Table;
+use zeroize::Zeroizing;
 
 use self::nexo::NexoConfig;
 use self::section::Section;
@@ -322,20 +324,15 @@ impl WebhookConfig {
     }
 
     /// The key of the signature: the bytes behind `whsec_`.
-    pub(crate) fn secret(&self) -> Result<Vec<u8>, (String, &'static str)> {
+    pub(crate) fn secret(&self) -> Result<Zeroizing<Vec<u8>>, (String, &'static str)> {
         let wrong = |what: &str| format!("secret-file: {}: {what}", self.secret_file.display());
         let remedy =
             "write it with: pos-front webhook-secret > FILE, owned by pos-front, mode 0600; the receiver has the same";
-        let facts = fs::metadata(&self.secret_file).map_err(|error| (wrong(&error.to_string()), remedy))?;
-        if !facts.is_file() || facts.len() > 4096 {
-            return Err((wrong("is no file with one line"), remedy));
-        }
-        if facts.permissions().mode() & 0o077 != 0 {
-            return Err((wrong("other users may open it"), remedy));
-        }
-        let text = fs::read_to_string(&self.secret_file).map_err(|error| (wrong(&error.to_string()), remedy))?;
-        crate::webhooks::signing_key(text.trim())
-            .ok_or_else(|| (wrong("is not whsec_ and 24 to 64 bytes in base64"), remedy))
+        let text = secret_file(&self.secret_file).map_err(|error| {
+            let told = error.to_string();
+            (format!("secret-file: {}", told.split_once("; ").map_or(told.as_str(), |(wrong, _)| wrong)), remedy)
+        })?;
+        crate::webhooks::signing_key(&text).ok_or_else(|| (wrong("is not whsec_ and 24 to 64 bytes in base64"), remedy))
     }
 
     /// Its CA in PEM form.

@@ -24,6 +24,7 @@ use ring::rand::{SecureRandom, SystemRandom};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep, timeout};
+use zeroize::Zeroizing;
 
 use crate::agent::{Agent, AgentEvent, Heard, SILENCE};
 use crate::config::WebhookConfig;
@@ -46,8 +47,8 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(300);
 const LISTEN_AGAIN: Duration = Duration::from_secs(1);
 
 /// The key in a text `whsec_…`.
-pub(crate) fn signing_key(text: &str) -> Option<Vec<u8>> {
-    let key = STANDARD.decode(text.strip_prefix(SECRET_PREFIX)?).ok()?;
+pub(crate) fn signing_key(text: &str) -> Option<Zeroizing<Vec<u8>>> {
+    let key = Zeroizing::new(STANDARD.decode(text.strip_prefix(SECRET_PREFIX)?).ok()?);
     Some(key).filter(|key| SECRET_BYTES.contains(&key.len()))
 }
 

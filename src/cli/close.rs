@@ -130,7 +130,7 @@ impl CloseDay {
         if let Some(reference) = &self.reference {
             wish["reference"] = json!(reference);
         }
-        let made: CloseView = daemon.post_patiently(&path, &wish).await?;
+        let made: CloseView = daemon.post(&path, &wish).await?;
         if self.json {
             out::say_json(&made);
         } else {

@@ -14,6 +14,8 @@ use hyper::body::{Body as _, Incoming};
 use hyper::client::conn::http1;
 use hyper::{Method, Request, Response, StatusCode, header};
 use hyper_util::rt::TokioIo;
+use pos_till_api::deadlines::AnswerDeadline;
+use pos_till_api::routes;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use tokio::net::UnixStream;
@@ -25,12 +27,8 @@ use crate::till::Progress;
 
 /// The daemon takes a place in its queue at once unless all are taken.
 const CONNECT_DEADLINE: Duration = Duration::from_secs(5);
-/// Longer than the daemon's own deadlines for its answer.
-const ANSWER_DEADLINE: Duration = Duration::from_secs(15);
-/// Longer than all PINs that may be waiting there take on a slow board.
-const PIN_DEADLINE: Duration = Duration::from_secs(35);
-/// Longer than the daemon lets somebody type at the reader.
-const TYPING_DEADLINE: Duration = Duration::from_secs(700);
+/// What the daemon answers at once.
+const ANSWER_DEADLINE: Duration = AnswerDeadline::AtOnce.page();
 /// The daemon sends a comment each second; a slow disk holds it up for some.
 const SILENCE_DEADLINE: Duration = Duration::from_secs(35);
 /// A list of 1000 sales is below 1 MiB.
@@ -134,7 +132,12 @@ impl Daemon {
         };
         let pin = String::from_utf8_lossy(&pin);
         let body = serde_json::json!({ "operator": operator, "pin": pin }).to_string();
-        let answer = match within(PIN_DEADLINE, self.send_as(None, "*/*", Method::POST, "/v1/sessions", body)).await {
+        let answer = match within(
+            patience(&Method::POST, "/v1/sessions"),
+            self.send_as(None, "*/*", Method::POST, "/v1/sessions", body),
+        )
+        .await
+        {
             Err(Error::Refused { code, detail }) => return Ok(Err(NoSession::Refused { code, detail })),
             answer => answer?,
         };
@@ -151,28 +154,10 @@ impl Daemon {
         self.answer(Method::POST, path, body.to_string()).await
     }
 
-    /// As [`Self::get`], for what the gateway is asked first.
-    pub(super) async fn get_patiently<T: DeserializeOwned>(&self, path: &str) -> Result<T, Error> {
-        self.session().await?;
-        let bytes = within(TYPING_DEADLINE, self.body(Method::GET, path, String::new())).await?;
-        serde_json::from_slice(&bytes).map_err(lost)
-    }
-
-    /// As [`Self::post`], for what a person has to do at the reader first.
-    pub(super) async fn post_patiently<T: DeserializeOwned>(
-        &self,
-        path: &str,
-        body: &serde_json::Value,
-    ) -> Result<T, Error> {
-        self.session().await?;
-        let bytes = within(TYPING_DEADLINE, self.body(Method::POST, path, body.to_string())).await?;
-        serde_json::from_slice(&bytes).map_err(lost)
-    }
-
     /// Takes something away; the answer has nothing to say.
     pub(super) async fn delete(&self, path: &str) -> Result<(), Error> {
         self.session().await?;
-        within(ANSWER_DEADLINE, self.body(Method::DELETE, path, String::new())).await.map(drop)
+        within(patience(&Method::DELETE, path), self.body(Method::DELETE, path, String::new())).await.map(drop)
     }
 
     /// What the path shows in the form of this media type.
@@ -182,7 +167,7 @@ impl Daemon {
             let answer = self.send_as(session, media, Method::GET, path, String::new()).await?;
             to_bytes(Body::new(answer.into_body()), MAX_ANSWER).await.map_err(lost)
         };
-        String::from_utf8(within(ANSWER_DEADLINE, text).await?.into()).map_err(lost)
+        String::from_utf8(within(patience(&Method::GET, path), text).await?.into()).map_err(lost)
     }
 
     /// Events from now on; nothing that happens after this returned is missed.
@@ -197,7 +182,7 @@ impl Daemon {
 
     async fn answer<T: DeserializeOwned>(&self, method: Method, path: &str, body: String) -> Result<T, Error> {
         self.session().await?;
-        let bytes = within(ANSWER_DEADLINE, self.body(method, path, body)).await?;
+        let bytes = within(patience(&method, path), self.body(method, path, body)).await?;
         serde_json::from_slice(&bytes).map_err(lost)
     }
 
@@ -306,6 +291,14 @@ fn heard(block: &str) -> Option<Heard> {
     serde_json::from_str(field("data")?).ok().map(Heard::Step)
 }
 
+/// How long the daemon may take for a request: longer than its own deadlines.
+fn patience(method: &Method, path: &str) -> Duration {
+    match routes::find(method.as_str(), path).map(|route| route.deadline) {
+        Some(AnswerDeadline::AtOnce) | None => ANSWER_DEADLINE,
+        Some(class) => class.caller(),
+    }
+}
+
 async fn within<T>(deadline: Duration, asked: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
     timeout(deadline, asked).await.unwrap_or_else(|_| Err(lost("it does not answer")))
 }
@@ -353,6 +346,21 @@ mod tests {
         assert!(matches!(heard("id: 7-1\nevent: reset\ndata: {}\n\n"), Some(Heard::Missed)));
         for nothing in [": listening\nid: 7-1\n\n", ":\n\n", "event: new\ndata: 7\n\n", "data: {}\n\n"] {
             assert!(heard(nothing).is_none());
+        }
+    }
+
+    #[test]
+    fn the_daemon_is_waited_for_as_long_as_it_may_take() {
+        for (method, path, agent_s) in [
+            (Method::POST, "/v1/closes?till=local", 120),
+            (Method::GET, "/v1/totals", 60),
+            (Method::GET, "/v1/payments/8ac7a4a1", 170),
+            (Method::POST, "/v1/reader/amount", 660),
+            (Method::POST, "/v1/sessions", 30),
+            (Method::GET, "/v1/status", 10),
+            (Method::GET, "/v1/nothing", 10),
+        ] {
+            assert!(patience(&method, path) > Duration::from_secs(agent_s), "{method} {path}");
         }
     }
 }

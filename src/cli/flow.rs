@@ -145,7 +145,7 @@ impl Flow {
         let body = currency.map_or_else(|| serde_json::json!({}), |code| serde_json::json!({ "currency": code }));
         let tell = |line: &str| if self.json { out::aside(line) } else { out::say(line) };
         tell("the amount is typed at the reader");
-        let Typed { amount, currency } = self.daemon.daemon()?.post_patiently("/v1/reader/amount", &body).await?;
+        let Typed { amount, currency } = self.daemon.daemon()?.post("/v1/reader/amount", &body).await?;
         tell(&format!("{amount} {currency}"));
         Ok(amount)
     }

@@ -224,7 +224,7 @@ impl Named {
     ) -> Result<Exit, Stop> {
         let daemon = self.daemon.daemon()?;
         let answer: Result<Option<OperatorView>, daemon::Error> = match asked {
-            Asked::Post(path, body) => daemon.post_patiently(&path, &body).await.map(Some),
+            Asked::Post(path, body) => daemon.post(&path, &body).await.map(Some),
             Asked::Delete(path) => daemon.delete(&path).await.map(|()| None),
         };
         let view = match answer {

@@ -45,7 +45,7 @@ pub(super) struct Query {
 impl Payment {
     pub(super) async fn run(self) -> Result<Exit, Stop> {
         let path = format!("/v1/payments/{}", in_path(&self.id));
-        let payment: Fields = self.daemon.daemon()?.get_patiently(&path).await?;
+        let payment: Fields = self.daemon.daemon()?.get(&path).await?;
         tell(&payment, self.json);
         Ok(Exit::Success)
     }
@@ -65,7 +65,7 @@ impl Query {
             pairs.push(format!("{}={}", in_query(name), in_query(value)));
         }
         let path = format!("/v1/query?{}", pairs.join("&"));
-        let Found { payments } = self.daemon.daemon()?.get_patiently(&path).await?;
+        let Found { payments } = self.daemon.daemon()?.get(&path).await?;
         for (n, payment) in payments.iter().enumerate() {
             if n > 0 && !self.json {
                 out::say("");

@@ -35,7 +35,7 @@ pub(super) struct Totals {
 impl Totals {
     pub(super) async fn run(self) -> Result<Exit, Stop> {
         let path = format!("/v1/totals?since={}&carried={}", self.since, joined(&self.carried));
-        let totals: TotalsView = self.daemon.daemon()?.get_patiently(&path).await?;
+        let totals: TotalsView = self.daemon.daemon()?.get(&path).await?;
         if self.json {
             out::say_json(&totals)
         } else {

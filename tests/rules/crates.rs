@@ -20,7 +20,7 @@ const EDGES: &[(&str, &[&str], &[&str])] = &[
     ("pos-reconcile", &["pos-core", "pos-gateway-model", "pos-terms"], &[]),
     ("pos-words", &["pos-core", "pos-terms"], &[]),
     ("pos-protocols", &["pos-till-api"], &[]),
-    ("pos-front", &["pos-protocols", "pos-till-api"], &["pos-agent"]),
+    ("pos-front", &["pos-daemon", "pos-protocols", "pos-till-api"], &["pos-agent"]),
     (
         "pos-agent",
         &[
