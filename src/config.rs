@@ -1,6 +1,6 @@
 //! The configuration: one TOML file for a technician, [`Config`] for the program.
 //!
-//! Unknown keys are refused, units stand in the key names, and [`load`] gives a configuration only when nothing is
+//! Unknown keys are refused, units stand in the key names, and [`load()`] gives a configuration only when nothing is
 //! wrong with it, and tells all faults at once: there is no "warns and goes on". Secrets are never in the file itself,
 //! only the place they are in.
 

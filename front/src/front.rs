@@ -69,7 +69,7 @@ pub(crate) struct Front {
     pub(crate) sessions: KnownSessions,
     /// As the agent said them last: the page begins while the agent is away.
     pub(crate) settings: Mutex<Option<Value>>,
-    /// Tills that speak ZVT.
+    /// Tills that speak ZVT or nexo.
     pub(crate) tills: Vec<Arc<SeenTill>>,
     /// Where it listens, as a person would type it.
     pub(crate) urls: Vec<String>,

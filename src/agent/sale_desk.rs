@@ -151,7 +151,7 @@ impl Agent {
     }
 
     /// The oldest open reversals are tried again before the next sale, without holding it up: what goes out for them
-    /// waits for no answer here, and is bounded ([`super::AT_ONCE`]).
+    /// waits for no answer here, and is bounded ([`super::gateway_desk::AT_ONCE`]).
     pub(super) fn nudge_open_reversals(&mut self) {
         let waits = |active: &OpenSale| {
             !active.stuck && matches!(active.sale.standing(), sale::Standing::Unconfirmed { quarantined: None, .. })

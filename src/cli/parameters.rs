@@ -62,7 +62,8 @@ struct List {
 
 #[derive(Debug, Args)]
 struct Show {
-    /// A name as it is sent or as it is listed: cart.items[0].name, cart.items[n].name
+    // In a comment of its documentation the indices would be links.
+    #[arg(help = "A name as it is sent or as it is listed: cart.items[0].name, cart.items[n].name")]
     name: String,
     /// A JSON object on a line for each parameter of this name, as list has it
     #[arg(long)]

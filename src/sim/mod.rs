@@ -45,7 +45,7 @@
 //! It speaks the real wires (pty or TCP, TLS, ESC/POS) and holds the only code of the project that can decrypt; the
 //! agent is built without it. With the agent it shares what both must agree on and nothing that decides: the reader's
 //! packets (`pos_reader_link`), the gateway's table of parameters, TLV and track 2 (`emv`), money. What is inside a
-//! packet, a request or a receipt is written a second time here; `tests/layers.rs` holds it.
+//! packet, a request or a receipt is written a second time here; `tests/rules/layers.rs` holds it.
 
 // Delay, drop, one wrong bit, cut: on any line.
 pub mod fault;

@@ -26,7 +26,7 @@ pub struct Options {
     pub gateway: gateway::Options,
     /// What is wrong on the line between agent and gateway; without it the line is direct.
     pub gateway_line: Option<LineFaults>,
-    /// Changes to the configuration: `(what, with what)`, replaced in the text of [`Shop::config_text`].
+    /// Changes to the configuration: `(what, with what)`, replaced in the text that the shop writes.
     pub config: Vec<(String, String)>,
     /// Where the journal lies; in the shop's folder when `None`.
     pub journal: Option<PathBuf>,

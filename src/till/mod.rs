@@ -1,8 +1,8 @@
 //! Tills: the one language that every way in is translated into, and the ways in.
 //!
 //! A till asks with a [`Command`] and hears a [`SaleView`] or a [`Refused`]; whoever listens hears every [`Progress`].
-//! Tills know money and words, no devices: what a step means is decided elsewhere. [`serve`] opens the ways in; `http`
-//! is the JSON interface on a Unix socket and on loopback TCP.
+//! Tills know money and words, no devices: what a step means is decided elsewhere. [`serve()`] opens the ways in;
+//! `http` is the JSON interface on a Unix socket and on loopback TCP.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! The server: TCP, TLS, HTTP/1.1. What a request means is in `route`, what goes out in `wire`.
+//! The server: TCP, TLS, HTTP/1.1. What a request means is in `route`, how an answer goes out in `delivery`.
 
 use std::io;
 use std::net::SocketAddr;

@@ -129,7 +129,7 @@ impl Reader {
     /// another one.
     ///
     /// # Errors
-    /// As [`start`].
+    /// As [`start`](super::port::start).
     pub fn replug(&self) -> io::Result<()> {
         self.shared.put_back(&mut self.shared.lock())?;
         self.shared.wake.notify_one();

@@ -50,7 +50,7 @@ pub(super) struct Args {
     /// sale-id of [[nexo.till]]
     #[arg(long, default_value = "POSSystemID12345")]
     sale_id: String,
-    /// poi-id of [nexo]
+    /// poi-id of the table nexo
     #[arg(long, default_value = "PosAgent-0001")]
     poi_id: String,
     /// As in [[nexo.till]]: a file whose first line is the passphrase

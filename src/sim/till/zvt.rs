@@ -39,7 +39,7 @@ pub(super) struct Args {
     /// The terminal
     #[arg(long, default_value = "127.0.0.1:20007")]
     at: SocketAddr,
-    /// Six digits, as in password-file of [[zvt]]
+    /// Six digits, as in password-file of a table zvt
     #[arg(long, default_value_t = 123_456, value_parser = clap::value_parser!(u32).range(..1_000_000))]
     password: u32,
     /// ISO 4217; the terminal refuses another one than its own

@@ -21,7 +21,7 @@ use pos_terms::transaction::SaleNumber;
 /// What follows in a sale.
 pub(super) type SaleNext = Next<Box<SaleAtReader>>;
 
-/// A sale from [`ReaderOrder::Arm`](crate::Order::Arm) to its end.
+/// A sale from [`ReaderOrder::Arm`](crate::ReaderOrder::Arm) to its end.
 pub(super) struct SaleAtReader {
     pub(super) arm: Arm,
     /// When waiting for a card ends.
