@@ -40,6 +40,7 @@ const WITH_HASHES: &[&str] = &["", "bash", "bb", "conf", "rules", "service", "sh
 const PAPERS: &[&str] = &[
     "README.md",
     "CHANGELOG.md",
+    "CONTRIBUTING.md",
     "packages/README.md",
     "packages/UPDATE.md",
     "tests/README.md",
