@@ -141,7 +141,7 @@ fn every_row_is_explained_in_words_and_secrets_are_known() {
 /// `request` asks for the row of each parameter that it writes, and counts on finding it.
 #[test]
 fn every_parameter_that_the_terminal_sends_has_a_row() {
-    let source = std::fs::read_to_string("src/gateway/request.rs").unwrap();
+    let source = std::fs::read_to_string("crates/gateway/src/request.rs").unwrap();
     let call = ["form.text(\"", "form.hex(\"", "form.ksn(\"", "form.optional(\""];
     let names = call.iter().flat_map(|call| source.split(call).skip(1));
     let names: BTreeSet<&str> = names.map(|rest| rest.split('"').next().unwrap()).collect();
