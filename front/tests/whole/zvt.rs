@@ -4,6 +4,7 @@
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU16, Ordering};
 use std::time::Duration;
 
 use pos_agent::sim::gateway::{Kind, State};
@@ -108,9 +109,14 @@ pub(crate) fn zvt_config(folder: &Path, port: u16, more: &str) -> String {
     format!("[[zvt]]\ntill = \"zvt-1\"\nlisten = \"127.0.0.1:{port}\"\npassword-file = {password:?}\n{more}\n")
 }
 
-/// A port that nobody else has.
+/// A port that nobody else has, and that nobody gets who asks the system for any: that one begins at 32768.
 pub(crate) fn free_port() -> u16 {
-    std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+    static NEXT: AtomicU16 = AtomicU16::new(0);
+    // Another run of these tests begins elsewhere.
+    let first = 20_000 + u16::try_from(std::process::id() % 100).unwrap() * 100;
+    let is_free = |port: &u16| std::net::TcpListener::bind(("127.0.0.1", *port)).is_ok();
+    let ports = std::iter::repeat_with(|| first + NEXT.fetch_add(1, Ordering::Relaxed));
+    ports.take(1000).find(is_free).expect("a free port")
 }
 
 /// A till: it acknowledges whatever it is sent, and keeps it.
