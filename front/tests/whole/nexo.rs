@@ -336,11 +336,7 @@ async fn an_amount_is_typed_for_as_long_as_the_till_says_and_no_longer() {
     };
     let of = |answer: &Value| result(&answer["InputResponse"]["InputResult"]);
     let client = front.client();
-    let is_free = async || {
-        let status = || client.get(front.https_url("/v1/status")).send();
-        let free = async { while crate::json_of(status().await.unwrap()).await["busy"] == true {} };
-        timeout(PATIENCE, free).await.expect("the reader is free");
-    };
+    let is_free = async || is_free(&front, &client).await;
     assert_eq!(of(&till.asks("Input", "1", &input(1)).await), failure("Cancel"));
     is_free().await;
     let stopping = async {
@@ -638,11 +634,19 @@ async fn a_till_made_of_adyens_library_works_unmodified() {
     assert_eq!((charged, entries(&shop, Kind::Refund, State::Approved)), (vec!["12.34", "12.34"], 2));
 }
 
+/// Until the reader has ended what it did; a payment before that hears `Busy`.
+async fn is_free(front: &Running, client: &reqwest::Client) {
+    let status = || client.get(front.https_url("/v1/status")).send();
+    let free = async { while crate::json_of(status().await.unwrap()).await["busy"] == true {} };
+    timeout(PATIENCE, free).await.expect("the reader is free");
+}
+
 #[tokio::test]
 async fn the_same_message_twice_within_milliseconds_is_one_payment_and_one_answer() {
     let (shop, _stop) = shop().await;
     let port = free_port();
     let front = front(&shop, port).await;
+    let client = front.client();
     let till = Till::new(&front, port);
     for round in 0..30 {
         let (id, order) = (format!("t{round}"), format!("order {round}"));
@@ -656,7 +660,14 @@ async fn the_same_message_twice_within_milliseconds_is_one_payment_and_one_answe
             tokio::time::sleep(Duration::from_millis(round % 10)).await;
             once().await
         };
-        let (one, other, ()) = tokio::join!(once(), behind, taps);
+        let answers = async { tokio::join!(once(), behind) };
+        tokio::pin!(answers);
+        tokio::select! {
+            () = taps => {}
+            told = &mut answers => panic!("round {round}: answered without a card: {told:?}"),
+        }
+        let (one, other) = answers.await;
+        is_free(&front, &client).await;
         assert_eq!(result(&one["PaymentResponse"]), success(), "round {round}: {one}");
         assert_eq!(one, other, "round {round}");
     }
