@@ -112,7 +112,7 @@ pub struct Terminal {
 }
 
 impl Terminal {
-    /// What the gateway is told of it.
+    /// The data of it that each payment sends.
     #[must_use]
     pub fn point_of_sale(&self) -> PointOfSale {
         PointOfSale { terminal_id: self.id.clone(), location: self.location.clone() }

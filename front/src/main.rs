@@ -10,11 +10,11 @@
 //!  tills' servers ◀── HTTPS ── webhooks ◀──────────── events ──────────┘
 //! ```
 //!
-//! It is a process of its own, with a user of its own. With the agent it shares the table of the agent's routes, and no
-//! other code: no parser, TLS server or cookie that faces a network is where the gateway's token, the reader or the
-//! journal are. To the agent it is one program among others, with the tills and rights that the agent's configuration
-//! gives its user. It keeps nothing of money: it may be killed at any time. The certificate, paired tills and how far
-//! webhooks have come are its state.
+//! It is a process of its own, with a user of its own. It shares two crates with the agent: the routes of the agent's
+//! interface (`pos-till-api`), and how a daemon reads its secret files (`pos-daemon`). No parser, TLS server or cookie
+//! that faces a network is where the gateway's token, the reader or the journal are. To the agent it is one program
+//! among others, with the tills and rights that the agent's configuration gives its user. It keeps nothing of money: it
+//! may be killed at any time. The certificate, paired tills and how far webhooks have come are its state.
 //!
 //! | file | what it is |
 //! |---|---|

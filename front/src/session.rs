@@ -157,7 +157,7 @@ pub(crate) async fn operators(agent: &Agent) -> Result<Option<Value>, Problem> {
     Ok(who_signs_in(&said))
 }
 
-/// What the page is told of the operators that the agent names.
+/// The operators as the page shows them; `None` where nobody signs in.
 fn who_signs_in(said: &Value) -> Option<Value> {
     let list = said.get("operators").and_then(Value::as_array).cloned().unwrap_or_default();
     let required = said.get("required").and_then(Value::as_bool).unwrap_or(false);

@@ -154,7 +154,7 @@ pub fn credential_is_there(name: &str) -> Option<bool> {
     Some(fs::metadata(Path::new(&folder).join(name)).is_ok_and(|facts| facts.is_file() && facts.len() > 1))
 }
 
-/// What a secret file lacks, as a fault of the key that names it.
+/// Turns the fault of a secret file into a fault of the key that names it.
 ///
 /// # Errors
 /// The fault.

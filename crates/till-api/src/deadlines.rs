@@ -69,7 +69,7 @@ impl AnswerDeadline {
         })
     }
 
-    /// How long whoever asks the agent waits for an answer to begin: longer than the agent may take with everything.
+    /// How long a caller waits for an answer to begin: longer than the agent may take in all.
     pub const fn caller(self) -> Duration {
         self.agent().saturating_add(BESIDE).saturating_add(WAY)
     }
@@ -89,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whoever_asks_waits_longer_than_the_agent_may_take() {
+    fn every_caller_waits_longer_than_the_agent_may_take() {
         let beside = AnswerDeadline::AtOnce.agent() * 2;
         for class in AnswerDeadline::ALL {
             assert!(class.caller() > class.agent() + beside, "{class:?}");

@@ -101,11 +101,11 @@ pub const ROUTES: &[ApiRoute] = {
         route(("GET", "/v1/status", &[], AtOnce, Answer, Tills)),
         route(("GET", "/v1/events", &[], AtOnce, Stream, Tills)),
         route(("GET", "/v1/openapi.json", &[], AtOnce, Answer, Tills)),
-        // What the front asks by itself for whoever signs in.
+        // The front itself asks these when a person signs in.
         route(("POST", "/v1/sessions", &[], Pin, Answer, Nobody)),
         route(("GET", "/v1/sessions/current", &[], AtOnce, Answer, Nobody)),
         route(("DELETE", "/v1/sessions/current", &[], AtOnce, Answer, Nobody)),
-        // What is for technicians and programs of the board.
+        // These are for technicians and programs of the board.
         route(("POST", "/v1/operators", &[], Pin, Answer, Nobody)),
         route(("DELETE", "/v1/operators/{name}", &[], AtOnce, Answer, Nobody)),
         route(("POST", "/v1/operators/{name}/pin", &[], Pin, Answer, Nobody)),

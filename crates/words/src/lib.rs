@@ -1,5 +1,5 @@
 //! Is: every sentence for people, in every language. A [`Reason`] and facts come in, text of one language goes out.
-//! Is not: a place that decides. Whoever asks decides what is said to whom.
+//! Is not: a place that decides. The caller chooses the text and its reader.
 //! Invariant: what becomes of money never depends on words.
 //!
 //! | for | register |

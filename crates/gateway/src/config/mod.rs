@@ -106,7 +106,7 @@ pub struct Location {
     pub accuracy: Option<String>,
 }
 
-/// What the gateway is told of a terminal.
+/// The data of a terminal that each payment sends.
 #[derive(Clone, Debug)]
 pub struct PointOfSale {
     /// Acquirer-assigned terminal id (interface: `pos.terminalId`).
