@@ -96,7 +96,7 @@ const ROUTES: &[&[Route]] = &[
 ];
 
 /// Every route.
-#[cfg(feature = "docs")]
+#[cfg(any(test, feature = "docs"))]
 pub(super) fn every_route() -> impl Iterator<Item = &'static Route> {
     ROUTES.iter().copied().flatten().chain(sessions::ROUTES_TO_SIGN_IN)
 }
