@@ -13,9 +13,9 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Instant;
 
-use pos_agent::sim::gateway::{Gateway, Mode, Options, start};
-use pos_agent::sim::keys::tdes_dukpt::{Device, Usage, initial_key};
-use pos_agent::sim::keys::{TEST_BDK_SRED, TEST_KSN_SRED, ZERO_IV};
+use pos_sim::gateway::{Gateway, Mode, Options, start};
+use pos_sim::keys::tdes_dukpt::{Device, Usage, initial_key};
+use pos_sim::keys::{TEST_BDK_SRED, TEST_KSN_SRED, ZERO_IV};
 use rustls::pki_types::{CertificateDer, ServerName, pem::PemObject};
 use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
 

@@ -13,9 +13,9 @@ use pos_agent::gateway::{CardPayment, Client, Token};
 use pos_agent::journal::Db;
 use pos_agent::money::{Amount, Currency};
 use pos_agent::sale::{Order, Record};
-use pos_agent::sim::gateway as sim;
 use pos_agent::transaction::{Reference, SaleNumber, Transaction};
 use pos_reader_link::apdu_link::Decoder;
+use pos_sim::gateway as sim;
 
 /// The 136-byte field 55 of the vector e2e-field55-cvn18.
 const FIELD_55: &str = "5F2A0201245F340100820218008407A0000000031010950580000480009A031911059C01019F02060000000040009F0306\

@@ -89,7 +89,3 @@ pub use pos_words as words;
 
 // The terms of a card payment, as data: `crates/terms`.
 pub use pos_terms::{card, emv, money, transaction};
-
-// The outside world on a desk, for tests and `cargo demo`. Never in a board build.
-#[cfg(feature = "sim")]
-pub mod sim;

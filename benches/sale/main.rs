@@ -18,9 +18,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use pos_agent::sim::gateway::{self, Mode};
-use pos_agent::sim::reader::{CardEntry, WaitsFor, card};
-use pos_agent::sim::shop::{Options, Shop};
+use pos_sim::gateway::{self, Mode};
+use pos_sim::reader::{CardEntry, WaitsFor, card};
+use pos_sim::shop::{Options, Shop};
 use tokio::runtime::Runtime;
 
 use floor::Floor;

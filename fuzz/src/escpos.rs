@@ -1,7 +1,7 @@
 //! Any bytes at the simulated printer: no panic; the same paper in any split; and what it prints has no more columns
 //! than the roll.
 
-use pos_agent::sim::printer::paper::Paper;
+use pos_sim::printer::paper::Paper;
 
 /// Characters of a line.
 const COLUMNS: usize = 32;

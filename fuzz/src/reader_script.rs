@@ -1,7 +1,7 @@
 //! Any text as a script of the simulated reader: no panic; comments, blanks and line ends change nothing; a fault names
 //! a line of the text.
 
-use pos_agent::sim::reader::script::{MAX_TEXT, Script};
+use pos_sim::reader::script::{MAX_TEXT, Script};
 
 /// What must hold for any bytes.
 pub fn holds(bytes: &[u8]) {

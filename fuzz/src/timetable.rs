@@ -2,8 +2,8 @@
 //! is not in the past, and the one after it is later.
 
 use chrono::{DateTime, TimeDelta, Timelike, Utc};
-use pos_agent::sim::gateway::Timetable;
 use pos_gateway_model as parameter;
+use pos_sim::gateway::Timetable;
 
 /// What must hold for any bytes.
 pub fn holds(bytes: &[u8]) {

@@ -5,9 +5,9 @@
 use std::process::Stdio;
 use std::sync::Arc;
 
-use pos_agent::sim::reader::deck::card;
-use pos_agent::sim::reader::{CardEntry, Key, WaitsFor};
-use pos_agent::sim::shop::Options;
+use pos_sim::reader::deck::card;
+use pos_sim::reader::{CardEntry, Key, WaitsFor};
+use pos_sim::shop::Options;
 use tokio::io::copy_bidirectional;
 use tokio::net::{TcpListener, UnixStream};
 use tokio::process::Command;

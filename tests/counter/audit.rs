@@ -7,8 +7,8 @@ use std::fs;
 
 use pos_agent::money::Amount;
 use pos_agent::sale::{Order, Outcome, Record};
-use pos_agent::sim::gateway::Kind;
-use pos_agent::sim::reader::deck::DECK;
+use pos_sim::gateway::Kind;
+use pos_sim::reader::deck::DECK;
 use rusqlite::{Connection, OpenFlags};
 
 use super::Counter;

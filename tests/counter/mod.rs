@@ -7,10 +7,10 @@ use std::future::Future;
 use std::time::Duration;
 
 use pos_agent::config;
-use pos_agent::sim::reader::{Card, CardEntry, WaitsFor, card};
-use pos_agent::sim::shop::{Options, Shop};
 use pos_agent::till::{ReaderState, SaleState, SaleView, StatusView};
 use pos_agent::transaction::OutcomeWord;
+use pos_sim::reader::{Card, CardEntry, WaitsFor, card};
+use pos_sim::shop::{Options, Shop};
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;

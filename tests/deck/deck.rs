@@ -14,15 +14,15 @@ use std::collections::BTreeSet;
 
 use crate::row::End::{self, Approved, Declined, NotSent, Nothing, Partial, Reversed};
 use crate::row::{self, Moment, Row, run};
-use pos_agent::sim::reader::Card;
-use pos_agent::sim::reader::CardEntry::{self, Insert, Swipe, Tap};
-use pos_agent::sim::reader::deck::{Applications, Chip, Cvm, DECK, First};
+use pos_sim::reader::Card;
+use pos_sim::reader::CardEntry::{self, Insert, Swipe, Tap};
+use pos_sim::reader::deck::{Applications, Chip, Cvm, DECK, First};
 
 use crate::counter::Counter;
-use pos_agent::sim::gateway::HostRules;
-use pos_agent::sim::printer::Sensors;
-use pos_agent::sim::shop::Options;
 use pos_agent::till::SaleState;
+use pos_sim::gateway::HostRules;
+use pos_sim::printer::Sensors;
+use pos_sim::shop::Options;
 
 /// Card | how it is presented | what the gateway hears | how it ends | what stands on the merchant's copy.
 type Sale = (&'static str, CardEntry, &'static str, End, &'static [&'static str]);
@@ -83,7 +83,7 @@ fn sale(card: &Card, entry: CardEntry) -> &'static Sale {
 fn ways() -> impl Iterator<Item = (&'static Card, CardEntry)> {
     DECK.iter().flat_map(|card| {
         let insert = card.chip != Chip::None || card.stripe;
-        let tap = card.tap != pos_agent::sim::reader::deck::Tap::None;
+        let tap = card.tap != pos_sim::reader::deck::Tap::None;
         [(insert, Insert), (tap, Tap), (card.stripe, Swipe)]
             .into_iter()
             .filter(|way| way.0)
@@ -203,7 +203,7 @@ fn end(then: Then, usual: End) -> End {
 
 /// The steps of this card's sale, when it is presented so.
 fn steps(card: &Card, entry: CardEntry) -> (Kind, Vec<Moment>) {
-    use pos_agent::sim::reader::deck::Tap as Antenna;
+    use pos_sim::reader::deck::Tap as Antenna;
     let chip = match (entry, card.chip) {
         (Insert, Chip::Works { cvm, first, .. }) => Some((cvm, first)),
         _ => None,
@@ -325,7 +325,7 @@ const PEOPLE: &[Person] = &[
 #[tokio::test]
 async fn whatever_cardholders_do() {
     let row = |&(what, name, entry, script, end, words): &Person| {
-        let card = pos_agent::sim::reader::card(name).unwrap();
+        let card = pos_sim::reader::card(name).unwrap();
         let what = format!("{what}: {name} {entry:?}");
         Row { what, script: script.to_owned(), words, ..Row::plain(card, entry, end) }
     };
@@ -370,7 +370,7 @@ async fn whatever_the_gateway_does_to_a_card_of_each_kind() {
         let short = if host_rules == HostRules::Literal { SHORT_CODES } else { &[] };
         GATEWAY.iter().chain(short).flat_map(move |(amount, ends)| {
             KINDS.into_iter().zip(*ends).map(move |((name, entry), end)| {
-                let plain = Row::plain(pos_agent::sim::reader::card(name).unwrap(), entry, end);
+                let plain = Row::plain(pos_sim::reader::card(name).unwrap(), entry, end);
                 let what = format!("{amount}, {}", plain.what);
                 Row { what, amount: (*amount).to_owned(), host_rules: Some(host_rules), ..plain }
             })

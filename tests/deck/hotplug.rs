@@ -6,8 +6,8 @@
 
 use crate::row::End::{Approved, Declined, Nothing, Reversed};
 use crate::row::{Moment, Row, run};
-use pos_agent::sim::reader::CardEntry;
-use pos_agent::sim::reader::card;
+use pos_sim::reader::CardEntry;
+use pos_sim::reader::card;
 
 /// How often the cable is pulled, at least.
 const PULLS: usize = 200;

@@ -21,9 +21,9 @@ use std::process::Stdio;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use pos_agent::sim::reader::deck::card;
-use pos_agent::sim::reader::{CardEntry, WaitsFor};
-use pos_agent::sim::shop::{Options, TILL_TOKEN};
+use pos_sim::reader::deck::card;
+use pos_sim::reader::{CardEntry, WaitsFor};
+use pos_sim::shop::{Options, TILL_TOKEN};
 use tokio::io::{AsyncReadExt, AsyncWriteExt, copy_bidirectional};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::process::Command;

@@ -2,8 +2,8 @@
 //! is called when it has not asked. The widget itself is tried in `tests/widget`.
 
 use chrono::TimeDelta;
-use pos_agent::sim::gateway::{Gateway, HostRules, Kind, Options, Outcome, State};
 use pos_gateway_model::Call;
+use pos_sim::gateway::{Gateway, HostRules, Kind, Options, Outcome, State};
 use reqwest::header::{HeaderMap, HeaderName, ORIGIN};
 use serde_json::Value;
 

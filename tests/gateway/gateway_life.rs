@@ -3,7 +3,7 @@
 
 use crate::gateway_counter::{Counter, INVALID, at, refusal, text};
 use crate::shop_client;
-use pos_agent::sim::gateway::{Kind, Outcome, State};
+use pos_sim::gateway::{Kind, Outcome, State};
 use serde_json::Value;
 
 #[tokio::test]

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use crate::gateway_counter::{Counter, INVALID, at, read, refusal, text};
 use crate::shop_client::Shop;
-use pos_agent::sim::gateway::Options;
+use pos_sim::gateway::Options;
 use serde_json::Value;
 
 #[tokio::test]
@@ -88,7 +88,7 @@ async fn the_ledger_survives_in_its_file() {
         "Dear Sir or Madam, this is no database at all, whatever the file's name may say about it.".repeat(9),
     )
     .unwrap();
-    let refused = pos_agent::sim::gateway::start(Options { ledger: Some(other), ..Options::default() }).await;
+    let refused = pos_sim::gateway::start(Options { ledger: Some(other), ..Options::default() }).await;
     let said = refused.err().unwrap().to_string();
     assert!(said.contains("letter.txt cannot be used") && said.contains("name a new file"), "{said}");
 }

@@ -1,7 +1,7 @@
 //! Payments away from the counter at the simulated gateway: each means alone, what is said of it, and what is refused.
 
-use pos_agent::sim::gateway::provider::{self, TokenType};
-use pos_agent::sim::gateway::{HostRules, Kind, Method, Options, State};
+use pos_sim::gateway::provider::{self, TokenType};
+use pos_sim::gateway::{HostRules, Kind, Method, Options, State};
 
 use crate::card_reader::Reader;
 use crate::gateway_counter::{INVALID, at, text};

@@ -12,8 +12,8 @@ use pos_agent::config;
 use pos_agent::gateway::{CardPayment, Client, Expected, Token};
 use pos_agent::money::{Amount, Currency};
 use pos_agent::sale::{Answer, ApprovedAmount, Inquiry, ListedState, ReversalAnswer};
-use pos_agent::sim::gateway::{Certificate, Gateway, Options, Outcome, start};
 use pos_agent::transaction::SaleNumber;
+use pos_sim::gateway::{Certificate, Gateway, Options, Outcome, start};
 
 #[tokio::test]
 async fn a_sale_with_pin_is_approved_and_the_chip_gets_its_answer() {

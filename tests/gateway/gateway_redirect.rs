@@ -2,7 +2,7 @@
 //! ended, and back to the shop. The page's form is posted as a browser posts it.
 
 use chrono::TimeDelta;
-use pos_agent::sim::gateway::{HostRules, Method, Options, State};
+use pos_sim::gateway::{HostRules, Method, Options, State};
 use serde_json::Value;
 
 use crate::gateway_counter::{INVALID, at, text};

@@ -4,7 +4,7 @@
 
 use crate::gateway_counter::{Counter, INVALID, at, read, refusal, text};
 use crate::shop_client::{Sales, owned, with};
-use pos_agent::sim::gateway::{HostRules, Options, State};
+use pos_sim::gateway::{HostRules, Options, State};
 use serde_json::Value;
 
 const NOON: &str = "2026-11-23T12:00:00Z";

@@ -2,7 +2,7 @@
 //! challenge page's form is posted as a browser posts it.
 
 use chrono::TimeDelta;
-use pos_agent::sim::gateway::{HostRules, Options, State};
+use pos_sim::gateway::{HostRules, Options, State};
 use serde_json::Value;
 
 use crate::gateway_counter::{INVALID, at, text};

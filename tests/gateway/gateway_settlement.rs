@@ -8,9 +8,9 @@ use std::fs;
 use crate::gateway_counter::{Counter, INVALID, at, refusal};
 use crate::shop_client::{Sales, with};
 use pos_agent::money::Currency;
-use pos_agent::sim::gateway::{Options, Outcome};
 use pos_gateway_model::form::{FormContext, judge};
 use pos_gateway_model::{Call, Direction, Names};
+use pos_sim::gateway::{Options, Outcome};
 use serde_json::Value;
 
 /// The columns as the interface lists them, and behind them the two that it gives no place.
@@ -229,8 +229,7 @@ async fn the_amount_chooses_what_is_charged_back_and_why() {
         assert_eq!(of(nothing).await.len(), 0, "{nothing}");
     }
     // One reference for two payments: which of them is meant, nobody knows.
-    let mut two =
-        open(Options { host_rules: pos_agent::sim::gateway::HostRules::Permissive, ..Options::default() }).await;
+    let mut two = open(Options { host_rules: pos_sim::gateway::HostRules::Permissive, ..Options::default() }).await;
     let first = two.paid("DB", "10.00", &[]).await;
     let second = two.paid("DB", "10.00", &[("merchantTransactionId", "life-0001")]).await;
     let both = rows(&file(&two, "2026-11-21", "2026-11-21").await);

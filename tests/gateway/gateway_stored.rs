@@ -1,8 +1,8 @@
 //! Stored accounts of every means at the simulated gateway: made with a payment or alone, paid with, bound by what the
 //! customer has agreed to, migrated, deleted.
 
-use pos_agent::sim::gateway::provider::{self, TokenType};
-use pos_agent::sim::gateway::{HostRules, Method, Options};
+use pos_sim::gateway::provider::{self, TokenType};
+use pos_sim::gateway::{HostRules, Method, Options};
 
 use crate::gateway_counter::{Counter, INVALID, at, refusal, text};
 use crate::page_shop::{Browser, CARD, PageShop};
@@ -174,7 +174,7 @@ async fn what_the_merchant_starts_follows_what_the_customer_has_agreed_to() {
     let name = "standingInstruction.industryPractice";
     refused(&mut page, &path, &[&again, &[practice("RESUBMISSION"), ("amount", "20.51")]], INVALID, name).await;
     assert_eq!(page.post(&path, &[&again, &[("amount", "20.51")]]).await.0, 400, "no money");
-    page.shop.gateway.force(pos_agent::sim::gateway::Outcome::Approve);
+    page.shop.gateway.force(pos_sim::gateway::Outcome::Approve);
     let (status, _) = page.post(&path, &[&again, &[practice("RESUBMISSION"), ("amount", "20.51")]]).await;
     assert_eq!(status, 200);
     refused(&mut page, &path, &[&again, &[practice("RESUBMISSION"), ("amount", "20.52")]], INVALID, name).await;

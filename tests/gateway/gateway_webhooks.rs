@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::gateway_counter::{Counter, INVALID, at, read, refusal, text};
 use crate::https::{Act, Authority, Server};
 use crate::shop_client::owned;
-use pos_agent::sim::gateway::{HostRules, Options};
+use pos_sim::gateway::{HostRules, Options};
 use ring::aead::{AES_256_GCM, Aad, LessSafeKey, Nonce, UnboundKey};
 use serde_json::{Value, json};
 
@@ -292,7 +292,7 @@ async fn what_cannot_be_registered_is_refused_by_name() {
             "webhooks: ",
         ),
     ] {
-        let error = pos_agent::sim::gateway::start(options).await.unwrap_err().to_string();
+        let error = pos_sim::gateway::start(options).await.unwrap_err().to_string();
         assert!(error.contains(why), "{error}");
     }
 }

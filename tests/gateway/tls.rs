@@ -12,10 +12,10 @@ use crate::counter::{self, Counter};
 use crate::https::{self, Act, Server};
 use pos_agent::config;
 use pos_agent::gateway::{Certificate, CertificateClock, Client, Time, Token};
-use pos_agent::sim::reader::CardEntry;
-use pos_agent::sim::shop::Options;
 use pos_agent::till::{Attention, AttentionView, GatewayState, ReaderState};
 use pos_agent::transaction::OutcomeWord;
+use pos_sim::reader::CardEntry;
+use pos_sim::shop::Options;
 use rcgen::{BasicConstraints, CertificateParams, DistinguishedName, DnType, IsCa, Issuer, KeyPair, date_time_ymd};
 use rustls_pki_types::pem::PemObject;
 use rustls_pki_types::{CertificateDer, PrivateKeyDer};
@@ -384,7 +384,7 @@ ca-file = "/etc/ca.pem"
 #[tokio::test]
 async fn the_status_warns_of_a_certificate_that_ends_soon() {
     let mut options = Options::default();
-    options.gateway.certificate = pos_agent::sim::gateway::Certificate::EndsIn(10);
+    options.gateway.certificate = pos_sim::gateway::Certificate::EndsIn(10);
     let mut counter = Counter::open_with(options).await;
     counter.sell("r-1", "12.34", "chip-pin", CardEntry::Insert).await;
     assert_eq!(counter::ended(&counter.until_ended("r-1").await), Some(OutcomeWord::Approved));
@@ -401,7 +401,7 @@ async fn while_the_boards_clock_cannot_be_right_the_readers_judges_certificates(
     for (reader_days, outcome) in [(2, OutcomeWord::Approved), (5, OutcomeWord::NotSent)] {
         let mut options = Options::default();
         // Later than the last record, and before and after the end of the certificate.
-        options.gateway.certificate = pos_agent::sim::gateway::Certificate::EndsIn(3);
+        options.gateway.certificate = pos_sim::gateway::Certificate::EndsIn(3);
         options.reader.clock = bcd_after_days(reader_days);
         let mut counter = Counter::closed(options).await;
         let journal = counter.shop.folder().join("journal.db");

@@ -8,12 +8,12 @@ use std::sync::OnceLock;
 
 use pos_agent::emv::track2::Track2;
 use pos_agent::emv::{Tag, luhn, tlv};
-use pos_agent::sim::keys::aes_dukpt::{self, Algorithm};
-use pos_agent::sim::keys::cryptogram::{self, CardKey, CryptogramError, Issuer};
-use pos_agent::sim::keys::pin_block::{self, Malformed, Pin};
-use pos_agent::sim::keys::tdes::Padding;
-use pos_agent::sim::keys::tdes_dukpt::{Usage, initial_key, transaction_key};
-use pos_agent::sim::keys::{AesKey, Key, Ksn, TEST_BDK_AES, TEST_BDK_PIN, TEST_BDK_SRED, ZERO_IV, ZERO_IV_16};
+use pos_sim::keys::aes_dukpt::{self, Algorithm};
+use pos_sim::keys::cryptogram::{self, CardKey, CryptogramError, Issuer};
+use pos_sim::keys::pin_block::{self, Malformed, Pin};
+use pos_sim::keys::tdes::Padding;
+use pos_sim::keys::tdes_dukpt::{Usage, initial_key, transaction_key};
+use pos_sim::keys::{AesKey, Key, Ksn, TEST_BDK_AES, TEST_BDK_PIN, TEST_BDK_SRED, ZERO_IV, ZERO_IV_16};
 use serde_json::Value;
 
 // ---- TDES DUKPT (ANSI X9.24-1:2009, A.4) ----

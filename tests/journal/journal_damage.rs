@@ -8,9 +8,9 @@ use std::process::Output;
 use crate::book::{self, NOON, asked, file, leave_open, open, open_journal, said, sell, sql, started, well};
 use crate::counter::{self, Counter, within};
 use pos_agent::journal::Error;
-use pos_agent::sim::shop::Options;
 use pos_agent::till::{Attention, JournalState};
 use pos_agent::transaction::{Reference, SaleNumber};
+use pos_sim::shop::Options;
 use tempfile::TempDir;
 
 /// A journal after a power cut: most of it in the file, the last four commits in the WAL alone.

@@ -9,10 +9,10 @@ use crate::book::{
 };
 use crate::counter::{Counter, ended, within};
 use pos_agent::journal::{Error, Journal, Purpose, Rescued};
-use pos_agent::sim::reader::CardEntry::Tap;
-use pos_agent::sim::shop::Options;
 use pos_agent::till::{Attention, JournalState, SaleState, StatusView};
 use pos_agent::transaction::{OutcomeWord, Reference, SaleNumber};
+use pos_sim::reader::CardEntry::Tap;
+use pos_sim::shop::Options;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 

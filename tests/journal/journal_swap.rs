@@ -7,12 +7,12 @@ use std::path::PathBuf;
 
 use crate::book::{said, verb, verb_beside_the_agent, well};
 use crate::counter::{self, Counter, ended, within};
-use pos_agent::sim::gateway::Kind;
-use pos_agent::sim::reader::CardEntry;
-use pos_agent::sim::reader::CardEntry::Tap;
-use pos_agent::sim::shop::Options;
 use pos_agent::till::{Attention, GatewayState, SaleState};
 use pos_agent::transaction::{OutcomeWord, SaleNumber};
+use pos_sim::gateway::Kind;
+use pos_sim::reader::CardEntry;
+use pos_sim::reader::CardEntry::Tap;
+use pos_sim::shop::Options;
 use serde_json::Value;
 
 #[tokio::test]

@@ -14,8 +14,8 @@ use pos_agent::printer::{
     Handle, Letterhead, NotPrinted, Page, PrinterEvent, QueueFull, Slip, TillLine, compose, plain,
 };
 use pos_agent::sale::{HostFacts, Receipt, ReceiptOutcome};
-use pos_agent::sim::printer::{Options, Place, Printer, Sensors, StatusAnswers};
 use pos_agent::transaction::{Kind, ReceiptCopy, Reference, SaleNumber};
+use pos_sim::printer::{Options, Place, Printer, Sensors, StatusAnswers};
 use rustix::termios::{ControlModes, InputModes};
 use tokio::sync::mpsc;
 

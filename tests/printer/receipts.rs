@@ -6,9 +6,9 @@ use pos_agent::config::CodePage;
 use pos_agent::money::{Amount, Currency};
 use pos_agent::printer::{Letterhead, PrintedLine, compose, escpos, layout, plain, text};
 use pos_agent::sale::{HostFacts, Original, Reason, Receipt, ReceiptOutcome, Why};
-use pos_agent::sim::printer::paper::Paper;
 use pos_agent::transaction::{Kind, PaymentId, ReceiptCopy, Reference, SaleNumber};
 use pos_agent::words::{Language, Words};
+use pos_sim::printer::paper::Paper;
 use proptest::prelude::*;
 
 #[test]

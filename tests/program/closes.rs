@@ -4,7 +4,7 @@
 use std::process::{Command, Output};
 
 use crate::program::{Terminal, own_address};
-use pos_agent::sim::shop::Options;
+use pos_sim::shop::Options;
 use serde_json::{Value, json};
 
 impl Terminal {

@@ -10,7 +10,7 @@ use std::process::Output;
 
 use crate::counter::till::program;
 use crate::counter::within;
-use pos_agent::sim::shop::{Options, Shop};
+use pos_sim::shop::{Options, Shop};
 use rusqlite::Connection;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;

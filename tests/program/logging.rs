@@ -8,7 +8,7 @@ use std::process::Output;
 
 use crate::counter::till::program;
 use crate::counter::{Counter, within};
-use pos_agent::sim::shop::Options;
+use pos_sim::shop::Options;
 use tokio::process::Child;
 
 /// A counter whose agent is the real program, with the file that is its standard error.

@@ -8,7 +8,6 @@
 //! | `setup` | `pos-agent setup`, at a terminal and unattended |
 //! | `doctor` | `pos-agent doctor` in a shop in which one thing is wrong |
 //! | `health` | `pos-agent health` after an update |
-//! | `demo` | `cargo demo`: that the programs fit together |
 //! | `logging` | where the log goes, and how much of it for how long |
 //! | `operator` | `pos-agent operator`, and verbs that somebody signs in for |
 //! | `memory` | another process of the same user reads nothing of the agent |
@@ -25,7 +24,6 @@ mod program;
 mod cli;
 mod closes;
 mod config;
-mod demo;
 mod doctor;
 mod health;
 mod logging;

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use pos_agent::journal::Db;
-use pos_agent::sim::reader::{CardEntry, WaitsFor, card};
-use pos_agent::sim::shop::Options;
+use pos_sim::reader::{CardEntry, WaitsFor, card};
+use pos_sim::shop::Options;
 use serde_json::Value;
 
 use crate::program::{Terminal, own_address, within};

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
 
 use pos_agent::config;
-use pos_agent::sim::shop::{Options, Shop};
+use pos_sim::shop::{Options, Shop};
 use rustix::termios::{LocalModes, tcgetattr};
 
 use crate::counter::{self, Counter};
@@ -288,7 +288,7 @@ async fn a_running_agent_is_not_disturbed() {
     assert!(text(&output).contains("no port is asked"), "{}", text(&output));
     assert!(text(&output).contains("systemctl restart pos-agent"), "{}", text(&output));
     assert_eq!(format!("{:?}", counter.shop.reader.counters()), format!("{frames:?}"), "the reader was spoken to");
-    counter.sell("r-1", "12.34", "chip-pin", pos_agent::sim::reader::CardEntry::Insert).await;
+    counter.sell("r-1", "12.34", "chip-pin", pos_sim::reader::CardEntry::Insert).await;
     counter.until_ended("r-1").await;
     counter.stop_agent().await;
 }

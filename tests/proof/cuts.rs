@@ -26,8 +26,8 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use pos_agent::sim::reader::{AbortRace, card};
 use pos_agent::transaction::{Kind, OnSilence};
+use pos_sim::reader::{AbortRace, card};
 use tokio::time::sleep;
 use world::World;
 use world::bank::{Behaviour, LATE, Trouble};

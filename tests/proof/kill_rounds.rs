@@ -44,8 +44,8 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use plan::{By, Named, Plan, Wish};
-use pos_agent::sim::gateway::HostRules;
 use pos_agent::transaction::Kind;
+use pos_sim::gateway::HostRules;
 use scene::Stage;
 use terminal::{Restart, Terminal, customer};
 use till::{Refusal, Till};
@@ -376,7 +376,7 @@ async fn until_settled_again(till: &Till, first: usize) -> Result<(), String> {
 }
 
 fn name_of(wish: &Wish) -> String {
-    use pos_agent::sim::reader::CardEntry;
+    use pos_sim::reader::CardEntry;
     let what = match (wish.kind, wish.card.map(|(_, entry)| entry)) {
         (Kind::Sale, Some(CardEntry::Insert)) => "sale, chip",
         (Kind::Sale, Some(CardEntry::Tap)) => "sale, tap",

@@ -13,8 +13,8 @@ use pos_agent::reader::{
     self, AmountToType, Arm, CardVerdict, Completion, LocalTime, NoAmount, NoCard, ReaderEvent, ReaderFamily,
     ReaderHandle, ReaderOrder, ReaderProgress, ReaderSettings, TypeAmount, Unready, spawn,
 };
-use pos_agent::sim::reader::{AbortRace, CardEntry, Dukpt, Key, Options, Reader, WaitsFor, card, start};
 use pos_agent::transaction::SaleNumber;
+use pos_sim::reader::{AbortRace, CardEntry, Dukpt, Key, Options, Reader, WaitsFor, card, start};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc::Receiver;
@@ -396,7 +396,7 @@ async fn unplugged_in_every_step_and_back_at_another_tty() {
             "PIN" => {
                 pair.arm().await;
                 pair.reader.waits_for(WaitsFor::Card).await;
-                pair.reader.plan_pin(pos_agent::sim::reader::PinPlan::Hesitate);
+                pair.reader.plan_pin(pos_sim::reader::PinPlan::Hesitate);
                 pair.reader.insert(card("chip-pin").unwrap());
                 pair.reader.waits_for(WaitsFor::Pin).await;
             }

@@ -8,15 +8,15 @@
 use std::time::Duration;
 
 use pos_agent::emv::{Tag, tlv};
-use pos_agent::sim::keys::cryptogram::{CSU_APPROVED, CSU_DECLINED, Issuer};
-use pos_agent::sim::keys::issuer_script::{PIN_UNBLOCK, ScriptKey};
-use pos_agent::sim::keys::tdes_dukpt::{Usage, initial_key, transaction_key};
-use pos_agent::sim::keys::{
+use pos_sim::keys::cryptogram::{CSU_APPROVED, CSU_DECLINED, Issuer};
+use pos_sim::keys::issuer_script::{PIN_UNBLOCK, ScriptKey};
+use pos_sim::keys::tdes_dukpt::{Usage, initial_key, transaction_key};
+use pos_sim::keys::{
     Ksn, TEST_BDK_AES, TEST_BDK_PIN, TEST_BDK_SRED, TEST_IMK_AC, TEST_IMK_SMI, TEST_KSN_PIN, TEST_KSN_SRED, ZERO_IV,
     ZERO_IV_16, aes_dukpt, pin_block,
 };
-use pos_agent::sim::reader::deck::{Card, CardEntry, DECK};
-use pos_agent::sim::reader::{
+use pos_sim::reader::deck::{Card, CardEntry, DECK};
+use pos_sim::reader::{
     AbortRace, ChoicePlan, Dukpt, Key, Options, Pace, PinPlan, Reader, Script, ScriptEvent, WaitsFor, card, start,
 };
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
@@ -403,7 +403,7 @@ async fn every_card_gives_the_documented_answer_at_every_entry() {
             if entry == CardEntry::Swipe && !card.stripe {
                 continue;
             }
-            if entry == CardEntry::Tap && card.tap == pos_agent::sim::reader::deck::Tap::None {
+            if entry == CardEntry::Tap && card.tap == pos_sim::reader::deck::Tap::None {
                 wire.send(frame::START_CONTACTLESS).await;
                 reader.waits_for(WaitsFor::Card).await;
                 reader.tap(card);
@@ -564,7 +564,7 @@ async fn an_online_pin_follows_a_swipe() {
     reader.next_pin_cancel();
     wire.send_bytes(&right).await;
     assert_eq!(hex::encode_upper(pin_answer(&mut wire).await), frame::PIN_CANCELLED);
-    reader.plan_pin(pos_agent::sim::reader::PinPlan::Bypass);
+    reader.plan_pin(pos_sim::reader::PinPlan::Bypass);
     wire.send_bytes(&right).await;
     assert_eq!(wire.answer().await.body, [0x0C]);
     reader.next_pin("12");
@@ -613,7 +613,7 @@ async fn a_card_may_be_pulled_at_any_moment() {
     assert_eq!(wire.ask(frame::START).await.status, 0x9F23);
     // During PIN entry.
     reader.insert(named("chip-pin"));
-    reader.plan_pin(pos_agent::sim::reader::PinPlan::Hesitate);
+    reader.plan_pin(pos_sim::reader::PinPlan::Hesitate);
     wire.send(frame::START).await;
     reader.waits_for(WaitsFor::Pin).await;
     reader.remove();

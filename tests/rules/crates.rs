@@ -20,7 +20,9 @@ const EDGES: &[(&str, &[&str], &[&str])] = &[
     ("pos-reconcile", &["pos-core", "pos-gateway-model", "pos-terms"], &[]),
     ("pos-words", &["pos-core", "pos-terms"], &[]),
     ("pos-protocols", &["pos-till-api"], &[]),
-    ("pos-front", &["pos-daemon", "pos-protocols", "pos-till-api"], &["pos-agent"]),
+    ("pos-front", &["pos-daemon", "pos-protocols", "pos-till-api"], &["pos-agent", "pos-sim"]),
+    ("pos-sim", &["pos-gateway-model", "pos-protocols", "pos-reader-link", "pos-terms"], &[]),
+    ("pos-docs", &["pos-agent", "pos-gateway-model"], &[]),
     (
         "pos-agent",
         &[
@@ -30,15 +32,13 @@ const EDGES: &[(&str, &[&str], &[&str])] = &[
             "pos-gateway-model",
             "pos-journal",
             "pos-printer",
-            "pos-protocols",
             "pos-reader",
-            "pos-reader-link",
             "pos-reconcile",
             "pos-terms",
             "pos-till-api",
             "pos-words",
         ],
-        &["pos-agent", "pos-protocols"],
+        &["pos-protocols", "pos-reader-link", "pos-sim"],
     ),
 ];
 

@@ -77,13 +77,6 @@ const MAY_USE: &[(&str, &[&str])] = &[
     // Asks the daemon for the list; verifies, exports and adopts by itself. Of the agent only which clock can be right.
     ("cli::journal", &["till", "config", "journal", "agent", "transaction"]),
     ("main", &["cli"]),
-    // The outside world knows the agent by its wires only.
-    ("sim", &["emv", "money"]),
-    ("sim::gateway", &["emv", "money"]),
-    ("sim::shop", &["money", "config"]),
-    ("bin::pos-sim", &["sim", "money", "config"]),
-    // The command line, for man pages and completions; and what the manual has in tables.
-    ("bin::pos-docs", &["cli", "config", "metrics", "sale", "till", "words"]),
 ];
 
 /// The families of readers, each a folder of `reader`, and the one file that names them: port, agent and all the others
@@ -220,7 +213,7 @@ fn every_file_begins_with_what_it_is() {
 
 /// The files that have a map in a table, each with the folder that its paths begin in. In a row a file is followed by
 /// the functions to look at in it.
-const MAPS: &[(&str, &str)] = &[("src/lib.rs", "src"), ("src/sim/mod.rs", "src/sim")];
+const MAPS: &[(&str, &str)] = &[("src/lib.rs", "src"), ("crates/sim/src/lib.rs", "crates/sim/src")];
 
 #[test]
 fn the_map_names_what_exists() {
@@ -303,15 +296,16 @@ fn comments_wrap_at_120_columns() {
     assert!(wide.is_empty(), "comments beyond 120 columns: {wide:#?}");
 }
 
-/// A reader who meets a type knows which one it is without its path. Each module's own `Error` is known by its module,
-/// a section of the configuration is written `config::…`, and a verb of the command line is named as the person types
-/// it.
+/// A reader who meets a type knows which one it is without its path; the simulators name the same things. Each module's
+/// own `Error` is known by its module, a section of the configuration is written `config::…`, and a verb of the command
+/// line is named as the person types it.
 #[test]
 fn a_types_name_is_told_apart_without_its_path() {
     let mut known: BTreeMap<String, PathBuf> = BTreeMap::new();
     for file in shipped() {
         let own = module_path(&file);
-        if ["sim", "cli", "bin", "main", "config"].iter().any(|room| own.first().is_some_and(|own| own == room)) {
+        let is_apart = ["crates/sim", "crates/docs"].iter().any(|one| file.starts_with(one));
+        if is_apart || ["cli", "main", "config"].iter().any(|room| own.first().is_some_and(|own| own == room)) {
             continue;
         }
         for name in types(&production(&read(&file))) {
@@ -769,8 +763,7 @@ fn finds_it_in_braces_in_code_and_through_super() {
     assert_eq!(planted("src/support/mod.rs", "fn f() { let x = crate::till::open(); }").len(), 1);
     assert_eq!(planted("src/support/a/b.rs", "use super::super::super::till;").len(), 1);
     assert_eq!(planted("src/support/a/b.rs", "use super::super::till;").len(), 0, "a `till` inside `support`");
-    assert_eq!(planted("src/main.rs", "fn main() { pos_agent::sim::shop::open(); }").len(), 1);
-    assert_eq!(planted("src/agent.rs", "#[cfg(feature = \"sim\")]\nuse crate::sim::fault;").len(), 1);
+    assert_eq!(planted("src/main.rs", "fn main() { pos_agent::agent::run(); }").len(), 1);
     assert_eq!(planted("src/agent.rs", "use crate::cli;").len(), 1);
 }
 
@@ -797,15 +790,6 @@ fn finds_a_proof_of_writing_that_is_not_the_journals() {
 }
 
 #[test]
-fn the_simulators_know_nothing_of_the_devices() {
-    assert_eq!(planted("src/sim/reader/mod.rs", "use crate::reader::miura::message::Command;").len(), 1);
-    assert_eq!(planted("src/sim/gateway/form.rs", "use crate::gateway::request;").len(), 1);
-    assert_eq!(planted("src/sim/reader/mod.rs", "use crate::config::Config;").len(), 1);
-    assert_eq!(planted("src/sim/shop.rs", "use crate::config::Config;").len(), 0, "the shop writes a config");
-    assert_eq!(planted("src/sim/shop.rs", "use super::reader::session;").len(), 0, "a room of its own");
-}
-
-#[test]
 fn finds_whoever_names_a_family_of_readers() {
     let found = |file: &str, source: &str| check_family(Path::new(file), source).len();
     assert_eq!(found("crates/reader/src/port.rs", "use super::miura::MiuraSession;"), 1);
@@ -815,7 +799,6 @@ fn finds_whoever_names_a_family_of_readers() {
     );
     assert_eq!(found("crates/reader/src/lib.rs", "pub mod miura;\npub use self::miura::MiuraSettings;"), 1);
     assert_eq!(found("src/agent/act.rs", "fn f() { crate::reader::miura::MiuraSettings::default(); }"), 1);
-    assert_eq!(found("src/sim/reader/mod.rs", "use crate::reader::miura::message::Command;"), 1);
     assert_eq!(found("crates/reader/src/driver.rs", "use super::miura::{MiuraSession, MiuraSettings};"), 0);
     assert_eq!(found("crates/reader/src/miura/line.rs", "use super::message::Command;\nuse crate::miura::sale;"), 0);
 }
@@ -868,7 +851,7 @@ fn is_silent_about_what_is_allowed_or_not_code() {
         planted("src/support/mod.rs", "fn f<'a>(c: &'a str) { let q = '\"'; }\nuse crate::till; // '\"'").len(),
         1
     );
-    let test = "#[cfg(test)]\nmod tests {\n    use crate::sim::fault;\n    fn f() { if true {} }\n}\n";
+    let test = "#[cfg(test)]\nmod tests {\n    use crate::till::http;\n    fn f() { if true {} }\n}\n";
     assert_eq!(planted("src/support/mod.rs", test).len(), 0);
     assert_eq!(planted("src/support/mod.rs", &format!("{test}use crate::till;")), planted_at(6));
 }

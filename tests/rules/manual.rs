@@ -1,5 +1,5 @@
 //! Keeps the manual (`docs/`) and what cites it together: every citation in a comment points to a place in it, every
-//! link in it and in the papers beside it leads somewhere, and its tables are as the program is.
+//! link in it and in the papers beside it leads somewhere. `pos-docs` keeps its tables.
 //!
 //! A citation stands in round brackets: the name of a page, a colon, and a place on it, as `readers: 2.1` or
 //! `design: path of a sale, 7` (`docs/src/introduction.md` tells the form). The place is an anchor of that page: an
@@ -12,7 +12,6 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
-use std::process::Command;
 
 /// The pages that comments cite.
 const CITED: &[&str] = &["design", "interface", "readers", "security", "tills"];
@@ -115,21 +114,6 @@ fn no_place_has_the_name_of_another() {
         let again: Vec<_> = ids.iter().filter(|id| !seen.insert(id.as_str())).collect();
         assert!(again.is_empty(), "{}: {again:?}", page.display());
     }
-}
-
-#[test]
-fn the_tables_of_the_manual_are_as_the_program_is() {
-    let told = Command::new(env!("CARGO_BIN_EXE_pos-docs")).args(["manual", "--check", "docs/src"]).output();
-    let told = told.expect("the program starts");
-    assert!(told.status.success(), "{}", String::from_utf8_lossy(&told.stderr));
-}
-
-#[test]
-fn the_description_of_the_interface_is_as_the_program_is() {
-    let file = "src/till/http/openapi.json";
-    let told = Command::new(env!("CARGO_BIN_EXE_pos-docs")).args(["openapi", "--check", file]).output();
-    let told = told.expect("the program starts");
-    assert!(told.status.success(), "{}", String::from_utf8_lossy(&told.stderr));
 }
 
 #[test]

@@ -8,10 +8,10 @@ use crate::counter::{Counter, ended};
 use crate::https::{Act, Authority, Server};
 use crate::leak::{Kept, Secret};
 use crate::log::LOG;
-use pos_agent::sim::reader::CardEntry::Tap;
-use pos_agent::sim::shop::Options;
 use pos_agent::till::SaleState;
 use pos_agent::transaction::OutcomeWord;
+use pos_sim::reader::CardEntry::Tap;
+use pos_sim::shop::Options;
 use serde_json::{Value, json};
 
 /// A request as the bank reads it.

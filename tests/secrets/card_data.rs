@@ -15,11 +15,11 @@ use crate::log::LOG;
 use crate::overheard::Overheard;
 use pos_agent::card::{self, CardFacts, EntryMode, FirstAnswer, Presented, SealedCard, SealedPin, Wiped};
 use pos_agent::emv::tlv;
-use pos_agent::sim::reader::CardEntry::{self, Insert, Swipe, Tap};
-use pos_agent::sim::reader::deck::DECK;
-use pos_agent::sim::shop::{Options, TILL_TOKEN};
 use pos_agent::till::SaleState;
 use pos_reader_link::apdu_link::{Decoder, Received};
+use pos_sim::reader::CardEntry::{self, Insert, Swipe, Tap};
+use pos_sim::reader::deck::DECK;
+use pos_sim::shop::{Options, TILL_TOKEN};
 
 /// A way to pay, with the amount whose cents choose what the gateway does, and what the reader's script does.
 type Sale = (&'static str, CardEntry, &'static str, &'static str);

@@ -10,7 +10,7 @@ use tracing_subscriber::util::SubscriberInitExt;
 /// To be named before anything is started: what is logged before it goes elsewhere.
 pub(crate) static LOG: LazyLock<Log> = LazyLock::new(|| {
     let log = Log::default();
-    let others = ["pos_agent::sim", "hyper_util::client"].map(|others| (others, LevelFilter::OFF));
+    let others = ["pos_sim", "hyper_util::client"].map(|others| (others, LevelFilter::OFF));
     let filter = Targets::new().with_default(LevelFilter::TRACE).with_targets(others);
     let writer = log.clone();
     let lines = tracing_subscriber::fmt::layer().with_ansi(false).with_writer(move || writer.clone());

@@ -6,7 +6,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Stdio;
 
-use pos_agent::sim::shop::Options;
+use pos_sim::shop::Options;
 use rusqlite::{Connection, OpenFlags};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};

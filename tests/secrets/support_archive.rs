@@ -14,9 +14,9 @@ use std::process::{Output, Stdio};
 use crate::counter::{self, Counter, till};
 use crate::leak::{self, Kept, Secret};
 use crate::overheard::Overheard;
-use pos_agent::sim::reader::CardEntry::{Insert, Swipe, Tap};
-use pos_agent::sim::reader::deck::DECK;
-use pos_agent::sim::shop::{Options, TILL_TOKEN};
+use pos_sim::reader::CardEntry::{Insert, Swipe, Tap};
+use pos_sim::reader::deck::DECK;
+use pos_sim::shop::{Options, TILL_TOKEN};
 use tokio::io::AsyncReadExt;
 
 /// A number that another program wrote into the log, in ways that people write it.

@@ -4,10 +4,10 @@
 #![allow(dead_code, reason = "each test file uses its part")]
 #![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
 
-use pos_agent::sim::keys::cryptogram::{CardKey, Issuer};
-use pos_agent::sim::keys::pin_block::{Pin, encrypt_0};
-use pos_agent::sim::keys::tdes_dukpt::{Device, Usage, initial_key};
-use pos_agent::sim::keys::{Ksn, TEST_BDK_PIN, TEST_BDK_SRED, TEST_IMK_AC, TEST_KSN_PIN, TEST_KSN_SRED, ZERO_IV};
+use pos_sim::keys::cryptogram::{CardKey, Issuer};
+use pos_sim::keys::pin_block::{Pin, encrypt_0};
+use pos_sim::keys::tdes_dukpt::{Device, Usage, initial_key};
+use pos_sim::keys::{Ksn, TEST_BDK_PIN, TEST_BDK_SRED, TEST_IMK_AC, TEST_KSN_PIN, TEST_KSN_SRED, ZERO_IV};
 
 pub(crate) const PAN: &str = "4761739001010119";
 const TAG_57: &str = "57124761739001010119D311220112345678900F";

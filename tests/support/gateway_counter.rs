@@ -4,7 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
 
 use chrono::{DateTime, Utc};
-use pos_agent::sim::gateway::Options;
+use pos_sim::gateway::Options;
 use serde_json::Value;
 
 use crate::card_reader::Reader;

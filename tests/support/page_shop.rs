@@ -4,7 +4,7 @@
 #![allow(dead_code, reason = "each test file uses its part")]
 #![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
 
-use pos_agent::sim::gateway::{LedgerEntry, Options};
+use pos_sim::gateway::{LedgerEntry, Options};
 use serde_json::Value;
 
 use crate::gateway_counter::{refusal, text};

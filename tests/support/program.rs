@@ -7,8 +7,8 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use pos_agent::sim::shop::{Options, Shop, TILL_TOKEN};
 use pos_agent::till::StatusView;
+use pos_sim::shop::{Options, Shop, TILL_TOKEN};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpStream, UnixStream};
 

@@ -6,9 +6,9 @@
 
 use std::sync::Arc;
 
-use pos_agent::sim::gateway::{Gateway, Options, State, start};
 use pos_gateway_model::form::{FormContext, judge, unknown};
 use pos_gateway_model::{Call, Direction, Names};
+use pos_sim::gateway::{Gateway, Options, State, start};
 use rustls_pki_types::CertificateDer;
 use rustls_pki_types::pem::PemObject;
 use serde_json::Value;

@@ -3,12 +3,12 @@
 //! Everything goes by the payment, and nothing by what was asked for or by the terminal.
 
 use crate::counter::{self, Counter, ended};
-use pos_agent::sim::gateway::{Kind, Outcome as Bank, State as Booked};
-use pos_agent::sim::reader::CardEntry::Tap;
-use pos_agent::sim::reader::{WaitsFor, card};
-use pos_agent::sim::shop::Options;
 use pos_agent::till::SaleView;
 use pos_agent::transaction::OutcomeWord;
+use pos_sim::gateway::{Kind, Outcome as Bank, State as Booked};
+use pos_sim::reader::CardEntry::Tap;
+use pos_sim::reader::{WaitsFor, card};
+use pos_sim::shop::Options;
 use serde_json::{Value, json};
 
 /// The same in one currency.

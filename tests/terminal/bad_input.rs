@@ -12,12 +12,12 @@ use std::process::Output;
 
 use crate::counter::{self, Counter, within};
 use pos_agent::sale::Reason;
-use pos_agent::sim::gateway::Certificate;
-use pos_agent::sim::reader::CardEntry::{self, Insert, Swipe, Tap};
-use pos_agent::sim::reader::card;
-use pos_agent::sim::shop::Options;
 use pos_agent::till::{SaleState, SaleView};
 use pos_agent::transaction::OutcomeWord;
+use pos_sim::gateway::Certificate;
+use pos_sim::reader::CardEntry::{self, Insert, Swipe, Tap};
+use pos_sim::reader::card;
+use pos_sim::shop::Options;
 use serde_json::json;
 use tokio::io::AsyncReadExt;
 
@@ -543,7 +543,7 @@ async fn whatever_the_gateway_answers_has_its_outcome() {
 /// Below .60 are reasons to decline, which are all alike here.
 #[test]
 fn the_table_leaves_no_outcome_of_the_simulated_gateway_out() {
-    for (cents, ..) in pos_agent::sim::gateway::outcomes::TABLE.iter().filter(|(cents, ..)| *cents >= 60) {
+    for (cents, ..) in pos_sim::gateway::outcomes::TABLE.iter().filter(|(cents, ..)| *cents >= 60) {
         let end = format!(".{cents:02}");
         assert!(ANSWERS.iter().any(|line| line.amount.ends_with(&end)), "{end}");
     }

@@ -2,10 +2,10 @@
 //! the gateway holds, what is left, and what is refused before anything is sent.
 
 use crate::counter::{self, Counter, ended};
-use pos_agent::sim::reader::CardEntry::{Insert, Tap};
-use pos_agent::sim::reader::card;
 use pos_agent::till::SaleView;
 use pos_agent::transaction::{Kind, OutcomeWord, Reference};
+use pos_sim::reader::CardEntry::{Insert, Tap};
+use pos_sim::reader::card;
 use serde_json::{Value, json};
 
 impl Counter {
@@ -170,7 +170,7 @@ async fn a_card_that_was_kept_pays_again_without_being_there() {
 async fn a_refund_whose_answer_is_lost_is_found_or_carried_out_once() {
     // The cents choose what the gateway does: silence before it has processed, silence after it.
     for amount in ["1.70", "1.71"] {
-        let mut options = pos_agent::sim::shop::Options::default();
+        let mut options = pos_sim::shop::Options::default();
         options.config.push(("answer-timeout-ms = 10000".to_owned(), "answer-timeout-ms = 1000".to_owned()));
         let counter = Counter::open_with(options).await;
         counter.with_card(json!({"reference": "s", "amount": "12.34"})).await;
@@ -199,7 +199,7 @@ async fn a_stop_waits_for_the_answer_to_what_was_sent() {
     counter.with_card(json!({"reference": "s", "amount": "12.34"})).await;
     let (sent, mut arrived) = tokio::sync::mpsc::unbounded_channel();
     assert!(counter.shop.gateway.watch(move |seen| {
-        if matches!(seen, pos_agent::sim::gateway::WireEvent::Request { method: "POST", .. }) {
+        if matches!(seen, pos_sim::gateway::WireEvent::Request { method: "POST", .. }) {
             let _ = sent.send(());
         }
     }));
@@ -322,7 +322,7 @@ async fn a_parameter_of_another_call_is_refused_before_anything_begins() {
 /// What this gateway is known not to take is refused the same way; what else begins so is not.
 #[tokio::test]
 async fn a_parameter_that_this_gateway_does_not_take_is_refused_before_anything_begins() {
-    let mut options = pos_agent::sim::shop::Options::default();
+    let mut options = pos_sim::shop::Options::default();
     options.config.push((
         "[till]".to_owned(),
         "[gateway.assumptions]\nparameters-not-taken = [\"corporate.\", \"cart.items[n].sku\", \"customParameters[name]\", \

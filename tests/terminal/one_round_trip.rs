@@ -2,12 +2,12 @@
 //! read. Proved by a server that counts connections, handshakes, requests and bytes.
 
 use crate::counter::{Counter, ended, within};
-use pos_agent::sim::gateway::GatewayCounters;
-use pos_agent::sim::reader::CardEntry::{Insert, Tap};
-use pos_agent::sim::reader::card;
-use pos_agent::sim::shop::Options;
 use pos_agent::till::{GatewayState, SaleState};
 use pos_agent::transaction::OutcomeWord;
+use pos_sim::gateway::GatewayCounters;
+use pos_sim::reader::CardEntry::{Insert, Tap};
+use pos_sim::reader::card;
+use pos_sim::shop::Options;
 
 impl Counter {
     /// Opens a shop and waits until its gateway was probed, as it is at each start.
@@ -27,7 +27,7 @@ impl Counter {
     /// the way to the gateway was made ready.
     async fn armed(&self, reference: &str, handshakes: u64) -> GatewayCounters {
         assert_eq!(self.begin(reference, "12.34").await.0, 201);
-        within("armed", self.shop.reader.waits_for(pos_agent::sim::reader::WaitsFor::Card)).await;
+        within("armed", self.shop.reader.waits_for(pos_sim::reader::WaitsFor::Card)).await;
         self.still("warm", |seen| seen.handshakes >= handshakes).await
     }
 

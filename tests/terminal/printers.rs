@@ -2,11 +2,11 @@
 //! had again.
 
 use crate::counter::{Counter, within};
-use pos_agent::sim::printer::{Printer, Sensors};
-use pos_agent::sim::reader::CardEntry;
-use pos_agent::sim::shop::Options;
 use pos_agent::till::{Attention, PrinterState};
 use pos_agent::transaction::OutcomeWord;
+use pos_sim::printer::{Printer, Sensors};
+use pos_sim::reader::CardEntry;
+use pos_sim::shop::Options;
 use serde_json::json;
 
 fn with(what: &str, instead: &str) -> Options {
@@ -93,7 +93,7 @@ async fn a_receipt_is_printed_again_with_the_mark_by_till_and_by_hand() {
 
 #[tokio::test]
 async fn two_printers_have_a_copy_each_and_one_that_is_off_does_not_hold_up_the_other() {
-    let mut second = Printer::open(pos_agent::sim::printer::Options::default()).await.unwrap();
+    let mut second = Printer::open(pos_sim::printer::Options::default()).await.unwrap();
     let tables = format!(
         "copies = \"merchant\"\nname = \"office\"\n\n[[printer]]\nname = \"counter\"\ncopies = \"customer\"\ncolumns = 42\nport = \"{}\"",
         second.place()

@@ -4,10 +4,10 @@
 use crate::counter::{self, till::program};
 use crate::counter::{Counter, ended};
 use pos_agent::journal::Db;
-use pos_agent::sim::reader::{CardEntry, Script};
-use pos_agent::sim::shop::Options;
 use pos_agent::till::{Attention, ReaderState, StatusView};
 use pos_agent::transaction::OutcomeWord;
+use pos_sim::reader::{CardEntry, Script};
+use pos_sim::shop::Options;
 use rusqlite::{Connection, OpenFlags};
 
 /// Commands during which a card is read.

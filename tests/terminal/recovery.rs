@@ -10,12 +10,12 @@ use crate::counter::{self, Counter, ended, within};
 use pos_agent::journal::Journal;
 use pos_agent::money::{Amount, Currency};
 use pos_agent::sale::{self, Deadlines, Now, Order, Sale};
-use pos_agent::sim::gateway::Kind;
-use pos_agent::sim::reader::CardEntry::{Insert, Swipe, Tap};
-use pos_agent::sim::reader::{CardEntry, WaitsFor, card};
-use pos_agent::sim::shop::Options;
 use pos_agent::till::{Attention, ReaderState, SaleState, SaleView};
 use pos_agent::transaction::{OutcomeWord, Reference, SaleNumber, Transaction};
+use pos_sim::gateway::Kind;
+use pos_sim::reader::CardEntry::{Insert, Swipe, Tap};
+use pos_sim::reader::{CardEntry, WaitsFor, card};
+use pos_sim::shop::Options;
 
 const CHIP: (&str, CardEntry) = ("chip-no-cvm", Insert);
 const TAP: (&str, CardEntry) = ("tap", Tap);

@@ -1,12 +1,12 @@
 //! Sales over real wires, end to end, and what cashier and customer may do in them. The whole deck is in `tests/deck/`.
 
 use crate::counter::{self, Counter, ended};
-use pos_agent::sim::gateway::outcomes;
-use pos_agent::sim::reader::CardEntry::{Insert, Swipe, Tap};
-use pos_agent::sim::reader::{self, Dukpt, WaitsFor, card};
-use pos_agent::sim::shop::Options;
 use pos_agent::till::{Attention, SaleState, StatusView};
 use pos_agent::transaction::OutcomeWord;
+use pos_sim::gateway::outcomes;
+use pos_sim::reader::CardEntry::{Insert, Swipe, Tap};
+use pos_sim::reader::{self, Dukpt, WaitsFor, card};
+use pos_sim::shop::Options;
 
 #[tokio::test]
 async fn a_reader_with_aes_keys_sells() {
@@ -125,7 +125,7 @@ async fn the_customer_cancels_at_the_reader() {
     let counter = Counter::open().await;
     assert_eq!(counter.begin("R1", "12.34").await.0, 201);
     counter::within("armed", counter.shop.reader.waits_for(WaitsFor::Card)).await;
-    counter.shop.reader.key(pos_agent::sim::reader::Key::Cancel);
+    counter.shop.reader.key(pos_sim::reader::Key::Cancel);
     assert_eq!(ended(&counter.until_ended("R1").await), Some(OutcomeWord::Cancelled));
     assert!(counter.shop.gateway.ledger().entries().is_empty());
 }
@@ -203,7 +203,7 @@ async fn a_tip_that_is_cancelled_ends_the_sale_and_frees_the_reader() {
     let (code, begun) = counter.post_sale(r#"{"reference":"R1","amount":"12.34","tip":"ask"}"#).await;
     assert_eq!(code, 201, "{begun}");
     counter::within("the question", counter.shop.reader.waits_for(WaitsFor::Number)).await;
-    counter.shop.reader.key(pos_agent::sim::reader::Key::Cancel);
+    counter.shop.reader.key(pos_sim::reader::Key::Cancel);
     assert_eq!(ended(&counter.until_ended("R1").await), Some(OutcomeWord::Cancelled));
     counter.sell("R2", "2.00", "tap", Tap).await;
     assert_eq!(ended(&counter.until_ended("R2").await), Some(OutcomeWord::Approved));

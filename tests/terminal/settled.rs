@@ -8,11 +8,11 @@ use std::process::Output;
 
 use crate::counter::till::program;
 use crate::counter::{Counter, ended};
-use pos_agent::sim::gateway::Outcome;
-use pos_agent::sim::reader::CardEntry::Tap;
-use pos_agent::sim::reader::card;
 use pos_agent::till::SaleView;
 use pos_agent::transaction::OutcomeWord;
+use pos_sim::gateway::Outcome;
+use pos_sim::reader::CardEntry::Tap;
+use pos_sim::reader::card;
 use serde_json::{Value, json};
 
 impl Counter {

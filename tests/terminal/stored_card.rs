@@ -1,11 +1,11 @@
 //! A card that is stored without a payment, reserved on, charged, and forgotten: over the real wires, from the till to
 //! the simulated gateway's books.
 
-use pos_agent::sim::reader::CardEntry::Insert;
-use pos_agent::sim::reader::card;
-use pos_agent::sim::shop::Options;
 use pos_agent::till::SaleState;
 use pos_agent::transaction::OutcomeWord;
+use pos_sim::reader::CardEntry::Insert;
+use pos_sim::reader::card;
+use pos_sim::shop::Options;
 use serde_json::json;
 
 use crate::counter::{Counter, ended};

@@ -1,10 +1,10 @@
 //! Tips: one that the till names with the amount, and one that the customer types at the reader, or does not.
 
-use pos_agent::sim::reader::CardEntry::Tap;
-use pos_agent::sim::reader::{WaitsFor, card};
-use pos_agent::sim::shop::Options;
 use pos_agent::till::TipsView;
 use pos_agent::transaction::OutcomeWord;
+use pos_sim::reader::CardEntry::Tap;
+use pos_sim::reader::{WaitsFor, card};
+use pos_sim::shop::Options;
 use serde_json::{Value, json};
 
 use crate::counter::{Counter, ended, within};

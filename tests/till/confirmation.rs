@@ -1,11 +1,11 @@
 //! A sale that its till confirms, asked for and answered over the real socket: until the till has said something nobody
 //! reads that it is approved, and what it says is so from then on, over a power cut too.
 
-use pos_agent::sim::reader::CardEntry::Insert;
-use pos_agent::sim::reader::card;
-use pos_agent::sim::shop::Options;
 use pos_agent::till::{Attention, SaleState, SaleView};
 use pos_agent::transaction::{Kind, OnSilence, OutcomeWord};
+use pos_sim::reader::CardEntry::Insert;
+use pos_sim::reader::card;
+use pos_sim::shop::Options;
 use serde_json::{Value, json};
 
 use crate::counter::{Counter, ended, within};

@@ -12,10 +12,10 @@ use std::time::Duration;
 
 use crate::fake_agent::{self, Shop, TOKENS};
 use crate::program::{self, Answer, Terminal, exchange, get, own_address, post, within};
-use pos_agent::sim::reader::{CardEntry, WaitsFor, card};
-use pos_agent::sim::shop::Options;
 use pos_agent::till::{Progress, SaleView};
 use pos_agent::transaction::OutcomeWord;
+use pos_sim::reader::{CardEntry, WaitsFor, card};
+use pos_sim::shop::Options;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpStream, UnixStream};
 use tokio::time::Instant;

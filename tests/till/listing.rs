@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::program::{Terminal, get, own_address, token};
 use pos_agent::journal::Db;
-use pos_agent::sim::shop::Options;
+use pos_sim::shop::Options;
 
 const SALES: u64 = 3000;
 /// The service's unit allows 64 MiB.

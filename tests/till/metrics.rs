@@ -9,9 +9,9 @@ use crate::fake_agent::{self, TOKENS};
 use crate::program::{exchange, get, within};
 use nom_openmetrics::MetricDescriptor;
 use pos_agent::config::{Right, Rights};
-use pos_agent::sim::reader::CardEntry::{Insert, Tap};
-use pos_agent::sim::shop::Options;
 use pos_agent::till::SaleState;
+use pos_sim::reader::CardEntry::{Insert, Tap};
+use pos_sim::shop::Options;
 use rusqlite::Connection;
 use serde_json::json;
 use tokio::net::{TcpStream, UnixStream};
@@ -90,7 +90,7 @@ async fn they_agree_with_the_sales_and_with_the_disk() {
     counter.sell("approved", "12.34", "chip-pin", Insert).await;
     over(&counter, "approved").await;
     counter.ask(json!({"reference": HOSTILE, "amount": "12.74"})).await;
-    counter.present(pos_agent::sim::reader::card("tap").unwrap(), Tap).await;
+    counter.present(pos_sim::reader::card("tap").unwrap(), Tap).await;
     counter.until_ready().await;
     // Declined by the gateway, by the card alone, cancelled at the till.
     counter.sell("declined", "12.54", "tap", Tap).await;

@@ -2,8 +2,8 @@
 //! administrator at the Unix socket is this test; the cashiers' till is `till-1`, with its token at the port.
 
 use pos_agent::journal::{Db, Reading};
-use pos_agent::sim::reader::CardEntry;
-use pos_agent::sim::shop::{Options, TILL_TOKEN};
+use pos_sim::reader::CardEntry;
+use pos_sim::shop::{Options, TILL_TOKEN};
 use serde_json::{Value, json};
 
 use crate::counter::{Counter, within};
@@ -214,8 +214,8 @@ async fn a_cashier_signs_in_and_stands_in_the_sale_the_list_and_the_book() {
     assert!(book.verify().unwrap().altered.is_none(), "{}", path.display());
 }
 
-pub(crate) fn any_card() -> &'static pos_agent::sim::reader::Card {
-    pos_agent::sim::reader::card("tap").unwrap()
+pub(crate) fn any_card() -> &'static pos_sim::reader::Card {
+    pos_sim::reader::card("tap").unwrap()
 }
 
 #[tokio::test]

@@ -1,9 +1,9 @@
 //! Receipts over the real socket, against the real program: in three forms, at each width, and with texts from outside.
 
 use pos_agent::journal::Db;
-use pos_agent::sim::shop::Options;
 use pos_agent::till::{ReceiptRowIs, ReceiptView};
 use pos_agent::transaction::{ReceiptCopy, SaleNumber};
+use pos_sim::shop::Options;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 

@@ -12,13 +12,13 @@ use crate::counter::till::program;
 use crate::counter::{Counter, ended, within};
 use pos_agent::journal::Db;
 use pos_agent::sale::Record;
-use pos_agent::sim::gateway::Certificate;
-use pos_agent::sim::printer::Sensors;
-use pos_agent::sim::reader::CardEntry::{Insert, Tap};
-use pos_agent::sim::reader::{Dukpt, Key, WaitsFor, card};
-use pos_agent::sim::shop::{Options, Shop};
 use pos_agent::till::{Attention, ClockState, GatewayState, PrinterState, ReaderState, SaleState, StatusView};
 use pos_agent::transaction::{OutcomeWord, SaleNumber};
+use pos_sim::gateway::Certificate;
+use pos_sim::printer::Sensors;
+use pos_sim::reader::CardEntry::{Insert, Tap};
+use pos_sim::reader::{Dukpt, Key, WaitsFor, card};
+use pos_sim::shop::{Options, Shop};
 use serde_json::{Value, json};
 
 /// Kept as long as the fault lasts.

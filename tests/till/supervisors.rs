@@ -2,8 +2,8 @@
 //! The bank's ledger is the judge. A word that is too old is tried in `crates/core/src/counter/approvals.rs` and
 //! `src/agent/tests/operators.rs`.
 
-use pos_agent::sim::gateway::Kind;
-use pos_agent::sim::reader::CardEntry;
+use pos_sim::gateway::Kind;
+use pos_sim::reader::CardEntry;
 use serde_json::{Value, json};
 
 use crate::counter::Counter;

@@ -1,9 +1,9 @@
 //! What a sale waits for and how long, as a page shows it: in the view, in the events, and after a reload.
 
-use pos_agent::sim::reader::CardEntry::Insert;
-use pos_agent::sim::reader::card;
-use pos_agent::sim::shop::Options;
 use pos_agent::till::{SaleState, SaleView};
+use pos_sim::reader::CardEntry::Insert;
+use pos_sim::reader::card;
+use pos_sim::shop::Options;
 use serde_json::json;
 
 use crate::counter::{Counter, within};

@@ -1,6 +1,6 @@
 //! Cards: typed in the gateway's frame, never seen by the shop's page or server.
 
-use pos_agent::sim::gateway::{HostRules, Outcome, State};
+use pos_sim::gateway::{HostRules, Outcome, State};
 
 use crate::shop::{Page, Shop};
 

@@ -1,6 +1,6 @@
 //! Pages that the shopper is sent to: the whole window, or a frame of the widget; and the way back.
 
-use pos_agent::sim::gateway::State;
+use pos_sim::gateway::State;
 
 use crate::browser::By;
 use crate::shop::{Page, Shop};

@@ -11,7 +11,7 @@ use hyper::body::{Body, Incoming};
 use hyper::service::service_fn;
 use hyper::{Request, Response};
 use hyper_util::rt::TokioIo;
-use pos_agent::sim::gateway::{Gateway, HostRules, Options, start};
+use pos_sim::gateway::{Gateway, HostRules, Options, start};
 use rustls_pki_types::pem::PemObject;
 use rustls_pki_types::{CertificateDer, ServerName};
 use serde_json::Value;

@@ -146,7 +146,7 @@ impl World {
         state.reader_plugged = false;
         state.device.unplugged();
         let now = state.now();
-        state.device.person_does(pos_agent::sim::reader::PersonAction::Remove, now);
+        state.device.person_does(pos_sim::reader::PersonAction::Remove, now);
         while state.device.output().is_some() {}
         drop(state);
         self.reader_moves().notify_waiters();

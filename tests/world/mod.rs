@@ -45,8 +45,8 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use pos_agent::sim::reader::device::Device;
-use pos_agent::sim::reader::{self, AbortRace, Script};
+use pos_sim::reader::device::Device;
+use pos_sim::reader::{self, AbortRace, Script};
 use tempfile::TempDir;
 use tokio::sync::Notify;
 use tokio::time::Instant;

@@ -1,9 +1,9 @@
 //! What is begun again is what was tried, what the customer pays is one number on every screen, a refusal stays until
 //! it is put away, and the close names what it closes. The gateway's ledger and the agent judge.
 
-use pos_agent::sim::gateway::{Kind, Outcome};
-use pos_agent::sim::reader::CardEntry;
-use pos_agent::sim::shop::Options;
+use pos_sim::gateway::{Kind, Outcome};
+use pos_sim::reader::CardEntry;
+use pos_sim::shop::Options;
 use serde_json::{Value, json};
 
 use crate::browser::{Browser, By, Driver, ESCAPE, NUMPAD_ENTER};

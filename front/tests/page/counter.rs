@@ -7,9 +7,9 @@ use std::process::Stdio;
 use std::sync::Once;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-use pos_agent::sim::gateway::{Kind, State};
-use pos_agent::sim::reader::{CardEntry, WaitsFor, card};
-use pos_agent::sim::shop::{Options, Shop};
+use pos_sim::gateway::{Kind, State};
+use pos_sim::reader::{CardEntry, WaitsFor, card};
+use pos_sim::shop::{Options, Shop};
 use reqwest::Client;
 use rustix::process::{Pid, Signal};
 use serde_json::{Value, json};

@@ -1,8 +1,8 @@
 //! The connection between page and front is cut: the page says so within three seconds, marks what it shows as old, and
 //! is right again by itself.
 
-use pos_agent::sim::reader::CardEntry;
-use pos_agent::sim::shop::Options;
+use pos_sim::reader::CardEntry;
+use pos_sim::shop::Options;
 
 use crate::browser::{Browser, Driver};
 use crate::counter::Counter;

@@ -4,9 +4,9 @@
 
 use std::time::Duration;
 
-use pos_agent::sim::gateway::Kind;
-use pos_agent::sim::reader::{CardEntry, WaitsFor, card};
-use pos_agent::sim::shop::Options;
+use pos_sim::gateway::Kind;
+use pos_sim::reader::{CardEntry, WaitsFor, card};
+use pos_sim::shop::Options;
 use serde_json::{Value, json};
 
 use crate::browser::{Browser, By, Driver, ESCAPE, NUMPAD_ENTER};

@@ -4,8 +4,8 @@
 
 use std::path::PathBuf;
 
-use pos_agent::sim::reader::{CardEntry, WaitsFor};
-use pos_agent::sim::shop::Options;
+use pos_sim::reader::{CardEntry, WaitsFor};
+use pos_sim::shop::Options;
 use serde_json::json;
 
 use crate::browser::{Browser, By, Driver, ESCAPE};

@@ -1,8 +1,8 @@
 //! The history: what is typed is looked for by the terminal, in all that it has and not only in what is shown; older
 //! ones come page by page.
 
-use pos_agent::sim::reader::CardEntry;
-use pos_agent::sim::shop::Options;
+use pos_sim::reader::CardEntry;
+use pos_sim::shop::Options;
 use serde_json::json;
 
 use crate::browser::{Browser, By, Driver};

@@ -1,7 +1,7 @@
 //! Training and tips on the page: what is trained is marked on each screen and reaches nobody, and a tip that is chosen
 //! is charged.
 
-use pos_agent::sim::shop::Options;
+use pos_sim::shop::Options;
 
 use crate::browser::{Browser, By, Driver};
 use crate::counter::Counter;
@@ -71,7 +71,7 @@ async fn training_is_marked_on_each_screen_and_reaches_nobody() {
 #[tokio::test]
 #[ignore = "needs Chromium: front/tests/page/run installs it"]
 async fn a_tip_that_is_chosen_is_charged() {
-    use pos_agent::sim::reader::CardEntry;
+    use pos_sim::reader::CardEntry;
 
     let driver = Driver::start().await;
     let page = driver.browser().await;

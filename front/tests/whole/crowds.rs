@@ -4,11 +4,11 @@
 use std::os::unix::fs::PermissionsExt;
 use std::time::Duration;
 
-use pos_agent::sim::reader::WaitsFor;
-use pos_agent::sim::shop::Shop;
 use pos_protocols::zvt::answer::Told;
 use pos_protocols::zvt::bmp::Fields;
 use pos_protocols::zvt::command::Command;
+use pos_sim::reader::WaitsFor;
+use pos_sim::shop::Shop;
 use reqwest::{Client, Method};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};

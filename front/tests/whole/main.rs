@@ -20,8 +20,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::time::Duration;
 
-use pos_agent::sim::reader::{CardEntry, WaitsFor, card};
-use pos_agent::sim::shop::{Options, Shop};
+use pos_sim::reader::{CardEntry, WaitsFor, card};
+use pos_sim::shop::{Options, Shop};
 use reqwest::{Client, Response};
 use serde_json::{Value, json};
 use tokio::sync::oneshot;

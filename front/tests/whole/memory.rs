@@ -5,7 +5,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use pos_agent::sim::shop::{Options, Shop};
+use pos_sim::shop::{Options, Shop};
 use reqwest::{Client, Response};
 use serde_json::{Value, json};
 use tempfile::TempDir;

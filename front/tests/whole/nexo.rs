@@ -6,13 +6,13 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use pos_agent::sim::gateway::{Kind, Outcome, State};
-use pos_agent::sim::printer::Sensors;
-use pos_agent::sim::reader::WaitsFor;
-use pos_agent::sim::shop::Shop;
 use pos_protocols::nexo::envelope::{Envelope, Message};
 use pos_protocols::nexo::response::ResponseBody;
 use pos_protocols::nexo::seal::Key;
+use pos_sim::gateway::{Kind, Outcome, State};
+use pos_sim::printer::Sensors;
+use pos_sim::reader::WaitsFor;
+use pos_sim::shop::Shop;
 use reqwest::{Client, Response};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -561,7 +561,7 @@ async fn a_till_has_its_own_lines_and_its_receipts_printed_by_the_terminal() {
 #[derive(clap::Parser)]
 struct Desk {
     #[command(flatten)]
-    args: pos_agent::sim::till::Args,
+    args: pos_sim::till::Args,
 }
 
 /// `pos-sim till nexo …`; its exit code.
@@ -572,7 +572,7 @@ async fn desk(front: &Running, port: u16, words: &[&str]) -> u8 {
     let (ca, passphrase) = (ca.to_str().unwrap(), passphrase.to_str().unwrap());
     let own = ["pos-sim till", "nexo", "--at", &at, "--ca", ca, "--passphrase-file", passphrase];
     let words = own.into_iter().chain(["--sale-id", "Till 1", "--poi-id", "PosAgent-1"]).chain(words.iter().copied());
-    pos_agent::sim::till::run(<Desk as clap::Parser>::try_parse_from(words).unwrap().args).await.unwrap()
+    pos_sim::till::run(<Desk as clap::Parser>::try_parse_from(words).unwrap().args).await.unwrap()
 }
 
 #[tokio::test]

@@ -7,15 +7,15 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU16, Ordering};
 use std::time::Duration;
 
-use pos_agent::sim::gateway::{Kind, State};
-use pos_agent::sim::printer::Sensors;
-use pos_agent::sim::reader::WaitsFor;
-use pos_agent::sim::shop::Shop;
 use pos_protocols::zvt::answer::Told;
 use pos_protocols::zvt::apdu::{Apdu, Control, Splitter};
 use pos_protocols::zvt::bmp::{Fields, digits};
 use pos_protocols::zvt::command::{Command, Guarded, Password, Registration};
 use pos_protocols::zvt::serial::{self, Frames, Heard};
+use pos_sim::gateway::{Kind, State};
+use pos_sim::printer::Sensors;
+use pos_sim::reader::WaitsFor;
+use pos_sim::shop::Shop;
 use tempfile::TempDir;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -730,14 +730,14 @@ async fn a_till_made_of_the_crate_zvt_works_unmodified() {
 #[derive(clap::Parser)]
 struct Desk {
     #[command(flatten)]
-    args: pos_agent::sim::till::Args,
+    args: pos_sim::till::Args,
 }
 
 /// `pos-sim till zvt …`; its exit code.
 async fn desk(port: u16, words: &[&str]) -> u8 {
     let at = format!("127.0.0.1:{}", line_to(port, Speaks::Zvt).await);
     let words = ["pos-sim till", "zvt", "--at", &at].into_iter().chain(words.iter().copied());
-    pos_agent::sim::till::run(<Desk as clap::Parser>::try_parse_from(words).unwrap().args).await.unwrap()
+    pos_sim::till::run(<Desk as clap::Parser>::try_parse_from(words).unwrap().args).await.unwrap()
 }
 
 #[tokio::test]

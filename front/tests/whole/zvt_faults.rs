@@ -3,14 +3,14 @@
 
 use std::time::Duration;
 
-use pos_agent::sim::gateway::{Kind, State};
-use pos_agent::sim::printer::Sensors;
-use pos_agent::sim::reader::WaitsFor;
-use pos_agent::sim::shop::Shop;
 use pos_protocols::zvt::answer::Told;
 use pos_protocols::zvt::apdu::Apdu;
 use pos_protocols::zvt::bmp::Fields;
 use pos_protocols::zvt::command::Command;
+use pos_sim::gateway::{Kind, State};
+use pos_sim::printer::Sensors;
+use pos_sim::reader::WaitsFor;
+use pos_sim::shop::Shop;
 use tokio::time::timeout;
 
 use crate::zvt::{

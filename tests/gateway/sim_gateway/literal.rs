@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use pos_agent::sim::gateway::{HostRules, Kind, Options, State};
+use pos_sim::gateway::{HostRules, Kind, Options, State};
 use serde_json::Value;
 
 use crate::gateway_counter::{Counter, at, text};

@@ -1,6 +1,6 @@
 //! A bank without rules: whatever can be read is booked, each time it comes.
 
-use pos_agent::sim::gateway::{HostRules, Kind, LedgerEntry, Options, Outcome, State};
+use pos_sim::gateway::{HostRules, Kind, LedgerEntry, Options, Outcome, State};
 use serde_json::Value;
 
 use crate::gateway_counter::{Counter, INVALID, text};

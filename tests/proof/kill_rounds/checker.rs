@@ -5,9 +5,9 @@
 //! payment that it refers to, and by its amount where two tills want a part of it. No gateway is believed to keep any
 //! rule: what is counted is what the agent asked for.
 
-use pos_agent::sim::gateway::{self, HostRules, Ledger, LedgerEntry};
 use pos_agent::till::SaleView;
 use pos_agent::transaction::{Kind, OutcomeWord};
+use pos_sim::gateway::{self, HostRules, Ledger, LedgerEntry};
 
 use super::plan::{Named, Wish, decimal, minor};
 use super::till::Deal;

@@ -10,8 +10,8 @@
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
-use pos_agent::sim::gateway;
 use pos_agent::till::SaleState;
+use pos_sim::gateway;
 use rustix::process::{Pid, Signal, kill_process};
 use tokio::sync::watch;
 

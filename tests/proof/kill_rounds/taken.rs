@@ -12,10 +12,10 @@ use std::process::Command;
 use std::time::Duration;
 
 use pos_agent::journal::Journal;
-use pos_agent::sim::gateway::{HostRules, Kind, State};
-use pos_agent::sim::shop::Shop;
 use pos_agent::till::{JournalState, SaleState, SaleView, StatusView};
 use pos_agent::transaction::OutcomeWord;
+use pos_sim::gateway::{HostRules, Kind, State};
+use pos_sim::shop::Shop;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use tokio::time::{sleep, timeout};
@@ -24,7 +24,7 @@ use super::plan::{Kill, Moment, Random};
 use super::scene::Scene;
 use super::terminal::{Terminal, customer};
 use super::till::NOT_THERE;
-use pos_agent::sim::reader::CardEntry;
+use pos_sim::reader::CardEntry;
 
 /// How a journal is taken away.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

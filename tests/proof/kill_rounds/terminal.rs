@@ -12,8 +12,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use pos_agent::sim::reader::{WaitsFor, card};
-use pos_agent::sim::shop::{Options, Shop};
+use pos_sim::reader::{WaitsFor, card};
+use pos_sim::shop::{Options, Shop};
 use rustix::process::Signal;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -22,7 +22,7 @@ use tokio::task::JoinHandle;
 
 use super::plan::Kill;
 use super::scene::Scene;
-use pos_agent::sim::gateway::HostRules;
+use pos_sim::gateway::HostRules;
 
 pub struct Terminal {
     pub shop: Arc<Shop>,
@@ -174,7 +174,7 @@ fn start(shop: &Shop, scene: &Scene) -> Child {
 }
 
 /// The customer: comes when the till has asked, and presents the card when the reader asks for it.
-pub async fn customer(shop: &Shop, scene: &Scene, wish: (&'static str, pos_agent::sim::reader::CardEntry)) {
+pub async fn customer(shop: &Shop, scene: &Scene, wish: (&'static str, pos_sim::reader::CardEntry)) {
     loop {
         scene.until_presentable().await;
         shop.reader.waits_for(WaitsFor::Card).await;

@@ -7,10 +7,10 @@
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
-use pos_agent::sim::gateway::HostRules;
-use pos_agent::sim::shop::{Shop, TILL_TOKEN};
 use pos_agent::till::{Progress, SaleState, SaleView, StatusView};
 use pos_agent::transaction::{Kind, OutcomeWord};
+use pos_sim::gateway::HostRules;
+use pos_sim::shop::{Shop, TILL_TOKEN};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use tokio::sync::Notify;

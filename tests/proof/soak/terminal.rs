@@ -8,7 +8,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 
-use pos_agent::sim::shop::{Options, Shop};
+use pos_sim::shop::{Options, Shop};
 use rustix::process::{Pid, Signal, kill_process};
 use tokio::process::{Child, Command};
 

@@ -6,9 +6,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
-use pos_agent::sim::reader::{CardEntry, WaitsFor, card};
-use pos_agent::sim::shop::TILL_TOKEN;
 use pos_agent::till::{SaleState, SaleView};
+use pos_sim::reader::{CardEntry, WaitsFor, card};
+use pos_sim::shop::TILL_TOKEN;
 use serde_json::{Value, json};
 use tokio::time::sleep;
 

@@ -1,0 +1,215 @@
+//! The licences of what is built into the programs: every package with its licence and its source, and every text once.
+//!
+//! Cargo is asked twice: `cargo tree` knows what is built in (into each program of a board, without build scripts,
+//! macros and tests), `cargo metadata` where the packages lie. A package that brings no licence text is an error and
+//! not a gap: the text then has to be put into `packages/licences/NAME`.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::{fs, io};
+
+use serde::Deserialize;
+
+/// What files with licences and notices are called, in capitals, at the beginning.
+const NAMES: [&str; 6] = ["LICENSE", "LICENCE", "COPYING", "COPYRIGHT", "NOTICE", "UNLICENSE"];
+
+/// Texts of packages that bring none.
+const BY_HAND: &str = "packages/licences";
+
+/// What Cargo does not list.
+const BESIDE_THE_PACKAGES: &str = "\
+Beside these packages the programs hold:
+  SQLite (in libsqlite3-sys, in pos-agent alone): in the public domain, https://sqlite.org/copyright.html
+  Rust's standard library: MIT OR Apache-2.0; it and what it is made of are listed in the file rust-std.html beside this one
+";
+
+/// Why there is no list.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Error {
+    #[error("{0}")]
+    Io(#[from] io::Error),
+    #[error("{file}: {error}")]
+    File { file: PathBuf, error: io::Error },
+    #[error("cargo {verb} failed: {said}")]
+    Cargo { verb: &'static str, said: String },
+    #[error("what cargo metadata says cannot be read: {0}")]
+    Metadata(#[from] serde_json::Error),
+    #[error("cargo tree lists {0}, and cargo metadata does not")]
+    Unknown(String),
+    #[error("no licence text comes with {}: put each into {BY_HAND}/NAME", .0.join(", "))]
+    Missing(Vec<String>),
+}
+
+#[derive(Deserialize)]
+struct Metadata {
+    packages: Vec<Package>,
+}
+
+#[derive(Deserialize)]
+struct Package {
+    name: String,
+    version: String,
+    license: Option<String>,
+    manifest_path: PathBuf,
+    source: Option<String>,
+}
+
+/// Writes the list for one target.
+pub(crate) fn write(target: &str, file: &Path) -> Result<(), Error> {
+    let known: Metadata =
+        serde_json::from_str(&cargo("metadata", &["--format-version", "1", "--filter-platform", target])?)?;
+    let programs = ["--package", "pos-agent", "--package", "pos-front", "--edges", "normal,no-proc-macro"];
+    let tree = cargo("tree", &[&programs[..], &["--target", target, "--prefix", "none", "--format", "{p}"]].concat())?;
+    let text = list(target, &built_in(&tree, known.packages)?, Path::new(BY_HAND))?;
+    fs::write(file, text).map_err(|error| Error::File { file: file.to_owned(), error })
+}
+
+fn cargo(verb: &'static str, arguments: &[&str]) -> Result<String, Error> {
+    let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let output = Command::new(program).arg(verb).arg("--locked").args(arguments).output()?;
+    if !output.status.success() {
+        return Err(Error::Cargo { verb, said: String::from_utf8_lossy(&output.stderr).into_owned() });
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+/// The packages that the tree lists, one a line as `name v1.2.3`, from those that are known; ours is not among them.
+fn built_in(tree: &str, known: Vec<Package>) -> Result<Vec<Package>, Error> {
+    let mut known: BTreeMap<String, Package> =
+        known.into_iter().map(|one| (format!("{} v{}", one.name, one.version), one)).collect();
+    let mut names: Vec<String> =
+        tree.lines().map(|line| line.split_whitespace().take(2).collect::<Vec<_>>().join(" ")).collect();
+    names.retain(|name| !name.is_empty());
+    names.sort();
+    names.dedup();
+    let found: Result<Vec<_>, _> =
+        names.into_iter().map(|name| known.remove(&name).ok_or(Error::Unknown(name))).collect();
+    Ok(found?.into_iter().filter(|one| one.source.is_some()).collect())
+}
+
+/// The whole list: packages with the numbers of their texts, then the texts.
+fn list(target: &str, packages: &[Package], by_hand: &Path) -> Result<String, Error> {
+    let mut texts: Vec<String> = Vec::new();
+    let (mut rows, mut missing) = (String::new(), Vec::new());
+    for Package { name, version, license, manifest_path, .. } in packages {
+        let mut numbers = Vec::new();
+        for text in texts_of(name, manifest_path.parent().unwrap_or(manifest_path), by_hand)? {
+            let number = texts.iter().position(|known| *known == text).unwrap_or_else(|| {
+                texts.push(text);
+                texts.len() - 1
+            });
+            numbers.push((number + 1).to_string());
+        }
+        if numbers.is_empty() {
+            missing.push(format!("{name} {version}"));
+        }
+        let licence = license.as_deref().unwrap_or("see its text");
+        let _ = writeln!(rows, "  {name} {version}: {licence}; text {}", numbers.join(", "));
+        let _ = writeln!(rows, "    https://crates.io/crates/{name}/{version}");
+    }
+    if !missing.is_empty() {
+        return Err(Error::Missing(missing));
+    }
+    let mut all = format!(
+        "What is built into pos-agent and pos-front {} for {target}, its licences, and where its source is.\n\n{rows}\n{BESIDE_THE_PACKAGES}",
+        env!("CARGO_PKG_VERSION")
+    );
+    for (at, text) in texts.iter().enumerate() {
+        let _ = write!(all, "\n---- Text {} {}\n\n{text}", at + 1, "-".repeat(60));
+    }
+    Ok(all)
+}
+
+/// Every licence and notice of a package, without what differs only in the ends of lines.
+fn texts_of(name: &str, folder: &Path, by_hand: &Path) -> Result<Vec<String>, Error> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder).map_err(|error| Error::File { file: folder.to_owned(), error })? {
+        let entry = entry?;
+        let called = entry.file_name().to_string_lossy().to_uppercase();
+        if NAMES.iter().any(|name| called.starts_with(name)) && entry.file_type()?.is_file() {
+            files.push(entry.path());
+        }
+    }
+    let ours = by_hand.join(name);
+    if ours.is_file() {
+        files.push(ours);
+    }
+    files.sort();
+    let mut texts = Vec::new();
+    for file in files {
+        let bytes = fs::read(&file).map_err(|error| Error::File { file, error })?;
+        let text =
+            String::from_utf8_lossy(&bytes).lines().map(|line| format!("{}\n", line.trim_end())).collect::<String>();
+        let text = format!("{}\n", text.trim_matches('\n'));
+        if text.trim().is_empty() {
+            continue;
+        }
+        texts.push(text);
+    }
+    Ok(texts)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A package in a folder of its own, with these files.
+    fn package(root: &Path, name: &str, files: &[(&str, &str)]) -> Package {
+        let folder = root.join(name);
+        fs::create_dir(&folder).unwrap();
+        for (file, text) in files {
+            fs::write(folder.join(file), text).unwrap();
+        }
+        Package {
+            name: name.to_owned(),
+            version: "1.0.0".to_owned(),
+            license: Some("MIT".to_owned()),
+            manifest_path: folder.join("Cargo.toml"),
+            source: Some("registry".to_owned()),
+        }
+    }
+
+    #[test]
+    fn each_text_is_there_once_and_ends_of_lines_do_not_count() {
+        let root = tempfile::tempdir().unwrap();
+        let packages = [
+            package(root.path(), "a", &[("LICENSE-MIT", "Free\nfor all\n"), ("NOTICE", "By A\n")]),
+            package(root.path(), "b", &[("license.txt", "Free  \r\nfor all\r\n\r\n")]),
+        ];
+        let text = list("x", &packages, root.path()).unwrap();
+        assert_eq!(text.matches("Free\nfor all\n").count(), 1, "{text}");
+        assert!(text.contains("  a 1.0.0: MIT; text 1, 2\n") && text.contains("  b 1.0.0: MIT; text 1\n"), "{text}");
+        assert!(text.contains("By A\n"), "{text}");
+    }
+
+    #[test]
+    fn a_package_without_a_text_is_an_error_until_the_text_is_put_by_hand() {
+        let root = tempfile::tempdir().unwrap();
+        let packages = [package(root.path(), "bare", &[("README.md", "MIT"), ("LICENSE", "\n")])];
+        let by_hand = root.path().join("by-hand");
+        let error = list("x", &packages, &by_hand).unwrap_err();
+        assert_eq!(error.to_string(), "no licence text comes with bare 1.0.0: put each into packages/licences/NAME");
+        fs::create_dir(&by_hand).unwrap();
+        fs::write(by_hand.join("bare"), "Free for all\n").unwrap();
+        assert!(list("x", &packages, &by_hand).unwrap().contains("Free for all"));
+    }
+
+    #[test]
+    fn what_the_tree_lists_must_be_known_and_is_taken_once() {
+        let root = tempfile::tempdir().unwrap();
+        let known = || {
+            let mut ours = package(root.path(), "ours", &[]);
+            ours.source = None;
+            fs::remove_dir_all(root.path().join("ours")).unwrap();
+            let one = package(root.path(), "one", &[]);
+            fs::remove_dir_all(root.path().join("one")).unwrap();
+            vec![ours, one]
+        };
+        let found = built_in("ours v1.0.0 (/here)\none v1.0.0\none v1.0.0 (*)\n", known()).unwrap();
+        assert_eq!(found.iter().map(|one| one.name.as_str()).collect::<Vec<_>>(), ["one"]);
+        let error = built_in("two v1.0.0\n", known()).map(|_| ()).unwrap_err();
+        assert_eq!(error.to_string(), "cargo tree lists two v1.0.0, and cargo metadata does not");
+    }
+}

@@ -1,0 +1,139 @@
+//! `pos-docs`: writes what the packages bring beside the programs. Man pages and shell completions come from the very
+//! command lines that agent and front read; the licences are those of everything that is built into them, and the
+//! manual's tables are the agent's own. `packages/build` runs it; it is never on a board.
+
+use std::error::Error;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::{fs, io};
+
+use clap::{CommandFactory, Parser, Subcommand};
+use clap_complete::Shell;
+use pos_agent::till::http::description;
+use serde_json::Value;
+
+/// The front is a program without a library: its command line is read here from its own file.
+#[path = "../../../front/src/arguments.rs"]
+#[allow(dead_code, reason = "what is typed there is read by the front alone")]
+mod front_arguments;
+mod licences;
+mod manual;
+
+/// Man pages, shell completions and licences of pos-agent and pos-front, for their packages.
+#[derive(Parser)]
+#[command(version)]
+struct Cli {
+    #[command(subcommand)]
+    work: Work,
+}
+
+#[derive(Subcommand)]
+enum Work {
+    /// One page for each program and one for each of its verbs
+    Man {
+        /// Where to
+        folder: PathBuf,
+    },
+    /// Completions for bash, zsh and fish
+    Completions {
+        /// Where to
+        folder: PathBuf,
+    },
+    /// The licences of all packages that are built into the programs
+    Licences {
+        /// For which target, as `armv7-unknown-linux-gnueabihf`
+        target: String,
+        /// Where to
+        file: PathBuf,
+    },
+    /// The tables of the manual's pages, as the program is
+    Manual {
+        /// The pages
+        folder: PathBuf,
+        /// Write nothing, and fail when a table is not as the program is
+        #[arg(long)]
+        check: bool,
+    },
+    /// The description of the interface for tills (OpenAPI 3.1), as the program is
+    Openapi {
+        /// Where to
+        file: PathBuf,
+        /// Write nothing, and fail when the file is not as the program is
+        #[arg(long)]
+        check: bool,
+    },
+}
+
+fn main() -> ExitCode {
+    let done: Result<(), Box<dyn Error>> = match Cli::parse().work {
+        Work::Man { folder } => man(&folder).map_err(Into::into),
+        Work::Completions { folder } => completions(&folder).map_err(Into::into),
+        Work::Licences { target, file } => licences::write(&target, &file).map_err(Into::into),
+        Work::Manual { folder, check } => manual::update(&folder, check),
+        Work::Openapi { file, check } => openapi(&file, check),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            #[allow(clippy::print_stderr, reason = "a program speaks to a person")]
+            {
+                eprintln!("pos-docs: {error}");
+            }
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// One path a line: so long that a page of it is read, so short that the agent that serves it is not much larger.
+fn openapi(file: &Path, check: bool) -> Result<(), Box<dyn Error>> {
+    let document = description::document();
+    let mut text = String::new();
+    write_open(&mut text, &document, 3);
+    text.push('\n');
+    if fs::read_to_string(file).is_ok_and(|written| written == text) {
+        return Ok(());
+    }
+    if check {
+        let file = file.display();
+        let run = format!("cargo run --package pos-docs -- openapi {file}");
+        return Err(format!("{file}: not as the program is; run: {run}").into());
+    }
+    Ok(fs::write(file, text)?)
+}
+
+/// JSON with a line for each member down to a depth.
+fn write_open(text: &mut String, value: &Value, depth: usize) {
+    let Some(object) = value.as_object().filter(|object| depth > 0 && !object.is_empty()) else {
+        text.push_str(&value.to_string());
+        return;
+    };
+    let mut before = "{\n";
+    for (name, member) in object {
+        text.push_str(before);
+        text.push_str(&format!("{}:", Value::from(name.as_str())));
+        write_open(text, member, depth - 1);
+        before = ",\n";
+    }
+    text.push_str("\n}");
+}
+
+/// The command lines of the programs that a board gets.
+fn programs() -> [clap::Command; 2] {
+    [pos_agent::cli::Arguments::command(), front_arguments::Arguments::command()]
+}
+
+fn man(folder: &PathBuf) -> io::Result<()> {
+    fs::create_dir_all(folder)?;
+    programs().into_iter().try_for_each(|command| clap_mangen::generate_to(command, folder))
+}
+
+fn completions(folder: &PathBuf) -> io::Result<()> {
+    fs::create_dir_all(folder)?;
+    for mut command in programs() {
+        let name = command.get_name().to_owned();
+        for shell in [Shell::Bash, Shell::Zsh, Shell::Fish] {
+            clap_complete::generate_to(shell, &mut command, &name, folder)?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,99 @@
+//! What the manual (`docs/`) says of the program in tables: made by the program, so that none is typed twice.
+//!
+//! A page holds the place of each between two marks, `<!-- generated: NAME -->` and `<!-- end of NAME -->`. What
+//! stands between them is replaced; what people wrote around them is not touched.
+
+use std::error::Error;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+mod configuration;
+mod source;
+mod tables;
+
+/// How a table is made.
+type Make = fn() -> String;
+
+/// Every table by the name that stands in its mark.
+const TABLES: &[(&str, Make)] = &[
+    ("configuration", configuration::sections),
+    ("exit codes", tables::exit_codes),
+    ("codes", tables::codes),
+    ("problems", tables::problems),
+    ("reasons", tables::reasons),
+    ("parameters", tables::parameters),
+    ("metrics", tables::metrics),
+    ("routes", tables::routes),
+    ("fields of a sale", tables::fields_of_a_sale),
+    ("fields of a close", tables::fields_of_a_close),
+];
+
+/// Brings the tables in the pages of a folder up to date; `check` writes nothing and fails where one is not.
+pub(super) fn update(folder: &Path, check: bool) -> Result<(), Box<dyn Error>> {
+    let mut stale = Vec::new();
+    let mut places = 0;
+    for page in pages(folder)? {
+        let text = fs::read_to_string(&page)?;
+        let (fresh, found) = filled(&text).map_err(|wrong| format!("{}: {wrong}", page.display()))?;
+        places += found;
+        if fresh != text {
+            if !check {
+                fs::write(&page, fresh)?;
+            }
+            stale.push(page.display().to_string());
+        }
+    }
+    if places < TABLES.len() {
+        return Err(format!("{}: {places} marks for {} tables", folder.display(), TABLES.len()).into());
+    }
+    if check && !stale.is_empty() {
+        let pages = stale.join(", ");
+        return Err(
+            format!("{pages}: not as the program is; run: cargo run --package pos-docs -- manual docs/src").into()
+        );
+    }
+    Ok(())
+}
+
+fn pages(folder: &Path) -> Result<Vec<PathBuf>, Box<dyn Error>> {
+    let mut pages = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|extension| extension == "md") {
+            pages.push(path);
+        }
+    }
+    pages.sort();
+    Ok(pages)
+}
+
+/// A page with its tables as they are, and how many it has.
+fn filled(page: &str) -> Result<(String, usize), String> {
+    let (mut fresh, mut rest, mut found) = (String::with_capacity(page.len()), page, 0);
+    while let Some((before, after)) = rest.split_once("<!-- generated: ") {
+        let (name, after) = after.split_once(" -->").ok_or("a mark has no end")?;
+        let (_, table) = TABLES.iter().find(|(known, _)| *known == name).ok_or(format!("no table is called {name}"))?;
+        let end = format!("<!-- end of {name} -->");
+        let (_, after) = after.split_once(&end).ok_or(format!("{end} is missing"))?;
+        fresh += &format!("{before}<!-- generated: {name} -->\n\n{}\n\n{end}", table().trim());
+        (rest, found) = (after, found + 1);
+    }
+    Ok((fresh + rest, found))
+}
+
+/// A text in a cell of a table: on one line, and without what would end the cell.
+fn cell(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ").replace('|', "\\|").replace('<', "&lt;")
+}
+
+/// A comment of the source as it is for readers of the manual: without citations.
+fn without_citations(comment: &str) -> String {
+    let mut text = comment.to_owned();
+    for book in [" (interface: ", " (readers: ", " (design: ", " (security: ", " (tills: "] {
+        while let Some((before, after)) = text.split_once(book) {
+            let after = after.split_once(')').map_or("", |(_, after)| after);
+            text = format!("{before}{after}");
+        }
+    }
+    text
+}

@@ -1,0 +1,190 @@
+//! The tables of the manual but the configuration's: exit codes, reasons, parameters, figures, requests.
+
+use std::fmt::Write as _;
+
+use pos_agent::metrics::{Metrics, PrinterStanding, SaleTiming, TerminalStanding};
+use pos_agent::sale::Outcome;
+use pos_agent::till::ProblemType;
+use pos_agent::till::http::description;
+use pos_agent::words::{Language, Words};
+use pos_gateway_model as parameter;
+use serde_json::Value;
+
+use super::cell;
+use super::source::{camel, kebab, members};
+
+const EXIT: &str = include_str!("../../../../src/cli/exit.rs");
+const FAILURE: &str = include_str!("../../../../src/cli/failure.rs");
+const TILL: &str = include_str!("../../../../src/till/sale_view.rs");
+const CLOSE: &str = include_str!("../../../core/src/counter/close.rs");
+
+/// The numbers that a verb ends with.
+pub(super) fn exit_codes() -> String {
+    let mut table = "| exit code | meaning |\n|---|---|\n".to_owned();
+    for exit in members(EXIT, "pub enum Exit") {
+        let (_, number) = exit.line.split_once(" = ").expect("every exit has its number");
+        let _ = writeln!(table, "| {} | {} |", number.trim_end_matches(','), cell(&exit.comment));
+    }
+    table
+}
+
+/// The words that a program hears when something is not done.
+pub(super) fn codes() -> String {
+    let mut table = "| code | meaning |\n|---|---|\n".to_owned();
+    let own = members(FAILURE, "pub enum Code").into_iter().filter(|code| code.line.ends_with(','));
+    for code in own.filter(|code| !code.line.contains('(')) {
+        let _ = writeln!(table, "| `{}` | {} |", kebab(code.line.trim_end_matches(',')), cell(&code.comment));
+    }
+    for problem in ProblemType::ALL {
+        let _ = writeln!(table, "| `{}` | {}. |", problem.code(), cell(problem.title()));
+    }
+    table
+}
+
+/// The problem types of the interface for tills.
+pub(super) fn problems() -> String {
+    let mut table = "| `code` | HTTP | `title` |\n|---|---|---|\n".to_owned();
+    for problem in ProblemType::ALL {
+        let _ = writeln!(table, "| `{}` | {} | {} |", problem.code(), problem.status(), cell(problem.title()));
+    }
+    table
+}
+
+/// Every reason with its sentences.
+pub(super) fn reasons() -> String {
+    let words = Words::new(Language::default());
+    let mut table = "| reason | the cashier reads | the technician reads |\n|---|---|---|\n".to_owned();
+    for row in words.reasons() {
+        let _ = writeln!(table, "| `{}` | {} | {} |", row.reason, cell(&row.cashier), cell(&row.technician));
+    }
+    table
+}
+
+/// The gateway's parameters, group by group.
+pub(super) fn parameters() -> String {
+    let (mut table, mut group) = (String::new(), "");
+    for parameter in parameter::all() {
+        if parameter.section.group != group {
+            group = parameter.section.group;
+            let _ = writeln!(table, "\n## {group}\n\n| name | in | required | format |\n|---|---|---|---|");
+        }
+        let name = parameter.name();
+        let (direction, need) = (parameter.section.direction.as_str(), parameter.need().as_str());
+        let format = parameter.format_of(&name);
+        let _ = writeln!(
+            table,
+            "| `{name}` | {direction}, {} | {need} | {} |",
+            parameter.call().as_str(),
+            cell(&format.to_string())
+        );
+    }
+    table
+}
+
+/// The figures for machines, as they are served.
+pub(super) fn metrics() -> String {
+    let metrics = Metrics::new();
+    // What nothing was counted of is not in the text.
+    metrics.ended(Default::default(), &Outcome::Approved);
+    metrics.timed(SaleTiming {
+        reader: Default::default(),
+        gateway: Default::default(),
+        journal: Default::default(),
+        agent: Default::default(),
+    });
+    let printers = vec![PrinterStanding::default()];
+    let text = metrics.text(&TerminalStanding {
+        card_keys: Some(0),
+        pin_keys: Some(0),
+        printers,
+        ..TerminalStanding::default()
+    });
+    let mut table = "| figure | kind | labels | meaning |\n|---|---|---|---|\n".to_owned();
+    for line in text.lines() {
+        let Some((name, help)) = line.strip_prefix("# HELP ").and_then(|rest| rest.split_once(' ')) else { continue };
+        let of = |what: &str| text.lines().find_map(|line| line.strip_prefix(&format!("# {what} {name} ")));
+        let _ = writeln!(
+            table,
+            "| `{name}` | {} | {} | {} |",
+            of("TYPE").unwrap_or_default(),
+            labels(&text, name),
+            cell(help.trim_end_matches('.'))
+        );
+    }
+    table
+}
+
+/// The names of a figure's labels.
+fn labels(text: &str, figure: &str) -> String {
+    let samples = text.lines().filter(|line| line.starts_with(figure));
+    let mut names: Vec<&str> = samples
+        .filter_map(|line| line.split_once('{')?.1.split_once('}'))
+        .flat_map(|(labels, _)| labels.split(','))
+        .filter_map(|label| label.split_once('=').map(|(name, _)| name))
+        .filter(|name| *name != "le")
+        .collect();
+    names.sort_unstable();
+    names.dedup();
+    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+}
+
+/// What tills may ask, and what they are answered.
+pub(super) fn routes() -> String {
+    let document = description::document();
+    let mut table = "| request | | answers | refused with |\n|---|---|---|---|\n".to_owned();
+    for (path, methods) in document["paths"].as_object().into_iter().flatten() {
+        for (method, operation) in methods.as_object().into_iter().flatten() {
+            let summary = operation["summary"].as_str().unwrap_or_default();
+            let (mut answers, mut refusals) = (Vec::new(), Vec::new());
+            for (status, answer) in operation["responses"].as_object().into_iter().flatten() {
+                match answer["$ref"].as_str().and_then(|name| name.rsplit('/').next()) {
+                    None => answers.push(status.as_str()),
+                    Some(name) => refusals.extend(name.split('.').filter(|code| !ANYWHERE.contains(code))),
+                }
+            }
+            let refusals = refusals.iter().map(|code| format!("`{code}`")).collect::<Vec<_>>().join(", ");
+            let request = format!("{} {path}{}", method.to_uppercase(), parameters_of(operation));
+            let _ = writeln!(table, "| `{request}` | {} | {} | {refusals} |", cell(summary), answers.join(", "));
+        }
+    }
+    table
+}
+
+/// What every request, or every POST, may be refused with; the table does not repeat it.
+const ANYWHERE: &[&str] =
+    &["unauthorized", "forbidden", "too-many-requests", "no-place", "no-answer", "timeout", "too-large", "media-type"];
+
+/// The parameters behind a path, and the fields of a body.
+fn parameters_of(operation: &Value) -> String {
+    let parameters = operation["parameters"].as_array().into_iter().flatten();
+    let query: Vec<&str> =
+        parameters.filter(|one| one["in"] == "query").filter_map(|one| one["name"].as_str()).collect();
+    let query = if query.is_empty() { String::new() } else { format!("[?{}]", query.join("&")) };
+    let body = &operation["requestBody"]["content"]["application/json"]["example"];
+    let fields: Vec<String> = body.as_object().into_iter().flatten().map(|(name, _)| format!("\"{name}\"")).collect();
+    if fields.is_empty() { query } else { format!("{query} {{{}}}", fields.join(",")) }
+}
+
+/// The fields of a sale as tills see it.
+pub(super) fn fields_of_a_sale() -> String {
+    fields(TILL, "pub struct SaleView")
+}
+
+/// The fields of a close of day.
+pub(super) fn fields_of_a_close() -> String {
+    fields(CLOSE, "pub struct Close")
+}
+
+fn fields(source: &str, head: &str) -> String {
+    let mut table = "| field | | meaning |\n|---|---|---|\n".to_owned();
+    for field in members(source, head) {
+        let (name, kind) = field.line.trim_start_matches("pub ").split_once(": ").expect("a field has its type");
+        let always = if ["Option<", "Vec<", "BTreeMap<"].iter().any(|kinds| kind.starts_with(kinds)) {
+            "sometimes"
+        } else {
+            "always"
+        };
+        let _ = writeln!(table, "| `{}` | {always} | {} |", camel(name), cell(&field.comment));
+    }
+    table
+}

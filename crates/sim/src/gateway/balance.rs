@@ -1,0 +1,115 @@
+//! Where a payment stands: what was done with it, what is left of it, and whether anything may follow. Pure: entries
+//! in, sums out.
+//!
+//! What is approved or pending counts as taken: a pending capture may still be approved, and the money is not there
+//! twice. What is pending never adds.
+
+use super::ledger::{Kind, LedgerEntry, State};
+
+/// Sums over what follows a payment, in minor units of its currency.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Balance {
+    /// Of a pre-authorisation: with its increments.
+    pub authorised: u64,
+    /// Of a sale or capture: refunds.
+    pub given_back: u64,
+    /// To be captured, or to be given back.
+    pub left: u64,
+    /// Captures so far.
+    pub captures: usize,
+    /// A capture or refund said FINAL.
+    pub is_final: bool,
+    /// What was taken back, or is being taken back, by reversals of it.
+    pub reversed: u64,
+    /// All of it is reversed, or its reversal is pending.
+    pub is_reversed: bool,
+    /// Another pre-authorisation has taken its place.
+    pub is_renewed: bool,
+}
+
+impl Balance {
+    /// Of `payment`, with what refers to it.
+    pub(super) fn of<'a>(payment: &LedgerEntry, following: impl Iterator<Item = &'a LedgerEntry>) -> Self {
+        let mut is = Self { authorised: payment.minor(), ..Self::default() };
+        let mut taken = 0;
+        for entry in following {
+            let counts = matches!(entry.state, State::Approved | State::Pending);
+            match entry.kind {
+                Kind::PreAuthorisation if entry.is_increment() && entry.state == State::Approved => {
+                    is.authorised += entry.minor();
+                }
+                Kind::PreAuthorisation if !entry.is_increment() && counts => is.is_renewed = true,
+                Kind::Capture if counts => {
+                    taken += entry.minor();
+                    is.captures += 1;
+                    is.is_final |= entry.is_last;
+                }
+                Kind::Refund if counts => {
+                    taken += entry.minor();
+                    is.given_back += entry.minor();
+                    is.is_final |= entry.is_last;
+                }
+                Kind::Reversal if counts && entry.currency == payment.currency => is.reversed += entry.minor(),
+                _ => {}
+            }
+        }
+        is.is_reversed = payment.state == State::Reversed || is.reversed > 0 && is.reversed >= is.authorised;
+        let open = payment.state == State::Approved && !is.is_reversed && !is.is_renewed && !is.is_final;
+        is.left = if open { is.authorised.saturating_sub(taken).saturating_sub(is.reversed) } else { 0 };
+        is
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entry(kind: Kind, amount: &str, state: State) -> LedgerEntry {
+        LedgerEntry {
+            id: "1".to_owned(),
+            kind,
+            merchant_transaction_id: None,
+            amount: amount.to_owned(),
+            currency: "EUR".to_owned(),
+            state,
+            code: String::new(),
+            refers_to: None,
+            entry_mode: None,
+            parameters: Vec::new(),
+            method: crate::gateway::Method::Card,
+            details: Vec::new(),
+            practice: None,
+            is_last: false,
+            captures: None,
+        }
+    }
+
+    fn left(payment: &LedgerEntry, following: &[LedgerEntry]) -> u64 {
+        Balance::of(payment, following.iter()).left
+    }
+
+    #[test]
+    fn what_is_left_counts_what_may_still_be_approved() {
+        use State::{Approved, Declined, Pending, Reversed};
+        let held = entry(Kind::PreAuthorisation, "100.00", Approved);
+        let more = LedgerEntry { practice: Some("INCREMENTAL_AUTH".to_owned()), ..held.clone() };
+        let later = LedgerEntry { state: Pending, ..more.clone() };
+        let renewed = LedgerEntry { practice: Some("REAUTHORIZATION".to_owned()), ..held.clone() };
+        let capture = |state| entry(Kind::Capture, "30.00", state);
+        let last = LedgerEntry { is_last: true, ..capture(Approved) };
+        assert_eq!(left(&held, &[]), 10_000);
+        assert_eq!(left(&held, &[more, later, capture(Approved), capture(Pending)]), 14_000);
+        assert_eq!(left(&held, &[capture(Declined), capture(Reversed)]), 10_000);
+        assert_eq!(left(&held, &[last]), 0);
+        assert_eq!(left(&held, &[renewed]), 0);
+        assert_eq!(left(&held, &[entry(Kind::Reversal, "100.00", Pending)]), 0);
+        assert_eq!(left(&held, &[entry(Kind::Reversal, "100.00", Declined)]), 10_000);
+        // A part that was taken back is gone, and the rest is there.
+        assert_eq!(left(&held, &[entry(Kind::Reversal, "40.00", Approved)]), 6_000);
+        let parts = [entry(Kind::Reversal, "40.00", Approved), entry(Kind::Reversal, "60.00", Approved)];
+        assert!(Balance::of(&held, parts.iter()).is_reversed);
+        let sale = entry(Kind::Debit, "10.00", Approved);
+        assert_eq!(left(&sale, &[entry(Kind::Refund, "3.33", Approved), entry(Kind::Refund, "1.00", Pending)]), 567);
+        assert_eq!(left(&entry(Kind::Debit, "10.00", Declined), &[]), 0);
+    }
+}

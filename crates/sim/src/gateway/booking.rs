@@ -1,0 +1,323 @@
+//! From a decision to the books and to an answer: the one way in which anything is booked. What the outcome says is
+//! done here, for payments and for what follows them.
+
+use chrono::{DateTime, Utc};
+use serde_json::{Value, json};
+
+use super::answer::{self, AnswerParts, CheckLetters};
+use super::books::{Booking, MaskedCard};
+use super::form::{Form, Invalid};
+use super::host::{Delivery, Host};
+use super::issuer::Declined;
+use super::ledger::{Kind, LedgerEntry, State};
+use super::means::Method;
+use super::outcomes::Outcome;
+use super::redirect::{PENDING, RedirectPlan, Settlement};
+use super::refusal::Refusal;
+use super::registration_book::Registration;
+use super::webhook::Action;
+use pos_terms::money::Amount;
+
+/// What is to be booked.
+pub(super) struct Draft<'a> {
+    pub form: &'a Form,
+    pub kind: Kind,
+    /// What was asked for.
+    pub amount: Amount,
+    /// The id of the payment that it follows.
+    pub refers_to: Option<&'a str>,
+    /// That payment; a bank without rules need not know it.
+    pub of: Option<&'a Booking>,
+    pub masked_card: Option<MaskedCard>,
+    pub icc: Option<String>,
+    pub declined: Option<Declined>,
+    pub checks: CheckLetters,
+    /// The stored card that is used.
+    pub registration: Option<String>,
+    /// Whether the card is stored now.
+    pub stores: bool,
+    pub instruction: Option<Value>,
+    pub method: Method,
+    /// What may be shown of what is paid with, beside a card's digits.
+    pub shown: Option<Value>,
+    /// Whether a terminal asks.
+    pub at_the_counter: bool,
+    /// The page on which its customer has to act first.
+    pub redirect: Option<RedirectPlan>,
+}
+
+/// What was booked: its id, and what goes out on the line.
+pub(super) struct Booked {
+    pub id: String,
+    pub delivery: Delivery,
+}
+
+impl<'a> Draft<'a> {
+    /// With nothing but what was asked.
+    pub(super) fn new(form: &'a Form, kind: Kind, amount: Amount) -> Self {
+        Self {
+            form,
+            kind,
+            amount,
+            refers_to: None,
+            of: None,
+            masked_card: None,
+            icc: None,
+            declined: None,
+            checks: CheckLetters::default(),
+            registration: None,
+            stores: false,
+            instruction: None,
+            method: Method::Card,
+            shown: None,
+            at_the_counter: true,
+            redirect: None,
+        }
+    }
+
+    /// What is stored with it.
+    fn stored(&self, payment: &str) -> Option<Registration> {
+        let mut shown = self.shown.clone().unwrap_or_else(|| json!({}));
+        // A proof is for one payment.
+        shown.as_object_mut().map(|fields| fields.remove("threeDSecure"));
+        self.stores.then(|| Registration {
+            id: answer::new_id(),
+            method: self.method,
+            masked_card: self.masked_card.clone(),
+            shown,
+            first: None,
+            payment: Some(payment.to_owned()),
+            is_deleted: false,
+        })
+    }
+
+    /// What follows the payment with this id.
+    pub(super) fn after(form: &'a Form, kind: Kind, amount: Amount, refers_to: &'a str) -> Self {
+        Self { refers_to: Some(refers_to), ..Self::new(form, kind, amount) }
+    }
+}
+
+/// What an outcome declines.
+pub(super) fn chosen(outcome: Outcome) -> Option<Declined> {
+    match outcome {
+        Outcome::Decline { code, description, arc } => Some(Declined { code, description, arc }),
+        _ => None,
+    }
+}
+
+impl Host {
+    /// Books it and gives what goes out on the line.
+    pub(super) fn book(&mut self, draft: Draft<'_>, outcome: Outcome) -> Result<Delivery, Refusal> {
+        self.enter(draft, outcome).map(|booked| booked.delivery)
+    }
+
+    /// Books it and gives its id too. With a page that it waits for, what is decided now is kept for then.
+    pub(super) fn enter(&mut self, mut draft: Draft<'_>, outcome: Outcome) -> Result<Booked, Refusal> {
+        let declined = draft.declined.or(chosen(outcome));
+        let mut entry = entry(&draft, declined, outcome)?;
+        let at = self.clock.now();
+        let n = self.books.count()? + 1;
+        let short_id = format!("{:04}.{:04}.{:04}", n / 100_000_000 % 10_000, n / 10_000 % 10_000, n % 10_000);
+        let stored = draft.stored(&entry.id).filter(|_| declined.is_none());
+        let (answer, later) = self.answers(&draft, &entry, stored.as_ref(), (declined, outcome), &short_id, at);
+        let (answer, later) = match draft.redirect.take() {
+            Some(plan) => {
+                let (state, code) = (entry.state.as_str().to_owned(), entry.code.clone());
+                let page = plan.opened(&entry.id, at, Settlement { state, code, answer, later });
+                self.books.open_redirect(&page)?;
+                self.called.notify_one();
+                (entry.state, entry.code) = (State::Pending, PENDING.0.to_owned());
+                (page.pending_answer(&self.base_url), None)
+            }
+            None => (answer, later),
+        };
+        tracing::info!("gateway: {} {} {}: {}", entry.kind.as_str(), entry.amount, entry.currency, entry.code);
+        let booking = Booking {
+            at: at.timestamp(),
+            answer,
+            hidden: match (outcome, entry.kind) {
+                (Outcome::LateApproval, _) if entry.state != State::Approved => 0,
+                // So long that an agent may ask for it again.
+                (Outcome::LateApproval, Kind::Reversal) => 4,
+                (Outcome::LateApproval, _) => 2,
+                _ => 0,
+            },
+            later,
+            first_reversal: outcome.first_reversal().filter(|_| entry.state == State::Approved),
+            registration: stored.as_ref().map(|stored| stored.id.clone()).or(draft.registration),
+            instruction: draft.instruction,
+            short_id,
+            entry,
+        };
+        self.books.enter(&booking, stored.as_ref())?;
+        self.tell_of_payment(Action::Created, &booking);
+        if stored.is_some() {
+            self.tell_of_registration(Action::Created, &booking.answer);
+        }
+        let Booking { answer, entry, .. } = booking;
+        let delivery =
+            if entry.state == State::Declined { Delivery::Answer(400, answer) } else { after(outcome, answer) };
+        Ok(Booked { id: entry.id, delivery })
+    }
+
+    /// What is answered about an entry, and what after more questions.
+    fn answers(
+        &self,
+        draft: &Draft<'_>,
+        entry: &LedgerEntry,
+        stored: Option<&Registration>,
+        (declined, outcome): (Option<Declined>, Outcome),
+        short_id: &str,
+        at: DateTime<Utc>,
+    ) -> (Value, Option<(u8, Value)>) {
+        let arc = String::from_utf8_lossy(&declined.map_or(*b"00", |declined| declined.arc)).into_owned();
+        let (code, description, _) = verdict(draft.form, declined, outcome);
+        let parts = AnswerParts {
+            entry,
+            form: draft.form,
+            outcome,
+            masked_card: draft.masked_card.as_ref(),
+            as_before: draft.of.map(|of| &of.answer),
+            icc: draft.icc.as_deref(),
+            acquirer: &arc,
+            checks: draft.checks,
+            instruction: draft.instruction.as_ref(),
+            shown: draft.shown.as_ref(),
+            at_the_counter: draft.of.map_or(draft.at_the_counter, |of| of.answer.get("pos").is_some()),
+            short_id,
+            at,
+            host_rules: self.host_rules(),
+        };
+        let with_registration = |mut answer: Value| {
+            if let Some(stored) = stored {
+                answer["registrationId"] = json!(stored.id);
+                answer["registration"] = json!({ "id": stored.id });
+            }
+            answer
+        };
+        let answer = with_registration(answer::payment(&parts, code, description));
+        if entry.state != State::Pending {
+            return (answer, None);
+        }
+        let later = (outcome == Outcome::PendingThenApproved).then(|| {
+            let (code, description, _) = answer::approved(draft.form.get("testMode"));
+            let parts = AnswerParts { outcome: Outcome::Approve, ..parts };
+            (1, with_registration(answer::payment(&parts, code, description)))
+        });
+        (without_approval(answer), later)
+    }
+
+    /// What is known about an entry now. Each question counts: some entries show themselves or are decided later.
+    pub(super) fn ask(&mut self, mut booking: Booking) -> rusqlite::Result<Option<Value>> {
+        if booking.entry.state == State::Pending
+            && let Some(mut page) = self.books.open_redirect_of(&booking.entry.id)?
+        {
+            self.expire(&mut page)?;
+            booking = self.books.find(&booking.entry.id)?.unwrap_or(booking);
+        }
+        if booking.hidden > 0 {
+            booking.hidden -= 1;
+            self.books.asked(&booking, false)?;
+            return Ok(None);
+        }
+        match booking.later.take() {
+            None => {}
+            Some((0, answer)) => {
+                booking.answer = answer;
+                self.books.asked(&booking, true)?;
+                self.tell_of_payment(Action::Updated, &booking);
+            }
+            Some((questions, answer)) => {
+                booking.later = Some((questions - 1, answer));
+                self.books.asked(&booking, false)?;
+            }
+        }
+        Ok(Some(booking.answer))
+    }
+}
+
+/// Code, description and state that come of it.
+fn verdict(form: &Form, declined: Option<Declined>, outcome: Outcome) -> (&'static str, &'static str, State) {
+    match (declined, outcome) {
+        (Some(declined), _) => (declined.code, declined.description, State::Declined),
+        (None, Outcome::Pending | Outcome::PendingThenApproved) => (PENDING.0, PENDING.1, State::Pending),
+        (None, Outcome::StrangeCode) => ("999.999.999", "a code that no list knows", State::Approved),
+        (None, Outcome::ShortCode) => ("00", "approved", State::Approved),
+        (None, _) => answer::approved(form.get("testMode")),
+    }
+}
+
+/// The line in the books.
+fn entry(draft: &Draft<'_>, declined: Option<Declined>, outcome: Outcome) -> Result<LedgerEntry, Invalid> {
+    let form = draft.form;
+    let (code, _, state) = verdict(form, declined, outcome);
+    let amount = if declined.is_some() { draft.amount } else { approved_amount(draft, outcome)? };
+    Ok(LedgerEntry {
+        id: answer::new_id(),
+        kind: draft.kind,
+        merchant_transaction_id: form.get("merchantTransactionId").map(str::to_owned),
+        amount: in_two_decimals(amount)?,
+        currency: amount.currency().code().to_owned(),
+        state,
+        code: code.to_owned(),
+        refers_to: draft.refers_to.map(str::to_owned),
+        entry_mode: form.get("pos.entryMode").map(str::to_owned),
+        parameters: form.names(),
+        method: draft.of.map_or(draft.method, |of| of.entry.method),
+        details: details(form),
+        practice: form.get("standingInstruction.industryPractice").map(str::to_owned),
+        is_last: form.get("sequence") == Some("FINAL"),
+        captures: form.get("numberOfCaptures").and_then(|most| most.parse().ok()),
+    })
+}
+
+/// What the books keep of a form, beside what has a column of its own.
+fn details(form: &Form) -> Vec<(String, String)> {
+    const COLUMNS: [&str; 5] = ["entityId", "amount", "currency", "paymentType", "merchantTransactionId"];
+    let kept = |(name, _): &(&str, &str)| !COLUMNS.contains(name) && !name.starts_with("pos.");
+    form.open_pairs().filter(kept).map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
+}
+
+/// What is pending has no word for the chip yet, and nothing to be cleared.
+fn without_approval(mut answer: Value) -> Value {
+    if let Some(pos) = answer.get_mut("pos").and_then(Value::as_object_mut) {
+        pos.remove("iccDataResponse");
+        pos.remove("clearing");
+    }
+    answer
+}
+
+/// The amount that this outcome approves.
+fn approved_amount(draft: &Draft<'_>, outcome: Outcome) -> Result<Amount, Invalid> {
+    let (minor, currency) = (draft.amount.minor(), draft.amount.currency());
+    let minor = match outcome {
+        Outcome::Partial => minor / 2,
+        // What follows a payment is never more than was asked: the books would not be right.
+        Outcome::HigherAmount if draft.refers_to.is_none() => minor + 10_u64.pow(u32::from(currency.exponent())),
+        _ => minor,
+    };
+    Amount::from_minor(minor, currency).map_err(|why| Invalid::new("amount", why.to_string()))
+}
+
+pub(super) fn in_two_decimals(amount: Amount) -> Result<String, Invalid> {
+    amount.to_gateway().map_err(|why| Invalid::new("amount", why.to_string()))
+}
+
+/// The faults that come when everything is done.
+fn after(outcome: Outcome, answer: Value) -> Delivery {
+    match outcome {
+        Outcome::ServerError { .. } => Delivery::Raw(500, b"Internal Server Error".to_vec()),
+        Outcome::Garbage => Delivery::Raw(200, b"\x00\xFF<html>{]} not the JSON you are looking for".to_vec()),
+        Outcome::HalfJson => Delivery::Half(answer.to_string().into_bytes()),
+        Outcome::HugeBody => {
+            let mut answer = answer;
+            answer["padding"] = json!("x".repeat(10 << 20));
+            Delivery::Answer(200, answer)
+        }
+        Outcome::Silence { .. } => Delivery::Silence,
+        Outcome::Cut { .. } | Outcome::LateApproval | Outcome::ReversalFailsOnce | Outcome::ReversalAnswerLost => {
+            Delivery::Cut
+        }
+        _ => Delivery::Answer(200, answer),
+    }
+}

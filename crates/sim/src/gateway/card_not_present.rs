@@ -1,0 +1,59 @@
+//! A card whose number comes in clear (data-model: Card account): typed on a page, never at the counter. Test numbers
+//! only, as nobody's own card has anything to do here: a number that `test_card` does not have is refused before
+//! anything is kept of it.
+//!
+//! Checked: the number and its brand, that the card has not ended, security code and address as far as they come. A
+//! security code is not asked for: stored cards and the merchant's own payments have none.
+
+use super::address_and_code;
+use super::answer::{self, CheckLetters};
+use super::books::MaskedCard;
+use super::form::{Form, Invalid};
+use super::host::Host;
+use super::issuer::Declined;
+use super::means::Method;
+use super::refusal::{Refusal, rule};
+use super::remote_payment::Paying;
+use super::test_card::{self, TestCard};
+use pos_terms::emv::luhn;
+
+/// Which code says so is not documented.
+pub(super) const FOREIGN_NUMBER: Refusal =
+    rule("card.number", "100.100.101", "invalid card number: not one of the public test numbers of this gateway");
+
+impl Host {
+    /// The card of a form, as its issuer decides about it.
+    pub(super) fn typed_card(&mut self, form: &Form) -> Result<Paying, Refusal> {
+        let number = form.required("card.number")?;
+        let card = test_card::find(number).filter(|_| luhn::is_valid(number)).ok_or(FOREIGN_NUMBER)?;
+        let (year, month) = (form.required("card.expiryYear")?, form.required("card.expiryMonth")?);
+        let expiry = format!("{}{month}", year.get(2..).unwrap_or_default());
+        let brand = answer::brand(number);
+        if form.get("paymentBrand").is_some_and(|named| Some(named) != brand) {
+            return Err(Invalid::new("paymentBrand", "does not belong to this card number").into());
+        }
+        if let Some((name, _)) = form.iter().find(|(name, value)| *name != "card.number" && value.contains(number)) {
+            return Err(Invalid::new(name, "holds the card number").into());
+        }
+        let this_month = self.clock.now().format("%Y%m").to_string();
+        let ended = (format!("{year}{month}") < this_month).then_some(super::issuer::EXPIRED_CARD);
+        let (checks, wrong_code) = checks(form, card);
+        let declined = self.issuer.decide(number, None, None).err().or(wrong_code).or(ended);
+        let mut shown = serde_json::json!({ "card": card.facts() });
+        if let Some(holder) = form.get("card.holder") {
+            shown["card"]["holder"] = serde_json::json!(holder);
+        }
+        let (masked_card, secure) = (Some(MaskedCard::of_number(number, Some(&expiry))), Some(card));
+        Ok(Paying { masked_card, declined, secure, ..Paying::new(Method::Card, shown, checks) })
+    }
+}
+
+/// The letters of address and security code, and what a wrong code declines.
+fn checks(form: &Form, card: &TestCard) -> (CheckLetters, Option<Declined>) {
+    let code = form.get("card.cvv").map(|code| address_and_code::code_check(card.number, code));
+    let letters = CheckLetters {
+        address: address_and_code::address_check(form.get("billing.street1"), form.get("billing.postcode")),
+        code: code.map(|(letter, _)| letter),
+    };
+    (letters, code.and_then(|(_, wrong)| wrong))
+}

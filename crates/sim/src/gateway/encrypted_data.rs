@@ -1,0 +1,339 @@
+//! Decrypting what the card reader encrypted: card data (SRED) and PIN blocks, each key at most once. The length of the
+//! KSN tells how: 10 bytes TDES DUKPT with PIN blocks of format 0, 12 bytes AES DUKPT with format 4.
+//!
+//! Every KSN must be later than any seen of the same device and key set: a device never uses a key twice and never goes
+//! back (readers: 8.1; ANSI X9.24-1, A.2; X9.24-3, 6.1). PIN and card data must come from two key sets.
+
+use std::collections::HashMap;
+
+use super::clear_card_data::{self, ClearCard};
+use super::form::{Form, Invalid};
+use crate::keys::pin_block::{self, Malformed, Pin};
+use crate::keys::{
+    Key, NotWholeBlocks, TEST_BDK_AES, TEST_BDK_PIN, TEST_BDK_SRED, ZERO_IV, ZERO_IV_16, aes_dukpt, tdes_dukpt,
+};
+
+pub(super) const SRED_DATA: &str = "pos.encryptedSred.data";
+const SRED_KSN: &str = "pos.encryptedSred.ksn";
+const PIN_DATA: &str = "pos.encryptedPin.data";
+const PIN_KSN: &str = "pos.encryptedPin.ksn";
+
+/// A key serial number of either kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Ksn {
+    Tdes(tdes_dukpt::Ksn),
+    Aes(aes_dukpt::Ksn),
+}
+
+impl Ksn {
+    fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        let tdes = tdes_dukpt::Ksn::from_bytes(bytes).map(Self::Tdes);
+        tdes.or_else(|| aes_dukpt::Ksn::from_bytes(bytes).map(Self::Aes))
+    }
+
+    /// Device and key set.
+    fn initial(self) -> Self {
+        match self {
+            Self::Tdes(ksn) => Self::Tdes(ksn.initial()),
+            Self::Aes(ksn) => Self::Aes(ksn.initial()),
+        }
+    }
+
+    fn counter(self) -> u32 {
+        match self {
+            Self::Tdes(ksn) => ksn.counter(),
+            Self::Aes(ksn) => ksn.counter(),
+        }
+    }
+
+    fn is_usable(self) -> bool {
+        match self {
+            Self::Tdes(ksn) => ksn.is_usable(),
+            Self::Aes(ksn) => ksn.is_usable(),
+        }
+    }
+
+    /// Bytes of a cipher block under its keys.
+    fn block(self) -> usize {
+        match self {
+            Self::Tdes(_) => 8,
+            Self::Aes(_) => 16,
+        }
+    }
+
+    /// Format and length of its PIN blocks.
+    fn pin_block(self) -> (&'static str, usize) {
+        match self {
+            Self::Tdes(_) => ("a PIN block of ISO format 0 has 8 bytes", 8),
+            Self::Aes(_) => ("a PIN block of ISO format 4 has 16 bytes", 16),
+        }
+    }
+
+    /// Decrypts card data. `None` when no device can have this counter.
+    fn open(self, sealed: &[u8]) -> Option<Result<Vec<u8>, NotWholeBlocks>> {
+        Some(match self {
+            Self::Tdes(ksn) => {
+                tdes_key(&TEST_BDK_SRED, ksn, tdes_dukpt::Usage::DataRequest)?.cbc_decrypt(&ZERO_IV, sealed)
+            }
+            Self::Aes(ksn) => aes_key(ksn)?.data_key().cbc_decrypt(&ZERO_IV_16, sealed),
+        })
+    }
+
+    /// Decrypts a PIN block.
+    fn open_pin(self, block: &[u8], pan: &str) -> Result<Pin, Malformed> {
+        match self {
+            Self::Tdes(ksn) => {
+                let key = tdes_key(&TEST_BDK_PIN, ksn, tdes_dukpt::Usage::Pin).ok_or(Malformed)?;
+                pin_block::decrypt_0(&key, block, pan)
+            }
+            Self::Aes(ksn) => pin_block::decrypt_4(&aes_key(ksn).ok_or(Malformed)?.pin_key(), block, pan),
+        }
+    }
+}
+
+fn tdes_key(bdk: &Key, ksn: tdes_dukpt::Ksn, usage: tdes_dukpt::Usage) -> Option<Key> {
+    Some(tdes_dukpt::transaction_key(&tdes_dukpt::initial_key(bdk, ksn), ksn)?.working(usage))
+}
+
+fn aes_key(ksn: aes_dukpt::Ksn) -> Option<aes_dukpt::TransactionKey> {
+    aes_dukpt::transaction_key(&aes_dukpt::initial_key(&TEST_BDK_AES, ksn), ksn)
+}
+
+/// The highest transaction counter seen of each device and key set.
+#[derive(Debug, Default)]
+pub(super) struct KeySets(HashMap<Ksn, u32>);
+
+/// What a request holds of the reader.
+pub(super) struct EncryptedData {
+    sred: Vec<u8>,
+    sred_ksn: Ksn,
+    pin: Option<(Vec<u8>, Ksn)>,
+}
+
+impl EncryptedData {
+    /// Takes the four parameters; KSNs must be of DUKPT and from two key sets.
+    pub(super) fn from_form(form: &Form) -> Result<Self, Invalid> {
+        let sred = form.hex(SRED_DATA)?.ok_or_else(|| Invalid::new(SRED_DATA, "required and not sent"))?;
+        let sred_ksn = ksn(form, SRED_KSN)?.ok_or_else(|| Invalid::new(SRED_KSN, "required and not sent"))?;
+        let pin = match (form.hex(PIN_DATA)?, ksn(form, PIN_KSN)?) {
+            (None, None) => None,
+            (Some(block), Some(ksn)) if block.len() == ksn.pin_block().1 => Some((block, ksn)),
+            (Some(_), Some(ksn)) => return Err(Invalid::new(PIN_DATA, ksn.pin_block().0)),
+            (Some(_), None) => return Err(Invalid::new(PIN_KSN, "required with pos.encryptedPin.data")),
+            (None, Some(_)) => return Err(Invalid::new(PIN_DATA, "required with pos.encryptedPin.ksn")),
+        };
+        if pin.as_ref().is_some_and(|(_, ksn)| ksn.initial() == sred_ksn.initial()) {
+            return Err(Invalid::new(PIN_KSN, "the PIN and the card data come from one key set"));
+        }
+        Ok(Self { sred, sred_ksn, pin })
+    }
+}
+
+impl KeySets {
+    /// Uses up the KSNs and decrypts the card data, which must have the form of `entry_mode`.
+    pub(super) fn open(&mut self, sealed: &EncryptedData, entry_mode: &str) -> Result<ClearCard, Invalid> {
+        self.is_later(SRED_KSN, sealed.sred_ksn)?;
+        if let Some((_, ksn)) = &sealed.pin {
+            self.is_later(PIN_KSN, *ksn)?;
+        }
+        let block = sealed.sred_ksn.block();
+        let clear = sealed
+            .sred_ksn
+            .open(&sealed.sred)
+            .ok_or_else(|| Invalid::new(SRED_KSN, "no device can have this transaction counter"))?
+            .map_err(|_| Invalid::new(SRED_DATA, format!("not a whole number of blocks of {block} bytes")))?;
+        let card = clear_card_data::read_card(&clear, entry_mode, block)?;
+        for ksn in sealed.pin.iter().map(|(_, ksn)| *ksn).chain([sealed.sred_ksn]) {
+            self.0.insert(ksn.initial(), ksn.counter());
+        }
+        Ok(card)
+    }
+
+    fn is_later(&self, name: &str, ksn: Ksn) -> Result<(), Invalid> {
+        match self.0.get(&ksn.initial()) {
+            Some(used) if *used == ksn.counter() => Err(Invalid::new(name, "this KSN was used before")),
+            Some(used) if *used > ksn.counter() => Err(Invalid::new(name, "the KSN went backward")),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl EncryptedData {
+    /// Whether the request holds a PIN block.
+    pub(super) fn has_pin(&self) -> bool {
+        self.pin.is_some()
+    }
+
+    /// The PIN, when the request holds one. Every fault of the block is the same fault (security: 1.4).
+    pub(super) fn pin(&self, pan: &str) -> Option<Result<Pin, Malformed>> {
+        let (block, ksn) = self.pin.as_ref()?;
+        Some(ksn.open_pin(block, pan))
+    }
+}
+
+fn ksn(form: &Form, name: &str) -> Result<Option<Ksn>, Invalid> {
+    let Some(bytes) = form.hex(name)? else { return Ok(None) };
+    let ksn = Ksn::from_bytes(&bytes)
+        .ok_or_else(|| Invalid::new(name, "a KSN has 10 bytes (TDES DUKPT) or 12 (AES DUKPT)"))?;
+    if !ksn.is_usable() {
+        return Err(Invalid::new(name, "no device can have this transaction counter"));
+    }
+    Ok(Some(ksn))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::host_rules::HostRules;
+    use super::*;
+
+    fn form(parameters: &[(&str, &str)]) -> Form {
+        let body = parameters.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join("&");
+        Form::parse(body.as_bytes(), super::super::form::PAYMENT, HostRules::Checked).unwrap()
+    }
+
+    fn swipe(data: &str, ksn: &str) -> EncryptedData {
+        EncryptedData::from_form(&form(&[(SRED_DATA, data), (SRED_KSN, ksn)])).unwrap()
+    }
+
+    // Captures of real readers (readers: 8.4, M1, M2, P1). These bytes are never edited to make a test pass.
+    const M1_KSN: &str = "00000200000055400182";
+    const M1: &str = concat!(
+        "72212907C9B93D919511254CA428CE061009857EC1F129D3DE63CBF9F7D5452C36C961C881A11E84EF2F7D6C223C12CF",
+        "2CC55A87AFC2D097F57D07BFF787A997CA5DB3E0FE46AF9C7C37580459EE6F6065CAD8E1BDACAE01B8ED4E06D232485F",
+        "3B7A72C88119E3DF27F3553284411FCC8DC25EFC8ECF4AFA"
+    );
+    const M2_KSN: &str = "FFFF0102628D1100005E";
+    const M2: &str = "85D6E511F8844CEA0DC72883180AC081AF4593A8A3C5FDD8";
+    const P1_KSN: &str = "FFFF0102628D12000001";
+    const P1: &str = "8B68AF72199529B8";
+
+    #[test]
+    fn opens_the_captured_swipe() {
+        let card =
+            KeySets::default().open(&swipe(M1, M1_KSN), "MAGSTRIPE_AS_FALLBACK").map_err(|e| e.to_string()).unwrap();
+        assert_eq!((card.pan.as_str(), card.expiry.as_deref()), ("4761739001010010", Some("1512")));
+        assert!(card.service_code.unwrap().has_chip());
+    }
+
+    #[test]
+    fn opens_the_captured_tap() {
+        let card = KeySets::default().open(&swipe(M2, M2_KSN), "NFC_ICC").map_err(|e| e.to_string()).unwrap();
+        assert_eq!(card.pan, "4761739001010012234");
+    }
+
+    #[test]
+    fn opens_the_captured_pin() {
+        let parameters = [(SRED_DATA, M2), (SRED_KSN, M2_KSN), (PIN_DATA, P1), (PIN_KSN, P1_KSN)];
+        let sealed = EncryptedData::from_form(&form(&parameters)).unwrap();
+        assert!(sealed.pin("5413330089099023").unwrap().unwrap().is(&Pin::new("4315").unwrap()));
+        // For another card it is no PIN block.
+        assert!(sealed.pin("4761739001010119").unwrap().is_err());
+    }
+
+    #[test]
+    fn a_swipe_is_not_a_chip_and_a_damaged_block_is_nothing() {
+        let mut sets = KeySets::default();
+        assert!(sets.open(&swipe(M1, M1_KSN), "ICC").is_err());
+        assert!(sets.open(&swipe(M2, M2_KSN), "MAGSTRIPE").is_err());
+        let damaged = format!("7221{}", "0".repeat(M1.len() - 4));
+        assert!(sets.open(&swipe(&damaged, M1_KSN), "MAGSTRIPE_AS_FALLBACK").is_err());
+        assert!(sets.open(&swipe(&M1[..M1.len() - 2], M1_KSN), "MAGSTRIPE_AS_FALLBACK").is_err());
+        // The next key opens nothing of this one.
+        assert!(sets.open(&swipe(M1, "00000200000055400183"), "MAGSTRIPE_AS_FALLBACK").is_err());
+        // None of these used a key up.
+        assert!(sets.open(&swipe(M1, M1_KSN), "MAGSTRIPE_AS_FALLBACK").is_ok());
+    }
+
+    /// A reader that seals under AES: KSN and data of the next block.
+    fn aes_block(device: &mut aes_dukpt::Device, clear: &str) -> (String, String) {
+        let (ksn, key) = device.next().unwrap();
+        let sealed = key.data_key().cbc_encrypt_zero_padded(&ZERO_IV_16, &hex::decode(clear).unwrap());
+        (hex::encode_upper(sealed), ksn.to_string())
+    }
+
+    // 5A and 57 in 38 bytes are padded to 48: ten zeros, more than TDES ever has.
+    const CHIP: &str = "5A08476173900101011957114761739001010119D31122011758989389";
+
+    #[test]
+    fn aes_keys_open_and_are_used_once_too() {
+        let injected = crate::keys::TEST_KSN_SRED_AES;
+        let device = || aes_dukpt::Device::new(&aes_dukpt::initial_key(&TEST_BDK_AES, injected), injected);
+        let mut reader = device();
+        let (data, ksn) = aes_block(&mut reader, CHIP);
+        assert_eq!((ksn.as_str(), data.len()), ("123456789012341100000001", 64));
+        let mut sets = KeySets::default();
+        let card = sets.open(&swipe(&data, &ksn), "ICC").map_err(|e| e.to_string()).unwrap();
+        assert_eq!(card.pan, "4761739001010119");
+        let says = |sets: &mut KeySets, data: &str, ksn: &str| match sets.open(&swipe(data, ksn), "ICC") {
+            Ok(_) => panic!("{ksn} was taken"),
+            Err(invalid) => invalid.to_string(),
+        };
+        assert_eq!(says(&mut sets, &data, &ksn), "pos.encryptedSred.ksn: this KSN was used before");
+        let (second, third) = (aes_block(&mut reader, CHIP), aes_block(&mut reader, CHIP));
+        assert!(sets.open(&swipe(&third.0, &third.1), "ICC").is_ok());
+        assert_eq!(says(&mut sets, &second.0, &second.1), "pos.encryptedSred.ksn: the KSN went backward");
+        // Another key's data, half a block, a counter of seventeen one bits.
+        assert!(says(&mut sets, &data, "123456789012341100000004").contains("does not decrypt"));
+        assert!(says(&mut sets, &data[..48], "123456789012341100000004").contains("blocks of 16 bytes"));
+        let many = [(SRED_DATA, data.as_str()), (SRED_KSN, "12345678901234110001FFFF")];
+        assert!(EncryptedData::from_form(&form(&many)).is_err());
+    }
+
+    // Typed from what is published (security: 1.3): the PIN block of counter 1 of that device.
+    #[test]
+    fn opens_the_published_pin_of_format_4() {
+        let (block, ksn) = ("A912150391AB65A67E52883D81CE2D15", "123456789012345600000001");
+        let parameters = [(SRED_DATA, M2), (SRED_KSN, M2_KSN), (PIN_DATA, block), (PIN_KSN, ksn)];
+        let sealed = EncryptedData::from_form(&form(&parameters)).unwrap();
+        assert!(sealed.pin("4111111111111111").unwrap().unwrap().is(&Pin::new("1234").unwrap()));
+        assert!(sealed.pin("4761739001010119").unwrap().is_err());
+        let says = |parameters: &[(&str, &str)]| EncryptedData::from_form(&form(parameters)).err().unwrap().to_string();
+        // A block of the other format, and a PIN from the card data's key set.
+        assert_eq!(
+            says(&[(SRED_DATA, M2), (SRED_KSN, M2_KSN), (PIN_DATA, P1), (PIN_KSN, ksn)]),
+            "pos.encryptedPin.data: a PIN block of ISO format 4 has 16 bytes"
+        );
+        assert_eq!(
+            says(&[(SRED_DATA, M2), (SRED_KSN, "123456789012345600000007"), (PIN_DATA, block), (PIN_KSN, ksn)]),
+            "pos.encryptedPin.ksn: the PIN and the card data come from one key set"
+        );
+    }
+
+    #[test]
+    fn a_key_is_used_once_and_never_goes_back() {
+        let mut sets = KeySets::default();
+        sets.open(&swipe(M1, M1_KSN), "MAGSTRIPE_AS_FALLBACK").map_err(|e| e.to_string()).unwrap();
+        let says = |sets: &mut KeySets, ksn| match sets.open(&swipe(M1, ksn), "MAGSTRIPE_AS_FALLBACK") {
+            Ok(_) => panic!("{ksn} was taken"),
+            Err(invalid) => invalid.to_string(),
+        };
+        assert_eq!(says(&mut sets, M1_KSN), "pos.encryptedSred.ksn: this KSN was used before");
+        assert_eq!(says(&mut sets, "00000200000055400181"), "pos.encryptedSred.ksn: the KSN went backward");
+        // Another device is another count.
+        assert!(sets.open(&swipe(M2, M2_KSN), "NFC_ICC").is_ok());
+    }
+
+    #[test]
+    fn refuses_before_any_key_what_cannot_be_right() {
+        let says = |parameters: &[(&str, &str)]| match EncryptedData::from_form(&form(parameters)) {
+            Ok(_) => panic!("{parameters:?} was taken"),
+            Err(invalid) => invalid.to_string(),
+        };
+        let card = [(SRED_DATA, M2), (SRED_KSN, M2_KSN)];
+        let with = |more: &[(&'static str, &'static str)]| [&card, more].concat();
+        assert_eq!(says(&card[..1]), "pos.encryptedSred.ksn: required and not sent");
+        assert_eq!(says(&with(&[(PIN_DATA, P1)])), "pos.encryptedPin.ksn: required with pos.encryptedPin.data");
+        assert_eq!(says(&with(&[(PIN_KSN, P1_KSN)])), "pos.encryptedPin.data: required with pos.encryptedPin.ksn");
+        let one_set = with(&[(PIN_DATA, P1), (PIN_KSN, "FFFF0102628D1100005F")]);
+        assert_eq!(says(&one_set), "pos.encryptedPin.ksn: the PIN and the card data come from one key set");
+        assert_eq!(
+            says(&with(&[(PIN_DATA, "8B68"), (PIN_KSN, P1_KSN)])),
+            "pos.encryptedPin.data: a PIN block of ISO format 0 has 8 bytes"
+        );
+        // Counter 0, and a counter of eleven one bits.
+        for ksn in ["FFFF0102628D11000000", "FFFF0102628D110007FF"] {
+            assert!(says(&[(SRED_DATA, M2), (SRED_KSN, ksn)]).contains("no device can have"), "{ksn}");
+        }
+        assert!(says(&[(SRED_DATA, M2), (SRED_KSN, "FFFF0102628D11000000AA")]).contains("10 bytes"));
+    }
+}

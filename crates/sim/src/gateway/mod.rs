@@ -1,0 +1,406 @@
+//! A payment gateway on a desk: HTTPS with a certification authority of its own, test cards, and faults to choose.
+//!
+//! Written from the interface documents, and strict: whatever a request has that is not as documented is refused with
+//! HTTP 400 and the parameter's name. It decrypts what the reader encrypted, refuses a key that was used before,
+//! verifies PIN and cryptogram, answers the chip, and remembers what it charged. The cents of the amount choose what
+//! goes wrong ([`outcomes::TABLE`]). With the agent it shares the table of parameters alone (`pos_gateway_model`, see
+//! `form`).
+//!
+//! What may follow a payment follows: capture, reversal, refund, increments, stored cards, standing instructions. What
+//! its state does not allow is refused by a result code and the parameter's name, and changes nothing. That is one
+//! reading of the interface; [`HostRules`] has two more: a bank without rules, and the interface's letter.
+//!
+//! What nobody pays at a counter comes with its payment data in the form (`remote_payment`), in clear, and only as test
+//! data: of a card, a bank account, a token, an account at a provider, a wallet or a gift card, one of them (`means`).
+//! Where its customer has to act first, it waits for them on a page (`redirect`, `page`), as 3-D Secure does
+//! (`secure`). Every group of the data model is taken, kept and given back.
+//!
+//! A shop's page pays through a checkout (`checkout`) and the hosted widget (`widget`): both heads say what is assumed
+//! where the interface is silent.
+//!
+//! What happens by itself as its clock goes on is in `clockwork`. Where the interface is silent, what is assumed stands
+//! in the heads of the modules and, all together, in the manual ("Simulate: What the gateway assumes").
+//!
+//! ```text
+//!  server ─▶ route ─▶ form (encoding, names, formats) ─▶ host ─▶ encrypted_data, clear_card_data (DUKPT)
+//!  (TLS)     (token,         ▲                             │        ─▶ issuer (PIN, ARQC, ARPC), address_and_code
+//!            path,           │ parameter table             │ follow_up, increment, registration, standing_instruction,
+//!            throttle)                                     │ query; balance: what is left of a payment
+//!                                                          │ remote_payment ─▶ means: card_not_present,
+//!                                                          │   bank_account, token_account, virtual_account, wallet,
+//!                                                          │   gift_card; included, secure ─▶ redirect ◀─ page
+//!                                                          ▼
+//!  delivery ◀── answer (JSON), or a fault of outcomes ◀─ booking ─▶ books (SQLite) ─▶ ledger (a copy, for tests)
+//! ```
+//!
+//! | request | what it does |
+//! |---|---|
+//! | `POST /v1/payments` | DB, PA or CD with a card at the counter, or with what is typed; PA with `referenceUuid`: more, or again |
+//! | `POST /v1/payments/{id}` | CP, RV or RF |
+//! | `GET /v1/payments/{id}`, `GET` or `POST /v1/query` | what became of it |
+//! | `POST /v1/registrations` | stores a card that was read, or payment data that were typed |
+//! | `POST /v1/registrations/{id}/payments` | DB or PA with them |
+//! | `DELETE /v1/registrations/{id}` | forgets them |
+//! | `GET`, `POST`, `DELETE /v1/schedules/{id}` | a subscription, which a payment with `job.*` has set up (`schedule`) |
+//! | `GET` or `POST /redirect/{id}` | the page on which a customer acts (`page`) |
+//! | `GET /provider/…` | tokens of test cards (`provider`) |
+//! | `POST /v1/checkouts`, `…/{id}` | a checkout for the hosted widget, and what is changed of it; what is below it is served without `/v1` too |
+//! | `POST /v1/checkouts/{id}/payment`, `…/registration` | from a shopper's browser: pays it, stores what was typed |
+//! | `GET /v1/checkouts/{id}/payment`, `…/registration` | what became of it |
+//! | `GET /v1/paymentWidgets.js`, `GET /v1/fastcheckout/integrity` | the widget's script, and its hash |
+//! | `GET /v1/reports/transactions`, `…/reconciliations` | what was booked, and what is settled of it (`reports`, `settlement`) |
+//! | `POST`, `GET /v1/webhooks`, `DELETE /v1/webhooks/{id}` | who is told what happens, and how that goes (`webhook`) |
+//! | `POST /simulator/clock` | puts its clock forward; of the simulator alone |
+//!
+//! ```no_run
+//! # async fn test() -> std::io::Result<()> {
+//! use pos_sim::gateway::{Options, start};
+//!
+//! let gateway = start(Options::default()).await?;
+//! println!("{} trusting {}", gateway.base_url(), gateway.ca_pem());
+//! // … a sale …
+//! assert_eq!(gateway.ledger().all_charged().count(), 1);
+//! # Ok(()) }
+//! ```
+
+mod address_and_code;
+mod answer;
+pub mod args;
+mod balance;
+mod bank_account;
+mod booking;
+mod books;
+mod card_not_present;
+mod certificate;
+mod checkout;
+mod clear_card_data;
+mod clock;
+mod clockwork;
+mod counters;
+mod delivery;
+mod echo;
+mod encrypted_data;
+mod follow_up;
+mod form;
+mod gift_card;
+mod host;
+mod host_rules;
+mod included;
+mod increment;
+mod issuer;
+mod ledger;
+mod means;
+mod measured_stream;
+pub mod outcomes;
+mod page;
+pub mod provider;
+mod query;
+mod redirect;
+mod redirect_book;
+mod refusal;
+mod registration;
+mod registration_book;
+mod remote_payment;
+mod reports;
+mod route;
+mod schedule;
+mod secure;
+mod server;
+mod settlement;
+mod standing_instruction;
+mod test_card;
+mod throttle;
+mod token_account;
+mod virtual_account;
+mod wallet;
+mod webhook;
+mod widget;
+
+use std::io;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use chrono::{DateTime, NaiveDate, Utc};
+use tokio::net::TcpListener;
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::JoinHandle;
+use tokio_rustls::TlsAcceptor;
+
+pub use args::{Args, run};
+pub use certificate::{Certificate, Demand};
+pub use counters::{GatewayCounters, PaymentTimes, WireEvent};
+pub use host_rules::HostRules;
+pub use ledger::{Kind, Ledger, LedgerEntry, State};
+pub use means::Method;
+pub use outcomes::Outcome;
+pub use schedule::Timetable;
+
+use pos_terms::money::Currency;
+
+/// How to start a gateway.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Where to listen; port 0 takes a free one.
+    pub listen: SocketAddr,
+    /// The only access token that is let in.
+    pub token: String,
+    /// The only `entityId` that is served, 32 lower-case hex digits.
+    pub entity_id: String,
+    /// What is wrong with the server's certificate.
+    pub certificate: Certificate,
+    /// A name or an address more in the server's certificate, by which another machine calls it.
+    pub name: Option<String>,
+    /// What it asks of a client beyond the usual.
+    pub demand: Demand,
+    /// The authority (PEM) that shops' certificates are signed by, for calls to them over HTTPS.
+    pub shop_ca: Option<String>,
+    /// How much is checked.
+    pub mode: Mode,
+    /// How strictly it checks and answers.
+    pub host_rules: HostRules,
+    /// The file of the books; without one they are in memory.
+    pub ledger: Option<PathBuf>,
+    /// Requests in a second of its clock; more are throttled.
+    pub throttle: Option<u32>,
+    /// What its clock shows at the start; without it the system's time.
+    pub clock: Option<DateTime<Utc>>,
+    /// How long it waits before each answer.
+    pub delay: Duration,
+    /// The currency of the merchant's account, in which it settles.
+    pub settlement_currency: Currency,
+    /// Where the file of each settlement date is written at the end of the day before; it must be there.
+    pub settlement_folder: Option<PathBuf>,
+    /// URLs that are told what happens.
+    pub webhooks: Vec<String>,
+    /// The key by which the notifications to them are encrypted, 64 hex digits; without it they are plain JSON.
+    pub webhook_key: Option<String>,
+    /// The authorities that their servers' certificates must be of, PEM; without it the system's.
+    pub webhook_ca: Option<String>,
+    /// How long one of them may take to answer.
+    pub webhook_timeout: Duration,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            listen: SocketAddr::from(([127, 0, 0, 1], 0)),
+            token: "c2ltdWxhdGVkLWFjY2Vzcy10b2tlbg".to_owned(),
+            entity_id: "8ac7a4c97ba4e2d5017ba6b1c2d30a51".to_owned(),
+            certificate: Certificate::Good,
+            name: None,
+            demand: Demand::default(),
+            shop_ca: None,
+            mode: Mode::Checked,
+            host_rules: HostRules::Checked,
+            ledger: None,
+            throttle: None,
+            clock: None,
+            delay: Duration::ZERO,
+            settlement_currency: Currency::from_code("EUR").expect("ISO 4217 has it"),
+            settlement_folder: None,
+            webhooks: Vec::new(),
+            webhook_key: None,
+            webhook_ca: None,
+            webhook_timeout: Duration::from_secs(10),
+        }
+    }
+}
+
+/// How much the gateway does for an answer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Mode {
+    /// Everything: opens, verifies, chooses an outcome.
+    #[default]
+    Checked,
+    /// For benchmarks: reads the form, approves, answers the chip with 8A alone. No keys, no outcomes.
+    Fast,
+    /// For benchmarks: reads the request and answers the same bytes to all. The floor of this HTTP server.
+    Constant,
+}
+
+/// A running gateway. It ends when this is dropped.
+pub struct Gateway {
+    address: SocketAddr,
+    ca_pem: String,
+    options: Arc<Options>,
+    shared: Arc<server::Shared>,
+    control: mpsc::Sender<server::Control>,
+    task: JoinHandle<()>,
+    clockwork: JoinHandle<()>,
+    postman: JoinHandle<()>,
+}
+
+/// Starts a gateway on the current tokio runtime.
+///
+/// # Errors
+/// When the address cannot be taken, no key can be made, or the ledger's file cannot be used.
+pub async fn start(options: Options) -> io::Result<Gateway> {
+    let (ca_pem, tls) = certificate::make(options.certificate, options.name.as_deref(), &options.demand)?;
+    let listener = TcpListener::bind(options.listen).await?;
+    let address = listener.local_addr()?;
+    let base_url = format!("https://{}:{}/", options.name.as_deref().unwrap_or("localhost"), address.port());
+    let options = Arc::new(options);
+    let shared = Arc::new(server::Shared::new(Arc::clone(&options), base_url).map_err(|why| unusable(&options, &why))?);
+    let (control, orders) = mpsc::channel(1);
+    let remind = checkout::remind_shops(Arc::clone(&shared), checkout::trust(options.shop_ca.as_deref())?);
+    let serve = server::serve(listener, address, TlsAcceptor::from(tls), Arc::clone(&shared), orders);
+    shared.host().register_options().map_err(|why| io::Error::new(io::ErrorKind::InvalidInput, why))?;
+    // Most gateways tell nobody: then the system's authorities need not be read.
+    let client = if options.webhooks.is_empty() { None } else { Some(webhook::client(&options)?) };
+    let postman = tokio::spawn(webhook::run(Arc::clone(&shared), Arc::clone(&options), client));
+    let clockwork = tokio::spawn(clockwork::run(Arc::clone(&shared)));
+    let both = async {
+        tokio::select! {
+            () = serve => {}
+            () = remind => {}
+        }
+    };
+    Ok(Gateway { address, ca_pem, options, shared, control, task: tokio::spawn(both), clockwork, postman })
+}
+
+/// What to do about a ledger that cannot be opened.
+fn unusable(options: &Options, why: &rusqlite::Error) -> io::Error {
+    let file = options.ledger.as_deref().map_or_else(String::new, |file| format!(" {}", file.display()));
+    let advice = "name a new file, or one that this program has made";
+    io::Error::new(io::ErrorKind::InvalidInput, format!("the ledger{file} cannot be used: {why}; {advice}"))
+}
+
+impl Gateway {
+    /// Where it listens.
+    #[must_use]
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// The base address by the name in the certificate, as `https://localhost:8443/`.
+    #[must_use]
+    pub fn base_url(&self) -> String {
+        format!("https://localhost:{}/", self.address.port())
+    }
+
+    /// The certificate of the authority to trust, PEM.
+    #[must_use]
+    pub fn ca_pem(&self) -> &str {
+        &self.ca_pem
+    }
+
+    /// The access token.
+    #[must_use]
+    pub fn token(&self) -> &str {
+        &self.options.token
+    }
+
+    /// The entity.
+    #[must_use]
+    pub fn entity_id(&self) -> &str {
+        &self.options.entity_id
+    }
+
+    /// How strictly it checks and answers.
+    #[must_use]
+    pub fn host_rules(&self) -> HostRules {
+        self.options.host_rules
+    }
+
+    /// A copy of what it has charged, declined and reversed so far.
+    ///
+    /// # Panics
+    /// When the ledger's file cannot be read any more: what a test would be told is not true.
+    #[must_use]
+    pub fn ledger(&self) -> Ledger {
+        self.shared.host().books.ledger().expect("the books were opened and nobody else writes them")
+    }
+
+    /// Throttles the next requests, whatever the rate.
+    pub fn throttle_next(&self, requests: u32) {
+        self.shared.host().throttle.next(requests);
+    }
+
+    /// Stops its clock at this time. What has become due by it is done when this returns.
+    pub fn set_clock(&self, at: DateTime<Utc>) {
+        self.shared.host().stand_at(at);
+        self.shared.clock_or_checkouts_changed.notify_one();
+    }
+
+    /// The settlement file of a date, as far as the ledger goes.
+    ///
+    /// # Panics
+    /// When the ledger's file cannot be read any more.
+    #[must_use]
+    pub fn settlement_file(&self, date: NaiveDate) -> String {
+        let records = self.shared.host().settled_on(date).expect("the books were opened and nobody else writes them");
+        settlement::csv(&records)
+    }
+
+    /// How long it waits before each answer from now on.
+    pub fn set_delay(&self, delay: Duration) {
+        self.shared.host().delay = delay;
+    }
+
+    /// What the wire has seen.
+    #[must_use]
+    pub fn counters(&self) -> GatewayCounters {
+        self.shared.counters()
+    }
+
+    /// Calls `watcher` with everything that the wire sees from now on, before the gateway goes on. There is one
+    /// watcher: false when another one came before.
+    pub fn watch(&self, watcher: impl Fn(WireEvent<'_>) + Send + Sync + 'static) -> bool {
+        self.shared.watch(Box::new(watcher))
+    }
+
+    /// When the latest `POST /v1/payments` came and went; `None` before the first.
+    #[must_use]
+    pub fn last_payment(&self) -> Option<PaymentTimes> {
+        self.shared.last_payment()
+    }
+
+    /// The latest payment's request as plain HTTP, for a benchmark that sends the same bytes; empty but in
+    /// [`Mode::Fast`].
+    #[must_use]
+    pub fn last_request(&self) -> Vec<u8> {
+        self.shared.last_request()
+    }
+
+    /// Orders an outcome for one of the next payments or reversals, whatever its amount; several are taken in their
+    /// order.
+    pub fn force(&self, outcome: Outcome) {
+        self.shared.host().forced.push_back(outcome);
+    }
+
+    /// Refuses connections and cuts the open ones (`true`), or takes connections again on the same port.
+    ///
+    /// # Errors
+    /// When the port has been taken by another program meanwhile.
+    pub async fn set_offline(&self, offline: bool) -> io::Result<()> {
+        let (done, when_done) = oneshot::channel();
+        let order = server::Control::Offline(offline, done);
+        self.control.send(order).await.map_err(|_| io::Error::from(io::ErrorKind::BrokenPipe))?;
+        when_done.await.map_err(|_| io::Error::from(io::ErrorKind::BrokenPipe))?
+    }
+
+    /// Ends it: the port is free and every connection cut when this returns.
+    pub async fn stop(mut self) {
+        self.task.abort();
+        self.clockwork.abort();
+        self.postman.abort();
+        let _ = (&mut self.task).await;
+        let _ = (&mut self.clockwork).await;
+    }
+}
+
+impl std::fmt::Debug for Gateway {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Gateway").field("address", &self.address).finish_non_exhaustive()
+    }
+}
+
+impl Drop for Gateway {
+    fn drop(&mut self) {
+        self.task.abort();
+        self.clockwork.abort();
+        self.postman.abort();
+    }
+}

@@ -1,0 +1,233 @@
+//! Stored accounts: made with a payment (`createRegistration`) or alone, paid with, deleted. Of a card or bank account
+//! only what may be shown is kept.
+//!
+//! Checked when a card that was read is stored alone: terminal, entry mode, card data that decrypt under a new key, and
+//! a PIN if one comes. Not checked then: a cryptogram, billing address and security code, as nothing is paid. What is
+//! typed is checked as for a payment.
+//!
+//! Assumed, as the interface is silent: a wallet's token, a gift card and an online transfer are for one payment and
+//! not stored alone; a stored account at a provider pays without its page; a holder is overridden where none is stored.
+
+use serde_json::{Value, json};
+
+use super::address_and_code;
+use super::answer::{self, CheckLetters, result};
+use super::booking::Draft;
+use super::books::MaskedCard;
+use super::echo::echo;
+use super::encrypted_data::EncryptedData;
+use super::form::{self, Form, Invalid};
+use super::host::{Delivery, Host, money, not_in_clear};
+use super::issuer::Issuer;
+use super::ledger::{Kind, State};
+use super::means::{Means, Method};
+use super::redirect::PageKind;
+use super::refusal::{Refusal, Rule, rule};
+use super::registration_book::Registration;
+use super::remote_payment::{self, Origin, Paying};
+use super::schedule;
+use super::standing_instruction;
+use super::test_card;
+use super::webhook::Action;
+use pos_terms::money::{Amount, Currency};
+
+const DELETED: Refusal = rule("id", "100.150.202", "registration is already deregistered");
+const OVERRIDE: &str = "overrideHolder";
+const HOLDERS: [&str; 2] = ["card.holder", "bankAccount.holder"];
+
+impl Host {
+    /// `POST /v1/registrations`: payment data, and nothing is paid.
+    pub(super) fn register(&mut self, body: &[u8]) -> Result<Delivery, Refusal> {
+        let form = self.form(body, form::REGISTRATION)?;
+        self.store(&form)
+    }
+
+    /// Stores the payment data of a form that was parsed as [`form::REGISTRATION`].
+    pub(super) fn store(&mut self, form: &Form) -> Result<Delivery, Refusal> {
+        let first = standing_instruction::migrated(form, self.clock.now())?;
+        let new = if remote_payment::is_remote(form)? { self.typed(form)? } else { self.read(form)? };
+        let new = Registration { first, ..new };
+        self.books.store(&new, form.get("merchantTransactionId"))?;
+        let (code, description, _) = answer::approved(form.get("testMode"));
+        let mut answer = json!({ "id": new.id, "result": result(code, description) });
+        if let Some(card) = &new.masked_card {
+            answer::card(&mut answer, card, form);
+        }
+        answer::add(&mut answer, &new.shown);
+        if let Some(first) = &new.first {
+            answer["standingInstruction"] = first.clone();
+        }
+        echo(&mut answer, form, form.first_under("pos.").is_some());
+        let answer = answer::stamped(answer, self.clock.now());
+        self.tell_of_registration(Action::Created, &answer);
+        Ok(Delivery::Answer(200, answer))
+    }
+
+    /// A card that a reader has read.
+    pub(super) fn read(&mut self, form: &Form) -> Result<Registration, Refusal> {
+        form.required("pos.terminalId")?;
+        let entry_mode = form.required("pos.entryMode")?;
+        let sealed = EncryptedData::from_form(form)?;
+        let card = self.key_sets.open(&sealed, entry_mode)?;
+        not_in_clear(&card, form)?;
+        if let Err(declined) = self.issuer.decide(&card.pan, sealed.pin(&card.pan), None) {
+            return Err(rule("pos.encryptedSred.data", declined.code, declined.description));
+        }
+        Ok(stored(Method::Card, Some(MaskedCard::of(&card)), json!({})))
+    }
+
+    /// Payment data that were typed.
+    pub(super) fn typed(&mut self, form: &Form) -> Result<Registration, Refusal> {
+        let Some(means) = Means::of(form)? else { return Err(Invalid::new("card.number", "required").into()) };
+        let field = Means::first_field(form).unwrap_or_default();
+        form.complete(form::REGISTRATION)?;
+        // Nothing is paid: a token needs no proof, and money would go to it as well.
+        let kind = if means == Means::Token { Kind::Credit } else { Kind::Debit };
+        let nothing = Currency::from_code("EUR").and_then(|euro| Amount::from_minor(1, euro));
+        let nothing = nothing.map_err(|why| Invalid::new("amount", why.to_string()))?;
+        let paying = match means {
+            Means::Wallet { decrypted: false, .. } | Means::Gift => {
+                return Err(Invalid::new(field, "is for one payment, and not stored").into());
+            }
+            _ => self.paying(&means, form, kind, nothing)?,
+        };
+        if paying.method == Method::OnlineTransfer {
+            return Err(Invalid::new("paymentBrand", "an online transfer is for one payment, and not stored").into());
+        }
+        if let Some(declined) = paying.declined {
+            let name = means.number_field();
+            return Err(Refusal::Rule(Rule { name, code: declined.code, description: declined.description }));
+        }
+        let mut shown = paying.shown;
+        shown.as_object_mut().map(|fields| fields.remove("threeDSecure"));
+        Ok(stored(paying.method, paying.masked_card, shown))
+    }
+
+    /// `POST /v1/registrations/{id}/payments`.
+    pub(super) fn pay_with_registration(&mut self, id: &str, body: &[u8]) -> Result<Delivery, Refusal> {
+        let form = self.form(body, form::WITH_REGISTRATION)?;
+        let kind = match form.required("paymentType")? {
+            "DB" => Kind::Debit,
+            "PA" => Kind::PreAuthorisation,
+            _ => return Err(Invalid::new("paymentType", "must be DB or PA with a stored account").into()),
+        };
+        if kind != Kind::PreAuthorisation && form.get("numberOfCaptures").is_some() {
+            return Err(Invalid::new("numberOfCaptures", "belongs to a pre-authorisation (PA)").into());
+        }
+        let amount = money(&form)?;
+        let reference = form.required("merchantTransactionId")?;
+        let stored = self.usable(id)?;
+        let paying = with(&stored, &form, kind)?;
+        if schedule::is_asked(&form) {
+            return self.schedule(id, &form);
+        }
+        let outcome = self.outcome(form.get("amount"));
+        let path = format!("/v1/registrations/{id}/payments");
+        if let Some(instead) = self.instead_of_processing(outcome, reference, &path) {
+            return Ok(instead);
+        }
+        let before = self.books.with_registration(id)?;
+        let kept = standing_instruction::with_stored(&form, &before, stored.first.as_ref(), self.clock.now());
+        // A bank without rules asks for no agreement.
+        let instruction = if self.host_rules().books_all() { kept.unwrap_or_default() } else { kept? };
+        // What was read at the counter is a terminal's.
+        let at_the_counter = form.first_under("pos.").is_some() || stored.shown == json!({});
+        let draft =
+            Draft { registration: Some(id.to_owned()), instruction, at_the_counter, ..Draft::new(&form, kind, amount) };
+        let paid = self.settle_or_ask(draft, paying, outcome, &Origin { path: &path, resource: None })?;
+        Ok(paid.delivery)
+    }
+
+    /// `DELETE /v1/registrations/{id}`.
+    pub(super) fn deregister(&mut self, id: &str, query: &[u8]) -> Result<Delivery, Refusal> {
+        self.check_entity(&Form::parse(query, form::DEREGISTRATION, self.host_rules())?, true)?;
+        let stored = self.books.registration(id)?.ok_or(Refusal::NotFound)?;
+        if stored.is_deleted {
+            return Err(DELETED);
+        }
+        self.books.delete_registration(id)?;
+        let (code, description, _) = answer::approved(None);
+        let answer = json!({ "id": id, "result": result(code, description) });
+        let answer = answer::stamped(answer, self.clock.now());
+        self.tell_of_registration(Action::Deleted, &answer);
+        Ok(Delivery::Answer(200, answer))
+    }
+
+    /// A stored account that may be used: not deleted, and the payment that stored it was approved.
+    pub(super) fn usable(&self, id: &str) -> Result<Registration, Refusal> {
+        let stored = self.books.registration(id)?.ok_or(Refusal::NotFound)?;
+        if self.host_rules().books_all() {
+            return Ok(stored);
+        }
+        if stored.is_deleted {
+            return Err(DELETED);
+        }
+        let made_by = stored.payment.as_deref().map(|id| self.books.find(id)).transpose()?.flatten();
+        if made_by.is_some_and(|payment| matches!(payment.entry.state, State::Pending | State::Declined)) {
+            return Err(rule("id", "100.150.203", "registration is not valid, its first payment is not approved"));
+        }
+        Ok(stored)
+    }
+}
+
+fn stored(method: Method, masked_card: Option<MaskedCard>, shown: Value) -> Registration {
+    let id = answer::new_id();
+    Registration { id, method, masked_card, shown, first: None, payment: None, is_deleted: false }
+}
+
+/// What a stored account comes to in this payment.
+pub(super) fn with(stored: &Registration, form: &Form, kind: Kind) -> Result<Paying, Invalid> {
+    let card = stored.masked_card.as_ref();
+    let brand = card.and_then(|card| answer::brand(&card.bin)).or(stored.shown["paymentBrand"].as_str());
+    if form.get("paymentBrand").is_some_and(|named| Some(named) != brand) {
+        return Err(Invalid::new("paymentBrand", "does not belong to the stored account"));
+    }
+    if kind == Kind::PreAuthorisation && stored.method == Method::DirectDebit {
+        return Err(Invalid::new("paymentType", "a bank account has nothing to reserve: DB"));
+    }
+    let shown = holder(stored, form)?;
+    let known = card.and_then(|card| test_card::find_stored(&card.bin, &card.last4));
+    let code = known.zip(form.get("card.cvv")).map(|(card, code)| address_and_code::code_check(card.number, code));
+    let checks = CheckLetters {
+        address: address_and_code::address_check(form.get("billing.street1"), form.get("billing.postcode")),
+        code: code.map(|(letter, _)| letter),
+    };
+    let declined = card.and_then(|card| Issuer::decide_stored(&card.bin, &card.last4).err());
+    let is_customers_card = stored.method == Method::Card;
+    let page = (stored.method == Method::OnlineTransfer).then_some(PageKind::Account);
+    Ok(Paying {
+        masked_card: stored.masked_card.clone(),
+        declined: declined.or(code.and_then(|(_, wrong)| wrong)),
+        secure: known.filter(|_| is_customers_card),
+        page,
+        ..Paying::new(stored.method, shown, checks)
+    })
+}
+
+/// What is shown of a stored account, with the holder that this payment names in place of an empty one (data-model:
+/// Tokenization and registration parameters). Other payment data has no place beside a stored account.
+fn holder(stored: &Registration, form: &Form) -> Result<Value, Invalid> {
+    let overrides = form.is_true(OVERRIDE);
+    let other = form
+        .iter()
+        .map(|(name, _)| name)
+        .find(|name| Means::is_field(name) && *name != "card.cvv" && !(overrides && HOLDERS.contains(name)));
+    if let Some(name) = other {
+        return Err(Invalid::new(name, "the stored account pays"));
+    }
+    let mut shown = stored.shown.clone();
+    if !overrides {
+        return Ok(shown);
+    }
+    let Some(name) = HOLDERS.into_iter().find(|name| form.get(name).is_some()) else {
+        return Err(Invalid::new(HOLDERS[0], "required with overrideHolder: card.holder or bankAccount.holder"));
+    };
+    if name != HOLDERS[0] || stored.masked_card.is_none() {
+        return Err(Invalid::new(name, "the stored account is no card, or has its holder"));
+    }
+    if !shown["card"]["holder"].is_null() {
+        return Err(Invalid::new(name, "the stored account has its holder, which is not overridden"));
+    }
+    shown["card"]["holder"] = json!(form.get(name));
+    Ok(shown)
+}

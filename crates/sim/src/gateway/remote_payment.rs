@@ -1,0 +1,183 @@
+//! Payments that are not made at the counter: `POST /v1/payments` with the payment data in the form, and whatever else
+//! brings such a form, as a checkout. One way in: [`Host::pay_remotely`].
+//!
+//! Checked: that everything required is there, one means of payment, amounts that fit together, the means' own rules.
+//! Then the cents of the amount choose, as at the counter. `merchantTransactionId` may be missing here.
+//!
+//! With `paymentType=RI` the payment data are only judged: a card or bank account, without a page for its customer; the
+//! answer has `risk.score`, no money moves, and nothing can follow it.
+
+use serde_json::Value;
+
+use super::answer::CheckLetters;
+use super::booking::{Booked, Draft, chosen};
+use super::books::MaskedCard;
+use super::form::{self, Form, Invalid};
+use super::host::{Delivery, Host, money};
+use super::included;
+use super::issuer::Declined;
+use super::ledger::Kind;
+use super::means::{Means, Method};
+use super::outcomes::Outcome;
+use super::redirect::{PageKind, RedirectPlan};
+use super::refusal::Refusal;
+use super::secure::{self, Authentication};
+use super::standing_instruction;
+use super::test_card::TestCard;
+use super::virtual_account;
+use pos_terms::money::Amount;
+
+/// Where a form comes from.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Origin<'a> {
+    /// The path of the request, to be asked again when it is redirected.
+    pub path: &'a str,
+    /// Id and path of what a customer's page asks for the result, when that is not the payment itself: a checkout's.
+    pub resource: Option<(&'a str, &'a str)>,
+}
+
+/// What became of it.
+pub(super) struct RemotePayment {
+    /// The payment; `None` when it was not processed.
+    pub id: Option<String>,
+    /// What goes out on the line to whoever sent the form.
+    pub delivery: Delivery,
+}
+
+/// What a means of payment comes to: what may be shown of it, and whether it pays.
+pub(super) struct Paying {
+    pub method: Method,
+    pub masked_card: Option<MaskedCard>,
+    /// What an answer shows beside the card's digits.
+    pub shown: Value,
+    pub checks: CheckLetters,
+    pub declined: Option<Declined>,
+    /// The page on which the customer has to act.
+    pub page: Option<PageKind>,
+    /// The card whose holder may have to be authenticated.
+    pub secure: Option<&'static TestCard>,
+    /// By which the books find everything that was paid from it.
+    pub paid_from: Option<String>,
+}
+
+impl Paying {
+    /// What pays at once.
+    pub(super) fn new(method: Method, shown: Value, checks: CheckLetters) -> Self {
+        Self { method, masked_card: None, shown, checks, declined: None, page: None, secure: None, paid_from: None }
+    }
+}
+
+/// Whether a form is for [`Host::pay_remotely`]: it has payment data of its own, or nothing of a terminal.
+pub(super) fn is_remote(form: &Form) -> Result<bool, Invalid> {
+    let from_reader = form.first_under("pos.");
+    match (Means::first_field(form), from_reader) {
+        (Some(field), Some(from_reader)) => {
+            Err(Invalid::new(field, format!("a payment has one means, and {from_reader} is of a card at the counter")))
+        }
+        (means, None) => Ok(means.is_some()),
+        (None, Some(_)) => Ok(false),
+    }
+}
+
+impl Host {
+    /// Pays with what the form brings. The form was parsed as [`form::PAYMENT`] and is of our entity.
+    pub(super) fn pay_remotely(&mut self, form: &Form, origin: &Origin<'_>) -> Result<RemotePayment, Refusal> {
+        let means =
+            Means::of(form)?.ok_or_else(|| Invalid::new("card.number", "required: nothing to pay with was sent"))?;
+        form.complete(form::PAYMENT)?;
+        let kind = kind(form)?;
+        let amount = money(form)?;
+        if !self.host_rules().books_all() {
+            included::check(form, amount)?;
+        }
+        let instruction = standing_instruction::typed(form)?;
+        let outcome = self.outcome(form.get("amount"));
+        let reference = form.get("merchantTransactionId").unwrap_or_default();
+        if let Some(delivery) = self.instead_of_processing(outcome, reference, origin.path) {
+            return Ok(RemotePayment { id: None, delivery });
+        }
+        let paying = self.paying(&means, form, kind, amount)?;
+        let draft = Draft {
+            stores: form.is_true("createRegistration"),
+            instruction,
+            at_the_counter: false,
+            ..Draft::new(form, kind, amount)
+        };
+        self.settle_or_ask(draft, paying, outcome, origin)
+    }
+
+    /// Books what a means of payment comes to; first its holder is authenticated, and the customer asked, where that
+    /// has to be.
+    pub(super) fn settle_or_ask(
+        &mut self,
+        draft: Draft<'_>,
+        mut paying: Paying,
+        outcome: Outcome,
+        origin: &Origin<'_>,
+    ) -> Result<RemotePayment, Refusal> {
+        let form = draft.form;
+        if let Some(card) = paying.secure.filter(|_| paying.declined.is_none() && pays(draft.kind)) {
+            match secure::authenticate(form, card.number, card.secure, draft.amount)? {
+                Authentication::Without => {}
+                Authentication::Done(proof) => paying.shown["threeDSecure"] = proof,
+                Authentication::Refused(proof, declined) => {
+                    paying.shown["threeDSecure"] = proof;
+                    paying.declined = Some(declined);
+                }
+                Authentication::Challenge(proof) => {
+                    paying.shown["threeDSecure"] = proof;
+                    paying.page = Some(PageKind::Challenge);
+                }
+            }
+        }
+        let page = paying.page.filter(|_| paying.declined.is_none() && draft.kind != Kind::RiskCheck);
+        let draft = Draft {
+            masked_card: paying.masked_card,
+            declined: paying.declined.or(chosen(outcome)),
+            checks: paying.checks,
+            method: paying.method,
+            shown: Some(paying.shown),
+            registration: paying.paid_from.or(draft.registration),
+            redirect: page.map(|kind| RedirectPlan::new(form, kind, origin.resource)).transpose()?,
+            ..draft
+        };
+        let Booked { id, delivery } = self.enter(draft, outcome)?;
+        Ok(RemotePayment { id: Some(id), delivery })
+    }
+
+    /// What the one means of a form comes to.
+    pub(super) fn paying(&mut self, means: &Means, form: &Form, kind: Kind, amount: Amount) -> Result<Paying, Refusal> {
+        if kind == Kind::RiskCheck && !matches!(means, Means::Card | Means::Bank) {
+            return Err(Invalid::new("paymentType", "RI judges a card or a bank account").into());
+        }
+        match means {
+            Means::Card => self.typed_card(form),
+            Means::Bank => self.bank_account(form, kind),
+            Means::Token => self.token_account(form, kind),
+            Means::Virtual => Ok(virtual_account::virtual_account(form, kind)?),
+            Means::Wallet { decrypted: true, .. } => self.decrypted_wallet(form),
+            Means::Wallet { prefix, .. } => self.wallet_token(form, prefix),
+            Means::Gift => self.gift_card(form, kind, amount),
+        }
+    }
+}
+
+/// Whether its holder pays, and may have to prove who that is.
+fn pays(kind: Kind) -> bool {
+    !matches!(kind, Kind::Credit | Kind::RiskCheck)
+}
+
+/// What is asked for; what belongs to some kinds only.
+fn kind(form: &Form) -> Result<Kind, Invalid> {
+    let kind = match form.required("paymentType")? {
+        "DB" => Kind::Debit,
+        "PA" => Kind::PreAuthorisation,
+        "CD" => Kind::Credit,
+        "RI" => Kind::RiskCheck,
+        _ => return Err(Invalid::new("paymentType", "must be DB, PA, CD or RI; CP, RV and RF refer to a payment")),
+    };
+    if matches!(kind, Kind::Credit | Kind::RiskCheck) && form.is_true("createRegistration") {
+        return Err(Invalid::new("createRegistration", "payment data are stored with DB or PA"));
+    }
+    Ok(kind)
+}

@@ -1,0 +1,163 @@
+//! Schedules in the gateway's books.
+
+use chrono::{DateTime, Utc};
+use rusqlite::{Connection, OptionalExtension, Row, params};
+
+use crate::gateway::books::Books;
+use crate::gateway::form::Form;
+use crate::gateway::host_rules::HostRules;
+
+/// Part of the books' own.
+pub(in crate::gateway) const SCHEMA: &str = "
+    CREATE TABLE IF NOT EXISTS schedule (
+        n INTEGER PRIMARY KEY,
+        id TEXT NOT NULL UNIQUE,
+        registration TEXT NOT NULL,
+        form TEXT NOT NULL,
+        set_up INTEGER NOT NULL,
+        next INTEGER,
+        last INTEGER,
+        paid INTEGER NOT NULL,
+        state TEXT NOT NULL
+    ) STRICT;
+    CREATE INDEX IF NOT EXISTS schedule_next ON schedule (next) WHERE next IS NOT NULL;
+";
+
+/// Longest reference of a schedule that a number fits behind (data-model: merchantTransactionId, AN255).
+const LONGEST_REFERENCE: usize = 240;
+
+/// A schedule.
+pub(super) struct Schedule {
+    pub id: String,
+    /// The stored card that pays.
+    pub registration: String,
+    /// What was asked for, without card and reader.
+    pub form: Form,
+    pub set_up: DateTime<Utc>,
+    /// The next payment; `None` when none comes any more.
+    pub next: Option<DateTime<Utc>>,
+    /// The last moment at which it may pay.
+    pub last: Option<DateTime<Utc>>,
+    /// Payments so far, declined ones too.
+    pub paid: u32,
+    pub state: State,
+}
+
+/// How it stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum State {
+    /// It pays.
+    Active,
+    /// All its payments have been made, or notice was given.
+    Ended,
+    /// Its stored card cannot be used any more.
+    Stopped,
+}
+
+impl State {
+    const ALL: [Self; 3] = [Self::Active, Self::Ended, Self::Stopped];
+
+    /// In one word.
+    pub(super) fn as_str(self) -> &'static str {
+        match self {
+            Self::Active => "active",
+            Self::Ended => "ended",
+            Self::Stopped => "stopped",
+        }
+    }
+}
+
+impl Schedule {
+    /// Ends it when its next payment would come after its last moment, or never.
+    pub(super) fn end_if_over(&mut self) {
+        self.next = self.next.filter(|next| self.last.is_none_or(|last| *next <= last));
+        if self.next.is_none() {
+            self.state = State::Ended;
+        }
+    }
+
+    /// The form of its latest payment, which has a reference of its own.
+    pub(super) fn payment(&self, host_rules: HostRules) -> Form {
+        let number = self.paid;
+        let pairs = self.form.iter().filter(|(name, _)| !name.starts_with("job.")).map(|(name, value)| {
+            let value = match name {
+                "merchantTransactionId" => {
+                    let begins: String = value.chars().take(LONGEST_REFERENCE).collect();
+                    format!("{begins}-{number:04}")
+                }
+                _ => value.to_owned(),
+            };
+            (name.to_owned(), value)
+        });
+        Form::of(pairs.collect(), host_rules)
+    }
+}
+
+impl Books {
+    pub(super) fn enter_schedule(&mut self, new: &Schedule) -> rusqlite::Result<()> {
+        let insert = "INSERT INTO schedule (id, registration, form, set_up, next, last, paid, state)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?)";
+        self.write_schedule(insert, new)?;
+        // Its reference is used, though nothing is booked.
+        let used = "INSERT OR IGNORE INTO registered (reference) SELECT ? WHERE ?1 IS NOT NULL";
+        self.connection().prepare_cached(used)?.execute([new.form.get("merchantTransactionId")])?;
+        Ok(())
+    }
+
+    pub(super) fn change_schedule(&mut self, schedule: &Schedule) -> rusqlite::Result<()> {
+        let update = "UPDATE schedule SET registration = ?2, form = ?3, set_up = ?4, next = ?5, last = ?6, paid = ?7,
+            state = ?8 WHERE id = ?1";
+        self.write_schedule(update, schedule)
+    }
+
+    fn write_schedule(&mut self, sql: &str, schedule: &Schedule) -> rusqlite::Result<()> {
+        let form = form_urlencoded::Serializer::new(String::new()).extend_pairs(schedule.form.iter()).finish();
+        let seconds = |at: DateTime<Utc>| at.timestamp();
+        self.connection().prepare_cached(sql)?.execute(params![
+            schedule.id,
+            schedule.registration,
+            form,
+            seconds(schedule.set_up),
+            schedule.next.map(seconds),
+            schedule.last.map(seconds),
+            schedule.paid,
+            schedule.state.as_str(),
+        ])?;
+        Ok(())
+    }
+
+    pub(super) fn schedule(&self, id: &str) -> rusqlite::Result<Option<Schedule>> {
+        one(self.connection(), "SELECT * FROM schedule WHERE id = ?", [id])
+    }
+
+    /// The one that pays next, of several at one time the oldest.
+    pub(super) fn next_schedule(&self) -> rusqlite::Result<Option<Schedule>> {
+        one(self.connection(), "SELECT * FROM schedule WHERE next IS NOT NULL ORDER BY next, n LIMIT 1", [])
+    }
+
+    pub(super) fn active_schedules(&self) -> rusqlite::Result<u32> {
+        let sql = "SELECT count(*) FROM schedule WHERE next IS NOT NULL";
+        self.connection().prepare_cached(sql)?.query_row([], |row| row.get(0))
+    }
+}
+
+fn one(db: &Connection, sql: &str, by: impl rusqlite::Params) -> rusqlite::Result<Option<Schedule>> {
+    db.prepare_cached(sql)?.query_row(by, schedule).optional()
+}
+
+fn schedule(row: &Row<'_>) -> rusqlite::Result<Schedule> {
+    let time = |seconds: i64| DateTime::from_timestamp(seconds, 0).unwrap_or_default();
+    let (form, state): (String, String) = (row.get("form")?, row.get("state")?);
+    let pairs = form_urlencoded::parse(form.as_bytes()).into_owned().collect();
+    let known = State::ALL.into_iter().find(|known| known.as_str() == state);
+    Ok(Schedule {
+        id: row.get("id")?,
+        registration: row.get("registration")?,
+        form: Form::of(pairs, HostRules::default()),
+        set_up: time(row.get("set_up")?),
+        next: row.get::<_, Option<i64>>("next")?.map(time),
+        last: row.get::<_, Option<i64>>("last")?.map(time),
+        paid: row.get("paid")?,
+        state: known.ok_or_else(|| rusqlite::Error::InvalidColumnName("state".to_owned()))?,
+    })
+}

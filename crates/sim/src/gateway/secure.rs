@@ -1,0 +1,209 @@
+//! 3-D Secure (data-model: 3D Secure): whether a card's holder is authenticated, how it ends, and the proof of it in
+//! the answer. Which test card does what is in `test_card`; the challenge page is in `page`.
+//!
+//! | request | what happens |
+//! |---|---|
+//! | `threeDSecure.disable` = true, or the merchant's own payment (MIT) | goes without |
+//! | `eci`, `verificationId`, … of another server | held against each other and passed through |
+//! | `exemptionFlag` with `challengeIndicator`, 2.2 or higher | goes without; or `challengeIndicator` 03, 04: asks |
+//! | `threeRIInd`, `channel` | the merchant's own authentication, without a customer |
+//! | a card that takes part | browser fields and billing address are mandatory; then as the card says |
+//! | any other card | goes without |
+//!
+//! Assumed, as the interface is silent: the version is 2.2.0; `exemptionFlag` 01 is a low value, up to 30 euros (more
+//! is declined, 300.100.100), 02 a low risk, 03 a trusted shop, 04 a firm; `eci` 05, 06 and 07 (of a Mastercard-type
+//! card 02, 01 and 07) are authenticated, attempted and neither; `verificationId` is base64 of 20 bytes; ids are UUIDs.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::{Value, json};
+
+use super::answer;
+use super::form::{Form, Invalid};
+use super::issuer::Declined;
+use super::test_card::Secure;
+use pos_terms::money::Amount;
+
+/// How an authentication ended, or that it waits for the customer.
+pub(super) enum Authentication {
+    /// There was none.
+    Without,
+    /// `threeDSecure` of the answer.
+    Done(Value),
+    Refused(Value, Declined),
+    /// What it will be when the customer has given the right password.
+    Challenge(Value),
+}
+
+const REJECTED: Declined = Declined { code: "100.380.401", description: "user authentication failed", arc: *b"05" };
+const NEEDS_CUSTOMER: Declined = Declined {
+    code: "300.100.100",
+    description: "transaction declined (additional customer authentication required)",
+    arc: *b"1A",
+};
+
+/// The version that is spoken here.
+const VERSION: &str = "2.2.0";
+/// The most that is a low value, in cents of a euro.
+const LOW_VALUE: u64 = 3000;
+
+/// What version 2 wants to know of a browser, and of whoever pays (data-model: Customer, Billing address).
+const BROWSER: [&str; 7] = [
+    "customer.browser.acceptHeader",
+    "customer.browser.language",
+    "customer.browser.screenHeight",
+    "customer.browser.screenWidth",
+    "customer.browser.timezone",
+    "customer.browser.userAgent",
+    "customer.browser.javaEnabled",
+];
+const ADDRESS: [&str; 4] = ["billing.street1", "billing.city", "billing.postcode", "billing.country"];
+
+/// What only another server can know.
+const EXTERNAL: [&str; 5] = ["eci", "verificationId", "authenticationStatus", "dsTransactionId", "acsTransactionId"];
+
+fn field(name: &str) -> String {
+    format!("threeDSecure.{name}")
+}
+
+/// Authenticates the holder of a card.
+pub(super) fn authenticate(
+    form: &Form,
+    number: &str,
+    secure: Secure,
+    amount: Amount,
+) -> Result<Authentication, Invalid> {
+    let brand = answer::brand(number).unwrap_or_default();
+    if EXTERNAL.iter().any(|name| form.get(&field(name)).is_some()) {
+        let proof = external(form, brand)?;
+        return Ok(match form.get("threeDSecure.authenticationStatus") {
+            Some("N") => Authentication::Refused(proof, REJECTED),
+            _ => Authentication::Done(proof),
+        });
+    }
+    if form.is_true("threeDSecure.disable") {
+        return Ok(Authentication::Without);
+    }
+    let mut wants_challenge = false;
+    if let Some(flag) = form.get("threeDSecure.exemptionFlag") {
+        let indicator = form.get("threeDSecure.challengeIndicator").unwrap_or_default();
+        wants_challenge = matches!(indicator, "03" | "04");
+        let asked = json!({ "exemptionFlag": flag, "challengeIndicator": indicator, "version": form.get("threeDSecure.version") });
+        let is_low = amount.currency().code() == "EUR" && amount.minor() <= LOW_VALUE;
+        match (wants_challenge, flag) {
+            (false, "01") if !is_low => return Ok(Authentication::Refused(asked, NEEDS_CUSTOMER)),
+            (false, _) => return Ok(Authentication::Done(asked)),
+            (true, _) => {}
+        }
+    }
+    if form.first_under("threeDSecure.threeRIInd").or(form.first_under("threeDSecure.channel")).is_some() {
+        return Ok(Authentication::Done(proof(number, 'Y')));
+    }
+    if form.get("standingInstruction.source") == Some("MIT") || secure == Secure::NotEnrolled {
+        return Ok(Authentication::Without);
+    }
+    customer(form)?;
+    let done = |status| shows(form, proof(number, status));
+    Ok(match secure {
+        Secure::Challenge => Authentication::Challenge(done('Y')),
+        Secure::Frictionless if wants_challenge => Authentication::Challenge(done('Y')),
+        Secure::Frictionless => Authentication::Done(done('Y')),
+        Secure::Attempted => Authentication::Done(done('A')),
+        Secure::Unavailable => Authentication::Done(done('U')),
+        Secure::Rejected | Secure::NotEnrolled => Authentication::Refused(done('N'), REJECTED),
+    })
+}
+
+/// Browser and address of the customer, who sits before it.
+fn customer(form: &Form) -> Result<(), Invalid> {
+    let browser = if form.get("threeDSecure.deviceInfo").is_some() { &[][..] } else { &BROWSER[..] };
+    match browser.iter().chain(&ADDRESS).find(|name| form.get(name).is_none()) {
+        Some(name) => Err(Invalid::new(*name, "mandatory for 3-D Secure 2, in which this card takes part")),
+        None => Ok(()),
+    }
+}
+
+/// The amount that is authenticated is another one when the request says so (data-model: 3D Secure; Risk).
+fn shows(form: &Form, mut proof: Value) -> Value {
+    if let Some(amount) = form.get("threeDSecure.amount").or(form.get("risk.amount")) {
+        proof["amount"] = json!(amount);
+        proof["currency"] = json!(form.get("threeDSecure.currency").or(form.get("currency")));
+    }
+    proof
+}
+
+/// The proof that an authentication here ended so: Y authenticated, A attempted, U not available, N rejected.
+pub(super) fn proof(number: &str, status: char) -> Value {
+    let brand = answer::brand(number).unwrap_or_default();
+    let mut proof = json!({
+        "eci": eci(brand, status),
+        "version": VERSION,
+        "authenticationStatus": status.to_string(),
+        "dsTransactionId": uuid(),
+        "acsTransactionId": uuid(),
+    });
+    if matches!(status, 'Y' | 'A') {
+        let id = hex::decode([answer::new_id(), answer::new_id()].concat()).unwrap_or_default();
+        proof["verificationId"] = json!(STANDARD.encode(&id[..20]));
+    }
+    proof
+}
+
+fn uuid() -> String {
+    let id = answer::new_id();
+    format!("{}-{}-4{}-8{}-{}", &id[..8], &id[8..12], &id[13..16], &id[17..20], &id[20..])
+}
+
+/// How sure an authentication is, as the brand numbers it.
+fn eci(brand: &str, status: char) -> &'static str {
+    match (matches!(brand, "MASTER" | "MAESTRO"), status) {
+        (true, 'Y') => "02",
+        (true, 'A') => "01",
+        (false, 'Y') => "05",
+        (false, 'A') => "06",
+        _ => "07",
+    }
+}
+
+/// The proof of another server: what belongs together, and to the card's brand.
+pub(super) fn external(form: &Form, brand: &str) -> Result<Value, Invalid> {
+    let get = |name: &str| form.get(&field(name));
+    let eci_sent = form.required("threeDSecure.eci")?;
+    let status = ['Y', 'A', 'U'].into_iter().find(|status| eci(brand, *status) == eci_sent);
+    let Some(status) = status else {
+        return Err(Invalid::new("threeDSecure.eci", "is not one of this card's brand"));
+    };
+    let said = get("authenticationStatus");
+    if !matches!((said, status), (None, _) | (Some("N" | "U"), 'U') | (Some("Y"), 'Y') | (Some("A"), 'A')) {
+        return Err(Invalid::new("threeDSecure.authenticationStatus", "contradicts threeDSecure.eci"));
+    }
+    match get("verificationId") {
+        None if status != 'U' => {
+            return Err(Invalid::new("threeDSecure.verificationId", "required: this eci says that there is a proof"));
+        }
+        Some(id) if STANDARD.decode(id).map(|bytes| bytes.len()).ok() != Some(20) => {
+            return Err(Invalid::new("threeDSecure.verificationId", "is not base64 of 20 bytes"));
+        }
+        _ => {}
+    }
+    for name in ["dsTransactionId", "acsTransactionId"] {
+        if get(name).is_some_and(|id| !is_uuid(id)) {
+            return Err(Invalid::new(field(name), "is no UUID"));
+        }
+    }
+    if get("version").is_some_and(|version| version.starts_with('2')) && get("dsTransactionId").is_none() {
+        return Err(Invalid::new(field("dsTransactionId"), "required with version 2: it names the authentication"));
+    }
+    let mut proof = json!({});
+    for name in EXTERNAL.into_iter().chain(["version", "authType", "challengeMandatedIndicator"]) {
+        if let Some(value) = get(name) {
+            proof[name] = json!(value);
+        }
+    }
+    Ok(proof)
+}
+
+fn is_uuid(text: &str) -> bool {
+    let lengths = text.split('-').map(str::len);
+    lengths.eq([8, 4, 4, 4, 12]) && text.bytes().all(|c| c == b'-' || c.is_ascii_hexdigit())
+}

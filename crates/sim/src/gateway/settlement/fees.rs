@@ -1,0 +1,56 @@
+//! What the bank asks for its work, in cents of the merchant's account. The interface names the kinds of fees and no
+//! more; which of them are asked for what is ours.
+
+use crate::gateway::books::Booking;
+use crate::gateway::ledger::Kind;
+
+/// A kind of fee and what it costs.
+pub(super) type Fee = (&'static str, u64);
+
+/// For each file that settles anything.
+pub(super) const BATCH: Fee = ("BATCH", 10);
+/// For each month in which anything was booked, in the file after its last day.
+pub(super) const MONTHLY: Fee = ("MONTHLY", 1500);
+
+/// What a payment cost, beside the percentage on its settled row.
+pub(super) fn of(booking: &Booking) -> impl Iterator<Item = Fee> {
+    let entry = &booking.entry;
+    let approved = super::has_moved(entry);
+    let by_kind = match entry.kind {
+        Kind::PreAuthorisation => Some(("AUTH_FEE", 3)),
+        Kind::Capture => Some(("CAPTURE_FEE", 2)),
+        Kind::Reversal => Some(("CANCEL_FEE", 5)),
+        Kind::Refund => Some(("REFUND_FEE", 25)),
+        _ => None,
+    };
+    let has = |name: &str| entry.parameters.iter().any(|sent| sent == name);
+    let by_merchant = [
+        has("merchant.submerchantId").then_some(("SUBMERCHANT", 2)),
+        has("merchant.payFacId").then_some(("PAYMENT_FACILITATOR", 4)),
+    ];
+    by_kind.into_iter().chain(by_merchant.into_iter().flatten()).filter(move |_| approved)
+}
+
+/// What settling a sale costs: hundredths of a per cent of it by brand, and five cents, rounded half up.
+pub(super) fn on_sale(brand: Option<&str>, settled: u64) -> u64 {
+    let rate = match brand {
+        Some("VISA" | "MASTER" | "MAESTRO") => 90,
+        Some("AMEX" | "DINERS") => 250,
+        _ => 120,
+    };
+    settled.saturating_mul(rate).saturating_add(5_000) / 10_000 + 5
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sale_costs_its_percentage_and_five_cents() {
+        for (brand, settled, fee) in
+            [(Some("VISA"), 1234, 16), (Some("AMEX"), 1234, 36), (None, 100, 6), (Some("VISA"), 0, 5)]
+        {
+            assert_eq!(on_sale(brand, settled), fee, "{brand:?} {settled}");
+        }
+    }
+}

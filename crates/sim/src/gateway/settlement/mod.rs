@@ -1,0 +1,236 @@
+//! What the bank settles: the records of one settlement date, made of the ledger (data-model: Reconciliation file).
+//! Pure: bookings in, records out. How they are written is in `record`, what they cost in `fees`, what the cents of an
+//! amount choose in `disputes`.
+//!
+//! Assumed, as the interface is silent: the clearing institute is in UTC. It cuts off at midnight and settles on the
+//! next day; what was taken back whole before the cut-off is settled in neither direction. What was taken back later,
+//! or in part, is a row of its own, under the reference of the reversal. `SettlementAmount` is gross, and its fee
+//! stands beside it. A record is made of what had happened by the cut-off, so that the file of a date is the same
+//! whenever it is written.
+//!
+//! | booked | record |
+//! |---|---|
+//! | DB, CP approved | SETTLED DEBIT POS |
+//! | RF approved | SETTLED REFUND NEG |
+//! | CD approved | SETTLED CREDIT NEG |
+//! | RV approved, of a payment | SETTLED REFUND NEG |
+//! | RV approved, of a CD | SETTLED CREDIT POS |
+//! | PA and its increments, RV of a PA | none; a FEE |
+//! | declined, pending | none |
+
+mod disputes;
+mod fees;
+mod fx;
+mod record;
+
+use std::collections::HashMap;
+
+use chrono::{DateTime, Datelike, Days, NaiveDate, NaiveTime, Utc};
+
+use super::books::{Booking, Books};
+use super::ledger::{Kind, LedgerEntry, State};
+use disputes::Dispute;
+use pos_terms::money::Currency;
+
+pub(super) use disputes::help;
+pub(super) use record::{Record, csv, json};
+
+/// Days from the payment's settlement to its chargeback, and from there to the reversal of it.
+const CHARGEBACK_DAYS: u64 = 5;
+
+/// Pre-authorisation, capture, refund: a refund's payment is two steps away.
+const LONGEST_CHAIN: usize = 3;
+
+/// Who settles, and in what.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Account<'a> {
+    /// The entity that was paid.
+    pub entity: &'a str,
+    /// The merchant's account is in this currency.
+    pub currency: Currency,
+}
+
+/// The records that are settled on a date, in the order of the ledger: payments, then chargebacks, then fees.
+pub(super) fn settled_on(books: &Books, date: NaiveDate, account: Account<'_>) -> rusqlite::Result<Vec<Record>> {
+    let mut records = Vec::new();
+    let day = |before: u64| date.checked_sub_days(Days::new(before));
+    let (Some(day_before), Some(disputed), Some(won)) =
+        (day(1), day(1 + CHARGEBACK_DAYS), day(1 + 2 * CHARGEBACK_DAYS))
+    else {
+        return Ok(records);
+    };
+    let presented = Presented::on(books, day_before)?;
+    for booking in &presented.bookings {
+        let Some(mut record) = presented.settled(booking, account, date) else { continue };
+        record.match_to(&presented.matches(books, booking)?);
+        records.push(record);
+    }
+    for (day, is_won) in [(disputed, false), (won, true)] {
+        let presented = Presented::on(books, day)?;
+        for booking in &presented.bookings {
+            let Some(Dispute::Chargeback { code, reason, is_reversed }) = disputes::of(&booking.entry) else {
+                continue;
+            };
+            if is_won && !is_reversed {
+                continue;
+            }
+            if let Some(mut record) = presented.settled(booking, account, date) {
+                record.charge_back(&booking.entry.id, is_won, code, reason);
+                records.push(record);
+            }
+        }
+    }
+    let mut costs = Vec::new();
+    for booking in &presented.bookings {
+        costs.extend(fees::of(booking).map(|(what, cents)| Record::fee(what, cents, Some(booking), account, date)));
+    }
+    if !records.is_empty() {
+        let (what, cents) = fees::BATCH;
+        costs.push(Record::fee(what, cents, None, account, date));
+    }
+    if date.day() == 1 && books.count_between(seconds(day_before.with_day(1).unwrap_or(day_before), day_before))? > 0 {
+        let (what, cents) = fees::MONTHLY;
+        costs.push(Record::fee(what, cents, None, account, date));
+    }
+    records.extend(costs);
+    for (number, record) in (1..).zip(&mut records) {
+        record.set("settlement.id", format!("S-{}-{number:06}", date.format("%Y%m%d")));
+    }
+    Ok(records)
+}
+
+/// The first day and the last of which something was booked; `None` when nothing was.
+pub(super) fn booked_days(books: &Books) -> rusqlite::Result<Option<(NaiveDate, NaiveDate)>> {
+    let at = |seconds| DateTime::from_timestamp(seconds, 0).unwrap_or_default().date_naive();
+    Ok(books.first_and_last()?.map(|(first, last)| (at(first), at(last))))
+}
+
+/// The last date of which anything can be settled that was booked on `day`.
+pub(super) fn last_date(day: NaiveDate) -> NaiveDate {
+    day.checked_add_days(Days::new(1 + 2 * CHARGEBACK_DAYS)).unwrap_or(day)
+}
+
+/// What was booked on a day, and what was taken back of it before the cut-off.
+struct Presented {
+    bookings: Vec<Booking>,
+    /// Minor units that reversals of the same day took back, by payment.
+    taken_back: HashMap<String, u64>,
+    /// What the day's follow-ups refer to.
+    earlier: HashMap<String, Booking>,
+    /// The day's first second and its last.
+    span: (i64, i64),
+}
+
+impl Presented {
+    fn on(books: &Books, day: NaiveDate) -> rusqlite::Result<Self> {
+        let span = seconds(day, day);
+        let bookings = books.between(span)?;
+        let mut taken_back: HashMap<String, u64> = HashMap::new();
+        let mut earlier = HashMap::new();
+        for entry in bookings.iter().map(|booking| &booking.entry) {
+            let Some(of) = entry.refers_to.as_deref() else { continue };
+            if is_reversal(entry) {
+                let sum = taken_back.entry(of.to_owned()).or_default();
+                *sum = sum.saturating_add(entry.minor());
+            }
+            let mut of = Some(of.to_owned());
+            for _ in 0..LONGEST_CHAIN {
+                let Some(payment) = of.map(|id| books.find(&id)).transpose()?.flatten() else { break };
+                of = payment.entry.refers_to.clone();
+                earlier.insert(payment.entry.id.clone(), payment);
+            }
+        }
+        Ok(Self { bookings, taken_back, earlier, span })
+    }
+
+    /// The payment that it follows.
+    fn followed(&self, entry: &LedgerEntry) -> Option<&Booking> {
+        self.earlier.get(entry.refers_to.as_deref()?)
+    }
+
+    /// The record of a booking; `None` when nothing of it is settled.
+    fn settled(&self, booking: &Booking, account: Account<'_>, date: NaiveDate) -> Option<Record> {
+        let entry = &booking.entry;
+        let (payment_type, flow) = match entry.kind {
+            Kind::Debit | Kind::Capture if has_moved(entry) && !self.is_cancelled(entry) => ("DEBIT", "POS"),
+            Kind::Refund if has_moved(entry) => ("REFUND", "NEG"),
+            Kind::Credit if has_moved(entry) && !self.is_cancelled(entry) => ("CREDIT", "NEG"),
+            Kind::Reversal if is_reversal(entry) => {
+                match self.followed(entry) {
+                    // Before the cut-off, and all of it: nothing has happened.
+                    Some(of) if self.is_of_today(of) && self.is_cancelled(&of.entry) => return None,
+                    Some(of) if of.entry.kind == Kind::Credit => ("CREDIT", "POS"),
+                    Some(of) if of.entry.kind == Kind::PreAuthorisation => return None,
+                    _ => ("REFUND", "NEG"),
+                }
+            }
+            _ => return None,
+        };
+        let mut record = Record::of(booking, account, date);
+        if let Some(reference) = self.reference(entry) {
+            record.set("merchantTransactionId", reference);
+        }
+        record.set("recordType", "SETTLED");
+        record.set("transactionType", payment_type);
+        record.set("settlement.cashflow", flow);
+        let failed = disputes::of(entry) == Some(Dispute::Failed);
+        record.set("settlement.status", if failed { "FAILED" } else { "SUCCESS" });
+        if flow == "POS" && payment_type == "DEBIT" {
+            record.price(booking, account, failed);
+        }
+        Some(record)
+    }
+
+    /// Its own reference, or that of the payment that it follows.
+    fn reference<'a>(&'a self, entry: &'a LedgerEntry) -> Option<&'a str> {
+        let chain = std::iter::successors(Some(entry), |entry| self.followed(entry).map(|of| &of.entry));
+        chain.take(1 + LONGEST_CHAIN).find_map(|entry| entry.merchant_transaction_id.as_deref())
+    }
+
+    fn is_of_today(&self, of: &Booking) -> bool {
+        (self.span.0..=self.span.1).contains(&of.at)
+    }
+
+    /// All of it was taken back on its own day.
+    fn is_cancelled(&self, payment: &LedgerEntry) -> bool {
+        self.taken_back.get(&payment.id).is_some_and(|taken| *taken >= payment.minor())
+    }
+
+    /// The payments that the clearing institute's record could be: by the reference, and the kind.
+    fn matches(&self, books: &Books, booking: &Booking) -> rusqlite::Result<Vec<String>> {
+        if disputes::of(&booking.entry) == Some(Dispute::NotMatched) {
+            return Ok(Vec::new());
+        }
+        let Some(reference) = booking.entry.merchant_transaction_id.as_deref() else {
+            return Ok(vec![booking.entry.id.clone()]);
+        };
+        let all = books.search(&super::books::SearchFilter {
+            reference: Some(reference),
+            limit: record::MOST_MATCHES,
+            ..Default::default()
+        })?;
+        let same = |other: &Booking| other.entry.kind == booking.entry.kind && has_moved(&other.entry);
+        let others = all.into_iter().filter(|other| same(other) && other.entry.id != booking.entry.id);
+        Ok(std::iter::once(booking.entry.id.clone()).chain(others.map(|other| other.entry.id)).collect())
+    }
+}
+
+/// Approved, whatever became of it later.
+fn has_moved(entry: &LedgerEntry) -> bool {
+    matches!(entry.state, State::Approved | State::Reversed)
+}
+
+fn is_reversal(entry: &LedgerEntry) -> bool {
+    entry.kind == Kind::Reversal && entry.state == State::Approved
+}
+
+/// The first second of a day, and the last of another.
+pub(super) fn seconds(first: NaiveDate, last: NaiveDate) -> (i64, i64) {
+    let midnight = |day: NaiveDate| day.and_time(NaiveTime::MIN).and_utc().timestamp();
+    (midnight(first), midnight(last) + 86_399)
+}
+
+/// A time as the clearing institute writes it.
+fn time(at: i64) -> String {
+    DateTime::<Utc>::from_timestamp(at, 0).unwrap_or_default().format("%Y-%m-%d %H:%M:%S").to_string()
+}

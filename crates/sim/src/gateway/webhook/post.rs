@@ -1,0 +1,104 @@
+//! Sends notifications: one task for all URLs, which sends to several of them at once and to each one after the other.
+//! A receiver that hangs has a deadline, and holds up nobody else.
+
+use std::io;
+use std::sync::Arc;
+
+use reqwest::redirect::Policy;
+use reqwest::{Certificate, Client};
+use tokio::task::JoinSet;
+
+use super::Task;
+use crate::gateway::Options;
+use crate::gateway::server::Shared;
+
+/// Sends what is due until the gateway ends.
+pub(in crate::gateway) async fn run(shared: Arc<Shared>, options: Arc<Options>, mut client: Option<Client>) {
+    let mut sending = JoinSet::new();
+    loop {
+        let wait = {
+            let mut host = shared.host();
+            let now = host.clock.now();
+            for task in host.webhooks.due(now) {
+                if client.is_none() {
+                    client = self::client(&options).inspect_err(|why| tracing::error!("gateway: {why}")).ok();
+                }
+                sending.spawn(post(client.clone(), task));
+            }
+            // A clock that stands is put forward by somebody, who calls.
+            let next = host.webhooks.next_due().filter(|_| !host.clock.stands());
+            next.map(|next| (next - now).to_std().unwrap_or_default())
+        };
+        let later = async {
+            match wait {
+                Some(wait) => tokio::time::sleep(wait).await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            Some(Ok((hook, went))) = sending.join_next() => {
+                let mut host = shared.host();
+                let now = host.clock.now();
+                host.webhooks.sent(&hook, went, now);
+            }
+            () = shared.posted.notified() => {}
+            () = later => {}
+        }
+    }
+}
+
+/// Who sends: no redirect, no proxy, a deadline; only the authorities of a file, if one is named.
+pub(in crate::gateway) fn client(options: &Options) -> io::Result<Client> {
+    // Installed already by another part of this program: as good.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let unusable = |error: reqwest::Error| io::Error::new(io::ErrorKind::InvalidInput, format!("webhooks: {error}"));
+    let mut client = Client::builder()
+        .user_agent(concat!("pos-sim/", env!("CARGO_PKG_VERSION")))
+        .redirect(Policy::none())
+        .retry(reqwest::retry::never())
+        .no_proxy()
+        .referer(false)
+        .timeout(options.webhook_timeout)
+        .pool_max_idle_per_host(1);
+    if let Some(pem) = &options.webhook_ca {
+        client = client.tls_certs_only(Certificate::from_pem_bundle(pem.as_bytes()).map_err(unusable)?);
+    }
+    client.build().map_err(unusable)
+}
+
+async fn post(client: Option<Client>, task: Task) -> (String, Result<(), String>) {
+    let Some(client) = client else { return (task.hook, Err("this program cannot make an HTTPS client".to_owned())) };
+    let request = client.post(&task.url);
+    let request = match &task.key {
+        None => request.header("content-type", "application/json; charset=UTF-8").body(task.body.to_string()),
+        Some(key) => {
+            let sealed = key.seal(&task.body);
+            request
+                .header("content-type", "text/plain; charset=UTF-8")
+                .header("x-initialization-vector", sealed.vector)
+                .header("x-authentication-tag", sealed.tag)
+                .body(sealed.body)
+        }
+    };
+    let went = match request.send().await {
+        Ok(answer) if answer.status().is_success() => Ok(()),
+        Ok(answer) if answer.status().is_redirection() => {
+            Err(format!("{}: redirects are not followed; register the address that it leads to", answer.status()))
+        }
+        Ok(answer) => Err(answer.status().to_string()),
+        Err(error) if error.is_timeout() => {
+            Err("no answer within its time; the receiver hangs or is too slow".to_owned())
+        }
+        // Its words may name the URL, which may hold a secret.
+        Err(error) => Err(cause(&error.without_url())),
+    };
+    (task.hook, went)
+}
+
+/// The innermost words of an error: the outer ones only say that a request failed.
+fn cause(error: &dyn std::error::Error) -> String {
+    match error.source() {
+        Some(source) => cause(source),
+        None => error.to_string(),
+    }
+}

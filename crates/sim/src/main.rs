@@ -1,0 +1,66 @@
+//! `pos-sim`: the outside world on a desk. Each device alone on its real wire, or a whole shop.
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+use pos_sim::{fault, gateway::args as gateway, printer, reader, shop, till};
+
+/// The simulated world around pos-agent: reader, gateway, printer, faults on a line, or a whole shop.
+#[derive(Parser)]
+#[command(version)]
+struct Cli {
+    #[command(subcommand)]
+    device: Device,
+}
+
+#[derive(Subcommand)]
+enum Device {
+    /// A whole shop with a real agent (`cargo demo`).
+    Demo(shop::demo::Args),
+    /// A card reader (Miura MPI) on a pty or TCP, with a deck of test cards.
+    Reader(reader::args::Args),
+    /// The payment gateway over HTTPS, with its own CA.
+    Gateway(gateway::Args),
+    /// A receipt printer on TCP or a pty: shows its paper as text and as pictures.
+    Printer(printer::Args),
+    /// A till with a protocol of its own, before a terminal.
+    Till(till::Args),
+    /// Faults on a TCP line: delay, loss, flipped bits, cuts.
+    Fault(fault::FaultArgs),
+}
+
+/// `EX_USAGE` of sysexits.
+const USAGE: u8 = 64;
+/// `EX_SOFTWARE` of sysexits.
+const SOFTWARE: u8 = 70;
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Nobody is left to tell when the terminal is gone.
+            let _ = error.print();
+            // clap's own 2 would be a cancelled sale (`demo --once` ends as the sale did).
+            return ExitCode::from(if error.use_stderr() { USAGE } else { 0 });
+        }
+    };
+    let done = match cli.device {
+        Device::Demo(args) => shop::demo::run(args).await,
+        Device::Reader(args) => reader::args::run(args).await.map(|()| 0),
+        Device::Gateway(args) => gateway::run(args).await.map(|()| 0),
+        Device::Printer(args) => printer::run(args).await.map(|()| 0),
+        Device::Till(args) => till::run(args).await,
+        Device::Fault(args) => fault::run(args).await.map(|()| 0),
+    };
+    match done {
+        Ok(code) => ExitCode::from(code),
+        Err(error) => {
+            #[allow(clippy::print_stderr, reason = "a program speaks to a person")]
+            {
+                eprintln!("pos-sim: {error}");
+            }
+            ExitCode::from(if error.kind() == std::io::ErrorKind::InvalidInput { USAGE } else { SOFTWARE })
+        }
+    }
+}

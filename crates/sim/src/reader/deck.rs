@@ -1,0 +1,323 @@
+//! A virtual card: what is printed in and on it, and how it behaves. All of them are in `deck::cards`. Nothing here
+//! knows a reader.
+
+pub use self::cards::DECK;
+
+mod cards;
+
+/// A virtual card.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Card {
+    /// What a person calls it: `chip-pin`.
+    pub name: &'static str,
+    /// Primary account number.
+    pub pan: &'static str,
+    /// PAN sequence number.
+    pub psn: u8,
+    /// Expiry, YYMM.
+    pub expiry: &'static str,
+    /// Service code of stripe and track 2 equivalent.
+    pub service_code: &'static str,
+    /// Discretionary data of track 2, ten digits.
+    pub discretionary: &'static str,
+    /// The PIN that the issuer knows and the cardholder types.
+    pub pin: &'static str,
+    /// Cardholder name as on track 1 and in tag 5F20.
+    pub holder: &'static str,
+    /// Application label (tag 50).
+    pub label: &'static str,
+    /// Application identifier (tags 4F, 84, 9F06).
+    pub aid: &'static [u8],
+    /// What else is on the chip.
+    pub applications: Applications,
+    /// PINs that the cardholder mistypes before the right one, at each payment.
+    pub mistakes: u8,
+    /// PINs that a chip which checks them itself will try (9F17), at first.
+    pub tries: u8,
+    /// Issuer country code (5F28), BCD; that of the terminal when `None`.
+    pub country: Option<[u8; 2]>,
+    /// Application currency code (9F42), BCD; not on the card when `None`.
+    pub currency: Option<[u8; 2]>,
+    /// What is special about it, in a few words.
+    pub about: &'static str,
+    /// Its contacts.
+    pub chip: Chip,
+    /// Its antenna.
+    pub tap: Tap,
+    /// Whether it has a magnetic stripe.
+    pub stripe: bool,
+}
+
+/// An application of a card.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Application {
+    /// Application identifier (tags 4F, 84, 9F06).
+    pub aid: &'static [u8],
+    /// Application label (tag 50).
+    pub label: &'static str,
+}
+
+/// Which applications a reader finds on a chip.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Applications {
+    /// One.
+    One,
+    /// Two: the cardholder chooses between the card's own and this.
+    Choice(Application),
+    /// The card's own is blocked (SELECT answers 6283; EMV Book 1, 12.4): this is left.
+    OnlyOther(Application),
+}
+
+/// What is behind the contacts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Chip {
+    /// No contacts at all: the slot finds no chip.
+    None,
+    /// A chip that works.
+    Works {
+        /// How the cardholder is verified.
+        cvm: Cvm,
+        /// The first cryptogram.
+        first: First,
+        /// What it does with the host's answer.
+        second: Second,
+    },
+    /// No answer to reset: the reader says 9F30, card read error.
+    Mute,
+    /// No application that the reader knows: the reader says 9F28, unsupported card.
+    Foreign,
+    /// Blocked by its issuer, SELECT answers 6A81 (EMV Book 1, 12.3.2): the reader says 9F25, bad card, no swipe
+    /// allowed.
+    Blocked,
+}
+
+/// Cardholder verification.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cvm {
+    /// None.
+    None,
+    /// The PIN goes to the issuer.
+    OnlinePin,
+    /// The chip checks the PIN.
+    OfflinePin,
+    /// The cardholder signs the receipt.
+    Signature,
+    /// The cardholder's own device has verified him (a phone).
+    OwnDevice,
+}
+
+/// The first cryptogram of a chip.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum First {
+    /// Asks the issuer (ARQC, template E4).
+    Asks,
+    /// Approves by itself (TC, template E3).
+    Approves,
+    /// Declines by itself (AAC, template E5).
+    Declines,
+}
+
+/// The second cryptogram of a chip. In any case an ARC other than `00`, a wrong tag 91, and a card status update that
+/// does not approve give an AAC.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Second {
+    /// TC for ARC `00` with a right tag 91; without one AAC (issuer authentication mandatory).
+    NeedsIssuer,
+    /// TC for ARC `00` with a right tag 91 or with none (issuer authentication optional, as many real cards).
+    TakesNoIssuer,
+    /// Always AAC.
+    Refuses,
+}
+
+/// What is behind the antenna.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tap {
+    /// No antenna: nothing happens.
+    None,
+    /// EMV mode.
+    Emv(Cvm),
+    /// Magstripe mode: track 2, no cryptogram.
+    Magstripe,
+    /// The card wants its contacts: the reader says 9FC3.
+    Insert,
+}
+
+/// A way to present a card.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, clap::ValueEnum)]
+pub enum CardEntry {
+    /// Into the slot.
+    Insert,
+    /// On the antenna.
+    Tap,
+    /// Through the stripe reader.
+    Swipe,
+}
+
+/// What an issuer must know of a card; its application keys come from [`crate::keys::TEST_IMK_AC`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct IssuerRecord {
+    /// The card's name in the deck, for messages.
+    pub card: &'static str,
+    /// Primary account number.
+    pub pan: &'static str,
+    /// PAN sequence number.
+    pub psn: u8,
+    /// Expiry, YYMM.
+    pub expiry: &'static str,
+    /// The PIN.
+    pub pin: &'static str,
+}
+
+/// The card of this name.
+#[must_use]
+pub fn card(name: &str) -> Option<&'static Card> {
+    DECK.iter().find(|card| card.name == name)
+}
+
+/// Every card as its issuer knows it.
+pub fn issuer_records() -> impl Iterator<Item = IssuerRecord> {
+    DECK.iter().map(|&Card { name, pan, psn, expiry, pin, .. }| IssuerRecord { card: name, pan, psn, expiry, pin })
+}
+
+impl Card {
+    /// The ways to present it that begin a sale which can be approved, or declined by the card or its issuer; none for
+    /// a blocked card. What comes after a way that the reader refuses says [`Self::after`].
+    #[must_use]
+    pub fn entries(&self) -> &'static [CardEntry] {
+        match (self.chip, self.tap) {
+            (Chip::Blocked, _) => &[],
+            (Chip::None, Tap::None) => &[CardEntry::Swipe],
+            (Chip::None, _) => &[CardEntry::Tap],
+            (_, Tap::None) => &[CardEntry::Insert],
+            _ => &[CardEntry::Insert, CardEntry::Tap],
+        }
+    }
+
+    /// What the cardholder has to do next when this way of presenting is refused: the chip failed, the tap wants
+    /// contacts, or a chip card was swiped. `None` when the way is good.
+    #[must_use]
+    pub fn after(&self, entry: CardEntry) -> Option<CardEntry> {
+        match entry {
+            CardEntry::Insert if matches!(self.chip, Chip::Mute | Chip::Foreign) => Some(CardEntry::Swipe),
+            CardEntry::Tap if self.tap == Tap::Insert => Some(CardEntry::Insert),
+            CardEntry::Swipe if self.service_code.starts_with(['2', '6']) => Some(CardEntry::Insert),
+            _ => None,
+        }
+    }
+
+    /// The applications that can be chosen, in the card's order.
+    #[must_use]
+    pub fn candidates(&self) -> Vec<Application> {
+        let own = Application { aid: self.aid, label: self.label };
+        match self.applications {
+            Applications::One => vec![own],
+            Applications::Choice(other) => vec![own, other],
+            Applications::OnlyOther(other) => vec![other],
+        }
+    }
+
+    /// A PIN that is not the card's.
+    #[must_use]
+    pub fn wrong_pin(&self) -> &'static str {
+        if self.pin == "9999" { "0000" } else { "9999" }
+    }
+
+    /// Track 1 with its sentinels. The only known swipe (readers: 8.4, M1) has no LRC character here: its tag 5F21 has
+    /// 70 bytes, which end with the `?`.
+    #[must_use]
+    pub fn track1(&self) -> String {
+        let Self { pan, holder, expiry, service_code, discretionary, .. } = self;
+        format!("%B{pan}^{holder}^{expiry}{service_code}{discretionary}000000?")
+    }
+
+    /// Track 2 with sentinels and LRC character (ISO 7811: 5-bit characters from 30; the LRC makes their exclusive-or
+    /// zero).
+    #[must_use]
+    pub fn track2(&self) -> String {
+        let Self { pan, expiry, service_code, discretionary, .. } = self;
+        let mut track = format!(";{pan}={expiry}{service_code}{discretionary}?");
+        track.push(char::from(0x30 + track.bytes().fold(0, |lrc, c| lrc ^ (c & 0x0F))));
+        track
+    }
+
+    /// Track 2 as a reader shows it (DFAE22): six and four digits, expiry and service code open, all else `*`, the LRC
+    /// too.
+    #[must_use]
+    pub fn masked_track2(&self) -> String {
+        let Self { expiry, service_code, discretionary, .. } = self;
+        format!(";{}={expiry}{service_code}{}?*", self.masked_pan('*'), "*".repeat(discretionary.len()))
+    }
+
+    /// Tag 57 as the digits of its bytes, padded with F to whole bytes.
+    #[must_use]
+    pub fn track2_equivalent(&self) -> String {
+        let Self { pan, expiry, service_code, discretionary, .. } = self;
+        padded(format!("{pan}D{expiry}{service_code}{discretionary}"))
+    }
+
+    /// Tag 5A as the digits of its bytes, padded with F to whole bytes.
+    #[must_use]
+    pub fn pan_digits(&self) -> String {
+        padded(self.pan.to_owned())
+    }
+
+    /// The PAN of which six and four digits are open and the others `mask`.
+    #[must_use]
+    pub fn masked_pan(&self, mask: char) -> String {
+        let last = self.pan.len() - 4;
+        self.pan.chars().enumerate().map(|(n, c)| if (6..last).contains(&n) { mask } else { c }).collect()
+    }
+}
+
+fn padded(mut digits: String) -> String {
+    if digits.len() % 2 == 1 {
+        digits.push('F');
+    }
+    digits
+}
+
+#[cfg(test)]
+mod tests {
+    use super::cards::PLAIN;
+    use super::*;
+    use pos_terms::emv::luhn;
+
+    #[test]
+    fn every_card_has_a_name_and_a_number_of_its_own() {
+        let names: std::collections::HashSet<_> = DECK.iter().map(|card| card.name).collect();
+        let pans: std::collections::HashSet<_> = DECK.iter().map(|card| card.pan).collect();
+        assert_eq!((names.len(), pans.len()), (DECK.len(), DECK.len()));
+        for card in DECK {
+            assert!(luhn::is_valid(card.pan), "{}", card.name);
+            assert!(card.track1().len() <= 80 && card.track2().len() <= 41, "{}", card.name);
+            assert_eq!(card.entries().is_empty(), card.name == "blocked");
+            assert!(!card.about.is_empty() && card.wrong_pin() != card.pin, "{}", card.name);
+            assert!(card.candidates().iter().all(|application| application.label.len() <= 16));
+        }
+        assert_eq!(issuer_records().count(), DECK.len());
+    }
+
+    // Typed from documents (readers: 8.4, M1); the bytes are never edited to make a test pass. (Their track 1 differs
+    // from ours in the discretionary data only.)
+    #[test]
+    fn the_tracks_are_built_as_a_real_swipe() {
+        let card = Card {
+            pan: "4761739001010010",
+            holder: "VISA ACQUIRER TEST CARD 05",
+            expiry: "1512",
+            discretionary: "1143857589",
+            ..PLAIN
+        };
+        assert_eq!(card.track2(), ";4761739001010010=15122011143857589?<");
+        assert_eq!(card.track1(), "%B4761739001010010^VISA ACQUIRER TEST CARD 05^15122011143857589000000?");
+        assert_eq!(card.masked_track2(), ";476173******0010=1512201**********?*");
+    }
+
+    // Typed from documents (readers: 2.13): the captured E4 of a UK contact card.
+    #[test]
+    fn tag_57_and_the_masks_are_those_of_a_real_chip() {
+        let card = Card { pan: "4761739001010119", expiry: "1512", ..PLAIN };
+        assert_eq!(card.track2_equivalent(), "4761739001010119D15122011758989389");
+        assert_eq!(card.masked_pan('F'), "476173FFFFFF0119");
+    }
+}

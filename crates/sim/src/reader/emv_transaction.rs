@@ -1,0 +1,263 @@
+//! One EMV transaction between the kernel and a card: what is signed, what the card decides first and after the host's
+//! answer (readers: 2.5, 2.6; EMV Book 3). No messages and no keys of the reader here; which elements come out is in
+//! `elements`.
+
+mod elements;
+
+use super::deck::{Application, Card, Chip, Cvm, First, Second, Tap};
+use super::keys::bytes;
+use super::message::{self, StatusWord};
+use crate::keys::TEST_IMK_AC;
+use crate::keys::cryptogram::{CSU_APPROVED, CardKey, Issuer};
+
+/// What START asked for.
+#[derive(Clone, Copy)]
+pub(super) struct StartTerms {
+    pub(super) kind: u8,
+    pub(super) amount: [u8; 6],
+    pub(super) other: [u8; 6],
+    pub(super) date: [u8; 3],
+    pub(super) currency: [u8; 2],
+}
+
+impl StartTerms {
+    /// Reads the elements that START and START CONTACTLESS have in common.
+    pub(super) fn read(elements: &[u8]) -> Result<Self, StatusWord> {
+        // Demanded, but in none of the lists of elements that come out.
+        let _time: [u8; 3] = message::need(elements, 0x9F21)?;
+        Ok(Self {
+            kind: message::need::<1>(elements, 0x9C)?[0],
+            amount: message::need(elements, 0x9F02)?,
+            other: message::get(elements, 0x9F03)?.unwrap_or_default(),
+            date: message::need(elements, 0x9A)?,
+            currency: message::need(elements, 0x5F2A)?,
+        })
+    }
+
+    /// What the cardholder sees of them.
+    pub(super) fn money(&self) -> message::CommandMoney {
+        message::CommandMoney { amount: self.amount, currency: self.currency }
+    }
+}
+
+/// What the reader puts into every transaction.
+#[derive(Clone)]
+pub(super) struct Terminal {
+    pub(super) serial: String,
+    pub(super) country: [u8; 2],
+    pub(super) pin_key: bool,
+    /// Whether clear 57 and 5A stay inside.
+    pub(super) secured: bool,
+}
+
+/// A card's decision: the template it comes in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Decision {
+    /// TC, E3.
+    Approved,
+    /// ARQC, E4.
+    Online,
+    /// AAC, E5.
+    Declined,
+}
+
+/// How the cardholder was verified.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Verified {
+    NotAsked,
+    /// A PIN was entered for the issuer.
+    PinEntered,
+    PinBypassed,
+    /// The chip has found the PIN right.
+    PinRight,
+    /// The chip takes no PIN (any more).
+    PinTriesExceeded,
+}
+
+/// Which PIN a card wants.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum WantsPin {
+    No,
+    /// For the issuer.
+    Online,
+    /// For the chip.
+    Offline,
+}
+
+/// How the card was presented.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Interface {
+    Contact,
+    Contactless,
+}
+
+/// One transaction with one card.
+pub(super) struct EmvTransaction {
+    pub(super) card: &'static Card,
+    pub(super) interface: Interface,
+    /// PINs that were typed wrong so far.
+    pub(super) mistakes: u8,
+    application: Application,
+    terminal: Terminal,
+    terms: StartTerms,
+    pub(super) atc: [u8; 2],
+    unpredictable: [u8; 4],
+    sequence: [u8; 4],
+    verified: Verified,
+    tvr: [u8; 5],
+    tsi: [u8; 2],
+    /// The card's CVR, bytes 2 to 4 (9F10 is 06 01 12 03 CVR; security: 1.5).
+    cvr: [u8; 3],
+    /// The TLVs that the ARQC covers and the ARQC, to check the issuer's answer.
+    asked: Vec<u8>,
+    /// Results of issuer scripts (9F5B).
+    script_results: Vec<u8>,
+    /// Bits of TVR byte 5 that were set after the last cryptogram.
+    late: u8,
+}
+
+/// The numbers that make a transaction its own.
+pub(super) struct Numbers {
+    pub(super) atc: u16,
+    pub(super) unpredictable: u32,
+    pub(super) sequence: u32,
+}
+
+impl EmvTransaction {
+    pub(super) fn new(
+        card: &'static Card,
+        application: Application,
+        interface: Interface,
+        terminal: Terminal,
+        terms: StartTerms,
+        numbers: &Numbers,
+    ) -> Self {
+        let contact = interface == Interface::Contact;
+        // TVR byte 2 bit 7: expired application (EMV Book 3, 10.4.3 and C5).
+        let expired = contact && bytes(card.expiry)[..] < terms.date[..2];
+        Self {
+            card,
+            interface,
+            mistakes: 0,
+            application,
+            terminal,
+            terms,
+            atc: numbers.atc.to_be_bytes(),
+            unpredictable: numbers.unpredictable.to_be_bytes(),
+            sequence: bcd(numbers.sequence),
+            verified: Verified::NotAsked,
+            // Byte 4 bit 8: transaction exceeds floor limit (EMV Book 3, C5).
+            tvr: if contact { [0, u8::from(expired) << 6, 0, 0x80, 0] } else { [0; 5] },
+            // CVM and terminal risk management performed, card risk management performed (EMV Book 3, C6).
+            tsi: [0x68, 0],
+            cvr: [0xA0, 0xB8, 0x00],
+            asked: Vec::new(),
+            script_results: Vec::new(),
+            late: 0,
+        }
+    }
+
+    fn cvm(&self) -> Cvm {
+        match (self.interface, self.card.chip, self.card.tap) {
+            (Interface::Contact, Chip::Works { cvm, .. }, _) => cvm,
+            (Interface::Contactless, _, Tap::Emv(cvm)) => cvm,
+            _ => Cvm::None,
+        }
+    }
+
+    /// Whether the cardholder must enter a PIN, and for whom.
+    pub(super) fn wants_pin(&self) -> WantsPin {
+        match self.cvm() {
+            Cvm::OnlinePin if self.terminal.pin_key => WantsPin::Online,
+            Cvm::OfflinePin => WantsPin::Offline,
+            _ => WantsPin::No,
+        }
+    }
+
+    /// Notes how PIN entry ended.
+    pub(super) fn verified(&mut self, how: Verified) {
+        self.verified = how;
+        // TVR byte 3: bit 8 cardholder verification not successful, bit 6 PIN try limit exceeded, bit 4 PIN pad present
+        // but PIN not entered, bit 3 online PIN entered (EMV Book 3, C5).
+        self.tvr[2] |= match how {
+            Verified::NotAsked | Verified::PinRight => 0,
+            Verified::PinEntered => 0x04,
+            Verified::PinBypassed => 0x08,
+            Verified::PinTriesExceeded => 0xA0,
+        };
+    }
+
+    /// The card's first decision; contactless cards always ask the issuer.
+    pub(super) fn first(&mut self) -> Decision {
+        let decision = match (self.interface, self.card.chip) {
+            (Interface::Contact, Chip::Works { first: First::Approves, .. }) => Decision::Approved,
+            (Interface::Contact, Chip::Works { first: First::Declines, .. }) => Decision::Declined,
+            _ => Decision::Online,
+        };
+        // CVR byte 2 of Visa: bits 8-7 second cryptogram (10 not requested), bits 6-5 the first (00 AAC, 01 TC, 10
+        // ARQC).
+        self.cvr[0] = match decision {
+            Decision::Approved => 0x90,
+            Decision::Online => 0xA0,
+            Decision::Declined => 0x80,
+        };
+        self.asked = self.signed(decision);
+        decision
+    }
+
+    /// The card's decision after the host's answer (EMV Book 3, 10.9): `arc` 8A, `authentication` 91.
+    pub(super) fn second(&mut self, arc: [u8; 2], authentication: Option<&[u8]>) -> Decision {
+        if self.interface == Interface::Contactless {
+            // The issuer's data are not given to the card (readers: 2.6).
+            return if arc == *b"00" { Decision::Approved } else { Decision::Declined };
+        }
+        let issuer_agrees = authentication.map(|value| {
+            // TSI byte 1 bit 5: issuer authentication was performed.
+            self.tsi[0] |= 0x10;
+            let right = self.key().accepts(&self.asked, value).unwrap_or(false);
+            if !right {
+                // TVR byte 5 bit 7: issuer authentication failed.
+                self.tvr[4] |= 0x40;
+            }
+            right && value.get(5).is_some_and(|byte| byte & CSU_APPROVED[1] != 0)
+        });
+        let Chip::Works { second, .. } = self.card.chip else { return Decision::Declined };
+        let approved = match (second, issuer_agrees) {
+            (Second::Refuses, _) | (_, Some(false)) | (Second::NeedsIssuer, None) => false,
+            (Second::NeedsIssuer | Second::TakesNoIssuer, Some(true)) | (Second::TakesNoIssuer, None) => true,
+        };
+        let decision = if approved && arc == *b"00" { Decision::Approved } else { Decision::Declined };
+        self.cvr[0] = if decision == Decision::Approved { 0x60 } else { 0x20 };
+        decision
+    }
+
+    /// The ARQC, which scripts are bound to.
+    pub(super) fn arqc(&self) -> Option<[u8; 8]> {
+        message::value(&self.asked, 0x9F26)?.try_into().ok()
+    }
+
+    /// Notes how a script ended (9F5B; EMV Book 4, A4): 20 done, 1n failed at command n. `before` the last cryptogram
+    /// or after it.
+    pub(super) fn script_ran(&mut self, id: [u8; 4], failed_at: Option<u8>, before: bool) {
+        // TSI byte 1 bit 3: script processing was performed.
+        self.tsi[0] |= 0x04;
+        self.script_results.push(failed_at.map_or(0x20, |command| 0x10 | command.min(0x0F)));
+        self.script_results.extend(id);
+        // TVR byte 5: bit 6 failed before the final GENERATE AC, bit 5 after it (EMV Book 3, C5).
+        match (failed_at, before) {
+            (None, _) => {}
+            (Some(_), true) => self.tvr[4] |= 0x20,
+            (Some(_), false) => self.late |= 0x10,
+        }
+    }
+
+    fn key(&self) -> CardKey {
+        Issuer::new(TEST_IMK_AC).card_key(self.card.pan, self.card.psn).expect("the deck holds valid card numbers")
+    }
+}
+
+/// Eight decimal digits.
+fn bcd(number: u32) -> [u8; 4] {
+    let digits = format!("{:08}", number % 100_000_000);
+    bytes(&digits).try_into().expect("eight digits are four bytes")
+}

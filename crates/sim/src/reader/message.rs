@@ -1,0 +1,200 @@
+//! The simulated reader's own reading and writing of messages: commands apart, TLVs together (readers: 2.1, 2.4, 2.11).
+//!
+//! Only the packets are shared with the agent (`pos_reader_link`, which frozen captures keep honest); what is inside
+//! them is written a second time here, so that one misreading of the protocol cannot hide at both ends.
+
+use std::fmt;
+
+use pos_terms::emv::{Tag, tlv};
+use pos_terms::money::Currency;
+
+/// A status word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct StatusWord(pub(super) u16);
+
+impl StatusWord {
+    pub(super) const OK: Self = Self(0x9000);
+    pub(super) const WRONG_LENGTH: Self = Self(0x6700);
+    pub(super) const UNKNOWN_COMMAND: Self = Self(0x6D00);
+    pub(super) const INVALID_PARAMETER: Self = Self(0x9F0F);
+    pub(super) const INVALID_INPUT: Self = Self(0x9F14);
+    pub(super) const INVALID_DATA: Self = Self(0x9F21);
+    pub(super) const NOT_READY: Self = Self(0x9F22);
+    pub(super) const NO_CARD: Self = Self(0x9F23);
+    pub(super) const BAD_CARD: Self = Self(0x9F25);
+    pub(super) const NOT_ALLOWED: Self = Self(0x9F26);
+    pub(super) const DATA_MISSING: Self = Self(0x9F27);
+    pub(super) const UNSUPPORTED_CARD: Self = Self(0x9F28);
+    pub(super) const CARD_READ_ERROR: Self = Self(0x9F30);
+    pub(super) const CANCELLED: Self = Self(0x9F41);
+    pub(super) const TIMED_OUT: Self = Self(0x9F42);
+    pub(super) const CARD_INSERTED: Self = Self(0x9F43);
+    pub(super) const CARD_SWIPED: Self = Self(0x9F44);
+    pub(super) const INSERT_CARD: Self = Self(0x9FC3);
+    pub(super) const NO_PIN_KEY: Self = Self(0x9FE0);
+    pub(super) const NOTHING_TYPED: Self = Self(0x9FE2);
+    pub(super) const NO_KEY_LEFT: Self = Self(0x9FE5);
+}
+
+/// A command as it came: CLA INS P1 P2 [Lc data].
+#[derive(Clone, Copy)]
+pub(super) struct Command<'a> {
+    /// CLA and INS.
+    pub(super) code: u16,
+    pub(super) p1: u8,
+    /// Lc has three bytes, 00 first.
+    pub(super) extended: bool,
+    pub(super) data: &'a [u8],
+}
+
+impl<'a> Command<'a> {
+    /// Reads it. Lc and data are left out together; one byte alone after P2 is an Le (readers: 2.1).
+    pub(super) fn parse(bytes: &'a [u8]) -> Result<Self, StatusWord> {
+        let (&[cla, ins, p1, _p2], rest) = bytes.split_first_chunk().ok_or(StatusWord::WRONG_LENGTH)?;
+        let mut extended = false;
+        let data = match rest {
+            [] | [_] => &[],
+            [0, high, low, data @ ..] if data.len() == usize::from(u16::from_be_bytes([*high, *low])) => {
+                extended = true;
+                data
+            }
+            [lc, data @ ..] if data.len() == usize::from(*lc) || data.len() == usize::from(*lc) + 1 => {
+                &data[..usize::from(*lc)]
+            }
+            _ => return Err(StatusWord::WRONG_LENGTH),
+        };
+        Ok(Self { code: u16::from_be_bytes([cla, ins]), p1, extended, data })
+    }
+
+    /// The elements of its E0 template.
+    pub(super) fn elements(&self) -> Result<&'a [u8], StatusWord> {
+        let mut objects = tlv::walk(self.data);
+        match (objects.next(), objects.next()) {
+            (Some(Ok(object)), None) if object.tag == Tag(0xE0) => {
+                tlv::visit(object.value, &mut |_| {}).map_err(|_| StatusWord::INVALID_DATA)?;
+                Ok(object.value)
+            }
+            (None, _) => Err(StatusWord::DATA_MISSING),
+            _ => Err(StatusWord::INVALID_DATA),
+        }
+    }
+}
+
+/// Money as a command carries it: tags 9F02 and 5F2A.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct CommandMoney {
+    pub(super) amount: [u8; 6],
+    pub(super) currency: [u8; 2],
+}
+
+impl CommandMoney {
+    /// The two elements among those of a command.
+    pub(super) fn read(elements: &[u8]) -> Result<Self, StatusWord> {
+        Ok(Self { amount: need(elements, 0x9F02)?, currency: need(elements, 0x5F2A)? })
+    }
+
+    /// Digits that are typed in its currency, as a cardholder reads them: `12.34 EUR`.
+    pub(super) fn in_its_currency(self, digits: &str) -> String {
+        let currency = Currency::from_bcd(self.currency);
+        let decimals = currency.map_or(0, |currency| usize::from(currency.exponent()));
+        let digits = format!("{:0>1$}", digits.trim_start_matches('0'), decimals + 1);
+        let (whole, part) = digits.split_at(digits.len() - decimals);
+        let dot = if part.is_empty() { "" } else { "." };
+        format!("{whole}{dot}{part} {}", currency.map_or("?", Currency::code))
+    }
+}
+
+impl fmt::Display for CommandMoney {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.in_its_currency(&hex::encode(self.amount)))
+    }
+}
+
+/// The element `tag` of a command's elements, which must have `N` bytes.
+pub(super) fn need<const N: usize>(elements: &[u8], tag: u32) -> Result<[u8; N], StatusWord> {
+    get(elements, tag)?.ok_or(StatusWord::DATA_MISSING)
+}
+
+/// The element `tag`, which must have `N` bytes when it is there.
+pub(super) fn get<const N: usize>(elements: &[u8], tag: u32) -> Result<Option<[u8; N]>, StatusWord> {
+    value(elements, tag).map(|value| value.try_into().map_err(|_| StatusWord::INVALID_DATA)).transpose()
+}
+
+/// The value of the element `tag`.
+pub(super) fn value(elements: &[u8], tag: u32) -> Option<&[u8]> {
+    tlv::walk(elements).flatten().find(|object| object.tag == Tag(tag)).map(|object| object.value)
+}
+
+/// Appends one object.
+pub(super) fn put(out: &mut Vec<u8>, tag: u32, value: &[u8]) {
+    out.extend(tag.to_be_bytes().into_iter().skip_while(|byte| *byte == 0));
+    let [.., high, low] = value.len().to_be_bytes();
+    match (high, low) {
+        (0, 0..=0x7F) => out.push(low),
+        (0, _) => out.extend([0x81, low]),
+        _ => out.extend([0x82, high, low]),
+    }
+    out.extend(value);
+}
+
+/// One object.
+pub(super) fn object(tag: u32, value: &[u8]) -> Vec<u8> {
+    let mut out = Vec::new();
+    put(&mut out, tag, value);
+    out
+}
+
+/// A template of objects.
+pub(super) fn template(tag: u32, objects: &[(u32, &[u8])]) -> Vec<u8> {
+    let mut inner = Vec::new();
+    for (tag, value) in objects {
+        put(&mut inner, *tag, value);
+    }
+    object(tag, &inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_comes_apart() {
+        // START TRANSACTION 4.56 GBP, typed from documents (readers: 2.13).
+        let bytes =
+            hex::decode("DED1000028E0269C01009F02060000000004569A032501319F2103123456DFA2040101DFA20301005F2A020826");
+        let bytes = bytes.unwrap();
+        let command = Command::parse(&bytes).unwrap();
+        assert_eq!((command.code, command.p1), (0xDED1, 0));
+        let elements = command.elements().unwrap();
+        assert_eq!(need::<6>(elements, 0x9F02), Ok([0, 0, 0, 0, 4, 0x56]));
+        assert_eq!(need::<1>(elements, 0xDFA204), Ok([1]));
+        assert_eq!(need::<6>(elements, 0x9F03), Err(StatusWord::DATA_MISSING));
+        assert_eq!(need::<2>(elements, 0x9F02), Err(StatusWord::INVALID_DATA));
+    }
+
+    #[test]
+    fn a_long_command_says_its_length_in_three_bytes() {
+        let bytes = [&[0xDE, 0xD2, 0, 0, 0, 0x01, 0x02][..], &[0xAA; 0x102]].concat();
+        let command = Command::parse(&bytes).unwrap();
+        assert_eq!((command.code, command.extended, command.data.len()), (0xDED2, true, 0x102));
+        assert_eq!(Command::parse(&bytes[..100]).err(), Some(StatusWord::WRONG_LENGTH));
+    }
+
+    #[test]
+    fn what_is_no_command_is_refused() {
+        assert_eq!(Command::parse(&[0xD0, 0, 0]).err(), Some(StatusWord::WRONG_LENGTH));
+        assert_eq!(Command::parse(&[0xD2, 1, 0, 1, 5, 0x41]).err(), Some(StatusWord::WRONG_LENGTH));
+        let elements = |bytes: &[u8]| Command::parse(bytes).unwrap().elements().err();
+        assert_eq!(elements(&[0xDE, 0xD2, 0, 0]), Some(StatusWord::DATA_MISSING));
+        assert_eq!(elements(&[0xDE, 0xD2, 0, 0, 4, 0xE0, 5, 0x8A, 2]), Some(StatusWord::INVALID_DATA));
+        assert_eq!(elements(&[0xDE, 0xD2, 0, 0, 4, 0xE1, 2, 0x8A, 0]), Some(StatusWord::INVALID_DATA));
+    }
+
+    #[test]
+    fn lengths_take_their_shortest_form() {
+        for (len, head) in [(0x7F, &[0x50, 0x7F][..]), (0x80, &[0x50, 0x81, 0x80]), (0x123, &[0x50, 0x82, 1, 0x23])] {
+            assert!(object(0x50, &vec![0; len]).starts_with(head));
+        }
+        assert_eq!(template(0xE1, &[(0xDFAE01, &[7])]), [0xE1, 5, 0xDF, 0xAE, 1, 1, 7]);
+    }
+}

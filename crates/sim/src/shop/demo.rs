@@ -1,0 +1,249 @@
+//! `cargo demo`: the shop, and the real programs in processes of their own, built without the simulators: the agent,
+//! and the front with the cashier's page.
+//!
+//! With `--once` one sale is run and its exit code is ours. Without, the shop stays open (`screen`): with everything
+//! side by side, or line by line where there is no terminal. Keys do what the cashier, the customer, and
+//! whoever breaks things would do.
+
+use std::convert::Infallible;
+use std::io;
+use std::path::PathBuf;
+use std::pin::pin;
+use std::time::Duration;
+
+use tokio::signal::unix::{SignalKind, signal};
+
+use self::agent::Agent;
+use self::front::Front;
+use super::{Options, Shop};
+use crate::fault::LineFaults;
+use crate::gateway;
+use crate::reader::deck::{Chip, Tap};
+use crate::reader::{self, Card, CardEntry, Pace, WaitsFor, deck};
+
+mod agent;
+mod card_menu;
+mod front;
+mod program;
+mod screen;
+mod till;
+
+/// What `cargo demo` takes.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  cargo demo\n  cargo demo --once --amount 12.34 --card chip-pin --entry insert\n  \
+    cargo demo --once --amount 5.51 --card tap --entry tap        (declined: the cents choose the outcome)\n\n\
+    Exit codes with --once: 0 approved, 1 declined, 2 cancelled, 3 unconfirmed, 4 partially approved, 64 wrong usage,\n\
+    69 not sent.\n\n\
+    The outcomes and their cents: cargo run --package pos-sim -- gateway --help"
+)]
+pub struct Args {
+    /// Run one sale and end with its exit code.
+    #[arg(long)]
+    once: bool,
+    /// What to charge; the cents choose the gateway's outcome.
+    #[arg(long, default_value = "12.34")]
+    amount: String,
+    /// The card, by its name in the deck.
+    #[arg(long, default_value = "chip-pin", value_parser = parse_card)]
+    card: &'static Card,
+    /// How it is presented; by default the first way the card allows.
+    #[arg(long)]
+    entry: Option<CardEntry>,
+    /// Lines instead of the screen; also without a terminal, or when TERM is dumb.
+    #[arg(long, conflicts_with = "once")]
+    plain: bool,
+    /// Begin with the gateway's line pulled out.
+    #[arg(long)]
+    gateway_off: bool,
+    #[command(flatten)]
+    host_rules: gateway::args::HostRulesArgs,
+    /// The agent to run; by default it is built first, without the simulators.
+    #[arg(long, value_name = "PROGRAM")]
+    agent: Option<PathBuf>,
+    /// The front to run; by default it is built with the agent. With --agent alone there is no page.
+    #[arg(long, value_name = "PROGRAM", requires = "agent", conflicts_with = "once")]
+    front: Option<PathBuf>,
+}
+
+/// How long the printer may take after a sale.
+const PRINTED_WITHIN: Duration = Duration::from_secs(5);
+/// After the last receipt there may be more: a sale that was in doubt prints twice.
+const MORE_WITHIN: Duration = Duration::from_millis(500);
+/// As a shell says of a program that was interrupted.
+const INTERRUPTED: u8 = 130;
+
+fn parse_card(name: &str) -> Result<&'static Card, String> {
+    deck::card(name).ok_or_else(|| {
+        let names: Vec<_> = deck::DECK.iter().map(|card| card.name).collect();
+        format!("no such card; the deck has {}", names.join(", "))
+    })
+}
+
+/// Runs the demo and gives the exit code.
+///
+/// # Errors
+/// `InvalidInput` when the card cannot be presented like this; others when the shop cannot be opened or the agent
+/// cannot be built or started.
+pub async fn run(args: Args) -> io::Result<u8> {
+    let entry = entry(&args)?;
+    let (program, page) = programs(&args).await?;
+    let on_screen = !args.once && !args.plain && screen::is_possible();
+    let line = LineFaults::seeded(1);
+    let pace = if args.once { Pace::INSTANT } else { Pace::HUMAN };
+    let options = Options {
+        reader: reader::Options { pace, removes_card: args.once, ..reader::Options::default() },
+        gateway: gateway::Options { host_rules: args.host_rules.host_rules(), ..gateway::Options::default() },
+        gateway_line: (!args.once).then(|| line.clone()),
+        ..Options::default()
+    };
+    let mut stop = pin!(stopped());
+    let mut shop = Shop::open(options).await?;
+    let mut agent = tokio::select! {
+        agent = Agent::start(program, &shop) => agent?,
+        () = &mut stop => return Ok(INTERRUPTED),
+    };
+    if args.gateway_off {
+        shop.gateway.set_offline(true).await?;
+        if args.once {
+            say(screen::NETWORK_CUT);
+        }
+    }
+    let code = if args.once {
+        tokio::select! {
+            code = once(&args, entry, &agent, &mut shop) => code,
+            () = stop => Ok(INTERRUPTED),
+        }
+    } else {
+        let mut front = match page {
+            Some(program) => Some(Front::start(program, &shop).await?),
+            None => None,
+        };
+        let programs = (&mut agent, front.as_mut());
+        let code = screen::show(&mut shop, programs, line, (on_screen, args.gateway_off), stop).await;
+        if let Some(front) = front {
+            front.stop().await;
+        }
+        code
+    };
+    agent.stop().await;
+    code
+}
+
+/// The agent, and the front unless one sale is all that is wanted: those of the command line, or built first.
+async fn programs(args: &Args) -> io::Result<(PathBuf, Option<PathBuf>)> {
+    if let Some(agent) = &args.agent {
+        return Ok((agent.clone(), args.front.clone()));
+    }
+    note("the programs are built without the simulators; the first time takes a minute");
+    let wanted: &[&str] = if args.once { &["pos-agent"] } else { &["pos-agent", "pos-front"] };
+    let folder = program::build(wanted).await?;
+    Ok((folder.join("pos-agent"), (!args.once).then(|| folder.join("pos-front"))))
+}
+
+/// How the card is presented.
+fn entry(args: &Args) -> io::Result<CardEntry> {
+    let (card, ways) = (args.card, ways(args.card));
+    match args.entry {
+        Some(entry) if !ways.contains(&entry) => {
+            let message = format!("--entry: {} can be presented by {}", card.name, card_menu::words(card));
+            Err(io::Error::new(io::ErrorKind::InvalidInput, message))
+        }
+        Some(entry) => Ok(entry),
+        None => Ok(card.entries().first().copied().unwrap_or(CardEntry::Insert)),
+    }
+}
+
+/// Every way in which a hand can present this card, also those that the reader will refuse.
+fn ways(card: &Card) -> Vec<CardEntry> {
+    let all = [
+        (CardEntry::Insert, card.chip != Chip::None),
+        (CardEntry::Tap, card.tap != Tap::None),
+        (CardEntry::Swipe, card.stripe),
+    ];
+    all.into_iter().filter_map(|(entry, there)| there.then_some(entry)).collect()
+}
+
+/// One sale by the command line, with a customer who does what the display asks for.
+async fn once(args: &Args, entry: CardEntry, agent: &Agent, shop: &mut Shop) -> io::Result<u8> {
+    let mut sale = agent.verb(&["sale", &args.amount, "--signature", "accept", "--accept-partial"]).spawn()?;
+    let status = tokio::select! {
+        status = sale.wait() => status?,
+        never = customer(shop, args.card, entry) => match never {},
+    };
+    let code = status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(70);
+    // Other sales may have ended before a card was read, without a receipt.
+    let copies = if matches!(code, 0 | 1 | 3 | 4) { 2 } else { 0 };
+    print_receipts(shop, copies).await;
+    Ok(code)
+}
+
+/// The customer: presents the card when the reader asks for one, and in the way it asks for next when it refuses this
+/// one.
+async fn customer(shop: &Shop, card: &'static Card, entry: CardEntry) -> Infallible {
+    shop.reader.waits_for(WaitsFor::Card).await;
+    present(shop, card, entry);
+    let mut way = entry;
+    let mut chip_failed = false;
+    while let Some(next) = card.after(way) {
+        // The stripe is what is left when the chip has failed.
+        if chip_failed && way == CardEntry::Swipe {
+            break;
+        }
+        chip_failed |= way == CardEntry::Insert;
+        if way == CardEntry::Insert {
+            until_shown(shop, "REMOVE").await;
+            say(card_menu::TAKEN_OUT);
+            shop.reader.remove();
+        }
+        until_shown(shop, if next == CardEntry::Insert { "INSERT" } else { "SWIPE" }).await;
+        present(shop, card, next);
+        way = next;
+    }
+    std::future::pending().await
+}
+
+fn present(shop: &Shop, card: &'static Card, entry: CardEntry) {
+    say(&card_menu::presented(card, entry));
+    shop.reader.present(card, entry);
+}
+
+async fn until_shown(shop: &Shop, word: &str) {
+    shop.reader.until(|screen| screen.lines.iter().any(|line| line.to_uppercase().contains(word))).await;
+}
+
+/// Prints `copies` receipts and what comes out of the printer right after them.
+async fn print_receipts(shop: &mut Shop, copies: usize) {
+    for n in 0.. {
+        let within = if n < copies { PRINTED_WITHIN } else { MORE_WITHIN };
+        match tokio::time::timeout(within, shop.printer.next_receipt()).await {
+            Ok(receipt) => say(&format!("\n{}", receipt.trim_end())),
+            Err(_) if n < copies => return say("\nThe printer has not printed the receipt."),
+            Err(_) => return,
+        }
+    }
+}
+
+/// Returns when the program is asked to end, so that the agent is stopped and the shop's folder removed.
+async fn stopped() {
+    let next = async |kind| match signal(kind) {
+        Ok(mut signal) => _ = signal.recv().await,
+        Err(_) => std::future::pending().await,
+    };
+    tokio::select! {
+        () = next(SignalKind::interrupt()) => {}
+        () = next(SignalKind::terminate()) => {}
+        () = next(SignalKind::hangup()) => {}
+    }
+}
+
+#[allow(clippy::print_stdout, reason = "the demo speaks to a person")]
+fn say(text: &str) {
+    println!("{text}");
+}
+
+/// Beside what the demo prints.
+#[allow(clippy::print_stderr, reason = "the demo speaks to a person")]
+fn note(text: &str) {
+    eprintln!("{text}");
+}

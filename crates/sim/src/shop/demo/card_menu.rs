@@ -1,0 +1,103 @@
+//! The menu of cards: every card of the deck with the key that takes it in hand and what is special about it.
+
+use super::ways;
+use crate::reader::{Card, CardEntry, deck};
+
+/// Keys that choose a card, in the deck's order. Lower-case letters do something.
+pub(super) const CARD_KEYS: &str = "123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+
+/// The place in the deck that this key chooses.
+pub(super) fn place(key: char) -> Option<usize> {
+    CARD_KEYS.find(key).filter(|place| *place < deck::DECK.len())
+}
+
+/// What is special about a card, in a sentence.
+pub(super) fn description(card: &Card) -> &'static str {
+    match card.name {
+        "chip-pin" => "The everyday card: its chip wants the PIN.",
+        "chip-no-cvm" => "Its chip pays without a PIN.",
+        "chip-refuses" => "Its chip refuses after the bank has approved.",
+        "chip-offline" => "Its chip approves before the bank is asked.",
+        "chip-declines" => "Its chip declines before the bank is asked.",
+        "chip-choice" => "Its chip has two ways to pay. The customer takes the first.",
+        "chip-broken" => "Its chip is dead. Insert it, take it out, then swipe it.",
+        "chip-unsupported" => "Its chip is unknown here. Insert it, take it out, then swipe it.",
+        "tap" => "It is tapped, and wants no PIN then.",
+        "tap-pin" => "It is tapped, and wants the PIN.",
+        "tap-magstripe" => "It is tapped, and speaks the old language of stripes.",
+        "tap-insert" => "When it is tapped, it wants to be inserted.",
+        "swipe" => "It has only a stripe. The customer signs.",
+        "swipe-pin" => "It has only a stripe, and wants the PIN.",
+        "chip-signature" => "Its chip wants a signature.",
+        "chip-scripts" => "Its bank sends orders to its chip with the answer.",
+        "chip-offline-pin" => "Its chip checks the PIN. It is typed wrong once, then right.",
+        "expired" => "It is too old. Its bank declines it.",
+        "pin-wrong" => "Its owner does not know the PIN. Its bank declines it.",
+        "pin-exceeded" => "Its chip takes no PIN any more. Its bank declines it.",
+        "blocked" => "Its bank has blocked it. The reader refuses it.",
+        "app-blocked" => "One of its two ways to pay is blocked. The other is taken.",
+        "pan-19" => "Its number has 19 digits.",
+        "foreign" => "Its bank is in another country.",
+        "tap-phone" => "It is a telephone, and its owner has unlocked it.",
+        "debit" => "It is a debit card of another brand.",
+        _ => card.about,
+    }
+}
+
+/// What a hand does with a card.
+pub(super) fn word(entry: CardEntry) -> &'static str {
+    match entry {
+        CardEntry::Insert => "insert",
+        CardEntry::Tap => "tap",
+        CardEntry::Swipe => "swipe",
+    }
+}
+
+/// `insert, tap or swipe`: everything that a hand can do with this card.
+pub(super) fn words(card: &Card) -> String {
+    let words: Vec<_> = ways(card).into_iter().map(word).collect();
+    match words.split_last() {
+        Some((last, first @ [_, ..])) => format!("{} or {last}", first.join(", ")),
+        _ => words.concat(),
+    }
+}
+
+/// What a hand has done with a card, as a sentence.
+pub(super) fn presented(card: &Card, entry: CardEntry) -> String {
+    format!("You {} the card {}.", word(entry), card.name)
+}
+
+/// The same, when the card is taken out of the slot.
+pub(super) const TAKEN_OUT: &str = "You take the card out of the slot.";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_hands_can_do_is_a_list_that_can_be_read_aloud() {
+        let words = |name| words(deck::card(name).unwrap());
+        assert_eq!(
+            (words("tap"), words("chip-pin")),
+            ("insert, tap or swipe".to_owned(), "insert or swipe".to_owned())
+        );
+        assert_eq!(words("swipe"), "swipe");
+    }
+
+    #[test]
+    fn every_card_has_a_key_and_a_sentence() {
+        assert!(deck::DECK.len() <= CARD_KEYS.len());
+        for (key, card) in CARD_KEYS.chars().zip(deck::DECK) {
+            assert_eq!(place(key).and_then(|place| deck::DECK.get(place)), Some(card));
+            let description = description(card);
+            assert!(
+                description.ends_with('.') && description.starts_with(char::is_uppercase),
+                "{}: {description}",
+                card.name
+            );
+        }
+        assert_eq!((place('1'), place('A')), (Some(0), Some(9)));
+        // The hints and the help say `1-9 A-Q`.
+        assert_eq!((place('Q'), place('R')), (Some(deck::DECK.len() - 1), None));
+    }
+}

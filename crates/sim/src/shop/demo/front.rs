@@ -1,0 +1,58 @@
+//! The demo's front: the real `pos-front`, which serves the cashier's page on this machine alone and asks the demo's
+//! agent.
+
+use std::io;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::program::Program;
+use crate::shop::Shop;
+
+/// How long it may take to listen.
+const READY_WITHIN: Duration = Duration::from_secs(20);
+
+/// A running front. It is killed when this is dropped.
+pub(super) struct Front {
+    program: Program,
+    url: String,
+}
+
+impl Front {
+    /// Starts the front for this shop and waits until the page can be opened.
+    pub(super) async fn start(file: PathBuf, shop: &Shop) -> io::Result<Self> {
+        let at = |name: &str| shop.folder().join(name);
+        let config = format!(
+            "agent = {:?}\nstate = {:?}\ncontrol = {:?}\n\n[listen]\nhttp = [\"127.0.0.1:0\"]\n",
+            shop.socket(),
+            at("front"),
+            at("front.sock")
+        );
+        std::fs::write(at("front.toml"), config)?;
+        let mut program = Program::start(file, at("front.toml"), at("front.log"))?;
+        let url = program.until((&["status"], READY_WITHIN), listens_at).await?;
+        Ok(Self { program, url })
+    }
+
+    /// Where the page is.
+    pub(super) fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// Returns when the front has ended by itself, which it should not.
+    pub(super) async fn ended(&mut self) -> io::Error {
+        self.program.ended().await
+    }
+
+    /// Ends the front as systemd would.
+    pub(super) async fn stop(self) {
+        self.program.stop().await;
+    }
+}
+
+/// The address in `pos-front status`.
+fn listens_at(status: &str) -> Option<String> {
+    let status: Value = serde_json::from_str(status).ok()?;
+    Some(status["listens"][0].as_str()?.to_owned())
+}

@@ -1,0 +1,151 @@
+//! A real program of the demo, in a process of its own, with its log in the shop's folder; and how such programs are
+//! built, without the simulators.
+//!
+//! What this is not: a supervisor. A program that ends by itself is reported with its log.
+
+use std::ffi::OsStr;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::Duration;
+
+use tokio::process::{Child, Command};
+
+/// How long a program may take to end.
+const STOPPED_WITHIN: Duration = Duration::from_secs(5);
+
+/// A running program. It is killed when this is dropped.
+pub(super) struct Program {
+    file: PathBuf,
+    config: PathBuf,
+    log: PathBuf,
+    child: Child,
+}
+
+impl Program {
+    /// Starts it; what it needs is in `config`.
+    pub(super) fn start(file: PathBuf, config: PathBuf, log: PathBuf) -> io::Result<Self> {
+        let child = spawn(&file, &config, &log)?;
+        Ok(Self { file, config, log, child })
+    }
+
+    /// Its file.
+    pub(super) fn file(&self) -> &Path {
+        &self.file
+    }
+
+    /// One of its verbs, for this shop.
+    pub(super) fn verb(&self, words: &[&str]) -> Command {
+        let mut command = Command::new(&self.file);
+        command.args(words).arg("--config").arg(&self.config).stdin(Stdio::null()).kill_on_drop(true);
+        command
+    }
+
+    /// Asks a verb again and again until its answer is `wanted`.
+    pub(super) async fn until<T>(
+        &mut self,
+        (words, within): (&[&str], Duration),
+        wanted: impl Fn(&str) -> Option<T>,
+    ) -> io::Result<T> {
+        let asked = async {
+            loop {
+                if let Some(status) = self.child.try_wait()? {
+                    return Err(self.failed(&format!("ended with {status}")));
+                }
+                let said = self.verb(words).stderr(Stdio::null()).output().await?;
+                if let Some(found) = wanted(&String::from_utf8_lossy(&said.stdout)) {
+                    return Ok(found);
+                }
+                // The answer is a process that ran: there is nothing to wait on but the next try.
+                tokio::time::sleep(Duration::from_millis(50)).await;
+            }
+        };
+        match tokio::time::timeout(within, asked).await {
+            Ok(found) => found,
+            Err(_) => Err(self.failed(&format!("was not ready within {} s", within.as_secs()))),
+        }
+    }
+
+    /// Returns when it has ended by itself, which it should not.
+    pub(super) async fn ended(&mut self) -> io::Error {
+        match self.child.wait().await {
+            Ok(status) => self.failed(&format!("ended with {status}")),
+            Err(error) => error,
+        }
+    }
+
+    /// SIGKILL, in the middle of whatever it does; the process is gone when this returns.
+    pub(super) async fn kill(&mut self) -> io::Result<()> {
+        self.child.kill().await
+    }
+
+    /// A new process with the same files. It is not waited for.
+    pub(super) fn start_again(&mut self) -> io::Result<()> {
+        self.child = spawn(&self.file, &self.config, &self.log)?;
+        Ok(())
+    }
+
+    /// Ends it as systemd would.
+    pub(super) async fn stop(mut self) {
+        if let Some(pid) = self.child.id().and_then(|pid| rustix::process::Pid::from_raw(pid.cast_signed())) {
+            // Gone already is as good.
+            let _ = rustix::process::kill_process(pid, rustix::process::Signal::TERM);
+        }
+        if tokio::time::timeout(STOPPED_WITHIN, self.child.wait()).await.is_err() {
+            let _ = self.child.kill().await;
+        }
+    }
+
+    fn failed(&self, what: &str) -> io::Error {
+        let log = std::fs::read_to_string(&self.log).unwrap_or_default();
+        let name = self.file.file_name().unwrap_or_default().display();
+        io::Error::other(format!("{name} {what}; its log:\n{log}"))
+    }
+}
+
+/// The process. Its log goes on where an earlier one's ended.
+fn spawn(file: &Path, config: &Path, log: &Path) -> io::Result<Child> {
+    Command::new(file)
+        .arg("run")
+        .arg("--config")
+        .arg(config)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(std::fs::OpenOptions::new().create(true).append(true).open(log)?)
+        .kill_on_drop(true)
+        .spawn()
+        .map_err(|error| io::Error::other(format!("{} cannot be started: {error}", file.display())))
+}
+
+/// Builds programs as they are installed. Cargo says what it does on standard error. Returns the
+/// folder that they are in.
+pub(super) async fn build(programs: &[&str]) -> io::Result<PathBuf> {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut build = Command::new(cargo);
+    build.args(["build", "--quiet", "--manifest-path", concat!(env!("CARGO_MANIFEST_DIR"), "/../../Cargo.toml")]);
+    // Both packages in each case: cargo chooses the features of what they share by the packages that it is given.
+    build.args(["--package", "pos-agent", "--package", "pos-front"]);
+    build.args(programs.iter().flat_map(|program| ["--bin", program]));
+    let me = std::env::current_exe()?;
+    let folder = me.parent().ok_or_else(|| io::Error::other("this program has no folder"))?;
+    if folder.ends_with("release") {
+        build.arg("--release");
+    }
+    for (name, _) in std::env::vars_os().filter(|(name, _)| is_of_this_package(name)) {
+        build.env_remove(name);
+    }
+    let status = build.stdin(Stdio::null()).status().await?;
+    if !status.success() {
+        let programs = programs.join(" --bin ");
+        return Err(io::Error::other(format!("cargo build --bin {programs} failed; its messages are above")));
+    }
+    Ok(folder.to_owned())
+}
+
+/// What `cargo run` tells this program about its own package. Another cargo must not inherit it: build scripts of
+/// dependencies read the same names and would run anew at each start.
+fn is_of_this_package(name: &OsStr) -> bool {
+    let name = name.to_string_lossy();
+    let prefixes = ["CARGO_PKG_", "CARGO_MANIFEST_", "CARGO_BIN_", "CARGO_CRATE_"];
+    prefixes.iter().any(|prefix| name.starts_with(prefix)) || name == "OUT_DIR" || name == "CARGO_PRIMARY_PACKAGE"
+}

@@ -1,0 +1,194 @@
+//! The amount of a sale or a refund, as it is typed or picked from ready-made ones: the cents choose what the gateway
+//! does.
+
+use super::text::sentence;
+use crate::gateway::outcomes;
+use pos_terms::money::{Amount, Currency};
+
+/// What stands in the field at first: everything goes well.
+const EVERYDAY: &str = "12.34";
+/// What comes of it, and of any other cents than those of the table.
+const APPROVED: &str = "It is approved.";
+/// The field's length: 9999999999.99 is the largest amount.
+const LONGEST: usize = 13;
+
+/// What an amount is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// A sale.
+    Sale,
+    /// A sale, to which the customer adds a tip on the reader.
+    SaleWithTip,
+    /// A refund of the last sale; without an amount, of all that is left.
+    Refund,
+}
+
+/// The field and the place in the ready-made list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct AmountEntry {
+    /// What stands in the field.
+    pub(super) typed: String,
+    /// The ready-made amount that was picked.
+    pub(super) picked: usize,
+    /// Nothing was typed yet: the first key begins anew.
+    fresh: bool,
+}
+
+impl Default for AmountEntry {
+    fn default() -> Self {
+        Self { typed: EVERYDAY.to_owned(), picked: 0, fresh: true }
+    }
+}
+
+/// Ready-made amounts and what comes of them.
+pub(super) fn ready_made() -> impl Iterator<Item = (String, &'static str)> {
+    let outcomes = outcomes::TABLE.iter().map(|(cents, ..)| (format!("5.{cents:02}"), plainly(*cents)));
+    std::iter::once((EVERYDAY.to_owned(), APPROVED)).chain(outcomes)
+}
+
+/// What the gateway does with these cents, for somebody who knows no gateway.
+fn plainly(cents: u8) -> &'static str {
+    match cents {
+        51 => "It is declined: there is not enough money on the account.",
+        52 => "It is declined: the card was reported lost.",
+        53 => "It is declined: the card has expired.",
+        54 => "It is declined: the bank gives no reason.",
+        55 => "It is declined: the gateway finds the risk too high.",
+        56 => "It is approved; the customer's address was not checked.",
+        57 => "It is approved, with long orders for a chip that takes any.",
+        60 => "Half of it is approved; the customer pays the rest in cash.",
+        61 => "It is not decided at first, and approved when asked again.",
+        62 => "It is never decided.",
+        63 => "The gateway is too busy; nothing is charged.",
+        64 => "The gateway has a fault of its own; nothing is charged.",
+        65 => "The gateway has a fault of its own, but has charged it.",
+        66 => "It is approved, but the answer cannot be read.",
+        67 => "It is approved, but only half of the answer arrives.",
+        68 => "It is approved, but the answer is far too long.",
+        69 => "It is approved, with a code that nobody knows.",
+        70 => "No answer comes; nothing is charged.",
+        71 => "It is approved, but no answer comes.",
+        72 => "The line is cut before the answer; nothing is charged.",
+        73 => "It is approved, but the line is cut before the answer.",
+        74 => "It is approved, with signs in the answer that upset printers.",
+        75 => "It is approved, but there is no answer for the chip.",
+        76 => "It is approved, but the chip's answer cannot be read.",
+        77 => "It is approved, but the chip is told to decline.",
+        78 => "The gateway sends the terminal round once, then approves.",
+        79 => "More is approved than was asked for.",
+        80 => "It is approved, the line is cut; it is found only later.",
+        81 => "It is approved, the line is cut; taking it back fails once.",
+        82 => "It is approved, the line is cut; taking it back has no answer.",
+        83 => "The gateway names another address; nothing is charged.",
+        84..=92 | 95 | 96 => "It is approved; the first void of it meets trouble.",
+        _ => APPROVED,
+    }
+}
+
+impl AmountEntry {
+    /// The field as it is when an amount for this is asked for.
+    pub(super) fn of(purpose: Purpose) -> Self {
+        match purpose {
+            Purpose::Sale | Purpose::SaleWithTip => Self::default(),
+            Purpose::Refund => Self { typed: String::new(), ..Self::default() },
+        }
+    }
+
+    /// A key of the amount.
+    pub(super) fn type_key(&mut self, key: char) {
+        if std::mem::take(&mut self.fresh) {
+            self.typed.clear();
+        }
+        if self.typed.len() < LONGEST {
+            self.typed.push(key);
+        }
+    }
+
+    /// Takes the last character away.
+    pub(super) fn erase(&mut self) {
+        self.fresh = false;
+        self.typed.pop();
+    }
+
+    /// The ready-made amount so many places further.
+    pub(super) fn pick(&mut self, by: isize) {
+        let last = ready_made().count() - 1;
+        self.picked = self.picked.saturating_add_signed(by).min(last);
+        if let Some((amount, _)) = ready_made().nth(self.picked) {
+            self.typed = amount;
+        }
+        self.fresh = true;
+    }
+
+    /// The amount for the till (of a refund: `None` for all that is left), or why it is none, as a sentence.
+    pub(super) fn checked(&self, purpose: Purpose) -> Result<Option<String>, String> {
+        if purpose == Purpose::Refund && self.typed.is_empty() {
+            return Ok(None);
+        }
+        let euro = Currency::from_code("EUR").map_err(|error| sentence(&error.to_string()))?;
+        let amount = Amount::parse(&self.typed, euro).map_err(|error| sentence(&error.to_string()))?;
+        Ok(Some(amount.decimal()))
+    }
+
+    /// What comes of it, or what is wrong with it, as a sentence.
+    pub(super) fn meaning(&self, purpose: Purpose) -> Result<&'static str, String> {
+        let amount = self.checked(purpose)?;
+        if purpose == Purpose::Refund {
+            return Ok(if amount.is_none() {
+                "All that is left of it is given back."
+            } else {
+                "So much is given back."
+            });
+        }
+        let cents = amount.as_deref().and_then(|amount| amount.split_once('.')?.1.parse().ok());
+        Ok(cents.map_or(APPROVED, plainly))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SALE: Purpose = Purpose::Sale;
+
+    #[test]
+    fn what_is_typed_replaces_what_stood_there_and_is_explained() {
+        let mut amount = AmountEntry::default();
+        assert_eq!((amount.checked(SALE), amount.meaning(SALE)), (Ok(Some("12.34".to_owned())), Ok(APPROVED)));
+        "7.51".chars().for_each(|key| amount.type_key(key));
+        assert_eq!((amount.typed.as_str(), amount.meaning(SALE)), ("7.51", Ok(plainly(51))));
+        amount.erase();
+        assert!(amount.meaning(SALE).is_err(), "7.5 has a decimal too few");
+        amount.typed = "51".to_owned();
+        assert_eq!(amount.meaning(SALE), Ok(APPROVED), "51.00");
+        "0000000000000000".chars().for_each(|key| amount.type_key(key));
+        assert_eq!(amount.typed.len(), LONGEST);
+    }
+
+    #[test]
+    fn every_ready_made_amount_can_be_charged_and_says_what_comes_of_it() {
+        for (typed, what) in ready_made() {
+            let amount = AmountEntry { typed, ..AmountEntry::default() };
+            assert_eq!(amount.meaning(SALE), Ok(what), "{amount:?}");
+            assert_eq!(what == APPROVED, amount.typed == EVERYDAY, "{amount:?} needs a sentence of its own");
+        }
+        let mut amount = AmountEntry::default();
+        amount.pick(1);
+        assert_eq!(amount.typed, "5.51");
+        amount.pick(1000);
+        assert_eq!(amount.typed, ready_made().last().unwrap().0);
+        amount.pick(-1000);
+        assert_eq!(amount.typed, EVERYDAY);
+    }
+
+    #[test]
+    fn a_refund_without_an_amount_is_of_all_that_is_left() {
+        let mut amount = AmountEntry::of(Purpose::Refund);
+        assert_eq!(amount.checked(Purpose::Refund), Ok(None));
+        assert!(amount.checked(SALE).is_err(), "a sale has an amount");
+        amount.type_key('5');
+        assert_eq!(amount.checked(Purpose::Refund), Ok(Some("5.00".to_owned())));
+        amount.type_key('.');
+        assert!(amount.checked(Purpose::Refund).is_err());
+    }
+}

@@ -1,0 +1,237 @@
+//! Keys: which one means what, by what lies on the screen. Decides nothing about the shop.
+
+use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+
+use super::super::card_menu;
+use super::amount::Purpose;
+use crate::reader::{CardEntry, Key};
+
+/// What the person at the keyboard wants.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Intent {
+    /// Present the card in hand.
+    Present(CardEntry),
+    /// Take the card out of the slot.
+    Remove,
+    /// Press a key of the reader: the red one, or one of those for a number that it asks for.
+    Reader(Key),
+    /// Type a wrong PIN next time, or the right one after all.
+    WrongPin,
+    /// Take this card of the deck in hand.
+    Hold(usize),
+    /// Take the card before or after in hand.
+    HoldNext(isize),
+    /// Ask for an amount, then begin.
+    Ask(Purpose),
+    /// Undo the last sale as a whole.
+    Void,
+    /// Show the totals.
+    Totals,
+    /// Cancel the sale at the till.
+    Cancel,
+    /// The signature is the card's, or it is not.
+    Signature(bool),
+    /// Ask for the same reference again.
+    Again,
+    /// Reader's cable out or in.
+    Cable,
+    /// The printer's next state.
+    Printer,
+    /// The network off or on.
+    Network,
+    /// The gateway's line slow or as it was.
+    Slow,
+    /// The agent's power off or on.
+    Power,
+    /// Receipts or ledger, where there is room for one of them.
+    Turn,
+    /// Move the paper by so many lines; up is positive.
+    Scroll(isize),
+    /// What the keys do.
+    Help,
+    /// A character for the amount.
+    Type(char),
+    /// Take the last one away.
+    Erase,
+    /// The ready-made amount so many places further.
+    Pick(isize),
+    /// Begin with this amount.
+    Enter,
+    /// Turn to the help's second page, or take the page away.
+    Next,
+    /// Take the page away.
+    Close,
+    /// End the demo.
+    Quit,
+}
+
+/// The page that takes the place of the shop for a moment, and the keys.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Page {
+    /// None: the shop is seen.
+    #[default]
+    None,
+    /// What the keys do.
+    Keys,
+    /// The help's second page: where everything is.
+    Places,
+    /// An amount is asked for.
+    Amount(Purpose),
+    /// The totals.
+    Totals,
+}
+
+/// What this key means; `None` when it means nothing. `number_wanted`: the reader waits for digits.
+pub(super) fn intent(page: Page, number_wanted: bool, key: &KeyEvent) -> Option<Intent> {
+    if key.kind == KeyEventKind::Release {
+        return None;
+    }
+    if key.modifiers.contains(KeyModifiers::CONTROL) {
+        // The terminal's own interrupt key; nothing else is a key with control.
+        return (key.code == KeyCode::Char('c')).then_some(Intent::Quit);
+    }
+    match page {
+        Page::None => number_wanted.then(|| number(key.code)).flatten().or_else(|| shop(key.code)),
+        Page::Keys if key.code == KeyCode::Esc => Some(Intent::Close),
+        Page::Keys | Page::Places | Page::Totals => Some(Intent::Next),
+        Page::Amount(_) => amount(key.code),
+    }
+}
+
+/// The reader's own keys for a number.
+fn number(code: KeyCode) -> Option<Intent> {
+    let key = match code {
+        KeyCode::Char(digit) => Key::Digit(u8::try_from(digit.to_digit(10)?).ok()?),
+        KeyCode::Enter => Key::Enter,
+        KeyCode::Backspace => Key::Clear,
+        _ => return None,
+    };
+    Some(Intent::Reader(key))
+}
+
+fn shop(code: KeyCode) -> Option<Intent> {
+    Some(match code {
+        KeyCode::Char(key) => match key {
+            'i' => Intent::Present(CardEntry::Insert),
+            't' => Intent::Present(CardEntry::Tap),
+            's' => Intent::Present(CardEntry::Swipe),
+            'r' => Intent::Remove,
+            'c' => Intent::Reader(Key::Cancel),
+            'w' => Intent::WrongPin,
+            'n' => Intent::Ask(Purpose::Sale),
+            'm' => Intent::Ask(Purpose::SaleWithTip),
+            'b' => Intent::Ask(Purpose::Refund),
+            'v' => Intent::Void,
+            'z' => Intent::Totals,
+            'x' => Intent::Cancel,
+            'y' => Intent::Signature(true),
+            'f' => Intent::Signature(false),
+            'd' => Intent::Again,
+            'u' => Intent::Cable,
+            'p' => Intent::Printer,
+            'g' => Intent::Network,
+            'l' => Intent::Slow,
+            'k' => Intent::Power,
+            '?' | 'h' => Intent::Help,
+            'q' => Intent::Quit,
+            key => Intent::Hold(card_menu::place(key)?),
+        },
+        KeyCode::Up => Intent::HoldNext(-1),
+        KeyCode::Down => Intent::HoldNext(1),
+        KeyCode::Tab => Intent::Turn,
+        KeyCode::PageUp => Intent::Scroll(5),
+        KeyCode::PageDown => Intent::Scroll(-5),
+        KeyCode::End => Intent::Scroll(isize::MIN),
+        _ => return None,
+    })
+}
+
+fn amount(code: KeyCode) -> Option<Intent> {
+    Some(match code {
+        KeyCode::Char(key) if key.is_ascii_digit() || key == '.' => Intent::Type(key),
+        // The decimal key of many keyboards.
+        KeyCode::Char(',') => Intent::Type('.'),
+        KeyCode::Char('q') | KeyCode::Esc => Intent::Close,
+        KeyCode::Backspace => Intent::Erase,
+        KeyCode::Up => Intent::Pick(-1),
+        KeyCode::Down => Intent::Pick(1),
+        KeyCode::PageUp => Intent::Pick(-8),
+        KeyCode::PageDown => Intent::Pick(8),
+        KeyCode::Enter => Intent::Enter,
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn press(page: Page, code: KeyCode) -> Option<Intent> {
+        intent(page, false, &KeyEvent::new(code, KeyModifiers::NONE))
+    }
+
+    #[test]
+    fn lower_case_letters_do_something_and_digits_and_capitals_are_cards() {
+        for (key, wanted) in [
+            ('i', Some(Intent::Present(CardEntry::Insert))),
+            ('t', Some(Intent::Present(CardEntry::Tap))),
+            ('n', Some(Intent::Ask(Purpose::Sale))),
+            ('m', Some(Intent::Ask(Purpose::SaleWithTip))),
+            ('b', Some(Intent::Ask(Purpose::Refund))),
+            ('v', Some(Intent::Void)),
+            ('z', Some(Intent::Totals)),
+            ('k', Some(Intent::Power)),
+            ('q', Some(Intent::Quit)),
+            ('1', Some(Intent::Hold(0))),
+            ('A', Some(Intent::Hold(9))),
+            ('Q', Some(Intent::Hold(25))),
+            ('R', None),
+            ('0', None),
+            ('y', Some(Intent::Signature(true))),
+            ('e', None),
+        ] {
+            assert_eq!(press(Page::None, KeyCode::Char(key)), wanted, "{key}");
+        }
+        assert_eq!(press(Page::None, KeyCode::Down), Some(Intent::HoldNext(1)));
+        assert_eq!(press(Page::None, KeyCode::Esc), None, "no key ends the demo by mistake");
+    }
+
+    #[test]
+    fn while_the_reader_asks_for_a_number_digits_are_its_keys() {
+        let press = |code| intent(Page::None, true, &KeyEvent::new(code, KeyModifiers::NONE));
+        assert_eq!(press(KeyCode::Char('2')), Some(Intent::Reader(Key::Digit(2))));
+        assert_eq!(press(KeyCode::Enter), Some(Intent::Reader(Key::Enter)));
+        assert_eq!(press(KeyCode::Backspace), Some(Intent::Reader(Key::Clear)));
+        assert_eq!(press(KeyCode::Char('A')), Some(Intent::Hold(9)));
+        assert_eq!(press(KeyCode::Char('x')), Some(Intent::Cancel));
+    }
+
+    #[test]
+    fn while_an_amount_is_typed_no_key_reaches_the_shop() {
+        for (code, wanted) in [
+            (KeyCode::Char('5'), Some(Intent::Type('5'))),
+            (KeyCode::Char(','), Some(Intent::Type('.'))),
+            (KeyCode::Char('k'), None),
+            (KeyCode::Char('i'), None),
+            (KeyCode::Down, Some(Intent::Pick(1))),
+            (KeyCode::Enter, Some(Intent::Enter)),
+            (KeyCode::Esc, Some(Intent::Close)),
+        ] {
+            assert_eq!(press(Page::Amount(Purpose::Sale), code), wanted, "{code:?}");
+        }
+    }
+
+    #[test]
+    fn sheets_go_with_any_key_and_control_c_always_ends() {
+        assert_eq!(press(Page::Keys, KeyCode::Char('k')), Some(Intent::Next));
+        assert_eq!(press(Page::Keys, KeyCode::Esc), Some(Intent::Close));
+        assert_eq!(press(Page::Totals, KeyCode::Char('k')), Some(Intent::Next));
+        for page in [Page::None, Page::Keys, Page::Places, Page::Totals, Page::Amount(Purpose::Refund)] {
+            let interrupt = KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL);
+            assert_eq!(intent(page, true, &interrupt), Some(Intent::Quit), "{page:?}");
+        }
+        let released =
+            KeyEvent { kind: KeyEventKind::Release, ..KeyEvent::new(KeyCode::Char('k'), KeyModifiers::NONE) };
+        assert_eq!(intent(Page::None, false, &released), None);
+    }
+}

@@ -1,0 +1,179 @@
+//! The shop told line by line: for a pipe, a terminal that can do no more, or `--plain`. The sentences and the keys are
+//! those of the screen; what stands there for long is said once, when it changes.
+
+use std::fmt::Write as _;
+use std::io;
+
+use ratatui::crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
+use tokio::sync::mpsc;
+
+use super::super::{card_menu, say};
+use super::keys::Page;
+use super::model::{Model, Tone};
+use super::{pages, panes, view};
+use crate::reader::deck;
+
+/// Places of the shop are paths, which are not broken.
+const NEVER_BROKEN: usize = usize::MAX;
+
+/// What was told so far.
+pub(super) struct LineByLine {
+    /// The number of the last step.
+    told: usize,
+    /// What was said of the reader.
+    reader: String,
+    /// The card in hand.
+    held: usize,
+    /// What the agent said that needs a person.
+    attention: String,
+    /// Receipts that came out.
+    receipts: usize,
+    /// The page, as it was told.
+    page: Vec<String>,
+    _single_keys: Option<SingleKeys>,
+}
+
+impl LineByLine {
+    /// Nothing was told yet; and the keys.
+    pub(super) fn take() -> (Self, mpsc::Receiver<Event>) {
+        let (attention, page) = (String::new(), Vec::new());
+        let lines = Self {
+            told: 0,
+            reader: String::new(),
+            held: usize::MAX,
+            attention,
+            receipts: 0,
+            page,
+            _single_keys: SingleKeys::on(),
+        };
+        (lines, keyboard())
+    }
+
+    /// Tells what is new. A page that only tells is done with when it was told.
+    pub(super) fn tell(&mut self, model: &mut Model) {
+        if self.held == usize::MAX {
+            welcome(model);
+        }
+        for told in model.steps.iter().filter(|step| step.number > self.told && !step.passing) {
+            let mark = if told.tone == Tone::You { " " } else { "›" };
+            say(&format!("{mark} {}", told.text));
+        }
+        self.told = model.told;
+        let reader = format!("  [ {} ]  {}", panes::reader_display(model).join(" / "), panes::waiting(model));
+        if reader != self.reader {
+            say(&reader);
+            self.reader = reader;
+        }
+        if model.held != self.held {
+            let card = model.card();
+            say(&format!("  The card {} is in your hand. {}", card.name, card_menu::description(card)));
+            self.held = model.held;
+        }
+        let attention = view::attention(model);
+        if attention != self.attention {
+            say(&format!("! {attention}"));
+            self.attention = attention;
+        }
+        for receipt in model.receipts.iter().skip(self.receipts) {
+            say(&paper(receipt));
+        }
+        self.receipts = model.receipts.len();
+        self.page(model);
+    }
+
+    fn page(&mut self, model: &mut Model) {
+        let page = match model.page {
+            Page::None => Vec::new(),
+            Page::Keys | Page::Places => [pages::keys(), vec![String::new()], cards(), places(model)].concat(),
+            Page::Totals => pages::totals(model),
+            Page::Amount(purpose) => {
+                let (asks, meaning) = pages::question(model, purpose);
+                let meaning = meaning.map_or_else(|wrong| wrong, str::to_owned);
+                let typed =
+                    if model.amount.typed.is_empty() { String::new() } else { format!("{} EUR: ", model.amount.typed) };
+                vec![asks, format!("{typed}{meaning}"), "Enter begins, Esc goes back.".to_owned()]
+            }
+        };
+        if page != self.page {
+            page.iter().for_each(|line| say(format!("  {line}").trim_end()));
+        }
+        if matches!(model.page, Page::Keys | Page::Places) || (model.page == Page::Totals && model.totals.is_some()) {
+            model.page = Page::None;
+        }
+        self.page = if model.page == Page::None { Vec::new() } else { page };
+    }
+}
+
+fn welcome(model: &Model) {
+    say("\nThe shop is open. The agent is the real one; reader, gateway and printer are simulated.\n");
+    let lines = [places(model), pages::keys(), vec![String::new()], cards()].concat();
+    lines.iter().for_each(|line| say(format!("  {line}").trim_end()));
+    say("");
+}
+
+fn places(model: &Model) -> Vec<String> {
+    pages::places(model, NEVER_BROKEN)
+}
+
+fn cards() -> Vec<String> {
+    let card = |(key, card)| {
+        let card: &crate::reader::Card = card;
+        format!("{key} {:17} {:21} {}", card.name, card_menu::words(card), card_menu::description(card))
+    };
+    card_menu::CARD_KEYS.chars().zip(deck::DECK).map(card).collect()
+}
+
+/// A receipt with the edges of its paper, so that it stands out from what is said around it.
+fn paper(receipt: &str) -> String {
+    let mut text = String::from("  The printer prints:\n");
+    for line in receipt.trim_end().lines() {
+        let _ = writeln!(text, "  | {line:42} |");
+    }
+    text
+}
+
+/// Single keys of a terminal, or the letters of a pipe. A thread of its own reads them: a blocked read must not hold
+/// the program's end.
+fn keyboard() -> mpsc::Receiver<Event> {
+    use std::io::Read;
+    let (sender, keys) = mpsc::channel(16);
+    std::thread::spawn(move || {
+        for byte in io::stdin().lock().bytes() {
+            let code = match byte {
+                Ok(b'\r' | b'\n') => KeyCode::Enter,
+                Ok(0x08 | 0x7F) => KeyCode::Backspace,
+                Ok(0x1B) => KeyCode::Esc,
+                Ok(byte) if byte.is_ascii_graphic() => KeyCode::Char(char::from(byte)),
+                Ok(_) => continue,
+                Err(_) => return,
+            };
+            if sender.blocking_send(Event::Key(KeyEvent::new(code, KeyModifiers::NONE))).is_err() {
+                return;
+            }
+        }
+    });
+    keys
+}
+
+/// The terminal gives keys without Enter and without echo as long as this lives; signals and line feeds stay as they
+/// are.
+struct SingleKeys(rustix::termios::Termios);
+
+impl SingleKeys {
+    /// `None` when standard input is no terminal.
+    fn on() -> Option<Self> {
+        use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};
+        let before = tcgetattr(io::stdin()).ok()?;
+        let mut single = before.clone();
+        single.local_modes.remove(LocalModes::ICANON | LocalModes::ECHO);
+        tcsetattr(io::stdin(), OptionalActions::Now, &single).ok()?;
+        Some(Self(before))
+    }
+}
+
+impl Drop for SingleKeys {
+    fn drop(&mut self) {
+        // A terminal that is gone needs no restoring.
+        let _ = rustix::termios::tcsetattr(io::stdin(), rustix::termios::OptionalActions::Now, &self.0);
+    }
+}

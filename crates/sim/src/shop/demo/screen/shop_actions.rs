@@ -1,0 +1,61 @@
+//! Carries out in the shop what a key asked for: at the reader, the printer, the lines, the agent.
+
+use std::io;
+use std::time::Duration;
+
+use super::super::agent::Agent;
+use super::super::till::Till;
+use super::model::{PrinterIs, ShopAction};
+use crate::fault::{BOTH_DIRECTIONS, LineFaults};
+use crate::printer::Sensors;
+use crate::reader::PinPlan;
+use crate::shop::Shop;
+
+/// A PIN that no card of the deck has.
+const WRONG_PIN: &str = "9999";
+/// How long a slow line holds up each piece of data, each way.
+const SLOW: Duration = Duration::from_millis(900);
+
+/// Everything that a key can reach.
+pub(super) struct ShopControls<'a> {
+    pub(super) shop: &'a mut Shop,
+    pub(super) agent: &'a mut Agent,
+    pub(super) till: Till,
+    /// The line between agent and gateway.
+    pub(super) line: LineFaults,
+}
+
+impl ShopControls<'_> {
+    /// Does it.
+    ///
+    /// # Errors
+    /// When the shop breaks in a way that was not asked for: a port is taken, the agent does not start.
+    pub(super) async fn act(&mut self, act: ShopAction) -> io::Result<()> {
+        let Shop { reader, gateway, printer, .. } = &*self.shop;
+        match act {
+            ShopAction::Present(card, entry) => reader.present(card, entry),
+            ShopAction::Remove => reader.remove(),
+            ShopAction::Key(key) => reader.key(key),
+            ShopAction::WrongPin(true) => reader.plan_pin(PinPlan::Digits(WRONG_PIN.to_owned())),
+            ShopAction::WrongPin(false) => reader.plan_pin(PinPlan::Right),
+            ShopAction::Till(asked) => self.till.ask(asked),
+            ShopAction::Totals => self.till.ask_totals(),
+            ShopAction::Cable(true) => reader.unplug(),
+            ShopAction::Cable(false) => reader.replug()?,
+            ShopAction::Printer(is) => {
+                printer.set_dead(is == PrinterIs::Off).await;
+                let (paper_out, cover_open) = (is == PrinterIs::PaperOut, is == PrinterIs::CoverOpen);
+                printer.set_sensors(Sensors { paper_out, cover_open, ..Sensors::default() });
+            }
+            ShopAction::Network(off) => gateway.set_offline(off).await?,
+            ShopAction::Slow(slow) => {
+                let delay = if slow { SLOW } else { Duration::ZERO };
+                BOTH_DIRECTIONS.iter().for_each(|way| self.line.delay(*way, delay));
+            }
+            ShopAction::Power(false) => self.agent.cut_power().await?,
+            ShopAction::Power(true) => self.agent.power_on()?,
+            ShopAction::Quit => {}
+        }
+        Ok(())
+    }
+}
