@@ -1,6 +1,6 @@
 //! What may follow an earlier transaction, whose answer it is, and what waits when the journal is an old copy: asked of
 //! a whole terminal whose wires are silent. Nothing is sent here; what is sent, and what becomes of it, is played in
-//! the world of `tests/world`.
+//! the world of `crates/test-kit`.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;

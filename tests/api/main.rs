@@ -10,7 +10,6 @@
 
 #![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]
 
-#[path = "../support/program.rs"]
-mod program;
+use pos_test_kit::program;
 
 mod described;

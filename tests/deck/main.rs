@@ -9,8 +9,7 @@
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test may panic, and tells its rows and its seed")]
 
-#[path = "../counter/mod.rs"]
-mod counter;
+use pos_test_kit::counter;
 
 mod deck;
 mod hotplug;

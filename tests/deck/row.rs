@@ -11,11 +11,12 @@ use pos_sim::gateway::{HostRules, Kind, WireEvent};
 use pos_sim::reader::deck::Chip;
 use pos_sim::reader::{Card, CardEntry, Script, WaitsFor, card};
 use pos_sim::shop::Options;
+use pos_test_kit::PATIENCE;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
+use crate::counter::Counter;
 use crate::counter::till::Ears;
-use crate::counter::{Counter, PATIENCE};
 
 /// RESET DEVICE.
 const RESET: u16 = 0xD000;

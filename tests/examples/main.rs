@@ -10,8 +10,6 @@
 
 #![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]
 
-#[path = "../support/program.rs"]
-mod program;
 #[allow(dead_code, clippy::print_stdout, clippy::print_stderr, unreachable_pub, reason = "a program of its own")]
 #[path = "sale.rs"]
 mod sale;
@@ -24,6 +22,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use pos_sim::reader::deck::card;
 use pos_sim::reader::{CardEntry, WaitsFor};
 use pos_sim::shop::{Options, TILL_TOKEN};
+use pos_test_kit::program;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, copy_bidirectional};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::process::Command;

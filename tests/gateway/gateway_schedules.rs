@@ -4,6 +4,7 @@
 
 use crate::gateway_counter::{Counter, INVALID, at, read, refusal, text};
 use crate::shop_client::{Sales, owned, with};
+use easy_ext::ext;
 use pos_sim::gateway::{HostRules, Options, State};
 use serde_json::Value;
 
@@ -23,6 +24,7 @@ async fn stored(counter: &mut Counter) -> String {
     text(&answer, "/registrationId")
 }
 
+#[ext(Subscribes)]
 impl Counter {
     async fn asked_for(&self, method: &str, path: &str, form: Option<&[(&str, &str)]>) -> (u16, Value) {
         let entity = self.shop.gateway.entity_id();

@@ -22,20 +22,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]
 
-#[path = "../support/card_reader.rs"]
-mod card_reader;
-#[path = "../counter/mod.rs"]
-mod counter;
-#[path = "../data_model/mod.rs"]
-mod data_model;
-#[path = "../support/gateway_counter.rs"]
-mod gateway_counter;
-#[path = "../support/https.rs"]
-mod https;
-#[path = "../support/page_shop.rs"]
-mod page_shop;
-#[path = "../support/shop_client.rs"]
-mod shop_client;
+use pos_test_kit::{card_reader, counter, data_model, gateway_counter, https, page_shop, shop_client};
 
 mod checkouts;
 mod gateway_cards;

@@ -6,11 +6,12 @@ use std::path::{Path, PathBuf};
 use std::process::Output;
 
 use crate::book::{self, NOON, asked, file, leave_open, open, open_journal, said, sell, sql, started, well};
-use crate::counter::{self, Counter, within};
+use crate::counter::{self, Counter};
 use pos_agent::journal::Error;
 use pos_agent::till::{Attention, JournalState};
 use pos_agent::transaction::{Reference, SaleNumber};
 use pos_sim::shop::Options;
+use pos_test_kit::within;
 use tempfile::TempDir;
 
 /// A journal after a power cut: most of it in the file, the last four commits in the WAL alone.

@@ -7,12 +7,13 @@ use std::path::{Path, PathBuf};
 use crate::book::{
     NOON, asked, file, leave_open, open, open_journal, order, record, said, sell, sql, started, verb, well,
 };
-use crate::counter::{Counter, ended, within};
+use crate::counter::{Counter, ended};
 use pos_agent::journal::{Error, Journal, Purpose, Rescued};
 use pos_agent::till::{Attention, JournalState, SaleState, StatusView};
 use pos_agent::transaction::{OutcomeWord, Reference, SaleNumber};
 use pos_sim::reader::CardEntry::Tap;
 use pos_sim::shop::Options;
+use pos_test_kit::within;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 

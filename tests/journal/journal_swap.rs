@@ -6,13 +6,15 @@ use std::fs;
 use std::path::PathBuf;
 
 use crate::book::{said, verb, verb_beside_the_agent, well};
-use crate::counter::{self, Counter, ended, within};
+use crate::counter::{Counter, ended};
+use easy_ext::ext;
 use pos_agent::till::{Attention, GatewayState, SaleState};
 use pos_agent::transaction::{OutcomeWord, SaleNumber};
 use pos_sim::gateway::Kind;
 use pos_sim::reader::CardEntry;
 use pos_sim::reader::CardEntry::Tap;
 use pos_sim::shop::Options;
+use pos_test_kit::within;
 use serde_json::Value;
 
 #[tokio::test]
@@ -31,7 +33,7 @@ async fn a_new_board_settles_what_the_old_one_left_open() {
             tokio::task::yield_now().await;
         }
     };
-    counter::within("the payment at the gateway", asked).await;
+    pos_test_kit::within("the payment at the gateway", asked).await;
     // The power is cut: what is on the disk in this moment is all there is.
     let folder = counter.shop.folder().to_owned();
     let old = folder.join("old");
@@ -124,6 +126,7 @@ async fn what_was_found_missing_stays_known_after_a_start_without_a_sale() {
     assert_eq!(reversals(&counter), 0);
 }
 
+#[ext(Refunds)]
 impl Counter {
     /// All of R0 is to be given back.
     async fn refund(&self, reference: &str) -> (u16, Value) {

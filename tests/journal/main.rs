@@ -16,12 +16,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]
 
-#[path = "../support/book.rs"]
-mod book;
-#[path = "../counter/mod.rs"]
-mod counter;
-#[path = "../support/program.rs"]
-mod program;
+use pos_test_kit::{book, counter, program};
 
 mod journal;
 mod journal_book;

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
+use easy_ext::ext;
 use pos_agent::till::{EarlierName, SaleView};
 use pos_agent::transaction::{OutcomeWord, PaymentId, Reference, SaleNumber};
 
@@ -33,6 +34,7 @@ fn stderr(output: &Output) -> &str {
     std::str::from_utf8(&output.stderr).unwrap()
 }
 
+#[ext(RunsVerbs)]
 impl Shop {
     /// Runs a verb while the daemon goes on in this thread.
     async fn verb(&self, arguments: &[&str]) -> Output {

@@ -4,9 +4,11 @@
 use std::process::{Command, Output};
 
 use crate::program::{Terminal, own_address};
+use easy_ext::ext;
 use pos_sim::shop::Options;
 use serde_json::{Value, json};
 
+#[ext(Closes)]
 impl Terminal {
     async fn closes(&self, arguments: &[&str]) -> Output {
         let mut command = Command::new(env!("CARGO_BIN_EXE_pos-agent"));

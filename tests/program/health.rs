@@ -9,8 +9,8 @@ use std::path::PathBuf;
 use std::process::Output;
 
 use crate::counter::till::program;
-use crate::counter::within;
 use pos_sim::shop::{Options, Shop};
+use pos_test_kit::within;
 use rusqlite::Connection;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;

@@ -6,9 +6,10 @@ use std::os::unix::fs::MetadataExt;
 use std::os::unix::net::UnixDatagram;
 use std::process::Output;
 
+use crate::counter::Counter;
 use crate::counter::till::program;
-use crate::counter::{Counter, within};
 use pos_sim::shop::Options;
+use pos_test_kit::within;
 use tokio::process::Child;
 
 /// A counter whose agent is the real program, with the file that is its standard error.

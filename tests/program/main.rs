@@ -14,12 +14,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]
 
-#[path = "../counter/mod.rs"]
-mod counter;
-#[path = "../fake_agent/mod.rs"]
-mod fake_agent;
-#[path = "../support/program.rs"]
-mod program;
+use pos_test_kit::{counter, fake_agent, program};
 
 mod cli;
 mod closes;

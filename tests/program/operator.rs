@@ -9,9 +9,10 @@ use std::process::{Command, Output, Stdio};
 use pos_agent::journal::Db;
 use pos_sim::reader::{CardEntry, WaitsFor, card};
 use pos_sim::shop::Options;
+use pos_test_kit::within;
 use serde_json::Value;
 
-use crate::program::{Terminal, own_address, within};
+use crate::program::{Terminal, own_address};
 
 const PIN: &str = "862435";
 

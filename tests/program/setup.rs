@@ -11,7 +11,7 @@ use pos_agent::config;
 use pos_sim::shop::{Options, Shop};
 use rustix::termios::{LocalModes, tcgetattr};
 
-use crate::counter::{self, Counter};
+use crate::counter::Counter;
 
 /// A shop, and the folder of a terminal that is to be set up in it.
 struct Site {
@@ -346,7 +346,7 @@ impl Terminal {
     fn more(&self) -> String {
         use rustix::event::{PollFd, PollFlags, Timespec, poll};
         use rustix::io::retry_on_intr;
-        let patience = Timespec::try_from(counter::PATIENCE).unwrap();
+        let patience = Timespec::try_from(pos_test_kit::PATIENCE).unwrap();
         // A program of another test that ends beside this one interrupts the wait.
         let count = retry_on_intr(|| poll(&mut [PollFd::new(&self.person, PollFlags::IN)], Some(&patience))).unwrap();
         assert_ne!(count, 0, "nothing more is shown: {}", self.shown);

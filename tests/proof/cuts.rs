@@ -17,9 +17,6 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
 #![allow(clippy::disallowed_methods, reason = "the rate is printed; nothing is decided by it")]
 
-#[path = "../world/mod.rs"]
-mod world;
-
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::sync::Mutex;
@@ -28,6 +25,7 @@ use std::time::{Duration, Instant};
 
 use pos_agent::transaction::{Kind, OnSilence};
 use pos_sim::reader::{AbortRace, card};
+use pos_test_kit::world;
 use tokio::time::sleep;
 use world::World;
 use world::bank::{Behaviour, LATE, Trouble};

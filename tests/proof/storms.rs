@@ -13,14 +13,13 @@
 
 #[path = "storms/stored_names.rs"]
 mod stored_names;
-#[path = "../world/mod.rs"]
-mod world;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use pos_test_kit::world;
 use tokio::time::sleep;
 use world::World;
 use world::disturbances::{self, DISTURBANCES, Dice, Disturbance};
@@ -75,7 +74,7 @@ fn storm(seed: u64) -> Storm {
     let mut boards = 0;
     while boards < BOARDS {
         boards += 1;
-        let (mut outside, inside) = (Dice::new(dice.next()), dice.next());
+        let (mut outside, inside) = (Dice::new(dice.roll()), dice.roll());
         let day = dice.ms(300_000);
         let end = world.boot(async |till| {
             let weather = async {
@@ -166,7 +165,7 @@ async fn days(till: Till, asked: &AtomicU64, seed: u64) {
 /// Three tills at once, each with its wishes in order.
 async fn shop(till: &Till, world: &World, seed: u64) {
     let mut dice = Dice::new(seed);
-    let seeds = [dice.next(), dice.next(), dice.next()];
+    let seeds = [dice.roll(), dice.roll(), dice.roll()];
     let one = |number: usize| one_till(till.another(), world, number, seeds[number]);
     tokio::join!(one(0), one(1), one(2));
 }

@@ -14,8 +14,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]
 
-#[path = "../support/trace.rs"]
-mod trace;
+use pos_test_kit::trace;
 
 mod miura_clear_data;
 mod miura_faults;

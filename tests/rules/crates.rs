@@ -20,8 +20,9 @@ const EDGES: &[(&str, &[&str], &[&str])] = &[
     ("pos-reconcile", &["pos-core", "pos-gateway-model", "pos-terms"], &[]),
     ("pos-words", &["pos-core", "pos-terms"], &[]),
     ("pos-protocols", &["pos-till-api"], &[]),
-    ("pos-front", &["pos-daemon", "pos-protocols", "pos-till-api"], &["pos-agent", "pos-sim"]),
+    ("pos-front", &["pos-daemon", "pos-protocols", "pos-till-api"], &["pos-agent", "pos-sim", "pos-test-kit"]),
     ("pos-sim", &["pos-gateway-model", "pos-protocols", "pos-reader-link", "pos-terms"], &[]),
+    ("pos-test-kit", &["pos-agent", "pos-gateway-model", "pos-protocols", "pos-reader-link", "pos-sim"], &[]),
     ("pos-docs", &["pos-agent", "pos-gateway-model"], &[]),
     (
         "pos-agent",
@@ -38,7 +39,7 @@ const EDGES: &[(&str, &[&str], &[&str])] = &[
             "pos-till-api",
             "pos-words",
         ],
-        &["pos-protocols", "pos-reader-link", "pos-sim"],
+        &["pos-protocols", "pos-reader-link", "pos-sim", "pos-test-kit"],
     ),
 ];
 

@@ -406,7 +406,8 @@ fn name(path: &Path) -> String {
 /// The sources of what is shipped: without those that hold tests only, `tests.rs` beside a `#[cfg(test)] mod tests;`.
 fn shipped() -> Vec<PathBuf> {
     let is_test = |file: &PathBuf| file.with_extension("").iter().any(|part| part == "tests");
-    let is_shipped = |file: &PathBuf| !is_test(file) && !file.ends_with("build.rs");
+    let is_shipped =
+        |file: &PathBuf| !is_test(file) && !file.ends_with("build.rs") && !file.starts_with("crates/test-kit");
     ["src", "crates"].into_iter().flat_map(sources).filter(is_shipped).collect()
 }
 

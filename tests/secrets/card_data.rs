@@ -9,7 +9,7 @@ use pos_agent::transaction::{OutcomeWord, SaleNumber};
 use std::os::unix::fs::MetadataExt;
 use std::sync::LazyLock;
 
-use crate::counter::{self, Counter, ended, within};
+use crate::counter::{self, Counter, ended};
 use crate::leak::{self, Kept, Secret};
 use crate::log::LOG;
 use crate::overheard::Overheard;
@@ -20,6 +20,7 @@ use pos_reader_link::apdu_link::{Decoder, Received};
 use pos_sim::reader::CardEntry::{self, Insert, Swipe, Tap};
 use pos_sim::reader::deck::DECK;
 use pos_sim::shop::{Options, TILL_TOKEN};
+use pos_test_kit::within;
 
 /// A way to pay, with the amount whose cents choose what the gateway does, and what the reader's script does.
 type Sale = (&'static str, CardEntry, &'static str, &'static str);

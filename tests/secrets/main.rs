@@ -14,10 +14,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]
 
-#[path = "../counter/mod.rs"]
-mod counter;
-#[path = "../support/https.rs"]
-mod https;
+use pos_test_kit::{counter, https};
 
 mod bank_answers;
 mod card_data;

@@ -11,7 +11,7 @@ use rusqlite::{Connection, OpenFlags};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
-use crate::counter::{self, Counter, till};
+use crate::counter::{Counter, till};
 use crate::leak::{Kept, Secret};
 use crate::support_archive::{doctor, stop, unpacked};
 
@@ -51,7 +51,7 @@ async fn a_pin_and_what_is_kept_of_it_are_said_nowhere() {
             .spawn()
             .unwrap();
         child.stdin.take().unwrap().write_all(input.as_bytes()).await.unwrap();
-        let output = counter::within("a verb", child.wait_with_output()).await.unwrap();
+        let output = pos_test_kit::within("a verb", child.wait_with_output()).await.unwrap();
         outputs.push((arguments.join(" "), [output.stdout, output.stderr].concat()));
     }
     assert!(String::from_utf8_lossy(&outputs[0].1).contains("Anna was added"), "{outputs:?}");
@@ -75,7 +75,7 @@ async fn a_pin_and_what_is_kept_of_it_are_said_nowhere() {
     for (n, body) in bodies.into_iter().enumerate() {
         for path in ["/v1/sessions", "/v1/operators", "/v1/operators/Anna/pin", "/v1/approvals"] {
             let request = http.post(format!("http://till{path}")).header("content-type", "application/json");
-            let answer = counter::within(path, request.body(body.clone()).send()).await.unwrap();
+            let answer = pos_test_kit::within(path, request.body(body.clone()).send()).await.unwrap();
             let (status, text) = (answer.status().as_u16(), answer.text().await.unwrap());
             assert!(n > 0 || path != "/v1/sessions" || status == 201, "{text}");
             outputs.push((format!("{path} {n}"), text.into_bytes()));
@@ -92,7 +92,7 @@ async fn a_pin_and_what_is_kept_of_it_are_said_nowhere() {
     outputs.extend(unpacked(&archive).into_iter().map(|(name, text)| (name, text.into_bytes())));
     for arguments in [["journal", "export"], ["journal", "verify"], ["operator", "history"]] {
         let mut command = till::program(&arguments);
-        let output = counter::within("a verb", command.arg("--config").arg(&config).output()).await.unwrap();
+        let output = pos_test_kit::within("a verb", command.arg("--config").arg(&config).output()).await.unwrap();
         assert!(output.status.success(), "{output:?}");
         outputs.push((arguments.join(" "), [output.stdout, output.stderr].concat()));
     }

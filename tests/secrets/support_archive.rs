@@ -11,7 +11,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Output, Stdio};
 
-use crate::counter::{self, Counter, till};
+use crate::counter::{Counter, till};
 use crate::leak::{self, Kept, Secret};
 use crate::overheard::Overheard;
 use pos_sim::reader::CardEntry::{Insert, Swipe, Tap};
@@ -57,7 +57,7 @@ pub(crate) async fn doctor(config: &Path, file: &Path, bin: Option<&Path>) -> Ou
     if let Some(bin) = bin {
         command.env("PATH", format!("{}:{}", bin.display(), std::env::var("PATH").unwrap()));
     }
-    counter::within("the doctor", command.output()).await.unwrap()
+    pos_test_kit::within("the doctor", command.output()).await.unwrap()
 }
 
 #[tokio::test]
@@ -187,7 +187,7 @@ async fn a_day_of_sales_leaves_nothing_of_a_card_or_a_secret_in_the_archive() {
 pub(crate) async fn stop(agent: &mut tokio::process::Child) {
     let pid = rustix::process::Pid::from_raw(agent.id().unwrap().cast_signed()).unwrap();
     rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
-    counter::within("the end of the agent", agent.wait()).await.unwrap();
+    pos_test_kit::within("the end of the agent", agent.wait()).await.unwrap();
 }
 
 /// What the deck and the shop hold.
@@ -237,7 +237,7 @@ async fn a_broken_configuration_without_systemd_and_journal_still_gives_an_archi
     let file = folder.path().join("support.tar");
     let mut command = till::program(&["doctor", "--json", "--config"]);
     command.arg(&config).arg("--bundle").arg(&file).env("PATH", &bin);
-    let output = counter::within("the doctor", command.output()).await.unwrap();
+    let output = pos_test_kit::within("the doctor", command.output()).await.unwrap();
     assert_eq!(output.status.code(), Some(78));
     let parts = unpacked(&file);
     assert!(parts["log.txt"].contains("journalctl cannot be started"), "{}", parts["log.txt"]);

@@ -2,7 +2,8 @@
 //! left of it, what may be given back, what is sent, what stands on paper, and what the close of the day adds up.
 //! Everything goes by the payment, and nothing by what was asked for or by the terminal.
 
-use crate::counter::{self, Counter, ended};
+use crate::counter::{Counter, ended};
+use easy_ext::ext;
 use pos_agent::till::SaleView;
 use pos_agent::transaction::OutcomeWord;
 use pos_sim::gateway::{Kind, Outcome as Bank, State as Booked};
@@ -34,6 +35,7 @@ const MONEY: &[Money] = &[
     Money { currency: "KWD", asked: "2.460", part: "1.230", beyond: "1.240", first: "0.230", rest: "1.000", sent: ["1.23", "0.23", "1.00"] },
 ];
 
+#[ext(SellsInPart)]
 impl Counter {
     /// With a card, of which the gateway approves half.
     async fn in_part(&mut self, money: &Money, kind: &str, reference: &str) -> SaleView {
@@ -237,7 +239,7 @@ async fn the_limit_holds_for_the_amount_and_for_the_amount_with_its_tip() {
     counter.until_ready().await;
     counter.shop.reader.next_number("166");
     assert_eq!(counter.ask(with_tip("at the limit")).await.0, 201);
-    counter::within("the reader asking for a card", counter.shop.reader.waits_for(WaitsFor::Card)).await;
+    pos_test_kit::within("the reader asking for a card", counter.shop.reader.waits_for(WaitsFor::Card)).await;
     counter.shop.reader.tap(card("tap").unwrap());
     assert_eq!(ended(&counter.until_ended("at the limit").await), Some(OutcomeWord::Approved));
     assert_eq!(counter.charged(), ["14.00 EUR"]);

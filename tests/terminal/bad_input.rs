@@ -10,7 +10,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Output;
 
-use crate::counter::{self, Counter, within};
+use crate::counter::{self, Counter};
 use pos_agent::sale::Reason;
 use pos_agent::till::{SaleState, SaleView};
 use pos_agent::transaction::OutcomeWord;
@@ -18,6 +18,7 @@ use pos_sim::gateway::Certificate;
 use pos_sim::reader::CardEntry::{self, Insert, Swipe, Tap};
 use pos_sim::reader::card;
 use pos_sim::shop::Options;
+use pos_test_kit::within;
 use serde_json::json;
 use tokio::io::AsyncReadExt;
 

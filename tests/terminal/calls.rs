@@ -1,13 +1,15 @@
 //! Every kind of transaction from the till to the gateway's ledger and back, over real wires: what a till asks, what
 //! the gateway holds, what is left, and what is refused before anything is sent.
 
-use crate::counter::{self, Counter, ended};
+use crate::counter::{Counter, ended};
+use easy_ext::ext;
 use pos_agent::till::SaleView;
 use pos_agent::transaction::{Kind, OutcomeWord, Reference};
 use pos_sim::reader::CardEntry::{Insert, Tap};
 use pos_sim::reader::card;
 use serde_json::{Value, json};
 
+#[ext(Calls)]
 impl Counter {
     /// Refused before anything is written or sent: the code and the detail.
     async fn refused(&self, body: Value) -> (u16, String, String) {
@@ -369,7 +371,7 @@ async fn a_throttled_sale_is_sent_again_and_charged_once() {
 async fn the_command_line_does_what_a_till_does() {
     let counter = Counter::open().await;
     let verb = async |arguments: &[&str]| {
-        let output = counter::within("the program", counter.verb(arguments)).await.unwrap();
+        let output = pos_test_kit::within("the program", counter.verb(arguments)).await.unwrap();
         (
             output.status.code().unwrap(),
             String::from_utf8(output.stdout).unwrap(),
@@ -410,7 +412,7 @@ async fn a_report_counts_by_number_and_carries_what_has_no_end() {
     counter.done(json!({"kind": "refund", "reference": "r1", "of": "s1", "amount": "2.00"})).await;
     assert_eq!(counter.ask(json!({"reference": "waits", "amount": "1.00"})).await.0, 201);
     let totals = async |arguments: &[&str]| -> (i32, Value) {
-        let output = counter::within("the program", counter.verb(arguments)).await.unwrap();
+        let output = pos_test_kit::within("the program", counter.verb(arguments)).await.unwrap();
         (output.status.code().unwrap(), serde_json::from_slice(&output.stdout).unwrap())
     };
     let (code, first) = totals(&["totals", "--json"]).await;
@@ -434,7 +436,7 @@ async fn a_report_counts_by_number_and_carries_what_has_no_end() {
     let (code, next) = totals(&["totals", "--json", "--since-number", "4", "--carried", "4"]).await;
     assert_eq!((code, sums(&next)), (0, vec![("sale".into(), 1.into(), "1.00".into())]), "{next}");
     assert_eq!(next["carried"], json!([]));
-    let output = counter::within("the program", counter.verb(&["totals"])).await.unwrap();
+    let output = pos_test_kit::within("the program", counter.verb(&["totals"])).await.unwrap();
     let said = String::from_utf8(output.stdout).unwrap();
     assert!(said.contains("20.34 EUR") && said.contains("next: pos-agent totals --since 4"), "{said}");
 }

@@ -75,7 +75,7 @@ fn random_days(seed: u64) -> Days {
         // Some hours to a day: over midnight, and into the other half of the year's clock.
         world.wait(HOUR * u32::try_from(dice.below(20)).unwrap());
         let until = count.min(next + 1 + usize::try_from(dice.below(6)).unwrap());
-        let (first, inside) = (next, dice.next());
+        let (first, inside) = (next, dice.roll());
         world.boot(async |till| part_of_a_day(&world, till, first..until, &mut closes, inside).await);
         next = until;
     }

@@ -4,7 +4,7 @@
 
 use std::future::Future;
 
-use crate::counter::{self, Counter, ended};
+use crate::counter::{Counter, ended};
 use pos_agent::till::{Attention, ReaderState, StatusView};
 use pos_agent::transaction::OutcomeWord;
 use pos_sim::reader::flood::FLOODS;
@@ -49,7 +49,7 @@ async fn floods(counter: &Counter, what: &str) {
             tokio::task::yield_now().await;
         }
     };
-    counter::within(&format!("{what}: a flood"), begun).await;
+    pos_test_kit::within(&format!("{what}: a flood"), begun).await;
 }
 
 /// A card that is kept.

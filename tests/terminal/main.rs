@@ -29,10 +29,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]
 
-#[path = "../counter/mod.rs"]
-mod counter;
-#[path = "../world/mod.rs"]
-mod world;
+use pos_test_kit::{counter, world};
 
 mod after_the_sale;
 mod another_account;

@@ -1,14 +1,17 @@
 //! One round trip after the card: the connection to the gateway, its TLS handshake included, is open before the card is
 //! read. Proved by a server that counts connections, handshakes, requests and bytes.
 
-use crate::counter::{Counter, ended, within};
+use crate::counter::{Counter, ended};
+use easy_ext::ext;
 use pos_agent::till::{GatewayState, SaleState};
 use pos_agent::transaction::OutcomeWord;
 use pos_sim::gateway::GatewayCounters;
 use pos_sim::reader::CardEntry::{Insert, Tap};
 use pos_sim::reader::card;
 use pos_sim::shop::Options;
+use pos_test_kit::within;
 
+#[ext(CountsRoundTrips)]
 impl Counter {
     /// Opens a shop and waits until its gateway was probed, as it is at each start.
     async fn probed() -> Self {

@@ -1,12 +1,13 @@
 //! Printers at a real counter: a sale goes on whatever they do, the status says what they need, and a receipt can be
 //! had again.
 
-use crate::counter::{Counter, within};
+use crate::counter::Counter;
 use pos_agent::till::{Attention, PrinterState};
 use pos_agent::transaction::OutcomeWord;
 use pos_sim::printer::{Printer, Sensors};
 use pos_sim::reader::CardEntry;
 use pos_sim::shop::Options;
+use pos_test_kit::within;
 use serde_json::json;
 
 fn with(what: &str, instead: &str) -> Options {

@@ -1,7 +1,7 @@
 //! Which reader is trusted, over real wires: one that is not listed is asked for no card, and one that is another than
 //! before, or is otherwise configured, is recorded, told and shown.
 
-use crate::counter::{self, till::program};
+use crate::counter::till::program;
 use crate::counter::{Counter, ended};
 use pos_agent::journal::Db;
 use pos_agent::till::{Attention, ReaderState, StatusView};
@@ -94,7 +94,7 @@ async fn another_reader_and_another_configuration_are_recorded_told_and_shown() 
             }
         }
     };
-    assert!(counter::within("that the change is told", told).await.contains(what));
+    assert!(pos_test_kit::within("that the change is told", told).await.contains(what));
     assert_eq!(marks(&counter).len(), 2);
 
     // After a restart of the agent it still stands, and is not recorded again.

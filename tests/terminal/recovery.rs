@@ -6,7 +6,8 @@
 
 use std::time::Duration;
 
-use crate::counter::{self, Counter, ended, within};
+use crate::counter::{self, Counter, ended};
+use easy_ext::ext;
 use pos_agent::journal::Journal;
 use pos_agent::money::{Amount, Currency};
 use pos_agent::sale::{self, Deadlines, Now, Order, Sale};
@@ -16,6 +17,7 @@ use pos_sim::gateway::Kind;
 use pos_sim::reader::CardEntry::{Insert, Swipe, Tap};
 use pos_sim::reader::{CardEntry, WaitsFor, card};
 use pos_sim::shop::Options;
+use pos_test_kit::within;
 
 const CHIP: (&str, CardEntry) = ("chip-no-cvm", Insert);
 const TAP: (&str, CardEntry) = ("tap", Tap);
@@ -127,6 +129,7 @@ fn shop(when: When) -> Options {
     options
 }
 
+#[ext(Recovers)]
 impl Counter {
     /// A sale up to a moment.
     async fn bring(&self, when: When, amount: &str, (name, entry): (&str, CardEntry)) {
@@ -337,6 +340,7 @@ async fn a_gateway_that_comes_back_is_noticed_without_a_next_sale() {
     counter.audit("back again");
 }
 
+#[ext(Listens)]
 impl Counter {
     async fn listen_once_up(&self) -> counter::till::Ears {
         self.until_ready().await;

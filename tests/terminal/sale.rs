@@ -1,6 +1,6 @@
 //! Sales over real wires, end to end, and what cashier and customer may do in them. The whole deck is in `tests/deck/`.
 
-use crate::counter::{self, Counter, ended};
+use crate::counter::{Counter, ended};
 use pos_agent::till::{Attention, SaleState, StatusView};
 use pos_agent::transaction::OutcomeWord;
 use pos_sim::gateway::outcomes;
@@ -70,7 +70,7 @@ async fn a_card_that_is_left_in_the_reader_never_pays_for_the_next_sale() {
 async fn the_cashier_cancels_before_a_card_is_read() {
     let counter = Counter::open().await;
     assert_eq!(counter.begin("R1", "12.34").await.0, 201);
-    counter::within("armed", counter.shop.reader.waits_for(WaitsFor::Card)).await;
+    pos_test_kit::within("armed", counter.shop.reader.waits_for(WaitsFor::Card)).await;
     let (status, view) = counter.post("/v1/sales/R1/cancel").await;
     assert_eq!((status, &view["outcome"], &view["cancel"]), (200, &"cancelled".into(), &"in-time".into()), "{view}");
     counter.until_ready().await;
@@ -88,7 +88,7 @@ async fn a_cancel_that_comes_too_late_says_so_and_changes_nothing() {
     counter.until("R1", "asked", |view| view.state == SaleState::InProgress).await;
     let (status, view) = counter.post("/v1/sales/R1/cancel").await;
     assert_eq!((status, &view["cancel"]), (200, &"too-late".into()), "{view}");
-    let output = counter::within("the program", counter.verb(&["cancel", "R1"])).await.unwrap();
+    let output = pos_test_kit::within("the program", counter.verb(&["cancel", "R1"])).await.unwrap();
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(output.status.code() == Some(1) && said.starts_with("too late: "), "{said}");
     assert_eq!(ended(&counter.until_ended("R1").await), Some(OutcomeWord::Approved));
@@ -113,7 +113,7 @@ async fn a_request_that_the_gateway_had_no_time_for_can_be_cancelled() {
             }
         }
     };
-    let view = counter::within("the cancel", cancelled).await;
+    let view = pos_test_kit::within("the cancel", cancelled).await;
     assert_eq!(view["outcome"], "cancelled", "{view}");
     counter.until_ready().await;
     assert!(counter.charged().is_empty());
@@ -124,7 +124,7 @@ async fn a_request_that_the_gateway_had_no_time_for_can_be_cancelled() {
 async fn the_customer_cancels_at_the_reader() {
     let counter = Counter::open().await;
     assert_eq!(counter.begin("R1", "12.34").await.0, 201);
-    counter::within("armed", counter.shop.reader.waits_for(WaitsFor::Card)).await;
+    pos_test_kit::within("armed", counter.shop.reader.waits_for(WaitsFor::Card)).await;
     counter.shop.reader.key(pos_sim::reader::Key::Cancel);
     assert_eq!(ended(&counter.until_ended("R1").await), Some(OutcomeWord::Cancelled));
     assert!(counter.shop.gateway.ledger().entries().is_empty());
@@ -136,7 +136,7 @@ async fn a_power_cut_while_the_gateway_is_asked_is_reversed_after_the_restart() 
     // The gateway processes .71 and stays silent.
     counter.sell("R1", "10.71", "tap", Tap).await;
     counter.until("R1", "asked", |view| view.state == SaleState::InProgress).await;
-    counter::within("charged", async {
+    pos_test_kit::within("charged", async {
         while counter.charged().is_empty() {
             tokio::task::yield_now().await;
         }
@@ -202,7 +202,7 @@ async fn a_tip_that_is_cancelled_ends_the_sale_and_frees_the_reader() {
     let counter = Counter::open().await;
     let (code, begun) = counter.post_sale(r#"{"reference":"R1","amount":"12.34","tip":"ask"}"#).await;
     assert_eq!(code, 201, "{begun}");
-    counter::within("the question", counter.shop.reader.waits_for(WaitsFor::Number)).await;
+    pos_test_kit::within("the question", counter.shop.reader.waits_for(WaitsFor::Number)).await;
     counter.shop.reader.key(pos_sim::reader::Key::Cancel);
     assert_eq!(ended(&counter.until_ended("R1").await), Some(OutcomeWord::Cancelled));
     counter.sell("R2", "2.00", "tap", Tap).await;
@@ -241,7 +241,7 @@ async fn an_amount_is_typed_at_the_reader() {
     counter.shop.reader.next_number("1234");
     let sale = counter.verb(&["sale"]);
     counter.present(card("tap").unwrap(), Tap).await;
-    let output = counter::within("the program", sale).await.unwrap();
+    let output = pos_test_kit::within("the program", sale).await.unwrap();
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
     assert_eq!(output.status.code(), Some(0), "{said}");
     assert!(said.contains("typed at the reader") && said.contains("APPROVED 12.34 EUR"), "{said}");
@@ -293,7 +293,7 @@ async fn a_stop_lets_the_sale_end_and_its_receipts_out() {
     let mut counter = Counter::open().await;
     // The customer leaves the card in the slot for a while; the program is asked to stop meanwhile.
     counter.sell("R1", "12.34", "chip-no-cvm", Insert).await;
-    counter::within("charged", async {
+    pos_test_kit::within("charged", async {
         while counter.charged().is_empty() {
             tokio::task::yield_now().await;
         }
@@ -315,7 +315,7 @@ async fn a_stop_lets_the_sale_end_and_its_receipts_out() {
 async fn a_stop_tells_a_waiting_till_that_nothing_was_charged() {
     let mut counter = Counter::open().await;
     assert_eq!(counter.begin("R1", "12.34").await.0, 201);
-    counter::within("armed", counter.shop.reader.waits_for(WaitsFor::Card)).await;
+    pos_test_kit::within("armed", counter.shop.reader.waits_for(WaitsFor::Card)).await;
     counter.stop_agent().await;
     counter.start_agent();
     counter.until_ready().await;
@@ -329,7 +329,7 @@ async fn a_stop_while_the_pin_is_typed_charges_nothing() {
     counter.shop.reader.plan_pin(reader::PinPlan::Hesitate);
     assert_eq!(counter.begin("R1", "12.34").await.0, 201);
     counter.present(card("chip-pin").unwrap(), Insert).await;
-    counter::within("a PIN", counter.shop.reader.waits_for(WaitsFor::Pin)).await;
+    pos_test_kit::within("a PIN", counter.shop.reader.waits_for(WaitsFor::Pin)).await;
     counter.stop_agent().await;
     counter.shop.reader.remove();
     counter.start_agent();

@@ -8,6 +8,7 @@ use std::process::Output;
 
 use crate::counter::till::program;
 use crate::counter::{Counter, ended};
+use easy_ext::ext;
 use pos_agent::till::SaleView;
 use pos_agent::transaction::OutcomeWord;
 use pos_sim::gateway::Outcome;
@@ -15,6 +16,7 @@ use pos_sim::reader::CardEntry::Tap;
 use pos_sim::reader::card;
 use serde_json::{Value, json};
 
+#[ext(Settles)]
 impl Counter {
     /// With a card, to the end that is expected.
     async fn card_ends(&self, body: Value, outcome: OutcomeWord) -> SaleView {

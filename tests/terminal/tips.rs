@@ -1,13 +1,15 @@
 //! Tips: one that the till names with the amount, and one that the customer types at the reader, or does not.
 
+use easy_ext::ext;
 use pos_agent::till::TipsView;
 use pos_agent::transaction::OutcomeWord;
 use pos_sim::reader::CardEntry::Tap;
 use pos_sim::reader::{WaitsFor, card};
 use pos_sim::shop::Options;
+use pos_test_kit::within;
 use serde_json::{Value, json};
 
-use crate::counter::{Counter, ended, within};
+use crate::counter::{Counter, ended};
 
 /// A shop whose screens offer tips.
 async fn open(tips: &str) -> Counter {
@@ -17,6 +19,7 @@ async fn open(tips: &str) -> Counter {
     Counter::open_with(options).await
 }
 
+#[ext(Tips)]
 impl Counter {
     async fn sell_with(&self, reference: &str, body: Value) -> pos_agent::till::SaleView {
         self.until_ready().await;

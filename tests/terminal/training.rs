@@ -11,11 +11,12 @@ use pos_sim::gateway::GatewayCounters;
 use pos_sim::reader;
 use pos_sim::reader::CardEntry::Tap;
 use pos_sim::shop::Options;
+use pos_test_kit::within;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
-use crate::counter::{Counter, ended, within};
+use crate::counter::{Counter, ended};
 
 /// A shop that may train, its reader behind a wire that counts what the agent says to it.
 struct Watched {

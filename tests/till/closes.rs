@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::book;
 use crate::program::{Answer, Terminal, get, own_address, post, token};
+use easy_ext::ext;
 use pos_agent::journal::Db;
 use pos_sim::shop::Options;
 use serde_json::{Value, json};
@@ -24,6 +25,7 @@ async fn terminal(sales: u64, place: u8) -> (Terminal, TempDir) {
     (Terminal::start(options, own_address(place)).await, folder)
 }
 
+#[ext(Closes)]
 impl Terminal {
     async fn close(&self, body: Value) -> Answer {
         self.at_socket(&post("/v1/closes", "", &body.to_string())).await

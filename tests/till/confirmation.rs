@@ -1,14 +1,16 @@
 //! A sale that its till confirms, asked for and answered over the real socket: until the till has said something nobody
 //! reads that it is approved, and what it says is so from then on, over a power cut too.
 
+use easy_ext::ext;
 use pos_agent::till::{Attention, SaleState, SaleView};
 use pos_agent::transaction::{Kind, OnSilence, OutcomeWord};
 use pos_sim::reader::CardEntry::Insert;
 use pos_sim::reader::card;
 use pos_sim::shop::Options;
+use pos_test_kit::within;
 use serde_json::{Value, json};
 
-use crate::counter::{Counter, ended, within};
+use crate::counter::{Counter, ended};
 
 const ALL: &str = "all";
 const NOTHING: &str = "nothing";
@@ -21,6 +23,7 @@ async fn open(seconds: u64) -> Counter {
     Counter::open_with(options).await
 }
 
+#[ext(Confirms)]
 impl Counter {
     /// Approved, and its till is to confirm it.
     async fn sell_confirmed(&self, reference: &str, amount: &str, more: Value) -> SaleView {

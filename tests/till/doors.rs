@@ -11,11 +11,12 @@ use std::process::Command;
 use std::time::Duration;
 
 use crate::fake_agent::{self, Shop, TOKENS};
-use crate::program::{self, Answer, Terminal, exchange, get, own_address, post, within};
+use crate::program::{self, Answer, Terminal, exchange, get, own_address, post};
 use pos_agent::till::{Progress, SaleView};
 use pos_agent::transaction::OutcomeWord;
 use pos_sim::reader::{CardEntry, WaitsFor, card};
 use pos_sim::shop::Options;
+use pos_test_kit::within;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpStream, UnixStream};
 use tokio::time::Instant;

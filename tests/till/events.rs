@@ -7,7 +7,7 @@ use tokio::net::{TcpStream, UnixStream};
 use tokio::time::{Duration, Instant};
 
 use crate::fake_agent::{self, Shop};
-use crate::till_http::{get_request, sale, token};
+use crate::till_http::{Asks, get_request, sale, token};
 
 /// One who listens.
 pub(super) struct Listener<S> {

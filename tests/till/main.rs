@@ -21,14 +21,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]
 
-#[path = "../support/book.rs"]
-mod book;
-#[path = "../counter/mod.rs"]
-mod counter;
-#[path = "../fake_agent/mod.rs"]
-mod fake_agent;
-#[path = "../support/program.rs"]
-mod program;
+use pos_test_kit::{book, counter, fake_agent, program};
 
 mod closes;
 mod confirmation;

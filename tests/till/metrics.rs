@@ -6,12 +6,13 @@ use std::path::Path;
 
 use crate::counter::Counter;
 use crate::fake_agent::{self, TOKENS};
-use crate::program::{exchange, get, within};
+use crate::program::{exchange, get};
 use nom_openmetrics::MetricDescriptor;
 use pos_agent::config::{Right, Rights};
 use pos_agent::till::SaleState;
 use pos_sim::reader::CardEntry::{Insert, Tap};
 use pos_sim::shop::Options;
+use pos_test_kit::within;
 use rusqlite::Connection;
 use serde_json::json;
 use tokio::net::{TcpStream, UnixStream};

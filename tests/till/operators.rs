@@ -4,9 +4,10 @@
 use pos_agent::journal::{Db, Reading};
 use pos_sim::reader::CardEntry;
 use pos_sim::shop::{Options, TILL_TOKEN};
+use pos_test_kit::within;
 use serde_json::{Value, json};
 
-use crate::counter::{Counter, within};
+use crate::counter::Counter;
 
 pub(crate) const ANNA: (&str, &str) = ("Anna", "862435");
 pub(crate) const BEN: (&str, &str) = ("Ben", "973546");

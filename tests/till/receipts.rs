@@ -1,5 +1,6 @@
 //! Receipts over the real socket, against the real program: in three forms, at each width, and with texts from outside.
 
+use easy_ext::ext;
 use pos_agent::journal::Db;
 use pos_agent::till::{ReceiptRowIs, ReceiptView};
 use pos_agent::transaction::{ReceiptCopy, SaleNumber};
@@ -31,6 +32,7 @@ async fn terminal(place: u8) -> (Terminal, TempDir) {
     (terminal, folder)
 }
 
+#[ext(ShowsReceipts)]
 impl Terminal {
     async fn receipt(&self, parameters: &str, accept: &str) -> Answer {
         let accept = if accept.is_empty() { String::new() } else { format!("Accept: {accept}\r\n") };

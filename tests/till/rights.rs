@@ -427,7 +427,7 @@ async fn who_did_it_is_in_the_chain_and_is_shown() {
         let asked = move || exchange(std::net::TcpStream::connect(&*address).unwrap(), &text, false);
         understood(&tokio::task::spawn_blocking(asked).await.unwrap())
     };
-    counter::within("the terminal is ready", async {
+    pos_test_kit::within("the terminal is ready", async {
         // The port is there with the socket.
         while !counter.shop.socket().exists() || by_token(get("/v1/status")).await.1["ready"] != true {
             tokio::task::yield_now().await;
@@ -442,7 +442,7 @@ async fn who_did_it_is_in_the_chain_and_is_shown() {
     let cancelled = at_socket(&socket, someone(), &[post("/v1/sales/p/cancel?till=till-3", json!({}))]).await.remove(0);
     assert_eq!(cancelled.1["cancel"], "in-time", "{}", cancelled.1);
     // One by the token, paid.
-    let begun = counter::within("the reader is free", async {
+    let begun = pos_test_kit::within("the reader is free", async {
         loop {
             let begun = by_token(sale("/v1/sales", "t")).await;
             if begun.0 == 201 {

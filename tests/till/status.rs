@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::process::Stdio;
 
 use crate::counter::till::program;
-use crate::counter::{Counter, ended, within};
+use crate::counter::{Counter, ended};
 use pos_agent::journal::Db;
 use pos_agent::sale::Record;
 use pos_agent::till::{Attention, ClockState, GatewayState, PrinterState, ReaderState, SaleState, StatusView};
@@ -19,6 +19,7 @@ use pos_sim::printer::Sensors;
 use pos_sim::reader::CardEntry::{Insert, Tap};
 use pos_sim::reader::{Dukpt, Key, WaitsFor, card};
 use pos_sim::shop::{Options, Shop};
+use pos_test_kit::within;
 use serde_json::{Value, json};
 
 /// Kept as long as the fault lasts.

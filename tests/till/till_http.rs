@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::os::unix::fs::{FileTypeExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
+use easy_ext::ext;
 use pos_agent::config::{Right, Rights, Socket, Till, TillToken};
 use pos_agent::money::Currency;
 use pos_agent::systemd::Sockets;
@@ -70,6 +71,7 @@ pub(super) fn token(n: usize) -> String {
     format!("Authorization: Bearer {}\r\n", TOKENS[n - 1])
 }
 
+#[ext(Asks)]
 impl Shop {
     pub(super) async fn get(&self, path: &str) -> Answer {
         exchange(UnixStream::connect(&self.socket).await.unwrap(), &get_request(path, "")).await
@@ -79,7 +81,7 @@ impl Shop {
         exchange(UnixStream::connect(&self.socket).await.unwrap(), &post_request(path, JSON, body.as_bytes())).await
     }
 
-    async fn tcp(&self, request: &[u8]) -> Answer {
+    pub(super) async fn tcp(&self, request: &[u8]) -> Answer {
         exchange(TcpStream::connect(self.http).await.unwrap(), request).await
     }
 }

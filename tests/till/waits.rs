@@ -4,9 +4,10 @@ use pos_agent::till::{SaleState, SaleView};
 use pos_sim::reader::CardEntry::Insert;
 use pos_sim::reader::card;
 use pos_sim::shop::Options;
+use pos_test_kit::within;
 use serde_json::json;
 
-use crate::counter::{Counter, within};
+use crate::counter::Counter;
 
 /// How much of how much is left, when it is told.
 fn wait(view: &SaleView) -> Option<(u64, u64)> {

@@ -10,17 +10,16 @@
 //! | `search` | a payment is found by amount, card or reference; older ones come page by page |
 //! | `training` | what is trained is marked and reaches nobody; a tip that is chosen is charged |
 //! | `words` | the page's words are the same in each language, and there are some for each reason of the agent |
-//! | `browser`, `counter` | Chromium by its driver; the programs and the simulators |
+//! | `counter` | the programs and the simulators; Chromium is `pos_test_kit::browser` |
 //!
 //! What needs Chromium is left out by a plain `cargo test`, which says so. `bash front/tests/page/run` installs what is
 //! missing and runs it.
 
 #![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]
 
-use std::time::Duration;
+use pos_test_kit::{browser, within};
 
 mod again;
-mod browser;
 mod counter;
 mod line;
 mod pairs;
@@ -29,13 +28,3 @@ mod screens;
 mod search;
 mod training;
 mod words;
-
-/// Longer than anything here takes; a test that hangs fails by name.
-const PATIENCE: Duration = Duration::from_secs(60);
-
-async fn within<T>(what: &str, future: impl Future<Output = T>) -> T {
-    match tokio::time::timeout(PATIENCE, future).await {
-        Ok(value) => value,
-        Err(_) => panic!("{what} did not come within {} s", PATIENCE.as_secs()),
-    }
-}

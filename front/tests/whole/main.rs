@@ -7,8 +7,6 @@
 mod crowds;
 mod memory;
 mod nexo;
-#[path = "../../../tests/world/pcap.rs"]
-mod pcap;
 #[path = "../front/process.rs"]
 mod process;
 mod recorded;

@@ -4,7 +4,7 @@
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
-use crate::pcap::Stream;
+use pos_test_kit::world::pcap::Stream;
 
 /// Whether what the till says is to be read as ZVT.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

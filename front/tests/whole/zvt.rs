@@ -21,10 +21,10 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
-use crate::pcap::Stream;
 use crate::process::Running;
 use crate::recorded::{Speaks, line_to};
 use crate::{PATIENCE, shop_changed, shows, tap};
+use pos_test_kit::world::pcap::Stream;
 
 const PASSWORD: Password = Password(123_456);
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use easy_ext::ext;
 use pos_sim::gateway::{HostRules, Kind, Options, State};
 use serde_json::Value;
 
@@ -286,6 +287,7 @@ async fn amounts_are_text_or_numbers_and_always_exact() {
     assert_eq!(answer["amount"], "10.00");
 }
 
+#[ext(Finds)]
 impl Counter {
     /// The amount as the query gives it.
     async fn found_amount(&self, id: &str) -> Value {

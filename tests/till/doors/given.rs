@@ -8,11 +8,12 @@ use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 
 use pos_sim::shop::{Options, Shop};
+use pos_test_kit::within;
 use rustix::process::{Pid, Signal, kill_process};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpStream, UnixStream};
 
-use crate::program::{self, get, own_address, within};
+use crate::program::{self, get, own_address};
 
 /// Numbers from 3 on, and whose they are: the shell becomes the program and keeps its process id.
 const HANDS_OVER: &str = r#"exec 3<&0 4<&1 </dev/null >/dev/null

@@ -1,0 +1,251 @@
+//! A browser as a cashier and a shopper have one: Debian's Chromium without a window, driven by its own driver.
+
+use std::process::Stdio;
+use std::time::Duration;
+
+use fantoccini::actions::{InputSource, KeyAction, KeyActions};
+use fantoccini::wd::{Capabilities, WebDriverCompatibleCommand};
+use fantoccini::{Client, ClientBuilder, Locator};
+use hyper::Method;
+use hyper_util::client::legacy::connect::HttpConnector;
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt, BufReader};
+use tokio::process::{Child, Command};
+
+use crate::within;
+
+/// How often a condition is looked at.
+const LOOK_EVERY: Duration = Duration::from_millis(20);
+/// Marks the document that is about to be left.
+const LEFT: &str = "window.wasLeft = true";
+/// Another document is there, and it has been read.
+const ARRIVED: &str = "!window.wasLeft && document.readyState !== 'loading'";
+
+/// Keys without a letter, as the protocol writes them.
+pub const ENTER: char = '\u{e006}';
+/// The one beside the digits.
+pub const NUMPAD_ENTER: char = '\u{e007}';
+pub const TAB: char = '\u{e004}';
+pub const ESCAPE: char = '\u{e00c}';
+
+/// The driver's process. It ends with this, and its browsers with it.
+pub struct Driver {
+    _child: Child,
+    url: String,
+}
+
+impl Driver {
+    pub async fn start() -> Self {
+        let mut child = Command::new("chromedriver")
+            .arg("--port=0")
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .kill_on_drop(true)
+            .spawn()
+            .expect("chromedriver starts: Debian's packages chromium and chromium-driver are needed");
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let port = loop {
+            let line = lines.next_line().await.unwrap().expect("chromedriver says its port");
+            if let Some((_, port)) = line.split_once("successfully on port ") {
+                break port.trim_end_matches('.').to_owned();
+            }
+        };
+        tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
+        Self { _child: child, url: format!("http://127.0.0.1:{port}") }
+    }
+
+    /// A browser with a memory of its own, which is empty.
+    pub async fn browser(&self) -> Browser {
+        self.browser_with(&[]).await
+    }
+
+    /// The same with more arguments.
+    pub async fn browser_with(&self, more: &[&str]) -> Browser {
+        let arguments = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"];
+        let arguments = [&arguments, more].concat();
+        let wanted = json!({
+            // The driver waits for no page: it may wait without end for a frame that a click has taken away.
+            "pageLoadStrategy": "none",
+            "goog:loggingPrefs": { "browser": "ALL" },
+            "goog:chromeOptions": { "args": arguments },
+        });
+        let wanted: Capabilities = serde_json::from_value(wanted).unwrap();
+        let client = ClientBuilder::new(HttpConnector::new()).capabilities(wanted).connect(&self.url).await;
+        Browser { client: client.expect("Chromium starts") }
+    }
+}
+
+/// One browser with one page.
+pub struct Browser {
+    client: Client,
+}
+
+/// A command by its path: one of Chromium's own, or one that the client's list does not have.
+#[derive(Debug)]
+struct Chromium {
+    path: &'static str,
+    body: Value,
+}
+
+impl WebDriverCompatibleCommand for Chromium {
+    fn endpoint(&self, base: &reqwest::Url, session: Option<&str>) -> Result<reqwest::Url, url::ParseError> {
+        base.join(&format!("session/{}/{}", session.unwrap_or_default(), self.path))
+    }
+
+    fn method_and_body(&self, _: &reqwest::Url) -> (Method, Option<String>) {
+        (Method::POST, Some(self.body.to_string()))
+    }
+}
+
+impl Browser {
+    /// Opens the page in this language and size.
+    pub async fn open(&self, url: &str, language: &str, size: (u32, u32)) {
+        self.resize(size).await;
+        self.go(&format!("{url}/assets/icons.svg")).await;
+        self.run(&format!("localStorage.setItem('pos.language', {language:?})")).await;
+        self.go(url).await;
+    }
+
+    pub async fn resize(&self, (width, height): (u32, u32)) {
+        let metrics = json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": false });
+        self.chromium("Emulation.setDeviceMetricsOverride", metrics).await;
+    }
+
+    /// `light` or `dark`.
+    pub async fn scheme(&self, scheme: &str) {
+        let features = json!({ "features": [{ "name": "prefers-color-scheme", "value": scheme }] });
+        self.chromium("Emulation.setEmulatedMedia", features).await;
+    }
+
+    async fn chromium(&self, command: &str, parameters: Value) {
+        let body = json!({ "cmd": command, "params": parameters });
+        self.client.issue_cmd(Chromium { path: "goog/cdp/execute", body }).await.unwrap();
+    }
+
+    /// What the page has complained of since this was asked last; requests that failed are not among it.
+    pub async fn complaints(&self) -> Vec<String> {
+        let log = self.client.issue_cmd(Chromium { path: "se/log", body: json!({ "type": "browser" }) }).await.unwrap();
+        let all = log.as_array().cloned().unwrap_or_default();
+        let serious = all.iter().filter(|entry| entry["level"] == "SEVERE" && entry["source"] != "network");
+        serious.map(|entry| entry["message"].to_string()).collect()
+    }
+
+    /// Opens an address, whatever is there, and waits for its document.
+    pub async fn go(&self, url: &str) {
+        self.run(LEFT).await;
+        self.client.goto(url).await.unwrap();
+        self.until(ARRIVED).await;
+    }
+
+    /// What is asked and pressed from now on is in this frame; in the whole page when there is none.
+    pub async fn enter(&self, frame: Option<&str>) {
+        self.client.issue_cmd(Chromium { path: "frame", body: json!({ "id": null }) }).await.unwrap();
+        if let Some(frame) = frame {
+            self.until(&format!("document.querySelector({frame:?})")).await;
+            self.client.find(Locator::Css(frame)).await.unwrap().enter_frame().await.unwrap();
+        }
+    }
+
+    /// Types into a field, as soon as it is there, what was there before being gone.
+    pub async fn fill(&self, selector: &str, text: &str) {
+        self.until(&format!("document.querySelector({selector:?})")).await;
+        let field = self.client.find(Locator::Css(selector)).await.unwrap();
+        field.clear().await.unwrap();
+        field.send_keys(text).await.unwrap();
+    }
+
+    pub async fn reload(&self) {
+        self.run(LEFT).await;
+        self.client.refresh().await.unwrap();
+        self.until(ARRIVED).await;
+    }
+
+    /// The value of a script that ends in `return …`, or nothing.
+    pub async fn run(&self, script: &str) -> Value {
+        self.client.execute(script, Vec::new()).await.unwrap_or_else(|error| panic!("{error}: {script:.200}"))
+    }
+
+    /// The value of a promise.
+    pub async fn promised(&self, script: &str) -> Value {
+        let script =
+            format!("const done = arguments[arguments.length - 1]; ({script}).then(done, (e) => done(String(e)));");
+        self.client.execute_async(&script, Vec::new()).await.unwrap()
+    }
+
+    /// Until this expression is true; when it never is, the screen is told.
+    pub async fn until(&self, what: &str) {
+        let asked = async {
+            // Between two documents there is none to ask.
+            while !self.client.execute(&format!("return !!({what})"), Vec::new()).await.is_ok_and(|is| is == true) {
+                tokio::time::sleep(LOOK_EVERY).await;
+            }
+        };
+        if tokio::time::timeout(crate::PATIENCE, asked).await.is_err() {
+            let shown = self.run("return document.body.dataset.screen + ': ' + document.body.innerText").await;
+            panic!("never came: {what}; shown is {shown}");
+        }
+    }
+
+    pub async fn until_screen(&self, name: &str) {
+        self.until(&format!("document.body.dataset.screen === {name:?}")).await;
+    }
+
+    /// `up`, `lost` or `agent-down`: what the page says of its connection.
+    pub async fn until_link(&self, word: &str) {
+        self.until(&format!("document.body.dataset.link === {word:?}")).await;
+    }
+
+    pub async fn screen(&self) -> String {
+        self.run("return document.body.dataset.screen ?? ''").await.as_str().unwrap_or_default().to_owned()
+    }
+
+    /// One key after the other.
+    pub async fn keys(&self, keys: &str) {
+        let one =
+            |actions: KeyActions, key| actions.then(KeyAction::Down { value: key }).then(KeyAction::Up { value: key });
+        self.client.perform_actions(keys.chars().fold(KeyActions::new("keyboard".to_owned()), one)).await.unwrap();
+    }
+
+    /// Presses what is there to be pressed, as soon as it may be: by the pointer, or by Tab and Enter.
+    pub async fn press(&self, selector: &str, by: By) {
+        let there = format!(
+            "(() => {{ const e = document.querySelector({selector:?}); \
+             return e && e.offsetParent && e.getAttribute('aria-disabled') !== 'true'; }})()"
+        );
+        self.until(&there).await;
+        match by {
+            // What is drawn anew between the look and the click was not clicked.
+            By::Pointer => loop {
+                match self.client.find(Locator::Css(selector)).await.unwrap().click().await {
+                    Err(error) if error.is_stale_element_reference() => self.until(&there).await,
+                    clicked => break clicked.unwrap(),
+                }
+            },
+            By::Keyboard => {
+                let reached = async {
+                    while self.run(&format!("return !!document.activeElement?.matches({selector:?})")).await != true {
+                        self.keys(&TAB.to_string()).await;
+                    }
+                };
+                within(&format!("the focus on {selector}"), reached).await;
+                self.keys(&ENTER.to_string()).await;
+            }
+        }
+    }
+
+    /// The picture of what is shown.
+    pub async fn picture(&self) -> Vec<u8> {
+        self.client.screenshot().await.unwrap()
+    }
+
+    pub async fn close(self) {
+        self.client.close().await.unwrap();
+    }
+}
+
+/// What a cashier works with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum By {
+    Pointer,
+    Keyboard,
+}

@@ -1,0 +1,256 @@
+//! A counter with everything on it: a simulated shop on real wires (pty, TLS, TCP) and the real agent in this process,
+//! asked over its Unix socket as a till would.
+
+use std::future::Future;
+
+use pos_agent::config;
+use pos_agent::till::{ReaderState, SaleState, SaleView, StatusView};
+use pos_agent::transaction::OutcomeWord;
+use pos_sim::reader::{Card, CardEntry, WaitsFor, card};
+use pos_sim::shop::{Options, Shop};
+use serde_json::{Value, json};
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+use tracing_subscriber::filter::Targets;
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
+
+use crate::within;
+
+pub mod audit;
+pub mod till;
+
+pub struct Counter {
+    pub shop: Shop,
+    http: reqwest::Client,
+    agent: Option<Running>,
+}
+
+struct Running {
+    stop: oneshot::Sender<()>,
+    task: JoinHandle<Result<(), pos_agent::agent::Error>>,
+}
+
+impl Counter {
+    /// A shop as it comes, with the agent ready for a sale.
+    pub async fn open() -> Self {
+        Self::open_with(Options::default()).await
+    }
+
+    /// A shop with options, with the agent ready for a sale as far as its own side goes.
+    pub async fn open_with(options: Options) -> Self {
+        let mut counter = Self::closed(options).await;
+        counter.start_agent();
+        counter.until_free().await;
+        counter
+    }
+
+    /// The shop alone.
+    pub async fn closed(options: Options) -> Self {
+        // With RUST_LOG set a failing test shows what the agent did.
+        let filter = std::env::var("RUST_LOG").ok().and_then(|level| level.parse::<Targets>().ok()).unwrap_or_default();
+        let lines = tracing_subscriber::fmt::layer().with_test_writer();
+        let _ = tracing_subscriber::registry().with(filter).with(lines).try_init();
+        // Installed already by another test of this program: as good.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let shop = Shop::open(options).await.unwrap();
+        // Without connections that are kept: one may be closed by the agent in the moment it is used again.
+        let http =
+            reqwest::Client::builder().unix_socket(shop.socket()).no_proxy().pool_max_idle_per_host(0).build().unwrap();
+        Self { shop, http, agent: None }
+    }
+
+    pub fn start_agent(&mut self) {
+        let config = config::load(&self.shop.config()).unwrap();
+        // A program that another test starts in this moment has the locks of this process, until it is itself.
+        for _ in 0..10_000 {
+            if !pos_agent::journal::is_held(&config.journal.path) {
+                break;
+            }
+            std::thread::yield_now();
+        }
+        let (stop, stopped) = oneshot::channel::<()>();
+        let task = tokio::spawn(pos_agent::agent::run(config, async move { drop(stopped.await) }));
+        self.agent = Some(Running { stop, task });
+    }
+
+    /// The same terminal, from now on in another currency: a terminal has one at a time.
+    pub async fn change_currency(&mut self, currency: &str) {
+        self.stop_agent().await;
+        let text = std::fs::read_to_string(self.shop.config()).unwrap();
+        let kept = text.lines().filter(|line| !line.starts_with("max-credit-amount"));
+        let changed = kept.map(|line| match line.starts_with("currency = ") {
+            true => format!("currency = \"{currency}\"\n"),
+            false => format!("{line}\n"),
+        });
+        std::fs::write(self.shop.config(), changed.collect::<String>()).unwrap();
+        self.start_agent();
+        self.until_ready().await;
+    }
+
+    /// Ends the agent in an orderly way.
+    pub async fn stop_agent(&mut self) {
+        let running = self.agent.take().unwrap();
+        drop(running.stop);
+        running.task.await.unwrap().unwrap();
+    }
+
+    /// Ends the agent as a power cut does: between two of its steps, with nothing tidied up.
+    pub async fn cut_power(&mut self) {
+        let running = self.agent.take().unwrap();
+        running.task.abort();
+        assert!(running.task.await.unwrap_err().is_cancelled());
+        // The journal's thread lets go of the file a moment later.
+        let lock = std::fs::File::open(self.shop.folder().join("journal.lock")).unwrap();
+        lock.lock().unwrap();
+    }
+
+    /// Waits until the agent says that it can take a sale, and that none is at the reader.
+    pub async fn until_ready(&self) {
+        self.until_status("ready", |status| status.ready && !status.busy).await;
+    }
+
+    /// Waits until a sale can begin, whatever is known of the gateway.
+    pub async fn until_free(&self) {
+        let free = |status: &StatusView| status.reader.state == ReaderState::Ready && !status.busy;
+        self.until_status("the reader", free).await;
+    }
+
+    pub async fn until_status(&self, what: &str, wanted: impl Fn(&StatusView) -> bool) -> StatusView {
+        let asked = async {
+            loop {
+                if let Ok(answer) = self.http.get("http://till/v1/status").send().await {
+                    let status: StatusView = answer.json_of().await;
+                    if wanted(&status) {
+                        return status;
+                    }
+                }
+                tokio::task::yield_now().await;
+            }
+        };
+        within(what, asked).await
+    }
+
+    pub async fn status(&self) -> StatusView {
+        self.http.get("http://till/v1/status").send().await.unwrap().json_of().await
+    }
+
+    /// Begins a sale: the status code and the body.
+    pub async fn begin(&self, reference: &str, amount: &str) -> (u16, Value) {
+        self.begin_in(reference, amount, "EUR").await
+    }
+
+    pub async fn begin_in(&self, reference: &str, amount: &str, currency: &str) -> (u16, Value) {
+        let body = json!({"reference": reference, "amount": amount, "currency": currency});
+        let request =
+            self.http.post("http://till/v1/sales").header("content-type", "application/json").body(body.to_string());
+        let answer = request.send().await.unwrap();
+        (answer.status().as_u16(), answer.json_of().await)
+    }
+
+    pub async fn post(&self, path: &str) -> (u16, Value) {
+        let request = self.http.post(format!("http://till{path}")).header("content-type", "application/json");
+        let answer = request.body("").send().await.unwrap();
+        (answer.status().as_u16(), answer.json_of().await)
+    }
+
+    /// The till says what it takes of what was approved: the status code and the answer.
+    pub async fn confirm(&self, reference: &str, said: Value) -> (u16, Value) {
+        let url = format!("http://till/v1/sales/{reference}/confirm");
+        let request = self.http.post(url).header("content-type", "application/json");
+        let answer = request.body(said.to_string()).send().await.unwrap();
+        (answer.status().as_u16(), answer.json_of().await)
+    }
+
+    /// Somebody at the counter compares the signature.
+    pub async fn sign(&self, reference: &str, accepted: bool) -> SaleView {
+        let url = format!("http://till/v1/sales/{reference}/signature");
+        let request = self.http.post(url).header("content-type", "application/json");
+        request.body(json!({ "accepted": accepted }).to_string()).send().await.unwrap().json_of().await
+    }
+
+    pub async fn show(&self, reference: &str) -> SaleView {
+        self.http.get(format!("http://till/v1/sales/{reference}")).send().await.unwrap().json_of().await
+    }
+
+    pub async fn receipt(&self, reference: &str, copy: &str) -> String {
+        let url = format!("http://till/v1/sales/{reference}/receipt?copy={copy}");
+        self.http.get(url).send().await.unwrap().text().await.unwrap()
+    }
+
+    /// Waits for a state of a sale.
+    pub async fn until(&self, reference: &str, what: &str, wanted: impl Fn(&SaleView) -> bool) -> SaleView {
+        let asked = async {
+            loop {
+                let view = self.show(reference).await;
+                if wanted(&view) {
+                    return view;
+                }
+                tokio::task::yield_now().await;
+            }
+        };
+        within(what, asked).await
+    }
+
+    pub async fn until_ended(&self, reference: &str) -> SaleView {
+        self.until(reference, "the sale's end", |view| view.state == SaleState::Ended).await
+    }
+
+    /// The customer presents the card as soon as the reader asks for one, and does what it then asks for.
+    pub async fn present(&self, card: &'static Card, entry: CardEntry) {
+        within("the reader asking for a card", self.shop.reader.waits_for(WaitsFor::Card)).await;
+        self.shop.reader.present(card, entry);
+        if let Some(next) = card.after(entry) {
+            let word = match next {
+                CardEntry::Insert => "insert",
+                CardEntry::Swipe => "swipe",
+                CardEntry::Tap => "tap",
+            };
+            if entry == CardEntry::Insert {
+                self.until_display("remove").await;
+                self.shop.reader.remove();
+            }
+            self.until_display(word).await;
+            self.shop.reader.present(card, next);
+        }
+    }
+
+    pub async fn until_display(&self, word: &str) {
+        let shows = |lines: &[String]| lines.iter().any(|line| line.to_lowercase().contains(word));
+        within(&format!("display {word:?}"), self.shop.reader.until(|screen| shows(&screen.lines))).await;
+    }
+
+    /// A whole sale up to the card's being read.
+    pub async fn sell(&self, reference: &str, amount: &str, name: &str, entry: CardEntry) {
+        let (status, body) = self.begin(reference, amount).await;
+        assert_eq!(status, 201, "{body}");
+        self.present(card(name).unwrap(), entry).await;
+    }
+
+    /// The next receipt that comes out of the printer.
+    pub async fn paper(&mut self) -> String {
+        within("a receipt", self.shop.printer.next_receipt()).await
+    }
+
+    /// What the gateway holds as charged, in all.
+    pub fn charged(&self) -> Vec<String> {
+        self.shop.gateway.ledger().all_charged().map(|entry| format!("{} {}", entry.amount, entry.currency)).collect()
+    }
+}
+
+/// JSON of an answer; reqwest's own is not compiled in.
+pub trait JsonOf {
+    fn json_of<T: serde::de::DeserializeOwned>(self) -> impl Future<Output = T>;
+}
+
+impl JsonOf for reqwest::Response {
+    async fn json_of<T: serde::de::DeserializeOwned>(self) -> T {
+        let text = self.text().await.unwrap();
+        serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}"))
+    }
+}
+
+pub fn ended(view: &SaleView) -> Option<OutcomeWord> {
+    assert_eq!(view.state, SaleState::Ended, "{view:?}");
+    view.outcome
+}

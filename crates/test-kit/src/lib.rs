@@ -1,0 +1,56 @@
+//! Is: what several test programs share, compiled once: worlds, counters, scripted peers, a browser.
+//! Is not: a test, or a part of any program.
+//! Invariant: the agent in it is the agent as it ships; only what surrounds it is made for tests.
+
+#![allow(missing_docs, reason = "a helper of tests says by its name what it does")]
+#![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]
+#![allow(clippy::new_without_default, reason = "a default says nothing that `new` does not")]
+
+// An agent's journal, read as an account book.
+pub mod book;
+// Chromium, driven by its own driver.
+pub mod browser;
+// The sealed data that a reader gives, without a reader.
+pub mod card_reader;
+// A shop of simulators on real wires with the agent in the same process.
+pub mod counter;
+// The interface's data model, as people typed it.
+pub mod data_model;
+// An agent that plays a script, behind the real wires of the tills.
+pub mod fake_agent;
+// A counter at the simulated gateway, without an agent.
+pub mod gateway_counter;
+// A scripted HTTPS server.
+pub mod https;
+// A shop's page at the simulated gateway.
+pub mod page_shop;
+// The real program in a shop of simulators.
+pub mod program;
+// A shop's server at the simulated gateway.
+pub mod shop_client;
+// A reader's traces.
+pub mod trace;
+// A world of memory and virtual time, with a ledger and a judge.
+pub mod world;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Longer than anything in a test takes; a test that hangs fails by name.
+pub const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Waits for what must come.
+pub async fn within<T>(what: &str, future: impl Future<Output = T>) -> T {
+    match tokio::time::timeout(PATIENCE, future).await {
+        Ok(value) => value,
+        Err(_) => panic!("{what} did not come within {} s", PATIENCE.as_secs()),
+    }
+}
+
+/// The agent's program. Cargo builds it for the integration tests of its package, one folder above them.
+pub fn agent() -> PathBuf {
+    let test = std::env::current_exe().unwrap();
+    let program = test.ancestors().nth(2).unwrap().join("pos-agent");
+    assert!(program.exists(), "{} is not there; run: cargo build --package pos-agent", program.display());
+    program
+}

@@ -1,0 +1,385 @@
+//! Traces of a Miura session against a scripted peer: each line is a time in seconds, a direction and a message, and a
+//! script that is not used up line by line fails.
+//!
+//! ```text
+//! open · closed CAUSE · arm N · refund N · manual N · type N WHAT · cancel N · complete N ARC [91 VALUE] [scripts TLVS]
+//! show TEXT · tick · keys LEFT                                                                what happens to the session
+//! < answer   * unsolicited   raw bytes                                                        what the reader sends
+//! > COMMAND [its data]   ! event   reopen SECONDS                                             what the session must do
+//! ```
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use pos_agent::money::{Amount, Currency};
+use pos_agent::reader::driver::PortAction;
+use pos_agent::reader::miura::message::MpiCommand;
+use pos_agent::reader::miura::{MiuraSession, MiuraSettings};
+use pos_agent::reader::{
+    AmountToType, Arm, Completion, EntryRequest, LocalTime, ReaderEvent, ReaderOrder, ReaderSettings, TypeAmount,
+    Unready,
+};
+use pos_agent::transaction::SaleNumber;
+use pos_reader_link::apdu_link::{Nad, chain};
+
+pub const AT: LocalTime = LocalTime { year: 25, month: 1, day: 31, hour: 12, minute: 34, second: 56 };
+
+pub fn settings() -> ReaderSettings {
+    ReaderSettings { clock: Arc::new(|| Some(AT)), ..ReaderSettings::new("/dev/reader") }
+}
+
+/// What a session is made with: settings of every family, and those of Miura; the tests' own for what is not given.
+pub struct Setup(ReaderSettings, MiuraSettings);
+
+impl From<ReaderSettings> for Setup {
+    fn from(settings: ReaderSettings) -> Self {
+        Self(settings, MiuraSettings::default())
+    }
+}
+
+impl From<MiuraSettings> for Setup {
+    fn from(miura: MiuraSettings) -> Self {
+        Self(settings(), miura)
+    }
+}
+
+/// One TLV object of hex.
+pub fn t(tag: &str, value: &str) -> String {
+    let value: String = value.split_whitespace().collect();
+    let length = value.len() / 2;
+    match length {
+        0..=0x7F => format!("{tag}{length:02X}{value}"),
+        0x80..=0xFF => format!("{tag}81{length:02X}{value}"),
+        _ => format!("{tag}82{length:04X}{value}"),
+    }
+}
+
+pub const RESET: &str =
+    "E1319F1E083034303030323033EF12DF0D084D3030302D4D5049DF7F04312D3531EF10DF0D074D3030302D4F53DF7F03392D379000";
+pub const P2PE: &str = "E105DFAE0101079000";
+/// No capability beyond the plain ones.
+pub const INFO: &str = "E10EEF0CDF0D09434F4E5441435449439000";
+/// One file, `A` of version `1`.
+pub const CONFIG: &str = "E10AED08DF0D0141DF7F01319000";
+pub const NO_CARD: &str = "E10448020000";
+pub const CARD_IN: &str = "E10F4802030063093B6500002063CB6800";
+pub const OK: &str = "9000";
+
+pub const STARTED: &str = "
+    0  open
+       > ABORT
+       < 9000
+       > RESET DEVICE
+       < {RESET}
+       > P2PE STATUS
+       < {P2PE}
+       > GET DEVICE INFO
+       < {INFO}
+       > GET CONFIGURATION
+       < {CONFIG}
+       > SYSTEM CLOCK E00B9A032501319F2103123456
+       < 9000
+       > CARD STATUS
+       * {NO_CARD}
+       > KEYBOARD STATUS
+       < 9000
+       ! ready 04000203 M000-MPI 1-51 pin-key";
+
+/// The elements of an E4 for 12.34 EUR; each test changes what it is about.
+pub struct E4 {
+    pub amount: &'static str,
+    pub currency: &'static str,
+    pub more: String,
+}
+
+impl Default for E4 {
+    fn default() -> Self {
+        Self { amount: "9F0206000000001234", currency: "5F2A020978", more: String::new() }
+    }
+}
+
+pub const CRYPTOGRAM: &str = "9F260811223344556677889F270180";
+pub const SEALED: &str = "DFAE021892FC2C940487F43AC64AB3DFD54C7B72F445FE409D80FDF5DFAE030AFFFF0102628D1100005F";
+pub const SEALED_BEFORE: &str = "DFAE021885D6E511F8844CEA0DC72883180AC081AF4593A8A3C5FDD8DFAE030AFFFF0102628D1100005E";
+pub const PIN: &str = "DFAE04088B68AF72199529B8DFAE050AFFFF0102628D12000001";
+pub const MASKED: &str = "DFAE5712476173FFFFFFFFF2234D151220114524040F";
+
+impl E4 {
+    pub fn tlvs(&self) -> String {
+        let Self { amount, currency, more } = self;
+        format!("9F0607A0000000031010{currency}{amount}95050000008000{more}")
+    }
+
+    pub fn answer(&self, template: &str) -> String {
+        format!("{}9000", t(template, &self.tlvs()))
+    }
+}
+
+/// An E4 as a chip gives it, with what `more` adds. The cardholder signs, unless a PIN is added.
+pub fn e4(more: &str) -> String {
+    let verified = if more.contains(PIN) { "9F3403420300" } else { "9F34031E0300" };
+    E4 { more: format!("{CRYPTOGRAM}{verified}{SEALED}{MASKED}{more}"), ..E4::default() }.answer("E4")
+}
+
+pub const SWIPE_DATA: &str = "72212907C9B93D919511254CA428CE06";
+
+/// The event of a swipe with a service code.
+pub fn swipe(service_code: &str) -> String {
+    let track = hex::encode(format!(";476173******0010=1512{service_code}**********?*"));
+    t(
+        "E1",
+        &format!("48020007{}{}{}", t("DFAE02", SWIPE_DATA), t("DFAE03", "00000200000055400182"), t("DFAE22", &track)),
+    )
+}
+
+pub const E3: &str = "E31E8A0230309F260811223344556677889F270140950500000000009B02E8009000";
+pub const E5: &str = "E5048A025A319000";
+
+/// A script with its names filled in.
+pub fn filled(script: &str) -> String {
+    let mut text = script.replace("{E4}", &e4("")).replace("{E4_PIN}", &e4(PIN)).replace("{DISPLAY}", "DISPLAY TEXT");
+    for (name, value) in [
+        ("RESET", RESET),
+        ("P2PE", P2PE),
+        ("INFO", INFO),
+        ("CONFIG", CONFIG),
+        ("NO_CARD", NO_CARD),
+        ("CARD_IN", CARD_IN),
+        ("OK", OK),
+        ("E3", E3),
+        ("E5", E5),
+    ] {
+        text = text.replace(&format!("{{{name}}}"), value);
+    }
+    text
+}
+
+/// Plays `script` after start-up.
+pub fn play(script: &str) {
+    play_with(settings(), script);
+}
+
+/// Plays `script` after start-up with other settings.
+pub fn play_with(setup: impl Into<Setup>, script: &str) {
+    Player::started(setup).play(script);
+}
+
+pub struct Player {
+    pub session: MiuraSession,
+    pub now: Duration,
+    /// The last [`ReaderEvent::KeysLeft`]; checked by `keys`, for it follows every card.
+    keys: Option<(Option<u64>, Option<u64>)>,
+}
+
+impl Player {
+    pub fn new(setup: impl Into<Setup>) -> Self {
+        let Setup(settings, miura) = setup.into();
+        Self { session: MiuraSession::new(settings, miura), now: Duration::ZERO, keys: None }
+    }
+
+    /// After start-up.
+    pub fn started(setup: impl Into<Setup>) -> Self {
+        let mut player = Self::new(setup);
+        player.play(STARTED);
+        player
+    }
+
+    pub fn play(&mut self, script: &str) {
+        let script = filled(script);
+        for line in script.lines().map(str::trim).filter(|line| !line.is_empty()) {
+            let line = match line.split_once(' ') {
+                Some((time, rest)) if time.parse::<f64>().is_ok() => {
+                    self.now = Duration::from_secs_f64(time.parse().unwrap());
+                    rest.trim()
+                }
+                _ => line,
+            };
+            self.line(line);
+        }
+        assert_eq!(self.output(), None, "at the end of the script");
+    }
+
+    pub fn line(&mut self, line: &str) {
+        let (what, rest) = line.split_once(' ').unwrap_or((line, ""));
+        let rest = rest.trim();
+        if matches!(what, ">" | "!" | "reopen") {
+            assert_eq!(self.output().as_deref(), Some(line), "after {:?}", self.now);
+            return;
+        }
+        assert_eq!(self.output(), None, "before \"{line}\" at {:?}", self.now);
+        let now = self.now;
+        match what {
+            "open" => self.session.opened(now),
+            "closed" => self.session.closed(rest),
+            "arm" => self.session.order(ReaderOrder::Arm(arm(rest.parse().unwrap())), now),
+            "refund" => {
+                let arm = Arm { transaction_type: 0x20, ..arm(rest.parse().unwrap()) };
+                self.session.order(ReaderOrder::Arm(arm), now);
+            }
+            "keys" => assert_eq!(format!("{:?}", self.keys.take()), rest),
+            "manual" => {
+                let arm = Arm { entry: EntryRequest::Manual, ..arm(rest.parse().unwrap()) };
+                self.session.order(ReaderOrder::Arm(arm), now);
+            }
+            "show" => self.session.order(ReaderOrder::Show { text: rest.replace('/', "\n") }, now),
+            "type" => self.session.order(ReaderOrder::TypeAmount(typing(rest)), now),
+            "cancel" => self.session.order(ReaderOrder::Cancel { sale: rest.parse().unwrap() }, now),
+            "complete" => self.session.order(complete(rest), now),
+            "tick" => {
+                let deadline = self.session.deadline().expect("a deadline");
+                assert!(deadline <= now, "the deadline is at {deadline:?}, not yet at {now:?}");
+                self.session.timeout(now);
+            }
+            "<" | "*" => {
+                let unsolicited = what == "*";
+                let message = hex::decode(format!("{rest}{}", if unsolicited { "9000" } else { "" })).unwrap();
+                for packet in chain(Nad::Reader, unsolicited, &message, 254).unwrap() {
+                    self.session.bytes(&packet, now);
+                }
+            }
+            "raw" => self.session.bytes(&hex::decode(rest.replace(' ', "")).unwrap(), now),
+            _ => panic!("not a line of a script: {line}"),
+        }
+    }
+
+    pub fn output(&mut self) -> Option<String> {
+        let mut output = self.session.poll()?;
+        while let PortAction::Report(ReaderEvent::KeysLeft { card, pin }) = output {
+            self.keys = Some((card, pin));
+            output = self.session.poll()?;
+        }
+        Some(match output {
+            PortAction::Write(packet) => {
+                // A command of several packets is told as one.
+                let mut apdu = packet[3..packet.len() - 1].to_vec();
+                let mut chained = packet[1] & 1 != 0;
+                while chained {
+                    let Some(PortAction::Write(packet)) = self.session.poll() else { panic!("the chain ends early") };
+                    apdu.extend_from_slice(&packet[3..packet.len() - 1]);
+                    chained = packet[1] & 1 != 0;
+                }
+                let command = MpiCommand::parse(&apdu).unwrap();
+                let shown = matches!(
+                    command,
+                    MpiCommand::Continue(_)
+                        | MpiCommand::ClockSet(_)
+                        | MpiCommand::StartTransaction(_)
+                        | MpiCommand::OnlinePin { .. }
+                        | MpiCommand::GetNumeric(_)
+                        | MpiCommand::GetTip(_)
+                        | MpiCommand::SecureData(_)
+                        | MpiCommand::SecurePan { .. }
+                );
+                match command {
+                    MpiCommand::DisplayText { text, .. } => {
+                        format!("> DISPLAY TEXT {}", String::from_utf8_lossy(text).replace('\n', "/"))
+                    }
+                    MpiCommand::SecureData(_) => format!("> GET SECURE DATA {}", hex::encode_upper(&apdu[2..])),
+                    MpiCommand::StartContactless { language: Some(language), .. } => {
+                        format!("> START CONTACTLESS TRANSACTION {}", String::from_utf8_lossy(&language))
+                    }
+                    command if shown => {
+                        let long = apdu[4] == 0;
+                        format!("> {} {}", command.name(), hex::encode_upper(&apdu[if long { 7 } else { 5 }..]))
+                    }
+                    command => format!("> {}", command.name()),
+                }
+            }
+            PortAction::Report(event) => format!("! {}", describe(&event)),
+            PortAction::Reopen { after } => format!("reopen {}", after.as_secs_f64()),
+        })
+    }
+}
+
+pub fn arm(sale: u64) -> Arm {
+    let amount = Amount::parse("12.34", Currency::from_code("EUR").unwrap()).unwrap();
+    Arm {
+        sale: SaleNumber::new(sale),
+        amount,
+        transaction_type: 0,
+        at: AT,
+        card_timeout: Duration::from_secs(60),
+        entry: EntryRequest::Card,
+    }
+}
+
+/// `SALE amount CURRENCY` or `SALE tip BILL CURRENCY [PERCENTAGE…]`, in 30 seconds.
+pub fn typing(text: &str) -> TypeAmount {
+    let mut words = text.split_whitespace();
+    let sale = words.next().unwrap().parse().unwrap();
+    let what = match words.next().unwrap() {
+        "amount" => AmountToType::Amount { currency: Currency::from_code(words.next().unwrap()).unwrap() },
+        _ => {
+            let bill = words.next().unwrap();
+            let base = Amount::parse(bill, Currency::from_code(words.next().unwrap()).unwrap()).unwrap();
+            let (only, percentages): (Vec<&str>, Vec<&str>) = words.partition(|word| *word == "only");
+            let percentages = percentages.iter().map(|word| word.parse().unwrap()).collect();
+            AmountToType::Tip { base, percentages, other: only.is_empty() }
+        }
+    };
+    TypeAmount { sale, what, timeout: Duration::from_secs(30) }
+}
+
+pub fn complete(text: &str) -> ReaderOrder {
+    let mut words = text.split_whitespace();
+    let sale = words.next().unwrap().parse().unwrap();
+    let arc = words.next().unwrap().as_bytes().try_into().unwrap();
+    let mut completion = Completion { arc, issuer_authentication: None, scripts: heapless::Vec::new() };
+    while let (Some(name), Some(value)) = (words.next(), words.next()) {
+        let value = hex::decode(value).unwrap();
+        match name {
+            "91" => completion.issuer_authentication = Some(heapless::Vec::from_slice(&value).unwrap()),
+            _ => completion.scripts = heapless::Vec::from_slice(&value).unwrap(),
+        }
+    }
+    ReaderOrder::Complete { sale, completion }
+}
+
+pub fn describe(event: &ReaderEvent) -> String {
+    match event {
+        ReaderEvent::Ready(id) => {
+            let keys = if id.pin_key { "pin-key" } else { "no-pin-key" };
+            let clock = id.clock.map(|at| format!(" clock {at:?}")).unwrap_or_default();
+            format!("ready {} {} {} {keys}{clock}", id.serial, id.model, id.firmware)
+        }
+        ReaderEvent::Unready(why) => match why {
+            Unready::Absent { cause, .. } => format!("unready absent {cause}"),
+            Unready::WrongDevice { cause, .. } => format!("unready wrong-device {cause}"),
+            Unready::NoCardKey { serial } => format!("unready no-card-key {serial}"),
+            Unready::ClearCardData { serial } => format!("unready clear-card-data {serial}"),
+            Unready::NotEncrypting { serial, fault } => format!("unready not-encrypting {serial} {fault:?}"),
+            Unready::Flooding { wait_s, .. } => format!("unready flooding {wait_s}"),
+            Unready::NotListed { serial } => format!("unready not-listed {serial}"),
+            Unready::Restarting { cause } => format!("unready restarting {cause}"),
+        },
+        ReaderEvent::Progress { sale, progress } => format!("{sale} {progress:?}"),
+        ReaderEvent::Card { sale, presented } => {
+            let facts = &presented.facts;
+            let pan = facts.pan.as_ref().map_or("no-pan", |pan| pan.as_str());
+            let cvm = facts.cvm.map(|cvm| format!("{cvm:?}")).unwrap_or_default();
+            let pin = if presented.pin.is_some() { " pin" } else { "" };
+            format!(
+                "{sale} card {} {pan} {:?} sealed {} ksn {} {cvm}{pin}",
+                facts.entry.as_str(),
+                presented.first_answer,
+                presented.card.data.expose().len(),
+                hex::encode_upper(presented.card.ksn.expose()),
+            )
+            .trim_end()
+            .to_owned()
+        }
+        ReaderEvent::NoCard { sale, why } => format!("{sale} no-card {why:?}"),
+        ReaderEvent::Completed { sale, verdict, facts, scripts_dropped } => {
+            let cryptogram = facts.as_ref().and_then(|facts| facts.cryptogram);
+            let kind = cryptogram.map(|cryptogram| format!(" {:?}", cryptogram.kind)).unwrap_or_default();
+            let dropped = if *scripts_dropped { " scripts-dropped" } else { "" };
+            format!("{sale} completed {verdict:?}{kind}{dropped}")
+        }
+        ReaderEvent::KeysLeft { .. } => unreachable!("kept aside"),
+        ReaderEvent::Typed { sale, amount: Ok(amount) } => {
+            format!("{sale} typed {}", amount.map_or("nothing".to_owned(), |amount| amount.to_string()))
+        }
+        ReaderEvent::Typed { sale, amount: Err(why) } => format!("{sale} typed-not {why:?}"),
+        ReaderEvent::Idle => "idle".to_owned(),
+    }
+}

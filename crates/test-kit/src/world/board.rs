@@ -1,0 +1,342 @@
+//! The board: boots the agent from the disk as it was left, on a clock of its own, and lets it run until the power is
+//! cut.
+
+use std::fs;
+use std::io::{Read, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::sync::{Arc, OnceLock};
+
+use chrono::{DateTime, Datelike, TimeDelta};
+use pos_agent::agent::{self, Surroundings};
+use pos_agent::config;
+use pos_agent::journal::{self, Moment, Watch};
+use pos_agent::till::{ProgressLog, Wires};
+use tokio::sync::mpsc;
+use tokio::time::Instant;
+
+use super::bank_server;
+use super::cut_points::{Fate, Place};
+use super::host_rules::HostRules;
+use super::tills::Till;
+use super::{World, cable, hardware};
+
+/// How the life of a board ended.
+#[derive(Debug, PartialEq, Eq)]
+pub enum End {
+    /// What was to be done was done; then the power was switched off.
+    Done,
+    /// The power was cut by the plan.
+    Cut,
+    /// The agent did not start: why.
+    NotStarted(String),
+}
+
+impl World {
+    /// Boots, lets `people` act, and switches off.
+    pub fn boot<F>(&self, people: impl FnOnce(Till) -> F) -> End
+    where
+        F: Future<Output = ()>,
+    {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
+        let end = runtime.block_on(async {
+            {
+                let mut state = self.lock();
+                state.dead = false;
+                state.booted = Some(Instant::now());
+            }
+            let (sender, commands) = mpsc::channel(32);
+            let progress = ProgressLog::new(256);
+            let till = Till::new(self.clone(), sender, &progress);
+            let config = config::load(&write_config(self)).unwrap();
+            let agent = agent::run_in(self.surroundings(), Wires { commands, progress }, config, std::future::pending());
+            let agent = tokio::spawn(agent);
+            tokio::spawn(bank_works(self.clone()));
+            let end = tokio::select! {
+                biased;
+                () = self.0.died.notified() => End::Cut,
+                ended = agent => End::NotStarted(ended.unwrap().err().map_or_else(String::new, |error| error.to_string())),
+                () = people(till) => End::Done,
+            };
+            // As long as its clock runs: the world's time is the sum of all boards'.
+            self.lock().points.rest();
+            self.die();
+            end
+        });
+        drop(runtime);
+        // A board that was switched off has told of it; the next one has not died yet.
+        let _ = futures_now(self.0.died.notified());
+        end
+    }
+
+    fn surroundings(&self) -> Surroundings {
+        let (clock, watch, random) = (self.clone(), self.clone(), self.clone());
+        Surroundings {
+            reader: Some(hardware::reader(self)),
+            gateway: Some(cable::way(self)),
+            printer: Some(hardware::printer(self)),
+            board: Arc::new(move || DateTime::from_timestamp_millis(clock.lock().clock_ms()).unwrap_or_default()),
+            random: Arc::new(move || Ok(random.lock().next_random())),
+            watch: Some(Watch(Arc::new(move |moment| watch.commit(moment)))),
+        }
+    }
+
+    /// The journal writes.
+    fn commit(&self, moment: Moment<'_>) -> Result<(), journal::Error> {
+        let failed = |why: &str| Err(journal::Error::Failed { cause: why.to_owned() });
+        self.take_the_journal_away();
+        match moment {
+            Moment::Before(_) => {
+                if self.lock().disk_full {
+                    return failed("database or disk is full");
+                }
+                match self.pass(Place::Commit) {
+                    Fate::Happens => Ok(()),
+                    Fate::Last => {
+                        let mut state = self.lock();
+                        state.last_commit = true;
+                        // As the disk was before: what was not synced may be missing from what is there after.
+                        copy_disk(&self.journal_of(state.boots), &self.journal_before());
+                        Ok(())
+                    }
+                    Fate::Cut => failed("disk I/O error"),
+                    Fate::Dead => failed("no power"),
+                }
+            }
+            Moment::After(_) => {
+                if std::mem::take(&mut self.lock().last_commit) {
+                    self.die();
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+/// How a journal is taken away from under the agent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TakenAway {
+    /// `rm journal.db*`.
+    Wholly,
+    /// Its `-wal` alone.
+    WalAlone,
+    /// Another terminal's journal is moved over it.
+    Replaced,
+    /// A copy that was made just before is written over it: the file stays the same one.
+    WrittenOver,
+}
+
+impl World {
+    /// At the nth moment of a commit from now on, before or after one, the journal is taken away.
+    pub fn takes_journal_away(&self, nth: usize, how: TakenAway) {
+        self.lock().taken_away = Some((nth, how));
+    }
+
+    /// Whether it was.
+    pub fn was_taken_away(&self) -> bool {
+        self.lock().taken_away.is_none()
+    }
+
+    fn take_the_journal_away(&self) {
+        let mut state = self.lock();
+        let how = match &mut state.taken_away {
+            Some((0, how)) => *how,
+            Some((nth, _)) => return *nth -= 1,
+            None => return,
+        };
+        state.taken_away = None;
+        let journal = self.journal_of(state.boots);
+        drop(state);
+        let name = |end: &str| format!("{}{end}", journal.display());
+        match how {
+            TakenAway::Wholly => ["", "-wal", "-shm"].iter().for_each(|end| fs::remove_file(name(end)).unwrap()),
+            TakenAway::WalAlone => fs::remove_file(name("-wal")).unwrap(),
+            TakenAway::WrittenOver => fs::write(&journal, fs::read(&journal).unwrap()).unwrap(),
+            TakenAway::Replaced => {
+                let other = self.folder().join("other.db");
+                drop(journal::Journal::open(&other).unwrap());
+                fs::rename(&other, &journal).unwrap();
+            }
+        }
+    }
+}
+
+/// Whether it is ready at once; it is forgotten either way.
+fn futures_now(future: impl Future<Output = ()>) -> bool {
+    let mut future = std::pin::pin!(future);
+    let waker = std::task::Waker::noop();
+    future.as_mut().poll(&mut std::task::Context::from_waker(waker)).is_ready()
+}
+
+/// The bank does what is due, whether somebody asks or not.
+async fn bank_works(world: World) {
+    loop {
+        let next = {
+            let mut state = world.lock();
+            state.bank_goes_on();
+            let now = state.now();
+            state.bank.next_late().map(|at| at.saturating_sub(now))
+        };
+        tokio::time::sleep(next.unwrap_or(std::time::Duration::from_secs(30)).max(std::time::Duration::from_millis(1)))
+            .await;
+    }
+}
+
+/// The files that are the same for all boards.
+pub(super) fn write_files(folder: &Path) {
+    let private = |name: &str, text: &str| {
+        let path = folder.join(name);
+        fs::write(&path, text).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
+    };
+    private("gateway-token", "OGE4Mjk0MTc0YjdlY2IyODAxNGI5Njk5MjIwMDE1Y2N8c3k2S0pzVDg=");
+    fs::write(folder.join("ca.pem"), bank_server::tls(0).0).unwrap();
+}
+
+/// The terminal id of the acquirer.
+pub const TERMINAL: &str = "12345678";
+
+/// The shop's account at the gateway.
+pub const ENTITY: &str = "8a8294174b7ecb28014b9699220015ca";
+
+/// What the configuration says of a gateway that takes each reference once.
+const OF_LITERAL: &str = "refuses-repeated-references = true\n";
+
+fn write_config(world: &World) -> std::path::PathBuf {
+    let folder = world.folder().display();
+    let journal = world.journal();
+    let (literal, by_post, terminal, entity) = {
+        let state = world.lock();
+        (state.bank.host_rules == HostRules::Literal, state.bank.asked_by_post, state.terminal, state.entity)
+    };
+    let of_literal = if literal { OF_LITERAL } else { "" };
+    let by_post = if literal && by_post { "query-method = \"POST\"\n" } else { "" };
+    let text = format!(
+        r#"[terminal]
+id = "{terminal}"
+merchant = ["Corner Shop"]
+currency = "EUR"
+card-timeout-s = 60
+max-credit-amount = "1000.00"
+
+[reader]
+protocol = "miura-mpi"
+port = "/dev/null"
+
+[gateway]
+url = "https://bank.test"
+entity-id = "{}"
+token-file = "{folder}/gateway-token"
+ca-file = "{folder}/ca.pem"
+connect-timeout-ms = 5000
+answer-timeout-ms = 10000
+
+[gateway.brand-by-aid]
+A000000003 = "VISA"
+
+[gateway.assumptions]
+absence-final-after-h = 1
+{of_literal}{by_post}
+[[printer]]
+port = "/dev/null"
+columns = 42
+status = false
+
+[till]
+socket = "{folder}/till.sock"
+
+[close]
+time-zone = "{}"
+
+[journal]
+path = "{}"
+"#,
+        entity,
+        time_zone(),
+        journal.display()
+    );
+    let path = world.folder().join("config.toml");
+    fs::write(&path, text).unwrap();
+    path
+}
+
+/// A zone whose clock goes forward in the world's second night, and back three nights later (POSIX: `Jn` is the nth day
+/// of a year without a leap day).
+fn time_zone() -> String {
+    let day = |after: i64| {
+        let at = DateTime::from_timestamp_millis(super::beginning_ms()).unwrap() + TimeDelta::days(after);
+        let leap = u32::from(at.date_naive().leap_year() && at.ordinal() > 59);
+        at.ordinal() - leap
+    };
+    format!("CET-1CEST,J{}/2,J{}/3", day(1), day(4))
+}
+
+/// The disk as it is now: the database and its WAL.
+pub(super) fn copy_disk(from: &Path, to: &Path) {
+    for suffix in ["", "-wal"] {
+        let name = |path: &Path| format!("{}{suffix}", path.display());
+        let (from, to) = (name(from), name(to));
+        let Ok(mut file) = fs::File::open(&from) else { continue };
+        let length = file.metadata().unwrap().len();
+        let bytes = written(&mut file, length);
+        let mut copy = fs::File::create(&to).unwrap();
+        copy.write_all(&bytes).unwrap();
+        copy.set_len(length).unwrap();
+    }
+}
+
+/// Of a file what was written: the room behind it is long and empty.
+fn written(file: &mut fs::File, length: u64) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(AT_ONCE * 6);
+    while (bytes.len() as u64) < length {
+        let start = bytes.len();
+        file.take(AT_ONCE as u64).read_to_end(&mut bytes).unwrap();
+        if bytes[start..].iter().all(|byte| *byte == 0) {
+            bytes.truncate(start);
+            break;
+        }
+    }
+    bytes
+}
+
+/// So much of a file is copied at once; longer than any room that a world leaves between what it writes.
+const AT_ONCE: usize = 16 * 1024;
+
+/// A journal that was made, and whose WAL is as long as it gets and was not written to: to make one takes longer than
+/// the sales of a day.
+pub(super) fn new_disk(to: &Path) {
+    static MADE: OnceLock<Vec<u8>> = OnceLock::new();
+    let database = MADE.get_or_init(|| {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("new.db");
+        drop(journal::Journal::open(&path).unwrap());
+        // Without the pages that making room for the WAL has left.
+        let connection = rusqlite::Connection::open(&path).unwrap();
+        connection.execute_batch("PRAGMA journal_mode = DELETE; VACUUM; PRAGMA journal_mode = WAL;").unwrap();
+        drop(connection);
+        fs::read(&path).unwrap()
+    });
+    fs::write(to, database).unwrap();
+    fs::File::create(format!("{}-wal", to.display())).unwrap().set_len(WAL_BYTES).unwrap();
+}
+
+/// As long as the journal makes its WAL.
+const WAL_BYTES: u64 = 1 << 20;
+
+/// The disk of a terminal that has sold for a while: behind what is written its WAL holds what was written before.
+pub(super) fn used_disk(to: &Path) {
+    static MADE: OnceLock<Vec<(&str, Vec<u8>)>> = OnceLock::new();
+    let files = MADE.get_or_init(|| {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("used.db");
+        let journal = journal::Journal::open(&path).unwrap();
+        let copy = folder.path().join("copy.db");
+        copy_disk(&path, &copy);
+        drop(journal);
+        let read = |suffix: &str| fs::read(format!("{}{suffix}", copy.display())).unwrap();
+        vec![("", read("")), ("-wal", read("-wal"))]
+    });
+    for (suffix, bytes) in files {
+        fs::write(format!("{}{suffix}", to.display()), bytes).unwrap();
+    }
+}

@@ -1,0 +1,330 @@
+//! A nexo till whose messages come again: over all categories, at once and after days, as the same one or as another
+//! one under the same numbers. Each Success that it is told is held against the bank's ledger: the transaction that it
+//! names is there, and is what this message asked for.
+
+use std::collections::{BTreeSet, VecDeque};
+use std::time::Duration;
+
+use pos_agent::money::{Amount, Currency};
+use pos_agent::till::{
+    Caller, CloseAsked, Command, EarlierName, Refused, RequestFields, SaleView, TillSide, Verb, Wanted, WantedTip,
+    WhichClose,
+};
+use pos_agent::transaction::{Kind, Reference, SaleNumber, Who};
+use pos_protocols::nexo::envelope::{Envelope, Message};
+use pos_protocols::nexo::receipt::Profile;
+use pos_protocols::nexo::request::Request;
+use pos_protocols::nexo::session::{Action, Exchange, Now, Session, Settings};
+use pos_protocols::terminal::{self, Ask, Begin, Said};
+use serde_json::Value;
+use tokio::sync::oneshot;
+use tokio::time::{Instant, sleep, sleep_until};
+
+use super::asked::Terminal;
+use super::ledger::EntryState;
+use super::tills::Till;
+
+/// The till's name towards the agent.
+const TILL: &str = "till-1";
+
+/// A message, and what of the ledger its Success stands for.
+#[derive(Clone, Debug)]
+pub struct Asked {
+    pub category: &'static str,
+    pub service_id: String,
+    pub body: String,
+    /// `paymentType` at the bank, minor units, and the payment that it refers to.
+    pub is: (&'static str, u64, Option<String>),
+}
+
+/// What a till is told of a message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Told {
+    /// Success: the payment at the bank.
+    Done(String),
+    Failure(String),
+    Rejected,
+    /// The line broke, or the power went.
+    Nothing,
+}
+
+/// The session of a till, as long as the board has power.
+pub struct Counter<'a> {
+    till: &'a Till,
+    session: Session,
+    start: Instant,
+    exchanges: Exchange,
+}
+
+impl<'a> Counter<'a> {
+    pub fn new(till: &'a Till) -> Self {
+        let session = Session::new(Settings {
+            sale_id: "till".to_owned(),
+            poi_id: "A-1".to_owned(),
+            credit: false,
+            terminal_prints: false,
+            profile: Profile::Plain,
+            width: 32,
+            reserves: false,
+            ignore: Vec::new(),
+        });
+        Self { till, session, start: Instant::now(), exchanges: 0 }
+    }
+
+    /// A message, and what is told.
+    pub async fn asks(&mut self, asked: &Asked) -> Told {
+        let answer = self.exchange(asked, None).await.pop().flatten();
+        self.told(asked, answer.as_ref())
+    }
+
+    /// The same, again and again until something is told, or for eight hours nobody knows or nothing was sent.
+    pub async fn insists(&mut self, asked: &Asked) -> Told {
+        let mut last = Told::Nothing;
+        for _ in 0..100 {
+            match self.asks(asked).await {
+                Told::Nothing => {}
+                // Nobody knows yet, or the terminal is not ready.
+                Told::Failure(condition) if condition == "UnreachableHost" || condition == "UnavailableDevice" => {
+                    last = Told::Failure(condition);
+                }
+                told => return told,
+            }
+            // Whether a refund that got no answer is there is certain after hours.
+            sleep(Duration::from_secs(300)).await;
+        }
+        last
+    }
+
+    /// The same message twice, the second one when so many questions were answered to the first.
+    pub async fn asks_twice(&mut self, asked: &Asked, after: usize) -> [Told; 2] {
+        let mut answers = self.exchange(asked, Some(after)).await;
+        let (other, one) = (answers.pop().flatten(), answers.pop().flatten());
+        [self.told(asked, one.as_ref()), self.told(asked, other.as_ref())]
+    }
+
+    /// A Reconciliation: the number of the close and what was taken in it, or the condition of its refusal.
+    pub async fn closes(&mut self, service_id: &str) -> Result<(String, f64), String> {
+        let asked = Asked {
+            category: "Reconciliation",
+            service_id: service_id.to_owned(),
+            body: r#"{"ReconciliationType":"SaleReconciliation"}"#.to_owned(),
+            is: ("", 0, None),
+        };
+        let answer = self.exchange(&asked, None).await.pop().flatten().expect("an answer");
+        let response = &answer["SaleToPOIResponse"]["ReconciliationResponse"];
+        if let Some(condition) = response["Response"]["ErrorCondition"].as_str() {
+            return Err(condition.to_owned());
+        }
+        let number = response["POIReconciliationID"].as_str().unwrap().to_owned();
+        let totals = response["TransactionTotals"].as_array().into_iter().flatten();
+        let sums = totals.flat_map(|totals| totals["PaymentTotals"].as_array().into_iter().flatten());
+        Ok((number, sums.map(|sum| sum["TransactionAmount"].as_f64().unwrap()).sum()))
+    }
+
+    /// What the answer says; and a Success is what the ledger holds for just this message.
+    fn told(&self, asked: &Asked, answer: Option<&Value>) -> Told {
+        let Some(answer) = answer else { return Told::Nothing };
+        let response = &answer["SaleToPOIResponse"][format!("{}Response", asked.category)];
+        match (response["Response"]["Result"].as_str(), response["Response"]["ErrorCondition"].as_str()) {
+            (Some("Success"), _) => {}
+            (Some(_), Some(condition)) => return Told::Failure(condition.to_owned()),
+            _ => return Told::Rejected,
+        }
+        let named = response["POIData"]["POITransactionID"]["TransactionID"].as_str().unwrap();
+        let payment = named.split_once('.').unwrap().1.to_owned();
+        let state = self.till.world.lock();
+        let entry = state.bank.ledger.iter().find(|entry| entry.id == payment).expect("it is at the bank");
+        let (kind, minor, original) = &asked.is;
+        assert_eq!(entry.state, EntryState::Approved, "{asked:?}: {answer}");
+        assert_eq!((entry.kind.as_str(), entry.approved), (*kind, *minor), "{asked:?}: {answer}");
+        assert_eq!(&entry.refers_to, original, "{asked:?}: {answer}");
+        Told::Done(payment)
+    }
+
+    async fn exchange(&mut self, asked: &Asked, twin_after: Option<usize>) -> Vec<Option<Value>> {
+        let mut exchanges = Vec::new();
+        let mut answers: Vec<(Exchange, Option<Value>)> = Vec::new();
+        let mut questions: VecDeque<(u64, Ask)> = VecDeque::new();
+        let (mut actions, mut answered) = (self.begins(asked, &mut exchanges), 0);
+        let mut twin_after = twin_after;
+        loop {
+            if twin_after.take_if(|after| *after <= answered).is_some() {
+                actions.extend(self.begins(asked, &mut exchanges));
+            }
+            for action in std::mem::take(&mut actions) {
+                match action {
+                    Action::Ask { ticket, ask } => questions.push_back((ticket, ask)),
+                    Action::GiveUp { .. } => {}
+                    Action::Answer { exchange, message } => {
+                        let arrives = Terminal(self.till).arrives().await;
+                        let message =
+                            message.filter(|_| arrives).map(|it| serde_json::from_slice(&it.write()).unwrap());
+                        answers.push((exchange, message));
+                    }
+                }
+            }
+            if answers.len() == exchanges.len() && twin_after.is_none() {
+                break;
+            }
+            actions = if let Some((ticket, ask)) = questions.pop_front() {
+                let said = self.terminal(&ask).await;
+                answered += 1;
+                self.session.said(ticket, said, self.now())
+            } else if let Some(at) = self.session.next_deadline().filter(|at| *at < Duration::MAX) {
+                sleep_until(self.start + at).await;
+                self.session.tick(self.now())
+            } else {
+                // The first one is over before its twin has come.
+                answered = usize::MAX;
+                Vec::new()
+            };
+        }
+        answers.sort_by_key(|(exchange, _)| *exchange);
+        answers.into_iter().map(|(_, answer)| answer).collect()
+    }
+
+    fn begins(&mut self, asked: &Asked, exchanges: &mut Vec<Exchange>) -> Vec<Action> {
+        self.exchanges += 1;
+        exchanges.push(self.exchanges);
+        let (category, service_id, body) = (asked.category, &asked.service_id, &asked.body);
+        let text = format!(
+            r#"{{"SaleToPOIRequest":{{"MessageHeader":{{"MessageClass":"Service","MessageCategory":"{category}",
+            "MessageType":"Request","ServiceID":"{service_id}","SaleID":"till","POIID":"A-1"}},
+            "{category}Request":{body}}}}}"#
+        );
+        let request: Request = match Envelope::read(text.as_bytes()) {
+            Ok(Envelope::Plain(Message::Request(request))) => request,
+            other => panic!("{other:?}: {text}"),
+        };
+        self.session.asked(self.exchanges, request, text.into_bytes(), self.now())
+    }
+
+    fn now(&self) -> Now {
+        let unix_s = u64::try_from(self.till.world.lock().clock_ms() / 1000).unwrap_or(0);
+        Now { steady: self.start.elapsed(), unix_s }
+    }
+
+    /// The agent's answer to a question, unless the line breaks.
+    async fn terminal(&self, ask: &Ask) -> Said {
+        let answer = match ask {
+            Ask::Status => return Terminal(self.till).ask(ask).await,
+            Ask::Receipt { .. } => return Said::Refused(terminal::Problem::default()),
+            Ask::Begin(begin) => {
+                let wanted = Box::new(wanted(begin));
+                self.hears(|reply| Command::Begin { wanted, reply }).await.map(|sale| json(&sale))
+            }
+            Ask::Show { reference, wait_s } => {
+                self.shown(reference, Duration::from_secs(u64::from(*wait_s))).await.map(|sale| json(&sale))
+            }
+            Ask::Number(number) => {
+                let since = SaleNumber::new(number.saturating_sub(1));
+                let till = Some(TILL.to_owned());
+                let listed = self.hears(|reply| Command::List { till, since, limit: 1, reply }).await;
+                listed.map(|sales: Vec<SaleView>| json(&serde_json::json!({ "sales": sales })))
+            }
+            Ask::Referenced { part, from, .. } => {
+                let (above, below) = (SaleNumber::BEFORE_ALL, SaleNumber::AFTER_ALL);
+                let (till, reference) = (Some(TILL.to_owned()), Some(part.clone()));
+                let list = |reply| Command::ListNewest { till, above, below, reference, limit: 100, reply };
+                self.hears(list).await.map(|mut sales: Vec<SaleView>| {
+                    sales.retain(|sale| from.as_ref().is_none_or(|from| sale.started_at >= *from));
+                    json(&serde_json::json!({ "sales": sales }))
+                })
+            }
+            Ask::Close { reference, print } => {
+                let wish = CloseAsked {
+                    till: TILL.to_owned(),
+                    reference: Some(Reference::parse(reference.clone()).unwrap()),
+                    by: Who::default(),
+                    print: *print,
+                };
+                self.hears(|reply| Command::Close { wish, reply }).await.map(|close| json(&close))
+            }
+            Ask::LastClose => {
+                let permit = Caller::root(0).may(Verb::Close).unwrap();
+                let shown = self.hears(|reply| Command::ShowClose { which: WhichClose::Last, permit, reply }).await;
+                shown.map(|shown| json(&shown.close))
+            }
+            other => panic!("this till asks for no {other:?}"),
+        };
+        match answer {
+            Ok(answer) if Terminal(self.till).arrives().await => Said::read(ask, 200, &answer),
+            Ok(_) => Said::NoAnswer { may_be_done: true },
+            Err(said) => said,
+        }
+    }
+
+    async fn shown(&self, reference: &str, wait: Duration) -> Result<SaleView, Said> {
+        let until = Instant::now() + wait;
+        loop {
+            let (till, reference) = (TILL.to_owned(), Reference::parse(reference.to_owned()).unwrap());
+            let sale: SaleView = self.hears(|reply| Command::Show { till, reference, reply }).await?;
+            if sale.outcome.is_some() || Instant::now() >= until {
+                return Ok(sale);
+            }
+            sleep(Duration::from_millis(100)).await;
+        }
+    }
+
+    async fn hears<T>(&self, ask: impl FnOnce(oneshot::Sender<Result<T, Refused>>) -> Command) -> Result<T, Said> {
+        let (reply, answer) = oneshot::channel();
+        let _ = self.till.commands.send(ask(reply)).await;
+        match answer.await {
+            Ok(Ok(answer)) => Ok(answer),
+            Ok(Err(refused)) => {
+                let code = if matches!(refused, Refused::NoSuchSale { .. }) { "no-such-sale" } else { "not-possible" };
+                let (code, detail) = (code.to_owned(), refused.to_string());
+                Err(Said::Refused(terminal::Problem { code, detail, ..terminal::Problem::default() }))
+            }
+            Err(_) => Err(Said::NoAnswer { may_be_done: true }),
+        }
+    }
+
+    /// The transactions whose end nobody knows.
+    pub async fn unsettled(&self) -> Vec<String> {
+        let (above, below) = (SaleNumber::BEFORE_ALL, SaleNumber::AFTER_ALL);
+        let till = Some(TILL.to_owned());
+        let list = |reply| Command::ListNewest { till, above, below, reference: None, limit: 100, reply };
+        let sales: Vec<SaleView> = self.hears(list).await.expect("the list is answered");
+        let open = sales.iter().filter(|sale| sale.outcome.is_none());
+        open.map(|sale| format!("{sale:?}")).collect()
+    }
+
+    /// The payments at the bank that stand, and that nobody told the till of.
+    pub fn not_told(&self, told: &BTreeSet<String>) -> Vec<String> {
+        let state = self.till.world.lock();
+        let stands = state.bank.ledger.iter().filter(|entry| entry.stands() > 0);
+        stands.filter(|entry| !told.contains(&entry.id)).map(|entry| format!("{entry:?}")).collect()
+    }
+}
+
+fn json(answer: &impl serde::Serialize) -> Vec<u8> {
+    serde_json::to_vec(answer).unwrap()
+}
+
+/// What the agent reads of it over HTTP.
+fn wanted(begin: &Begin) -> Wanted {
+    let amount = |text: &String| Amount::parse(text, Currency::from_code("EUR").unwrap()).unwrap();
+    let kind: Kind = serde_json::from_value(serde_json::json!(begin.kind)).unwrap();
+    let earlier = |reference: &String| EarlierName::Reference {
+        till: TILL.to_owned(),
+        reference: Reference::parse(reference.clone()).unwrap(),
+    };
+    let fields = RequestFields {
+        of: begin.of.as_ref().map(earlier),
+        amount: begin.amount.as_ref().map(amount),
+        tip: begin.tip.as_ref().map(|tip| WantedTip::Given(amount(tip))),
+        accept_partial: begin.accept_partial.then_some(true),
+        ..RequestFields::new(kind)
+    };
+    let parameters = begin.parameters.iter().map(|(name, value)| (name.clone(), value.as_str().into()));
+    Wanted {
+        till: TILL.to_owned(),
+        reference: Reference::parse(begin.reference.clone()).unwrap(),
+        transaction: fields.transaction().unwrap(),
+        caller: Caller::root(0),
+        training: None,
+        parameters: parameters.collect(),
+        till_side: TillSide { prints: begin.till_prints, data: begin.till_data.clone() },
+    }
+}

@@ -1,0 +1,520 @@
+//! The tills and their cashiers: what they wish, what they are told, and what they do about it. The cardholder is the
+//! simulated reader's (`hardware.rs`).
+
+use std::time::Duration;
+
+use pos_agent::money::{Amount, Currency};
+use pos_agent::till::{
+    Caller, Command, EarlierName, LaterView, ProgressListener, ProgressLog, Refused, RequestFields,
+    SaleState as Standing, SaleView, StatusView, Verb, Wanted,
+};
+use pos_agent::transaction::{Kind, OnSilence, OutcomeWord, PaymentId, Reference, SaleNumber, Taken, Who};
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::sleep;
+
+use super::cut_points::{Fate, Place};
+use super::{State, World};
+
+/// Something a till wants. Each has a number of its own, which its request carries to the bank as a note: so the ledger
+/// is read.
+#[derive(Clone, Debug)]
+pub struct Wish {
+    pub number: usize,
+    pub till: String,
+    pub reference: String,
+    pub kind: Kind,
+    pub minor: u64,
+    pub of: Option<Earlier>,
+    pub accepts_part: bool,
+    /// The till confirms what it takes.
+    pub confirms: Option<Confirms>,
+    /// The till was told that it took a part, or that nothing was taken: that stays so.
+    pub confirmed: Option<Says>,
+    /// What the till was last told of the refund of the rest.
+    pub rest: Option<Told>,
+    /// Everything that the till was told of it, in order.
+    pub told: Vec<Told>,
+    /// Its number in the terminal's journal, and its payment's id, once the till was told.
+    pub in_journal: Option<u64>,
+    pub payment: Option<String>,
+    /// The id by which it named an earlier payment.
+    pub named: Option<String>,
+}
+
+/// What a till that confirms does when it is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Confirms {
+    pub says: Says,
+    pub on_silence: OnSilence,
+}
+
+/// What the till says; of a part it takes the half.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Says {
+    All,
+    Part,
+    Nothing,
+    /// It never says anything.
+    Silent,
+}
+
+/// What a wish refers to.
+#[derive(Clone, Debug)]
+pub enum Earlier {
+    /// A payment of an earlier day, by its id.
+    Payment(String),
+    /// Another wish, by its number.
+    Wish { number: usize, by: By },
+}
+
+/// How a till names an earlier transaction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum By {
+    /// Its till's reference.
+    Reference,
+    /// Its number in the terminal's journal.
+    Number,
+    /// The payment's id.
+    Payment,
+}
+
+/// What a till was told of a wish.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Told {
+    /// It waits, or goes on.
+    UnderWay,
+    /// The signature is to be compared.
+    Signature,
+    /// The till is to confirm what was approved.
+    ToConfirm {
+        minor: u64,
+    },
+    /// The outcome is not known.
+    Unconfirmed {
+        needs_a_person: bool,
+    },
+    Approved {
+        minor: u64,
+    },
+    /// Nothing was charged: declined, cancelled, not sent, or taken back.
+    Nothing(String),
+    /// No such sale, or refused before it began.
+    Unknown(String),
+}
+
+impl Told {
+    pub fn is_final(&self) -> bool {
+        !matches!(
+            self,
+            Self::UnderWay | Self::Signature | Self::ToConfirm { .. } | Self::Unconfirmed { needs_a_person: false }
+        )
+    }
+}
+
+impl Wish {
+    pub fn new(number: usize, kind: Kind, minor: u64) -> Self {
+        // Nothing is paid with a card that is stored or forgotten.
+        let minor = if kind.moves_money() { minor } else { 0 };
+        Self {
+            number,
+            till: format!("till-{}", number % 3 + 1),
+            reference: format!("R{number}"),
+            kind,
+            minor,
+            of: None,
+            accepts_part: false,
+            confirms: None,
+            confirmed: None,
+            rest: None,
+            told: Vec::new(),
+            in_journal: None,
+            payment: None,
+            named: None,
+        }
+    }
+
+    /// What its till said when it was asked to confirm, or that it was silent; and what its request said of silence.
+    pub fn was_asked_to_confirm(&self) -> Option<String> {
+        let asked = self.told.iter().any(|told| matches!(told, Told::ToConfirm { .. }));
+        self.confirms
+            .filter(|_| asked)
+            .map(|Confirms { says, on_silence }| format!("{says:?}, {}", on_silence.as_str()))
+    }
+
+    /// `paymentType` at the bank.
+    pub fn payment_type(&self) -> &'static str {
+        match self.kind {
+            Kind::Sale | Kind::ByRegistration => "DB",
+            Kind::PreAuthorisation | Kind::PreAuthorisationByRegistration | Kind::Increment | Kind::Reauthorisation => {
+                "PA"
+            }
+            Kind::Credit => "CD",
+            Kind::StoreCard => "RG",
+            Kind::ForgetCard => "DR",
+            Kind::Capture => "CP",
+            Kind::Refund => "RF",
+            Kind::Reversal => "RV",
+        }
+    }
+
+    /// Whether stored card data stand for the card.
+    fn is_by_registration(&self) -> bool {
+        matches!(self.kind, Kind::ByRegistration | Kind::PreAuthorisationByRegistration)
+    }
+
+    fn wanted(&self, of: Option<EarlierName>) -> Wanted {
+        let currency = Currency::from_code("EUR").unwrap();
+        let amount = self.kind.moves_money().then(|| Amount::from_minor(self.minor, currency).unwrap());
+        let note: serde_json::Value = format!("wish number {}", self.number).into();
+        let parameters = match self.kind {
+            Kind::StoreCard => vec![("customer.givenName", note), ("customer.surname", "Poe".into())],
+            Kind::ForgetCard => Vec::new(),
+            _ => vec![("merchantMemo", note)],
+        };
+        let fields = RequestFields {
+            of,
+            registration: match self.kind {
+                // Its id says whose wish it is: no note goes with a DELETE.
+                Kind::ForgetCard => Some(format!("f{:0>31}", self.number)),
+                _ => self.is_by_registration().then(|| "f".repeat(32)),
+            },
+            amount,
+            accept_partial: self.accepts_part.then_some(true),
+            till_confirms: self.confirms.map(|confirms| confirms.on_silence),
+            ..RequestFields::new(self.kind)
+        };
+        Wanted {
+            till: self.till.clone(),
+            reference: Reference::parse(self.reference.clone()).unwrap(),
+            transaction: fields.transaction().unwrap(),
+            caller: Caller::root(0),
+            training: None,
+            parameters: parameters.into_iter().map(|(name, value)| (name.to_owned(), value)).collect(),
+            till_side: Default::default(),
+        }
+    }
+}
+
+/// A till's line to the agent.
+pub struct Till {
+    pub(super) world: World,
+    pub(super) commands: mpsc::Sender<Command>,
+    progress: ProgressLog,
+    listener: ProgressListener,
+}
+
+impl Till {
+    pub(super) fn new(world: World, commands: mpsc::Sender<Command>, progress: &ProgressLog) -> Self {
+        Self { world, commands, progress: progress.clone(), listener: progress.listen() }
+    }
+
+    pub fn another(&self) -> Self {
+        Self::new(self.world.clone(), self.commands.clone(), &self.progress)
+    }
+
+    /// Waits until the terminal can take a sale, at most some minutes.
+    pub async fn until_ready(&self) {
+        let mut pause = Duration::from_millis(100);
+        for _ in 0..150 {
+            if self.is_ready().await {
+                return;
+            }
+            sleep(pause).await;
+            pause = (pause * 2).min(Duration::from_secs(2));
+        }
+    }
+
+    /// Whether the terminal says that it can take a sale, and that none is at the reader.
+    pub async fn is_ready(&self) -> bool {
+        self.status().await.is_some_and(|status| status.ready && !status.busy)
+    }
+
+    /// What the terminal says that a person must see to.
+    pub async fn attention(&self) -> Vec<String> {
+        let status = self.status().await;
+        status.map_or_else(Vec::new, |status| status.attention.into_iter().map(|one| one.text).collect())
+    }
+
+    async fn status(&self) -> Option<StatusView> {
+        let (reply, answer) = oneshot::channel();
+        let _ = self.commands.send(Command::Status { permit: Caller::root(0).may(Verb::Status).unwrap(), reply }).await;
+        answer.await.ok()
+    }
+
+    /// Asks for a wish, or hears what became of it.
+    pub async fn ask(&self, wish: usize) {
+        let wanted = self.world.lock().wanted(wish);
+        let (reply, answer) = oneshot::channel();
+        let _ = self.commands.send(Command::Begin { wanted: Box::new(wanted), reply }).await;
+        if let Ok(answer) = answer.await {
+            self.hear(wish, &answer);
+        }
+    }
+
+    /// Asks how a wish stands.
+    pub async fn look(&self, wish: usize) {
+        let (till, reference) = {
+            let state = self.world.lock();
+            (state.wishes[wish].till.clone(), state.wishes[wish].reference.clone())
+        };
+        let (reply, answer) = oneshot::channel();
+        let _ =
+            self.commands.send(Command::Show { till, reference: Reference::parse(reference).unwrap(), reply }).await;
+        if let Ok(answer) = answer.await {
+            self.hear(wish, &answer);
+        }
+    }
+
+    /// The signature is the card's.
+    async fn accept_signature(&self, wish: usize) {
+        let (till, reference) = {
+            let state = self.world.lock();
+            (state.wishes[wish].till.clone(), state.wishes[wish].reference.clone())
+        };
+        let (reply, answer) = oneshot::channel();
+        let _ = self
+            .commands
+            .send(Command::Signature {
+                till,
+                reference: Reference::parse(reference).unwrap(),
+                accepted: true,
+                by: Who::default(),
+                reply,
+            })
+            .await;
+        if let Ok(answer) = answer.await {
+            self.hear(wish, &answer);
+        }
+        // A line that was cut: it is said again a little later.
+        sleep(Duration::from_secs(1)).await;
+    }
+
+    /// The till says what it takes of what was approved, unless it is a silent one.
+    async fn confirm(&self, wish: usize, minor: u64) {
+        let (till, reference, confirms) = {
+            let state = self.world.lock();
+            let wish = &state.wishes[wish];
+            (wish.till.clone(), wish.reference.clone(), wish.confirms.unwrap())
+        };
+        let taken = match confirms.says {
+            Says::All => Taken::All,
+            Says::Part => {
+                Taken::Part { amount: Amount::from_minor(minor / 2, Currency::from_code("EUR").unwrap()).unwrap() }
+            }
+            Says::Nothing => Taken::Nothing,
+            Says::Silent => return,
+        };
+        let reference = Reference::parse(reference).unwrap();
+        let (reply, answer) = oneshot::channel();
+        let _ = self.commands.send(Command::Confirm { till, reference, taken, by: Who::default(), reply }).await;
+        if let Ok(answer) = answer.await {
+            self.hear(wish, &answer);
+        }
+        // A line that was cut: it is said again a little later.
+        sleep(Duration::from_secs(1)).await;
+    }
+
+    /// Asks how the refund of the rest stands, until it has ended, for so long.
+    pub async fn until_rest_is_final(&self, wish: usize, patience: Duration) {
+        let until = tokio::time::Instant::now() + patience;
+        loop {
+            let (till, reference) = {
+                let state = self.world.lock();
+                let wish = &state.wishes[wish];
+                if wish.confirms.is_none_or(|confirms| confirms.says != Says::Part) {
+                    return;
+                }
+                (wish.till.clone(), format!("{}-rest", wish.reference))
+            };
+            let (reply, answer) = oneshot::channel();
+            let reference = Reference::parse(reference).unwrap();
+            let _ = self.commands.send(Command::Show { till, reference, reply }).await;
+            let Ok(answer) = answer.await else { return };
+            let told = told(&answer);
+            let is_over = told.is_final();
+            self.world.lock().wishes[wish].rest = Some(told);
+            if is_over || tokio::time::Instant::now() > until {
+                return;
+            }
+            sleep(Duration::from_secs(60)).await;
+        }
+    }
+
+    pub async fn cancel(&self, wish: usize) {
+        let (till, reference) = {
+            let state = self.world.lock();
+            (state.wishes[wish].till.clone(), state.wishes[wish].reference.clone())
+        };
+        let (reply, answer) = oneshot::channel();
+        let _ = self
+            .commands
+            .send(Command::Cancel { till, reference: Reference::parse(reference).unwrap(), by: Who::default(), reply })
+            .await;
+        // What a cancel is told is told to everybody too.
+        let _ = answer.await;
+    }
+
+    /// Asks for a wish and stays until its end is told; looks itself when it hears nothing.
+    pub async fn wants(&mut self, wish: usize) {
+        self.ask(wish).await;
+        self.until_final(wish, Duration::from_secs(4 * 3600)).await;
+    }
+
+    /// Listens until the end of a wish was told, for so long.
+    pub async fn until_final(&mut self, wish: usize, patience: Duration) {
+        let until = tokio::time::Instant::now() + patience;
+        let mut pause = Duration::from_secs(1);
+        while !self.is_final(wish) && tokio::time::Instant::now() < until {
+            let last = self.world.lock().wishes[wish].told.last().cloned();
+            let says = self.world.lock().wishes[wish].confirms.map(|confirms| confirms.says);
+            if let Some(Told::ToConfirm { minor }) = last
+                && says != Some(Says::Silent)
+            {
+                self.confirm(wish, minor).await;
+                continue;
+            }
+            if last == Some(Told::Signature) {
+                self.accept_signature(wish).await;
+                continue;
+            }
+            tokio::select! {
+                biased;
+                heard = self.listener.next() => {
+                    let Some(view) = heard.ok().and_then(|step| step.sale.clone()) else { continue };
+                    let number = self.world.lock().wishes.iter().position(|one| view.reference == one.reference.as_str());
+                    if let Some(number) = number {
+                        self.hear(number, &Ok(*view));
+                    }
+                }
+                () = sleep(pause) => {
+                    pause = (pause * 2).min(Duration::from_secs(120));
+                    self.look(wish).await;
+                }
+            }
+        }
+    }
+
+    /// A person decides what becomes of a sale of a journal that is an old copy.
+    pub async fn settle(&self, wish: usize, keep: bool) {
+        let number = self.world.lock().wishes[wish].in_journal.unwrap();
+        let (reply, answer) = oneshot::channel();
+        let _ = self
+            .commands
+            .send(Command::Settle { number: SaleNumber::new(number), keep, by: Who::default(), reply })
+            .await;
+        if let Ok(answer) = answer.await {
+            self.hear(wish, &answer);
+        }
+    }
+
+    fn is_final(&self, wish: usize) -> bool {
+        self.world.lock().wishes[wish].told.last().is_some_and(Told::is_final)
+    }
+
+    /// A message for the till arrives, unless its line is cut.
+    fn hear(&self, wish: usize, answer: &Result<SaleView, Refused>) {
+        let fate = self.world.pass(Place::Till);
+        if matches!(fate, Fate::Happens | Fate::Last) {
+            let mut state = self.world.lock();
+            if let Ok(view) = answer {
+                let wish = &mut state.wishes[wish];
+                wish.in_journal = Some(view.number.get());
+                // The id that the bank's answer had. A card that was not forgotten is named by the request alone.
+                let answered = view.registration.clone().filter(|_| view.outcome == Some(OutcomeWord::Approved));
+                wish.payment = view.payment_id.as_ref().map(ToString::to_string).or(answered);
+                wish.confirmed = confirmed(wish, view).or(wish.confirmed);
+            }
+            state.tell(wish, told(answer));
+        }
+        if fate == Fate::Last {
+            self.world.die();
+        }
+    }
+}
+
+fn told(answer: &Result<SaleView, Refused>) -> Told {
+    let view = match answer {
+        Ok(view) => view,
+        // The journal cannot tell.
+        Err(Refused::Journal { .. }) => return Told::Unconfirmed { needs_a_person: false },
+        Err(refused) => return Told::Unknown(refused.to_string()),
+    };
+    match (view.state, view.outcome) {
+        (Standing::Ended, Some(OutcomeWord::Approved | OutcomeWord::PartiallyApproved)) => {
+            Told::Approved { minor: minor_of(view.approved_amount.as_deref()) }
+        }
+        (Standing::Ended, _) => Told::Nothing(view.text.clone()),
+        (state, _) if state.is_unconfirmed() => Told::Unconfirmed { needs_a_person: view.needs_person.is_some() },
+        (Standing::AwaitingSignature, _) => Told::Signature,
+        (Standing::AwaitingTill, _) => {
+            let amount = view.to_confirm.as_ref().map(|to_confirm| to_confirm.amount.as_str());
+            Told::ToConfirm { minor: minor_of(amount) }
+        }
+        _ => Told::UnderWay,
+    }
+}
+
+/// An amount in minor units, from its decimals.
+fn minor_of(amount: Option<&str>) -> u64 {
+    let digits: String = amount.into_iter().flat_map(str::chars).filter(char::is_ascii_digit).collect();
+    digits.parse().unwrap_or(0)
+}
+
+/// What the agent says that the till has said.
+fn confirmed(wish: &Wish, view: &SaleView) -> Option<Says> {
+    let rest =
+        |one: &LaterView| one.reference.as_ref().is_some_and(|one| *one == format!("{}-rest", wish.reference).as_str());
+    match view.reason.as_deref() {
+        Some("not-taken") => Some(Says::Nothing),
+        _ => view.later.iter().any(rest).then_some(Says::Part),
+    }
+}
+
+impl State {
+    /// Whether what a wish refers to has ended, as far as its till was told.
+    pub fn earlier_has_ended(&self, wish: usize) -> bool {
+        match &self.wishes[wish].of {
+            Some(Earlier::Wish { number, .. }) => {
+                let earlier = self.wishes.iter().find(|earlier| earlier.number == *number);
+                let last = earlier.and_then(|earlier| earlier.told.last());
+                last.is_some_and(|told| told.is_final() && !matches!(told, Told::Unknown(_)))
+            }
+            _ => true,
+        }
+    }
+
+    /// A wish as the till says it. What it refers to it names once, and keeps to that.
+    pub(super) fn wanted(&mut self, wish: usize) -> Wanted {
+        let of = match self.wishes[wish].of.clone() {
+            None => None,
+            Some(Earlier::Payment(id)) => Some(EarlierName::Payment(PaymentId::new(id))),
+            Some(Earlier::Wish { number, by }) => {
+                let earlier = self.wishes.iter().find(|earlier| earlier.number == number).unwrap();
+                // The id of a stored card is no payment's: no till says that it is.
+                let known = earlier.payment.clone().filter(|_| earlier.kind.moves_money());
+                let named = self.wishes[wish].named.clone().or(known);
+                Some(match (by, earlier.in_journal, named) {
+                    (By::Number, Some(number), _) => EarlierName::Number(SaleNumber::new(number)),
+                    (By::Payment, _, Some(id)) => {
+                        self.wishes[wish].named = Some(id.clone());
+                        EarlierName::Payment(PaymentId::new(id))
+                    }
+                    // What the till was not told it cannot say.
+                    _ => EarlierName::Reference {
+                        till: earlier.till.clone(),
+                        reference: Reference::parse(earlier.reference.clone()).unwrap(),
+                    },
+                })
+            }
+        };
+        self.wishes[wish].wanted(of)
+    }
+
+    /// A till is told something of a wish: noted, and judged at once.
+    fn tell(&mut self, wish: usize, told: Told) {
+        if self.wishes[wish].told.last() != Some(&told) {
+            self.wishes[wish].told.push(told);
+        }
+        self.judge_what_was_told(wish);
+    }
+}

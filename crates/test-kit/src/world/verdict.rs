@@ -1,0 +1,433 @@
+//! The judge: the invariants of the design, held against what the bank was asked for and booked, the printed bytes and
+//! what the tills were told. It never asks the agent, and never reads its journal.
+//!
+//! | | at every moment |
+//! |---|---|
+//! | charged once | the ledger holds at most one un-reversed approval for a wish |
+//! | the right amount | nothing is asked of the bank that no till wished |
+//! | never more than there is | what goes back of a payment, or is captured of a reservation, asked for under different references, is together no more than was approved |
+//! | asked once | a payment is never sent twice, a capture or refund only under the same reference |
+//! | never told too early | a till that was told "nothing was charged" finds nothing held, then or ever after |
+//! | never taken back | what a till was told is approved stays, with that amount, until a till reverses it |
+//! | not before its till | what a till confirms is approved only after the till has taken it, or kept its silence and wished it so |
+//! | the rest goes back | of what a till took in part exactly the rest is refunded, once, or the refund ends loudly |
+//! | cards | a card is stored once, by its own request, and its till is told its id; told that it was not stored, it is not left usable; nothing is paid with it |
+//! | paper | what a receipt says of the outcome was or becomes what the till is told |
+//! | | **when everything works again** |
+//! | nothing stays open | every wish ends by itself, or waits loudly for a person |
+//!
+//! What the agent asks for counts, not what a bank without rules makes of it: a request that such a bank books twice
+//! was asked once, and is counted apart (`Bank::booked_twice`).
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use pos_agent::transaction::{Kind, OnSilence};
+
+use super::hardware::lines;
+use super::host_rules::HostRules;
+use super::ledger::{ABSENCE_FINAL, Entry, EntryState, RequestFate};
+use super::tills::{Earlier, Says, Told, Wish};
+use super::{State, World};
+
+const NOTHING_TOLD: &str = "nothing is charged, its till was told, and the bank holds something";
+const ANOTHER_TOLD: &str = "its till was told that it is approved, and the bank holds something else";
+
+#[derive(Default)]
+pub struct Verdict {
+    pub violations: Vec<Violation>,
+}
+
+/// A rule that was broken.
+#[derive(Clone, Debug)]
+pub struct Violation {
+    pub rule: &'static str,
+    /// How.
+    how: String,
+    at: Duration,
+}
+
+impl std::fmt::Display for Violation {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "at {:?}: {}: {}", self.at, self.rule, self.how)
+    }
+}
+
+/// The rules that were broken, how often, and where first.
+#[derive(Default)]
+pub struct Broken(BTreeMap<(&'static str, String), usize>);
+
+impl Broken {
+    pub fn add(&mut self, violations: &[Violation], place: &str) {
+        for violation in violations {
+            *self.0.entry((violation.rule, place.to_owned())).or_default() += 1;
+        }
+    }
+}
+
+impl std::fmt::Display for Broken {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mut rules: BTreeMap<&str, (usize, Vec<&str>)> = BTreeMap::new();
+        for ((rule, place), count) in &self.0 {
+            let (all, places) = rules.entry(rule).or_default();
+            *all += count;
+            places.push(place);
+        }
+        for (rule, (count, places)) in rules {
+            let some = places[..places.len().min(4)].join("; ");
+            writeln!(f, "  BROKEN {count} times, in {} plays: {rule}: {some}", places.len())?;
+        }
+        Ok(())
+    }
+}
+
+impl State {
+    pub(super) fn violation(&mut self, rule: &'static str, how: String) {
+        let at = self.now();
+        self.verdict.violations.push(Violation { rule, how, at });
+    }
+
+    /// The ledger's entries of a wish.
+    pub fn entries(&self, wish: &Wish) -> impl Iterator<Item = &Entry> {
+        let number = wish.number;
+        self.bank.ledger.iter().filter(move |entry| entry.wish == Some(number))
+    }
+
+    /// What stands of a wish. What the bank booked twice of one request that may be sent twice is its own doing.
+    fn held(&self, wish: &Wish) -> Vec<u64> {
+        let may_be_sent_again = wish.is_later();
+        if !wish.kind.moves_money() {
+            // What counts is what was done to the card: stored, or forgotten.
+            let done = self.entries(wish).filter(|entry| entry.state == EntryState::Approved);
+            return done.map(Entry::stands).collect();
+        }
+        let counts = |entry: &&Entry| entry.stands() > 0 && !(entry.again && may_be_sent_again);
+        self.entries(wish).filter(counts).map(Entry::stands).collect()
+    }
+
+    /// Something was booked.
+    pub(super) fn booked(&mut self) {
+        for number in 0..self.wishes.len() {
+            let wish = self.wishes[number].clone();
+            let held = self.held(&wish);
+            if held.len() > 1 {
+                self.violation("charged more than once", format!("{}, {} times", wish.reference, held.len()));
+            }
+            if !held.is_empty() && wish.told.iter().any(|told| matches!(told, Told::Nothing(_))) {
+                self.violation("charged after its till was told that nothing is", wish.reference.clone());
+            }
+            let promised = wish.told.iter().any(|told| matches!(told, Told::Approved { .. }));
+            if promised && held.is_empty() {
+                self.violation("taken back after its till was told that it is approved", wish.reference.clone());
+            }
+        }
+    }
+
+    /// A request was read, and its fate is known.
+    pub(super) fn judge_asked(&mut self, place: usize) {
+        let asked = self.bank.asked[place].clone();
+        let what = &asked.what;
+        if let Some(why) = self.not_wished(place) {
+            self.violation(why, format!("{asked:?}"));
+        }
+        let others = || self.bank.asked.iter().take(place).filter(|other| other.fate != RequestFate::NotProcessed);
+        let under_it = others().filter(|other| other.what.reference == what.reference).max_by_key(|other| other.at);
+        if let Some(before) = under_it.cloned() {
+            let absent = asked.at.saturating_sub(before.at) >= ABSENCE_FINAL;
+            let may_be_sooner = self.bank.host_rules == HostRules::Literal;
+            let why = match what.kind.as_str() {
+                "RV" if before.what != *what => Some("a reversal goes under another request's reference"),
+                "RV" => None,
+                "CP" | "RF" if before.what != *what => Some("something else was sent under the same reference"),
+                "CP" | "RF" if !absent && !may_be_sooner => Some("sent again before its absence was final"),
+                "CP" | "RF" => None,
+                // What is forgotten is forgotten.
+                "DR" if before.what == *what => None,
+                _ => Some("a payment was sent again"),
+            };
+            if let Some(why) = why {
+                self.violation(why, format!("{asked:?} after {before:?}"));
+            }
+        }
+        let too_much = what.payment.clone().and_then(|payment| self.asked_too_much(&payment));
+        if let Some((rule, how)) = too_much {
+            self.violation(rule, how);
+        }
+    }
+
+    /// Why a request is not what a till wished, and nothing that the agent may do by itself.
+    fn not_wished(&self, place: usize) -> Option<&'static str> {
+        let asked = &self.bank.asked[place];
+        let what = &asked.what;
+        if let Some(wish) = asked.wish.map(|number| self.wishes.iter().find(|wish| wish.number == number)) {
+            let Some(wish) = wish else { return Some("nobody wished this") };
+            let of = match &wish.of {
+                None => what.payment.is_none(),
+                Some(Earlier::Payment(id)) => what.payment.as_ref() == Some(id),
+                Some(Earlier::Wish { number, .. }) => {
+                    let by_id = wish.named.as_ref().is_some_and(|id| Some(id) == what.payment.as_ref());
+                    let earlier = self.wishes.iter().find(|earlier| earlier.number == *number);
+                    let mut entries = earlier.into_iter().flat_map(|earlier| self.entries(earlier));
+                    by_id || entries.any(|entry| Some(&entry.id) == what.payment.as_ref())
+                }
+            };
+            let right = what.kind == wish.payment_type() && what.minor == wish.minor && what.currency == "EUR" && of;
+            return (!right).then_some("the till wished something else");
+        }
+        // What the agent does by itself: it reverses a wish's own payment, in its currency, or refunds what its till
+        // did not take of it.
+        let undone = self.bank.ledger.iter().find(|entry| Some(&entry.id) == what.payment.as_ref());
+        if let ("RF", Some(paid)) = (what.kind.as_str(), undone) {
+            let wish = self.wishes.iter().find(|wish| Some(wish.number) == paid.wish);
+            let took_part = wish.is_some_and(|wish| wish.confirms.is_some_and(|confirms| confirms.says == Says::Part));
+            let is_rest = what.minor == rest_of(paid.approved) && what.currency == paid.currency;
+            return (!took_part || !is_rest).then_some("a refund that is not the rest of what a till took in part");
+        }
+        let Some(undone) = undone.filter(|entry| entry.wish.is_some() && what.kind == "RV") else {
+            return Some("nobody wished this");
+        };
+        let own = what.reference.strip_prefix(&undone.reference);
+        if own.is_none() || what.minor > undone.approved || what.currency != undone.currency {
+            return Some("a reversal that undoes something else");
+        }
+        let number = own.and_then(|end| end.strip_prefix("-r")).and_then(|number| number.parse::<u32>().ok());
+        if number.is_none() {
+            return Some("a reversal without a reference of its own");
+        }
+        if undone.kind == "CD" {
+            return Some("a credit was reversed by itself");
+        }
+        let begun = self.bank.asked.iter().find(|asked| asked.what.reference == undone.reference);
+        let of_before = begun.is_some_and(|begun| begun.board < asked.board);
+        (of_before && self.bank.dates_told_to != Some(asked.board))
+            .then_some("reversed after a start, before the gateway had answered what it knows of this terminal")
+    }
+
+    /// A till was told something.
+    pub(super) fn judge_what_was_told(&mut self, number: usize) {
+        let wish = self.wishes[number].clone();
+        let held = self.held(&wish);
+        match wish.told.last() {
+            Some(Told::Nothing(text)) if !held.is_empty() => {
+                self.violation(NOTHING_TOLD, format!("{}: told {text:?}, held {held:?}", wish.reference));
+            }
+            Some(Told::Approved { minor }) if held != [*minor] => {
+                self.violation(ANOTHER_TOLD, format!("{}: told {minor}, held {held:?}", wish.reference));
+            }
+            Some(Told::Approved { .. })
+                if wish.kind == Kind::StoreCard
+                    && self.entries(&wish).all(|entry| Some(&entry.id) != wish.payment.as_ref()) =>
+            {
+                self.violation("told of another stored card", format!("{}: {:?}", wish.reference, wish.payment));
+            }
+            Some(Told::Approved { .. }) if !wish.may_be_approved() => {
+                self.violation("told as approved before its till took it", wish.reference.clone());
+            }
+            Some(Told::Approved { minor }) if *minor != wish.minor && !wish.accepts_part && wish.may_be_partial() => {
+                self.violation("a part was taken unasked", format!("{}: {minor} of {}", wish.reference, wish.minor));
+            }
+            _ => {}
+        }
+    }
+}
+
+/// What goes back when a till takes the half.
+fn rest_of(approved: u64) -> u64 {
+    approved - approved / 2
+}
+
+impl Wish {
+    /// Whether its till took it, or was asked, said nothing and wished that it stays.
+    fn may_be_approved(&self) -> bool {
+        let Some(confirms) = self.confirms else { return true };
+        let takes = matches!(confirms.says, Says::All | Says::Part);
+        let was_asked = self.told.iter().any(|told| matches!(told, Told::ToConfirm { .. }));
+        self.confirmed != Some(Says::Nothing) && ((takes && was_asked) || confirms.on_silence == OnSilence::Keep)
+    }
+
+    /// What was decided before is finished with what the bank gives, and a credit that was given stands; a payment in
+    /// part is the cashier's to take.
+    fn may_be_partial(&self) -> bool {
+        matches!(self.payment_type(), "DB" | "PA")
+    }
+
+    /// Captures, refunds and reversals are finished rather than undone: their request may be sent again.
+    fn is_later(&self) -> bool {
+        matches!(self.payment_type(), "CP" | "RF" | "RV")
+    }
+}
+
+/// How a wish ended, for the count of end states.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum EndState {
+    Approved,
+    ApprovedInPart,
+    /// Told that nothing is charged; the ledger knows it as declined, or not at all.
+    NothingCharged,
+    /// Told that nothing is charged; it was, and was taken back.
+    TakenBack,
+    /// It was never recorded, and never asked of the bank.
+    NeverBegan,
+    /// Waits for a person, loudly.
+    ForAPerson,
+}
+
+pub const END_STATES: [EndState; 6] = [
+    EndState::Approved,
+    EndState::ApprovedInPart,
+    EndState::NothingCharged,
+    EndState::TakenBack,
+    EndState::NeverBegan,
+    EndState::ForAPerson,
+];
+
+impl World {
+    /// The last judgement, when everything has had its time: the violations, and how each wish ended.
+    pub fn judge(&self) -> (Vec<Violation>, Vec<EndState>) {
+        let mut state = self.lock();
+        state.bank_goes_on();
+        let mut ends = Vec::new();
+        for number in 0..state.wishes.len() {
+            let wish = state.wishes[number].clone();
+            let held = state.held(&wish);
+            let end = match wish.told.last() {
+                Some(Told::Approved { minor }) => {
+                    if held != [*minor] {
+                        state.violation(ANOTHER_TOLD, format!("{}: in the end {minor}, held {held:?}", wish.reference));
+                    }
+                    if *minor == wish.minor { EndState::Approved } else { EndState::ApprovedInPart }
+                }
+                Some(Told::Nothing(_)) => {
+                    if !held.is_empty() {
+                        state.violation(NOTHING_TOLD, format!("{}: in the end, held {held:?}", wish.reference));
+                    }
+                    let taken_back = state.entries(&wish).any(|entry| entry.taken_back > 0);
+                    if taken_back { EndState::TakenBack } else { EndState::NothingCharged }
+                }
+                Some(Told::Unconfirmed { needs_a_person: true }) => EndState::ForAPerson,
+                Some(Told::Unknown(_)) | None => {
+                    if state.entries(&wish).any(|entry| entry.state != EntryState::Declined) {
+                        state.violation("asked of the bank, and not known to the terminal", wish.reference.clone());
+                    }
+                    EndState::NeverBegan
+                }
+                Some(told) => {
+                    state.violation("does not end", format!("{}: {told:?}", wish.reference));
+                    EndState::ForAPerson
+                }
+            };
+            ends.push(end);
+            if let Some((rule, how)) = state.judge_rest(&wish) {
+                state.violation(rule, how);
+            }
+            if let Err(why) = state.judge_paper(&wish) {
+                state.violation("a receipt says something else", why);
+            }
+        }
+        (state.verdict.violations.clone(), ends)
+    }
+}
+
+impl World {
+    /// What was wished, asked, booked, told and printed, for whoever looks for the reason of a violation.
+    pub fn story(&self) -> String {
+        let state = self.lock();
+        let mut text = String::new();
+        for wish in &state.wishes {
+            let Wish { number, till, reference, kind, minor, of, accepts_part, told, confirms, rest, .. } = wish;
+            let part = if *accepts_part { ", or a part" } else { "" };
+            let _ = writeln!(
+                text,
+                "wish {number}: {till} {reference} {kind:?} {minor}{part} of {of:?} {confirms:?}\n  told {told:?}\n  rest {rest:?}"
+            );
+        }
+        for asked in &state.bank.asked {
+            let _ = writeln!(text, "{asked:?}");
+        }
+        for entry in &state.bank.ledger {
+            let _ = writeln!(text, "{entry:?}");
+        }
+        for paper in &state.printer.papers {
+            let _ = writeln!(text, "paper: {}", lines(paper).join(" | "));
+        }
+        text
+    }
+}
+
+impl State {
+    /// What became of the rest of a sale of which its till took a part.
+    fn judge_rest(&self, wish: &Wish) -> Option<(&'static str, String)> {
+        let payments: Vec<_> = self.entries(wish).map(|entry| entry.id.clone()).collect();
+        let is_rest = |entry: &&Entry| {
+            let of = entry.refers_to.as_ref();
+            entry.kind == "RF" && entry.wish.is_none() && of.is_some_and(|id| payments.contains(id))
+        };
+        let back: Vec<_> =
+            self.bank.ledger.iter().filter(is_rest).filter(|entry| !entry.again && entry.holds()).collect();
+        let given: u64 = back.iter().map(|entry| entry.stands()).sum();
+        let how =
+            || format!("{}: told {:?}, of its rest {:?}, given back {given}", wish.reference, wish.told, wish.rest);
+        match &wish.rest {
+            Some(Told::Approved { minor }) => {
+                let whole = wish.told.iter().rev().find_map(|told| match told {
+                    Told::Approved { minor } => Some(*minor),
+                    _ => None,
+                });
+                // Only the bank can make it less, by approving less than it was asked for.
+                let right = back.len() == 1
+                    && given == *minor
+                    && whole.is_none_or(|whole| back.iter().all(|entry| entry.asked == rest_of(whole)))
+                    && back.iter().all(|entry| entry.approved == *minor);
+                (!right).then(|| ("the rest that was given back is another one", how()))
+            }
+            Some(Told::Unconfirmed { needs_a_person: true }) => None,
+            Some(Told::Nothing(_)) => {
+                (given > 0).then(|| ("its till was told that no rest goes back, and one did", how()))
+            }
+            Some(Told::Unknown(_)) | None if wish.confirmed == Some(Says::Part) || given > 0 => {
+                Some(("a part was taken, and nobody knows of the rest", how()))
+            }
+            Some(Told::Unknown(_)) | None => None,
+            Some(_) => Some(("the refund of the rest does not end", how())),
+        }
+    }
+
+    /// The receipts of a wish against what its till was told in the end.
+    fn judge_paper(&self, wish: &Wish) -> Result<(), String> {
+        let amount = |minor: u64| format!("{}.{:02} EUR", minor / 100, minor % 100);
+        for paper in &self.printer.papers {
+            let lines = lines(paper);
+            // The first one: below it may stand the reference of an earlier transaction.
+            let reference = lines.iter().find_map(|line| line.strip_prefix("Reference"));
+            let is_ours = reference.is_some_and(|reference| reference.trim() == wish.reference);
+            // A slip to be signed says what the host said; the outcome is on the paper that follows.
+            let is_slip = lines.iter().any(|line| line.starts_with("Signature") || line.contains("SIGN"));
+            if !is_ours || is_slip {
+                continue;
+            }
+            let says = |word: &str| lines.iter().any(|line| line == word);
+            let wrong = |what: &str| {
+                Err(format!("{}: a receipt says {what}, its till was told {:?}", wish.reference, wish.told))
+            };
+            let last = wish.told.last();
+            if says("APPROVED") {
+                let approved = matches!(last, Some(Told::Approved { minor }) if *minor == wish.minor);
+                if !approved {
+                    return wrong("APPROVED");
+                }
+                if !lines.iter().any(|line| line.ends_with(&amount(wish.minor))) {
+                    return wrong("another amount");
+                }
+            }
+            if says("PARTIALLY APPROVED") && !matches!(last, Some(Told::Approved { minor }) if *minor < wish.minor) {
+                return wrong("PARTIALLY APPROVED");
+            }
+            let nothing = ["DECLINED", "REVERSED", "CANCELLED", "NOT CARRIED OUT"].iter().any(|word| says(word));
+            if nothing && !matches!(last, Some(Told::Nothing(_))) {
+                return wrong("that nothing was charged");
+            }
+        }
+        Ok(())
+    }
+}

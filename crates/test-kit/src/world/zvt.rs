@@ -1,0 +1,317 @@
+//! A ZVT till in the world: the session of `pos-front` as it is, without a wire. Each answer of the agent and each APDU
+//! is a point where the power can go or the line can break; what the till believes then is held against the bank's
+//! ledger.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use pos_agent::transaction::OnSilence;
+use pos_protocols::terminal::{self, Said};
+use pos_protocols::zvt::answer::Told;
+use pos_protocols::zvt::apdu::{Apdu, Control};
+use pos_protocols::zvt::bmp::{Fields, Order};
+use pos_protocols::zvt::command::{self, Guarded, Password, Registration};
+use pos_protocols::zvt::session::{Action, Line, Session, Settings};
+use tokio::time::{Instant, sleep, sleep_until};
+
+use super::asked::{Belief, Terminal};
+use super::pcap::Stream;
+use super::tills::Till;
+
+const LINE: Line = 1;
+
+/// How a till behaves.
+#[derive(Clone, Copy, Debug)]
+pub struct Manner {
+    /// What the terminal does without its acknowledgement.
+    pub unacknowledged: OnSilence,
+    /// Whether it hears `04 FF` (config byte, bit 08).
+    pub hears: bool,
+    /// T4: how long it waits for the next frame.
+    pub patience: Duration,
+    /// After so many frames it sends `06 B0`.
+    pub aborts_after: Option<usize>,
+    /// From this frame on it reads nothing for so long; then it answers all that waits, in its order.
+    pub sleeps: Option<(usize, Duration)>,
+    /// It answers `04 0F` with `84 66`: nothing is given out.
+    pub refuses: bool,
+    /// It answers `04 FF` with `84 83`, as one does that cannot show it.
+    pub shows_nothing: bool,
+}
+
+impl Manner {
+    /// As the specification wants it.
+    pub fn new(unacknowledged: OnSilence) -> Self {
+        Self {
+            unacknowledged,
+            hears: false,
+            patience: Duration::from_secs(180),
+            aborts_after: None,
+            sleeps: None,
+            refuses: false,
+            shows_nothing: false,
+        }
+    }
+}
+
+/// A till with its terminal's session, as long as the board has power.
+pub struct ZvtTill<'a> {
+    terminal: Terminal<'a>,
+    session: Session,
+    start: Instant,
+    /// What the terminal answered, to be handed over.
+    said: VecDeque<(u64, Said)>,
+    belief: &'a std::cell::Cell<Belief>,
+    /// The amount of `04 0F`, until the end is heard.
+    approved: Option<u64>,
+    over: bool,
+    manner: Manner,
+    /// When it gives up.
+    until: Instant,
+    /// Frames that it has heard.
+    heard: usize,
+    /// The command was answered.
+    answered: bool,
+    gave_up: bool,
+    /// Until when it reads nothing, and what waits to be read.
+    asleep: Option<Instant>,
+    unread: VecDeque<Told>,
+    stream: Option<Stream>,
+}
+
+impl<'a> ZvtTill<'a> {
+    pub fn new(till: &'a Till, manner: Manner, belief: &'a std::cell::Cell<Belief>) -> Self {
+        let unacknowledged = match manner.unacknowledged {
+            OnSilence::Reverse => terminal::OnSilence::Reverse,
+            OnSilence::Keep => terminal::OnSilence::Keep,
+        };
+        let settings = Settings {
+            password: Some(123_456),
+            credit: false,
+            unacknowledged,
+            order: Order::Table,
+            needed_frames_only: !manner.hears,
+            references: format!("zvt-{}", till.world.now().as_millis()),
+        };
+        let config = if manner.hears { 0x0E } else { 0x06 };
+        let registration = Registration { password: Password(0), config, currency: None, fields: Fields::default() };
+        let data = command::Command::Registration(registration).apdu().data;
+        let mut session = Session::new(settings, Some(&data));
+        let _ = session.line_opened(LINE);
+        // One that sleeps has answered in an earlier payment.
+        session.set_answers_intermediate(manner.sleeps.is_some());
+        let terminal = Terminal(till);
+        Self {
+            terminal,
+            session,
+            start: Instant::now(),
+            said: VecDeque::new(),
+            belief,
+            approved: None,
+            over: false,
+            manner,
+            until: Instant::now(),
+            heard: 0,
+            answered: false,
+            gave_up: false,
+            asleep: None,
+            unread: VecDeque::new(),
+            stream: Stream::begin(),
+        }
+    }
+
+    /// `06 01`, to its end or to the end of its line.
+    pub async fn pays(&mut self, minor: u64) {
+        let mut fields = Fields::default();
+        fields.set_number(0x04, minor);
+        self.does(&command::Command::Authorisation(fields).apdu()).await;
+    }
+
+    /// `06 20`, until it is known; gives up after so long.
+    pub async fn learns(&mut self, patience: Duration) {
+        let until = Instant::now() + patience;
+        while self.belief.get() == Belief::Unknown && Instant::now() < until {
+            let mut fields = Fields::default();
+            fields.set(0x03, [0x03]);
+            let repeat = Guarded { password: Some(Password(123_456)), fields };
+            self.does(&command::Command::RepeatReceipt(repeat).apdu()).await;
+            sleep(Duration::from_secs(20)).await;
+        }
+    }
+
+    /// Whether T4 has run out.
+    pub fn gave_up(&self) -> bool {
+        self.gave_up
+    }
+
+    /// How many frames it has heard.
+    pub fn heard(&self) -> usize {
+        self.heard
+    }
+
+    async fn does(&mut self, apdu: &Apdu) {
+        (self.approved, self.over, self.answered) = (None, false, false);
+        self.until = Instant::now() + self.manner.patience;
+        let actions = self.says(apdu).await;
+        self.act(actions).await;
+        // Until it is told the end, or the session has nothing to do any more.
+        while !self.over || self.session.is_busy() {
+            if self.asleep.is_some_and(|until| Instant::now() >= until) {
+                self.wakes().await;
+                continue;
+            }
+            if !self.over && self.asleep.is_none() && Instant::now() >= self.until {
+                self.gives_up().await;
+                continue;
+            }
+            let actions = if let Some((ticket, said)) = self.said.pop_front() {
+                self.session.said(ticket, said, self.start.elapsed())
+            } else {
+                let of_session = self.session.next_deadline().map(|at| self.start + at);
+                let of_till = self.asleep.or((!self.over).then_some(self.until));
+                // Without any nobody will say anything any more.
+                let Some(at) = of_session.into_iter().chain(of_till).min() else { return };
+                sleep_until(at).await;
+                self.session.tick(self.start.elapsed())
+            };
+            self.act(actions).await;
+        }
+    }
+
+    /// It reads all that has come meanwhile, and what comes then.
+    async fn wakes(&mut self) {
+        self.asleep = None;
+        while let Some(told) = self.unread.pop_front() {
+            for answer in self.told(&told) {
+                let actions = self.says(&answer).await;
+                self.act(actions).await;
+            }
+        }
+    }
+
+    /// T4 is over: it aborts, and hangs up whatever that is answered.
+    async fn gives_up(&mut self) {
+        self.gave_up = true;
+        let abort = Apdu::new(Control::TILL_ABORT, Vec::new());
+        let actions = self.says(&abort).await;
+        self.act(actions).await;
+        if !self.over {
+            let actions = self.line_breaks();
+            self.act(actions).await;
+        }
+    }
+
+    /// What the till says, on its way to the terminal.
+    async fn says(&mut self, apdu: &Apdu) -> Vec<Action> {
+        if !self.terminal.arrives().await {
+            return self.line_breaks();
+        }
+        self.record(Stream::till_says, apdu);
+        self.session.heard(LINE, apdu, self.start.elapsed())
+    }
+
+    /// There is a new line from the next command on.
+    fn line_breaks(&mut self) -> Vec<Action> {
+        self.over = true;
+        self.asleep = None;
+        self.unread.clear();
+        let actions = self.session.line_lost(LINE, self.start.elapsed());
+        let _ = self.session.line_opened(LINE);
+        self.stream = Stream::begin();
+        actions
+    }
+
+    async fn act(&mut self, actions: Vec<Action>) {
+        let mut actions: VecDeque<Action> = actions.into();
+        while let Some(action) = actions.pop_front() {
+            match action {
+                Action::Ask { ticket, ask } => {
+                    let said = self.terminal.ask(&ask).await;
+                    self.said.push_back((ticket, said));
+                }
+                Action::Send { apdu, .. } if self.terminal.arrives().await => {
+                    self.record(Stream::terminal_says, &apdu);
+                    let told = Told::read(&apdu).unwrap();
+                    let frame = self.heard + self.unread.len() + 1;
+                    if let Some((_, length)) = self.manner.sleeps.filter(|(first, _)| *first == frame) {
+                        self.asleep = Some(Instant::now() + length);
+                    }
+                    if self.asleep.is_some() || !self.unread.is_empty() {
+                        self.unread.push_back(told);
+                        continue;
+                    }
+                    for answer in self.told(&told) {
+                        actions.extend(self.says(&answer).await);
+                    }
+                }
+                Action::Send { .. } => actions.extend(self.line_breaks()),
+                Action::Hang { .. } | Action::Remember(_) | Action::Note(_) => {}
+            }
+        }
+    }
+
+    fn record(&mut self, direction: fn(&mut Stream, &[u8]), apdu: &Apdu) {
+        if let Some(stream) = &mut self.stream {
+            direction(stream, &apdu.encode());
+        }
+    }
+
+    /// What the till answers to an APDU.
+    fn told(&mut self, told: &Told) -> Vec<Apdu> {
+        self.heard += 1;
+        match told {
+            // Of its command, or of `06 B0`, which changes nothing for it.
+            Told::Ok | Told::Refused(_) if self.answered => return Vec::new(),
+            Told::Ok => {
+                (self.answered, self.until) = (true, Instant::now() + self.manner.patience);
+                return self.abort();
+            }
+            // The command was refused: busy.
+            Told::Refused(_) => {
+                self.over = true;
+                return Vec::new();
+            }
+            Told::Intermediate(_) => {
+                self.until = Instant::now() + self.manner.patience;
+                if self.manner.shows_nothing {
+                    return vec![Apdu::refused(0x83)];
+                }
+            }
+            Told::Status(fields) => {
+                self.until = Instant::now() + self.manner.patience;
+                self.approved = fields.number(0x04).unwrap().filter(|_| fields.byte(0x27) == Some(0));
+                if fields.byte(0x27).is_some_and(|code| code != 0 && code != 0x7D) {
+                    self.belief.set(Belief::NotPaid);
+                }
+                if self.manner.refuses && self.approved.take().is_some() {
+                    self.belief.set(Belief::NotPaid);
+                    return vec![Apdu::refused(0x66)];
+                }
+            }
+            Told::Completion(_) => {
+                self.over = true;
+                if let Some(minor) = self.approved {
+                    self.belief.set(Belief::Paid(minor));
+                }
+            }
+            Told::Aborted { code, .. } => {
+                self.over = true;
+                if !matches!(code, 0x7D | 0x9B) {
+                    self.belief.set(Belief::NotPaid);
+                }
+            }
+            _ => {}
+        }
+        let mut says = vec![Apdu::ok()];
+        says.extend(self.abort());
+        says
+    }
+
+    /// Where this is the moment for it.
+    fn abort(&mut self) -> Vec<Apdu> {
+        if self.manner.aborts_after != Some(self.heard) || self.over {
+            return Vec::new();
+        }
+        vec![Apdu::new(Control::TILL_ABORT, Vec::new())]
+    }
+}
