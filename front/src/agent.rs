@@ -1,8 +1,8 @@
-//! The agent's client: the one way from here to the Unix socket, and how the agent stands.
+//! The one way from here to the agent's Unix socket, and how the agent stands.
 //!
-//! Each request has a connection of its own, which costs some fifty microseconds on a Unix socket and needs no mending
-//! after a restart of either side. One stream of events is always held: when it breaks or falls silent the agent is
-//! down, and requests are answered so at once until it can be listened to again.
+//! The client is that of `pos_till_api`. Here it gets places, so that nobody takes another's. One stream of events is
+//! always held: when it breaks or falls silent the agent is down, and requests are answered so at once until it can be
+//! listened to again.
 //!
 //! | what is waited for | how long |
 //! |---|---|
@@ -18,17 +18,15 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::{Duration, SystemTime};
 
-use bytes::{Bytes, BytesMut};
-use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
+use bytes::Bytes;
+use http_body_util::{BodyExt, Limited};
 use hyper::body::{Frame, Incoming, SizeHint};
-use hyper::client::conn::http1;
-use hyper::header::{ACCEPT, CONTENT_TYPE, HOST, HeaderName, HeaderValue};
-use hyper::{HeaderMap, Method, Request, Response, StatusCode};
-use hyper_util::rt::TokioIo;
+use hyper::header::{HeaderName, HeaderValue};
+use hyper::{HeaderMap, Method, Response, StatusCode};
+use pos_till_api::client::{self, Client, ClientError, Event, Listened};
 use pos_till_api::deadlines::AnswerDeadline;
 use pos_till_api::routes::deadline_of;
 use serde_json::Value;
-use tokio::net::UnixStream;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::time::{Sleep, sleep, timeout};
 
@@ -43,8 +41,6 @@ const REST: Duration = Duration::from_secs(60);
 const MOST_ANSWER: usize = 16 * 1024 * 1024;
 /// The agent sends a comment each second; a slow disk holds it up for some.
 pub(crate) const SILENCE: Duration = Duration::from_secs(25);
-/// One event: a sale with everything that the gateway said of it.
-const MOST_EVENT: usize = 256 * 1024;
 /// Between two attempts to reach an agent that is down.
 const AGAIN: Duration = Duration::from_millis(300);
 /// Between two attempts when the agent is there and refuses the front.
@@ -157,7 +153,7 @@ impl Question {
 /// The way to the agent.
 #[derive(Debug)]
 pub(crate) struct Agent {
-    socket: PathBuf,
+    client: Client,
     standing: watch::Sender<Standing>,
     rooms: [(Room, Arc<Semaphore>); ROOMS.len()],
     pages_listen: Arc<Semaphore>,
@@ -175,7 +171,7 @@ impl Agent {
         let semaphore = |places| Arc::new(Semaphore::new(places));
         let rooms = ROOMS.map(|(room, places)| (room, semaphore(places)));
         let (pages_listen, tills_listen) = (semaphore(PAGES_LISTEN), semaphore(TILLS_LISTEN));
-        Self { socket, standing, rooms, pages_listen, tills_listen, not_named }
+        Self { client: Client::at(socket, CONNECT), standing, rooms, pages_listen, tills_listen, not_named }
     }
 
     pub(crate) fn standing(&self) -> Standing {
@@ -234,19 +230,15 @@ impl Agent {
 
     async fn events(
         &self,
-        mut headers: HeaderMap,
+        headers: HeaderMap,
         patience: Duration,
         place: Option<OwnedSemaphorePermit>,
     ) -> Result<Heard, AgentError> {
-        headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
-        let question = Question { headers, patience, ..Question::get("/v1/events") };
-        let (head, body) = self.send(question).await?.into_parts();
-        if head.status != StatusCode::OK {
-            let all = timeout(PATIENCE, Limited::new(body, MOST_EVENT).collect()).await;
-            let body = all.ok().and_then(Result::ok).map(|all| all.to_bytes()).unwrap_or_default();
-            return Ok(Heard::Refused { status: head.status, body });
-        }
-        Ok(Heard::Events(Events { body, waiting: BytesMut::new(), _place: place }))
+        let listened = self.client.listen(headers, patience).await.map_err(|error| not_answered(error, false))?;
+        Ok(match listened {
+            Listened::Events(events) => Heard::Events(Events { events, _place: place }),
+            Listened::Refused { status, body } => Heard::Refused { status, body },
+        })
     }
 
     fn unless_down(&self) -> Result<(), AgentError> {
@@ -257,26 +249,10 @@ impl Agent {
     }
 
     async fn send(&self, question: Question) -> Result<Response<Incoming>, AgentError> {
-        let connecting = timeout(CONNECT, UnixStream::connect(&self.socket)).await;
-        let stream = connecting.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into())).map_err(AgentError::Down)?;
         let Question { method, target, headers, body, patience, room: _ } = question;
         let may_be_done = method != Method::GET;
-        let lost = |error: hyper::Error| match may_be_done {
-            true => AgentError::NoAnswer,
-            false => AgentError::Down(io::Error::other(error)),
-        };
-        let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await.map_err(lost)?;
-        // Ends when the answer was read, or is wanted no more.
-        tokio::spawn(connection);
-        let mut request = Request::new(Full::new(body));
-        *request.method_mut() = method;
-        *request.uri_mut() = target.parse().expect("the passage writes only paths and queries that it has encoded");
-        *request.headers_mut() = headers;
-        request.headers_mut().insert(HOST, HeaderValue::from_static("localhost"));
-        if may_be_done {
-            request.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        }
-        timeout(patience, sender.send_request(request)).await.map_err(|_| AgentError::NoAnswer)?.map_err(lost)
+        let question = client::Question { method, target, headers, body, patience };
+        self.client.head(question).await.map_err(|error| not_answered(error, may_be_done))
     }
 
     /// Holds one stream of events for ever, and says by it how the agent stands.
@@ -337,8 +313,8 @@ impl Agent {
             changed
         });
         match (changed, up) {
-            (true, true) => tracing::info!(socket = %self.socket.display(), "the agent is there"),
-            (true, false) => tracing::warn!(socket = %self.socket.display(), "the agent is not there"),
+            (true, true) => tracing::info!(socket = %self.client.socket().display(), "the agent is there"),
+            (true, false) => tracing::warn!(socket = %self.client.socket().display(), "the agent is not there"),
             (false, _) => {}
         }
     }
@@ -413,97 +389,43 @@ pub(crate) enum Heard {
     },
 }
 
-/// Why a stream of events broke off.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum EventsError {
-    /// The agent is gone.
-    #[error("the agent's events broke off: {0}")]
-    Broken(#[from] hyper::Error),
-    /// Something else than events.
-    #[error("an event of more than {MOST_EVENT} bytes")]
-    TooLong,
+/// The till that an event is about; empty for the terminal itself, `None` when it does not say.
+pub(crate) fn till_of(event: &Event) -> Option<String> {
+    let data: Value = serde_json::from_str(&event.data).ok()?;
+    Some(data.get("till")?.as_str()?.to_owned())
 }
 
-impl From<LengthLimitError> for EventsError {
-    fn from(_: LengthLimitError) -> Self {
-        Self::TooLong
-    }
-}
-
-/// One event, or a comment.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct AgentEvent {
-    /// As it came, with the empty line at its end.
-    pub(crate) raw: Bytes,
-    /// What `Last-Event-ID` would name.
-    pub(crate) id: Option<String>,
-    /// The step's word; `None` for a comment.
-    pub(crate) step: Option<String>,
-    /// What it says.
-    pub(crate) data: String,
-}
-
-impl AgentEvent {
-    fn read(raw: Bytes) -> Self {
-        let text = String::from_utf8_lossy(&raw);
-        let mut event = Self { raw: Bytes::new(), id: None, step: None, data: String::new() };
-        for line in text.lines() {
-            let (name, value) = line.split_once(':').unwrap_or((line, ""));
-            let value = value.strip_prefix(' ').unwrap_or(value);
-            match name {
-                "id" => event.id = Some(value.to_owned()).filter(|id| !id.is_empty()),
-                "event" => event.step = Some(value.to_owned()),
-                "data" => event.data.push_str(value),
-                _ => {}
-            }
-        }
-        Self { raw, ..event }
-    }
-
-    /// The till that it is about; empty for the terminal itself, `None` when it does not say.
-    pub(crate) fn till(&self) -> Option<String> {
-        let data: Value = serde_json::from_str(&self.data).ok()?;
-        Some(data.get("till")?.as_str()?.to_owned())
-    }
-
-    /// Whether this till may hear it: what is its own, or the terminal's.
-    pub(crate) fn is_for(&self, till: &str) -> bool {
-        match (&self.step, self.till()) {
-            (None, _) => true,
-            (Some(_), Some(whose)) => whose.is_empty() || whose == till,
-            (Some(_), None) => false,
-        }
+/// Whether this till may hear it: what is its own, or the terminal's.
+pub(crate) fn is_for(event: &Event, till: &str) -> bool {
+    match (&event.step, till_of(event)) {
+        (None, _) => true,
+        (Some(_), Some(whose)) => whose.is_empty() || whose == till,
+        (Some(_), None) => false,
     }
 }
 
 /// A stream of events, one after the other.
 pub(crate) struct Events {
-    body: Incoming,
-    waiting: BytesMut,
+    events: client::Events,
     _place: Option<OwnedSemaphorePermit>,
 }
 
 impl Events {
     /// The next one; `None` at the end. Nothing is lost when this is dropped before it is ready.
-    pub(crate) async fn next(&mut self) -> Result<Option<AgentEvent>, EventsError> {
-        loop {
-            if let Some(event) = first(&mut self.waiting) {
-                return Ok(Some(event));
-            }
-            if self.waiting.len() > MOST_EVENT {
-                return Err(EventsError::TooLong);
-            }
-            match self.body.frame().await.transpose()? {
-                Some(frame) => self.waiting.extend_from_slice(&frame.into_data().unwrap_or_default()),
-                None => return Ok(None),
-            }
-        }
+    pub(crate) async fn next(&mut self) -> Result<Option<Event>, ClientError> {
+        self.events.next().await
     }
 }
 
-fn first(waiting: &mut BytesMut) -> Option<AgentEvent> {
-    let end = waiting.windows(2).position(|two| two == b"\n\n")?;
-    Some(AgentEvent::read(waiting.split_to(end + 2).freeze()))
+/// What a client's failure means here. A connection that breaks under a question that changes nothing is as good as
+/// none.
+fn not_answered(error: ClientError, may_be_done: bool) -> AgentError {
+    match error {
+        ClientError::Unreachable(error) => AgentError::Down(error),
+        ClientError::Unwritable(_) => AgentError::Down(io::Error::other(error)),
+        ClientError::Broken(_) if !may_be_done => AgentError::Down(io::Error::other(error)),
+        ClientError::Broken(_) | ClientError::Silent | ClientError::TooLong(_) => AgentError::NoAnswer,
+    }
 }
 
 #[cfg(test)]
@@ -520,28 +442,12 @@ mod tests {
     }
 
     #[test]
-    fn events_are_told_apart_wherever_the_bytes_are_divided() {
-        let text = ": listening\n\nid: 7-1\nevent: ended\ndata: {\"till\":\"a\"}\n\n:\n\nevent: idle\ndata: {\"till\":\"\"}\n\n";
-        for cut in 0..text.len() {
-            let (mut waiting, mut events) = (BytesMut::new(), Vec::new());
-            for part in [&text[..cut], &text[cut..]] {
-                waiting.extend_from_slice(part.as_bytes());
-                events.extend(std::iter::from_fn(|| first(&mut waiting)));
-            }
-            let steps: Vec<_> = events.iter().map(|event| event.step.as_deref()).collect();
-            assert_eq!(steps, [None, Some("ended"), None, Some("idle")]);
-            assert_eq!(events[1].id.as_deref(), Some("7-1"));
-            assert_eq!(events.iter().map(|event| event.is_for("b")).collect::<Vec<_>>(), [true, false, true, true]);
-            let raw: Vec<u8> = events.iter().flat_map(|event| event.raw.to_vec()).collect();
-            assert_eq!(raw, text.as_bytes());
-        }
-    }
-
-    #[test]
     fn an_event_that_does_not_say_whose_it_is_is_nobodys() {
-        let event = |text: &'static str| AgentEvent::read(Bytes::from_static(text.as_bytes()));
-        assert!(!event("event: ended\ndata: {}\n\n").is_for("a"));
-        assert!(!event("event: ended\ndata: {\"till\":7}\n\n").is_for("a"));
-        assert!(event("id: 7-3\nevent: reset\ndata: {\"till\":\"\",\"step\":\"reset\"}\n\n").is_for("a"));
+        let is_for = |text: &'static str, till: &str| is_for(&Event::read(Bytes::from_static(text.as_bytes())), till);
+        assert!(!is_for("event: ended\ndata: {}\n\n", "a"));
+        assert!(!is_for("event: ended\ndata: {\"till\":7}\n\n", "a"));
+        assert!(is_for("id: 7-3\nevent: reset\ndata: {\"till\":\"\",\"step\":\"reset\"}\n\n", "a"));
+        let ended = "id: 7-1\nevent: ended\ndata: {\"till\":\"a\"}\n\n";
+        assert!(is_for(ended, "a") && !is_for(ended, "b") && is_for(": listening\n\n", "b"));
     }
 }

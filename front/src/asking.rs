@@ -6,9 +6,9 @@ use bytes::Bytes;
 use form_urlencoded::Serializer;
 use http_body_util::BodyExt;
 use hyper::{HeaderMap, Method};
-use pos_protocols::terminal::{Ask, Problem, Request, Said};
 use pos_till_api::deadlines::AnswerDeadline;
 use pos_till_api::routes;
+use pos_till_api::{Ask, Problem, ProblemType, Request, Said};
 use tokio::time::sleep;
 
 use crate::agent::{Agent, AgentError, NotNamed, Question, Room};
@@ -23,7 +23,7 @@ pub(crate) async fn ask(agent: &Agent, room: Room, till: &str, asked: &Ask) -> S
     let room = if matches!(asked, Ask::Cancel(_)) { Room::Cancels } else { room };
     for _ in 1..LIST_TRIES {
         match ask_once(agent, room, till, asked).await {
-            Said::Refused(problem) if problem.code == "list-under-way" => sleep(LIST_AGAIN).await,
+            Said::Refused(problem) if problem.is(ProblemType::ListUnderWay) => sleep(LIST_AGAIN).await,
             said => return said,
         }
     }
@@ -74,7 +74,8 @@ fn patience(request: &Request) -> Duration {
 fn unless_not_named(said: Said, till: &str) -> Said {
     match said {
         Said::Status(status) if !status.tills.is_empty() && !status.tills.iter().any(|one| one == till) => {
-            let (status, code, detail) = (403, "forbidden".to_owned(), NotNamed(till).to_string());
+            let forbidden = ProblemType::Forbidden;
+            let (status, code, detail) = (forbidden.status(), forbidden.code().to_owned(), NotNamed(till).to_string());
             Said::Refused(Problem { status, code, detail, ..Problem::default() })
         }
         said => said,
@@ -83,7 +84,7 @@ fn unless_not_named(said: Said, till: &str) -> Said {
 
 #[cfg(test)]
 mod tests {
-    use pos_protocols::terminal::{Begin, Copy, Kind, PrintLine, Taken};
+    use pos_till_api::{Begin, Copy, Kind, PrintLine, Taken};
 
     use super::*;
 

@@ -17,6 +17,7 @@ use hyper::{HeaderMap, Method, Request, StatusCode};
 use crate::attempts::Whence;
 use crate::problem::Problem;
 use crate::session;
+use pos_till_api::ProblemType;
 
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
@@ -102,9 +103,8 @@ impl Guard {
             return Err(Problem::forbidden("a request that changes something says its Origin, or has a till's token"));
         }
         if request.method() == Method::POST && !is_json(headers) {
-            let (code, title) = ("media-type", "The request is not JSON");
             let detail = "a POST needs \"Content-Type: application/json\"";
-            return Err(Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, code, title, detail));
+            return Err(Problem::of(ProblemType::MediaType, detail));
         }
         Ok(asker)
     }

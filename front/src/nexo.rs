@@ -15,13 +15,14 @@ use http_body_util::{BodyExt, Empty, Full};
 use hyper::body::Incoming;
 use hyper::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderValue, ORIGIN};
 use hyper::{HeaderMap, Method, Request, Response, StatusCode};
+use pos_protocols::clock::rfc3339;
 use pos_protocols::nexo::envelope::{Envelope, MAX_MESSAGE, Message, Opened, ReadError, header_of};
 use pos_protocols::nexo::reject::Rejected;
 use pos_protocols::nexo::request::Request as Asked;
 use pos_protocols::nexo::seal::{BlobError, Key};
 use pos_protocols::nexo::session::{Action, Exchange, Now, Session, Settings};
 use pos_protocols::nexo::trace;
-use pos_protocols::terminal::{Said, rfc3339};
+use pos_till_api::{ProblemType, Said};
 use ring::rand::{SecureRandom, SystemRandom};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::{AbortHandle, JoinSet};
@@ -244,8 +245,7 @@ fn judged(request: &Request<Incoming>) -> Result<(), Problem> {
         return Err(Problem::not_found());
     }
     if request.method() != Method::POST {
-        let (status, detail) = (StatusCode::METHOD_NOT_ALLOWED, "a till sends its messages by POST");
-        return Err(Problem::new(status, "method-not-allowed", "The path has no such method", detail));
+        return Err(Problem::of(ProblemType::MethodNotAllowed, "a till sends its messages by POST"));
     }
     let headers: &HeaderMap = request.headers();
     if headers.contains_key(ORIGIN) || headers.contains_key("sec-fetch-site") {
@@ -254,8 +254,7 @@ fn judged(request: &Request<Incoming>) -> Result<(), Problem> {
     let kind = headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     let kind = kind.split(';').next().unwrap_or_default().trim();
     if !kind.eq_ignore_ascii_case("application/json") {
-        let status = StatusCode::UNSUPPORTED_MEDIA_TYPE;
-        return Err(Problem::new(status, "media-type", "The request is not JSON", "send it as application/json"));
+        return Err(Problem::of(ProblemType::MediaType, "send it as application/json"));
     }
     Ok(())
 }

@@ -15,6 +15,7 @@ use hyper::header::{
 };
 use hyper::header::{HeaderName, HeaderValue};
 use hyper::{HeaderMap, Method, Request, Response, StatusCode};
+use pos_till_api::ProblemType;
 use pos_till_api::routes::{ApiRoute, PassedFor, ROUTES, RoutePlace};
 use serde_json::Value;
 use tokio::sync::mpsc;
@@ -22,7 +23,7 @@ use tokio::time::timeout;
 use zeroize::Zeroizing;
 
 use crate::agent::{
-    Agent, AgentError, Events, Heard, LAST_EVENT_ID, PAGE, PLACE, Question, Rest, Room, SESSION, SILENCE,
+    Agent, AgentError, Events, Heard, LAST_EVENT_ID, PAGE, PLACE, Question, Rest, Room, SESSION, SILENCE, is_for,
 };
 use crate::guard::{Caller, Way};
 use crate::places::{Lasting, UnderWay};
@@ -63,9 +64,8 @@ fn find(method: &Method, path: &str) -> Result<(&'static ApiRoute, String), Prob
         other_method = true;
     }
     if other_method {
-        let (code, title) = ("method-not-allowed", "The path has no such method");
         let detail = "this path has no such method: GET asks, POST changes";
-        return Err(Problem::new(StatusCode::METHOD_NOT_ALLOWED, code, title, detail));
+        return Err(Problem::of(ProblemType::MethodNotAllowed, detail));
     }
     Err(Problem::not_found())
 }
@@ -153,10 +153,7 @@ pub(crate) async fn body_of(
     headers: &HeaderMap,
     (most, deadline): (usize, Duration),
 ) -> Result<Bytes, Problem> {
-    let too_large = || {
-        let (code, title) = ("too-large", "The request is too large");
-        Problem::new(StatusCode::PAYLOAD_TOO_LARGE, code, title, format!("a body has {most} bytes at most"))
-    };
+    let too_large = || Problem::of(ProblemType::TooLarge, format!("a body has {most} bytes at most"));
     let announced = headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
     if announced.is_some_and(|length| length > most as u64) {
         return Err(too_large());
@@ -165,11 +162,7 @@ pub(crate) async fn body_of(
         Ok(Ok(body)) => Ok(body),
         Ok(Err(error)) if error.is::<http_body_util::LengthLimitError>() => Err(too_large()),
         Ok(Err(_)) => Err(Problem::malformed("the body broke off")),
-        Err(_) => {
-            let (code, title) = ("timeout", "The request came too slowly");
-            let detail = format!("send the whole body within {deadline:?}");
-            Err(Problem::new(StatusCode::REQUEST_TIMEOUT, code, title, detail))
-        }
+        Err(_) => Err(Problem::of(ProblemType::Timeout, format!("send the whole body within {deadline:?}"))),
     }
 }
 
@@ -348,7 +341,7 @@ fn own_status(body: &[u8], own: &str) -> Value {
 pub(crate) fn own_problem(body: Bytes, own: &str) -> Bytes {
     let Ok(Value::Object(mut problem)) = serde_json::from_slice(&body) else { return body };
     let of_another = problem.get("till").is_some_and(|till| till.as_str() != Some(own));
-    if !of_another || problem.get("code").is_none_or(|code| code != "busy") {
+    if !of_another || problem.get("code").is_none_or(|code| code != ProblemType::Busy.code()) {
         return body;
     }
     problem.remove("till");
@@ -386,7 +379,7 @@ async fn forward(mut events: Events, only: Option<String>, listener: mpsc::Sende
             () = listener.closed() => return,
         };
         let Ok(Ok(Some(event))) = next else { return };
-        let heard = only.as_ref().is_none_or(|till| event.is_for(till));
+        let heard = only.as_ref().is_none_or(|till| is_for(&event, till));
         if heard && listener.send(event.raw).await.is_err() {
             return;
         }

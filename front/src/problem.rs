@@ -8,6 +8,7 @@ use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt, Full};
 use hyper::header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 use hyper::{Response, StatusCode};
+use pos_till_api::ProblemType;
 use serde_json::{Value, json};
 
 /// Why a body that is passed on broke off.
@@ -37,20 +38,26 @@ impl Problem {
         Self { status, code, title, detail: shown.collect(), retry_after_s: None }
     }
 
+    /// One that the agent has too.
+    pub(crate) fn of(problem: ProblemType, detail: impl Into<String>) -> Self {
+        let status = StatusCode::from_u16(problem.status()).expect("each problem has the status of an error");
+        Self::new(status, problem.code(), problem.title(), detail)
+    }
+
     /// The request cannot be understood.
     pub(crate) fn malformed(detail: impl Into<String>) -> Self {
-        Self::new(StatusCode::BAD_REQUEST, "malformed", "The request cannot be understood", detail)
+        Self::of(ProblemType::Malformed, detail)
     }
 
     /// Who asks may not ask this.
     pub(crate) fn forbidden(detail: impl Into<String>) -> Self {
-        Self::new(StatusCode::FORBIDDEN, "forbidden", "This caller may not ask that", detail)
+        Self::of(ProblemType::Forbidden, detail)
     }
 
     /// No such path, for this method or at all.
     pub(crate) fn not_found() -> Self {
         let detail = "no such path and method here; the manual (\"The front\") lists them";
-        Self::new(StatusCode::NOT_FOUND, "not-found", "There is no such path", detail)
+        Self::of(ProblemType::NotFound, detail)
     }
 
     /// The caller must say who it is.
@@ -60,9 +67,7 @@ impl Problem {
 
     /// As much as one may have is taken, or tried too often.
     pub(crate) fn too_many(detail: impl Into<String>, retry_after_s: u64) -> Self {
-        let title = "This caller asks too much at a time";
-        let problem = Self::new(StatusCode::TOO_MANY_REQUESTS, "too-many-requests", title, detail);
-        Self { retry_after_s: Some(retry_after_s), ..problem }
+        Self { retry_after_s: Some(retry_after_s), ..Self::of(ProblemType::TooManyRequests, detail) }
     }
 
     /// The agent is not there.
@@ -74,9 +79,8 @@ impl Problem {
 
     /// Nobody knows whether the agent carried the request out.
     pub(crate) fn no_answer() -> Self {
-        let title = "The agent gave no answer in time: ask again for the reference";
         let detail = "the agent does not answer; the request may have been carried out: ask for this reference again";
-        Self::new(StatusCode::SERVICE_UNAVAILABLE, "no-answer", title, detail)
+        Self::of(ProblemType::NoAnswer, detail)
     }
 
     /// The object, with further members.

@@ -17,6 +17,7 @@ use std::time::{Duration, SystemTime};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use hyper::StatusCode;
+use pos_till_api::client::Event;
 use reqwest::redirect::Policy;
 use reqwest::{Certificate, Client};
 use ring::hmac;
@@ -26,7 +27,7 @@ use serde_json::{Value, json};
 use tokio::time::{Instant, sleep, timeout};
 use zeroize::Zeroizing;
 
-use crate::agent::{Agent, AgentEvent, Heard, SILENCE};
+use crate::agent::{Agent, Heard, SILENCE, till_of};
 use crate::config::WebhookConfig;
 use crate::control::rfc3339;
 use crate::state::StateFolder;
@@ -150,7 +151,7 @@ impl Webhook {
     }
 
     /// Its tills' steps that change a sale, or those that it names; always that something was missed.
-    fn wants(&self, event: &AgentEvent) -> bool {
+    fn wants(&self, event: &Event) -> bool {
         let Some(step) = &event.step else { return false };
         if step == MISSED {
             return true;
@@ -160,7 +161,7 @@ impl Webhook {
             // Nobody outside the shop may take it for a payment.
             return false;
         }
-        let its_till = match (&self.config.tills, event.till()) {
+        let its_till = match (&self.config.tills, till_of(event)) {
             (None, _) => true,
             (Some(tills), Some(till)) => till.is_empty() || tills.contains(&till),
             (Some(_), None) => false,
@@ -173,7 +174,7 @@ impl Webhook {
     }
 
     /// What is sent of an event: what was about to be sent of it before, when it was.
-    fn message(&self, event: &AgentEvent, state: &StateFolder, now: SystemTime) -> Message {
+    fn message(&self, event: &Event, state: &StateFolder, now: SystemTime) -> Message {
         let (file, message) = (format!("webhook-{}-message.json", self.config.name), message(event, now));
         let kept: Option<Message> = state.read(&file).ok().flatten();
         if let Some(kept) = kept.filter(|kept| kept.id == message.id) {
@@ -236,7 +237,7 @@ fn keep(state: &StateFolder, file: &str, id: &str) {
     }
 }
 
-fn message(event: &AgentEvent, now: SystemTime) -> Message {
+fn message(event: &Event, now: SystemTime) -> Message {
     let data: Value = serde_json::from_str(&event.data).unwrap_or_default();
     let body = json!({ "type": event.step, "timestamp": rfc3339(now), "data": data }).to_string();
     let id = match &event.id {
@@ -346,7 +347,7 @@ mod tests {
             ("reset", json!({ "till": "" }), true, true),
         ] {
             let (raw, step) = (bytes::Bytes::new(), Some(step.to_owned()));
-            let event = AgentEvent { raw, id: None, step, data: data.to_string() };
+            let event = Event { raw, id: None, step, data: data.to_string() };
             assert_eq!((all.wants(&event), one.wants(&event)), (by_all, by_one), "{event:?}");
         }
     }

@@ -14,11 +14,11 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use pos_protocols::terminal::Said;
 use pos_protocols::zvt::apdu::{Apdu, Splitter};
 use pos_protocols::zvt::bmp::Order;
 use pos_protocols::zvt::session::{Action, Line, Session, Settings};
 use pos_protocols::zvt::trace;
+use pos_till_api::Said;
 use ring::rand::{SecureRandom, SystemRandom};
 use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};

@@ -11,7 +11,7 @@ use pos_protocols::nexo::receipt::Profile;
 use pos_protocols::nexo::seal::Key;
 use pos_protocols::nexo::session::{Action, Exchange, Now, Session, Settings};
 use pos_protocols::nexo::trace;
-use pos_protocols::terminal::Said;
+use pos_till_api::Said;
 
 /// That of the public sample message; deriving it takes 4000 rounds.
 static KEY: LazyLock<Key> = LazyLock::new(|| Key::derive("mypassphrase", "mykey", 1).expect("a passphrase and a name"));

@@ -3,7 +3,6 @@
 
 use std::time::Duration;
 
-use pos_protocols::terminal::OnSilence;
 use pos_protocols::zvt::answer::{Reply, Told};
 use pos_protocols::zvt::apdu::{Apdu, Splitter};
 use pos_protocols::zvt::bmp::Order;
@@ -11,6 +10,7 @@ use pos_protocols::zvt::command::Command;
 use pos_protocols::zvt::serial::{Frames, Link};
 use pos_protocols::zvt::session::{Session, Settings};
 use pos_protocols::zvt::trace;
+use pos_till_api::OnSilence;
 
 /// What must hold for any bytes.
 pub fn holds(bytes: &[u8]) {

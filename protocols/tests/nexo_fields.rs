@@ -18,7 +18,7 @@ use pos_protocols::nexo::shared::{
     CardData, OriginalPoiTransaction, PaymentInstrumentData, PaymentToken, SaleData, SaleTerminalData,
     TransactionIdentification,
 };
-use pos_protocols::terminal::{Ask, Said};
+use pos_till_api::{Ask, Said};
 use serde::Deserialize;
 use serde::de::{self, Deserializer, Visitor, value::Error};
 use serde_json::{Map, Value, json};

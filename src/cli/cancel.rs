@@ -2,7 +2,9 @@
 
 use clap::Args;
 
-use super::daemon::{in_path, of_sale};
+use pos_till_api::routes::encoded;
+
+use super::daemon::of_sale;
 use super::exit::{Exit, Stop};
 use super::{Where, out, reference};
 use crate::till::{CancelView, Cancelled};
@@ -34,7 +36,7 @@ impl Cancel {
         let daemon = self.daemon.daemon()?;
         let till = self.till.as_deref();
         let reference = reference::meant(&daemon, &self.reference, till, self.training).await?;
-        let path = format!("/v1/sales/{}/cancel{}", in_path(&reference), of_sale('?', till, self.training));
+        let path = format!("/v1/sales/{}/cancel{}", encoded(&reference), of_sale('?', till, self.training));
         let cancelled: CancelView = daemon.post(&path, &serde_json::json!({})).await?;
         if self.json {
             out::say_json(&cancelled);

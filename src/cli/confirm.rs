@@ -2,7 +2,9 @@
 
 use clap::Args;
 
-use super::daemon::{in_path, of_sale};
+use pos_till_api::routes::encoded;
+
+use super::daemon::of_sale;
 use super::exit::{Exit, Stop};
 use super::{Where, out, reference};
 use crate::till::{SaleState, SaleView};
@@ -65,7 +67,7 @@ impl Confirm {
             said["amount"] = amount.as_str().into();
         }
         let till = of_sale('?', self.till.as_deref(), self.training);
-        let sale: SaleView = daemon.post(&format!("/v1/sales/{}/confirm{till}", in_path(&reference)), &said).await?;
+        let sale: SaleView = daemon.post(&format!("/v1/sales/{}/confirm{till}", encoded(&reference)), &said).await?;
         if self.json {
             out::say_json(&sale);
         } else {

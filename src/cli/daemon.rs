@@ -2,23 +2,19 @@
 //!
 //! It never asks twice by itself: what a lost answer means depends on the question.
 
-use std::future::poll_fn;
 use std::io;
 use std::path::PathBuf;
-use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::body::{Body, to_bytes};
-use hyper::body::{Body as _, Incoming};
-use hyper::client::conn::http1;
-use hyper::{Method, Request, Response, StatusCode, header};
-use hyper_util::rt::TokioIo;
+use hyper::header::{ACCEPT, HeaderMap, HeaderName, HeaderValue};
+use hyper::{Method, StatusCode};
+use pos_till_api::client::{Client, ClientError, Event, Events as Stream, Listened, Question};
 use pos_till_api::deadlines::AnswerDeadline;
-use pos_till_api::routes;
+use pos_till_api::problem::ProblemType;
+use pos_till_api::routes::{self, encoded};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use tokio::net::UnixStream;
 use tokio::sync::OnceCell;
 use tokio::time::timeout;
 
@@ -33,8 +29,8 @@ const ANSWER_DEADLINE: Duration = AnswerDeadline::AtOnce.page();
 const SILENCE_DEADLINE: Duration = Duration::from_secs(35);
 /// A list of 1000 sales is below 1 MiB.
 const MAX_ANSWER: usize = 8 * 1024 * 1024;
-/// One event holds one sale.
-const MAX_EVENT: usize = 256 * 1024;
+/// The header with an operator's session.
+const SESSION: HeaderName = HeaderName::from_static("pos-session");
 
 /// Why the daemon's answer is not there.
 #[derive(Debug, thiserror::Error)]
@@ -63,20 +59,20 @@ impl Error {
         match self {
             Self::Unreachable { .. } | Self::NoPin { .. } => false,
             Self::Lost { .. } => true,
-            Self::Refused { code, .. } => code == "no-answer",
+            Self::Refused { code, .. } => code == ProblemType::NoAnswer.code(),
         }
     }
 
     /// Whether the daemon does not know the reference.
     pub(super) fn is_no_such_sale(&self) -> bool {
-        matches!(self, Self::Refused { code, .. } if code == "no-such-sale")
+        matches!(self, Self::Refused { code, .. } if code == ProblemType::NoSuchSale.code())
     }
 }
 
 /// The daemon's socket.
 #[derive(Debug)]
 pub(super) struct Daemon {
-    socket: PathBuf,
+    client: Client,
     /// Whose requests these are, when an operator makes them.
     operator: Option<String>,
     /// That one's session, from the first request on. It ends by itself, and nobody else knows its token.
@@ -103,7 +99,7 @@ struct Opened {
 
 impl Daemon {
     pub(super) fn at(socket: PathBuf) -> Self {
-        Self { socket, operator: None, session: Arc::default() }
+        Self { client: Client::at(socket, CONNECT_DEADLINE), operator: None, session: Arc::default() }
     }
 
     /// The same, asked by this operator.
@@ -132,17 +128,11 @@ impl Daemon {
         };
         let pin = String::from_utf8_lossy(&pin);
         let body = serde_json::json!({ "operator": operator, "pin": pin }).to_string();
-        let answer = match within(
-            patience(&Method::POST, "/v1/sessions"),
-            self.send_as(None, "*/*", Method::POST, "/v1/sessions", body),
-        )
-        .await
-        {
+        let answer = match self.asked(None, "*/*", Method::POST, "/v1/sessions", body).await {
             Err(Error::Refused { code, detail }) => return Ok(Err(NoSession::Refused { code, detail })),
             answer => answer?,
         };
-        let bytes = to_bytes(Body::new(answer.into_body()), MAX_ANSWER).await.map_err(lost)?;
-        let Opened { session } = serde_json::from_slice(&bytes).map_err(lost)?;
+        let Opened { session } = serde_json::from_slice(&answer).map_err(lost)?;
         Ok(Ok(session))
     }
 
@@ -156,73 +146,63 @@ impl Daemon {
 
     /// Takes something away; the answer has nothing to say.
     pub(super) async fn delete(&self, path: &str) -> Result<(), Error> {
-        self.session().await?;
-        within(patience(&Method::DELETE, path), self.body(Method::DELETE, path, String::new())).await.map(drop)
+        let session = self.session().await?;
+        self.asked(session, "*/*", Method::DELETE, path, String::new()).await.map(drop)
     }
 
     /// What the path shows in the form of this media type.
-    pub(super) async fn get_as(&self, path: &str, media: &str) -> Result<String, Error> {
+    pub(super) async fn get_as(&self, path: &str, media: &'static str) -> Result<String, Error> {
         let session = self.session().await?;
-        let text = async {
-            let answer = self.send_as(session, media, Method::GET, path, String::new()).await?;
-            to_bytes(Body::new(answer.into_body()), MAX_ANSWER).await.map_err(lost)
-        };
-        String::from_utf8(within(patience(&Method::GET, path), text).await?.into()).map_err(lost)
+        let text = self.asked(session, media, Method::GET, path, String::new()).await?;
+        String::from_utf8(text).map_err(lost)
     }
 
     /// Events from now on; nothing that happens after this returned is missed.
     pub(super) async fn events(&self) -> Result<Events, Error> {
-        self.session().await?;
-        let asked = self.send(Method::GET, "/v1/events", String::new());
-        let mut events = Events { body: within(ANSWER_DEADLINE, asked).await?.into_body(), buffer: Vec::new() };
+        let headers = headers(self.session().await?, "text/event-stream")?;
+        let mut events = match self.client.listen(headers, ANSWER_DEADLINE).await.map_err(|error| self.failed(error))? {
+            Listened::Events(events) => Events(events),
+            Listened::Refused { status, body } => return Err(refusal(status, &body)),
+        };
         // The first thing sent is a comment: the daemon listens for us.
-        within(ANSWER_DEADLINE, events.more()).await?;
+        events.one(ANSWER_DEADLINE).await?;
         Ok(events)
     }
 
     async fn answer<T: DeserializeOwned>(&self, method: Method, path: &str, body: String) -> Result<T, Error> {
-        self.session().await?;
-        let bytes = within(patience(&method, path), self.body(method, path, body)).await?;
-        serde_json::from_slice(&bytes).map_err(lost)
-    }
-
-    async fn body(&self, method: Method, path: &str, body: String) -> Result<Vec<u8>, Error> {
-        let answer = self.send(method, path, body).await?;
-        Ok(to_bytes(Body::new(answer.into_body()), MAX_ANSWER).await.map_err(lost)?.into())
-    }
-
-    async fn send(&self, method: Method, path: &str, body: String) -> Result<Response<Incoming>, Error> {
         let session = self.session().await?;
-        self.send_as(session, "*/*", method, path, body).await
+        serde_json::from_slice(&self.asked(session, "*/*", method, path, body).await?).map_err(lost)
     }
 
-    async fn send_as(
+    /// The body of a good answer.
+    async fn asked(
         &self,
         session: Option<&str>,
-        media: &str,
+        media: &'static str,
         method: Method,
         path: &str,
         body: String,
-    ) -> Result<Response<Incoming>, Error> {
-        let unreachable = |cause| Error::Unreachable { socket: self.socket.clone(), cause };
-        let stream = match timeout(CONNECT_DEADLINE, UnixStream::connect(&self.socket)).await {
-            Ok(stream) => stream.map_err(unreachable)?,
-            Err(_) => return Err(unreachable(io::ErrorKind::TimedOut.into())),
-        };
-        let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await.map_err(lost)?;
-        // Ends with the answer's body.
-        tokio::spawn(connection);
-        let request = Request::builder()
-            .method(method)
-            .uri(path)
-            .header(header::HOST, "localhost")
-            .header(header::ACCEPT, media)
-            .header(header::CONTENT_TYPE, "application/json");
-        let request = session.into_iter().fold(request, |request, session| request.header("Pos-Session", session));
-        let request = request.body(Body::from(body)).map_err(lost)?;
-        let answer = sender.send_request(request).await.map_err(lost)?;
-        if answer.status().is_success() { Ok(answer) } else { Err(refusal(answer).await) }
+    ) -> Result<Vec<u8>, Error> {
+        let (headers, patience) = (headers(session, media)?, patience(&method, path));
+        let question = Question { method, target: path.to_owned(), headers, body: body.into(), patience };
+        let (status, body) = self.client.ask(question, MAX_ANSWER).await.map_err(|error| self.failed(error))?;
+        if status.is_success() { Ok(body.into()) } else { Err(refusal(status, &body)) }
     }
+
+    fn failed(&self, error: ClientError) -> Error {
+        match error {
+            ClientError::Unreachable(cause) => Error::Unreachable { socket: self.client.socket().to_owned(), cause },
+            error => lost(error),
+        }
+    }
+}
+
+fn headers(session: Option<&str>, media: &'static str) -> Result<HeaderMap, Error> {
+    let mut headers = HeaderMap::from_iter([(ACCEPT, HeaderValue::from_static(media))]);
+    if let Some(session) = session {
+        headers.insert(SESSION, HeaderValue::from_str(session).map_err(lost)?);
+    }
+    Ok(headers)
 }
 
 /// The daemon's problem details, as far as they are told here.
@@ -232,10 +212,8 @@ struct Refusal {
     detail: String,
 }
 
-async fn refusal(answer: Response<Incoming>) -> Error {
-    let status: StatusCode = answer.status();
-    let bytes = to_bytes(Body::new(answer.into_body()), MAX_ANSWER).await.unwrap_or_default();
-    match serde_json::from_slice::<Refusal>(&bytes) {
+fn refusal(status: StatusCode, body: &[u8]) -> Error {
+    match serde_json::from_slice::<Refusal>(body) {
         Ok(Refusal { code, detail }) => Error::Refused { code, detail },
         Err(_) => lost(format!("status {status} without a reason")),
     }
@@ -243,11 +221,7 @@ async fn refusal(answer: Response<Incoming>) -> Error {
 
 /// The stream of events.
 #[derive(Debug)]
-pub(super) struct Events {
-    body: Incoming,
-    /// What has arrived of the next event; it survives a caller that stops waiting.
-    buffer: Vec<u8>,
-}
+pub(super) struct Events(Stream);
 
 /// What is heard on it.
 #[derive(Debug)]
@@ -262,33 +236,26 @@ impl Events {
     /// The next event. Dropping the future loses nothing.
     pub(super) async fn next(&mut self) -> Result<Heard, Error> {
         loop {
-            while let Some(end) = self.buffer.windows(2).position(|pair| pair == b"\n\n") {
-                let block: Vec<u8> = self.buffer.drain(..end + 2).collect();
-                if let Some(heard) = heard(&String::from_utf8_lossy(&block)) {
-                    return Ok(heard);
-                }
+            if let Some(heard) = heard(&self.one(SILENCE_DEADLINE).await?) {
+                return Ok(heard);
             }
-            within(SILENCE_DEADLINE, self.more()).await?;
         }
     }
 
-    async fn more(&mut self) -> Result<(), Error> {
-        let frame = poll_fn(|cx| Pin::new(&mut self.body).poll_frame(cx)).await;
-        let frame = frame.ok_or_else(|| lost("it ended the stream of events"))?.map_err(lost)?;
-        if let Some(data) = frame.data_ref() {
-            self.buffer.extend_from_slice(data);
-        }
-        if self.buffer.len() > MAX_EVENT { Err(lost("an event without an end")) } else { Ok(()) }
+    /// The next event or comment.
+    async fn one(&mut self, deadline: Duration) -> Result<Event, Error> {
+        let next = timeout(deadline, self.0.next()).await.unwrap_or(Err(ClientError::Silent));
+        next.map_err(lost)?.ok_or_else(|| lost("it ended the stream of events"))
     }
 }
 
 /// Comments, and words of a newer daemon, are nothing.
-fn heard(block: &str) -> Option<Heard> {
-    let field = |name: &str| block.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": "));
-    if field("event")? == "reset" {
+fn heard(event: &Event) -> Option<Heard> {
+    event.step.as_ref()?;
+    if event.is_reset() {
         return Some(Heard::Missed);
     }
-    serde_json::from_str(field("data")?).ok().map(Heard::Step)
+    serde_json::from_str(&event.data).ok().map(Heard::Step)
 }
 
 /// How long the daemon may take for a request: longer than its own deadlines.
@@ -299,23 +266,13 @@ fn patience(method: &Method, path: &str) -> Duration {
     }
 }
 
-async fn within<T>(deadline: Duration, asked: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
-    timeout(deadline, asked).await.unwrap_or_else(|_| Err(lost("it does not answer")))
-}
-
 pub(super) fn lost(why: impl ToString) -> Error {
     Error::Lost { why: why.to_string() }
 }
 
-/// A reference inside a path.
-pub(super) fn in_path(reference: &str) -> String {
-    // The form encoding's `+` for a space does not exist in a path.
-    in_query(reference).replace('+', "%20")
-}
-
 /// The till that a question is about, as a parameter after `before`; none when the daemon is to take the caller's own.
 pub(super) fn of_till(before: char, till: Option<&str>) -> String {
-    till.map_or_else(String::new, |till| format!("{before}till={}", in_query(till)))
+    till.map_or_else(String::new, |till| format!("{before}till={}", encoded(till)))
 }
 
 /// As [`of_till`], of a transaction that may be one of training.
@@ -325,23 +282,14 @@ pub(super) fn of_sale(before: char, till: Option<&str>, training: bool) -> Strin
     if training { format!("{till}{before}training=true") } else { till }
 }
 
-/// A value inside a query.
-pub(super) fn in_query(value: &str) -> String {
-    form_urlencoded::byte_serialize(value.as_bytes()).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn references_survive_a_path() {
-        assert_eq!(in_path("a b/c+d?e%#ü"), "a%20b%2Fc%2Bd%3Fe%25%23%C3%BC");
-    }
-
-    #[test]
     fn events_are_read_and_comments_are_not() {
         let step = "event: pin-entry\ndata: {\"till\":\"local\",\"reference\":\"r\",\"step\":\"pin-entry\",\"text\":\"PIN *\"}\n\n";
+        let heard = |text: &'static str| heard(&Event::read(text.as_bytes().into()));
         assert!(matches!(heard(step), Some(Heard::Step(step)) if step.text == "PIN *" && step.sale.is_none()));
         assert!(matches!(heard("id: 7-1\nevent: reset\ndata: {}\n\n"), Some(Heard::Missed)));
         for nothing in [": listening\nid: 7-1\n\n", ":\n\n", "event: new\ndata: 7\n\n", "data: {}\n\n"] {

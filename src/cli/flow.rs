@@ -9,12 +9,13 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
+use pos_till_api::routes::encoded;
 use serde_json::Value;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep, sleep_until};
 
-use super::daemon::{Daemon, Error, Events, Heard, in_path, of_sale};
+use super::daemon::{Daemon, Error, Events, Heard, of_sale};
 use super::exit::{Exit, Stop};
 use super::{Where, out, reference};
 use crate::money::{Currency, MoneyError, Typed};
@@ -319,7 +320,7 @@ impl Till<'_> {
 
     /// The path of the sale, or of what is asked of it.
     fn path(&self, what: &str) -> String {
-        let reference = in_path(&self.reference);
+        let reference = encoded(&self.reference);
         format!("/v1/sales/{reference}{what}{}", of_sale('?', None, self.flow.training.is_some()))
     }
 

@@ -4,6 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
+use pos_till_api::routes::encoded;
 use serde::{Deserialize, Serialize};
 
 use self::accept::Accept;
@@ -11,7 +12,6 @@ use self::adopt::Adopt;
 use self::export::Export;
 use self::set_clock_back::SetClockBack;
 use self::verify::Verify;
-use super::daemon::in_query;
 use super::exit::{Exit, Stop};
 use super::{Where, out};
 use crate::config::{self, DEFAULT_PATH};
@@ -185,7 +185,7 @@ impl Journal {
             }
             left = left.saturating_sub(u32::try_from(sales.len()).unwrap_or(left));
             // A place that stays the same would be asked for for ever.
-            match next.map(|next| format!("&cursor={}", in_query(&next))) {
+            match next.map(|next| format!("&cursor={}", encoded(&next))) {
                 Some(next) if left > 0 && next != cursor => cursor = next,
                 _ => return Ok(Exit::Success),
             }
@@ -199,7 +199,7 @@ impl List {
         let fields = serde_json::to_value(self).expect("options are text and numbers");
         let text = |value: &serde_json::Value| value.as_str().map_or_else(|| value.to_string(), ToOwned::to_owned);
         let given = fields.as_object().into_iter().flatten().filter(|(_, value)| !value.is_null());
-        let given = given.map(|(name, value)| format!("{name}={}", in_query(&text(value))));
+        let given = given.map(|(name, value)| format!("{name}={}", encoded(&text(value))));
         given.collect::<Vec<_>>().join("&")
     }
 }

@@ -9,10 +9,11 @@ use std::path::{Path, PathBuf};
 
 use chrono::{DateTime, SecondsFormat, Utc};
 use clap::{Args, Subcommand, ValueEnum};
+use pos_till_api::routes::encoded;
 use serde_json::{Value, json};
 use zeroize::Zeroizing;
 
-use super::daemon::{self, in_path};
+use super::daemon;
 use super::exit::{Exit, Stop};
 use super::{Where, out, person};
 use crate::config::{self, DEFAULT_PATH};
@@ -212,7 +213,7 @@ enum Asked {
 
 impl Named {
     fn path(&self, end: &str) -> String {
-        format!("/v1/operators/{}{end}", in_path(self.name.as_str()))
+        format!("/v1/operators/{}{end}", encoded(self.name.as_str()))
     }
 
     /// Lets the daemon do it, or does it where none runs.

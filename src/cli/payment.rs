@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use clap::Args;
+use pos_till_api::routes::encoded;
 use serde::Deserialize;
 
-use super::daemon::{in_path, in_query};
 use super::exit::{Exit, Stop};
 use super::{Where, out};
 
@@ -44,7 +44,7 @@ pub(super) struct Query {
 
 impl Payment {
     pub(super) async fn run(self) -> Result<Exit, Stop> {
-        let path = format!("/v1/payments/{}", in_path(&self.id));
+        let path = format!("/v1/payments/{}", encoded(&self.id));
         let payment: Fields = self.daemon.daemon()?.get(&path).await?;
         tell(&payment, self.json);
         Ok(Exit::Success)
@@ -62,7 +62,7 @@ impl Query {
             let Some((name, value)) = filter.split_once('=') else {
                 return Err(Stop::new(Exit::Usage, format!("{filter}: write it as NAME=VALUE")));
             };
-            pairs.push(format!("{}={}", in_query(name), in_query(value)));
+            pairs.push(format!("{}={}", encoded(name), encoded(value)));
         }
         let path = format!("/v1/query?{}", pairs.join("&"));
         let Found { payments } = self.daemon.daemon()?.get(&path).await?;

@@ -1,9 +1,10 @@
 //! `pos-agent receipt`: the receipt of a sale as text, or on paper once more.
 
 use clap::{Args, ValueEnum};
+use pos_till_api::routes::encoded;
 use serde_json::json;
 
-use super::daemon::{in_path, lost, of_sale};
+use super::daemon::{lost, of_sale};
 use super::exit::{Exit, Stop};
 use super::{Where, out, reference};
 use crate::till::{PrintView, ReceiptView};
@@ -51,7 +52,7 @@ impl Receipt {
         let till = self.till.as_deref();
         let reference = reference::meant(&daemon, &self.reference, till, self.training).await?;
         let path =
-            format!("/v1/sales/{}/receipt?copy={copy}{}", in_path(&reference), of_sale('&', till, self.training));
+            format!("/v1/sales/{}/receipt?copy={copy}{}", encoded(&reference), of_sale('&', till, self.training));
         let width = self.width.map_or_else(String::new, |width| format!("&width={width}"));
         match (self.print, self.json) {
             (true, true) => out::say_json(&daemon.post::<PrintView>(&path, &json!({})).await?),

@@ -2,7 +2,9 @@
 
 use clap::Args;
 
-use super::daemon::{in_path, of_sale};
+use pos_till_api::routes::encoded;
+
+use super::daemon::of_sale;
 use super::exit::{Exit, Stop};
 use super::{Where, out, reference};
 use crate::till::{LaterView, SaleState, SaleView};
@@ -33,7 +35,7 @@ impl Show {
         let daemon = self.daemon.daemon()?;
         let till = self.till.as_deref();
         let reference = reference::meant(&daemon, &self.reference, till, self.training).await?;
-        let path = format!("/v1/sales/{}{}", in_path(&reference), of_sale('?', till, self.training));
+        let path = format!("/v1/sales/{}{}", encoded(&reference), of_sale('?', till, self.training));
         let sale: SaleView = daemon.get(&path).await?;
         if self.json {
             out::say_json(&sale);

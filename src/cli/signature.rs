@@ -2,7 +2,9 @@
 
 use clap::Args;
 
-use super::daemon::{in_path, of_sale};
+use pos_till_api::routes::encoded;
+
+use super::daemon::of_sale;
 use super::exit::{Exit, Stop};
 use super::{Where, out, reference};
 use crate::till::{SaleState, SaleView};
@@ -37,7 +39,7 @@ impl Signature {
     pub(super) async fn run(self) -> Result<Exit, Stop> {
         let daemon = self.daemon.daemon()?;
         let reference = reference::meant(&daemon, &self.reference, self.till.as_deref(), self.training).await?;
-        let sale = format!("/v1/sales/{}", in_path(&reference));
+        let sale = format!("/v1/sales/{}", encoded(&reference));
         let till = of_sale('?', self.till.as_deref(), self.training);
         let tell = |sale: &SaleView| match self.json {
             true => out::say_json(sale),

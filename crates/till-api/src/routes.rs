@@ -124,6 +124,18 @@ pub fn find(method: &str, target: &str) -> Option<&'static ApiRoute> {
     ROUTES.iter().find(|route| route.method == method && route.is_of(path))
 }
 
+/// A value inside a path or a query: everything but unreserved characters is escaped (RFC 3986, 2.3).
+pub fn encoded(value: &str) -> String {
+    let mut encoded = String::with_capacity(value.len());
+    for byte in value.bytes() {
+        match byte {
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'~' | b'.' => encoded.push(char::from(byte)),
+            byte => encoded.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    encoded
+}
+
 impl ApiRoute {
     /// Whether a path is one of this route's.
     fn is_of(&self, path: &str) -> bool {
@@ -173,6 +185,11 @@ mod tests {
                 ROUTES[at + 1..].iter().filter(|other| (other.method, other.path) == (route.method, route.path));
             assert_eq!(others.count(), 0, "{} {}", route.method, route.path);
         }
+    }
+
+    #[test]
+    fn references_survive_a_path_and_a_query() {
+        assert_eq!(encoded("a b/c+d?e%#ü&~.-_"), "a%20b%2Fc%2Bd%3Fe%25%23%C3%BC%26~.-_");
     }
 
     #[test]

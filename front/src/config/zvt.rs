@@ -8,7 +8,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use pos_protocols::terminal::OnSilence;
+use pos_till_api::OnSilence;
 
 use super::is_till;
 use super::section::Section;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use pos_agent::till::{CancelView, Command, Refused, SaleView, Verb};
 use pos_agent::transaction::{OnSilence, Reference, SaleNumber, Taken, Who};
-use pos_protocols::terminal::{self, Ask, Said};
+use pos_till_api::{Ask, Said};
 use tokio::sync::oneshot;
 use tokio::time::{Instant, sleep};
 
@@ -67,7 +67,7 @@ impl Terminal<'_> {
                 Ok(sales) => serde_json::to_vec(&serde_json::json!({ "sales": sales })).unwrap(),
                 Err(said) => return said,
             },
-            Ask::Receipt { .. } => return Said::Refused(terminal::Problem::default()),
+            Ask::Receipt { .. } => return Said::Refused(pos_till_api::Problem::default()),
             _ => match self.one(ask).await {
                 Ok(sale) => serde_json::to_vec(&sale).unwrap(),
                 Err(said) => return said,
@@ -95,8 +95,8 @@ impl Terminal<'_> {
                 let wanted = {
                     let mut state = self.0.world.lock();
                     let on_silence = begin.confirm.map(|confirm| match confirm {
-                        terminal::OnSilence::Keep => OnSilence::Keep,
-                        terminal::OnSilence::Reverse => OnSilence::Reverse,
+                        pos_till_api::OnSilence::Keep => OnSilence::Keep,
+                        pos_till_api::OnSilence::Reverse => OnSilence::Reverse,
                     });
                     state.wishes[0].reference.clone_from(&begin.reference);
                     state.wishes[0].confirms = on_silence.map(|on_silence| Confirms { says: Says::All, on_silence });
@@ -106,7 +106,7 @@ impl Terminal<'_> {
             }
             Ask::Latest => self.sale(|till, reply| Command::Latest { till, reply }).await,
             Ask::Confirm { reference, taken } => {
-                let taken = if *taken == terminal::Taken::All { Taken::All } else { Taken::Nothing };
+                let taken = if *taken == pos_till_api::Taken::All { Taken::All } else { Taken::Nothing };
                 let reference = Reference::parse(reference.clone()).unwrap();
                 self.sale(|till, reply| Command::Confirm { till, reference, taken, by: Who::default(), reply }).await
             }
@@ -138,7 +138,11 @@ impl Terminal<'_> {
             Ok(Err(refused)) => {
                 let detail = refused.to_string();
                 let code = if matches!(refused, Refused::NoSuchSale { .. }) { "no-such-sale" } else { "other" };
-                Err(Said::Refused(terminal::Problem { code: code.to_owned(), detail, ..terminal::Problem::default() }))
+                Err(Said::Refused(pos_till_api::Problem {
+                    code: code.to_owned(),
+                    detail,
+                    ..pos_till_api::Problem::default()
+                }))
             }
             Err(_) => Err(Said::NoAnswer { may_be_done: true }),
         }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use pos_protocols::nexo::envelope::{Envelope, Message};
 use pos_protocols::nexo::receipt::Profile;
 use pos_protocols::nexo::session::{Action, Exchange, Now, Session, Settings};
-use pos_protocols::terminal::Said;
+use pos_till_api::Said;
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep, sleep_until};
 

@@ -15,7 +15,7 @@ use pos_protocols::nexo::envelope::{Envelope, Message};
 use pos_protocols::nexo::receipt::Profile;
 use pos_protocols::nexo::request::Request;
 use pos_protocols::nexo::session::{Action, Exchange, Now, Session, Settings};
-use pos_protocols::terminal::{self, Ask, Begin, Said};
+use pos_till_api::{Ask, Begin, Said};
 use serde_json::Value;
 use tokio::sync::oneshot;
 use tokio::time::{Instant, sleep, sleep_until};
@@ -208,7 +208,7 @@ impl<'a> Counter<'a> {
     async fn terminal(&self, ask: &Ask) -> Said {
         let answer = match ask {
             Ask::Status => return Terminal(self.till).ask(ask).await,
-            Ask::Receipt { .. } => return Said::Refused(terminal::Problem::default()),
+            Ask::Receipt { .. } => return Said::Refused(pos_till_api::Problem::default()),
             Ask::Begin(begin) => {
                 let wanted = Box::new(wanted(begin));
                 self.hears(|reply| Command::Begin { wanted, reply }).await.map(|sale| json(&sale))
@@ -274,7 +274,7 @@ impl<'a> Counter<'a> {
             Ok(Err(refused)) => {
                 let code = if matches!(refused, Refused::NoSuchSale { .. }) { "no-such-sale" } else { "not-possible" };
                 let (code, detail) = (code.to_owned(), refused.to_string());
-                Err(Said::Refused(terminal::Problem { code, detail, ..terminal::Problem::default() }))
+                Err(Said::Refused(pos_till_api::Problem { code, detail, ..pos_till_api::Problem::default() }))
             }
             Err(_) => Err(Said::NoAnswer { may_be_done: true }),
         }

@@ -6,12 +6,12 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use pos_agent::transaction::OnSilence;
-use pos_protocols::terminal::{self, Said};
 use pos_protocols::zvt::answer::Told;
 use pos_protocols::zvt::apdu::{Apdu, Control};
 use pos_protocols::zvt::bmp::{Fields, Order};
 use pos_protocols::zvt::command::{self, Guarded, Password, Registration};
 use pos_protocols::zvt::session::{Action, Line, Session, Settings};
+use pos_till_api::Said;
 use tokio::time::{Instant, sleep, sleep_until};
 
 use super::asked::{Belief, Terminal};
@@ -82,8 +82,8 @@ pub struct ZvtTill<'a> {
 impl<'a> ZvtTill<'a> {
     pub fn new(till: &'a Till, manner: Manner, belief: &'a std::cell::Cell<Belief>) -> Self {
         let unacknowledged = match manner.unacknowledged {
-            OnSilence::Reverse => terminal::OnSilence::Reverse,
-            OnSilence::Keep => terminal::OnSilence::Keep,
+            OnSilence::Reverse => pos_till_api::OnSilence::Reverse,
+            OnSilence::Keep => pos_till_api::OnSilence::Keep,
         };
         let settings = Settings {
             password: Some(123_456),

@@ -1,6 +1,7 @@
 //! What a till is told about the terminal and its sums.
 
 use super::Flow;
+use crate::clock::rfc3339;
 use crate::nexo::enums::{
     GenericProfile, GlobalStatus, InputCommand, PoiCapability, PrinterStatus, ServiceProfile, TerminalEnvironment,
     TransactionType,
@@ -10,7 +11,7 @@ use crate::nexo::response::{
     HostStatus, Input, PaymentTotals, PoiProfile, PoiSoftware, PoiStatus, PoiSystemData, PoiTerminalData, ResponseBody,
     TransactionTotals,
 };
-use crate::terminal::{Close, Kind, Said, Status, rfc3339};
+use pos_till_api::{Close, Kind, Said, Status};
 
 /// An answer about the terminal, with what it has said.
 pub(super) fn with_facts(body: ResponseBody, said: &Said, flow: &Flow<'_>) -> ResponseBody {

@@ -11,8 +11,9 @@
 //! | older | another one | one that follows the last one is made |
 
 use super::{Flow, Job, SERVICE_ID_LASTS_S, Stage, because, refused};
+use crate::clock::unix_s;
 use crate::nexo::enums::ErrorCondition;
-use crate::terminal::{Ask, Close, Said, unix_s};
+use pos_till_api::{Ask, Close, Said};
 
 impl Job {
     pub(super) fn close(&mut self, reference: String, stage: Stage, flow: &mut Flow<'_>) {

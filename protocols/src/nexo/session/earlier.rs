@@ -5,7 +5,7 @@ use crate::nexo::enums::{Category, DocumentQualifier, ErrorCondition};
 use crate::nexo::reference::Identity;
 use crate::nexo::request::RequestBody;
 use crate::nexo::shared::{MessageReference, Outcome};
-use crate::terminal::{Ask, Copy, Said, State};
+use pos_till_api::{Ask, Copy, ProblemType, Said, State};
 
 impl Job {
     pub(super) fn look_for(&mut self, named: &MessageReference, flow: &mut Flow<'_>) {
@@ -58,7 +58,7 @@ impl Job {
                 }
                 (None, None) => return self.not_found(flow),
             },
-            Said::Refused(problem) if problem.code == "no-such-sale" => return self.not_found(flow),
+            Said::Refused(problem) if problem.is(ProblemType::NoSuchSale) => return self.not_found(flow),
             Said::Refused(problem) => return self.answered(refused(&problem), flow),
             _ => return self.nobody_answers(flow),
         };

@@ -60,7 +60,8 @@ use super::reject::Rejected;
 use super::request::{Request, RequestBody};
 use super::response::{Response, ResponseBody};
 use super::shared::Outcome;
-use crate::terminal::{Ask, Begin, Close, Copy, Problem, Receipt, Said, Sale, Status, rfc3339};
+use crate::clock::rfc3339;
+use pos_till_api::{Ask, Begin, Close, Copy, Problem, ProblemType, Receipt, Said, Sale, Status};
 
 pub use acquirer::may_be_ignored;
 
@@ -587,7 +588,9 @@ impl Job {
     /// Not again after no answer: it may be on paper.
     fn printed(&mut self, said: &Said, flow: &mut Flow<'_>) {
         let outcome = match said {
-            Said::Refused(problem) if problem.code == "printer" => because(ErrorCondition::DeviceOut, &problem.detail),
+            Said::Refused(problem) if problem.is(ProblemType::Printer) => {
+                because(ErrorCondition::DeviceOut, &problem.detail)
+            }
             Said::Refused(problem) => refused(problem),
             Said::NoAnswer { may_be_done } => {
                 let may = if *may_be_done { "it may be on paper" } else { "nothing was printed" };
@@ -602,7 +605,7 @@ impl Job {
     /// One question about the terminal is answered.
     fn terminal(&mut self, said: &Said, flow: &mut Flow<'_>) {
         let outcome = match said {
-            Said::Refused(problem) if problem.code == "nothing-typed" => Outcome::failure(ErrorCondition::Cancel),
+            Said::Refused(problem) if problem.is(ProblemType::NothingTyped) => Outcome::failure(ErrorCondition::Cancel),
             Said::Refused(problem) => refused(problem),
             _ => Outcome::success(),
         };
@@ -668,13 +671,23 @@ fn because(condition: ErrorCondition, why: &dyn fmt::Display) -> Outcome {
 
 /// The terminal has refused it: nothing was done.
 fn refused(problem: &Problem) -> Outcome {
-    let condition = match problem.code.as_str() {
-        "busy" | "list-under-way" | "too-many-requests" | "no-place" => ErrorCondition::Busy,
-        "no-such-sale" | "no-such-close" => ErrorCondition::NotFound,
-        "amount" | "currency" | "not-possible" | "forbidden" | "operator-required" | "operator-role"
-        | "session-ended" | "supervisor-needed" | "not-approved" => ErrorCondition::NotAllowed,
-        "parameter" | "reference" | "operator" | "malformed" | "too-large" => ErrorCondition::MessageFormat,
-        "not-ready" | "journal" | "printer" => ErrorCondition::UnavailableDevice,
+    use ProblemType as P;
+    let condition = match problem.known() {
+        Some(P::Busy | P::ListUnderWay | P::TooManyRequests | P::NoPlace) => ErrorCondition::Busy,
+        Some(P::NoSuchSale | P::NoSuchClose) => ErrorCondition::NotFound,
+        Some(
+            P::Amount
+            | P::Currency
+            | P::NotPossible
+            | P::Forbidden
+            | P::OperatorRequired
+            | P::OperatorRole
+            | P::SessionEnded
+            | P::SupervisorNeeded
+            | P::NotApproved,
+        ) => ErrorCondition::NotAllowed,
+        Some(P::Parameter | P::Reference | P::Operator | P::Malformed | P::TooLarge) => ErrorCondition::MessageFormat,
+        Some(P::NotReady | P::Journal | P::Printer) => ErrorCondition::UnavailableDevice,
         _ => ErrorCondition::UnavailableService,
     };
     because(condition, &problem.detail)

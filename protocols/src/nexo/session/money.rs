@@ -8,9 +8,10 @@
 
 use super::wanted::{self, How, Wanted};
 use super::{Flow, Job, SERVICE_ID_LASTS_S, Stage, WATCH_S, because, refused, told};
+use crate::clock::{rfc3339, unix_s};
 use crate::nexo::enums::{Category, ErrorCondition};
 use crate::nexo::reference::{replaces, replacing};
-use crate::terminal::{Ask, Begin, Copy, Kind, Outcome, Said, Sale, State, rfc3339, unix_s};
+use pos_till_api::{Ask, Begin, Copy, Kind, Outcome, ProblemType, Said, Sale, State};
 
 impl Job {
     pub(super) fn look_whether_known(&mut self, flow: &mut Flow<'_>) {
@@ -35,7 +36,7 @@ impl Job {
     pub(super) fn known(&mut self, said: Said, flow: &mut Flow<'_>) {
         match said {
             Said::Sale(sale) => self.known_as(*sale, flow),
-            Said::Refused(problem) if problem.code == "no-such-sale" => {
+            Said::Refused(problem) if problem.is(ProblemType::NoSuchSale) => {
                 // Refused only now: an earlier program, or other settings, may have carried the same message out.
                 if let Err(outcome) = self.wanted(flow) {
                     return self.answered(outcome, flow);
@@ -233,7 +234,7 @@ impl Job {
                 self.begun = true;
                 self.stands(*sale, flow);
             }
-            Said::Refused(problem) if problem.code == "amount-differs" => {
+            Said::Refused(problem) if problem.is(ProblemType::AmountDiffers) => {
                 self.reject(&"this message was used for another amount or another kind of payment", flow);
             }
             Said::Refused(problem) => self.answered(refused(&problem), flow),

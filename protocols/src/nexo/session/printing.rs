@@ -5,7 +5,7 @@ use crate::nexo::enums::{Alignment, CharacterHeight, CharacterStyle, CharacterWi
 use crate::nexo::output::{DisplayOutput, OutputText, PrintOutput};
 use crate::nexo::receipt::{Line, Profile};
 use crate::nexo::request::DisplayRequest;
-use crate::terminal::{Align, PrintLine, Style};
+use pos_till_api::{Align, PrintLine, Style};
 
 /// The lines of a text; `None` for what is no text.
 ///

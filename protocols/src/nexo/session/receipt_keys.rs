@@ -4,7 +4,7 @@
 //! A row that cannot be told has no key: a till prints it all the same.
 
 use crate::nexo::receipt::{Line, key};
-use crate::terminal::{Copy, Outcome, Row, RowIs, Sale};
+use pos_till_api::{Copy, Outcome, Row, RowIs, Sale};
 
 /// The rows of a copy as lines with their keys. Date and time are lines of their own, as Adyen's terminals have them.
 pub(super) fn keyed(rows: &[Row], copy: Copy, sale: &Sale, terminal_id: &str) -> Vec<Line> {

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::nexo::envelope::Envelope;
-use crate::terminal::Kind;
+use pos_till_api::Kind;
 
 mod again;
 mod fields;

@@ -15,6 +15,7 @@
 use super::receipt_keys::keyed;
 use super::wanted::{data, unkept};
 use super::{Flow, Job};
+use crate::lines::wrapped;
 use crate::nexo::additional;
 use crate::nexo::enums::{
     AuthenticationMethod, Category, DocumentQualifier, EntryMode, ErrorCondition, PaymentInstrumentType, PaymentType,
@@ -32,7 +33,7 @@ use crate::nexo::shared::{
     CardData, OriginalPoiTransaction, Outcome, PaymentInstrumentData, PaymentToken, PoiData, SaleData,
     TransactionIdentification,
 };
-use crate::terminal::{self, Copy, RowIs, Sale, State, wrapped};
+use pos_till_api::{Copy, RowIs, Sale, State};
 
 /// The ServiceID of the message that has begun a sale.
 pub(super) fn service_id_of(sale: &Sale) -> Option<String> {
@@ -88,7 +89,7 @@ fn repeated(sale: &Sale, job: &Job, flow: &Flow<'_>) -> RepeatedMessageResponse 
 
 /// How it ended, with what a person reads of it.
 fn outcome(sale: &Sale) -> Outcome {
-    use terminal::Outcome as Ended;
+    use pos_till_api::Outcome as Ended;
     let reason = sale.reason.as_deref().unwrap_or_default();
     let failure = Outcome::failure;
     let outcome = match (sale.state, sale.outcome) {
@@ -157,7 +158,7 @@ fn reversal_response(
     job: &Job,
     flow: &Flow<'_>,
 ) -> ReversalResponse {
-    let done = matches!(sale.outcome, Some(terminal::Outcome::Approved | terminal::Outcome::PartiallyApproved));
+    let done = matches!(sale.outcome, Some(pos_till_api::Outcome::Approved | pos_till_api::Outcome::PartiallyApproved));
     let reversed = sale.approved_amount.as_deref().unwrap_or(&sale.amount);
     ReversalResponse {
         outcome: outcome(sale),
@@ -169,7 +170,7 @@ fn reversal_response(
 }
 
 /// How the cardholder was verified; none where none was asked for.
-fn authentication(card: &terminal::Card) -> Vec<AuthenticationMethod> {
+fn authentication(card: &pos_till_api::Card) -> Vec<AuthenticationMethod> {
     use AuthenticationMethod::{OfflinePin, OnlinePin, PaperSignature, UnknownMethod};
     match card.verification.as_deref() {
         Some("online-pin") => vec![OnlinePin],
@@ -183,7 +184,8 @@ fn authentication(card: &terminal::Card) -> Vec<AuthenticationMethod> {
 }
 
 fn payment_result(sale: &Sale, flow: &Flow<'_>) -> PaymentResult {
-    let approved = matches!(sale.outcome, Some(terminal::Outcome::Approved | terminal::Outcome::PartiallyApproved));
+    let approved =
+        matches!(sale.outcome, Some(pos_till_api::Outcome::Approved | pos_till_api::Outcome::PartiallyApproved));
     let payment_type = sale.till_data.get(data::PAYMENT_TYPE).map(|text| unkept(text));
     let payment_type = payment_type.and_then(|word| PaymentType::from_word(&word)).unwrap_or(PaymentType::Normal);
     let amount = sale.approved_amount.as_deref().filter(|_| approved);
@@ -216,7 +218,7 @@ fn payment_result(sale: &Sale, flow: &Flow<'_>) -> PaymentResult {
     }
 }
 
-fn card_data(card: &terminal::Card, registration: Option<&str>) -> CardData {
+fn card_data(card: &pos_till_api::Card, registration: Option<&str>) -> CardData {
     let entry_mode = match card.entry_mode.as_str() {
         "ICC" => vec![EntryMode::Icc],
         "NFC_ICC" | "NFC_MAGSTRIPE" => vec![EntryMode::Contactless],
@@ -266,7 +268,7 @@ fn receipts(job: &Job, flow: &Flow<'_>) -> Vec<PaymentReceipt> {
     each.filter(|(whose, _)| wanted(*whose)).map(|(_, receipt)| receipt).collect()
 }
 
-fn lines_of(row: &terminal::Row, width: usize) -> Vec<Line> {
+fn lines_of(row: &pos_till_api::Row, width: usize) -> Vec<Line> {
     let lines = |text: &str| wrapped(text, width).into_iter().map(|line| Line::text(&line)).collect::<Vec<_>>();
     let centred = |text: &str| lines(text).into_iter().map(Line::centred).collect::<Vec<_>>();
     match row.is {

@@ -25,7 +25,7 @@ use crate::nexo::request::{
     InputRequest, PaymentRequest, Request, RequestBody, ReversalRequest, TransactionConditions,
 };
 use crate::nexo::shared::{OriginalPoiTransaction, Outcome, TransactionIdentification};
-use crate::terminal::{Begin, Entry, Kind, Sale};
+use pos_till_api::{Begin, Entry, Kind, Sale};
 
 /// The longest number of a till's transaction, and of what its transactions have in common.
 const LONGEST_ID: usize = 80;

@@ -4,8 +4,9 @@
 
 use super::flow::Flow;
 use super::outcome::minor;
-use crate::terminal::{Ask, Kind, Outcome, Said, Sale, State, unix_s};
+use crate::clock::unix_s;
 use crate::zvt::code;
+use pos_till_api::{Ask, Kind, Outcome, Said, Sale, State};
 
 /// Numbers begin anew after so many.
 const ROUND: u64 = 9999;

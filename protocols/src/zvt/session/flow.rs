@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use super::{Action, Facts, Line, Settings, charset};
-use crate::terminal::{Ask, OnSilence};
 use crate::zvt::apdu::Apdu;
 use crate::zvt::command::Registration;
 use crate::zvt::text::Charset;
+use pos_till_api::{Ask, OnSilence};
 
 pub(super) struct Flow<'a> {
     pub(super) now: Duration,

@@ -24,11 +24,11 @@ use super::Line;
 use super::earlier::Search;
 use super::flow::Flow;
 use super::outcome::{code_of, code_of_refusal};
-use crate::terminal::{Ask, Begin, Copy, Kind, Outcome, PrintLine, Said, Sale, State, Status, Taken};
 use crate::zvt::apdu::Apdu;
 use crate::zvt::bmp::Fields;
 use crate::zvt::code;
 use crate::zvt::command::{Command, Registration};
+use pos_till_api::{Ask, Begin, Copy, Kind, Outcome, PrintLine, Said, Sale, State, Status, Taken};
 use reprint::Range;
 
 /// T3: an APDU is answered within it.

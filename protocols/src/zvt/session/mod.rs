@@ -46,9 +46,9 @@ use super::bmp::{Fields, Order};
 use super::code;
 use super::command::{Command, Guarded, Password, Registration};
 use super::text::Charset;
-use crate::terminal::{Ask, OnSilence, Said, Status};
 use flow::Flow;
 use job::Job;
+use pos_till_api::{Ask, OnSilence, Said, Status};
 use printing::{LinesOfTill, TooLong};
 
 /// A till may hold an old connection open while it opens another.

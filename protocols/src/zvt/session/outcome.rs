@@ -12,10 +12,10 @@
 
 use super::Facts;
 use super::flow::Flow;
-use crate::terminal::{Card, Outcome, Problem, Sale, State, Status};
 use crate::zvt::bmp::{Fields, digits};
 use crate::zvt::code;
 use crate::zvt::tlv;
+use pos_till_api::{Card, Outcome, Problem, ProblemType, Sale, State, Status};
 
 /// The result code of a transaction that is at an end for the till; `None` while it is under way.
 pub(super) fn code_of(sale: &Sale) -> Option<u8> {
@@ -43,15 +43,16 @@ fn not_sent(reason: &str) -> u8 {
 
 /// The code of a refusal: nothing was done.
 pub(super) fn code_of_refusal(problem: &Problem) -> u8 {
-    match problem.code.as_str() {
-        "busy" => code::BUSY,
-        "amount" => code::TOO_MUCH,
-        "currency" => code::WRONG_CURRENCY,
-        "not-ready" => code::READER,
-        "forbidden" | "operator-required" | "supervisor-needed" | "not-approved" | "operator-role" => {
+    use ProblemType as P;
+    match problem.known() {
+        Some(P::Busy) => code::BUSY,
+        Some(P::Amount) => code::TOO_MUCH,
+        Some(P::Currency) => code::WRONG_CURRENCY,
+        Some(P::NotReady) => code::READER,
+        Some(P::Forbidden | P::OperatorRequired | P::SupervisorNeeded | P::NotApproved | P::OperatorRole) => {
             code::NOT_POSSIBLE
         }
-        "not-possible" | "no-such-sale" => code::NO_REVERSAL,
+        Some(P::NotPossible | P::NoSuchSale) => code::NO_REVERSAL,
         _ => code::PROCESSING,
     }
 }

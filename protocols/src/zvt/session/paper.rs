@@ -1,10 +1,11 @@
 //! A receipt of the terminal as the lines that a till prints.
 
 use super::flow::Flow;
-use crate::terminal::{Copy, Receipt, Row, RowIs, Status, wrapped};
+use crate::lines::wrapped;
 use crate::zvt::answer::{self, Line, ReceiptFor, attribute};
 use crate::zvt::apdu::{Apdu, Control};
 use crate::zvt::command::Registration;
+use pos_till_api::{Copy, Receipt, Row, RowIs, Status};
 
 /// Characters of a line where the till does not say.
 const WIDTH: usize = 24;

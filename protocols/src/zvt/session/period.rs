@@ -2,9 +2,9 @@
 
 use super::flow::Flow;
 use super::outcome::{card_type, minor};
-use crate::terminal::{Close, Kind, Turnover};
 use crate::zvt::answer::{CardTotal, totals};
 use crate::zvt::bmp::Fields;
+use pos_till_api::{Close, Kind, Turnover};
 
 /// The place of a ZVT card type among the seven sums of BMP 60.
 fn place(kind: Option<u8>) -> usize {

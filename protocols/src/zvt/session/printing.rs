@@ -5,12 +5,12 @@
 
 use std::time::Duration;
 
-use crate::terminal::{Align, MOST_LINES, PrintLine, Style};
 use crate::zvt::answer::attribute;
 use crate::zvt::bmp::Fields;
 use crate::zvt::command::Command;
 use crate::zvt::text::Charset;
 use crate::zvt::tlv;
+use pos_till_api::{Align, MOST_LINES, PrintLine, Style};
 
 /// For the next line to come.
 const NEXT_LINE: Duration = Duration::from_secs(2);

@@ -6,8 +6,8 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::terminal::{Ask, Copy, PrintLine, Taken};
 use crate::zvt::answer::Told;
+use pos_till_api::{Ask, Copy, PrintLine, Taken};
 
 const LINE: Line = 1;
 
@@ -272,7 +272,7 @@ fn a_till_that_is_one_receipt_behind_has_the_last_approval_taken_back_first() {
         (before["number"], before["receiptNumber"], before["reference"]) = (json!(14), json!(14), json!("before"));
         stage.terminal(200, &json!({ "sales": [approved(), before] }));
         let Ask::Begin(begin) = stage.question() else { panic!("{:?}", stage.question()) };
-        assert_eq!(begin.kind == crate::terminal::Kind::Reversal, undone, "{heard}");
+        assert_eq!(begin.kind == pos_till_api::Kind::Reversal, undone, "{heard}");
         assert_eq!(begin.of.as_deref(), undone.then_some("zvt-test-1"));
     }
 }
@@ -434,10 +434,10 @@ fn a_void_that_the_bank_declines_becomes_a_refund_and_one_that_nobody_knows_does
         stage.terminal(200, &json!({ "sales": [approved()] }));
         stage.terminal(200, &approved());
         let Ask::Begin(begin) = stage.question() else { panic!("{:?}", stage.question()) };
-        assert_eq!((begin.kind, begin.of.as_deref()), (crate::terminal::Kind::Reversal, Some("zvt-test-1")));
+        assert_eq!((begin.kind, begin.of.as_deref()), (pos_till_api::Kind::Reversal, Some("zvt-test-1")));
         stage.terminal(201, &sale(state, more));
         let next = stage.asked.last().map(|(_, ask)| ask.clone());
-        assert_eq!(matches!(next, Some(Ask::Begin(begin)) if begin.kind == crate::terminal::Kind::Refund), refunds);
+        assert_eq!(matches!(next, Some(Ask::Begin(begin)) if begin.kind == pos_till_api::Kind::Refund), refunds);
     }
 }
 
@@ -468,7 +468,7 @@ fn money_goes_out_only_with_password_and_right() {
         stage.terminal(200, &status());
         match stage.told().as_slice() {
             [] => {
-                assert!(matches!(stage.question(), Ask::Begin(begin) if begin.kind == crate::terminal::Kind::Credit));
+                assert!(matches!(stage.question(), Ask::Begin(begin) if begin.kind == pos_till_api::Kind::Credit));
                 assert!(begins, "{right} {password}");
             }
             told => {

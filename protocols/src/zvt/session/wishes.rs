@@ -10,12 +10,12 @@
 use std::fmt;
 
 use super::outcome::card_type;
-use crate::terminal::Sale;
 use crate::zvt::apdu::Control;
 use crate::zvt::bmp::{self, Fields, number};
 use crate::zvt::code;
 use crate::zvt::command::Command;
 use crate::zvt::tlv::{self, Tag};
+use pos_till_api::Sale;
 
 /// Kinds of commands, as bits.
 pub(super) type Kinds = u8;

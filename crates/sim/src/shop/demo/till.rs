@@ -1,27 +1,23 @@
 //! The demo's till: begins sales, refunds and voids over the agent's own socket and hears each step, as any till would.
 //!
-//! It knows the interface by its words alone and shares no type with the agent. What this is not: the command line. It
-//! asks once and says so when the answer is lost; whether to ask again is up to the person at the keyboard.
+//! It knows the interface by its words alone. What this is not: the command line. It asks once and says so when the
+//! answer is lost; whether to ask again is up to the person at the keyboard.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
-use axum::body::{Body, to_bytes};
-use hyper::body::Incoming;
-use hyper::client::conn::http1;
-use hyper::{Method, Request, Response, header};
-use hyper_util::rt::TokioIo;
+use hyper::{HeaderMap, Method};
+use pos_till_api::client::{Client, Event, Events, Listened, Question};
+use pos_till_api::deadlines::AnswerDeadline;
+use pos_till_api::routes::{encoded, find};
 use serde::{Deserialize, Deserializer, Serialize};
-use tokio::net::UnixStream;
 use tokio::sync::mpsc;
 use tokio::time::{sleep, timeout};
 
-use self::stream::Events;
-
-mod stream;
-
-/// The agent answers within one write of its journal.
-const ANSWER_WITHIN: Duration = Duration::from_secs(15);
+/// The socket is this machine's own.
+const CONNECT_WITHIN: Duration = Duration::from_secs(5);
+/// For what no route's line says.
+const ANSWER_WITHIN: Duration = AnswerDeadline::AtOnce.caller();
 /// Without a step for so long, the terminal's state is looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 /// Between two calls for an agent that is not there.
@@ -228,7 +224,7 @@ fn lost(error: impl ToString) -> Failed {
 /// The till's end of the wire. Clones are the same till.
 #[derive(Clone)]
 pub(super) struct Till {
-    socket: PathBuf,
+    agent: Client,
     news: mpsc::Sender<News>,
 }
 
@@ -236,7 +232,7 @@ impl Till {
     /// A till at this socket, and what it will tell. It calls until the agent is there, and again whenever it was lost.
     pub(super) fn open(socket: PathBuf) -> (Self, mpsc::Receiver<News>) {
         let (news, heard) = mpsc::channel(64);
-        let till = Self { socket, news };
+        let till = Self { agent: Client::at(socket, CONNECT_WITHIN), news };
         tokio::spawn(till.clone().listen());
         (till, heard)
     }
@@ -261,19 +257,18 @@ impl Till {
     }
 
     async fn answer(&self, asked: &Asked) -> Result<Sale, Failed> {
-        let in_path = |reference: &str| form_urlencoded::byte_serialize(reference.as_bytes()).collect::<String>();
         let (method, path, body) = match asked {
             Asked::Begin(wanted) => {
                 (Method::POST, "/v1/sales".to_owned(), serde_json::to_string(wanted).map_err(lost)?)
             }
             Asked::Cancel(reference) => {
-                (Method::POST, format!("/v1/sales/{}/cancel", in_path(reference)), "{}".to_owned())
+                (Method::POST, format!("/v1/sales/{}/cancel", encoded(reference)), "{}".to_owned())
             }
             Asked::Signature(reference, accepted) => {
                 let body = serde_json::json!({ "accepted": accepted });
-                (Method::POST, format!("/v1/sales/{}/signature", in_path(reference)), body.to_string())
+                (Method::POST, format!("/v1/sales/{}/signature", encoded(reference)), body.to_string())
             }
-            Asked::Show(reference) => (Method::GET, format!("/v1/sales/{}", in_path(reference)), String::new()),
+            Asked::Show(reference) => (Method::GET, format!("/v1/sales/{}", encoded(reference)), String::new()),
         };
         self.json(method, &path, body).await
     }
@@ -289,9 +284,12 @@ impl Till {
     }
 
     async fn listen_once(&self) -> Result<(), Failed> {
-        let mut events = Events::of(self.send(Method::GET, "/v1/events", String::new()).await?.into_body());
+        let mut events = match self.agent.listen(HeaderMap::new(), ANSWER_WITHIN).await.map_err(lost)? {
+            Listened::Events(events) => events,
+            Listened::Refused { body, .. } => return Err(refusal(&body)),
+        };
         // The first thing sent is a comment: from here on nothing is missed.
-        events.more().await?;
+        events.next().await.map_err(lost)?;
         if self.news.send(News::Connected).await.is_err() {
             return Ok(());
         }
@@ -303,7 +301,7 @@ impl Till {
     async fn tell(&self, events: &mut Events) -> Result<(), Failed> {
         let mut known = None;
         loop {
-            let news = match timeout(LOOK_EVERY, events.next()).await {
+            let news = match timeout(LOOK_EVERY, next_step(events)).await {
                 Ok(step) => News::Step(step?),
                 Err(_) => {
                     let status: Status = self.json(Method::GET, "/v1/status", String::new()).await?;
@@ -326,29 +324,26 @@ impl Till {
         path: &str,
         body: String,
     ) -> Result<T, Failed> {
-        let answered = async {
-            let answer = self.send(method, path, body).await?;
-            let good = answer.status().is_success();
-            let bytes = to_bytes(Body::new(answer.into_body()), MAX_ANSWER).await.map_err(lost)?;
-            if good { serde_json::from_slice(&bytes).map_err(lost) } else { Err(refusal(&bytes)) }
-        };
-        timeout(ANSWER_WITHIN, answered).await.unwrap_or_else(|_| Err(lost("the agent does not answer")))
+        let patience = find(method.as_str(), path).map_or(ANSWER_WITHIN, |route| route.deadline.caller());
+        let question = Question { method, body: body.into(), ..Question::get(path, patience) };
+        let (status, body) = self.agent.ask(question, MAX_ANSWER).await.map_err(lost)?;
+        if status.is_success() { serde_json::from_slice(&body).map_err(lost) } else { Err(refusal(&body)) }
     }
+}
 
-    async fn send(&self, method: Method, path: &str, body: String) -> Result<Response<Incoming>, Failed> {
-        let stream = UnixStream::connect(&self.socket).await.map_err(lost)?;
-        let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await.map_err(lost)?;
-        // Ends with the answer's body.
-        tokio::spawn(connection);
-        let request = Request::builder()
-            .method(method)
-            .uri(path)
-            .header(header::HOST, "localhost")
-            .header(header::CONTENT_TYPE, "application/json")
-            .body(Body::from(body))
-            .map_err(lost)?;
-        sender.send_request(request).await.map_err(lost)
+/// The next step. Dropping the future loses nothing.
+async fn next_step(events: &mut Events) -> Result<Step, Failed> {
+    loop {
+        let event = events.next().await.map_err(lost)?.ok_or_else(|| lost("it ended the stream of events"))?;
+        if let Some(step) = step(&event) {
+            return Ok(step);
+        }
     }
+}
+
+/// Comments, and words of a newer agent, are nothing.
+fn step(event: &Event) -> Option<Step> {
+    serde_json::from_str(&event.data).ok()
 }
 
 /// The words of a refusal, from its problem details (RFC 9457).
@@ -385,6 +380,18 @@ mod tests {
         let json = format!(r#"{{"ready":false,"busy":false,"attention":{attention},"current":null}}"#);
         let status: Status = serde_json::from_str(&json).unwrap();
         assert_eq!(status.attention, ["no paper", "no reader"]);
+    }
+
+    #[test]
+    fn a_step_is_read_and_a_comment_is_not() {
+        let step = |text: &'static str| step(&Event::read(text.as_bytes().into()));
+        // As the interface documents it in `till/http/events.rs`.
+        let block = "event: pin-entry\ndata: {\"till\":\"local\",\"reference\":\"r\",\"step\":\"pin-entry\",\"text\":\"PIN *\"}\n\n";
+        let read = step(block).unwrap();
+        assert_eq!((read.reference.as_str(), read.text.as_str(), read.sale), ("r", "PIN *", None));
+        for nothing in [": listening\n\n", ":\n\n", "id: 7-1\n\n"] {
+            assert_eq!(step(nothing), None);
+        }
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //! wildcard, so that a new variant does not compile without a row.
 
 use super::*;
-use crate::terminal::{Entry, Outcome};
+use pos_till_api::{Entry, Outcome};
 
 /// The answer to a payment that has ended so.
 fn told(more: &Value) -> Value {

@@ -5,10 +5,10 @@ use super::super::earlier::number_of;
 use super::super::flow::Flow;
 use super::super::{is_right_where_asked, paper};
 use super::{Frame, Job, Stage};
-use crate::terminal::{Ask, Copy, PrintLine, Said, Sale, State, Status};
 use crate::zvt::bmp::{Fields, number};
 use crate::zvt::code;
 use crate::zvt::command::{Command, Password};
+use pos_till_api::{Ask, Copy, PrintLine, Said, Sale, State, Status};
 
 /// Of one command: with both copies of each the queue of the terminal's printer has room for them, and they are told
 /// within T4.

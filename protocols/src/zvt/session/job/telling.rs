@@ -6,12 +6,12 @@ use super::super::flow::Flow;
 use super::super::outcome::{self, code_of, decimal};
 use super::super::{paper, period};
 use super::{ASK_AGAIN, Frame, Job, LATER, NO_ANSWER, PAUSE, Stage, T3, TRIES, fields_of};
-use crate::terminal::{Ask, Close, Copy, OnSilence, Said, Sale, State, Taken};
 use crate::zvt::answer::{self, Reply, Wording};
 use crate::zvt::apdu::Apdu;
 use crate::zvt::bmp::Fields;
 use crate::zvt::code;
 use crate::zvt::command::Command;
+use pos_till_api::{Ask, Close, Copy, OnSilence, Said, Sale, State, Taken};
 
 impl Job {
     pub(super) fn say_step(&mut self, sale: &Sale, flow: &mut Flow<'_>) {

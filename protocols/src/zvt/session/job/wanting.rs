@@ -6,12 +6,12 @@ use super::super::flow::Flow;
 use super::super::outcome::{self, code_of, decimal, minor};
 use super::super::{Action, is_allowed, wants_container, wants_version, wishes};
 use super::{Job, Stage, WATCH_S, fields_of, state_of};
-use crate::terminal::{Ask, Begin, Kind, Outcome, Said, Sale, State, Status};
 use crate::zvt::answer;
 use crate::zvt::apdu::{Apdu, Control};
 use crate::zvt::bmp::Fields;
 use crate::zvt::code;
 use crate::zvt::command::{Command, LastReceipt, ReceiptNumber, Registration, last_receipt, receipt_number};
+use pos_till_api::{Ask, Begin, Kind, Outcome, Said, Sale, State, Status};
 
 /// So many of a till's latest transactions are looked through for the one that it has heard last: those that were taken
 /// back, and their reversals, may stand above it.

@@ -1,7 +1,7 @@
 //! Commands that come again, after minutes or days: nothing is charged twice, and no other transaction is meant.
 
 use super::*;
-use crate::terminal::Kind;
+use pos_till_api::Kind;
 
 /// A transaction of the till's list.
 fn one(number: u64, kind: &str, outcome: &str) -> Value {

@@ -2,8 +2,8 @@
 //! wildcard, so that a new variant does not compile without a row.
 
 use super::*;
-use crate::terminal::{Begin, Kind, Outcome, State};
 use crate::zvt::code::*;
+use pos_till_api::{Begin, Kind, Outcome, State};
 
 const NO_CLOSE: &str = r#"{ "type": "x", "title": "t", "status": 404, "detail": "d", "code": "no-such-close" }"#;
 

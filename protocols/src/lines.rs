@@ -2,7 +2,7 @@
 
 /// Lines of at most so many characters, divided at spaces where there are any.
 #[must_use]
-pub fn wrapped(text: &str, width: usize) -> Vec<String> {
+pub(crate) fn wrapped(text: &str, width: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split_whitespace() {
         let mut word: Vec<char> = word.chars().collect();

@@ -90,6 +90,7 @@ fn prints<S: serde::Serializer>(_: &bool, to: S) -> Result<S::Ok, S::Error> {
 
 /// What kind of transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
     /// A card pays.
@@ -131,6 +132,7 @@ pub enum Entry {
 
 /// What becomes of an approval about which the till says nothing in time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum OnSilence {
     /// It is taken back.

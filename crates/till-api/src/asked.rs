@@ -7,25 +7,15 @@
 //! What this is not: rules. What a till may have, and what becomes of money, the agent alone decides. An answer that
 //! did not come is [`Said::NoAnswer`], and means that the request may have been carried out.
 
-mod clock;
-mod lines;
-mod printing;
-mod sale;
-mod view;
-
-use pos_till_api::deadlines::LONGEST_WAIT_S;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-pub use clock::{rfc3339, unix_s};
-pub use lines::wrapped;
-pub(crate) use printing::MOST_LINES;
-pub use printing::{Align, PrintLine, Style};
-pub use sale::{Begin, Entry, Kind, OnSilence, Taken};
-pub use view::{
-    Card, Close, Copy, OpenItem, Outcome, Printer, Problem, Receipt, Row, RowIs, Sale, State, Status, Sum, ToConfirm,
-    Turnover, Typed, Waits,
-};
+use crate::begin::{Begin, Taken};
+use crate::deadlines::LONGEST_WAIT_S;
+use crate::print_line::PrintLine;
+use crate::problem::ProblemType;
+use crate::routes::encoded;
+use crate::view::{self, Close, Copy, Problem, Receipt, Sale, Status, Typed};
 
 /// Most sales of one list.
 const LIST_LIMIT: u16 = 100;
@@ -132,7 +122,7 @@ impl Ask {
     /// The request that asks it.
     #[must_use]
     pub fn request(&self) -> Request {
-        let one = |reference: &str, what: &str| format!("/v1/sales/{}{what}", in_path(reference));
+        let one = |reference: &str, what: &str| format!("/v1/sales/{}{what}", encoded(reference));
         let get = |path: String, query| Request { method: "GET", path, query, body: None, names_till: true };
         let post = |path: String, body| Request {
             method: "POST",
@@ -241,7 +231,7 @@ impl Said {
         if !(200..300).contains(&status) {
             return match serde_json::from_slice::<Problem>(body) {
                 // The agent says so itself: ask for the reference again.
-                Ok(problem) if problem.code == "no-answer" => Self::NoAnswer { may_be_done },
+                Ok(problem) if problem.is(ProblemType::NoAnswer) => Self::NoAnswer { may_be_done },
                 Ok(problem) => Self::Refused(problem),
                 Err(_) => Self::NoAnswer { may_be_done },
             };
@@ -268,20 +258,10 @@ fn written(value: &impl Serialize) -> Value {
     serde_json::to_value(value).unwrap_or_else(|_| Value::Object(Map::new()))
 }
 
-/// A reference in a path.
-fn in_path(reference: &str) -> String {
-    reference
-        .bytes()
-        .map(|byte| match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'~' | b'.' => char::from(byte).to_string(),
-            byte => format!("%{byte:02X}"),
-        })
-        .collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Kind, OnSilence, State};
 
     fn said(asked: &Ask, status: u16, body: &Value) -> Said {
         Said::read(asked, status, body.to_string().as_bytes())

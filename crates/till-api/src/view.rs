@@ -4,10 +4,12 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use super::sale::{Kind, OnSilence};
+use crate::begin::{Kind, OnSilence};
+use crate::problem::ProblemType;
 
 /// A transaction.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Sale {
     /// The till's name.
@@ -74,6 +76,7 @@ pub struct Sale {
 
 /// Where a transaction stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum State {
     /// No card yet.
@@ -97,6 +100,7 @@ pub enum State {
 
 /// How a transaction ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Outcome {
     /// In full.
@@ -118,6 +122,7 @@ pub enum Outcome {
 
 /// What a till is to confirm.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ToConfirm {
     /// What the bank approved, as `12.34`.
@@ -128,6 +133,7 @@ pub struct ToConfirm {
 
 /// A card as a till may see it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Card {
     /// `pos.entryMode`: `ICC`, `NFC_ICC`, `NFC_MAGSTRIPE`, `MAGSTRIPE`, `MAGSTRIPE_AS_FALLBACK`, `MANUAL`.
@@ -144,6 +150,7 @@ pub struct Card {
 
 /// A refusal: a problem details object.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Problem {
     /// HTTP status.
@@ -159,8 +166,23 @@ pub struct Problem {
     pub reference: Option<String>,
 }
 
+impl Problem {
+    /// Which one of the closed list; `None` for a word of a later agent.
+    #[must_use]
+    pub fn known(&self) -> Option<ProblemType> {
+        ProblemType::of_code(&self.code)
+    }
+
+    /// Whether it is this one.
+    #[must_use]
+    pub fn is(&self, problem: ProblemType) -> bool {
+        self.code == problem.code()
+    }
+}
+
 /// Whose copy of a receipt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Copy {
     /// The customer's.
@@ -170,7 +192,7 @@ pub enum Copy {
 }
 
 impl Copy {
-    pub(super) fn as_str(self) -> &'static str {
+    pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Customer => "customer",
             Self::Merchant => "merchant",
@@ -180,6 +202,7 @@ impl Copy {
 
 /// A receipt.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Receipt {
     /// Whose copy.
@@ -196,6 +219,7 @@ pub struct Receipt {
 
 /// A part of a receipt.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Row {
     /// How it is shown.
@@ -210,6 +234,7 @@ pub struct Row {
 
 /// How a part of a receipt is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum RowIs {
     /// A line across.
@@ -237,6 +262,7 @@ pub enum RowIs {
 
 /// An amount that was typed at the reader.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Typed {
     /// As `12.34`.
     pub amount: String,
@@ -244,6 +270,7 @@ pub struct Typed {
 
 /// How the terminal stands.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Status {
     /// Of the program.
@@ -269,32 +296,42 @@ pub struct Status {
     /// One is at the reader.
     pub busy: bool,
     /// State of the reader: `ready`, or why it is not.
-    pub reader: Device,
+    pub reader: Reader,
     /// State of the gateway.
-    pub gateway: Device,
+    pub gateway: Gateway,
     /// The printers.
     pub printers: Vec<Printer>,
     /// The clock.
     pub clock: Clock,
 }
 
-/// A device of the terminal.
+/// The reader.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
-pub struct Device {
+pub struct Reader {
     /// A word of the agent's.
     pub state: String,
-    /// Who it is, of a reader.
+    /// Who it is.
     pub model: Option<String>,
-    /// Of a reader.
+    /// Its serial number.
     pub serial: Option<String>,
-    /// Of a reader: the card of the last payment is still in it.
+    /// The card of the last payment is still in it.
     #[serde(default)]
     pub card_left: bool,
 }
 
+/// The gateway.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Gateway {
+    /// A word of the agent's.
+    pub state: String,
+}
+
 /// The clock.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Clock {
     /// Local, RFC 3339; absent when none can be right.
     pub time: Option<String>,
@@ -302,6 +339,7 @@ pub struct Clock {
 
 /// A printer.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Printer {
     /// A word of the agent's: `ready`, `paper-out`, ….
     pub state: String,
@@ -309,6 +347,7 @@ pub struct Printer {
 
 /// The longest waits, in seconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Waits {
     /// For a card.
@@ -321,6 +360,7 @@ pub struct Waits {
 
 /// A close of day.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Close {
     /// Counted from 1.
@@ -353,6 +393,7 @@ pub struct Close {
 
 /// Something that a close does not count yet.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct OpenItem {
     /// Why: `pre-authorisation`, `unconfirmed`, ….
     pub is: String,
@@ -364,6 +405,7 @@ pub struct OpenItem {
 
 /// When a close begins and ends.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Period {
     /// When the close before was made, RFC 3339 with offset.
     pub from: Option<String>,
@@ -373,6 +415,7 @@ pub struct Period {
 
 /// Taken and given in one currency.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Turnover {
     /// The brand; absent where all are together.
     pub name: Option<String>,
@@ -390,6 +433,7 @@ pub struct Turnover {
 
 /// One line of a close.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Sum {
     /// What kind.
     pub kind: Kind,
@@ -404,14 +448,16 @@ pub struct Sum {
 }
 
 #[derive(Deserialize)]
-pub(super) struct Sales {
-    pub(super) sales: Vec<Sale>,
-    pub(super) next: Option<String>,
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct Sales {
+    pub(crate) sales: Vec<Sale>,
+    pub(crate) next: Option<String>,
 }
 
 #[derive(Deserialize)]
-pub(super) struct Cancelled {
-    pub(super) cancel: String,
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct Cancelled {
+    pub(crate) cancel: String,
     #[serde(flatten)]
-    pub(super) sale: Box<Sale>,
+    pub(crate) sale: Box<Sale>,
 }

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 /// Most of them in one request.
-pub(crate) const MOST_LINES: usize = 200;
+pub const MOST_LINES: usize = 200;
 
 /// One line, as the agent's `LineToPrint`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]

@@ -1,0 +1,122 @@
+//! Why a request is not carried out, as data: the closed list of problem types (RFC 9457), each with its word, HTTP
+//! status and title.
+//!
+//! The list is the only one: the interface's answers, its description (OpenAPI), the manual's table, the command
+//! line's codes and exit codes, and what each protocol of tills makes of a refusal come from it. A word is never given
+//! another meaning; words may be added.
+
+use serde::{Deserialize, Serialize};
+
+macro_rules! problems {
+    ($($name:ident = $word:literal, $status:literal, $title:literal;)*) => {
+        /// One of a closed list.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+        pub enum ProblemType { $(#[doc = $title] #[serde(rename = $word)] $name,)* }
+
+        impl ProblemType {
+            /// Every one, in the order of this page.
+            pub const ALL: &[Self] = &[$(Self::$name,)*];
+
+            /// Its word, for programs.
+            #[must_use]
+            pub fn code(self) -> &'static str {
+                match self { $(Self::$name => $word,)* }
+            }
+
+            /// The one with this word; `None` for a word of a later agent.
+            #[must_use]
+            pub fn of_code(code: &str) -> Option<Self> {
+                Self::ALL.iter().copied().find(|problem| problem.code() == code)
+            }
+
+            /// The word as a URI, which RFC 9457 compares types by.
+            #[must_use]
+            pub fn type_uri(self) -> &'static str {
+                match self { $(Self::$name => concat!("urn:pos-agent:problem:", $word),)* }
+            }
+
+            /// The status of the answer.
+            #[must_use]
+            pub fn status(self) -> u16 {
+                match self { $(Self::$name => $status,)* }
+            }
+
+            /// What it is, for people: the same whenever it occurs.
+            #[must_use]
+            pub fn title(self) -> &'static str {
+                match self { $(Self::$name => $title,)* }
+            }
+        }
+    };
+}
+
+problems! {
+    Malformed = "malformed", 400, "The request cannot be understood";
+    Unauthorized = "unauthorized", 401, "A token is missing, or is not one of this terminal's";
+    OperatorRequired = "operator-required", 401, "An operator must be signed in";
+    WrongPin = "wrong-pin", 401, "The name or the PIN is wrong";
+    SessionEnded = "session-ended", 401, "Nobody is signed in with this session";
+    Forbidden = "forbidden", 403, "A right is missing";
+    OperatorRole = "operator-role", 403, "The operator who is signed in may not";
+    SupervisorNeeded = "supervisor-needed", 403, "A supervisor must confirm";
+    NotApproved = "not-approved", 403, "No supervisor has confirmed this command";
+    NoSupervisor = "no-supervisor", 403, "It is no supervisor who would confirm";
+    NoSuchSale = "no-such-sale", 404, "Nothing has this reference";
+    NoSuchClose = "no-such-close", 404, "There is no such close of day";
+    NoSuchOperator = "no-such-operator", 404, "No operator has this name";
+    NotFound = "not-found", 404, "There is no such path";
+    MethodNotAllowed = "method-not-allowed", 405, "The path has no such method";
+    NotAcceptable = "not-acceptable", 406, "The answer is to be had in other forms";
+    Timeout = "timeout", 408, "The request came too slowly";
+    AmountDiffers = "amount-differs", 409, "The reference is another transaction's";
+    Busy = "busy", 409, "Another sale is under way";
+    NothingTyped = "nothing-typed", 409, "No amount was typed at the reader";
+    NoSignatureAwaited = "no-signature-awaited", 409, "Nobody waits for this signature to be compared";
+    NoConfirmationAwaited = "no-confirmation-awaited", 409, "Nobody waits for the till to confirm it, or it has said something else";
+    NoReceiptYet = "no-receipt-yet", 409, "The sale has no receipt yet";
+    TrainingOff = "training-off", 409, "Training is switched off at this terminal";
+    OperatorExists = "operator-exists", 409, "An operator has this name already";
+    TooManyOperators = "too-many-operators", 409, "No more operators can be added";
+    TooLarge = "too-large", 413, "The request is too large";
+    MediaType = "media-type", 415, "The request is not JSON";
+    Amount = "amount", 422, "The amount cannot be charged";
+    Currency = "currency", 422, "The currency is unknown, or not this terminal's";
+    Reference = "reference", 422, "No transaction can have such a reference";
+    NotPossible = "not-possible", 422, "The earlier transaction does not allow it";
+    Parameter = "parameter", 422, "A parameter for the gateway cannot be sent";
+    Operator = "operator", 422, "No operator can have such a name";
+    Pin = "pin", 422, "It is no PIN, or one that is not to be set";
+    OperatorLocked = "operator-locked", 429, "After too many wrong PINs nobody may try for a while";
+    PinUnderWay = "pin-under-way", 429, "Another PIN is being looked at";
+    TooManyRequests = "too-many-requests", 429, "This caller asks too much at a time";
+    TooManyListeners = "too-many-listeners", 429, "This caller listens too often";
+    ListUnderWay = "list-under-way", 429, "Another list or count of this caller is still being read";
+    Gateway = "gateway", 502, "The gateway does not answer";
+    NotReady = "not-ready", 503, "No sale can be taken";
+    NoAnswer = "no-answer", 503, "The agent gave no answer in time: ask again for the reference";
+    NoPlace = "no-place", 503, "This connection has to leave for a newer one";
+    Printer = "printer", 503, "The receipt cannot be printed";
+    Journal = "journal", 503, "The journal cannot be read or written";
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn each_problem_has_a_word_of_its_own_and_the_status_of_an_error() {
+        let words: BTreeSet<_> = ProblemType::ALL.iter().map(|problem| problem.code()).collect();
+        assert_eq!(words.len(), ProblemType::ALL.len());
+        for problem in ProblemType::ALL {
+            let word = problem.code();
+            assert_eq!(serde_json::to_value(problem).unwrap(), word);
+            assert_eq!(ProblemType::of_code(word), Some(*problem));
+            assert!(word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-'), "{word}");
+            assert_eq!(problem.type_uri(), format!("urn:pos-agent:problem:{word}"));
+            assert!((400..600).contains(&problem.status()), "{word}");
+            assert!(!problem.title().ends_with('.'), "{word}");
+        }
+    }
+}
