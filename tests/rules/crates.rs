@@ -21,8 +21,8 @@ const EDGES: &[(&str, &[&str], &[&str])] = &[
     ("pos-words", &["pos-core", "pos-terms"], &[]),
     ("pos-protocols", &["pos-till-api"], &[]),
     ("pos-front", &["pos-daemon", "pos-protocols", "pos-till-api"], &["pos-agent", "pos-sim", "pos-test-kit"]),
-    ("pos-sim", &["pos-gateway-model", "pos-protocols", "pos-reader-link", "pos-terms"], &[]),
-    ("pos-test-kit", &["pos-agent", "pos-gateway-model", "pos-protocols", "pos-reader-link", "pos-sim"], &[]),
+    ("pos-sim", &["pos-gateway-model", "pos-protocols", "pos-reader-link", "pos-terms", "pos-till-api"], &[]),
+    ("pos-test-kit", &["pos-agent", "pos-gateway-model", "pos-protocols", "pos-reader-link", "pos-sim", "pos-till-api"], &[]),
     ("pos-docs", &["pos-agent", "pos-gateway-model"], &[]),
     (
         "pos-agent",
@@ -43,7 +43,7 @@ const EDGES: &[(&str, &[&str], &[&str])] = &[
     ),
 ];
 
-/// What decides, and what has no place in it.
+/// What decides, and what has no place in it. The client of `pos-till-api` is a feature of it, and optional.
 const PURE: &[&str] =
     &["pos-terms", "pos-till-api", "pos-core", "pos-gateway-model", "pos-reader-link", "pos-reconcile", "pos-words"];
 const ACTS: &[&str] = &["tokio", "rusqlite", "rustix", "hyper", "rustls", "reqwest"];
@@ -82,7 +82,10 @@ fn wrong(metadata: &Value) -> Vec<String> {
             }
         }
         if PURE.contains(&name) {
-            let acts = used(package, false, |dependency| ACTS.iter().any(|acts| dependency["name"] == *acts));
+            let is_client = |dependency: &Value| name == "pos-till-api" && dependency["optional"] == true;
+            let acts = used(package, false, |dependency| {
+                ACTS.iter().any(|acts| dependency["name"] == *acts) && !is_client(dependency)
+            });
             wrong.extend(acts.into_iter().map(|acts| format!("{name} decides and does not act, but uses {acts}")));
         }
     }

@@ -1,4 +1,4 @@
-//! What is read and asked here is what the agent describes: `openapi.json`, which `pos-docs` makes of the agent's types.
+//! What is read and asked here is what the agent describes in `openapi.json`, which `pos-docs` makes of its types.
 
 use schemars::{JsonSchema, schema_for};
 use serde_json::{Value, json};
