@@ -68,6 +68,8 @@ pub mod support;
 
 // The core: every transition says what to write, then what to do. `crates/core`.
 pub use pos_core::{counter, follow_up, sale, totals, training};
+// The digests of operators' PINs and tokens: the core has the rules about them, and no cryptography.
+pub mod operator_secrets;
 // What survives the power: SQLite, written before anything is done. `crates/journal`.
 pub use pos_journal as journal;
 // The gateway's settlement file against the journal. `crates/reconcile`.

@@ -18,6 +18,7 @@ use crate::counter::{
 use crate::emv::pan;
 use crate::journal::{self, Journal, KeptOperator, OperatorChange};
 use crate::money::{Amount, Currency};
+use crate::operator_secrets;
 use crate::sale::Order;
 use crate::till::{
     ApprovalView, ConfirmedView, Denied, OperatorCommand, OperatorRefused, OperatorView, OperatorsView, Presence,
@@ -147,7 +148,7 @@ impl Agent {
             name: name.clone(),
             role: *role,
             locked_s: wait.and_then(|wait| OperatorRefused::Locked { wait }.retry_after_s()),
-            needs_pin: self.operators.key.as_ref().is_none_or(|key| key.id() != pin.key),
+            needs_pin: self.operators.key.as_ref().is_none_or(|key| operator_secrets::id_of_key(key) != pin.key),
         }
     }
 
@@ -238,14 +239,14 @@ impl Agent {
         let kept = self.operators.find(name).map_or_else(PinDigest::of_nobody, |operator| operator.pin.clone());
         let key = self.operators.key.clone().unwrap_or_else(|| PinKey::new(Zeroizing::new([0; 32])));
         self.reckon(
-            move || kept.is_of(&pin, &key),
+            move || operator_secrets::is_the_pin(&pin, &key, &kept),
             |right| PinReckoned::LookedAt { asked, right: right.unwrap_or(false) },
         );
     }
 
     fn make_digest(&mut self, asked: OperatorCommand, pin: Pin, key: PinKey, salt: [u8; 16]) {
         let iterations = NonZeroU32::new(ITERATIONS).unwrap_or(NonZeroU32::MIN);
-        let make = move || PinDigest::make(&pin, &key, salt, iterations);
+        let make = move || operator_secrets::digest_of_pin(&pin, &key, salt, iterations);
         self.reckon(make, |made| PinReckoned::Made { asked, made });
     }
 
@@ -349,7 +350,7 @@ impl Agent {
         let bits = (self.random)()
             .map_err(|error| Refused::NotReady { why: format!("the system gives no random numbers ({error})") })?;
         let token = hex::encode(bits);
-        let kept = TokenDigest::of(token.as_bytes());
+        let kept = operator_secrets::digest_of_token(token.as_bytes());
         Ok((token, kept))
     }
 

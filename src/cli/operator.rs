@@ -19,6 +19,7 @@ use super::{Where, out, person};
 use crate::config::{self, DEFAULT_PATH};
 use crate::counter::{ITERATIONS, Pin, PinDigest, Role};
 use crate::journal::{self, Db, KeptOperator, OperatorChange, OperatorEntry, PinKeyFile, Reading};
+use crate::operator_secrets;
 use crate::till::{OperatorRefused, OperatorView, OperatorsView, ProblemType};
 use crate::transaction::{OperatorName, Who};
 
@@ -251,7 +252,8 @@ async fn list(json: bool, daemon: &Where) -> Result<Exit, Stop> {
         Err(error) => {
             let journal = stopped_journal(daemon, error)?;
             let (db, _) = Db::open(&journal).map_err(|error| stop(&error))?;
-            let key = PinKeyFile::beside(&journal).read().map_err(|error| stop(&error))?.map(|key| key.id());
+            let key = PinKeyFile::beside(&journal).read().map_err(|error| stop(&error))?;
+            let key = key.as_ref().map(operator_secrets::id_of_key);
             let view = |kept: KeptOperator| OperatorView {
                 needs_pin: key != Some(kept.pin.key),
                 name: kept.name,
@@ -334,7 +336,8 @@ fn stopped_journal(daemon: &Where, error: daemon::Error) -> Result<PathBuf, Stop
 fn digest(journal: &Path, pin: &Pin) -> Result<PinDigest, Stop> {
     let key = PinKeyFile::beside(journal).read_or_make().map_err(|error| stop(&error))?;
     let salt = journal::pin_salt().map_err(|error| stop(&error))?;
-    Ok(PinDigest::make(pin, &key, salt, NonZeroU32::new(ITERATIONS).unwrap_or(NonZeroU32::MIN)))
+    let iterations = NonZeroU32::new(ITERATIONS).unwrap_or(NonZeroU32::MIN);
+    Ok(operator_secrets::digest_of_pin(pin, &key, salt, iterations))
 }
 
 fn change_stopped(path: &Path, name: &OperatorName, change: &OperatorChange) -> Result<Option<OperatorView>, Stop> {

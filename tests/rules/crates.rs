@@ -43,10 +43,11 @@ const EDGES: &[(&str, &[&str], &[&str])] = &[
     ),
 ];
 
-/// What decides, and what has no place in it. The client of `pos-till-api` is a feature of it, and optional.
+/// What decides, and what has no place in it: what acts, and what encrypts. The client of `pos-till-api` is a feature of
+/// it, and optional.
 const PURE: &[&str] =
     &["pos-terms", "pos-till-api", "pos-core", "pos-gateway-model", "pos-reader-link", "pos-reconcile", "pos-words"];
-const ACTS: &[&str] = &["tokio", "rusqlite", "rustix", "hyper", "rustls", "reqwest"];
+const ACTS: &[&str] = &["tokio", "rusqlite", "rustix", "hyper", "rustls", "reqwest", "ring"];
 
 #[test]
 fn the_crates_use_each_other_as_the_table_says() {
@@ -113,7 +114,9 @@ fn a_planted_arrow_is_found() {
     let dependencies = core["dependencies"].as_array_mut().unwrap();
     dependencies.push(serde_json::json!({ "name": "pos-agent", "kind": null, "path": "/…" }));
     dependencies.push(serde_json::json!({ "name": "tokio", "kind": null }));
+    dependencies.push(serde_json::json!({ "name": "ring", "kind": null }));
     let found = wrong(&planted);
-    assert!(found.len() == 2 && found[0].contains("pos-core uses [\"pos-agent\", \"pos-terms\"]"), "{found:?}");
-    assert_eq!(found[1], "pos-core decides and does not act, but uses tokio");
+    assert!(found.len() == 3 && found[0].contains("pos-core uses [\"pos-agent\", \"pos-terms\"]"), "{found:?}");
+    assert_eq!(found[1], "pos-core decides and does not act, but uses ring");
+    assert_eq!(found[2], "pos-core decides and does not act, but uses tokio");
 }

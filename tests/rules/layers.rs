@@ -15,8 +15,8 @@ use std::path::{Path, PathBuf};
 /// may use itself.
 const MAY_USE: &[(&str, &[&str])] = &[
     ("lib", &[]),
-    // `systemd` for the sockets that it has opened.
-    ("till", &["money", "config", "systemd", "transaction", "counter"]),
+    // `systemd` for the sockets that it has opened; of `operator_secrets` the digest of a token that was sent.
+    ("till", &["money", "config", "systemd", "transaction", "counter", "operator_secrets"]),
     // `words` for the languages that there are.
     ("config", &["money", "card", "emv", "words", "counter"]),
     // For kinds and outcomes: their words are the values of labels.
@@ -45,6 +45,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "training",
             "words",
             "transaction",
+            "operator_secrets",
         ],
     ),
     // The agent's ways to the devices, walked without an agent; of the agent itself only which clock can be right.
@@ -52,6 +53,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     // `card` and `emv` to find card numbers, nothing else.
     ("support", &["card", "emv", "config", "journal"]),
     ("board", &[]),
+    ("operator_secrets", &["counter"]),
     (
         "cli",
         &[
@@ -69,7 +71,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
         ],
     ),
     // Asks the daemon, or changes the journal where none runs.
-    ("cli::operator", &["till", "config", "counter", "journal", "transaction"]),
+    ("cli::operator", &["till", "config", "counter", "journal", "operator_secrets", "transaction"]),
     // Asks the ports for readers, with the doctor's manners.
     ("cli::setup", &["config", "board", "reader", "doctor", "money"]),
     // Reads the journal beside the daemon, or without one. Of `till` the list of problems, for its codes.
@@ -115,6 +117,7 @@ const IMPURE: &[&[&str]] = &[
     &["async"],
     &["tokio", "::"],
     &["rusqlite", "::"],
+    &["ring", "::"],
     &["reqwest", "::"],
     &["SystemTime"],
     &["Instant", "::", "now"],

@@ -9,6 +9,7 @@ use zeroize::Zeroizing;
 use super::*;
 use crate::counter::{Pin, PinDigest, Role, TokenDigest, TryKey};
 use crate::journal::{KeptOperator, OperatorChange};
+use crate::operator_secrets::digest_of_token;
 use crate::till::{OperatorCommand, OperatorRefused, Presence, SessionView, SignedIn};
 use crate::transaction::OperatorName;
 
@@ -59,7 +60,7 @@ impl Terminal {
     async fn sign_in(&mut self, text: &str, door: Who) -> TokenDigest {
         let heard = self.try_pin(text, PIN, door);
         self.reckoned().await;
-        TokenDigest::of(heard.await.unwrap().unwrap().session.as_bytes())
+        digest_of_token(heard.await.unwrap().unwrap().session.as_bytes())
     }
 
     fn whose(&mut self, token: TokenDigest, commands: bool) -> Result<SignedIn, Refused> {
@@ -190,7 +191,7 @@ async fn a_supervisor_confirms_what_an_earlier_day_took() {
     let given = given.await.unwrap().unwrap();
     let number = Some(SaleNumber::new(1));
     assert_eq!((given.command.number, given.command.amount.as_str()), (number, "10.00"), "as it was resolved");
-    let approval = TokenDigest::of(given.approval.as_bytes());
+    let approval = digest_of_token(given.approval.as_bytes());
     wanted.caller = caller.with(present(Some(approval)));
     let who = author(&terminal, &wanted).unwrap();
     assert_eq!(who.to_string(), "the token of till till-1, operator Anna, supervisor Ben");
@@ -233,7 +234,7 @@ impl Terminal {
         let (name, pin) = (name("Ben"), pin(PIN));
         self.agent.operator_asked(OperatorCommand::Approve { name, pin, wanted, door, place: None, reply });
         self.reckoned().await;
-        TokenDigest::of(given.await.unwrap().unwrap().approval.as_bytes())
+        digest_of_token(given.await.unwrap().unwrap().approval.as_bytes())
     }
 
     fn remove(&mut self, text: &str) {

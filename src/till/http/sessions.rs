@@ -23,6 +23,7 @@ use super::description::REFERENCE;
 use super::failure::Failure;
 use super::sales::{EarlierFields, TypedEntry, amount_text, how_much};
 use crate::counter::{PinPlace, Role, TokenDigest};
+use crate::operator_secrets::digest_of_token;
 #[cfg(feature = "docs")]
 use crate::till::{ApprovalView, SessionView};
 use crate::till::{
@@ -137,7 +138,7 @@ fn is_act(method: &Method) -> bool {
 
 /// The token in a header; what is none has no session.
 fn sent(headers: &HeaderMap, header: &HeaderName) -> Option<TokenDigest> {
-    headers.get(header).map(|token| TokenDigest::of(token.as_bytes()))
+    headers.get(header).map(|token| digest_of_token(token.as_bytes()))
 }
 
 impl App {

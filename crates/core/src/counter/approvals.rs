@@ -172,7 +172,7 @@ mod tests {
     fn it_is_good_once_for_one_command_at_one_door_and_for_two_minutes() {
         let command = command();
         let (door, ben) = (Who { uid: Some(7), ..Who::default() }, OperatorName::parse("Ben").unwrap());
-        let (token, at) = (TokenDigest::of(b"t"), Duration::from_secs);
+        let (token, at) = (TokenDigest::new([1; 32]), Duration::from_secs);
         let mut approvals = Approvals::default();
         let approval = GivenApproval { supervisor: ben.clone(), command: command.clone(), door: door.clone() };
         approvals.give(token, approval.clone(), at(10));
