@@ -25,8 +25,8 @@
 //! | the cardholder signs | `sale/signature.rs` |
 //! | the till says whether it takes it; of a part the rest is refunded | `sale/awaiting_till.rs`, `agent/confirmation.rs` |
 //! | no answer, or the chip refuses: when to look again, and what a person must see | `sale/pursuit.rs` |
-//! | … what goes back, and what a reversal waits for before it leaves | `sale/reversing.rs`, `sale/still_charged.rs`, `agent/leaving.rs` |
-//! | a capture, refund or reversal: which, whose, and what is left; without an answer | `agent/earlier.rs`, `follow_up/mod.rs` `left`, `sale/confirming.rs` |
+//! | … what goes back, and what a reversal waits for before it leaves | `sale/reversing.rs`, `sale/still_charged.rs`, `agent/leaving.rs`, `follow_up/by_id.rs` |
+//! | a capture, refund or reversal: which, whose, and what is left; without an answer | `agent/earlier.rs`, `follow_up/amount.rs` `follow_up`, `follow_up/mod.rs` `left`, `sale/confirming.rs` |
 //! | the journal is an old copy: nothing is reversed by itself | `agent/old_copy.rs`, `journal/known.rs`, `sale/held.rs` |
 //! | the board's clock was ahead, and is right again | `agent/clock.rs`, `agent/set_back.rs`, `journal/set_back.rs` |
 //! | what a look-up shows of a payment that is to be reversed | `sale/look_up.rs` |

@@ -1,5 +1,6 @@
-//! Transactions that refer to an earlier one: which it is, whose it is, and whether this till may. How much of it is
-//! left is `follow_up`'s business, from what the journal knows: everything that refers to it, by whatever name.
+//! Transactions that refer to an earlier one: this asks the journal which it is, and holds the till to its rights. What
+//! may follow, how much of it, and what the till hears of it, `follow_up` decides from what the journal knows:
+//! everything that refers to the earlier one, by whatever name.
 //!
 //! An earlier transaction is named by its till's reference, by its number in this journal, or by its payment id at the
 //! gateway. An id that this journal knows is that transaction, with its rest and its owner. Another till's needs the
@@ -7,7 +8,7 @@
 //! only within `max-credit-amount`, as for a credit.
 
 use crate::config::Right;
-use crate::follow_up::{CannotFollow, History, Left};
+use crate::follow_up::{self, CannotFollow, GivenById, History, Left, NoFollowUp};
 use crate::gateway::till_parameters;
 use crate::money::Amount;
 use crate::sale::{Order, Sale, Standing};
@@ -105,39 +106,18 @@ impl Agent {
     }
 
     fn of_known(&self, sale: &Sale, amount: Option<Amount>, wanted: &Wanted) -> Result<(Earlier, Amount), Refused> {
-        let order = sale.order();
-        if order.till != wanted.till {
+        let number = sale.order().number;
+        if follow_up::is_another_tills(sale.order(), &wanted.till) {
             wanted.caller.needs(Right::AnyTill, "to refer to another till's transaction")?;
         }
         self.is_transaction_of_its_ground(sale)?;
-        self.is_whole_for(Some(order.number))?;
+        self.is_whole_for(Some(number))?;
         let kind = wanted.transaction.kind();
-        let left = self.left(kind, sale)?.map_err(|why| match why {
-            CannotFollow::NeverFollows => {
-                let earlier = order.kind().as_str();
-                not_possible(format!("there is no {} of a {earlier}", kind.as_str()))
-            }
-            why => not_possible(format!("{}: {why}", named_for(wanted, order))),
-        })?;
-        let amount = match (left, amount) {
-            (Left::Nothing, _) => return Err(not_possible("nothing is left of the earlier transaction".to_owned())),
-            (Left::UpTo(left), Some(amount)) if amount.currency() != left.currency() => {
-                return Err(not_possible(format!("the earlier transaction is in {}", left.currency())));
-            }
-            (Left::Any(currency), Some(amount)) if amount.currency() != currency => {
-                return Err(not_possible(format!("the earlier transaction is in {currency}")));
-            }
-            (Left::UpTo(left), Some(amount)) if amount.minor() > left.minor() => {
-                return Err(Refused::Amount { why: format!("{amount} is more than is left: {left}") });
-            }
-            (_, Some(amount)) => amount,
-            (Left::UpTo(left), None) => left,
-            (Left::Any(_), None) => return Err(not_possible("an increment needs an amount".to_owned())),
-        };
-        let payment = sale.host().id.clone();
-        let payment = payment
-            .ok_or_else(|| not_possible(format!("the payment id of {} is not known", named_for(wanted, order))))?;
-        Ok((Earlier { payment, number: Some(order.number) }, amount))
+        let left = self.left(kind, sale)?;
+        follow_up::follow_up(kind, sale, left, amount, &wanted.till).map_err(|why| match why {
+            NoFollowUp::TooMuch { .. } => Refused::Amount { why: why.to_string() },
+            why => not_possible(why.to_string()),
+        })
     }
 
     fn of_unknown(&self, payment: &PaymentId, amount: Option<Amount>, wanted: &Wanted) -> Result<Amount, Refused> {
@@ -148,19 +128,14 @@ impl Agent {
         if wanted.transaction.kind().gives_back() {
             // What may have been given for it already counts.
             let earlier = self.journal.book.referring_to(payment).map_err(refused_by_journal)?;
-            let gives = |sale: &&Sale| sale.order().kind().gives_back();
-            let given = earlier.iter().filter(gives).map(|sale| History::of(sale, Vec::new()).possible()).sum();
-            self.limits.may_give(amount, given)?;
+            self.limits.may_give(amount, GivenById::of(&earlier).sum())?;
         }
         Ok(amount)
     }
 
     /// How much of a transaction may follow in this way.
     fn left(&self, follow: Kind, sale: &Sale) -> Result<Result<Left, CannotFollow>, Refused> {
-        let root = match &sale.order().transaction {
-            Transaction::Increment { of } => of.number,
-            _ => None,
-        };
+        let root = follow_up::reservation_behind(sale.order());
         let root =
             root.map(|number| self.journal.book.number(number)).transpose().map_err(refused_by_journal)?.flatten();
         let root = root.map(|root| self.with_later(&root, 2)).transpose()?;
@@ -202,11 +177,7 @@ impl Agent {
         let later = self.later_than_this(sale).unwrap_or_default();
         view.later = later.iter().map(|one| self.view_of(one)).map(|one| later_view(one, &view.till)).collect();
         view.later.sort_by_key(|one| one.number);
-        let follow = match sale.order().kind() {
-            kind if kind.is_reservation() => Kind::Capture,
-            kind if kind.takes_money() => Kind::Refund,
-            _ => return view,
-        };
+        let Some(follow) = follow_up::told_follow_up(sale.order().kind()) else { return view };
         let may_follow = || self.is_transaction_of_its_ground(sale).and(self.is_whole_for(Some(sale.order().number)));
         if matches!(sale.standing(), Standing::Ended(_)) && may_follow().is_ok() {
             match self.left(follow, sale) {
@@ -262,11 +233,6 @@ pub(super) fn later_view(view: SaleView, till: &str) -> LaterView {
     let SaleView { number, reference, kind, amount, approved_amount, currency, state, outcome, .. } = view;
     let (reference, amount) = ((view.till == till).then_some(reference), approved_amount.unwrap_or(amount));
     LaterView { number, reference, kind, amount, currency, state, outcome }
-}
-
-/// What a till may hear an earlier transaction called: its reference when it is the till's own.
-fn named_for(wanted: &Wanted, order: &Order) -> String {
-    if order.till == wanted.till { order.reference.to_string() } else { format!("transaction {}", order.number) }
 }
 
 fn checked_id(name: &str, id: &str) -> Result<String, Refused> {

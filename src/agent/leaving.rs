@@ -3,13 +3,13 @@
 //! journal is no old copy (`old_copy.rs`).
 //!
 //! How much is left to reverse is `sale`'s to reckon; a sale knows no other transaction, so what others gave back of it
-//! is found here.
+//! is found here. What that holds back decides `follow_up/by_id.rs`.
 
-use crate::follow_up::{Held, History};
+use crate::follow_up::GivenById;
 use crate::money::Amount;
-use crate::sale::{self, Action, Event, Reason, Sale};
+use crate::sale::{self, Action, Event, Reason};
 use crate::training;
-use crate::transaction::{Kind, PaymentId, SaleNumber};
+use crate::transaction::{PaymentId, SaleNumber};
 
 use super::Agent;
 
@@ -43,41 +43,14 @@ impl Agent {
         payment: &PaymentId,
         amount: Amount,
     ) -> Option<sale::ReversalAnswer> {
-        let held_back = |reason: Reason, detail: &str, for_person| {
-            Some(sale::ReversalAnswer::HeldBack { why: reason.with(detail), for_person })
-        };
         let Ok(referring) = self.journal.book.referring_to(payment) else {
-            return held_back(Reason::ReversalHeldBack, "", false);
+            return Some(sale::ReversalAnswer::HeldBack { why: Reason::ReversalHeldBack.into(), for_person: false });
         };
-        let captured = |sale: &Sale| sale.order().kind() == Kind::Capture;
-        let what = |sale: &Sale| History::of(sale, Vec::new());
-        if referring.iter().any(|sale| captured(sale) && what(sale).possible() > 0) {
-            return held_back(Reason::GivenBackById, payment.as_str(), true);
-        }
-        let gives = |sale: &&Sale| sale.order().kind().gives_back();
-        let given: Vec<_> = referring.iter().filter(gives).map(what).collect();
-        if given.iter().any(|given| given.held == Held::Perhaps) {
-            if let Some(active) = self.sales.open.get_mut(&number) {
-                active.given_by_id = None;
-            }
-            return held_back(Reason::ReversalHeldBack, payment.as_str(), false);
-        }
-        let sum: u64 = given.iter().map(History::possible).sum();
-        if sum == 0 {
-            return None;
-        }
-        // The list by which the amount was reckoned must be younger than the last of them.
-        let mut active = self.sales.open.get_mut(&number);
-        let looked = active.as_mut().and_then(|active| active.given_by_id.replace(sum)) == Some(sum);
-        let whole = active.and_then(|active| active.sale.whole_to_reverse());
-        if looked && whole.is_some_and(|whole| sum.saturating_add(amount.minor()) <= whole.minor()) {
-            return None;
-        }
-        if looked {
-            // The gateway does not list what it gave back among what is linked to the payment, and a look will not
-            // change that.
-            return held_back(Reason::GivenBackById, payment.as_str(), true);
-        }
-        held_back(Reason::ReversalHeldBack, payment.as_str(), false)
+        let given = GivenById::of(&referring);
+        let may_leave = match self.sales.open.get_mut(&number) {
+            Some(active) => given.may_leave(amount, active.sale.whole_to_reverse(), &mut active.given_by_id),
+            None => given.may_leave(amount, None, &mut None),
+        };
+        may_leave.err().map(|held_back| held_back.answer(payment))
     }
 }

@@ -1,6 +1,12 @@
 //! What may follow a transaction, and how much of it is left: captures, refunds, reversals, increments,
-//! reauthorisations. Pure: sums over what the journal knows; who may ask is the agent's business, and the gateway has
-//! the last word.
+//! reauthorisations. Pure: sums over what the journal knows; who has which right is the agent's business, and the
+//! gateway has the last word.
+//!
+//! | file | what it decides |
+//! |---|---|
+//! | `mod.rs`, `sums.rs` | what may follow, and how much is left |
+//! | `amount.rs` | what one follow-up comes to: whose the earlier transaction is, its payment, the amount |
+//! | `by_id.rs` | what was given back by a payment's id alone, and what that holds back of a reversal |
 //!
 //! Two kinds of sums (design: invariant 10):
 //! - what may still be **taken** (captures, what is reserved anew) counts only what is certainly reserved: an increment
@@ -24,7 +30,12 @@
 //! Refunds and reversals themselves are the end: nothing follows them. An increment can be reversed as long as its
 //! reservation has not been captured, reserved anew or reversed.
 
+mod amount;
+mod by_id;
 mod sums;
+
+pub use amount::{NoFollowUp, follow_up, is_another_tills, reservation_behind, told_follow_up};
+pub use by_id::{GivenById, HeldBackById};
 
 use crate::sale::{Outcome, Sale, Standing};
 use pos_terms::money::{Amount, Currency};

@@ -5,15 +5,15 @@ use proptest::prelude::*;
 use super::*;
 use crate::sale::{Order, Reason, Record};
 
-fn eur(minor: u64) -> Amount {
+pub(super) fn eur(minor: u64) -> Amount {
     Amount::from_minor(minor, Currency::from_code("EUR").unwrap()).unwrap()
 }
 
-fn usd(minor: u64) -> Amount {
+pub(super) fn usd(minor: u64) -> Amount {
     Amount::from_minor(minor, Currency::from_code("USD").unwrap()).unwrap()
 }
 
-fn one(kind: Kind, minor: u64, held: Held) -> History {
+pub(super) fn one(kind: Kind, minor: u64, held: Held) -> History {
     History { kind, amount: eur(minor), held, is_last: false, most_captures: None, later: Vec::new() }
 }
 

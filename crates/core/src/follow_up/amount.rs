@@ -1,0 +1,220 @@
+//! What a follow-up of a known transaction comes to: its amount, and the payment that it names at the gateway.
+
+use super::{CannotFollow, Left};
+use crate::sale::{Order, Sale};
+use pos_terms::money::{Amount, Currency};
+use pos_terms::transaction::{Earlier, Kind, SaleNumber, Transaction};
+
+/// Why a follow-up is not made. The words are those of tills.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NoFollowUp {
+    /// Such a transaction never follows the earlier one.
+    #[error("there is no {} of a {}", .follow.as_str(), .earlier.as_str())]
+    NeverFollows {
+        /// What was wanted.
+        follow: Kind,
+        /// What the earlier one is.
+        earlier: Kind,
+    },
+    /// What happened to the earlier one forbids it.
+    #[error("{earlier}: {why}")]
+    CannotFollow {
+        /// What the till may hear the earlier one called.
+        earlier: String,
+        /// Why.
+        why: CannotFollow,
+    },
+    /// Nothing is left.
+    #[error("nothing is left of the earlier transaction")]
+    NothingLeft,
+    /// The amount is in another currency.
+    #[error("the earlier transaction is in {0}")]
+    OtherCurrency(Currency),
+    /// The amount is too high.
+    #[error("{asked} is more than is left: {left}")]
+    TooMuch {
+        /// What was asked for.
+        asked: Amount,
+        /// What is left.
+        left: Amount,
+    },
+    /// There is no bound that could stand for the amount.
+    #[error("an increment needs an amount")]
+    AmountNeeded,
+    /// The gateway has told no id of the earlier one.
+    #[error("the payment id of {earlier} is not known")]
+    PaymentUnknown {
+        /// What the till may hear the earlier one called.
+        earlier: String,
+    },
+}
+
+/// Whether a till refers to another till's transaction: that needs a right of its own.
+#[must_use]
+pub fn is_another_tills(order: &Order, till: &str) -> bool {
+    order.till != till
+}
+
+/// The reservation behind an increment, when this journal has it: what became of that bounds what follows the increment.
+#[must_use]
+pub fn reservation_behind(order: &Order) -> Option<SaleNumber> {
+    match &order.transaction {
+        Transaction::Increment { of } => of.number,
+        _ => None,
+    }
+}
+
+/// The kind of follow-up for which a view of a transaction tells what is left.
+#[must_use]
+pub fn told_follow_up(earlier: Kind) -> Option<Kind> {
+    if earlier.is_reservation() { Some(Kind::Capture) } else { earlier.takes_money().then_some(Kind::Refund) }
+}
+
+/// The earlier transaction as the gateway knows it, and how much of it; all that is left when the till named no amount.
+///
+/// # Errors
+/// Why nothing follows.
+pub fn follow_up(
+    follow: Kind,
+    sale: &Sale,
+    left: Result<Left, CannotFollow>,
+    asked: Option<Amount>,
+    till: &str,
+) -> Result<(Earlier, Amount), NoFollowUp> {
+    let order = sale.order();
+    let left = left.map_err(|why| match why {
+        CannotFollow::NeverFollows => NoFollowUp::NeverFollows { follow, earlier: order.kind() },
+        why => NoFollowUp::CannotFollow { earlier: named_for(order, till), why },
+    })?;
+    let amount = amount_of(left, asked)?;
+    let payment = sale.host().id.clone();
+    let payment = payment.ok_or_else(|| NoFollowUp::PaymentUnknown { earlier: named_for(order, till) })?;
+    Ok((Earlier { payment, number: Some(order.number) }, amount))
+}
+
+/// How much, of what is left and what was asked for.
+fn amount_of(left: Left, asked: Option<Amount>) -> Result<Amount, NoFollowUp> {
+    match (left, asked) {
+        (Left::Nothing, _) => Err(NoFollowUp::NothingLeft),
+        (Left::UpTo(left), Some(asked)) if asked.currency() != left.currency() => {
+            Err(NoFollowUp::OtherCurrency(left.currency()))
+        }
+        (Left::Any(currency), Some(asked)) if asked.currency() != currency => Err(NoFollowUp::OtherCurrency(currency)),
+        (Left::UpTo(left), Some(asked)) if asked.minor() > left.minor() => Err(NoFollowUp::TooMuch { asked, left }),
+        (_, Some(asked)) => Ok(asked),
+        (Left::UpTo(left), None) => Ok(left),
+        (Left::Any(_), None) => Err(NoFollowUp::AmountNeeded),
+    }
+}
+
+/// What a till may hear an earlier transaction called: its reference when it is the till's own.
+fn named_for(order: &Order, till: &str) -> String {
+    if is_another_tills(order, till) { format!("transaction {}", order.number) } else { order.reference.to_string() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{eur, usd};
+    use super::*;
+    use crate::sale::{HostFacts, Outcome, Record};
+    use pos_terms::transaction::PaymentId;
+
+    const TILL: &str = "till-1";
+
+    fn payment() -> PaymentId {
+        PaymentId::new("8ac7a4a1000000000000000000000001")
+    }
+
+    fn order() -> Order {
+        serde_json::from_value(serde_json::json!({
+            "number": 17, "till": TILL, "reference": "R1", "amount": eur(1000), "terminalId": "12345678",
+            "merchantTransactionId": "12345678-17-00000000000000000000000000000001", "startedUnixMs": 0,
+            "localTime": "2026-11-20 13:00:00",
+        }))
+        .unwrap()
+    }
+
+    fn sale(id: Option<PaymentId>) -> Sale {
+        let order = order();
+        let host = Some(HostFacts { id, ..HostFacts::default() });
+        let ended = Record::Ended { outcome: Outcome::Approved, host, card: None, by: None, at_unix_ms: None };
+        Sale::replay(&[vec![Record::Started { order }], vec![ended]]).unwrap()
+    }
+
+    fn refund(left: Result<Left, CannotFollow>, asked: Option<Amount>, till: &str) -> Result<Amount, NoFollowUp> {
+        follow_up(Kind::Refund, &sale(Some(payment())), left, asked, till).map(|(_, amount)| amount)
+    }
+
+    #[test]
+    fn as_much_as_is_left_and_all_of_it_when_no_amount_is_named() {
+        let up_to = |asked| refund(Ok(Left::UpTo(eur(600))), asked, TILL);
+        assert_eq!(up_to(None), Ok(eur(600)));
+        assert_eq!(up_to(Some(eur(600))), Ok(eur(600)));
+        assert_eq!(up_to(Some(eur(1))), Ok(eur(1)));
+        assert_eq!(up_to(Some(eur(601))), Err(NoFollowUp::TooMuch { asked: eur(601), left: eur(600) }));
+        // So many cents of another currency are neither more nor less.
+        for asked in [1, 600, 601] {
+            assert_eq!(up_to(Some(usd(asked))), Err(NoFollowUp::OtherCurrency(eur(1).currency())));
+        }
+    }
+
+    #[test]
+    fn of_nothing_nothing_follows_and_what_has_no_bound_needs_an_amount() {
+        for asked in [None, Some(eur(1)), Some(usd(1))] {
+            assert_eq!(refund(Ok(Left::Nothing), asked, TILL), Err(NoFollowUp::NothingLeft));
+        }
+        let any = |asked| refund(Ok(Left::Any(eur(1).currency())), asked, TILL);
+        assert_eq!(any(None), Err(NoFollowUp::AmountNeeded));
+        assert_eq!(any(Some(eur(99_999))), Ok(eur(99_999)));
+        assert_eq!(any(Some(usd(1))), Err(NoFollowUp::OtherCurrency(eur(1).currency())));
+    }
+
+    #[test]
+    fn the_earlier_one_is_named_to_the_gateway_by_its_id_and_here_by_its_number() {
+        let left = || Ok(Left::UpTo(eur(600)));
+        let (earlier, _) = follow_up(Kind::Refund, &sale(Some(payment())), left(), None, TILL).unwrap();
+        assert_eq!(
+            (earlier.payment, earlier.number.map(|number| number.to_string())),
+            (payment(), Some("17".to_owned()))
+        );
+        let unknown = follow_up(Kind::Refund, &sale(None), left(), None, TILL).unwrap_err();
+        assert_eq!(unknown.to_string(), "the payment id of R1 is not known");
+    }
+
+    #[test]
+    fn only_an_increment_has_a_reservation_behind_it() {
+        let number = order().number;
+        let of = Earlier { payment: payment(), number: Some(number) };
+        let behind = |transaction| reservation_behind(&Order { transaction, ..order() });
+        assert_eq!(behind(Transaction::Increment { of: of.clone() }), Some(number));
+        assert_eq!(behind(Transaction::Increment { of: Earlier { number: None, ..of.clone() } }), None);
+        assert_eq!(behind(Transaction::Capture { of }), None);
+        assert_eq!(behind(Transaction::Sale), None);
+    }
+
+    #[test]
+    fn of_what_is_reserved_the_rest_to_capture_is_told_and_of_what_was_taken_the_rest_to_refund() {
+        for (earlier, told) in [
+            (Kind::PreAuthorisation, Some(Kind::Capture)),
+            (Kind::Reauthorisation, Some(Kind::Capture)),
+            (Kind::Sale, Some(Kind::Refund)),
+            (Kind::Capture, Some(Kind::Refund)),
+            (Kind::Increment, None),
+            (Kind::Refund, None),
+            (Kind::Reversal, None),
+            (Kind::Credit, None),
+        ] {
+            assert_eq!(told_follow_up(earlier), told, "{earlier:?}");
+        }
+    }
+
+    #[test]
+    fn only_its_own_till_hears_its_reference() {
+        assert!(!is_another_tills(sale(None).order(), TILL) && is_another_tills(sale(None).order(), "till-2"));
+        let said = |till| refund(Err(CannotFollow::Reversed), None, till).unwrap_err().to_string();
+        assert_eq!(said(TILL), "R1: the earlier transaction was reversed");
+        assert_eq!(said("till-2"), "transaction 17: the earlier transaction was reversed");
+        let never = refund(Err(CannotFollow::NeverFollows), None, TILL).unwrap_err();
+        assert_eq!(never.to_string(), "there is no refund of a sale");
+    }
+}
