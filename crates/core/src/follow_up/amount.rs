@@ -55,7 +55,8 @@ pub fn is_another_tills(order: &Order, till: &str) -> bool {
     order.till != till
 }
 
-/// The reservation behind an increment, when this journal has it: what became of that bounds what follows the increment.
+/// The reservation behind an increment, when this journal has it: what became of that bounds what follows the
+/// increment.
 #[must_use]
 pub fn reservation_behind(order: &Order) -> Option<SaleNumber> {
     match &order.transaction {

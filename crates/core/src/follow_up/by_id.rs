@@ -26,7 +26,7 @@ pub enum HeldBackById {
     Open,
     /// The gateway's list, by which the amount was reckoned, is older than what was given back: look again.
     NotLookedSince,
-    /// The gateway does not list what it gave back among what is linked to the payment, and a look will not change that.
+    /// The gateway does not list what it gave back among what is linked to the payment: a look will not change that.
     TooMuch,
 }
 
