@@ -43,8 +43,8 @@ const EDGES: &[(&str, &[&str], &[&str])] = &[
     ),
 ];
 
-/// What decides, and what has no place in it: what acts, and what encrypts. The client of `pos-till-api` is a feature of
-/// it, and optional.
+/// What decides, and what has no place in it: what acts, and what encrypts. The client of `pos-till-api` is a feature
+/// of it, and optional.
 const PURE: &[&str] =
     &["pos-terms", "pos-till-api", "pos-core", "pos-gateway-model", "pos-reader-link", "pos-reconcile", "pos-words"];
 const ACTS: &[&str] = &["tokio", "rusqlite", "rustix", "hyper", "rustls", "reqwest", "ring"];
