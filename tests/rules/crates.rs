@@ -14,6 +14,8 @@ const EDGES: &[(&str, &[&str], &[&str])] = &[
     ("pos-gateway", &["pos-core", "pos-daemon", "pos-gateway-model", "pos-terms"], &[]),
     ("pos-gateway-model", &[], &[]),
     ("pos-journal", &["pos-core", "pos-terms"], &[]),
+    ("pos-keys", &["pos-terms"], &[]),
+    ("pos-payment-service", &["pos-gateway-model", "pos-keys", "pos-terms"], &[]),
     ("pos-printer", &["pos-core", "pos-daemon", "pos-terms", "pos-words"], &[]),
     ("pos-reader", &["pos-daemon", "pos-reader-link", "pos-terms"], &[]),
     ("pos-reader-link", &[], &[]),
@@ -21,7 +23,7 @@ const EDGES: &[(&str, &[&str], &[&str])] = &[
     ("pos-words", &["pos-core", "pos-terms"], &[]),
     ("pos-protocols", &["pos-till-api"], &[]),
     ("pos-front", &["pos-daemon", "pos-protocols", "pos-till-api"], &["pos-agent", "pos-sim", "pos-test-kit"]),
-    ("pos-sim", &["pos-gateway-model", "pos-protocols", "pos-reader-link", "pos-terms", "pos-till-api"], &[]),
+    ("pos-sim", &["pos-keys", "pos-payment-service", "pos-protocols", "pos-reader-link", "pos-terms", "pos-till-api"], &[]),
     ("pos-test-kit", &["pos-agent", "pos-gateway-model", "pos-protocols", "pos-reader-link", "pos-sim", "pos-till-api"], &[]),
     ("pos-docs", &["pos-agent", "pos-gateway-model"], &[]),
     (

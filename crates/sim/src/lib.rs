@@ -31,29 +31,19 @@
 //! | what goes wrong at the reader | `reader/faults.rs`, `reader/flood.rs` |
 //! | when it does: a script | `reader/script.rs`, `reader/script/parse.rs`, `reader/script/run.rs` `meet_script` |
 //! | a line delays, loses, changes or cuts | `fault.rs` `fate`, `fault/stream.rs`, `fault/proxy.rs` `proxy` |
-//! | a request comes to the gateway | `gateway/server.rs` `handle`, `gateway/route.rs` `authorized`, `route` |
-//! | its form is read as the documents say | `gateway/form.rs` `parse`, `gateway/host.rs` `payment` |
-//! | the card data are decrypted, each key once | `gateway/encrypted_data.rs` `open`, `gateway/clear_card_data.rs` `read_card` |
-//! | the bank decides about card, cryptogram and PIN | `gateway/issuer.rs` `decide` |
-//! | the cents of the amount choose what goes wrong | `gateway/outcomes.rs` `for_amount` |
-//! | how strictly the host checks | `gateway/host_rules.rs` |
-//! | a capture, refund or reversal; a question | `gateway/follow_up.rs` `follow_up`, `gateway/query.rs` `query` |
-//! | it is booked | `gateway/booking.rs` `book`, `gateway/books.rs` `enter` |
-//! | it is answered | `gateway/answer.rs` `payment`, `gateway/delivery.rs` `deliver` |
 //! | a till speaks ZVT to a terminal | `till.rs` `run`, `till/zvt.rs` `run` |
 //! | a receipt is printed | `printer/mechanism.rs` `print`, `printer/paper.rs` `feed`, `printer/drawing.rs` `png` |
 //!
-//! It speaks the real wires (pty or TCP, TLS, ESC/POS) and holds the only code of the project that can decrypt card
-//! data. With the agent it shares what both must agree on and nothing that decides: the reader's packets
-//! (`pos_reader_link`), the gateway's table of parameters, TLV and track 2 (`pos_terms::emv`), money. What is inside a
-//! packet, a request or a receipt is written a second time here.
+//! What happens at the gateway is in the map of `pos_payment_service`.
+//!
+//! It speaks the real wires (pty or TCP, TLS, ESC/POS). With the agent it shares what both must agree on and nothing
+//! that decides: the reader's packets (`pos_reader_link`), TLV and track 2 (`pos_terms::emv`), money. What is inside a
+//! packet or a receipt is written a second time here.
 
 // Delay, drop, one wrong bit, cut: on any line.
 pub mod fault;
-// The payment gateway and the banks behind it.
-pub mod gateway;
-// DUKPT, PIN blocks, card cryptograms, issuer scripts: for public test keys.
-pub mod keys;
+// The payment gateway as a program of its own.
+pub mod gateway_args;
 // The receipt printer.
 pub mod printer;
 // The card reader, its cards and its cardholder.
@@ -62,3 +52,8 @@ pub mod reader;
 pub mod shop;
 // Tills with a protocol of their own.
 pub mod till;
+
+// DUKPT, PIN blocks, card cryptograms, issuer scripts: for public test keys.
+pub use pos_keys as keys;
+// The payment gateway and the banks behind it.
+pub use pos_payment_service as gateway;

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use pos_sim::{fault, gateway::args as gateway, printer, reader, shop, till};
+use pos_sim::{fault, gateway_args as gateway, printer, reader, shop, till};
 
 /// The simulated world around pos-agent: reader, gateway, printer, faults on a line, or a whole shop.
 #[derive(Parser)]

@@ -18,6 +18,7 @@ use self::front::Front;
 use super::{Options, Shop};
 use crate::fault::LineFaults;
 use crate::gateway;
+use crate::gateway_args::HostRulesArgs;
 use crate::reader::deck::{Chip, Tap};
 use crate::reader::{self, Card, CardEntry, Pace, WaitsFor, deck};
 
@@ -57,7 +58,7 @@ pub struct Args {
     #[arg(long)]
     gateway_off: bool,
     #[command(flatten)]
-    host_rules: gateway::args::HostRulesArgs,
+    host_rules: HostRulesArgs,
     /// The agent to run; by default it is built first, without the simulators.
     #[arg(long, value_name = "PROGRAM")]
     agent: Option<PathBuf>,

@@ -11,7 +11,7 @@ pub(super) const MUST_BE: &str = "must be 64 hex digits, the 32 bytes of an AES-
 
 /// The key of one webhook.
 #[derive(Clone, PartialEq, Eq)]
-pub(in crate::gateway) struct SealingKey([u8; 32]);
+pub(crate) struct SealingKey([u8; 32]);
 
 /// It is a secret, though only a simulator's.
 impl fmt::Debug for SealingKey {
@@ -29,7 +29,7 @@ pub(super) struct Sealed {
 
 impl SealingKey {
     /// A key in hex.
-    pub(in crate::gateway) fn read(text: &str) -> Option<Self> {
+    pub(crate) fn read(text: &str) -> Option<Self> {
         hex::decode(text).ok().and_then(|bytes| bytes.try_into().ok()).map(Self)
     }
 

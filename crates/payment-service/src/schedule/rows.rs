@@ -3,12 +3,12 @@
 use chrono::{DateTime, Utc};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use crate::gateway::books::Books;
-use crate::gateway::form::Form;
-use crate::gateway::host_rules::HostRules;
+use crate::books::Books;
+use crate::form::Form;
+use crate::host_rules::HostRules;
 
 /// Part of the books' own.
-pub(in crate::gateway) const SCHEMA: &str = "
+pub(crate) const SCHEMA: &str = "
     CREATE TABLE IF NOT EXISTS schedule (
         n INTEGER PRIMARY KEY,
         id TEXT NOT NULL UNIQUE,

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::gateway::ledger::{Kind, LedgerEntry};
+use crate::ledger::{Kind, LedgerEntry};
 
 /// What becomes of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,7 +63,8 @@ pub(super) fn of(entry: &LedgerEntry) -> Option<Dispute> {
 }
 
 /// The table as text, for `--help`.
-pub(in crate::gateway) fn help() -> String {
+#[must_use]
+pub fn help() -> String {
     let mut text = String::from("In the settlement files the cents of an approved sale or capture choose:\n");
     for (cents, what) in TABLE {
         let _ = writeln!(text, "  .{cents:02}  {what}");
@@ -78,7 +79,7 @@ pub(in crate::gateway) fn help() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gateway::{HostRules, Outcome, outcomes};
+    use crate::{HostRules, Outcome, outcomes};
 
     #[test]
     fn each_row_is_one_that_approves_and_reasons_have_the_documented_form() {

@@ -8,10 +8,10 @@ use std::collections::HashSet;
 
 use super::form::Invalid;
 use super::test_card::{self, CardStatus};
-use crate::keys::cryptogram::{self, CSU_APPROVED, CSU_DECLINED};
-use crate::keys::issuer_script::{PIN_UNBLOCK, ScriptKey};
-use crate::keys::pin_block::{Malformed, Pin};
-use crate::keys::{TEST_IMK_AC, TEST_IMK_SMI};
+use pos_keys::cryptogram::{self, CSU_APPROVED, CSU_DECLINED};
+use pos_keys::issuer_script::{PIN_UNBLOCK, ScriptKey};
+use pos_keys::pin_block::{Malformed, Pin};
+use pos_keys::{TEST_IMK_AC, TEST_IMK_SMI};
 use pos_terms::emv::{Tag, tag, tlv};
 
 /// Why an issuer declines.

@@ -1,4 +1,7 @@
-//! A payment gateway on a desk: HTTPS with a certification authority of its own, test cards, and faults to choose.
+//! Is: the documented payment service whole, on a desk: HTTPS with a certification authority of its own, test cards,
+//! the banks behind them, and faults to choose.
+//! Is not: a part of a board's program, a program of its own (`pos-sim` starts it), or a user of the agent's code.
+//! Invariant: what is not as documented is refused by its name, and changes nothing.
 //!
 //! Written from the interface documents, and strict: whatever a request has that is not as documented is refused with
 //! HTTP 400 and the parameter's name. It decrypts what the reader encrypted, refuses a key that was used before,
@@ -52,9 +55,21 @@
 //! | `POST`, `GET /v1/webhooks`, `DELETE /v1/webhooks/{id}` | who is told what happens, and how that goes (`webhook`) |
 //! | `POST /simulator/clock` | puts its clock forward; of the simulator alone |
 //!
+//! | what happens | where |
+//! |---|---|
+//! | a request comes | `server.rs` `handle`, `route.rs` `authorized`, `route` |
+//! | its form is read as the documents say | `form.rs` `parse`, `host.rs` `payment` |
+//! | the card data are decrypted, each key once | `encrypted_data.rs` `open`, `clear_card_data.rs` `read_card` |
+//! | the bank decides about card, cryptogram and PIN | `issuer.rs` `decide` |
+//! | the cents of the amount choose what goes wrong | `outcomes.rs` `for_amount` |
+//! | how strictly the host checks | `host_rules.rs` |
+//! | a capture, refund or reversal; a question | `follow_up.rs` `follow_up`, `query.rs` `query` |
+//! | it is booked | `booking.rs` `book`, `books.rs` `enter` |
+//! | it is answered | `answer.rs` `payment`, `delivery.rs` `deliver` |
+//!
 //! ```no_run
 //! # async fn test() -> std::io::Result<()> {
-//! use pos_sim::gateway::{Options, start};
+//! use pos_payment_service::{Options, start};
 //!
 //! let gateway = start(Options::default()).await?;
 //! println!("{} trusting {}", gateway.base_url(), gateway.ca_pem());
@@ -65,7 +80,6 @@
 
 mod address_and_code;
 mod answer;
-pub mod args;
 mod balance;
 mod bank_account;
 mod booking;
@@ -128,7 +142,6 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 use tokio_rustls::TlsAcceptor;
 
-pub use args::{Args, run};
 pub use certificate::{Certificate, Demand};
 pub use counters::{GatewayCounters, PaymentTimes, WireEvent};
 pub use host_rules::HostRules;
@@ -136,6 +149,7 @@ pub use ledger::{Kind, Ledger, LedgerEntry, State};
 pub use means::Method;
 pub use outcomes::Outcome;
 pub use schedule::Timetable;
+pub use settlement::help as disputes_help;
 
 use pos_terms::money::Currency;
 

@@ -1,7 +1,10 @@
-//! The keys of the simulated world: DUKPT, PIN blocks and card cryptograms, from the device's side and from the host's.
+//! Is: the keys of the simulated world: DUKPT, PIN blocks and card cryptograms, from the device's side and from the
+//! host's.
+//! Is not: a part of a board's program, or hardened against side channels.
+//! Invariant: every key in it is a public test key.
 //!
-//! The only code of the project that can derive keys and decrypt. It is for public test keys: nothing is hardened
-//! against side channels, and the agent does not depend on it.
+//! The only code of the project that can derive keys and decrypt. The simulated reader encrypts with it, the payment
+//! service decrypts with it, and the agent does not depend on it.
 //!
 //! ```text
 //!  reader  Device::next() ─▶ (KSN, TransactionKey) ─▶ working(Usage) ─▶ Key ─▶ cbc_encrypt… / pin_block::encrypt_0

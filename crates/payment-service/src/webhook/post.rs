@@ -9,11 +9,11 @@ use reqwest::{Certificate, Client};
 use tokio::task::JoinSet;
 
 use super::Task;
-use crate::gateway::Options;
-use crate::gateway::server::Shared;
+use crate::Options;
+use crate::server::Shared;
 
 /// Sends what is due until the gateway ends.
-pub(in crate::gateway) async fn run(shared: Arc<Shared>, options: Arc<Options>, mut client: Option<Client>) {
+pub(crate) async fn run(shared: Arc<Shared>, options: Arc<Options>, mut client: Option<Client>) {
     let mut sending = JoinSet::new();
     loop {
         let wait = {
@@ -48,7 +48,7 @@ pub(in crate::gateway) async fn run(shared: Arc<Shared>, options: Arc<Options>, 
 }
 
 /// Who sends: no redirect, no proxy, a deadline; only the authorities of a file, if one is named.
-pub(in crate::gateway) fn client(options: &Options) -> io::Result<Client> {
+pub(crate) fn client(options: &Options) -> io::Result<Client> {
     // Installed already by another part of this program: as good.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let unusable = |error: reqwest::Error| io::Error::new(io::ErrorKind::InvalidInput, format!("webhooks: {error}"));

@@ -8,8 +8,8 @@ use std::collections::HashMap;
 
 use super::clear_card_data::{self, ClearCard};
 use super::form::{Form, Invalid};
-use crate::keys::pin_block::{self, Malformed, Pin};
-use crate::keys::{
+use pos_keys::pin_block::{self, Malformed, Pin};
+use pos_keys::{
     Key, NotWholeBlocks, TEST_BDK_AES, TEST_BDK_PIN, TEST_BDK_SRED, ZERO_IV, ZERO_IV_16, aes_dukpt, tdes_dukpt,
 };
 
@@ -256,7 +256,7 @@ mod tests {
 
     #[test]
     fn aes_keys_open_and_are_used_once_too() {
-        let injected = crate::keys::TEST_KSN_SRED_AES;
+        let injected = pos_keys::TEST_KSN_SRED_AES;
         let device = || aes_dukpt::Device::new(&aes_dukpt::initial_key(&TEST_BDK_AES, injected), injected);
         let mut reader = device();
         let (data, ksn) = aes_block(&mut reader, CHIP);

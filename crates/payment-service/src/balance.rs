@@ -76,7 +76,7 @@ mod tests {
             refers_to: None,
             entry_mode: None,
             parameters: Vec::new(),
-            method: crate::gateway::Method::Card,
+            method: crate::Method::Card,
             details: Vec::new(),
             practice: None,
             is_last: false,

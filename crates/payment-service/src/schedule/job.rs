@@ -10,7 +10,7 @@
 use chrono::{DateTime, Months, NaiveDateTime, TimeDelta, Utc};
 
 use super::timetable::Timetable;
-use crate::gateway::form::{Form, Invalid};
+use crate::form::{Form, Invalid};
 
 /// A schedule's terms.
 #[derive(Clone, Debug)]

@@ -4,7 +4,7 @@
 //! A shop's server may be anything: few calls at once, ten seconds for each, redirects not followed, and of the answer
 //! only its status is read. Over HTTPS it must show a certificate of the CA in [`Options::shop_ca`].
 //!
-//! [`Options::shop_ca`]: crate::gateway::Options::shop_ca
+//! [`Options::shop_ca`]: crate::Options::shop_ca
 
 use std::io;
 use std::sync::Arc;
@@ -50,7 +50,7 @@ enum CallError {
 ///
 /// # Errors
 /// When the CA is none.
-pub(in super::super) fn trust(shop_ca: Option<&str>) -> io::Result<Arc<ClientConfig>> {
+pub(crate) fn trust(shop_ca: Option<&str>) -> io::Result<Arc<ClientConfig>> {
     let mut roots = RootCertStore::empty();
     for ca in shop_ca.into_iter().flat_map(|pem| CertificateDer::pem_slice_iter(pem.as_bytes())) {
         roots.add(ca.map_err(io::Error::other)?).map_err(io::Error::other)?;
@@ -61,7 +61,7 @@ pub(in super::super) fn trust(shop_ca: Option<&str>) -> io::Result<Arc<ClientCon
 }
 
 /// Calls the shops whose time has come, for ever.
-pub(in super::super) async fn remind_shops(shared: Arc<Shared>, tls: Arc<ClientConfig>) {
+pub(crate) async fn remind_shops(shared: Arc<Shared>, tls: Arc<ClientConfig>) {
     let mut calls = JoinSet::new();
     loop {
         let (due, wait) = {

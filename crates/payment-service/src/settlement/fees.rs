@@ -1,8 +1,8 @@
 //! What the bank asks for its work, in cents of the merchant's account. The interface names the kinds of fees and no
 //! more; which of them are asked for what is ours.
 
-use crate::gateway::books::Booking;
-use crate::gateway::ledger::Kind;
+use crate::books::Booking;
+use crate::ledger::Kind;
 
 /// A kind of fee and what it costs.
 pub(super) type Fee = (&'static str, u64);

@@ -16,7 +16,7 @@ const CARD: (&str, &str) = ("4111111111111111", "3412");
 
 impl Host {
     /// `GET /v1/widget/wallet`, with `checkout` and `wallet`, the prefix of its parameters.
-    pub(in super::super) fn wallet_sheet(&self, query: &[u8]) -> Result<Delivery, Refusal> {
+    pub(crate) fn wallet_sheet(&self, query: &[u8]) -> Result<Delivery, Refusal> {
         let asked = form::decode(query).unwrap_or_default();
         let get = |wanted: &str| asked.iter().find(|(name, _)| name == wanted).map_or("", |(_, value)| value.as_str());
         let checkout = self.checkout(get("checkout"), Purpose::Payment)?;

@@ -48,13 +48,13 @@ const PAYS: Refusal = rule("id", "700.400.580", "this checkout is paid: it is se
 
 /// Whoever sends what a shopper has typed.
 #[derive(Clone, Copy)]
-pub(in super::super) struct Sender<'a> {
+pub(crate) struct Sender<'a> {
     pub headers: &'a HeaderMap,
 }
 
 impl Host {
     /// `POST /checkouts/{id}/payment` or `/registration`.
-    pub(in super::super) fn submit(
+    pub(crate) fn submit(
         &mut self,
         id: &str,
         purpose: Purpose,
@@ -123,12 +123,7 @@ impl Host {
     }
 
     /// `GET /checkouts/{id}/payment` or `/registration`.
-    pub(in super::super) fn checkout_result(
-        &mut self,
-        id: &str,
-        purpose: Purpose,
-        query: &[u8],
-    ) -> Result<Delivery, Refusal> {
+    pub(crate) fn checkout_result(&mut self, id: &str, purpose: Purpose, query: &[u8]) -> Result<Delivery, Refusal> {
         self.check_entity(&Form::parse(query, form::RETRIEVAL, self.host_rules())?, false)?;
         self.checkout(id, purpose)?;
         let Some(submitted) = self.checkouts.find_mut(id).and_then(|checkout| checkout.submitted.as_mut()) else {
@@ -146,7 +141,7 @@ impl Host {
 
     /// `GET /checkouts/{id}/return`: the shopper comes back from a page that they were sent to. In a frame of the
     /// widget the page around it is told; it goes on by itself.
-    pub(in super::super) fn shopper_returns(&mut self, id: &str, sender: Sender<'_>) -> Result<Delivery, Refusal> {
+    pub(crate) fn shopper_returns(&mut self, id: &str, sender: Sender<'_>) -> Result<Delivery, Refusal> {
         let checkout = self.checkouts.find(id).ok_or(Refusal::NotFound)?;
         let submitted = checkout.submitted.as_ref().ok_or(Refusal::NotFound)?;
         let back = submitted.back(checkout);

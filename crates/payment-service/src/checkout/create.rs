@@ -19,7 +19,7 @@ pub(super) const CREATED: (&str, &str) = ("000.200.100", "successfully created c
 
 impl Host {
     /// `POST /v1/checkouts`.
-    pub(in super::super) fn create_checkout(&mut self, body: &[u8]) -> Result<Delivery, Refusal> {
+    pub(crate) fn create_checkout(&mut self, body: &[u8]) -> Result<Delivery, Refusal> {
         let form = self.form(body, form::CHECKOUT)?;
         let purpose = self.checked(&form)?;
         let new = Checkout {
@@ -38,7 +38,7 @@ impl Host {
     }
 
     /// `POST /v1/checkouts/{id}`: what it names counts from now on, and everything else stays.
-    pub(in super::super) fn update_checkout(&mut self, id: &str, body: &[u8]) -> Result<Delivery, Refusal> {
+    pub(crate) fn update_checkout(&mut self, id: &str, body: &[u8]) -> Result<Delivery, Refusal> {
         let more = self.form(body, form::CHECKOUT)?;
         let checkout = self.checkouts.find(id).ok_or(Refusal::NotFound)?;
         let known = checkout.purpose;

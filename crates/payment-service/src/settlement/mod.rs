@@ -32,7 +32,7 @@ use super::ledger::{Kind, LedgerEntry, State};
 use disputes::Dispute;
 use pos_terms::money::Currency;
 
-pub(super) use disputes::help;
+pub use disputes::help;
 pub(super) use record::{Record, csv, json};
 
 /// Days from the payment's settlement to its chargeback, and from there to the reversal of it.

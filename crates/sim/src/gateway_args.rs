@@ -1,4 +1,5 @@
-//! `pos-sim gateway`: the gateway as a program of its own.
+//! `pos-sim gateway`: the gateway as a program of its own. Its arguments are here, so that the service needs no parser
+//! of command lines.
 
 use std::io;
 use std::net::SocketAddr;
@@ -7,12 +8,12 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 
-use super::{Certificate, Demand, HostRules, Options, outcomes, settlement, start};
+use pos_payment_service::{Certificate, Demand, HostRules, Options, disputes_help, outcomes, start};
 use pos_terms::money::Currency;
 
 /// What the cents of an amount choose, at once and later.
 fn help() -> String {
-    outcomes::help() + &settlement::help()
+    outcomes::help() + &disputes_help()
 }
 
 /// The gateway's arguments.

@@ -11,7 +11,7 @@ use chrono::NaiveDate;
 use serde_json::{Map, Value, json};
 
 use super::{Account, fees, fx, time};
-use crate::gateway::books::Booking;
+use crate::books::Booking;
 use pos_terms::money::Currency;
 
 /// Payments that `MatchedTransactions` names at most.
@@ -62,7 +62,7 @@ const COLUMNS: [(&str, &str); 38] = [
 
 /// A record.
 #[derive(Clone, Debug, Default)]
-pub(in crate::gateway) struct Record(BTreeMap<&'static str, String>);
+pub(crate) struct Record(BTreeMap<&'static str, String>);
 
 impl Record {
     /// The record of a booking, without what kind of record it is.
@@ -187,7 +187,7 @@ impl Record {
 }
 
 /// The file: its header, and one record on each line.
-pub(in crate::gateway) fn csv(records: &[Record]) -> String {
+pub(crate) fn csv(records: &[Record]) -> String {
     let line = |fields: Vec<String>| fields.join(";") + "\r\n";
     let mut file = line(COLUMNS.iter().map(|(column, _)| (*column).to_owned()).collect());
     for record in records {
@@ -204,7 +204,7 @@ fn quoted(value: &str) -> String {
 }
 
 /// The records as the report answers them.
-pub(in crate::gateway) fn json(records: &[Record]) -> Vec<Value> {
+pub(crate) fn json(records: &[Record]) -> Vec<Value> {
     records.iter().map(Record::json).collect()
 }
 
