@@ -1,7 +1,7 @@
 //! What an issuer checks beside PIN and cryptogram: the billing address (AVS), and a security code (CVV) and an expiry
 //! that were typed. A wrong address declines nothing. Of the address only street and postcode are looked at.
 
-use super::issuer::{Declined, EXPIRED_CARD};
+use super::declined::{Declined, EXPIRED_CARD};
 
 const WRONG_CODE: Declined =
     Declined { code: "800.100.153", description: "transaction declined (invalid CVV)", arc: *b"05" };

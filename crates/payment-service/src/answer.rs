@@ -1,19 +1,17 @@
-//! The gateway's answers as JSON, in the documented formats (data-model: Payment response fields, Point of sale).
+//! The answer about a payment as JSON, in the documented formats (data-model: Payment response fields, Point of sale).
+//! Pure: made of what is booked and of the form that asked for it. Its stamp is in `envelope`.
 
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 
-use super::books::MaskedCard;
+use super::brand;
 use super::echo::echo;
-use super::form::{Form, Invalid};
-use super::host::Delivery;
+use super::entry::{Kind, LedgerEntry, State};
+use super::envelope::{add, result};
+use super::form::Form;
 use super::host_rules::HostRules;
-use super::ledger::{Kind, LedgerEntry, State};
+use super::masked_card::MaskedCard;
 use super::outcomes::Outcome;
-use super::refusal::Rule;
-
-/// What every answer names as `buildNumber`.
-const BUILD: &str = concat!("pos-sim-", env!("CARGO_PKG_VERSION"));
 
 /// `pos.statusText` of the outcome with control bytes: ESC/POS initialise and drawer kick, bell, escape sequences, C1.
 const HOSTILE_TEXT: &str = "APPROVED\u{1B}@\u{1B}p\u{0}\u{19}\u{FA}\u{7}\r\n\u{1B}[31mTHANK YOU\u{9B}2J\u{7F}\nLINE 3";
@@ -47,29 +45,8 @@ pub(super) struct CheckLetters {
     pub code: Option<&'static str>,
 }
 
-/// An approval's code, description and state.
-pub(super) fn approved(test_mode: Option<&str>) -> (&'static str, &'static str, State) {
-    match test_mode {
-        Some("EXTERNAL") => ("000.000.000", "Transaction succeeded", State::Approved),
-        // INTERNAL is the default (data-model: testMode).
-        _ => ("000.100.110", "Request successfully processed in 'Merchant in Integrator Test Mode'", State::Approved),
-    }
-}
-
 /// What the answer about a follow-up says as the answer about its payment has said it.
 const AS_BEFORE: [&str; 6] = ["card", "paymentBrand", "bankAccount", "tokenAccount", "virtualAccount", "giftCard"];
-
-/// Puts one JSON object into another; what is in both comes from the second.
-pub(super) fn add(answer: &mut Value, more: &Value) {
-    match (answer, more) {
-        (Value::Object(answer), Value::Object(more)) => {
-            for (name, value) in more {
-                add(answer.entry(name.clone()).or_insert(Value::Null), value);
-            }
-        }
-        (place, value) => *place = value.clone(),
-    }
-}
 
 /// A payment, or what follows one, with this result.
 pub(super) fn payment(parts: &AnswerParts<'_>, code: &str, description: &str) -> Value {
@@ -114,7 +91,7 @@ pub(super) fn payment(parts: &AnswerParts<'_>, code: &str, description: &str) ->
         answer["pos"] = pos(parts);
     }
     echo(&mut answer, form, parts.at_the_counter);
-    stamped(answer, parts.at)
+    answer
 }
 
 /// Letters of address and security code, risk score, advice after a decline.
@@ -149,7 +126,7 @@ pub(super) fn card(answer: &mut Value, masked_card: &MaskedCard, form: &Form) {
         answer["card"]["expiryMonth"] = json!(month);
         answer["card"]["expiryYear"] = json!(format!("20{year}"));
     }
-    if let Some(brand) = brand(&masked_card.bin) {
+    if let Some(brand) = brand::of(&masked_card.bin) {
         answer["paymentBrand"] = json!(brand);
         if form.get("paymentBrand").is_none() {
             answer["brandResult"] = json!(brand);
@@ -181,97 +158,4 @@ fn pos(parts: &AnswerParts<'_>) -> Value {
         pos["iccDataResponse"] = json!(parts.host_rules.hex(&entry.id, icc));
     }
     pos
-}
-
-/// The brand of a PAN by its first digits; `None` for one that is not known.
-pub(super) fn brand(pan: &str) -> Option<&'static str> {
-    let first = |n: usize| pan.get(..n).and_then(|digits| digits.parse::<u32>().ok()).unwrap_or_default();
-    match (first(1), first(2), first(4)) {
-        (4, ..) => Some("VISA"),
-        (_, 51..=55, _) | (.., 2221..=2720) => Some("MASTER"),
-        (_, 34 | 37, _) => Some("AMEX"),
-        (_, 35, _) => Some("JCB"),
-        (_, 30 | 36 | 38, _) => Some("DINERS"),
-        (.., 6011) | (_, 65, _) => Some("DISCOVER"),
-        (_, 50 | 56..=59 | 67, _) => Some("MAESTRO"),
-        (_, 62, _) => Some("UNIONPAY"),
-        _ => None,
-    }
-}
-
-/// Adds what belongs to this answer and no other: build, time, id of the request.
-pub(super) fn stamped(mut answer: Value, at: DateTime<Utc>) -> Value {
-    answer["buildNumber"] = json!(BUILD);
-    answer["timestamp"] = json!(at.format("%Y-%m-%d %H:%M:%S%z").to_string());
-    let mut bytes = [0; 32];
-    getrandom::fill(&mut bytes).expect("the system has randomness");
-    answer["ndc"] = json!(format!("{}-{}", hex::encode(&bytes[..16]), hex::encode(&bytes[16..])));
-    answer
-}
-
-/// As it is written; `to_string` would go through the slower formatter.
-pub(super) fn text(answer: &Value) -> String {
-    serde_json::to_string(answer).expect("a JSON value with text for keys can be written")
-}
-
-/// The `result` object.
-pub(super) fn result(code: &str, description: &str) -> Value {
-    json!({ "code": code, "description": description })
-}
-
-/// HTTP 400: a parameter is not as documented.
-pub(super) fn invalid(invalid: &Invalid, host_rules: HostRules) -> Delivery {
-    let description = format!("invalid or missing parameter: {invalid}");
-    about(result("200.300.404", &shortened(description)), &invalid.name, &invalid.why, host_rules)
-}
-
-/// HTTP 400: a rule about money does not allow it.
-pub(super) fn failed(rule: &Rule, host_rules: HostRules) -> Delivery {
-    about(result(rule.code, rule.description), rule.name, rule.description, host_rules)
-}
-
-/// Which parameter failed; how that is answered is not documented.
-fn about(mut result: Value, name: &str, message: &str, host_rules: HostRules) -> Delivery {
-    if !host_rules.is_literal() {
-        result["parameterErrors"] = json!([{ "name": name, "message": message }]);
-    }
-    Delivery::Answer(400, json!({ "result": result }))
-}
-
-/// `result.description` has up to 255 characters.
-fn shortened(text: String) -> String {
-    if text.chars().count() <= 255 { text } else { text.chars().take(252).chain("...".chars()).collect() }
-}
-
-/// Too many requests (behaviour: Errors). The HTTP status is not documented; 400 as for everything that failed.
-pub(super) fn throttled() -> Delivery {
-    let description = "Too many requests. Please try again later.";
-    Delivery::Answer(400, json!({ "id": new_id(), "result": result("800.120.100", description) }))
-}
-
-/// HTTP 401: no Authorization header, or none of the Bearer scheme.
-pub(super) fn unauthorized() -> Delivery {
-    Delivery::Answer(401, json!({ "result": result("800.900.300", "invalid authentication information") }))
-}
-
-/// HTTP 403: an access token, but a wrong one.
-pub(super) fn forbidden() -> Delivery {
-    Delivery::Answer(403, json!({ "result": result("800.900.300", "invalid access token") }))
-}
-
-/// HTTP 404: no such path, or nothing with this id.
-pub(super) fn not_found() -> Delivery {
-    Delivery::Answer(404, json!({ "result": result("700.400.580", "cannot find transaction or endpoint") }))
-}
-
-/// The answer of a query.
-pub(super) fn list(payments: Vec<Value>) -> Delivery {
-    Delivery::Answer(200, json!({ "result": result("000.000.100", "successful request"), "payments": payments }))
-}
-
-/// 32 letters and digits.
-pub(super) fn new_id() -> String {
-    let mut bytes = [0; 16];
-    getrandom::fill(&mut bytes).expect("the system has randomness");
-    hex::encode(bytes)
 }

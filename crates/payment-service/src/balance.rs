@@ -4,7 +4,7 @@
 //! What is approved or pending counts as taken: a pending capture may still be approved, and the money is not there
 //! twice. What is pending never adds.
 
-use super::ledger::{Kind, LedgerEntry, State};
+use super::entry::{Kind, LedgerEntry, State};
 
 /// Sums over what follows a payment, in minor units of its currency.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -10,15 +10,17 @@
 
 use serde_json::{Map, Value, json};
 
-use super::answer::{CheckLetters, new_id};
-use super::form::{Form, Invalid};
+use super::answer::CheckLetters;
+use super::declined::Declined;
+use super::entry::Kind;
+use super::envelope::new_id;
+use super::form::Form;
 use super::host::Host;
-use super::issuer::Declined;
-use super::ledger::Kind;
-use super::means::Method;
+use super::invalid::Invalid;
+use super::method::Method;
+use super::paying::Paying;
 use super::redirect::PageKind;
 use super::refusal::{Refusal, rule};
-use super::remote_payment::Paying;
 
 /// A direct debit by account number and bank code, one by IBAN, and a transfer at the bank's page.
 const DEBIT: &str = "DIRECTDEBIT";

@@ -5,17 +5,21 @@ use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 
 use super::answer::{self, AnswerParts, CheckLetters};
-use super::books::{Booking, MaskedCard};
-use super::form::{Form, Invalid};
-use super::host::{Delivery, Host};
-use super::issuer::Declined;
-use super::ledger::{Kind, LedgerEntry, State};
-use super::means::Method;
+use super::books::Booking;
+use super::declined::Declined;
+use super::delivery::Delivery;
+use super::entry::{Kind, LedgerEntry, State};
+use super::envelope;
+use super::form::Form;
+use super::host::Host;
+use super::invalid::Invalid;
+use super::masked_card::MaskedCard;
+use super::method::Method;
 use super::outcomes::Outcome;
 use super::redirect::{PENDING, RedirectPlan, Settlement};
 use super::refusal::Refusal;
 use super::registration_book::Registration;
-use super::webhook::Action;
+use super::webhook::queue::Action;
 use pos_terms::money::Amount;
 
 /// What is to be booked.
@@ -81,7 +85,7 @@ impl<'a> Draft<'a> {
         // A proof is for one payment.
         shown.as_object_mut().map(|fields| fields.remove("threeDSecure"));
         self.stores.then(|| Registration {
-            id: answer::new_id(),
+            id: envelope::new_id(),
             method: self.method,
             masked_card: self.masked_card.clone(),
             shown,
@@ -195,14 +199,14 @@ impl Host {
             }
             answer
         };
-        let answer = with_registration(answer::payment(&parts, code, description));
+        let answer = with_registration(envelope::stamped(answer::payment(&parts, code, description), at));
         if entry.state != State::Pending {
             return (answer, None);
         }
         let later = (outcome == Outcome::PendingThenApproved).then(|| {
-            let (code, description, _) = answer::approved(draft.form.get("testMode"));
+            let (code, description, _) = envelope::approved(draft.form.get("testMode"));
             let parts = AnswerParts { outcome: Outcome::Approve, ..parts };
-            (1, with_registration(answer::payment(&parts, code, description)))
+            (1, with_registration(envelope::stamped(answer::payment(&parts, code, description), at)))
         });
         (without_approval(answer), later)
     }
@@ -243,7 +247,7 @@ fn verdict(form: &Form, declined: Option<Declined>, outcome: Outcome) -> (&'stat
         (None, Outcome::Pending | Outcome::PendingThenApproved) => (PENDING.0, PENDING.1, State::Pending),
         (None, Outcome::StrangeCode) => ("999.999.999", "a code that no list knows", State::Approved),
         (None, Outcome::ShortCode) => ("00", "approved", State::Approved),
-        (None, _) => answer::approved(form.get("testMode")),
+        (None, _) => envelope::approved(form.get("testMode")),
     }
 }
 
@@ -253,7 +257,7 @@ fn entry(draft: &Draft<'_>, declined: Option<Declined>, outcome: Outcome) -> Res
     let (code, _, state) = verdict(form, declined, outcome);
     let amount = if declined.is_some() { draft.amount } else { approved_amount(draft, outcome)? };
     Ok(LedgerEntry {
-        id: answer::new_id(),
+        id: envelope::new_id(),
         kind: draft.kind,
         merchant_transaction_id: form.get("merchantTransactionId").map(str::to_owned),
         amount: in_two_decimals(amount)?,

@@ -8,12 +8,14 @@ use std::path::Path;
 use rusqlite::{Connection, OptionalExtension, Row, named_params, params};
 use serde_json::Value;
 
-use super::answer::text;
 use super::balance::Balance;
-use super::ledger::{Kind, Ledger, LedgerEntry, State};
-use super::means::Method;
+use super::database::{Books, json, method, strange};
+use super::entry::{Kind, LedgerEntry, State};
+use super::envelope::text;
+use super::ledger::Ledger;
 use super::redirect_book;
 use super::registration_book::{self, Registration, store};
+use super::schedule::rows;
 
 const SCHEMA: &str = "
     CREATE TABLE IF NOT EXISTS payment (
@@ -59,9 +61,6 @@ const ADDED: &[(&str, &str, &str)] = &[
     ("registration", "first", "TEXT"),
 ];
 
-/// The books.
-pub(super) struct Books(pub(super) Connection);
-
 /// An entry with what is answered about it.
 #[derive(Clone)]
 pub(super) struct Booking {
@@ -80,15 +79,6 @@ pub(super) struct Booking {
     pub registration: Option<String>,
     /// `standingInstruction.*`.
     pub instruction: Option<Value>,
-}
-
-/// What may be shown of a card.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct MaskedCard {
-    pub bin: String,
-    pub last4: String,
-    /// YYMM.
-    pub expiry: Option<String>,
 }
 
 /// What a query asks for.
@@ -114,7 +104,7 @@ impl Books {
         };
         db.execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;")?;
         db.execute_batch(SCHEMA)?;
-        db.execute_batch(super::schedule::SCHEMA)?;
+        db.execute_batch(rows::SCHEMA)?;
         db.execute_batch(redirect_book::SCHEMA)?;
         db.execute_batch(registration_book::SCHEMA)?;
         for (table, column, what) in ADDED {
@@ -124,11 +114,6 @@ impl Books {
             }
         }
         Ok(Self(db))
-    }
-
-    /// For a room with a table of its own.
-    pub(super) fn connection(&self) -> &Connection {
-        &self.0
     }
 
     /// The entry with this id.
@@ -303,21 +288,6 @@ fn insert(db: &Connection, new: &Booking) -> rusqlite::Result<()> {
             serde_json::to_string(&entry.details).unwrap_or_default(),
         ])?;
     Ok(())
-}
-
-/// A column holds what nobody here has written.
-fn strange(column: &str) -> rusqlite::Error {
-    rusqlite::Error::InvalidColumnName(column.to_owned())
-}
-
-pub(super) fn method(row: &Row<'_>) -> rusqlite::Result<Method> {
-    let method: String = row.get("method")?;
-    Method::ALL.into_iter().find(|known| known.as_str() == method).ok_or_else(|| strange("method"))
-}
-
-pub(super) fn json(row: &Row<'_>, column: &str) -> rusqlite::Result<Option<Value>> {
-    let text: Option<String> = row.get(column)?;
-    text.map(|text| serde_json::from_str(&text).map_err(|_| strange(column))).transpose()
 }
 
 /// The payment of a reversal is reversed, and so is what added to it, when nothing is left of them.

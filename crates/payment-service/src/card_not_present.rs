@@ -6,14 +6,16 @@
 //! security code is not asked for: stored cards and the merchant's own payments have none.
 
 use super::address_and_code;
-use super::answer::{self, CheckLetters};
-use super::books::MaskedCard;
-use super::form::{Form, Invalid};
+use super::answer::CheckLetters;
+use super::brand;
+use super::declined::{Declined, EXPIRED_CARD};
+use super::form::Form;
 use super::host::Host;
-use super::issuer::Declined;
-use super::means::Method;
+use super::invalid::Invalid;
+use super::masked_card::MaskedCard;
+use super::method::Method;
+use super::paying::Paying;
 use super::refusal::{Refusal, rule};
-use super::remote_payment::Paying;
 use super::test_card::{self, TestCard};
 use pos_terms::emv::luhn;
 
@@ -28,7 +30,7 @@ impl Host {
         let card = test_card::find(number).filter(|_| luhn::is_valid(number)).ok_or(FOREIGN_NUMBER)?;
         let (year, month) = (form.required("card.expiryYear")?, form.required("card.expiryMonth")?);
         let expiry = format!("{}{month}", year.get(2..).unwrap_or_default());
-        let brand = answer::brand(number);
+        let brand = brand::of(number);
         if form.get("paymentBrand").is_some_and(|named| Some(named) != brand) {
             return Err(Invalid::new("paymentBrand", "does not belong to this card number").into());
         }
@@ -36,7 +38,7 @@ impl Host {
             return Err(Invalid::new(name, "holds the card number").into());
         }
         let this_month = self.clock.now().format("%Y%m").to_string();
-        let ended = (format!("{year}{month}") < this_month).then_some(super::issuer::EXPIRED_CARD);
+        let ended = (format!("{year}{month}") < this_month).then_some(EXPIRED_CARD);
         let (checks, wrong_code) = checks(form, card);
         let declined = self.issuer.decide(number, None, None).err().or(wrong_code).or(ended);
         let mut shown = serde_json::json!({ "card": card.facts() });

@@ -1,10 +1,12 @@
 //! What the encrypted card data hold once they are decrypted: TLVs of a chip, tracks of a stripe, or what was typed;
 //! exactly that, padded with zeros, and nothing else.
 
-use super::encrypted_data::SRED_DATA;
-use super::form::Invalid;
+use super::invalid::Invalid;
 use pos_terms::emv::track2::{ServiceCode, Track2};
 use pos_terms::emv::{Tag, luhn, tag, tlv};
+
+/// The parameter that holds them.
+pub(super) const SRED_DATA: &str = "pos.encryptedSred.data";
 
 const TYPED_PAN: u32 = 0xDFA211;
 const TYPED_EXPIRY: u32 = 0xDFA214;

@@ -9,11 +9,12 @@ use chrono::{DateTime, Days, NaiveTime, Utc};
 
 use serde_json::json;
 
-use super::answer;
-use super::form::Invalid;
-use super::host::{Delivery, Host};
+use super::delivery::Delivery;
+use super::envelope;
+use super::host::Host;
+use super::invalid::Invalid;
 use super::refusal::Refusal;
-use super::server::Shared;
+use super::shared::Shared;
 use pos_gateway_model::{form, shown};
 
 /// It looks at the clock at least as often: the system's may be put forward, and nobody tells.
@@ -102,7 +103,7 @@ impl Host {
         self.turns();
         self.posted.notify_one();
         self.called.notify_one();
-        let result = answer::result("000.000.100", "successful request");
+        let result = envelope::result("000.000.100", "successful request");
         Ok(Delivery::Answer(200, json!({ "result": result })))
     }
 

@@ -1,157 +1,36 @@
-//! What goes out on the line: an answer with the time of it, half of one, silence, or a cut.
-
-use std::collections::VecDeque;
-use std::pin::Pin;
-use std::task::{Context, Poll};
+//! What becomes of a request on its line, whatever has decided that. How it goes out is in `response`.
 
 use bytes::Bytes;
-use chrono::{DateTime, Utc};
-use hyper::body::{Body, Frame, SizeHint};
-use hyper::header::{CONTENT_LENGTH, CONTENT_TYPE, HeaderValue, LOCATION};
-use hyper::{Response, StatusCode};
 
-use super::answer;
-use super::host::Delivery;
-use super::widget::Asset;
-
-/// The line is to be cut.
-#[derive(Debug, thiserror::Error)]
-#[error("the outcome of this payment cuts the line")]
-pub(super) struct CutLine;
-
-pub(super) async fn deliver(delivery: Delivery, at: DateTime<Utc>) -> Result<Response<ResponseBody>, CutLine> {
-    let mut kind = "application/json;charset=UTF-8";
-    let (status, reply) = match delivery {
-        Delivery::File(of_file, bytes) => {
-            kind = of_file;
-            (200, ResponseBody::whole(bytes))
-        }
-        Delivery::Answer(status, value) => {
-            // What is notified has its stamp already, and both are the same.
-            let value = if value.get("ndc").is_some() { value } else { answer::stamped(value, at) };
-            (status, ResponseBody::whole(answer::text(&value).into_bytes()))
-        }
-        Delivery::Raw(status, bytes) => (status, ResponseBody::whole(bytes)),
-        Delivery::Half(bytes) => return Ok(half(bytes)),
-        Delivery::Redirect(location) => {
-            let mut response = Response::new(ResponseBody::whole(Vec::new()));
-            *response.status_mut() = StatusCode::TEMPORARY_REDIRECT;
-            let location = HeaderValue::try_from(location).expect("made of what came as the request's own address");
-            response.headers_mut().insert(LOCATION, location);
-            return Ok(response);
-        }
-        Delivery::Asset(asset) => return Ok(browser_answer(asset)),
-        Delivery::Page(status, html) => return Ok(page(status, html)),
-        Delivery::SeeOther(location) => {
-            let mut response = Response::new(ResponseBody::whole(Vec::new()));
-            *response.status_mut() = StatusCode::SEE_OTHER;
-            // An address that no header can hold leads nowhere.
-            let location = HeaderValue::try_from(location).unwrap_or(HeaderValue::from_static("/"));
-            response.headers_mut().insert(LOCATION, location);
-            return Ok(response);
-        }
-        Delivery::Silence => std::future::pending().await,
-        Delivery::Cut => return Err(CutLine),
-    };
-    let mut response = Response::new(reply);
-    *response.status_mut() = StatusCode::from_u16(status).expect("only documented statuses are used");
-    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(kind));
-    Ok(response)
-}
-
-/// What a browser loads: kept by nobody, taken for what it is, and usable by any page.
-fn browser_answer(asset: Asset) -> Response<ResponseBody> {
-    const ALWAYS: [(&str, &str); 4] = [
-        ("cache-control", "no-store"),
-        ("x-content-type-options", "nosniff"),
-        ("referrer-policy", "no-referrer"),
-        ("cross-origin-resource-policy", "cross-origin"),
-    ];
-    let mut response = Response::new(ResponseBody { steps: VecDeque::new() });
-    *response.status_mut() = StatusCode::from_u16(asset.status).expect("only known statuses are used");
-    let always = ALWAYS.into_iter().map(|(name, value)| (name, value.to_owned()));
-    for (name, value) in always.chain(asset.headers) {
-        // An address that no header can hold leads nowhere.
-        if let Ok(value) = HeaderValue::try_from(value) {
-            response.headers_mut().insert(name, value);
-        }
-    }
-    if !asset.body.is_empty() {
-        response.body_mut().steps.push_back(BodyStep::Data(asset.body));
-    }
-    response
-}
-
-/// A page for a browser: it runs no script, is kept by nobody, and tells nobody where it came from.
-fn page(status: u16, html: String) -> Response<ResponseBody> {
-    const HEADERS: [(&str, &str); 5] = [
-        ("content-type", "text/html; charset=utf-8"),
-        ("content-security-policy", "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'"),
-        ("cache-control", "no-store"),
-        ("referrer-policy", "no-referrer"),
-        ("x-content-type-options", "nosniff"),
-    ];
-    let mut response = Response::new(ResponseBody::whole(html.into_bytes()));
-    *response.status_mut() = StatusCode::from_u16(status).expect("only known statuses are used");
-    for (name, value) in HEADERS {
-        response.headers_mut().insert(name, HeaderValue::from_static(value));
-    }
-    response
-}
-
-/// Announces the whole body, sends half of it and cuts the line.
-fn half(mut bytes: Vec<u8>) -> Response<ResponseBody> {
-    let announced = bytes.len();
-    bytes.truncate(announced / 2);
-    let steps = [BodyStep::Data(bytes.into()), BodyStep::Flush, BodyStep::Cut];
-    let mut response = Response::new(ResponseBody { steps: steps.into() });
-    response.headers_mut().insert(CONTENT_LENGTH, HeaderValue::from(announced));
-    response
-}
-
-/// The body of an answer.
-pub(super) struct ResponseBody {
-    steps: VecDeque<BodyStep>,
-}
-
-enum BodyStep {
-    Data(Bytes),
-    /// Lets the bytes so far go out.
-    Flush,
+/// What becomes of a request on its line.
+#[derive(Debug)]
+pub(super) enum Delivery {
+    /// An answer: HTTP status and JSON body, to be stamped with the time.
+    Answer(u16, serde_json::Value),
+    /// An answer with any body.
+    Raw(u16, Vec<u8>),
+    /// A file of this kind.
+    File(&'static str, Vec<u8>),
+    /// The head and half of the body, then the line is cut.
+    Half(Vec<u8>),
+    /// HTTP 307 to this address.
+    Redirect(String),
+    /// What the hosted widget is made of.
+    Asset(Asset),
+    /// A page: HTTP status and HTML.
+    Page(u16, String),
+    /// HTTP 303: the browser goes on to this address.
+    SeeOther(String),
+    /// Nothing; the line stays open.
+    Silence,
+    /// Nothing; the line is cut.
     Cut,
 }
 
-impl ResponseBody {
-    pub(super) fn whole(bytes: Vec<u8>) -> Self {
-        Self { steps: if bytes.is_empty() { VecDeque::new() } else { [BodyStep::Data(bytes.into())].into() } }
-    }
-}
-
-impl Body for ResponseBody {
-    type Data = Bytes;
-    type Error = CutLine;
-
-    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, CutLine>>> {
-        match self.steps.pop_front() {
-            Some(BodyStep::Data(bytes)) => Poll::Ready(Some(Ok(Frame::data(bytes)))),
-            Some(BodyStep::Flush) => {
-                cx.waker().wake_by_ref();
-                Poll::Pending
-            }
-            Some(BodyStep::Cut) => Poll::Ready(Some(Err(CutLine))),
-            None => Poll::Ready(None),
-        }
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.steps.is_empty()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        match self.steps.iter().collect::<Vec<_>>().as_slice() {
-            [] => SizeHint::with_exact(0),
-            [BodyStep::Data(bytes)] => SizeHint::with_exact(bytes.len() as u64),
-            _ => SizeHint::default(),
-        }
-    }
+/// Something for a browser.
+#[derive(Debug)]
+pub(super) struct Asset {
+    pub status: u16,
+    pub headers: Vec<(&'static str, String)>,
+    pub body: Bytes,
 }

@@ -112,9 +112,8 @@ fn words(part: &str, is_last: bool) -> Vec<Word<'_>> {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::form::PAYMENT;
-    use super::super::host_rules::HostRules;
     use super::*;
+    use crate::form::{PAYMENT, Spelling};
 
     /// The name of a field of the airline's, and where its value stands in the answer.
     fn place(passenger: usize, leg: Option<usize>) -> (String, String) {
@@ -152,7 +151,7 @@ mod tests {
             &cart.items[1].name=Tea&cart.items[1].recipient.city=Ulm&merchant.data[a.b]=x&customParameters[123]=1\
             &airline.passengers[0].legs[0].flightNumber=LH1&descriptor=Shop&shopperResultUrl=https://shop.test/r\
             &giftCard.message=Hello";
-        let form = Form::parse(body.as_bytes(), PAYMENT, HostRules::Checked).unwrap();
+        let form = Form::parse(body.as_bytes(), PAYMENT, Spelling::Usual).unwrap();
         let mut answer = json!({ "descriptor": "as it was" });
         echo(&mut answer, &form, false);
         assert_eq!(

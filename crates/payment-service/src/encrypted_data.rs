@@ -6,14 +6,15 @@
 
 use std::collections::HashMap;
 
+use super::clear_card_data::SRED_DATA;
 use super::clear_card_data::{self, ClearCard};
-use super::form::{Form, Invalid};
+use super::form::Form;
+use super::invalid::Invalid;
 use pos_keys::pin_block::{self, Malformed, Pin};
 use pos_keys::{
     Key, NotWholeBlocks, TEST_BDK_AES, TEST_BDK_PIN, TEST_BDK_SRED, ZERO_IV, ZERO_IV_16, aes_dukpt, tdes_dukpt,
 };
 
-pub(super) const SRED_DATA: &str = "pos.encryptedSred.data";
 const SRED_KSN: &str = "pos.encryptedSred.ksn";
 const PIN_DATA: &str = "pos.encryptedPin.data";
 const PIN_KSN: &str = "pos.encryptedPin.ksn";
@@ -183,12 +184,12 @@ fn ksn(form: &Form, name: &str) -> Result<Option<Ksn>, Invalid> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::host_rules::HostRules;
     use super::*;
+    use crate::form::{PAYMENT, Spelling};
 
     fn form(parameters: &[(&str, &str)]) -> Form {
         let body = parameters.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join("&");
-        Form::parse(body.as_bytes(), super::super::form::PAYMENT, HostRules::Checked).unwrap()
+        Form::parse(body.as_bytes(), PAYMENT, Spelling::Usual).unwrap()
     }
 
     fn swipe(data: &str, ksn: &str) -> EncryptedData {

@@ -7,10 +7,12 @@
 use super::balance::Balance;
 use super::booking::Draft;
 use super::books::Booking;
-use super::form::{self, Invalid};
-use super::host::{Delivery, Host, money};
+use super::delivery::Delivery;
+use super::entry::{Kind, LedgerEntry, State};
+use super::form;
+use super::host::{Host, money};
 use super::included;
-use super::ledger::{Kind, LedgerEntry, State};
+use super::invalid::Invalid;
 use super::outcomes;
 use super::refusal::{Refusal, rule};
 use pos_terms::money::Amount;

@@ -9,31 +9,35 @@
 //! table's own mark ([`Form::open_pairs`]).
 
 use std::collections::{HashMap, HashSet};
-use std::fmt;
 use std::sync::LazyLock;
 
-use super::host_rules::HostRules;
+use super::invalid::Invalid;
 use pos_gateway_model::form::{self, FormContext, Violation};
-use pos_gateway_model::{Call, Direction, Names, Parameter, all, means, named_in, shown};
+use pos_gateway_model::{Call, CharacterSet, Direction, Format, Names, Parameter, all, means, named_in, shown};
 
-/// A request that is not as documented; answered with HTTP 400.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Invalid {
-    /// The parameter, or another part of the request.
-    pub name: String,
-    /// What is wrong with it. Never its value: it may be card data.
-    pub why: String,
+/// What a letter is, where the documents may be read in two ways.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Spelling {
+    /// Hexadecimal in upper case; in names and places letters of any script.
+    #[default]
+    Usual,
+    /// Hexadecimal in any case; in names and places A to Z.
+    Literal,
 }
 
-impl Invalid {
-    pub(super) fn new(name: impl Into<String>, why: impl Into<String>) -> Self {
-        Self { name: name.into(), why: why.into() }
-    }
-}
-
-impl fmt::Display for Invalid {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.name, self.why)
+impl Spelling {
+    /// Whether a value that has this format keeps to the letter of it as well. What the agent's table takes for letters
+    /// is more than A to Z.
+    fn takes(self, format: Format, value: &str) -> bool {
+        let Format::Chars(of, ..) = format else { return true };
+        self == Self::Usual
+            || match of {
+                CharacterSet::NoDigits => value.bytes().all(|c| c.is_ascii_alphabetic()),
+                CharacterSet::LettersDigitsDot | CharacterSet::LettersDigitsSpaces | CharacterSet::LettersSpaces => {
+                    value.is_ascii()
+                }
+                _ => true,
+            }
     }
 }
 
@@ -49,25 +53,25 @@ struct Pair {
 #[derive(Default)]
 pub(super) struct Form {
     pairs: Vec<Pair>,
-    host_rules: HostRules,
+    spelling: Spelling,
 }
 
 impl Form {
     /// Decodes `application/x-www-form-urlencoded`, checks every name and value against the table, and what fields
     /// demand of each other. What must be there is asked for by [`Form::required`] and [`Form::complete`].
-    pub(super) fn parse(encoded: &[u8], taken: &AcceptedParameters, host_rules: HostRules) -> Result<Self, Invalid> {
+    pub(super) fn parse(encoded: &[u8], taken: &AcceptedParameters, spelling: Spelling) -> Result<Self, Invalid> {
         let pairs = form::decode(encoded).map_err(|wrong| match wrong.name.as_str() {
             "form" => Invalid::new("body", wrong.problem),
             _ => Invalid::new(wrong.name, wrong.problem),
         })?;
-        Self::from_pairs(pairs, taken, host_rules)
+        Self::from_pairs(pairs, taken, spelling)
     }
 
     /// The same of pairs that are decoded already: those of several forms together, as of a checkout and its shopper.
     pub(super) fn from_pairs(
         pairs: Vec<(String, String)>,
         taken: &AcceptedParameters,
-        host_rules: HostRules,
+        spelling: Spelling,
     ) -> Result<Self, Invalid> {
         let mut secrets = Vec::with_capacity(pairs.len());
         let mut seen = HashSet::with_capacity(pairs.len());
@@ -75,11 +79,11 @@ impl Form {
             if !seen.insert(name.as_str()) {
                 return Err(Invalid::new(shown(name), "sent twice"));
             }
-            secrets.push(check(name, value, taken, host_rules)?);
+            secrets.push(check(name, value, taken, spelling)?);
         }
         first(form::broken(&pairs, &taken.context()))?;
         let pairs = pairs.into_iter().zip(secrets).map(|((name, value), secret)| Pair { name, value, secret });
-        Ok(Self { host_rules, pairs: pairs.collect() })
+        Ok(Self { spelling, pairs: pairs.collect() })
     }
 
     /// Whether everything is there that the table requires of the groups that are used.
@@ -98,9 +102,9 @@ impl Form {
     }
 
     /// What was parsed before, without looking at it again.
-    pub(super) fn of(pairs: Vec<(String, String)>, host_rules: HostRules) -> Self {
+    pub(super) fn of(pairs: Vec<(String, String)>, spelling: Spelling) -> Self {
         let pairs = pairs.into_iter().map(|(name, value)| Pair { name, value, secret: false }).collect();
-        Self { pairs, host_rules }
+        Self { pairs, spelling }
     }
 
     /// The value of a parameter.
@@ -126,7 +130,7 @@ impl Form {
     /// The bytes of a parameter in hex, whose letters must be upper case; the interface's letter is silent about that.
     pub(super) fn hex(&self, name: &str) -> Result<Option<Vec<u8>>, Invalid> {
         let Some(value) = self.get(name) else { return Ok(None) };
-        if !self.host_rules.is_literal() && value.bytes().any(|c| c.is_ascii_lowercase()) {
+        if self.spelling == Spelling::Usual && value.bytes().any(|c| c.is_ascii_lowercase()) {
             return Err(Invalid::new(name, "hex digits A to F must be upper case"));
         }
         hex::decode(value).map(Some).map_err(|_| Invalid::new(name, "not an even number of hex digits"))
@@ -331,7 +335,7 @@ static ROWS: LazyLock<HashMap<&str, HashMap<String, Parameter>>> = LazyLock::new
 });
 
 /// Whether the value of a parameter that may be sent must be kept secret.
-fn check(name: &str, value: &str, taken: &AcceptedParameters, host_rules: HostRules) -> Result<bool, Invalid> {
+fn check(name: &str, value: &str, taken: &AcceptedParameters, spelling: Spelling) -> Result<bool, Invalid> {
     let known = match ROWS.get(taken.call.as_str()).and_then(|rows| rows.get(name)) {
         Some(row) => Ok(*row),
         None => named_in(name, &NAMES, Direction::Request, taken.call),
@@ -342,7 +346,7 @@ fn check(name: &str, value: &str, taken: &AcceptedParameters, host_rules: HostRu
         return Err(Invalid::new(shown(name), format!("not a parameter of this request: {why}")));
     }
     let format = known.format_of(name);
-    if format.fits(value) && host_rules.takes(format, value) {
+    if format.fits(value) && spelling.takes(format, value) {
         Ok(known.row.secret)
     } else {
         Err(Invalid::new(shown(name), format!("must be {format}")))
@@ -354,7 +358,7 @@ mod tests {
     use super::*;
 
     fn wrong(body: &str) -> String {
-        match Form::parse(body.as_bytes(), PAYMENT, HostRules::Checked) {
+        match Form::parse(body.as_bytes(), PAYMENT, Spelling::Usual) {
             Ok(_) => panic!("{body} was taken"),
             Err(invalid) => invalid.to_string(),
         }
@@ -363,7 +367,7 @@ mod tests {
     #[test]
     fn decodes_percent_plus_and_utf8() {
         let form =
-            Form::parse("descriptor=Caf%C3%A9+%26+co&amount=12.34".as_bytes(), PAYMENT, HostRules::Checked).unwrap();
+            Form::parse("descriptor=Caf%C3%A9+%26+co&amount=12.34".as_bytes(), PAYMENT, Spelling::Usual).unwrap();
         assert_eq!(form.get("descriptor"), Some("Café & co"));
         assert_eq!(form.names(), ["descriptor", "amount"]);
     }
@@ -400,7 +404,7 @@ mod tests {
         let form = Form::parse(
             b"pos.iccDataRequest=9F02&pos.encryptedSred.data=9f02&pos.encryptedSred.ksn=9F0",
             PAYMENT,
-            HostRules::Checked,
+            Spelling::Usual,
         )
         .unwrap();
         assert_eq!(form.hex("pos.iccDataRequest").unwrap().unwrap(), [0x9F, 0x02]);
@@ -421,25 +425,36 @@ mod tests {
             let said = wrong(body);
             assert!(said.starts_with(says) && !said.contains("4111"), "{body}: {said}");
         }
-        assert!(Form::parse(b"customParameters[a.b_c]=anything", PAYMENT, HostRules::Checked).is_ok());
+        assert!(Form::parse(b"customParameters[a.b_c]=anything", PAYMENT, Spelling::Usual).is_ok());
         let form = b"shipping.city=Bonn&card.number=4111111111111111&card.cvv=123";
-        let form = Form::parse(form, PAYMENT, HostRules::Checked).unwrap();
+        let form = Form::parse(form, PAYMENT, Spelling::Usual).unwrap();
         assert_eq!(form.open_pairs().collect::<Vec<_>>(), [("shipping.city", "Bonn")]);
         assert!(form.complete(PAYMENT).unwrap_err().to_string().starts_with("amount: required and not sent"));
     }
 
     #[test]
     fn the_query_has_formats_and_rules_of_its_own() {
-        assert!(Form::parse(b"limit=99", QUERY, HostRules::Checked).is_err());
+        assert!(Form::parse(b"limit=99", QUERY, Spelling::Usual).is_err());
         assert!(
-            Form::parse(
-                b"limit=100&date.from=2026-01-01+00:00:00&date.to=2026-01-02+00:00:00",
-                QUERY,
-                HostRules::Checked
-            )
-            .is_ok()
+            Form::parse(b"limit=100&date.from=2026-01-01+00:00:00&date.to=2026-01-02+00:00:00", QUERY, Spelling::Usual)
+                .is_ok()
         );
         let both = b"merchantTransactionId=a&date.from=2026-01-01+00:00:00&date.to=2026-01-02+00:00:00";
-        assert!(Form::parse(both, QUERY, HostRules::Checked).is_err());
+        assert!(Form::parse(both, QUERY, Spelling::Usual).is_err());
+    }
+
+    #[test]
+    fn letters_are_a_to_z_where_the_interface_says_letters() {
+        let place = Format::Chars(CharacterSet::LettersDigitsDot, 1, 50);
+        for (spelling, value, takes) in [
+            (Spelling::Literal, "Bayern", true),
+            (Spelling::Literal, "Thüringen", false),
+            (Spelling::Usual, "Thüringen", true),
+        ] {
+            assert_eq!(spelling.takes(place, value), takes, "{spelling:?} {value}");
+        }
+        let town = Format::Chars(CharacterSet::NoDigits, 1, 80);
+        assert!(!Spelling::Literal.takes(town, "St. Gallen") && Spelling::Usual.takes(town, "St. Gallen"));
+        assert!(Spelling::Literal.takes(Format::Chars(CharacterSet::Text, 1, 80), "Zürich"));
     }
 }

@@ -8,13 +8,14 @@ use serde_json::json;
 
 use super::answer::CheckLetters;
 use super::balance::Balance;
-use super::form::{Form, Invalid};
+use super::declined::Declined;
+use super::entry::{Kind, State};
+use super::form::Form;
 use super::host::Host;
-use super::issuer::Declined;
-use super::ledger::{Kind, State};
-use super::means::Method;
+use super::invalid::Invalid;
+use super::method::Method;
+use super::paying::Paying;
 use super::refusal::{Refusal, rule};
-use super::remote_payment::Paying;
 use pos_terms::money::Amount;
 
 /// Number, PIN and what it was sold for, in cents.

@@ -5,7 +5,7 @@
 //! |---|---|---|---|
 //! | what the state of a payment does not allow | refused | booked, each time it is asked | refused |
 //! | a follow-up of a payment that nobody knows | 404 | booked | 404 |
-//! | a `merchantTransactionId` that was used | taken | taken | refused: [`USED`] |
+//! | a `merchantTransactionId` that was used | taken | taken | refused: `refusal::USED` |
 //! | `referencedId` | in answers | in answers | in webhooks only, so never |
 //! | `amount` in answers | text | text | text or number, by the payment's id |
 //! | `pos.iccDataResponse` | upper case | upper case | upper or lower case, by the payment's id |
@@ -32,8 +32,7 @@ use hyper::Method;
 use hyper::header::{HOST, HeaderMap};
 use serde_json::{Value, json};
 
-use super::refusal::{Refusal, rule};
-use pos_gateway_model::{CharacterSet, Format};
+use super::form::Spelling;
 
 /// How strictly the host checks and answers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -46,11 +45,6 @@ pub enum HostRules {
     /// Nothing that the interface does not say, and all that it says.
     Literal,
 }
-
-/// A reference that was used (behaviour: Basic payment parameters, "should be unique"). Which code says so is not
-/// documented.
-pub(super) const USED: Refusal =
-    rule("merchantTransactionId", "700.300.700", "this merchantTransactionId was used before");
 
 /// What a redirect puts before the path, or behind the query.
 const AGAIN_PATH: &str = "/again";
@@ -108,18 +102,9 @@ impl HostRules {
         if self.is_literal() && digit(id, 1).is_multiple_of(2) { upper.to_ascii_lowercase() } else { upper.to_owned() }
     }
 
-    /// Whether a value that has this format keeps to the letter of it as well. What the agent's table takes for letters
-    /// is more than A to Z.
-    pub(super) fn takes(self, format: Format, value: &str) -> bool {
-        let Format::Chars(of, ..) = format else { return true };
-        !self.is_literal()
-            || match of {
-                CharacterSet::NoDigits => value.bytes().all(|c| c.is_ascii_alphabetic()),
-                CharacterSet::LettersDigitsDot | CharacterSet::LettersDigitsSpaces | CharacterSet::LettersSpaces => {
-                    value.is_ascii()
-                }
-                _ => true,
-            }
+    /// How it takes letters.
+    pub(super) fn spelling(self) -> Spelling {
+        if self.is_literal() { Spelling::Literal } else { Spelling::Usual }
     }
 
     /// A request as it was meant, without what a redirect of ours put there.
@@ -242,21 +227,5 @@ mod tests {
         assert!(!HostRules::Literal.arrived("/v1/payments", "limit=again=1").again);
         let post = HostRules::Literal.arrived("/v1/payments", "");
         assert!((0..9).filter_map(|_| redirects.next(&Method::POST, post, &headers)).all(|to| !to.contains('?')));
-    }
-
-    #[test]
-    fn letters_are_a_to_z_where_the_interface_says_letters() {
-        let place = Format::Chars(CharacterSet::LettersDigitsDot, 1, 50);
-        for (host_rules, value, takes) in [
-            (HostRules::Literal, "Bayern", true),
-            (HostRules::Literal, "Thüringen", false),
-            (HostRules::Checked, "Thüringen", true),
-            (HostRules::Permissive, "Thüringen", true),
-        ] {
-            assert_eq!(host_rules.takes(place, value), takes, "{host_rules:?} {value}");
-        }
-        let town = Format::Chars(CharacterSet::NoDigits, 1, 80);
-        assert!(!HostRules::Literal.takes(town, "St. Gallen") && HostRules::Checked.takes(town, "St. Gallen"));
-        assert!(HostRules::Literal.takes(Format::Chars(CharacterSet::Text, 1, 80), "Zürich"));
     }
 }

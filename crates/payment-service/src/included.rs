@@ -5,7 +5,8 @@
 //! amount in another currency has both of its fields, and its currency is another one; a payout (PAYMENT) goes to the
 //! card (CD), a funding (FUNDING) comes from it (DB, PA). A bank without rules asks for none of it.
 
-use super::form::{Form, Invalid};
+use super::form::Form;
+use super::invalid::Invalid;
 use pos_terms::money::{Amount, Currency};
 
 const PROCESSING: &str = "transactionProcessingCode";
@@ -81,15 +82,14 @@ fn in_minor(name: &str, text: &str, currency: Currency) -> Result<u64, Invalid> 
 
 #[cfg(test)]
 mod tests {
-    use super::super::form::PAYMENT;
-    use super::super::host_rules::HostRules;
     use super::*;
+    use crate::form::{PAYMENT, Spelling};
 
     #[test]
     fn parts_are_inside_of_the_amount_and_pairs_come_together() {
         let amount = Amount::from_minor(1000, Currency::from_code("EUR").unwrap()).unwrap();
         let says = |more: &str| {
-            let form = Form::parse(more.as_bytes(), PAYMENT, HostRules::Checked).unwrap();
+            let form = Form::parse(more.as_bytes(), PAYMENT, Spelling::Usual).unwrap();
             check(&form, amount).map_err(|why| why.to_string())
         };
         let seller = |n: u8, amount: &str| format!("marketPlace.sellers[{n}].amount={amount}");

@@ -6,9 +6,11 @@
 
 use super::balance::Balance;
 use super::booking::Draft;
-use super::form::{self, Form, Invalid};
-use super::host::{Delivery, Host, money};
-use super::ledger::{Kind, LedgerEntry, State};
+use super::delivery::Delivery;
+use super::entry::{Kind, LedgerEntry, State};
+use super::form::{self, Form};
+use super::host::{Host, money};
+use super::invalid::Invalid;
 use super::means::Means;
 use super::refusal::{Refusal, rule};
 use pos_terms::money::Amount;

@@ -6,7 +6,8 @@
 
 use std::collections::HashSet;
 
-use super::form::Invalid;
+use super::declined::{Declined, EXPIRED_CARD};
+use super::invalid::Invalid;
 use super::test_card::{self, CardStatus};
 use pos_keys::cryptogram::{self, CSU_APPROVED, CSU_DECLINED};
 use pos_keys::issuer_script::{PIN_UNBLOCK, ScriptKey};
@@ -14,19 +15,10 @@ use pos_keys::pin_block::{Malformed, Pin};
 use pos_keys::{TEST_IMK_AC, TEST_IMK_SMI};
 use pos_terms::emv::{Tag, tag, tlv};
 
-/// Why an issuer declines.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Declined {
-    pub code: &'static str,
-    pub description: &'static str,
-    pub arc: [u8; 2],
-}
-
 const UNKNOWN_CARD: Declined =
     Declined { code: "800.100.151", description: "transaction declined (invalid card)", arc: *b"14" };
 const LOST_CARD: Declined =
     Declined { code: "800.100.165", description: "transaction declined (card lost)", arc: *b"41" };
-pub(super) const EXPIRED_CARD: Declined = Declined { code: "100.100.303", description: "card expired", arc: *b"54" };
 const PIN_TRIES_EXCEEDED: Declined =
     Declined { code: "800.100.161", description: "transaction declined (too many invalid tries)", arc: *b"75" };
 const WRONG_PIN: Declined = Declined {

@@ -25,16 +25,20 @@
 //! in the heads of the modules and, all together, in the manual ("Simulate: What the gateway assumes").
 //!
 //! ```text
-//!  server ─▶ route ─▶ form (encoding, names, formats) ─▶ host ─▶ encrypted_data, clear_card_data (DUKPT)
+//!  server ─▶ route ─▶ form (encoding, names, formats) ─▶ payment ─▶ encrypted_data, clear_card_data (DUKPT)
 //!  (TLS)     (token,         ▲                             │        ─▶ issuer (PIN, ARQC, ARPC), address_and_code
-//!            path,           │ parameter table             │ follow_up, increment, registration, standing_instruction,
-//!            throttle)                                     │ query; balance: what is left of a payment
+//!            path,           │ parameter table             │ follow_up, increment, registration, stored_payment,
+//!            throttle)                                     │ standing_instruction, query; balance: what is left
 //!                                                          │ remote_payment ─▶ means: card_not_present,
 //!                                                          │   bank_account, token_account, virtual_account, wallet,
 //!                                                          │   gift_card; included, secure ─▶ redirect ◀─ page
 //!                                                          ▼
-//!  delivery ◀── answer (JSON), or a fault of outcomes ◀─ booking ─▶ books (SQLite) ─▶ ledger (a copy, for tests)
+//!  response ◀── answer (JSON), or a fault of outcomes ◀─ booking ─▶ books (SQLite) ─▶ ledger (a copy, for tests)
 //! ```
+//!
+//! The files stand in layers, and none knows one above it: values (`form`, `entry`, `delivery`, `outcomes`), what is
+//! kept (`books`, `checkout`, `webhook/queue`), `host` with its memory, `booking`, a file for each request, then
+//! `route` and `server`.
 //!
 //! | request | what it does |
 //! |---|---|
@@ -58,14 +62,14 @@
 //! | what happens | where |
 //! |---|---|
 //! | a request comes | `server.rs` `handle`, `route.rs` `authorized`, `route` |
-//! | its form is read as the documents say | `form.rs` `parse`, `host.rs` `payment` |
+//! | its form is read as the documents say | `form.rs` `parse`, `payment.rs` `payment` |
 //! | the card data are decrypted, each key once | `encrypted_data.rs` `open`, `clear_card_data.rs` `read_card` |
 //! | the bank decides about card, cryptogram and PIN | `issuer.rs` `decide` |
 //! | the cents of the amount choose what goes wrong | `outcomes.rs` `for_amount` |
 //! | how strictly the host checks | `host_rules.rs` |
 //! | a capture, refund or reversal; a question | `follow_up.rs` `follow_up`, `query.rs` `query` |
 //! | it is booked | `booking.rs` `book`, `books.rs` `enter` |
-//! | it is answered | `answer.rs` `payment`, `delivery.rs` `deliver` |
+//! | it is answered | `answer.rs` `payment`, `response.rs` `deliver` |
 //!
 //! ```no_run
 //! # async fn test() -> std::io::Result<()> {
@@ -84,6 +88,7 @@ mod balance;
 mod bank_account;
 mod booking;
 mod books;
+mod brand;
 mod card_not_present;
 mod certificate;
 mod checkout;
@@ -91,9 +96,14 @@ mod clear_card_data;
 mod clock;
 mod clockwork;
 mod counters;
+mod customer_acts;
+mod database;
+mod declined;
 mod delivery;
 mod echo;
 mod encrypted_data;
+mod entry;
+mod envelope;
 mod follow_up;
 mod form;
 mod gift_card;
@@ -101,12 +111,18 @@ mod host;
 mod host_rules;
 mod included;
 mod increment;
+mod invalid;
 mod issuer;
 mod ledger;
+mod masked_card;
 mod means;
 mod measured_stream;
+mod method;
+mod options;
 pub mod outcomes;
 mod page;
+mod paying;
+mod payment;
 pub mod provider;
 mod query;
 mod redirect;
@@ -116,12 +132,15 @@ mod registration;
 mod registration_book;
 mod remote_payment;
 mod reports;
+mod response;
 mod route;
 mod schedule;
 mod secure;
 mod server;
 mod settlement;
+mod shared;
 mod standing_instruction;
+mod stored_payment;
 mod test_card;
 mod throttle;
 mod token_account;
@@ -132,7 +151,6 @@ mod widget;
 
 use std::io;
 use std::net::SocketAddr;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -142,96 +160,24 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 use tokio_rustls::TlsAcceptor;
 
+use checkout::reminder;
+use webhook::post;
+
 pub use certificate::{Certificate, Demand};
 pub use counters::{GatewayCounters, PaymentTimes, WireEvent};
+pub use entry::{Kind, LedgerEntry, State};
 pub use host_rules::HostRules;
-pub use ledger::{Kind, Ledger, LedgerEntry, State};
-pub use means::Method;
+pub use ledger::Ledger;
+pub use method::Method;
+pub use options::{Mode, Options};
 pub use outcomes::Outcome;
 pub use schedule::Timetable;
-pub use settlement::help as disputes_help;
 
-use pos_terms::money::Currency;
-
-/// How to start a gateway.
-#[derive(Clone, Debug)]
-pub struct Options {
-    /// Where to listen; port 0 takes a free one.
-    pub listen: SocketAddr,
-    /// The only access token that is let in.
-    pub token: String,
-    /// The only `entityId` that is served, 32 lower-case hex digits.
-    pub entity_id: String,
-    /// What is wrong with the server's certificate.
-    pub certificate: Certificate,
-    /// A name or an address more in the server's certificate, by which another machine calls it.
-    pub name: Option<String>,
-    /// What it asks of a client beyond the usual.
-    pub demand: Demand,
-    /// The authority (PEM) that shops' certificates are signed by, for calls to them over HTTPS.
-    pub shop_ca: Option<String>,
-    /// How much is checked.
-    pub mode: Mode,
-    /// How strictly it checks and answers.
-    pub host_rules: HostRules,
-    /// The file of the books; without one they are in memory.
-    pub ledger: Option<PathBuf>,
-    /// Requests in a second of its clock; more are throttled.
-    pub throttle: Option<u32>,
-    /// What its clock shows at the start; without it the system's time.
-    pub clock: Option<DateTime<Utc>>,
-    /// How long it waits before each answer.
-    pub delay: Duration,
-    /// The currency of the merchant's account, in which it settles.
-    pub settlement_currency: Currency,
-    /// Where the file of each settlement date is written at the end of the day before; it must be there.
-    pub settlement_folder: Option<PathBuf>,
-    /// URLs that are told what happens.
-    pub webhooks: Vec<String>,
-    /// The key by which the notifications to them are encrypted, 64 hex digits; without it they are plain JSON.
-    pub webhook_key: Option<String>,
-    /// The authorities that their servers' certificates must be of, PEM; without it the system's.
-    pub webhook_ca: Option<String>,
-    /// How long one of them may take to answer.
-    pub webhook_timeout: Duration,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self {
-            listen: SocketAddr::from(([127, 0, 0, 1], 0)),
-            token: "c2ltdWxhdGVkLWFjY2Vzcy10b2tlbg".to_owned(),
-            entity_id: "8ac7a4c97ba4e2d5017ba6b1c2d30a51".to_owned(),
-            certificate: Certificate::Good,
-            name: None,
-            demand: Demand::default(),
-            shop_ca: None,
-            mode: Mode::Checked,
-            host_rules: HostRules::Checked,
-            ledger: None,
-            throttle: None,
-            clock: None,
-            delay: Duration::ZERO,
-            settlement_currency: Currency::from_code("EUR").expect("ISO 4217 has it"),
-            settlement_folder: None,
-            webhooks: Vec::new(),
-            webhook_key: None,
-            webhook_ca: None,
-            webhook_timeout: Duration::from_secs(10),
-        }
-    }
-}
-
-/// How much the gateway does for an answer.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Mode {
-    /// Everything: opens, verifies, chooses an outcome.
-    #[default]
-    Checked,
-    /// For benchmarks: reads the form, approves, answers the chip with 8A alone. No keys, no outcomes.
-    Fast,
-    /// For benchmarks: reads the request and answers the same bytes to all. The floor of this HTTP server.
-    Constant,
+/// What chooses what happens, as text for `--help`: the cents of an amount, test cards, gift cards, and the cents again
+/// for the settlement files.
+#[must_use]
+pub fn help() -> String {
+    outcomes::help() + &test_card::help() + &gift_card::help() + &settlement::help()
 }
 
 /// A running gateway. It ends when this is dropped.
@@ -239,7 +185,7 @@ pub struct Gateway {
     address: SocketAddr,
     ca_pem: String,
     options: Arc<Options>,
-    shared: Arc<server::Shared>,
+    shared: Arc<shared::Shared>,
     control: mpsc::Sender<server::Control>,
     task: JoinHandle<()>,
     clockwork: JoinHandle<()>,
@@ -256,14 +202,14 @@ pub async fn start(options: Options) -> io::Result<Gateway> {
     let address = listener.local_addr()?;
     let base_url = format!("https://{}:{}/", options.name.as_deref().unwrap_or("localhost"), address.port());
     let options = Arc::new(options);
-    let shared = Arc::new(server::Shared::new(Arc::clone(&options), base_url).map_err(|why| unusable(&options, &why))?);
+    let shared = Arc::new(shared::Shared::new(Arc::clone(&options), base_url).map_err(|why| unusable(&options, &why))?);
     let (control, orders) = mpsc::channel(1);
-    let remind = checkout::remind_shops(Arc::clone(&shared), checkout::trust(options.shop_ca.as_deref())?);
+    let remind = reminder::remind_shops(Arc::clone(&shared), reminder::trust(options.shop_ca.as_deref())?);
     let serve = server::serve(listener, address, TlsAcceptor::from(tls), Arc::clone(&shared), orders);
     shared.host().register_options().map_err(|why| io::Error::new(io::ErrorKind::InvalidInput, why))?;
     // Most gateways tell nobody: then the system's authorities need not be read.
-    let client = if options.webhooks.is_empty() { None } else { Some(webhook::client(&options)?) };
-    let postman = tokio::spawn(webhook::run(Arc::clone(&shared), Arc::clone(&options), client));
+    let client = if options.webhooks.is_empty() { None } else { Some(post::client(&options)?) };
+    let postman = tokio::spawn(post::run(Arc::clone(&shared), Arc::clone(&options), client));
     let clockwork = tokio::spawn(clockwork::run(Arc::clone(&shared)));
     let both = async {
         tokio::select! {

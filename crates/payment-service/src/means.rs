@@ -15,62 +15,8 @@
 //! are the words on one that is bought, and no means; what a wallet has decrypted is the wallet's, although it comes as
 //! `card.*`.
 
-use super::form::{Form, Invalid};
-
-/// A means of payment, as it stands in the query's `paymentMethods`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Method {
-    /// A card.
-    #[default]
-    Card,
-    /// A bank account that is debited.
-    DirectDebit,
-    /// A bank account that gets money.
-    CreditTransfer,
-    /// The customer transfers money at the bank's page.
-    OnlineTransfer,
-    /// A card's token from outside.
-    ExternalToken,
-    /// A card's token of its network.
-    NetworkToken,
-    /// An account at a provider.
-    VirtualAccount,
-    /// A mobile wallet.
-    Wallet,
-    /// A gift card.
-    GiftCard,
-}
-
-impl Method {
-    /// All of them.
-    pub const ALL: [Self; 9] = [
-        Self::Card,
-        Self::DirectDebit,
-        Self::CreditTransfer,
-        Self::OnlineTransfer,
-        Self::ExternalToken,
-        Self::NetworkToken,
-        Self::VirtualAccount,
-        Self::Wallet,
-        Self::GiftCard,
-    ];
-
-    /// Its code in `paymentMethods`.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Card => "CC",
-            Self::DirectDebit => "DD",
-            Self::CreditTransfer => "CT",
-            Self::OnlineTransfer => "OT",
-            Self::ExternalToken => "ET",
-            Self::NetworkToken => "NT",
-            Self::VirtualAccount => "VA",
-            Self::Wallet => "WA",
-            Self::GiftCard => "PP",
-        }
-    }
-}
+use super::form::Form;
+use super::invalid::Invalid;
 
 /// Which data a form holds to pay with.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -156,12 +102,11 @@ impl Means {
 
 #[cfg(test)]
 mod tests {
-    use super::super::form::PAYMENT;
-    use super::super::host_rules::HostRules;
     use super::*;
+    use crate::form::{PAYMENT, Spelling};
 
     fn means(body: &str) -> Result<Option<Means>, String> {
-        let form = Form::parse(body.as_bytes(), PAYMENT, HostRules::Checked).map_err(|why| why.to_string())?;
+        let form = Form::parse(body.as_bytes(), PAYMENT, Spelling::Usual).map_err(|why| why.to_string())?;
         Means::of(&form).map_err(|why| why.to_string())
     }
 

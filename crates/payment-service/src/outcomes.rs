@@ -5,9 +5,7 @@
 
 use std::fmt::Write as _;
 
-use super::gift_card;
 use super::host_rules::HostRules;
-use super::test_card;
 
 /// What happens to one request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -185,8 +183,7 @@ impl Outcome {
 }
 
 /// The table as text, for `--help`.
-#[must_use]
-pub fn help() -> String {
+pub(super) fn help() -> String {
     let mut text = String::from("The cents of an amount choose what happens; any others approve:\n");
     for (cents, _, what) in TABLE.iter().chain(REVERSALS) {
         let _ = writeln!(text, "  .{cents:02}  {what}");
@@ -201,8 +198,6 @@ pub fn help() -> String {
          Billing address of every test card: billing.street1=1 Test Street, billing.postcode=12345; security code 123, of an\n\
          American-express-type card 1234.\n\n",
     );
-    text.push_str(&test_card::help());
-    text.push_str(&gift_card::help());
     text
 }
 

@@ -11,9 +11,11 @@
 use serde_json::Value;
 use subtle::ConstantTimeEq;
 
-use super::host::{Delivery, Host};
-use super::ledger::State;
-use super::redirect::{Act, Acted, PASSWORD, PageEnd, PageKind, Redirect, TOKEN};
+use super::customer_acts::{Act, Acted};
+use super::delivery::Delivery;
+use super::entry::State;
+use super::host::Host;
+use super::redirect::{PASSWORD, PageEnd, PageKind, Redirect, TOKEN};
 use super::refusal::Refusal;
 use super::route::RouteRequest;
 use pos_gateway_model::form;

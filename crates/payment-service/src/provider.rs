@@ -21,8 +21,8 @@ use ring::hmac;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::answer;
-use super::host::Delivery;
+use super::delivery::Delivery;
+use super::refusal;
 use super::test_card::{self, TestCard};
 use pos_gateway_model::form;
 
@@ -143,7 +143,7 @@ pub(super) const PATH: &str = "/provider/";
 
 /// Serves a request to a provider.
 pub(super) fn serve(path: &str, query: &str) -> Delivery {
-    let Ok(asked) = form::decode(query.as_bytes()) else { return answer::not_found() };
+    let Ok(asked) = form::decode(query.as_bytes()) else { return refusal::not_found() };
     let get = |name: &str| asked.iter().find(|(known, _)| known == name).map_or("", |(_, value)| value.as_str());
     let made = match path.strip_prefix(PATH) {
         Some("account-token") => {
@@ -159,7 +159,7 @@ pub(super) fn serve(path: &str, query: &str) -> Delivery {
             wallet_token(get("wallet"), get("number"), get("expiry"), get("amount"), get("currency"))
                 .map(|token| json!({ "paymentToken": token }))
         }
-        _ => return answer::not_found(),
+        _ => return refusal::not_found(),
     };
     made.map_or_else(
         || {

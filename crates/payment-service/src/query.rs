@@ -5,10 +5,12 @@
 
 use chrono::NaiveDateTime;
 
-use super::answer;
 use super::books::SearchFilter;
-use super::form::{self, Form, Invalid};
-use super::host::{Delivery, Host};
+use super::delivery::Delivery;
+use super::envelope;
+use super::form::{self, Form};
+use super::host::Host;
+use super::invalid::Invalid;
 use super::refusal::Refusal;
 
 /// Transactions in an answer, unless the query says how many (behaviour: Limits).
@@ -17,17 +19,17 @@ const LIMIT: u32 = 100;
 impl Host {
     /// `GET /v1/payments/{id}`.
     pub(super) fn retrieve(&mut self, id: &str, query: &[u8]) -> Result<Delivery, Refusal> {
-        self.check_entity(&Form::parse(query, form::RETRIEVAL, self.host_rules())?, false)?;
+        self.check_entity(&Form::parse(query, form::RETRIEVAL, self.spelling())?, false)?;
         let booking = self.books.find(id)?.ok_or(Refusal::NotFound)?;
         let payment = self.ask(booking)?.ok_or(Refusal::NotFound)?;
         // Each request has a stamp of its own.
-        Ok(Delivery::Answer(200, answer::stamped(payment, self.clock.now())))
+        Ok(Delivery::Answer(200, envelope::stamped(payment, self.clock.now())))
     }
 
     /// `GET /v1/query` by its query string, `POST /v1/query` by its body: which of them is not documented. What is
     /// found stands in the order of its time, and behind it what follows it.
     pub(super) fn query(&mut self, asked: &[u8]) -> Result<Delivery, Refusal> {
-        let form = Form::parse(asked, form::QUERY, self.host_rules())?;
+        let form = Form::parse(asked, form::QUERY, self.spelling())?;
         self.check_entity(&form, true)?;
         let time = |name: &str| form.get(name).map(|text| NaiveDateTime::parse_from_str(text, "%Y-%m-%d %H:%M:%S"));
         let frame = match (time("date.from"), time("date.to")) {
@@ -62,10 +64,10 @@ impl Host {
         // A stored card is of the query's type RG.
         let wants_them = form.get("paymentTypes").is_none_or(|list| list.split(',').any(|kind| kind == "RG"));
         for id in self.books.registered_as(reference.filter(|_| wants_them).unwrap_or_default())? {
-            let (code, description, _) = answer::approved(None);
+            let (code, description, _) = envelope::approved(None);
             payments.push(serde_json::json!({ "id": id, "paymentType": "RG",
-                "merchantTransactionId": reference, "result": answer::result(code, description) }));
+                "merchantTransactionId": reference, "result": envelope::result(code, description) }));
         }
-        Ok(answer::list(payments))
+        Ok(envelope::list(payments))
     }
 }

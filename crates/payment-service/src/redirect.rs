@@ -16,16 +16,13 @@ use chrono::{DateTime, TimeDelta, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::answer::{self, new_id, result};
-use super::form::{Form, Invalid};
-use super::host::Host;
-use super::ledger::State;
-use super::webhook::Action;
+use super::entry::State;
+use super::envelope::{new_id, result};
+use super::form::Form;
+use super::invalid::Invalid;
 
 /// How long a page waits for its customer.
 const LIFE: TimeDelta = TimeDelta::minutes(30);
-/// The wrong passwords that end an authentication.
-const MOST_TRIES: u8 = 3;
 /// The one-time password of every test card.
 pub(super) const PASSWORD: &str = "1234";
 /// What the page is told by the request that was answered.
@@ -173,7 +170,7 @@ impl Redirect {
     }
 
     /// What became of the payment when the page ended so.
-    fn settled(&self, end: PageEnd) -> Settlement {
+    pub(super) fn settled(&self, end: PageEnd) -> Settlement {
         let Some((code, description)) = end.result() else { return self.settlement.clone() };
         let mut answer = self.settlement.answer.clone();
         for name in ["registration", "registrationId", "standingInstruction", "risk"] {
@@ -190,82 +187,6 @@ impl Redirect {
 
 /// Code and description while nobody has acted.
 pub(super) const PENDING: (&str, &str) = ("000.200.000", "transaction pending");
-
-/// What the customer does on a page.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Act<'a> {
-    Pay,
-    Cancel,
-    /// As if the time were over.
-    LetExpire,
-    Password(&'a str),
-}
-
-/// What a page says then.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Acted {
-    /// It is settled; the browser goes back to the shop.
-    Settled,
-    /// The password was wrong, and may be tried again.
-    TryAgain,
-    /// It had ended before.
-    EndedBefore,
-}
-
-impl Host {
-    /// Lets the customer act on a page. What has ended stays as it is.
-    pub(super) fn act(&mut self, page: &mut Redirect, act: Act<'_>) -> rusqlite::Result<Acted> {
-        self.expire(page)?;
-        if page.end.is_some() {
-            return Ok(Acted::EndedBefore);
-        }
-        let end = match act {
-            Act::Pay => PageEnd::Done,
-            Act::Cancel => PageEnd::Cancelled,
-            Act::LetExpire => PageEnd::Expired,
-            Act::Password(PASSWORD) => PageEnd::Done,
-            Act::Password(_) => {
-                page.tries += 1;
-                self.books.tried(&page.id, page.tries)?;
-                if page.tries < MOST_TRIES {
-                    return Ok(Acted::TryAgain);
-                }
-                PageEnd::Refused
-            }
-        };
-        self.end(page, end)?;
-        Ok(Acted::Settled)
-    }
-
-    /// Ends a page whose time is over.
-    pub(super) fn expire(&mut self, page: &mut Redirect) -> rusqlite::Result<()> {
-        if page.end.is_none() && self.clock.now().timestamp() > page.until {
-            self.end(page, PageEnd::Expired)?;
-        }
-        Ok(())
-    }
-
-    /// Ends every page whose time is over.
-    pub(super) fn expire_due(&mut self) -> rusqlite::Result<()> {
-        for mut page in self.books.expired_redirects(self.clock.now().timestamp())? {
-            self.expire(&mut page)?;
-        }
-        Ok(())
-    }
-
-    fn end(&mut self, page: &mut Redirect, end: PageEnd) -> rusqlite::Result<()> {
-        let mut settled = page.settled(end);
-        let stamped = answer::stamped(Value::Object(serde_json::Map::new()), self.clock.now());
-        answer::add(&mut settled.answer, &stamped);
-        self.books.settle(page, end, &settled)?;
-        tracing::info!("gateway: page of {}: {}: {}", page.payment, end.as_str(), settled.code);
-        page.end = Some(end);
-        if let Some(decided) = self.books.find(&page.payment)? {
-            self.tell_of_payment(Action::Updated, &decided);
-        }
-        Ok(())
-    }
-}
 
 #[cfg(test)]
 mod tests {

@@ -2,8 +2,8 @@
 
 use rusqlite::{OptionalExtension, Row, params};
 
-use super::answer::text;
-use super::books::Books;
+use super::database::Books;
+use super::envelope::text;
 use super::redirect::{PageEnd, PageKind, Redirect, Settlement};
 
 pub(super) const SCHEMA: &str = "

@@ -1,10 +1,12 @@
 //! Why a request is not processed: it is not as documented, the state of what it refers to does not allow it, there is
 //! no such thing, or the books cannot be written.
 
-use super::answer;
-use super::form::Invalid;
-use super::host::Delivery;
+use serde_json::{Value, json};
+
+use super::delivery::Delivery;
+use super::envelope::{new_id, result};
 use super::host_rules::HostRules;
+use super::invalid::Invalid;
 
 /// Why not.
 #[derive(Debug)]
@@ -32,6 +34,11 @@ pub(super) const fn rule(name: &'static str, code: &'static str, description: &'
     Refusal::Rule(Rule { name, code, description })
 }
 
+/// A reference that was used (behaviour: Basic payment parameters, "should be unique"). Which code says so is not
+/// documented.
+pub(super) const USED: Refusal =
+    rule("merchantTransactionId", "700.300.700", "this merchantTransactionId was used before");
+
 impl From<Invalid> for Refusal {
     fn from(invalid: Invalid) -> Self {
         Self::Invalid(invalid)
@@ -57,13 +64,58 @@ impl Refusal {
     /// What is answered.
     pub(super) fn answer(&self, host_rules: HostRules) -> Delivery {
         match self {
-            Self::Invalid(invalid) => answer::invalid(invalid, host_rules),
-            Self::Rule(rule) => answer::failed(rule, host_rules),
-            Self::NotFound => answer::not_found(),
+            Self::Invalid(invalid) => not_as_documented(invalid, host_rules),
+            Self::Rule(rule) => not_allowed(rule, host_rules),
+            Self::NotFound => not_found(),
             Self::Books(error) => {
                 tracing::error!("gateway: the ledger failed: {error}");
                 Delivery::Raw(500, b"the simulated gateway cannot use its ledger file".to_vec())
             }
         }
     }
+}
+
+/// HTTP 400: a parameter is not as documented.
+fn not_as_documented(invalid: &Invalid, host_rules: HostRules) -> Delivery {
+    let description = format!("invalid or missing parameter: {invalid}");
+    about(result("200.300.404", &shortened(description)), &invalid.name, &invalid.why, host_rules)
+}
+
+/// HTTP 400: a rule about money does not allow it.
+fn not_allowed(rule: &Rule, host_rules: HostRules) -> Delivery {
+    about(result(rule.code, rule.description), rule.name, rule.description, host_rules)
+}
+
+/// Which parameter failed; how that is answered is not documented.
+fn about(mut result: Value, name: &str, message: &str, host_rules: HostRules) -> Delivery {
+    if !host_rules.is_literal() {
+        result["parameterErrors"] = json!([{ "name": name, "message": message }]);
+    }
+    Delivery::Answer(400, json!({ "result": result }))
+}
+
+/// `result.description` has up to 255 characters.
+fn shortened(text: String) -> String {
+    if text.chars().count() <= 255 { text } else { text.chars().take(252).chain("...".chars()).collect() }
+}
+
+/// Too many requests (behaviour: Errors). The HTTP status is not documented; 400 as for everything that failed.
+pub(super) fn throttled() -> Delivery {
+    let description = "Too many requests. Please try again later.";
+    Delivery::Answer(400, json!({ "id": new_id(), "result": result("800.120.100", description) }))
+}
+
+/// HTTP 401: no Authorization header, or none of the Bearer scheme.
+pub(super) fn unauthorized() -> Delivery {
+    Delivery::Answer(401, json!({ "result": result("800.900.300", "invalid authentication information") }))
+}
+
+/// HTTP 403: an access token, but a wrong one.
+pub(super) fn forbidden() -> Delivery {
+    Delivery::Answer(403, json!({ "result": result("800.900.300", "invalid access token") }))
+}
+
+/// HTTP 404: no such path, or nothing with this id.
+pub(super) fn not_found() -> Delivery {
+    Delivery::Answer(404, json!({ "result": result("700.400.580", "cannot find transaction or endpoint") }))
 }

@@ -1,5 +1,5 @@
-//! Stored accounts: made with a payment (`createRegistration`) or alone, paid with, deleted. Of a card or bank account
-//! only what may be shown is kept.
+//! Stored accounts: made with a payment (`createRegistration`) or alone, deleted, and what they come to in a payment
+//! (`stored_payment`). Of a card or bank account only what may be shown is kept.
 //!
 //! Checked when a card that was read is stored alone: terminal, entry mode, card data that decrypt under a new key, and
 //! a PIN if one comes. Not checked then: a cryptogram, billing address and security code, as nothing is paid. What is
@@ -11,24 +11,28 @@
 use serde_json::{Value, json};
 
 use super::address_and_code;
-use super::answer::{self, CheckLetters, result};
-use super::booking::Draft;
-use super::books::MaskedCard;
+use super::answer::{self, CheckLetters};
+use super::brand;
+use super::delivery::Delivery;
 use super::echo::echo;
 use super::encrypted_data::EncryptedData;
-use super::form::{self, Form, Invalid};
-use super::host::{Delivery, Host, money, not_in_clear};
+use super::entry::{Kind, State};
+use super::envelope::{self, result};
+use super::form::{self, Form};
+use super::host::{Host, not_in_clear};
+use super::invalid::Invalid;
 use super::issuer::Issuer;
-use super::ledger::{Kind, State};
-use super::means::{Means, Method};
+use super::masked_card::MaskedCard;
+use super::means::Means;
+use super::method::Method;
+use super::paying::Paying;
 use super::redirect::PageKind;
 use super::refusal::{Refusal, Rule, rule};
 use super::registration_book::Registration;
-use super::remote_payment::{self, Origin, Paying};
-use super::schedule;
+use super::remote_payment;
 use super::standing_instruction;
 use super::test_card;
-use super::webhook::Action;
+use super::webhook::queue::Action;
 use pos_terms::money::{Amount, Currency};
 
 const DELETED: Refusal = rule("id", "100.150.202", "registration is already deregistered");
@@ -48,17 +52,17 @@ impl Host {
         let new = if remote_payment::is_remote(form)? { self.typed(form)? } else { self.read(form)? };
         let new = Registration { first, ..new };
         self.books.store(&new, form.get("merchantTransactionId"))?;
-        let (code, description, _) = answer::approved(form.get("testMode"));
+        let (code, description, _) = envelope::approved(form.get("testMode"));
         let mut answer = json!({ "id": new.id, "result": result(code, description) });
         if let Some(card) = &new.masked_card {
             answer::card(&mut answer, card, form);
         }
-        answer::add(&mut answer, &new.shown);
+        envelope::add(&mut answer, &new.shown);
         if let Some(first) = &new.first {
             answer["standingInstruction"] = first.clone();
         }
         echo(&mut answer, form, form.first_under("pos.").is_some());
-        let answer = answer::stamped(answer, self.clock.now());
+        let answer = envelope::stamped(answer, self.clock.now());
         self.tell_of_registration(Action::Created, &answer);
         Ok(Delivery::Answer(200, answer))
     }
@@ -103,52 +107,17 @@ impl Host {
         Ok(stored(paying.method, paying.masked_card, shown))
     }
 
-    /// `POST /v1/registrations/{id}/payments`.
-    pub(super) fn pay_with_registration(&mut self, id: &str, body: &[u8]) -> Result<Delivery, Refusal> {
-        let form = self.form(body, form::WITH_REGISTRATION)?;
-        let kind = match form.required("paymentType")? {
-            "DB" => Kind::Debit,
-            "PA" => Kind::PreAuthorisation,
-            _ => return Err(Invalid::new("paymentType", "must be DB or PA with a stored account").into()),
-        };
-        if kind != Kind::PreAuthorisation && form.get("numberOfCaptures").is_some() {
-            return Err(Invalid::new("numberOfCaptures", "belongs to a pre-authorisation (PA)").into());
-        }
-        let amount = money(&form)?;
-        let reference = form.required("merchantTransactionId")?;
-        let stored = self.usable(id)?;
-        let paying = with(&stored, &form, kind)?;
-        if schedule::is_asked(&form) {
-            return self.schedule(id, &form);
-        }
-        let outcome = self.outcome(form.get("amount"));
-        let path = format!("/v1/registrations/{id}/payments");
-        if let Some(instead) = self.instead_of_processing(outcome, reference, &path) {
-            return Ok(instead);
-        }
-        let before = self.books.with_registration(id)?;
-        let kept = standing_instruction::with_stored(&form, &before, stored.first.as_ref(), self.clock.now());
-        // A bank without rules asks for no agreement.
-        let instruction = if self.host_rules().books_all() { kept.unwrap_or_default() } else { kept? };
-        // What was read at the counter is a terminal's.
-        let at_the_counter = form.first_under("pos.").is_some() || stored.shown == json!({});
-        let draft =
-            Draft { registration: Some(id.to_owned()), instruction, at_the_counter, ..Draft::new(&form, kind, amount) };
-        let paid = self.settle_or_ask(draft, paying, outcome, &Origin { path: &path, resource: None })?;
-        Ok(paid.delivery)
-    }
-
     /// `DELETE /v1/registrations/{id}`.
     pub(super) fn deregister(&mut self, id: &str, query: &[u8]) -> Result<Delivery, Refusal> {
-        self.check_entity(&Form::parse(query, form::DEREGISTRATION, self.host_rules())?, true)?;
+        self.check_entity(&Form::parse(query, form::DEREGISTRATION, self.spelling())?, true)?;
         let stored = self.books.registration(id)?.ok_or(Refusal::NotFound)?;
         if stored.is_deleted {
             return Err(DELETED);
         }
         self.books.delete_registration(id)?;
-        let (code, description, _) = answer::approved(None);
+        let (code, description, _) = envelope::approved(None);
         let answer = json!({ "id": id, "result": result(code, description) });
-        let answer = answer::stamped(answer, self.clock.now());
+        let answer = envelope::stamped(answer, self.clock.now());
         self.tell_of_registration(Action::Deleted, &answer);
         Ok(Delivery::Answer(200, answer))
     }
@@ -171,14 +140,14 @@ impl Host {
 }
 
 fn stored(method: Method, masked_card: Option<MaskedCard>, shown: Value) -> Registration {
-    let id = answer::new_id();
+    let id = envelope::new_id();
     Registration { id, method, masked_card, shown, first: None, payment: None, is_deleted: false }
 }
 
 /// What a stored account comes to in this payment.
 pub(super) fn with(stored: &Registration, form: &Form, kind: Kind) -> Result<Paying, Invalid> {
     let card = stored.masked_card.as_ref();
-    let brand = card.and_then(|card| answer::brand(&card.bin)).or(stored.shown["paymentBrand"].as_str());
+    let brand = card.and_then(|card| brand::of(&card.bin)).or(stored.shown["paymentBrand"].as_str());
     if form.get("paymentBrand").is_some_and(|named| Some(named) != brand) {
         return Err(Invalid::new("paymentBrand", "does not belong to the stored account"));
     }

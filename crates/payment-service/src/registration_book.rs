@@ -3,9 +3,10 @@
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde_json::Value;
 
-use super::answer::text;
-use super::books::{Books, MaskedCard, json, method};
-use super::means::Method;
+use super::database::{Books, json, method};
+use super::envelope::text;
+use super::masked_card::MaskedCard;
+use super::method::Method;
 
 pub(super) const SCHEMA: &str = "
     CREATE TABLE IF NOT EXISTS registration (

@@ -7,23 +7,20 @@
 //! With `paymentType=RI` the payment data are only judged: a card or bank account, without a page for its customer; the
 //! answer has `risk.score`, no money moves, and nothing can follow it.
 
-use serde_json::Value;
-
-use super::answer::CheckLetters;
 use super::booking::{Booked, Draft, chosen};
-use super::books::MaskedCard;
-use super::form::{self, Form, Invalid};
-use super::host::{Delivery, Host, money};
+use super::delivery::Delivery;
+use super::entry::Kind;
+use super::form::{self, Form};
+use super::host::{Host, money};
 use super::included;
-use super::issuer::Declined;
-use super::ledger::Kind;
-use super::means::{Means, Method};
+use super::invalid::Invalid;
+use super::means::Means;
 use super::outcomes::Outcome;
+use super::paying::Paying;
 use super::redirect::{PageKind, RedirectPlan};
 use super::refusal::Refusal;
 use super::secure::{self, Authentication};
 use super::standing_instruction;
-use super::test_card::TestCard;
 use super::virtual_account;
 use pos_terms::money::Amount;
 
@@ -42,29 +39,6 @@ pub(super) struct RemotePayment {
     pub id: Option<String>,
     /// What goes out on the line to whoever sent the form.
     pub delivery: Delivery,
-}
-
-/// What a means of payment comes to: what may be shown of it, and whether it pays.
-pub(super) struct Paying {
-    pub method: Method,
-    pub masked_card: Option<MaskedCard>,
-    /// What an answer shows beside the card's digits.
-    pub shown: Value,
-    pub checks: CheckLetters,
-    pub declined: Option<Declined>,
-    /// The page on which the customer has to act.
-    pub page: Option<PageKind>,
-    /// The card whose holder may have to be authenticated.
-    pub secure: Option<&'static TestCard>,
-    /// By which the books find everything that was paid from it.
-    pub paid_from: Option<String>,
-}
-
-impl Paying {
-    /// What pays at once.
-    pub(super) fn new(method: Method, shown: Value, checks: CheckLetters) -> Self {
-        Self { method, masked_card: None, shown, checks, declined: None, page: None, secure: None, paid_from: None }
-    }
 }
 
 /// Whether a form is for [`Host::pay_remotely`]: it has payment data of its own, or nothing of a terminal.

@@ -12,9 +12,11 @@ use std::path::Path;
 use chrono::{Days, NaiveDate};
 use serde_json::json;
 
-use super::answer;
-use super::form::{self, Form, Invalid};
-use super::host::{Delivery, Host};
+use super::delivery::Delivery;
+use super::envelope;
+use super::form::{self, Form};
+use super::host::Host;
+use super::invalid::Invalid;
 use super::refusal::Refusal;
 use super::settlement::{self, Account};
 
@@ -37,7 +39,7 @@ pub(super) enum Report {
 impl Host {
     /// A report by its query string; `as_file` is what the client accepts.
     pub(super) fn report(&mut self, report: Report, query: &[u8], as_file: bool) -> Result<Delivery, Refusal> {
-        let form = Form::parse(query, form::REPORT, self.host_rules())?;
+        let form = Form::parse(query, form::REPORT, self.spelling())?;
         self.check_entity(&form, true)?;
         let (from, to) = range(&form)?;
         let down = form.get("sortOrder").is_some_and(|order| order.eq_ignore_ascii_case("desc"));
@@ -55,7 +57,7 @@ impl Host {
             if down {
                 payments.reverse();
             }
-            return Ok(answer::list(payments));
+            return Ok(envelope::list(payments));
         }
         let mut records = Vec::new();
         for date in from.iter_days().take_while(|date| *date <= to) {
@@ -68,7 +70,7 @@ impl Host {
         if as_file {
             return Ok(Delivery::File("text/csv; charset=utf-8", settlement::csv(&records).into_bytes()));
         }
-        let result = answer::result("000.000.100", "successful request");
+        let result = envelope::result("000.000.100", "successful request");
         Ok(Delivery::Answer(200, json!({ "result": result, "reconciliations": settlement::json(&records) })))
     }
 

@@ -8,12 +8,13 @@ use hyper::header::{
     ACCEPT, ACCESS_CONTROL_ALLOW_ORIGIN, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue,
 };
 
-use super::answer;
-use super::checkout::{Purpose, Sender};
-use super::form::Invalid;
-use super::host::{Delivery, Host};
+use super::checkout::Purpose;
+use super::checkout::submit::Sender;
+use super::delivery::Delivery;
+use super::host::Host;
 use super::host_rules::ArrivedRequest;
-use super::refusal::Refusal;
+use super::invalid::Invalid;
+use super::refusal::{self, Refusal};
 use super::reports::Report;
 use super::widget;
 
@@ -165,7 +166,7 @@ pub(super) fn route(host: &mut Host, asked: &RouteRequest<'_>) -> Delivery {
     let literal = host.host_rules().is_literal();
     let operation = operation(asked.method, asked.arrived.path, literal);
     match operation {
-        Some(Operation::Asset(name)) => return widget::asset(name).unwrap_or_else(answer::not_found),
+        Some(Operation::Asset(name)) => return widget::asset(name).unwrap_or_else(refusal::not_found),
         Some(Operation::Preflight) => return widget::preflight(),
         _ => {}
     }
@@ -177,7 +178,7 @@ pub(super) fn route(host: &mut Host, asked: &RouteRequest<'_>) -> Delivery {
     }
     let together = if literal { operation.as_ref().map(Operation::name) } else { Some("all") };
     if together.is_some_and(|name| host.throttle.refuses(name, host.clock.now())) {
-        return answer::throttled();
+        return refusal::throttled();
     }
     let query = asked.arrived.query.as_bytes();
     let done = match operation {
@@ -237,17 +238,17 @@ fn is_id(id: &str) -> bool {
 /// The access token (behaviour: Authentication, 2 and 5).
 pub(super) fn authorized(headers: &HeaderMap, token: &str) -> Result<(), Delivery> {
     let mut sent = headers.get_all(AUTHORIZATION).iter();
-    let (Some(header), None) = (sent.next(), sent.next()) else { return Err(answer::unauthorized()) };
+    let (Some(header), None) = (sent.next(), sent.next()) else { return Err(refusal::unauthorized()) };
     let said = header.to_str().ok().and_then(|value| value.split_once(' '));
     match said {
         Some((scheme, said)) if scheme.eq_ignore_ascii_case("bearer") && !said.is_empty() && !said.contains(' ') => {
             if said == token {
                 Ok(())
             } else {
-                Err(answer::forbidden())
+                Err(refusal::forbidden())
             }
         }
-        _ => Err(answer::unauthorized()),
+        _ => Err(refusal::unauthorized()),
     }
 }
 

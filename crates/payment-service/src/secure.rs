@@ -18,9 +18,11 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
-use super::answer;
-use super::form::{Form, Invalid};
-use super::issuer::Declined;
+use super::brand;
+use super::declined::Declined;
+use super::envelope;
+use super::form::Form;
+use super::invalid::Invalid;
 use super::test_card::Secure;
 use pos_terms::money::Amount;
 
@@ -73,7 +75,7 @@ pub(super) fn authenticate(
     secure: Secure,
     amount: Amount,
 ) -> Result<Authentication, Invalid> {
-    let brand = answer::brand(number).unwrap_or_default();
+    let brand = brand::of(number).unwrap_or_default();
     if EXTERNAL.iter().any(|name| form.get(&field(name)).is_some()) {
         let proof = external(form, brand)?;
         return Ok(match form.get("threeDSecure.authenticationStatus") {
@@ -134,7 +136,7 @@ fn shows(form: &Form, mut proof: Value) -> Value {
 
 /// The proof that an authentication here ended so: Y authenticated, A attempted, U not available, N rejected.
 pub(super) fn proof(number: &str, status: char) -> Value {
-    let brand = answer::brand(number).unwrap_or_default();
+    let brand = brand::of(number).unwrap_or_default();
     let mut proof = json!({
         "eci": eci(brand, status),
         "version": VERSION,
@@ -143,14 +145,14 @@ pub(super) fn proof(number: &str, status: char) -> Value {
         "acsTransactionId": uuid(),
     });
     if matches!(status, 'Y' | 'A') {
-        let id = hex::decode([answer::new_id(), answer::new_id()].concat()).unwrap_or_default();
+        let id = hex::decode([envelope::new_id(), envelope::new_id()].concat()).unwrap_or_default();
         proof["verificationId"] = json!(STANDARD.encode(&id[..20]));
     }
     proof
 }
 
 fn uuid() -> String {
-    let id = answer::new_id();
+    let id = envelope::new_id();
     format!("{}-{}-4{}-8{}-{}", &id[..8], &id[8..12], &id[13..16], &id[17..20], &id[20..])
 }
 

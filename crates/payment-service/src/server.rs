@@ -1,30 +1,30 @@
-//! The server: TCP, TLS, HTTP/1.1. What a request means is in `route`, how an answer goes out in `delivery`.
+//! The server: TCP, TLS, HTTP/1.1. What a request means is in `route`, how an answer goes out in `response`.
 
 use std::io;
 use std::net::SocketAddr;
 use std::pin::Pin;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-use std::time::Instant;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError};
 
 use hyper::body::{Body, Incoming};
-use hyper::http::request::Parts;
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response};
 use hyper_util::rt::TokioIo;
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
-use tokio::sync::{Notify, mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 use tokio_rustls::TlsAcceptor;
 
-use super::answer;
-use super::delivery::{CutLine, ResponseBody, deliver};
-use super::host::{Delivery, Host};
-use super::measured_stream::{self, MeasuredStream, StreamTimes};
+use super::counters::WireEvent;
+use super::delivery::Delivery;
+use super::measured_stream::{MeasuredStream, StreamTimes};
+use super::options::Mode;
 use super::page;
 use super::provider;
+use super::refusal;
+use super::response::{CutLine, ResponseBody, deliver};
 use super::route::{self, RouteRequest};
-use super::{GatewayCounters, Mode, Options, PaymentTimes, WireEvent};
+use super::shared::Shared;
 use pos_gateway_model::form;
 
 /// Longest body of a request: a cart with as many items as there can be.
@@ -34,101 +34,10 @@ const MAX_READ: usize = 64 << 20;
 /// What [`Mode::Constant`] answers: as long as an answer to a sale.
 const CONSTANT: &[u8] = &[b' '; 900];
 
-/// What all connections share.
-pub(super) struct Shared {
-    options: Arc<Options>,
-    host: Mutex<Host>,
-    bytes: Arc<measured_stream::ByteCounts>,
-    connections: AtomicU64,
-    handshakes: AtomicU64,
-    requests: AtomicU64,
-    last_payment: Mutex<Option<(Instant, Arc<StreamTimes>)>>,
-    /// The latest payment as it was sent; kept in [`Mode::Fast`] only.
-    last_request: Mutex<Vec<u8>>,
-    watcher: OnceLock<Watcher>,
-    /// Another call to a shop may be the next one.
-    pub(super) clock_or_checkouts_changed: Notify,
-    /// Wakes the clockwork.
-    pub(super) called: Arc<Notify>,
-    /// Wakes who sends to webhooks.
-    pub(super) posted: Arc<Notify>,
-}
-
-/// Who is told what the wire sees, in the moment it does.
-pub(super) type Watcher = Box<dyn Fn(WireEvent<'_>) + Send + Sync>;
-
 /// An order to the running server.
 pub(super) enum Control {
     /// Refuse connections and cut the open ones, or take connections again.
     Offline(bool, oneshot::Sender<io::Result<()>>),
-}
-
-impl Shared {
-    pub(super) fn new(options: Arc<Options>, base_url: String) -> rusqlite::Result<Self> {
-        let host = Host::new(Arc::clone(&options), base_url)?;
-        Ok(Self {
-            called: Arc::clone(&host.called),
-            posted: Arc::clone(&host.posted),
-            host: Mutex::new(host),
-            options,
-            bytes: Arc::default(),
-            connections: AtomicU64::new(0),
-            handshakes: AtomicU64::new(0),
-            requests: AtomicU64::new(0),
-            last_payment: Mutex::new(None),
-            last_request: Mutex::default(),
-            watcher: OnceLock::new(),
-            clock_or_checkouts_changed: Notify::new(),
-        })
-    }
-
-    pub(super) fn watch(&self, watcher: Watcher) -> bool {
-        self.watcher.set(watcher).is_ok()
-    }
-
-    fn sees(&self, seen: WireEvent<'_>) {
-        if let Some(watcher) = self.watcher.get() {
-            watcher(seen);
-        }
-    }
-
-    pub(super) fn host(&self) -> MutexGuard<'_, Host> {
-        // A test that panicked while it held the lock has failed already.
-        self.host.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    pub(super) fn counters(&self) -> GatewayCounters {
-        GatewayCounters {
-            connections: self.connections.load(Ordering::Relaxed),
-            handshakes: self.handshakes.load(Ordering::Relaxed),
-            requests: self.requests.load(Ordering::Relaxed),
-            bytes_in: self.bytes.received.load(Ordering::Relaxed),
-            bytes_out: self.bytes.sent.load(Ordering::Relaxed),
-        }
-    }
-
-    pub(super) fn last_payment(&self) -> Option<PaymentTimes> {
-        let last = self.last_payment.lock().unwrap_or_else(PoisonError::into_inner);
-        last.as_ref()
-            .map(|(request_in, clock)| PaymentTimes { request_in: *request_in, answer_out: clock.first_write() })
-    }
-
-    pub(super) fn last_request(&self) -> Vec<u8> {
-        self.last_request.lock().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
-    fn keep_request(&self, head: &Parts, body: &[u8]) {
-        let mut request = format!("{} {} HTTP/1.1\r\n", head.method, head.uri).into_bytes();
-        for (name, value) in &head.headers {
-            request.extend_from_slice(name.as_str().as_bytes());
-            request.extend_from_slice(b": ");
-            request.extend_from_slice(value.as_bytes());
-            request.extend_from_slice(b"\r\n");
-        }
-        request.extend_from_slice(b"\r\n");
-        request.extend_from_slice(body);
-        *self.last_request.lock().unwrap_or_else(PoisonError::into_inner) = request;
-    }
 }
 
 /// Serves until the other end of `control` is dropped.
@@ -228,7 +137,7 @@ async fn handle(
         let mut host = shared.host();
         let asked = RouteRequest { method: &head.method, arrived, headers: &head.headers, body: body.as_deref() };
         let delivery = if head.method == Method::GET && path == "/" {
-            if host_rules.is_literal() { answer::not_found() } else { Delivery::Raw(200, b"{}".to_vec()) }
+            if host_rules.is_literal() { refusal::not_found() } else { Delivery::Raw(200, b"{}".to_vec()) }
         } else if shared.options.mode == Mode::Constant {
             Delivery::Raw(200, CONSTANT.to_vec())
         } else if page::is_page(path) {

@@ -10,10 +10,11 @@
 use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
 use serde_json::{Map, Value, json};
 
-use super::answer::new_id;
 use super::books::Booking;
-use super::form::{Form, Invalid};
-use super::ledger::State;
+use super::entry::State;
+use super::envelope::new_id;
+use super::form::Form;
+use super::invalid::Invalid;
 use super::refusal::{Refusal, rule};
 
 const TYPE: &str = "standingInstruction.type";

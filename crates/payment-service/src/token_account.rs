@@ -7,16 +7,18 @@
 use serde_json::json;
 
 use super::address_and_code;
-use super::answer::{self, CheckLetters};
-use super::books::MaskedCard;
-use super::form::{Form, Invalid};
+use super::answer::CheckLetters;
+use super::brand;
+use super::declined::{Declined, EXPIRED_CARD};
+use super::entry::Kind;
+use super::form::Form;
 use super::host::Host;
-use super::issuer::{Declined, EXPIRED_CARD};
-use super::ledger::Kind;
-use super::means::Method;
+use super::invalid::Invalid;
+use super::masked_card::MaskedCard;
+use super::method::Method;
+use super::paying::Paying;
 use super::provider::{self, TokenType};
 use super::refusal::{Refusal, rule};
-use super::remote_payment::Paying;
 
 const NUMBER: &str = "tokenAccount.number";
 const PROOF: &str = "tokenAccount.cryptogram";
@@ -45,7 +47,7 @@ impl Host {
         };
         let token = form.required(NUMBER)?;
         let card = provider::card_of(of, token).ok_or(FOREIGN)?;
-        if form.get("paymentBrand").is_some_and(|brand| Some(brand) != answer::brand(card.number)) {
+        if form.get("paymentBrand").is_some_and(|brand| Some(brand) != brand::of(card.number)) {
             return Err(Invalid::new("paymentBrand", "does not belong to the token's card").into());
         }
         let (proof, code) = (form.get(PROOF), form.get(CODE));

@@ -4,11 +4,12 @@
 use serde_json::json;
 
 use super::answer::CheckLetters;
-use super::form::{Form, Invalid};
-use super::ledger::Kind;
-use super::means::Method;
+use super::entry::Kind;
+use super::form::Form;
+use super::invalid::Invalid;
+use super::method::Method;
+use super::paying::Paying;
 use super::redirect::PageKind;
-use super::remote_payment::Paying;
 
 /// The account of a form. Money that goes to it asks nobody.
 pub(super) fn virtual_account(form: &Form, kind: Kind) -> Result<Paying, Invalid> {

@@ -6,16 +6,18 @@
 
 use serde_json::{Value, json};
 
-use super::answer::{self, CheckLetters};
-use super::books::MaskedCard;
+use super::answer::CheckLetters;
+use super::brand;
 use super::card_not_present::FOREIGN_NUMBER;
-use super::form::{Form, Invalid};
+use super::declined::EXPIRED_CARD;
+use super::form::Form;
 use super::host::Host;
-use super::issuer::EXPIRED_CARD;
-use super::means::Method;
+use super::invalid::Invalid;
+use super::masked_card::MaskedCard;
+use super::method::Method;
+use super::paying::Paying;
 use super::provider;
 use super::refusal::Refusal;
-use super::remote_payment::Paying;
 use super::secure;
 use super::test_card;
 
@@ -31,7 +33,7 @@ impl Host {
         if form.get("amount") != Some(&clear.amount) || form.get("currency") != Some(&clear.currency) {
             return wrong("the customer has agreed to another amount or currency");
         }
-        let brand = answer::brand(card.number);
+        let brand = brand::of(card.number);
         for network in ["paymentBrand".to_owned(), format!("{prefix}.cardNetwork")] {
             if form.get(&network).is_some_and(|named| !brand.is_some_and(|brand| brand.eq_ignore_ascii_case(named))) {
                 return Err(Invalid::new(network, "does not belong to the wallet's card").into());
@@ -53,7 +55,7 @@ impl Host {
 
     /// What the merchant has decrypted: a card, with the proof of the wallet.
     pub(super) fn decrypted_wallet(&mut self, form: &Form) -> Result<Paying, Refusal> {
-        let proof: Value = secure::external(form, answer::brand(form.required("card.number")?).unwrap_or_default())?;
+        let proof: Value = secure::external(form, brand::of(form.required("card.number")?).unwrap_or_default())?;
         let mut paying = self.typed_card(form)?;
         paying.shown["threeDSecure"] = proof;
         paying.method = Method::Wallet;

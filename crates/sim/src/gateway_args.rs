@@ -8,17 +8,12 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 
-use pos_payment_service::{Certificate, Demand, HostRules, Options, disputes_help, outcomes, start};
+use pos_payment_service::{Certificate, Demand, HostRules, Options, start};
 use pos_terms::money::Currency;
-
-/// What the cents of an amount choose, at once and later.
-fn help() -> String {
-    outcomes::help() + &disputes_help()
-}
 
 /// The gateway's arguments.
 #[derive(Debug, clap::Args)]
-#[command(about = "A payment gateway on a desk", after_help = help())]
+#[command(about = "A payment gateway on a desk", after_help = pos_payment_service::help())]
 pub struct Args {
     /// Where to listen; port 0 takes a free one
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8443")]
@@ -171,6 +166,7 @@ pub async fn run(args: Args) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use pos_payment_service::outcomes;
 
     #[test]
     fn help_lists_every_outcome() {

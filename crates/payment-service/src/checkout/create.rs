@@ -4,18 +4,18 @@
 
 use serde_json::json;
 
-use super::super::answer::{self, result};
-use super::super::form::{self, Form, Invalid};
-use super::super::host::{Delivery, Host, money};
-use super::super::refusal::Refusal;
-use super::super::{included, widget};
-use super::submit::USED_UP;
-use super::{Checkout, Purpose, origin};
+use super::{CREATED, Checkout, Purpose, USED_UP, origin};
+use crate::delivery::Delivery;
+use crate::envelope::{self, result};
+use crate::form::{self, Form};
+use crate::host::{Host, money};
+use crate::included;
+use crate::invalid::Invalid;
+use crate::refusal::{self, Refusal};
+use crate::widget;
 
 /// Said of one that was changed.
 const UPDATED: (&str, &str) = ("000.200.101", "successfully updated checkout");
-/// Said of a checkout that waits for its shopper. Which code says so is not documented.
-pub(super) const CREATED: (&str, &str) = ("000.200.100", "successfully created checkout");
 
 impl Host {
     /// `POST /v1/checkouts`.
@@ -34,7 +34,7 @@ impl Host {
             answer["integrity"] = json!(widget::integrity());
         }
         let now = self.clock.now();
-        Ok(if self.checkouts.keep(new, now) { Delivery::Answer(200, answer) } else { answer::throttled() })
+        Ok(if self.checkouts.keep(new, now) { Delivery::Answer(200, answer) } else { refusal::throttled() })
     }
 
     /// `POST /v1/checkouts/{id}`: what it names counts from now on, and everything else stays.
@@ -49,13 +49,13 @@ impl Host {
         let kept = checkout.pairs.iter().filter(|(name, _)| more.get(name).is_none()).cloned();
         let named = more.iter().map(|(name, value)| (name.to_owned(), value.to_owned()));
         let pairs: Vec<(String, String)> = kept.chain(named).collect();
-        let form = Form::from_pairs(pairs.clone(), form::CHECKOUT, self.host_rules())?;
+        let form = Form::from_pairs(pairs.clone(), form::CHECKOUT, self.spelling())?;
         if self.checked(&form)? != known {
             let why = "a checkout that pays stays one, and one that stores payment data too";
             return Err(Invalid::new("createRegistration", why).into());
         }
         if !self.checkouts.replace(id, pairs) {
-            return Ok(answer::throttled());
+            return Ok(refusal::throttled());
         }
         Ok(Delivery::Answer(200, json!({ "id": id, "result": result(UPDATED.0, UPDATED.1) })))
     }
@@ -100,5 +100,5 @@ fn purpose(form: &Form) -> Result<Purpose, Invalid> {
 
 /// 41 characters, with the dot and the hyphen that an id may have.
 fn new_id() -> String {
-    format!("{}.sim-tx01", answer::new_id().to_uppercase())
+    format!("{}.sim-tx01", envelope::new_id().to_uppercase())
 }

@@ -30,9 +30,9 @@
 
 mod create;
 mod origin;
-mod reminder;
+pub(crate) mod reminder;
 mod sheet;
-mod submit;
+pub(crate) mod submit;
 
 use std::collections::{HashMap, VecDeque};
 
@@ -40,9 +40,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::Value;
 
 use super::host_rules::HostRules;
-
-pub(super) use reminder::{remind_shops, trust};
-pub(super) use submit::Sender;
+use super::refusal::{Refusal, rule};
 
 /// How long an id is valid (behaviour: Limits).
 const VALID: TimeDelta = TimeDelta::minutes(30);
@@ -52,6 +50,13 @@ const REMINDED_AFTER: TimeDelta = TimeDelta::minutes(29);
 const MOST: usize = 10_000;
 /// Names and values that are kept of all of them, in bytes: 6 kB for each of the most, or 16 of the longest forms.
 const MOST_BYTES: usize = 64 << 20;
+
+/// Said of a checkout that waits for its shopper. Which code says so is not documented.
+const CREATED: (&str, &str) = ("000.200.100", "successfully created checkout");
+
+// Which code says so is not documented.
+const USED_UP: Refusal =
+    rule("id", "700.300.700", "this checkout was used: there is one payment for each, make another");
 
 /// What a checkout is for: the last word of its path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,7 +6,7 @@
 use hyper::Uri;
 use hyper::header::{HOST, HeaderMap, ORIGIN};
 
-use super::super::form::Invalid;
+use crate::invalid::Invalid;
 
 /// The shop's origin, in what the frame of the card's fields sends.
 pub(super) const WIDGET_ORIGIN: &str = "widget-origin";

@@ -21,9 +21,9 @@ use tokio::net::TcpStream;
 use tokio::task::JoinSet;
 use tokio_rustls::TlsConnector;
 
-use super::super::delivery::ResponseBody;
-use super::super::server::Shared;
 use super::{ShopCall, with_query};
+use crate::response::ResponseBody;
+use crate::shared::Shared;
 
 /// Calls at once: a shop that hangs must not keep all the others waiting.
 const MOST_AT_ONCE: usize = 16;

@@ -3,12 +3,13 @@
 
 use serde_json::json;
 
-use super::super::answer;
-use super::super::form::Invalid;
-use super::super::host::{Delivery, Host};
-use super::super::provider;
-use super::super::refusal::Refusal;
 use super::Purpose;
+use crate::delivery::Delivery;
+use crate::envelope;
+use crate::host::Host;
+use crate::invalid::Invalid;
+use crate::provider;
+use crate::refusal::Refusal;
 use pos_gateway_model::form;
 
 /// The card in everybody's wallet, and until when it is valid (YYMM).
@@ -25,6 +26,6 @@ impl Host {
         let token = provider::wallet_token(get("wallet"), CARD.0, CARD.1, amount, currency);
         let token = token.ok_or_else(|| Invalid::new("wallet", "the wallet gives no token"))?;
         let sheet = json!({ "amount": amount, "currency": currency, "token": token });
-        Ok(Delivery::Raw(200, answer::text(&sheet).into_bytes()))
+        Ok(Delivery::Raw(200, envelope::text(&sheet).into_bytes()))
     }
 }

@@ -3,15 +3,16 @@
 use hyper::header::HeaderMap;
 use serde_json::{Value, json};
 
-use super::super::answer::result;
-use super::super::form::{self, Form, Invalid};
-use super::super::host::{Delivery, Host};
-use super::super::host_rules::{HostRules, USED};
-use super::super::refusal::{Refusal, rule};
-use super::super::remote_payment::Origin;
-use super::super::widget;
-use super::create::CREATED;
-use super::{Checkout, Purpose, Submission, Submitted, origin};
+use super::{CREATED, Checkout, Purpose, Submission, Submitted, USED_UP, origin};
+use crate::delivery::Delivery;
+use crate::envelope::result;
+use crate::form::{self, Form};
+use crate::host::Host;
+use crate::host_rules::HostRules;
+use crate::invalid::Invalid;
+use crate::refusal::{Refusal, USED, rule};
+use crate::remote_payment::Origin;
+use crate::widget;
 use pos_gateway_model::{form as encoding, means, shown};
 
 /// What the widget may send: what the shopper types and what the browser is. With a dot, all that begin so.
@@ -40,8 +41,6 @@ const SHOPPER_RESULT_URL: &str = "shopperResultUrl";
 // Which codes say so is not documented.
 const EXPIRED: Refusal =
     rule("id", "200.300.404", "this checkout has expired: it was valid for 30 minutes, make another");
-pub(super) const USED_UP: Refusal =
-    rule("id", "700.300.700", "this checkout was used: there is one payment for each, make another");
 const STORES: Refusal =
     rule("id", "700.400.580", "this checkout stores payment data: it is served at its path /registration");
 const PAYS: Refusal = rule("id", "700.400.580", "this checkout is paid: it is served at its path /payment");
@@ -96,7 +95,7 @@ impl Host {
         (id, path): (&str, &str),
     ) -> Result<(Option<Submission>, Delivery), Refusal> {
         let host_rules = self.host_rules();
-        let form = Form::from_pairs(pairs, form::PAYMENT, host_rules)?;
+        let form = Form::from_pairs(pairs, form::PAYMENT, host_rules.spelling())?;
         if let Some(reference) = form.get("merchantTransactionId")
             && host_rules.is_literal()
             && self.books.knows(reference)?
@@ -113,7 +112,7 @@ impl Host {
         mut pairs: Vec<(String, String)>,
     ) -> Result<(Option<Submission>, Delivery), Refusal> {
         pairs.retain(|(name, _)| name != "createRegistration");
-        let form = Form::from_pairs(pairs, form::REGISTRATION, self.host_rules())?;
+        let form = Form::from_pairs(pairs, form::REGISTRATION, self.spelling())?;
         Ok(match self.store(&form)? {
             Delivery::Answer(200, answer) => {
                 (Some(Submission::Registration(answer.clone())), Delivery::Answer(200, answer))
@@ -124,7 +123,7 @@ impl Host {
 
     /// `GET /checkouts/{id}/payment` or `/registration`.
     pub(crate) fn checkout_result(&mut self, id: &str, purpose: Purpose, query: &[u8]) -> Result<Delivery, Refusal> {
-        self.check_entity(&Form::parse(query, form::RETRIEVAL, self.host_rules())?, false)?;
+        self.check_entity(&Form::parse(query, form::RETRIEVAL, self.spelling())?, false)?;
         self.checkout(id, purpose)?;
         let Some(submitted) = self.checkouts.find_mut(id).and_then(|checkout| checkout.submitted.as_mut()) else {
             return Ok(Delivery::Answer(200, json!({ "id": id, "result": result(CREATED.0, CREATED.1) })));

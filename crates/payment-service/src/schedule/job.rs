@@ -10,7 +10,13 @@
 use chrono::{DateTime, Months, NaiveDateTime, TimeDelta, Utc};
 
 use super::timetable::Timetable;
-use crate::form::{Form, Invalid};
+use crate::form::Form;
+use crate::invalid::Invalid;
+
+/// Whether a payment's form asks for a schedule.
+pub(crate) fn is_asked(form: &Form) -> bool {
+    form.iter().any(|(name, _)| name.starts_with("job."))
+}
 
 /// A schedule's terms.
 #[derive(Clone, Debug)]

@@ -12,8 +12,8 @@
 //! | `POST /v1/schedules/{id}` with `job.*` | another timetable from now on |
 //! | `DELETE /v1/schedules/{id}` | gives notice |
 
-mod job;
-mod rows;
+pub(crate) mod job;
+pub(crate) mod rows;
 mod timetable;
 
 pub use timetable::Timetable;
@@ -21,19 +21,19 @@ pub use timetable::Timetable;
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 
-use super::answer::{self, result};
 use super::booking::Draft;
-use super::form::{self, Form, Invalid};
-use super::host::{Delivery, Host, money};
-use super::ledger::Kind;
+use super::delivery::Delivery;
+use super::entry::Kind;
+use super::envelope::{self, result};
+use super::form::{self, Form};
+use super::host::{Host, money};
+use super::invalid::Invalid;
 use super::outcomes::Outcome;
 use super::refusal::{Refusal, rule};
 use super::registration;
 use super::remote_payment::Origin;
 use job::Job;
 use rows::{Schedule, State};
-
-pub(super) use rows::SCHEMA;
 
 /// Payments in one turn of the clockwork, about a tenth of a second; what is due beyond them comes in the next turn.
 pub(super) const MOST_AT_ONCE: usize = 500;
@@ -52,11 +52,6 @@ const KEPT: &[&str] = &[
     "transactionCategory",
     "testMode",
 ];
-
-/// Whether a payment's form asks for a schedule.
-pub(super) fn is_asked(form: &Form) -> bool {
-    form.iter().any(|(name, _)| name.starts_with("job."))
-}
 
 impl Host {
     /// Sets a schedule up, which pays with a stored card that may be used.
@@ -84,9 +79,9 @@ impl Host {
             .map(|(name, value)| (name.to_owned(), value.to_owned()))
             .collect();
         let schedule = Schedule {
-            id: answer::new_id(),
+            id: envelope::new_id(),
             registration: registration.to_owned(),
-            form: Form::of(kept, self.host_rules()),
+            form: Form::of(kept, self.spelling()),
             set_up: now,
             next: Some(next),
             last: job.last(now)?,
@@ -100,7 +95,7 @@ impl Host {
 
     /// `GET /v1/schedules/{id}`.
     pub(super) fn show_schedule(&mut self, id: &str, query: &[u8]) -> Result<Delivery, Refusal> {
-        self.check_entity(&Form::parse(query, form::RETRIEVAL, self.host_rules())?, true)?;
+        self.check_entity(&Form::parse(query, form::RETRIEVAL, self.spelling())?, true)?;
         let schedule = self.books.schedule(id)?.ok_or(Refusal::NotFound)?;
         Ok(Delivery::Answer(200, shown(&schedule)))
     }
@@ -122,7 +117,7 @@ impl Host {
                 pairs.push((name.to_owned(), value.to_owned()));
             }
         }
-        schedule.form = Form::of(pairs, self.host_rules());
+        schedule.form = Form::of(pairs, self.spelling());
         self.books.change_schedule(&schedule)?;
         self.called.notify_one();
         Ok(Delivery::Answer(200, shown(&schedule)))
@@ -130,7 +125,7 @@ impl Host {
 
     /// `DELETE /v1/schedules/{id}`: notice is given.
     pub(super) fn cancel_schedule(&mut self, id: &str, query: &[u8]) -> Result<Delivery, Refusal> {
-        self.check_entity(&Form::parse(query, form::RETRIEVAL, self.host_rules())?, true)?;
+        self.check_entity(&Form::parse(query, form::RETRIEVAL, self.spelling())?, true)?;
         let mut schedule = self.active(id)?;
         let now = self.clock.now();
         let last = Job::read(&schedule.form)?.last_after_notice(schedule.set_up, now)?;
@@ -180,7 +175,7 @@ impl Host {
     /// One payment of a schedule, at its time.
     fn pay_schedule(&mut self, schedule: &Schedule) -> Result<Delivery, Refusal> {
         let stored = self.usable(&schedule.registration)?;
-        let form = schedule.payment(self.host_rules());
+        let form = schedule.payment(self.spelling());
         let kind = if form.required("paymentType")? == "PA" { Kind::PreAuthorisation } else { Kind::Debit };
         let amount = money(&form)?;
         // Nobody waits for an answer: what goes wrong on a line cannot go wrong here.
@@ -210,7 +205,7 @@ impl Host {
 
 /// A schedule as it is answered: the request's own fields, and how it stands.
 fn shown(schedule: &Schedule) -> Value {
-    let (code, description, _) = answer::approved(schedule.form.get("testMode"));
+    let (code, description, _) = envelope::approved(schedule.form.get("testMode"));
     let mut answer = json!({
         "id": schedule.id,
         "registrationId": schedule.registration,

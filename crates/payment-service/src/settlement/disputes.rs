@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::ledger::{Kind, LedgerEntry};
+use crate::entry::{Kind, LedgerEntry};
 
 /// What becomes of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,7 +48,7 @@ const REASONS: [(&str, &str); 10] = [
 
 /// What the cents of an entry choose.
 pub(super) fn of(entry: &LedgerEntry) -> Option<Dispute> {
-    let sold = matches!(entry.kind, Kind::Debit | Kind::Capture) && super::has_moved(entry);
+    let sold = matches!(entry.kind, Kind::Debit | Kind::Capture) && entry.has_moved();
     let (units, cents) = entry.amount.split_once('.').filter(|_| sold)?;
     match cents {
         "59" => Some(Dispute::NotMatched),
@@ -63,8 +63,7 @@ pub(super) fn of(entry: &LedgerEntry) -> Option<Dispute> {
 }
 
 /// The table as text, for `--help`.
-#[must_use]
-pub fn help() -> String {
+pub(crate) fn help() -> String {
     let mut text = String::from("In the settlement files the cents of an approved sale or capture choose:\n");
     for (cents, what) in TABLE {
         let _ = writeln!(text, "  .{cents:02}  {what}");

@@ -2,7 +2,7 @@
 //! more; which of them are asked for what is ours.
 
 use crate::books::Booking;
-use crate::ledger::Kind;
+use crate::entry::Kind;
 
 /// A kind of fee and what it costs.
 pub(super) type Fee = (&'static str, u64);
@@ -15,7 +15,7 @@ pub(super) const MONTHLY: Fee = ("MONTHLY", 1500);
 /// What a payment cost, beside the percentage on its settled row.
 pub(super) fn of(booking: &Booking) -> impl Iterator<Item = Fee> {
     let entry = &booking.entry;
-    let approved = super::has_moved(entry);
+    let approved = entry.has_moved();
     let by_kind = match entry.kind {
         Kind::PreAuthorisation => Some(("AUTH_FEE", 3)),
         Kind::Capture => Some(("CAPTURE_FEE", 2)),

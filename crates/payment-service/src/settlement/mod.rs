@@ -25,30 +25,21 @@ mod record;
 
 use std::collections::HashMap;
 
-use chrono::{DateTime, Datelike, Days, NaiveDate, NaiveTime, Utc};
+use chrono::{DateTime, Datelike, Days, NaiveDate, NaiveTime};
 
-use super::books::{Booking, Books};
-use super::ledger::{Kind, LedgerEntry, State};
+use super::books::Booking;
+use super::database::Books;
+use super::entry::{Kind, LedgerEntry, State};
 use disputes::Dispute;
-use pos_terms::money::Currency;
 
-pub use disputes::help;
-pub(super) use record::{Record, csv, json};
+pub(super) use disputes::help;
+pub(super) use record::{Account, Record, csv, json};
 
 /// Days from the payment's settlement to its chargeback, and from there to the reversal of it.
 const CHARGEBACK_DAYS: u64 = 5;
 
 /// Pre-authorisation, capture, refund: a refund's payment is two steps away.
 const LONGEST_CHAIN: usize = 3;
-
-/// Who settles, and in what.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Account<'a> {
-    /// The entity that was paid.
-    pub entity: &'a str,
-    /// The merchant's account is in this currency.
-    pub currency: Currency,
-}
 
 /// The records that are settled on a date, in the order of the ledger: payments, then chargebacks, then fees.
 pub(super) fn settled_on(books: &Books, date: NaiveDate, account: Account<'_>) -> rusqlite::Result<Vec<Record>> {
@@ -152,9 +143,9 @@ impl Presented {
     fn settled(&self, booking: &Booking, account: Account<'_>, date: NaiveDate) -> Option<Record> {
         let entry = &booking.entry;
         let (payment_type, flow) = match entry.kind {
-            Kind::Debit | Kind::Capture if has_moved(entry) && !self.is_cancelled(entry) => ("DEBIT", "POS"),
-            Kind::Refund if has_moved(entry) => ("REFUND", "NEG"),
-            Kind::Credit if has_moved(entry) && !self.is_cancelled(entry) => ("CREDIT", "NEG"),
+            Kind::Debit | Kind::Capture if entry.has_moved() && !self.is_cancelled(entry) => ("DEBIT", "POS"),
+            Kind::Refund if entry.has_moved() => ("REFUND", "NEG"),
+            Kind::Credit if entry.has_moved() && !self.is_cancelled(entry) => ("CREDIT", "NEG"),
             Kind::Reversal if is_reversal(entry) => {
                 match self.followed(entry) {
                     // Before the cut-off, and all of it: nothing has happened.
@@ -209,15 +200,10 @@ impl Presented {
             limit: record::MOST_MATCHES,
             ..Default::default()
         })?;
-        let same = |other: &Booking| other.entry.kind == booking.entry.kind && has_moved(&other.entry);
+        let same = |other: &Booking| other.entry.kind == booking.entry.kind && other.entry.has_moved();
         let others = all.into_iter().filter(|other| same(other) && other.entry.id != booking.entry.id);
         Ok(std::iter::once(booking.entry.id.clone()).chain(others.map(|other| other.entry.id)).collect())
     }
-}
-
-/// Approved, whatever became of it later.
-fn has_moved(entry: &LedgerEntry) -> bool {
-    matches!(entry.state, State::Approved | State::Reversed)
 }
 
 fn is_reversal(entry: &LedgerEntry) -> bool {
@@ -228,9 +214,4 @@ fn is_reversal(entry: &LedgerEntry) -> bool {
 pub(super) fn seconds(first: NaiveDate, last: NaiveDate) -> (i64, i64) {
     let midnight = |day: NaiveDate| day.and_time(NaiveTime::MIN).and_utc().timestamp();
     (midnight(first), midnight(last) + 86_399)
-}
-
-/// A time as the clearing institute writes it.
-fn time(at: i64) -> String {
-    DateTime::<Utc>::from_timestamp(at, 0).unwrap_or_default().format("%Y-%m-%d %H:%M:%S").to_string()
 }

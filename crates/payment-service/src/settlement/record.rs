@@ -7,10 +7,10 @@
 
 use std::collections::BTreeMap;
 
-use chrono::NaiveDate;
+use chrono::{DateTime, NaiveDate, Utc};
 use serde_json::{Map, Value, json};
 
-use super::{Account, fees, fx, time};
+use super::{fees, fx};
 use crate::books::Booking;
 use pos_terms::money::Currency;
 
@@ -59,6 +59,15 @@ const COLUMNS: [(&str, &str); 38] = [
     ("TransactionId", "merchantTransactionId"),
     ("InvoiceId", "merchantInvoiceId"),
 ];
+
+/// Who settles, and in what.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Account<'a> {
+    /// The entity that was paid.
+    pub entity: &'a str,
+    /// The merchant's account is in this currency.
+    pub currency: Currency,
+}
 
 /// A record.
 #[derive(Clone, Debug, Default)]
@@ -194,6 +203,11 @@ pub(crate) fn csv(records: &[Record]) -> String {
         file.push_str(&line(COLUMNS.iter().map(|(_, name)| quoted(record.value(name))).collect()));
     }
     file
+}
+
+/// A time as the clearing institute writes it.
+pub(super) fn time(at: i64) -> String {
+    DateTime::<Utc>::from_timestamp(at, 0).unwrap_or_default().format("%Y-%m-%d %H:%M:%S").to_string()
 }
 
 /// A field as every reader of such files takes it: in quotes where it holds a sign of the file. A line's end inside it

@@ -8,9 +8,9 @@ use reqwest::redirect::Policy;
 use reqwest::{Certificate, Client};
 use tokio::task::JoinSet;
 
-use super::Task;
-use crate::Options;
-use crate::server::Shared;
+use super::queue::Task;
+use crate::options::Options;
+use crate::shared::Shared;
 
 /// Sends what is due until the gateway ends.
 pub(crate) async fn run(shared: Arc<Shared>, options: Arc<Options>, mut client: Option<Client>) {

@@ -28,7 +28,8 @@ use bytes::Bytes;
 use ring::digest;
 use serde_json::json;
 
-use super::host::{Delivery, Host};
+use super::delivery::{Asset, Delivery};
+use super::host::Host;
 use super::refusal::{Refusal, rule};
 use pos_gateway_model::form;
 
@@ -60,14 +61,6 @@ const RETURN_POLICY: &str = "default-src 'none'; script-src 'self'; base-uri 'no
 // Which code says so is not documented.
 const EXPIRED: Refusal =
     rule("checkoutId", "200.300.404", "this checkout has expired: it was valid for 30 minutes, make another");
-
-/// Something for a browser.
-#[derive(Debug)]
-pub(super) struct Asset {
-    pub status: u16,
-    pub headers: Vec<(&'static str, String)>,
-    pub body: Bytes,
-}
 
 impl Asset {
     fn delivery(kind: &str, body: impl Into<Bytes>) -> Delivery {

@@ -1,0 +1,263 @@
+//! The registered URLs, and what waits to be told to each of them.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use chrono::{DateTime, TimeDelta, Utc};
+use serde_json::{Value, json};
+
+use super::seal::SealingKey;
+use crate::envelope;
+use crate::invalid::Invalid;
+use crate::refusal::{Refusal, rule};
+
+/// URLs that may be registered.
+const MOST_HOOKS: usize = 20;
+/// Notifications that wait for one URL, about two megabytes.
+const MOST_WAITING: usize = 1000;
+/// As long as any address in the interface (AN2048).
+const LONGEST_URL: usize = 2048;
+/// Minutes from an attempt that failed to the next one; after the last it is given up, a day and a half later.
+const PAUSES: [i64; 8] = [1, 5, 15, 60, 180, 360, 720, 1440];
+
+/// The registered URLs.
+#[derive(Default)]
+pub(crate) struct Webhooks(Vec<Hook>);
+
+/// One of them.
+struct Hook {
+    id: String,
+    url: String,
+    key: Option<SealingKey>,
+    waiting: VecDeque<Notification>,
+    /// It is being sent to in this moment.
+    busy: bool,
+    delivered: u64,
+    given_up: u64,
+    dropped: u64,
+    /// Why the latest attempt failed.
+    failing: Option<String>,
+}
+
+/// What is told.
+struct Notification {
+    body: Arc<str>,
+    /// Attempts so far.
+    attempts: usize,
+    /// Not before.
+    due: DateTime<Utc>,
+}
+
+/// What is to be sent now.
+pub(super) struct Task {
+    pub hook: String,
+    pub url: String,
+    pub key: Option<SealingKey>,
+    pub body: Arc<str>,
+}
+
+/// `action`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Action {
+    Created,
+    Updated,
+    Deleted,
+}
+
+impl Action {
+    pub(super) fn as_str(self) -> &'static str {
+        match self {
+            Self::Created => "CREATED",
+            Self::Updated => "UPDATED",
+            Self::Deleted => "DELETED",
+        }
+    }
+}
+
+impl Webhooks {
+    /// Registers a URL.
+    pub(super) fn register(&mut self, url: &str, key: Option<SealingKey>) -> Result<String, Refusal> {
+        check(url)?;
+        if self.0.len() >= MOST_HOOKS {
+            return Err(rule("url", "800.110.100", "too many webhooks; remove one with DELETE /v1/webhooks/{id}"));
+        }
+        let id = envelope::new_id();
+        self.0.push(Hook {
+            id: id.clone(),
+            url: url.to_owned(),
+            key,
+            waiting: VecDeque::new(),
+            busy: false,
+            delivered: 0,
+            given_up: 0,
+            dropped: 0,
+            failing: None,
+        });
+        Ok(id)
+    }
+
+    pub(super) fn tell(&mut self, body: &Value, now: DateTime<Utc>) {
+        if self.0.is_empty() {
+            return;
+        }
+        let body: Arc<str> = body.to_string().into();
+        for hook in &mut self.0 {
+            if hook.waiting.len() >= MOST_WAITING {
+                if hook.dropped == 0 {
+                    tracing::warn!(
+                        "gateway: the webhook {} is told no more: {MOST_WAITING} notifications wait",
+                        hook.id
+                    );
+                }
+                hook.dropped += 1;
+            } else {
+                hook.waiting.push_back(Notification { body: Arc::clone(&body), attempts: 0, due: now });
+            }
+        }
+    }
+
+    /// What may be sent now: the head of each queue.
+    pub(super) fn due(&mut self, now: DateTime<Utc>) -> Vec<Task> {
+        let mut tasks = Vec::new();
+        for hook in self.0.iter_mut().filter(|hook| !hook.busy) {
+            let Some(head) = hook.waiting.front().filter(|head| head.due <= now) else { continue };
+            let body = Arc::clone(&head.body);
+            hook.busy = true;
+            tasks.push(Task { hook: hook.id.clone(), url: hook.url.clone(), key: hook.key.clone(), body });
+        }
+        tasks
+    }
+
+    /// When the next one may be sent.
+    pub(super) fn next_due(&self) -> Option<DateTime<Utc>> {
+        self.0.iter().filter(|hook| !hook.busy).filter_map(|hook| Some(hook.waiting.front()?.due)).min()
+    }
+
+    /// What became of an attempt.
+    pub(super) fn sent(&mut self, id: &str, went: Result<(), String>, now: DateTime<Utc>) {
+        let Some(hook) = self.0.iter_mut().find(|hook| hook.id == id) else { return };
+        hook.busy = false;
+        let Err(why) = went else {
+            hook.waiting.pop_front();
+            hook.delivered += 1;
+            hook.failing = None;
+            return;
+        };
+        let Some(head) = hook.waiting.front_mut() else { return };
+        match PAUSES.get(head.attempts) {
+            Some(minutes) => {
+                tracing::warn!(
+                    "gateway: the webhook {id} was not told: {why}; again in {minutes} minutes of its clock"
+                );
+                head.attempts += 1;
+                head.due = now + TimeDelta::minutes(*minutes);
+            }
+            None => {
+                tracing::error!("gateway: the webhook {id} was not told: {why}; the notification is given up");
+                hook.waiting.pop_front();
+                hook.given_up += 1;
+            }
+        }
+        hook.failing = Some(why);
+    }
+
+    /// All of them, and how it goes.
+    pub(super) fn shown(&self) -> Vec<Value> {
+        self.0.iter().map(Hook::shown).collect()
+    }
+
+    /// Tells one nothing more, not even what waits; false when there is none with this id.
+    pub(super) fn remove(&mut self, id: &str) -> bool {
+        let place = self.0.iter().position(|hook| hook.id == id);
+        place.is_some_and(|place| {
+            self.0.remove(place);
+            true
+        })
+    }
+}
+
+impl Hook {
+    /// How it goes. What a URL holds behind its path may be a secret.
+    fn shown(&self) -> Value {
+        json!({
+            "id": self.id,
+            "url": self.url.split(['?', '#']).next(),
+            "encrypted": self.key.is_some(),
+            "state": if self.failing.is_some() { "failing" } else { "good" },
+            "error": self.failing,
+            "attempts": self.waiting.front().map_or(0, |head| head.attempts),
+            "waiting": self.waiting.len(),
+            "delivered": self.delivered,
+            "givenUp": self.given_up,
+            "dropped": self.dropped,
+        })
+    }
+}
+
+/// Whether anything may be sent there: HTTPS, or HTTP on this machine.
+fn check(url: &str) -> Result<(), Invalid> {
+    let wrong = |why: &str| Err(Invalid::new("url", why));
+    let Some(parsed) = (url.len() <= LONGEST_URL).then(|| url.parse::<hyper::Uri>().ok()).flatten() else {
+        return wrong("must be an absolute address of at most 2048 characters, as https://shop.example/notify");
+    };
+    let (Some(scheme), Some(authority)) = (parsed.scheme_str(), parsed.authority()) else {
+        return wrong("must be absolute, as https://shop.example/notify");
+    };
+    if authority.as_str().contains('@') {
+        return wrong("must hold no user name or password");
+    }
+    match (scheme, authority.host()) {
+        ("https", _) | ("http", "localhost" | "127.0.0.1" | "[::1]") => Ok(()),
+        ("http", _) => wrong("must be https; http goes to this machine alone"),
+        _ => wrong("must be https"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_url_is_one_that_may_be_told() {
+        for good in
+            ["https://shop.example/notify?t=1", "http://127.0.0.1:8080/", "http://[::1]:1/x", "http://localhost"]
+        {
+            assert_eq!(check(good), Ok(()), "{good}");
+        }
+        let long = format!("https://shop.example/{}", "x".repeat(2048));
+        for wrong in [
+            "",
+            "/notify",
+            "shop.example",
+            "http://shop.example/",
+            "ftp://shop.example/",
+            "https://a:b@shop.example/",
+            &long,
+        ] {
+            assert_eq!(check(wrong).unwrap_err().name, "url", "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_queue_is_bounded_and_what_is_not_taken_is_given_up_at_last() {
+        let mut hooks = Webhooks::default();
+        let id = hooks.register("https://shop.example/", None).unwrap();
+        let mut now: DateTime<Utc> = "2026-11-23T12:00:00Z".parse().unwrap();
+        (0..MOST_WAITING + 5).for_each(|n| hooks.tell(&json!(n), now));
+        assert_eq!((hooks.0[0].waiting.len(), hooks.0[0].dropped), (MOST_WAITING, 5));
+        for attempt in 0..=PAUSES.len() {
+            assert_eq!(hooks.due(now).len(), 1, "{attempt}");
+            assert!(hooks.due(now).is_empty(), "one at a time");
+            hooks.sent(&id, Err("down".to_owned()), now);
+            if attempt < PAUSES.len() {
+                assert!(hooks.due(now).is_empty(), "not before its pause is over");
+                now = hooks.next_due().unwrap();
+            }
+        }
+        assert_eq!((hooks.0[0].given_up, hooks.0[0].waiting.len()), (1, MOST_WAITING - 1));
+        let task = hooks.due(now).remove(0);
+        assert_eq!(&*task.body, "1", "the next one follows");
+        hooks.sent(&id, Ok(()), now);
+        assert_eq!((hooks.0[0].delivered, hooks.0[0].failing.clone()), (1, None));
+    }
+}
