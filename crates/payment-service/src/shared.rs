@@ -21,7 +21,7 @@ pub(super) struct Shared {
     pub(super) handshakes: AtomicU64,
     pub(super) requests: AtomicU64,
     pub(super) last_payment: Mutex<Option<(Instant, Arc<StreamTimes>)>>,
-    /// The latest payment as it was sent; kept in [`Mode::Fast`] only.
+    /// The latest payment as it was sent; kept in [`Mode::Fast`](super::Mode::Fast) only.
     last_request: Mutex<Vec<u8>>,
     watcher: OnceLock<Watcher>,
     /// Another call to a shop may be the next one.
