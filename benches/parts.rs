@@ -6,16 +6,16 @@ use std::hint::black_box;
 use std::time::SystemTime;
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use pos_agent::card::{CardFacts, EntryMode, FirstAnswer, Presented, SealedCard, Wiped};
 use pos_agent::config::Config;
-use pos_agent::emv::tlv;
-use pos_agent::gateway::{CardPayment, Client, Token};
-use pos_agent::journal::Db;
-use pos_agent::money::{Amount, Currency};
-use pos_agent::sale::{Order, Record};
-use pos_agent::transaction::{Reference, SaleNumber, Transaction};
+use pos_core::sale::{Order, Record};
+use pos_gateway::{CardPayment, Client, Token};
+use pos_journal::Db;
 use pos_reader_link::apdu_link::Decoder;
 use pos_sim::gateway as sim;
+use pos_terms::card::{CardFacts, EntryMode, FirstAnswer, Presented, SealedCard, Wiped};
+use pos_terms::emv::tlv;
+use pos_terms::money::{Amount, Currency};
+use pos_terms::transaction::{Reference, SaleNumber, Transaction};
 
 /// The 136-byte field 55 of the vector e2e-field55-cvn18.
 const FIELD_55: &str = "5F2A0201245F340100820218008407A0000000031010950580000480009A031911059C01019F02060000000040009F0306\

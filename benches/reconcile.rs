@@ -12,11 +12,11 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use pos_agent::card::{CardFacts, EntryMode};
-use pos_agent::journal::Db;
-use pos_agent::money::{Amount, Currency};
-use pos_agent::sale::{HostFacts, Order, Outcome, Record};
-use pos_agent::transaction::{PaymentId, Reference, SaleNumber, Transaction};
+use pos_core::sale::{HostFacts, Order, Outcome, Record};
+use pos_journal::Db;
+use pos_terms::card::{CardFacts, EntryMode};
+use pos_terms::money::{Amount, Currency};
+use pos_terms::transaction::{PaymentId, Reference, SaleNumber, Transaction};
 
 const ROWS: u64 = 1_000_000;
 /// The goal, in KiB.

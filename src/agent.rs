@@ -52,14 +52,12 @@ use tokio::sync::mpsc;
 use tokio::time::Instant;
 
 use crate::config::Config;
-use crate::gateway;
-use crate::journal;
 use crate::metrics::Metrics;
-use crate::money::{Currency, MoneyError};
-use crate::sale;
-use crate::systemd;
 use crate::till::{self, ProgressLog, Served, Wires};
-use crate::transaction::SaleNumber;
+use pos_core::sale;
+use pos_daemon::systemd;
+use pos_terms::money::{Currency, MoneyError};
+use pos_terms::transaction::SaleNumber;
 
 use answered::Answered;
 pub use answered::this_program;
@@ -101,10 +99,10 @@ pub enum Error {
     },
     /// The journal.
     #[error(transparent)]
-    Journal(#[from] journal::Error),
+    Journal(#[from] pos_journal::Error),
     /// The gateway's client: CA file, token.
     #[error(transparent)]
-    Gateway(#[from] gateway::Error),
+    Gateway(#[from] pos_gateway::Error),
     /// The till's wires.
     #[error(transparent)]
     Till(#[from] till::Error),

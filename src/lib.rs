@@ -15,11 +15,11 @@
 //! | a till asks | `till/http/guard.rs` finds out who, `till/http/sales.rs` `begin` makes a [`till::Command`] |
 //! | whether it may | `till/rights.rs` `may`: one table from verb to right, for every way in |
 //! | the agent's one loop hears it | `agent.rs` `run`, then `agent/tills.rs` `till_asks`, `begin_sale` |
-//! | the sale says what to write and what to do | [`sale::Sale::begin`], later [`sale::Sale::handle`], in `sale/decide.rs` |
-//! | it is written; only that gives out what to do | [`journal::Journal::commit`] |
+//! | the sale says what to write and what to do | [`pos_core::sale::Sale::begin`], later [`pos_core::sale::Sale::handle`], in `sale/decide.rs` |
+//! | it is written; only that gives out what to do | [`pos_journal::Journal::commit`] |
 //! | each action goes to its device | `agent/actions.rs` `act` |
 //! | the reader is armed, a card is read | `reader/port.rs` `spawn`, `reader/driver.rs`, `reader/miura/machine.rs`, `reader/miura/sale.rs` |
-//! | the request is made, written down as asked, and sent once | `agent/reader_desk.rs` `card_read`, [`gateway::Client::prepare`], [`gateway::Client::pay`] |
+//! | the request is made, written down as asked, and sent once | `agent/reader_desk.rs` `card_read`, [`pos_gateway::Client::prepare`], [`pos_gateway::Client::pay`] |
 //! | the answer, read and judged | `gateway/answer.rs`, then `sale/answered.rs` `answered` |
 //! | the chip hears it and confirms | `reader/miura/completing.rs` |
 //! | the cardholder signs | `sale/signature.rs` |
@@ -55,8 +55,6 @@ pub mod till;
 
 // One loop that hands every event to its sale, and every action to its device.
 pub mod agent;
-// The program's own log, what systemd is told, and wires that are given instead of opened. `crates/daemon`.
-pub use pos_daemon::{logging, systemd, wire};
 // What is counted and measured, for machines.
 pub mod metrics;
 // Looks at all of it and says what to do: `pos-agent doctor`.
@@ -64,30 +62,7 @@ pub mod doctor;
 // One file for somebody who helps from afar, without card data: `pos-agent doctor --bundle`.
 pub mod support;
 
-// ---- What decides and remembers
+// ---- What it takes and keeps of operators
 
-// The core: every transition says what to write, then what to do. `crates/core`.
-pub use pos_core::{counter, follow_up, sale, totals, training};
 // The digests of operators' PINs and tokens: the core has the rules about them, and no cryptography.
 pub mod operator_secrets;
-// What survives the power: SQLite, written before anything is done. `crates/journal`.
-pub use pos_journal as journal;
-// The gateway's settlement file against the journal. `crates/reconcile`.
-pub use pos_reconcile as reconcile;
-
-// ---- The devices; they do not know each other
-
-// The payment gateway over TLS. `crates/gateway`.
-pub use pos_gateway as gateway;
-// The receipt printer. `crates/printer`.
-pub use pos_printer as printer;
-// The card reader, whatever protocol it speaks. `crates/reader`.
-pub use pos_reader as reader;
-
-// ---- What all of them share
-
-// Every sentence for people, in every language: for cashier, customer and technician. `crates/words`.
-pub use pos_words as words;
-
-// The terms of a card payment, as data: `crates/terms`.
-pub use pos_terms::{card, emv, money, transaction};

@@ -17,8 +17,8 @@ use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::{Registry, Unit};
 
-use crate::sale::Outcome;
-use crate::transaction::Kind;
+use pos_core::sale::Outcome;
+use pos_terms::transaction::Kind;
 
 /// Bounds of all histograms, in seconds: three to a thousandfold, from the agent's own time to the longest wait for a
 /// card. One list for all parts of a sale, for they are compared with each other.

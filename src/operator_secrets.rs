@@ -14,7 +14,7 @@ use std::num::NonZeroU32;
 use ring::{digest, hmac, pbkdf2};
 use zeroize::Zeroizing;
 
-use crate::counter::{Pin, PinDigest, PinKey, TokenDigest};
+use pos_core::counter::{Pin, PinDigest, PinKey, TokenDigest};
 
 /// Of a PIN that is being set. It takes its time: not for a thread on which others wait.
 #[must_use]

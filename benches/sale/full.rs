@@ -8,9 +8,9 @@ use std::os::unix::net::UnixDatagram;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use pos_agent::journal::Db;
-use pos_agent::sale::Record;
-use pos_agent::transaction::SaleNumber;
+use pos_core::sale::Record;
+use pos_journal::Db;
+use pos_terms::transaction::SaleNumber;
 use serde_json::{Value, json};
 
 use super::{Agent, Bench, SALES, WARM_UP, median, ms, open_shop};

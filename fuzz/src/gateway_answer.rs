@@ -4,13 +4,13 @@
 
 use std::sync::LazyLock;
 
-use pos_agent::card::mask_pans;
 use pos_agent::config::Assumptions;
-use pos_agent::gateway::Expected;
-use pos_agent::gateway::any_answer::{Readings, read};
-use pos_agent::money::{Amount, Currency};
-use pos_agent::sale::{Answer, Inquiry, ReversalAnswer, Why};
-use pos_agent::transaction::PaymentId;
+use pos_core::sale::{Answer, Inquiry, ReversalAnswer, Why};
+use pos_gateway::Expected;
+use pos_gateway::any_answer::{Readings, read};
+use pos_terms::card::mask_pans;
+use pos_terms::money::{Amount, Currency};
+use pos_terms::transaction::PaymentId;
 use tokio::runtime::{Builder, Runtime};
 
 /// Our reference, as seeds name it.

@@ -1,9 +1,9 @@
 //! Any text as `pos.iccDataResponse`: no panic; of a field that cannot be read nothing goes to the chip; what does go
 //! there stands in the field, is made of whole objects, and fits the command to the reader.
 
-use pos_agent::emv::{Tag, tag, tlv};
-use pos_agent::gateway::any_answer::for_chip;
-use pos_agent::sale::ForChip;
+use pos_core::sale::ForChip;
+use pos_gateway::any_answer::for_chip;
+use pos_terms::emv::{Tag, tag, tlv};
 
 /// What must hold for any bytes: as they are, and as the hex digits that they are in the field.
 pub fn holds(bytes: &[u8]) {

@@ -5,9 +5,9 @@ use std::fs;
 use std::path::Path;
 use std::sync::LazyLock;
 
-use pos_agent::journal::{Db, Reading};
-use pos_agent::sale::Record;
-use pos_agent::transaction::SaleNumber;
+use pos_core::sale::Record;
+use pos_journal::{Db, Reading};
+use pos_terms::transaction::SaleNumber;
 use serde_json::json;
 use tempfile::TempDir;
 

@@ -1,8 +1,8 @@
 //! Any text through the masking of card numbers: no panic, nothing but stars is put in, and a row of 13 to 19 digits
 //! that is left is no card number, unless it is part of what is spared (an id, a time).
 
-use pos_agent::card::mask_pans;
-use pos_agent::emv::luhn;
+use pos_terms::card::mask_pans;
+use pos_terms::emv::luhn;
 
 /// What must hold for any bytes.
 pub fn holds(bytes: &[u8]) {

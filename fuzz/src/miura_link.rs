@@ -2,8 +2,8 @@
 //! can be read as a command can be written again, in one packet or several, and what was typed is an amount within
 //! bounds or none.
 
-use pos_agent::reader::keys;
-use pos_agent::reader::miura::message::{
+use pos_reader::keys;
+use pos_reader::miura::message::{
     ConfigurationAnswer, DeviceInfoAnswer, MpiCommand, TransactionAnswer, TypedCardAnswer, UnsolicitedMessage,
     last_sealed, minor_units, parse_numeric, split,
 };

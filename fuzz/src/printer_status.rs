@@ -6,9 +6,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use pos_agent::config;
-use pos_agent::printer::port::{PrinterNeed, PrinterStands, spawn_over};
-use pos_agent::printer::status::{Condition, is_answer, is_done};
-use pos_agent::wire::{Connecting, Stream};
+use pos_daemon::wire::{Connecting, Stream};
+use pos_printer::port::{PrinterNeed, PrinterStands, spawn_over};
+use pos_printer::status::{Condition, is_answer, is_done};
 use serde_json::json;
 use tokio::io::AsyncWriteExt;
 use tokio::runtime::Builder;

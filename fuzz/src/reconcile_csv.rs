@@ -3,7 +3,7 @@
 
 use std::io::BufReader;
 
-use pos_agent::reconcile::{Ledger, Matching, Period, SettlementFile, Summary};
+use pos_reconcile::{Ledger, Matching, Period, SettlementFile, Summary};
 
 const HEADER: &[u8] = b"ReconciliationType;PaymentType;Cashflow;Amount;Currency;SettlementAmount;SettlementCurrency;\
     SettlementDate;SettlementStatus;TransactionId;UniqueID\n";

@@ -12,10 +12,10 @@ use std::thread;
 use std::time::Duration;
 
 use pos_agent::config::{Rights, Socket, Till, TillToken};
-use pos_agent::money::Currency;
-use pos_agent::systemd::Sockets;
 use pos_agent::till::http::serve;
 use pos_agent::till::{Command, ProgressLog, Refused};
+use pos_daemon::systemd::Sockets;
+use pos_terms::money::Currency;
 use serde_json::Value;
 use tempfile::TempDir;
 use tokio::sync::mpsc;

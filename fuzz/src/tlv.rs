@@ -1,8 +1,8 @@
 //! Any bytes as BER-TLV and track 2: no panic, and what one level of objects is taken for can be written and read
 //! again.
 
-use pos_agent::emv::track2::{MaskedTrack2, Track2};
-use pos_agent::emv::{tag, tlv};
+use pos_terms::emv::track2::{MaskedTrack2, Track2};
+use pos_terms::emv::{tag, tlv};
 
 /// What must hold for any bytes.
 pub fn holds(bytes: &[u8]) {

@@ -1,8 +1,8 @@
 //! Carrying out what came out of the journal: each action of a sale to the device it concerns.
 
-use crate::reader::ReaderOrder;
-use crate::sale::Action;
-use crate::transaction::SaleNumber;
+use pos_core::sale::Action;
+use pos_reader::ReaderOrder;
+use pos_terms::transaction::SaleNumber;
 
 use super::Agent;
 use super::sale_desk::Afterwards;

@@ -1,12 +1,11 @@
 //! What is announced while things happen: to the till of a sale how it stands, to all tills what concerns the terminal,
 //! and to whoever reads the log what a person must hear of.
 
-use crate::printer;
-use crate::reader::ReaderProgress;
-use crate::sale::{Outcome, Standing, Why};
 use crate::till::{Progress, SaleState};
-use crate::transaction::{OutcomeWord, SaleNumber};
-use crate::words::{self, Words};
+use pos_core::sale::{Outcome, Standing, Why};
+use pos_reader::ReaderProgress;
+use pos_terms::transaction::{OutcomeWord, SaleNumber};
+use pos_words::Words;
 
 use super::Agent;
 
@@ -143,13 +142,13 @@ impl Agent {
     }
 
     /// What the printer reports is shown, and changes no sale.
-    pub(super) fn printer_says(&mut self, event: printer::PrinterEvent) {
+    pub(super) fn printer_says(&mut self, event: pos_printer::PrinterEvent) {
         match event {
-            printer::PrinterEvent::Printed { slip, duplicate } => tracing::debug!(%slip, duplicate, "printed"),
-            printer::PrinterEvent::Waits { slip, why } => {
+            pos_printer::PrinterEvent::Printed { slip, duplicate } => tracing::debug!(%slip, duplicate, "printed"),
+            pos_printer::PrinterEvent::Waits { slip, why } => {
                 self.announce_slip(slip, "printer-waits", &format!("The {slip} waits: the printer is {why}"));
             }
-            printer::PrinterEvent::Failed { slip, why } => {
+            pos_printer::PrinterEvent::Failed { slip, why } => {
                 tracing::warn!(%slip, %why, "not printed");
                 let text = format!("The {slip} is not printed: the printer is {why}");
                 self.announce_slip(slip, "printer-failed", &text);
@@ -158,12 +157,12 @@ impl Agent {
     }
 
     /// Of a receipt to its till; a close is the terminal's.
-    fn announce_slip(&self, slip: printer::Slip, step: &str, text: &str) {
+    fn announce_slip(&self, slip: pos_printer::Slip, step: &str, text: &str) {
         match slip {
-            printer::Slip::Receipt { sale, .. } => self.announce_to(sale, step, text),
-            printer::Slip::Close { .. } => self.announce(step, text),
+            pos_printer::Slip::Receipt { sale, .. } => self.announce_to(sale, step, text),
+            pos_printer::Slip::Close { .. } => self.announce(step, text),
             // Its till hears of it by the answer.
-            printer::Slip::TillLines => {}
+            pos_printer::Slip::TillLines => {}
         }
     }
 }
@@ -172,18 +171,18 @@ impl Agent {
 /// as it is.
 fn step_words(words: &Words, step: &ReaderProgress) -> (&'static str, String) {
     let (word, step) = match step {
-        ReaderProgress::PresentCard => ("present-card", words::ReaderStep::PresentCard),
-        ReaderProgress::InsertCard => ("insert-card", words::ReaderStep::InsertCard),
-        ReaderProgress::SwipeCard => ("swipe-card", words::ReaderStep::SwipeCard),
-        ReaderProgress::TryAgain => ("try-again", words::ReaderStep::TryAgain),
-        ReaderProgress::TypeCard => ("type-card", words::ReaderStep::TypeCard),
-        ReaderProgress::ChoosingApplication => ("choosing-application", words::ReaderStep::ChoosingApplication),
-        ReaderProgress::ReadingCard => ("reading-card", words::ReaderStep::ReadingCard),
-        ReaderProgress::PinEntry { digits } => ("pin-entry", words::ReaderStep::PinEntry(*digits)),
-        ReaderProgress::PinWrong { tries_left } => ("pin-wrong", words::ReaderStep::PinWrong(*tries_left)),
-        ReaderProgress::PinDone => ("pin-done", words::ReaderStep::PinDone),
+        ReaderProgress::PresentCard => ("present-card", pos_words::ReaderStep::PresentCard),
+        ReaderProgress::InsertCard => ("insert-card", pos_words::ReaderStep::InsertCard),
+        ReaderProgress::SwipeCard => ("swipe-card", pos_words::ReaderStep::SwipeCard),
+        ReaderProgress::TryAgain => ("try-again", pos_words::ReaderStep::TryAgain),
+        ReaderProgress::TypeCard => ("type-card", pos_words::ReaderStep::TypeCard),
+        ReaderProgress::ChoosingApplication => ("choosing-application", pos_words::ReaderStep::ChoosingApplication),
+        ReaderProgress::ReadingCard => ("reading-card", pos_words::ReaderStep::ReadingCard),
+        ReaderProgress::PinEntry { digits } => ("pin-entry", pos_words::ReaderStep::PinEntry(*digits)),
+        ReaderProgress::PinWrong { tries_left } => ("pin-wrong", pos_words::ReaderStep::PinWrong(*tries_left)),
+        ReaderProgress::PinDone => ("pin-done", pos_words::ReaderStep::PinDone),
         ReaderProgress::ReaderText(text) => return ("reader-text", text.chars().filter(|c| !c.is_control()).collect()),
-        ReaderProgress::RemoveCard => ("remove-card", words::ReaderStep::RemoveCard),
+        ReaderProgress::RemoveCard => ("remove-card", pos_words::ReaderStep::RemoveCard),
     };
     (word, words.step(step))
 }

@@ -7,8 +7,8 @@
 
 use std::time::Duration;
 
-use crate::journal::{Journal, Program};
 use crate::till::{Health, HealthView, JournalState};
+use pos_journal::{Journal, Program};
 
 use super::device_states::state_of_journal;
 use super::journal_desk::JOURNAL_RETRY;

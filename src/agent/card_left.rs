@@ -5,9 +5,9 @@
 
 use std::time::Duration;
 
-use crate::reader::{ReaderEvent, ReaderProgress};
-use crate::sale::{Action, Event, Reason, Why};
-use crate::transaction::SaleNumber;
+use pos_core::sale::{Action, Event, Reason, Why};
+use pos_reader::{ReaderEvent, ReaderProgress};
+use pos_terms::transaction::SaleNumber;
 
 use super::Agent;
 

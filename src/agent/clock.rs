@@ -15,9 +15,8 @@ use chrono::{DateTime, Datelike, Local, NaiveDate, NaiveDateTime, SecondsFormat,
 use tokio::time::Instant;
 
 use super::BoardClock;
-use crate::gateway;
-use crate::journal::CLOCKS_DIFFER_MS;
-use crate::reader::LocalTime;
+use pos_journal::CLOCKS_DIFFER_MS;
+use pos_reader::LocalTime;
 
 /// What a till hears when no clock can be trusted.
 const UNTRUSTED: &str = "neither the board's clock nor the reader's can be right";
@@ -109,21 +108,21 @@ impl Clock {
     }
 
     /// For the gateway's certificates: the best time, or the earliest that it can be.
-    pub(super) fn for_gateway(&self) -> gateway::Time {
+    pub(super) fn for_gateway(&self) -> pos_gateway::Time {
         let board = (self.board)().timestamp_millis();
         if board >= self.floor() {
-            return gateway::Time::Known(system(board));
+            return pos_gateway::Time::Known(system(board));
         }
         match self.local() {
-            Some(local) => gateway::Time::Known(system(local.timestamp_millis())),
-            None => gateway::Time::AtLeast(system(self.floor())),
+            Some(local) => pos_gateway::Time::Known(system(local.timestamp_millis())),
+            None => pos_gateway::Time::AtLeast(system(self.floor())),
         }
     }
 
     /// For the probe alone: the reader's time, when only a record of the journal speaks against it. Should that record
     /// be of a clock gone wrong, the gateway's certificate would be held against a time that has not come.
-    pub(super) fn doubted(&self) -> Option<gateway::Time> {
-        self.reader().filter(|_| self.local().is_none()).map(|reader| gateway::Time::Known(system(reader)))
+    pub(super) fn doubted(&self) -> Option<pos_gateway::Time> {
+        self.reader().filter(|_| self.local().is_none()).map(|reader| pos_gateway::Time::Known(system(reader)))
     }
 
     /// Local time of the board, when it can be right.
@@ -277,12 +276,12 @@ mod tests {
         let (clock, last) = later();
         assert!(clock.local().is_none() && clock.trusted_board().is_none());
         let floor = UNIX_EPOCH + Duration::from_millis(last.timestamp_millis().unsigned_abs());
-        assert_eq!(clock.for_gateway(), gateway::Time::AtLeast(floor));
+        assert_eq!(clock.for_gateway(), pos_gateway::Time::AtLeast(floor));
         clock.reader_says(Some(for_reader(&(last - TimeDelta::days(2)))));
         assert!(clock.local().is_none(), "before the floor");
         clock.reader_says(Some(for_reader(&(last + TimeDelta::days(2)))));
         assert!(clock.local().is_some_and(|local| local > last));
-        assert!(matches!(clock.for_gateway(), gateway::Time::Known(time) if time > floor));
+        assert!(matches!(clock.for_gateway(), pos_gateway::Time::Known(time) if time > floor));
         assert!(Clock::new(Arc::new(Utc::now), 0).trusted_board().is_some());
     }
 
@@ -355,10 +354,10 @@ mod tests {
         let (clock, now) = held_up();
         assert_eq!(clock.doubted(), None);
         clock.reader_says(Some(for_reader(&now)));
-        let Some(gateway::Time::Known(time)) = clock.doubted() else { panic!("no time") };
+        let Some(pos_gateway::Time::Known(time)) = clock.doubted() else { panic!("no time") };
         let unix_s = time.duration_since(UNIX_EPOCH).unwrap().as_secs();
         assert!(unix_s.abs_diff(now.timestamp().unsigned_abs()) <= 1);
-        assert!(matches!(clock.for_gateway(), gateway::Time::AtLeast(_)), "payments and questions are not");
+        assert!(matches!(clock.for_gateway(), pos_gateway::Time::AtLeast(_)), "payments and questions are not");
         clock.set_back(now.timestamp_millis());
         assert_eq!(clock.doubted(), None);
     }

@@ -7,13 +7,12 @@ use std::collections::{BTreeSet, VecDeque};
 
 use tokio::sync::oneshot;
 
-use crate::counter::{Close, ClosePeriod, DaySums, OpenItem, OpenKind};
-use crate::follow_up::{Held, History, Left};
-use crate::journal::{self, Ended, Snapshot};
-use crate::printer;
-use crate::sale::{Outcome, Sale, Standing};
 use crate::till::{CloseAsked, CloseView, Permit, PrintView, Refused, ShownClose, WhichClose};
-use crate::transaction::{Kind, SaleNumber, Transaction};
+use pos_core::counter::{Close, ClosePeriod, DaySums, OpenItem, OpenKind};
+use pos_core::follow_up::{Held, History, Left};
+use pos_core::sale::{Outcome, Sale, Standing};
+use pos_journal::{Ended, Snapshot};
+use pos_terms::transaction::{Kind, SaleNumber, Transaction};
 
 use super::journal_desk::refused_by_journal;
 use super::shop_time::ShopTime;
@@ -105,7 +104,7 @@ impl Agent {
     }
 
     /// Written first; only then it is told and printed.
-    pub(super) fn close_counted(&mut self, counted: Result<Counted, journal::Error>) {
+    pub(super) fn close_counted(&mut self, counted: Result<Counted, pos_journal::Error>) {
         let (wish, reply) = match self.closing.under_way.take() {
             Some(ClosingWish::Make(wish, reply)) => (wish, reply),
             Some(ClosingWish::Look(permit, reply)) => {
@@ -139,7 +138,7 @@ impl Agent {
         self.next_close();
     }
 
-    fn write_close(&mut self, wish: CloseAsked, counted: Counted) -> Result<Close, journal::Error> {
+    fn write_close(&mut self, wish: CloseAsked, counted: Counted) -> Result<Close, pos_journal::Error> {
         let unix_ms = self.clock.unix_ms();
         let close = self.compose_close(wish, counted, unix_ms);
         let written = self.journal.book.write_close(&close, unix_ms);
@@ -162,8 +161,8 @@ impl Agent {
     fn shown(&self, close: Close, permit: &Permit) -> ShownClose {
         let close = close.told_to(|till| permit.sees(till));
         let columns = self.config.printer.first().map_or(42, |printer| printer.columns);
-        let page = printer::compose_close(&close, &self.printers.letterhead);
-        ShownClose { close, text: printer::plain(&page.lines(columns), columns) }
+        let page = pos_printer::compose_close(&close, &self.printers.letterhead);
+        ShownClose { close, text: pos_printer::plain(&page.lines(columns), columns) }
     }
 
     /// Prints a close again, with the mark that says so.
@@ -184,7 +183,7 @@ impl Agent {
 }
 
 /// What a close counts: everything that has ended since the last one, and what is open at this moment.
-fn count(book: &mut Snapshot) -> Result<Counted, journal::Error> {
+fn count(book: &mut Snapshot) -> Result<Counted, pos_journal::Error> {
     let before = book.last_close()?;
     let after = before.as_ref().map_or(0, |before| before.period.to_entry);
     let mut count = Count { book, sums: DaySums::default(), unreadable: Vec::new(), reserved: BTreeSet::new() };
@@ -229,13 +228,13 @@ struct Count<'a> {
 }
 
 impl Count<'_> {
-    fn ended_after(&mut self, entry: i64) -> Result<(), journal::Error> {
+    fn ended_after(&mut self, entry: i64) -> Result<(), pos_journal::Error> {
         let book = self.book;
         book.ended_after(entry, |ended| self.take(ended))
     }
 
     /// One that could not be read when the last close was made: it is counted now, if it had ended by then.
-    fn again(&mut self, number: SaleNumber, closed_to: i64) -> Result<(), journal::Error> {
+    fn again(&mut self, number: SaleNumber, closed_to: i64) -> Result<(), pos_journal::Error> {
         match self.book.ended_by(number, closed_to)? {
             Some(ended) => self.take(ended)?,
             None if self.book.is_settled_without_an_end(number)? => self.unreadable.push(number),
@@ -244,7 +243,7 @@ impl Count<'_> {
         Ok(())
     }
 
-    fn take(&mut self, ended: Ended) -> Result<(), journal::Error> {
+    fn take(&mut self, ended: Ended) -> Result<(), pos_journal::Error> {
         let sale = match ended.sale {
             Ok(sale) => sale,
             Err(number) => {
@@ -266,7 +265,7 @@ impl Count<'_> {
     }
 
     /// Nothing of what reversed nothing, or reversed what this journal does not know.
-    fn kind_of_what_it_reversed(&self, sale: &Sale) -> Result<Result<Option<Kind>, CannotBeRead>, journal::Error> {
+    fn kind_of_what_it_reversed(&self, sale: &Sale) -> Result<Result<Option<Kind>, CannotBeRead>, pos_journal::Error> {
         let Transaction::Reversal { of } = &sale.order().transaction else { return Ok(Ok(None)) };
         let Some(number) = of.number else { return Ok(Ok(None)) };
         Ok(match self.book.number(number)? {
@@ -285,7 +284,7 @@ fn stands(sale: &Sale) -> bool {
 }
 
 /// A reservation of which something is left to be captured, or may be as long as something that refers to it is open.
-fn reserved_item(book: &Snapshot, number: SaleNumber) -> Result<Option<OpenItem>, journal::Error> {
+fn reserved_item(book: &Snapshot, number: SaleNumber) -> Result<Option<OpenItem>, pos_journal::Error> {
     let Some(sale) = book.number(number)? else {
         // It cannot be read now: it stays named, so that the next close looks at it again.
         return Ok(book.key(number)?.map(|key| OpenItem::reserved_unread(number, key)));
@@ -295,7 +294,7 @@ fn reserved_item(book: &Snapshot, number: SaleNumber) -> Result<Option<OpenItem>
     }
     let history = match with_later(book, &sale, 2) {
         // What of it was taken nobody can say.
-        Err(journal::Error::Unreadable { .. }) => {
+        Err(pos_journal::Error::Unreadable { .. }) => {
             let whole = History::of(&sale, Vec::new()).amount;
             return Ok(Some(OpenItem::reserved(&sale, whole)));
         }
@@ -313,7 +312,7 @@ fn is_open(history: &History) -> bool {
 }
 
 /// A transaction with what refers to it, and what refers to that.
-fn with_later(book: &Snapshot, sale: &Sale, depth: u8) -> Result<History, journal::Error> {
+fn with_later(book: &Snapshot, sale: &Sale, depth: u8) -> Result<History, pos_journal::Error> {
     let mut later = Vec::new();
     if depth > 0 {
         for one in book.later(sale.order().number, sale.host().id.as_ref())? {

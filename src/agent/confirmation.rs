@@ -1,10 +1,10 @@
 //! The till's word on what was approved: taken, not taken, or taken in part. What it means is the sale's to say; here
 //! it is judged whether anybody waits for it, and a part brings its refund into the journal in the same commit.
 
-use crate::money::Amount;
-use crate::sale::{self, Order, PartMisfit, Sale, Standing};
 use crate::till::{LaterView, Refused, SaleView, ToConfirm};
-use crate::transaction::{Reference, SaleNumber, Taken, Who};
+use pos_core::sale::{self, Order, PartMisfit, Sale, Standing};
+use pos_terms::money::Amount;
+use pos_terms::transaction::{Reference, SaleNumber, Taken, Who};
 
 use super::Agent;
 use super::earlier::later_view;

@@ -6,12 +6,11 @@
 
 use tokio::sync::oneshot;
 
-use crate::counter::Sum;
-use crate::journal;
-use crate::sale::Sale;
 use crate::till::{Refused, SaleState, TotalsView};
-use crate::totals::Totals;
-use crate::transaction::SaleNumber;
+use pos_core::counter::Sum;
+use pos_core::sale::Sale;
+use pos_core::totals::Totals;
+use pos_terms::transaction::SaleNumber;
 
 use super::journal_desk::refused_by_journal;
 use super::{Agent, TaskResult};
@@ -67,7 +66,7 @@ impl Agent {
         });
     }
 
-    pub(super) fn counted(&self, page: Result<Vec<Sale>, journal::Error>, mut counting: Counting) {
+    pub(super) fn counted(&self, page: Result<Vec<Sale>, pos_journal::Error>, mut counting: Counting) {
         let page = match page {
             Ok(page) => page,
             Err(error) => {

@@ -1,12 +1,11 @@
 //! The states of the devices in the closed words of `till::status`, and what each needs attention for. A device's own
 //! enumeration becomes the till's here, and nowhere else.
 
-use crate::gateway::certificate::Expiring;
-use crate::gateway::{Contact, Fault, Soon};
-use crate::journal;
-use crate::printer::port::{PrinterNeed, PrinterStands};
-use crate::printer::status::Trouble;
 use crate::till::{Attention, GatewayState, JournalState, PrinterState, ReaderState};
+use pos_gateway::certificate::Expiring;
+use pos_gateway::{Contact, Fault, Soon};
+use pos_printer::port::{PrinterNeed, PrinterStands};
+use pos_printer::status::Trouble;
 
 /// What a reader needs attention for.
 pub(super) fn of_reader(state: ReaderState) -> Option<Attention> {
@@ -145,7 +144,7 @@ pub(super) fn of_journal(state: JournalState) -> Option<Attention> {
 }
 
 /// What a failed write says of the journal.
-pub(super) fn state_of_journal(error: &journal::Error) -> JournalState {
+pub(super) fn state_of_journal(error: &pos_journal::Error) -> JournalState {
     if error.is_full() { JournalState::Full } else { JournalState::CannotBeWritten }
 }
 
@@ -153,7 +152,7 @@ pub(super) fn state_of_journal(error: &journal::Error) -> JournalState {
 mod tests {
     use super::*;
     use crate::agent::reader_desk::HeardReader;
-    use crate::reader::{NotEncrypting, Unready};
+    use pos_reader::{NotEncrypting, Unready};
 
     fn text(word: &str) -> String {
         word.to_owned()
@@ -163,7 +162,7 @@ mod tests {
     fn each_fault_of_the_gateway_has_its_state() {
         use GatewayState as S;
         let cause = || text("os error 101");
-        let alert = || crate::gateway::Alert(rustls::AlertDescription::UnknownCA);
+        let alert = || pos_gateway::Alert(rustls::AlertDescription::UnknownCA);
         for (fault, word, state) in [
             (Fault::NameNotResolved, "name-not-resolved", S::Unreachable),
             (Fault::NameServerSilent, "name-server-silent", S::Unreachable),

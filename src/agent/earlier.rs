@@ -8,12 +8,12 @@
 //! only within `max-credit-amount`, as for a credit.
 
 use crate::config::Right;
-use crate::follow_up::{self, CannotFollow, GivenById, History, Left, NoFollowUp};
-use crate::gateway::till_parameters;
-use crate::money::Amount;
-use crate::sale::{Order, Sale, Standing};
 use crate::till::{EarlierName, LaterView, Refused, RequestFields, SaleView, Wanted, WantedTip, WantedTransaction};
-use crate::transaction::{Earlier, Kind, PaymentId, Transaction};
+use pos_core::follow_up::{self, CannotFollow, GivenById, History, Left, NoFollowUp};
+use pos_core::sale::{Order, Sale, Standing};
+use pos_gateway::till_parameters;
+use pos_terms::money::Amount;
+use pos_terms::transaction::{Earlier, Kind, PaymentId, Transaction};
 
 use super::Agent;
 use super::journal_desk::refused_by_journal;

@@ -7,11 +7,11 @@ use std::sync::Arc;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
-use crate::gateway::{self, Expected, PreparedPayment, RequestTarget, WithoutCard};
-use crate::money::Amount;
-use crate::sale::{self, Answer, Event};
 use crate::till::Refused;
-use crate::transaction::{PaymentId, SaleNumber};
+use pos_core::sale::{self, Answer, Event};
+use pos_gateway::{Expected, PreparedPayment, RequestTarget, WithoutCard};
+use pos_terms::money::Amount;
+use pos_terms::transaction::{PaymentId, SaleNumber};
 
 use super::expiry::ExpiryWarnings;
 use super::probing::Probing;
@@ -26,7 +26,7 @@ type GatewayFields = BTreeMap<String, String>;
 
 /// The way to the gateway, and what is watched of it.
 pub(super) struct GatewayDesk {
-    pub(super) client: gateway::Client,
+    pub(super) client: pos_gateway::Client,
     /// What was logged of certificates that end.
     pub(super) expiry_warnings: ExpiryWarnings,
     pub(super) probing: Probing,
@@ -36,7 +36,7 @@ pub(super) struct GatewayDesk {
 }
 
 impl GatewayDesk {
-    pub(super) fn new(client: gateway::Client) -> Self {
+    pub(super) fn new(client: pos_gateway::Client) -> Self {
         let (expiry_warnings, probing, refused) = Default::default();
         Self { client, expiry_warnings, probing, refused, turns: Arc::new(Semaphore::new(AT_ONCE)) }
     }
@@ -151,7 +151,7 @@ impl Agent {
 
     /// Shows a till what the gateway says of one payment.
     pub(super) fn show_payment(&self, id: PaymentId, reply: oneshot::Sender<Result<GatewayFields, Refused>>) {
-        if let Err(problem) = gateway::Client::judge_id(&id) {
+        if let Err(problem) = pos_gateway::Client::judge_id(&id) {
             let _ = reply.send(Err(Refused::Parameter { name: problem.name, why: problem.why }));
             return;
         }
@@ -187,7 +187,7 @@ impl Agent {
 }
 
 /// The request of a transaction that needs no card.
-fn without_card(gateway: &gateway::Client, order: &sale::Order) -> Result<PreparedPayment, String> {
+fn without_card(gateway: &pos_gateway::Client, order: &sale::Order) -> Result<PreparedPayment, String> {
     let on = RequestTarget::of(&order.transaction).ok_or("it needs a card")?;
     let asked = WithoutCard {
         payment_type: order.kind().payment_type(),
@@ -202,7 +202,7 @@ fn without_card(gateway: &gateway::Client, order: &sale::Order) -> Result<Prepar
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sale::Reason;
+    use pos_core::sale::Reason;
 
     #[test]
     fn a_refused_request_is_told_until_one_is_processed() {

@@ -3,10 +3,10 @@
 
 use std::time::Duration;
 
-use crate::journal::{self, Journal, Rescued, SoldMark, SoldOn};
-use crate::sale::Sale;
 use crate::till::{JournalState, Refused};
-use crate::transaction::SaleNumber;
+use pos_core::sale::Sale;
+use pos_journal::{Journal, Rescued, SoldMark, SoldOn};
+use pos_terms::transaction::SaleNumber;
 
 use super::Agent;
 use super::device_states::state_of_journal;
@@ -32,7 +32,11 @@ pub(super) struct JournalDesk {
 
 impl JournalDesk {
     /// A journal that was opened, with the mark that the terminal has sold.
-    pub(super) fn new(book: Journal, last_number: SaleNumber, sold: Option<SoldMark>) -> Result<Self, journal::Error> {
+    pub(super) fn new(
+        book: Journal,
+        last_number: SaleNumber,
+        sold: Option<SoldMark>,
+    ) -> Result<Self, pos_journal::Error> {
         let says = match &sold {
             Some(mark) => mark.says_of(&book.identities()?),
             None => SoldOn::Nothing,
@@ -70,10 +74,11 @@ impl JournalDesk {
     }
 
     /// Writes the mark that this terminal has sold, before its first sale.
-    fn mark_sold(&mut self) -> Result<(), journal::Error> {
+    fn mark_sold(&mut self) -> Result<(), pos_journal::Error> {
         let Some(sold) = self.sold.as_ref().filter(|_| !self.is_marked) else { return Ok(()) };
         let identities = self.book.identities()?;
-        let failed = |error| journal::Error::Failed { cause: format!("the mark that this terminal has sold: {error}") };
+        let failed =
+            |error| pos_journal::Error::Failed { cause: format!("the mark that this terminal has sold: {error}") };
         sold.write(identities.first().map_or("", String::as_str)).map_err(failed)?;
         self.is_marked = true;
         Ok(())
@@ -107,7 +112,7 @@ impl Agent {
 
     /// Saves what is open in a journal that was taken away; the status says where it is.
     pub(super) fn rescue_the_journal(&mut self) {
-        let is_gone = matches!(self.journal.book.is_in_place(), Err(journal::Error::Gone { .. }));
+        let is_gone = matches!(self.journal.book.is_in_place(), Err(pos_journal::Error::Gone { .. }));
         if !is_gone || self.journal.rescued.is_some() || self.trains() {
             return;
         }
@@ -146,7 +151,7 @@ impl Agent {
 
     /// The sales whose last step could not be written. Every other open sale stands on the disk as it stands here, and
     /// goes on.
-    fn known_to_the_disk_alone(&mut self) -> Result<Vec<Sale>, journal::Error> {
+    fn known_to_the_disk_alone(&mut self) -> Result<Vec<Sale>, pos_journal::Error> {
         let mut sales = self.journal.book.unsettled()?;
         sales.retain(|sale| self.sales.open.get(&sale.order().number).is_none_or(|active| active.stuck));
         for stuck in self.sales.open.values().filter(|active| active.stuck) {
@@ -160,11 +165,11 @@ impl Agent {
     }
 
     /// Takes no sale until the journal can be written again.
-    pub(super) fn journal_is_faulty(&mut self, error: &journal::Error) {
+    pub(super) fn journal_is_faulty(&mut self, error: &pos_journal::Error) {
         let now = self.clock.monotonic();
         let is_new = self.journal.fault.is_none();
         let (mut why, mut retry_at) = (error.to_string(), now + JOURNAL_RETRY);
-        if let journal::Error::Gone { .. } = error {
+        if let pos_journal::Error::Gone { .. } = error {
             match &self.journal.rescued {
                 Some(rescued) => why = format!("{why}; {}", said_of(rescued)),
                 // The tills that wait are told first; then what is open is saved.
@@ -196,6 +201,6 @@ fn said_of(rescued: &Rescued) -> String {
 }
 
 /// What a till hears when the journal cannot be used.
-pub(super) fn refused_by_journal(error: journal::Error) -> Refused {
+pub(super) fn refused_by_journal(error: pos_journal::Error) -> Refused {
     Refused::Journal { why: error.to_string() }
 }

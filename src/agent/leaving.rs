@@ -5,11 +5,11 @@
 //! How much is left to reverse is `sale`'s to reckon; a sale knows no other transaction, so what others gave back of it
 //! is found here. What that holds back decides `follow_up/by_id.rs`.
 
-use crate::follow_up::GivenById;
-use crate::money::Amount;
-use crate::sale::{self, Action, Event, Reason};
-use crate::training;
-use crate::transaction::{PaymentId, SaleNumber};
+use pos_core::follow_up::GivenById;
+use pos_core::sale::{self, Action, Event, Reason};
+use pos_core::training;
+use pos_terms::money::Amount;
+use pos_terms::transaction::{PaymentId, SaleNumber};
 
 use super::Agent;
 

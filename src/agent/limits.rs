@@ -1,9 +1,9 @@
 //! How much may be charged at once, and how much may be given without an earlier payment, as the configuration says.
 
 use crate::config::Terminal;
-use crate::money::{Amount, Currency, MoneyError};
 use crate::till::Refused;
-use crate::transaction::Kind;
+use pos_terms::money::{Amount, Currency, MoneyError};
+use pos_terms::transaction::Kind;
 
 use super::Error;
 

@@ -4,9 +4,9 @@
 
 use std::time::Duration;
 
-use crate::logging;
 use crate::till::{LogLevel, LogView, Refused};
-use crate::transaction::Who;
+use pos_daemon::logging;
+use pos_terms::transaction::Who;
 
 use super::Agent;
 

@@ -4,8 +4,8 @@
 use std::time::Duration;
 
 use crate::metrics::{PrinterStanding, SaleTiming, TerminalStanding};
-use crate::sale;
-use crate::transaction::SaleNumber;
+use pos_core::sale;
+use pos_terms::transaction::SaleNumber;
 
 use super::Agent;
 use super::sale_times::SaleTimes;
@@ -81,6 +81,6 @@ impl Agent {
     }
 }
 
-fn stands_printer(printer: &crate::printer::Handle) -> PrinterStanding {
+fn stands_printer(printer: &pos_printer::Handle) -> PrinterStanding {
     PrinterStanding { ready: printer.attention().is_none(), waiting: printer.waiting() }
 }

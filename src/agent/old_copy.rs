@@ -24,10 +24,10 @@ mod looking_up;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use crate::journal::{self, Opened};
-use crate::sale::{self, Action, Event, Sale};
 use crate::till::{Attention, AttentionView, Refused, SaleView};
-use crate::transaction::{SaleNumber, Who};
+use pos_core::sale::{self, Action, Event, Sale};
+use pos_journal::Opened;
+use pos_terms::transaction::{SaleNumber, Who};
 
 use super::Agent;
 use comparing::{mark_of, number_of};
@@ -63,7 +63,7 @@ pub(super) struct OldCopy {
     /// The highest number at the start: what came later is this board's own.
     before: SaleNumber,
     /// What was found before: what was open then waits for a person already, and what was done then is not known.
-    noticed: journal::OldCopyFound,
+    noticed: pos_journal::OldCopyFound,
     /// The journal had no transaction, and there is no mark that this terminal has sold. Then nothing waits for the
     /// answer.
     is_new: bool,

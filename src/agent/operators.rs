@@ -11,20 +11,20 @@ use std::num::NonZeroU32;
 use zeroize::Zeroizing;
 
 use crate::config::Operators;
-use crate::counter::{
-    Approvals, Approved, Attempts, GivenApproval, ITERATIONS, Pin, PinDigest, PinKey, PinPlace, Role, Session,
-    Sessions, SupervisorAbove, TokenDigest, TryKey,
-};
-use crate::emv::pan;
-use crate::journal::{self, Journal, KeptOperator, OperatorChange};
-use crate::money::{Amount, Currency};
 use crate::operator_secrets;
-use crate::sale::Order;
 use crate::till::{
     ApprovalView, ConfirmedView, Denied, OperatorCommand, OperatorRefused, OperatorView, OperatorsView, Presence,
     Refused, RequestFields, SessionView, SignedIn, Wanted, WantedTip,
 };
-use crate::transaction::{OperatorName, Transaction, Who};
+use pos_core::counter::{
+    Approvals, Approved, Attempts, GivenApproval, ITERATIONS, Pin, PinDigest, PinKey, PinPlace, Role, Session,
+    Sessions, SupervisorAbove, TokenDigest, TryKey,
+};
+use pos_core::sale::Order;
+use pos_journal::{Journal, KeptOperator, OperatorChange};
+use pos_terms::emv::pan;
+use pos_terms::money::{Amount, Currency};
+use pos_terms::transaction::{OperatorName, Transaction, Who};
 
 use super::clock::Clock;
 use super::journal_desk::refused_by_journal;
@@ -264,10 +264,10 @@ impl Agent {
         });
     }
 
-    fn key_and_salt(&mut self) -> Result<(PinKey, [u8; 16]), journal::Error> {
+    fn key_and_salt(&mut self) -> Result<(PinKey, [u8; 16]), pos_journal::Error> {
         let key = self.journal.book.pin_key_file().read_or_make()?;
         self.operators.key = Some(key.clone());
-        Ok((key, journal::pin_salt()?))
+        Ok((key, pos_journal::pin_salt()?))
     }
 
     /// A digest was reckoned.

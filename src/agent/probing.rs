@@ -4,9 +4,7 @@
 use std::time::Duration;
 
 use super::{Agent, TaskResult};
-use crate::gateway::{self, Fault, Probed};
-use crate::journal;
-use crate::reader;
+use pos_gateway::{Fault, Probed};
 
 /// How often it is asked.
 const DAY: Duration = Duration::from_secs(24 * 3600);
@@ -18,7 +16,7 @@ const SOON: Duration = Duration::from_secs(1);
 /// A shop's network comes back within minutes.
 const LONGEST: Duration = Duration::from_secs(300);
 /// Clocks that are so far apart are worth a warning.
-const CLOCKS_DIFFER_S: u64 = journal::CLOCKS_DIFFER_MS.unsigned_abs() / 1000;
+const CLOCKS_DIFFER_S: u64 = pos_journal::CLOCKS_DIFFER_MS.unsigned_abs() / 1000;
 
 /// When the gateway is asked, and what came of it before.
 #[derive(Debug, Default)]
@@ -44,7 +42,7 @@ impl Agent {
         self.gateway.probing.at = now + if self.clock.local().is_some() { DAY } else { AGAIN };
         let (gateway, done) = (self.gateway.client.clone(), self.tasks.clone());
         // The certificate of a gateway may have ended by a time that a clock gone wrong has written.
-        let doubted = self.clock.doubted().map(|time| gateway::CertificateClock::new(move || time));
+        let doubted = self.clock.doubted().map(|time| pos_gateway::CertificateClock::new(move || time));
         tokio::spawn(async move {
             let probed = match doubted {
                 Some(clock) => gateway.probe_at(clock).await,
@@ -67,7 +65,7 @@ impl Agent {
                 self.clock.gateway_says(unix_s);
                 if is_first {
                     // A reader that was there before could not be set: it is to be a witness after the next start.
-                    let _ = self.reader.handle.order_now(reader::ReaderOrder::SetClock);
+                    let _ = self.reader.handle.order_now(pos_reader::ReaderOrder::SetClock);
                 }
                 self.journal_begins(unix_s);
                 if let Some(warning) = self.clocks_differ() {

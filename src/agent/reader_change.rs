@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use chrono::{DateTime, SecondsFormat, Utc};
 
-use crate::journal::{KnownReader, ReaderChange};
-use crate::reader::ReaderIdentity;
 use crate::till::{ConfigFileView, ReaderView};
+use pos_journal::{KnownReader, ReaderChange};
+use pos_reader::ReaderIdentity;
 
 use super::Agent;
 

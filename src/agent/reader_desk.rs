@@ -2,13 +2,12 @@
 
 use std::time::Duration;
 
-use crate::card::FirstAnswer;
-use crate::gateway;
-use crate::reader::{self, Arm, Completion, ReaderIdentity, ReaderOrder, Unready};
-use crate::sale::{self, CardAnswer, Event};
 use crate::till::{KeysView, ReaderState};
-use crate::transaction::{Kind, SaleNumber};
-use crate::words::Message;
+use pos_core::sale::{self, CardAnswer, Event};
+use pos_reader::{Arm, Completion, ReaderIdentity, ReaderOrder, Unready};
+use pos_terms::card::FirstAnswer;
+use pos_terms::transaction::{Kind, SaleNumber};
+use pos_words::Message;
 
 use super::card_left::Slot;
 use super::reader_change::RecordedReader;
@@ -23,7 +22,7 @@ const REFUND: u8 = 0x20;
 
 /// What is known of the reader, and who has it.
 pub(super) struct ReaderDesk {
-    pub(super) handle: reader::ReaderHandle,
+    pub(super) handle: pos_reader::ReaderHandle,
     pub(super) state: HeardReader,
     /// The reader as the book has it.
     pub(super) recorded: RecordedReader,
@@ -38,7 +37,7 @@ pub(super) struct ReaderDesk {
 }
 
 impl ReaderDesk {
-    pub(super) fn new(handle: reader::ReaderHandle, recorded: RecordedReader) -> Self {
+    pub(super) fn new(handle: pos_reader::ReaderHandle, recorded: RecordedReader) -> Self {
         let (slot, keys_left, in_use_by, amount_awaited) = Default::default();
         Self { handle, state: HeardReader::Opening, recorded, slot, keys_left, in_use_by, amount_awaited }
     }
@@ -90,17 +89,17 @@ impl HeardReader {
 }
 
 impl Agent {
-    pub(super) fn reader_says(&mut self, event: reader::ReaderEvent) {
+    pub(super) fn reader_says(&mut self, event: pos_reader::ReaderEvent) {
         self.reader.slot.hears(&event, self.reader.in_use_by);
         match event {
-            reader::ReaderEvent::Ready(identity) => {
+            pos_reader::ReaderEvent::Ready(identity) => {
                 tracing::info!(serial = %identity.serial, model = %identity.model, firmware = %identity.firmware, "reader ready");
                 self.clock.reader_says(identity.clock);
                 self.compare_reader(&identity);
                 self.reader.state = HeardReader::Ready(identity);
                 self.announce("reader-ready", self.printers.letterhead.words.label(Message::ReaderReady));
             }
-            reader::ReaderEvent::Unready(unready) => {
+            pos_reader::ReaderEvent::Unready(unready) => {
                 let lost = reasons::unready(&unready);
                 let why = unready.to_string();
                 let now = HeardReader::Unready(unready);
@@ -122,30 +121,30 @@ impl Agent {
                     self.sales.inbox.push_back((number, event));
                 }
             }
-            reader::ReaderEvent::KeysLeft { card, pin } => {
+            pos_reader::ReaderEvent::KeysLeft { card, pin } => {
                 let known = self.reader.keys_left.unwrap_or_default();
                 self.reader.keys_left = Some(KeysView { card: card.or(known.card), pin: pin.or(known.pin) });
                 if let Some(text) = self.keys_run_out() {
                     tracing::warn!(card, pin, "{text}");
                 }
             }
-            reader::ReaderEvent::Typed { sale, amount } => self.typed(sale, amount),
-            reader::ReaderEvent::Progress { sale, progress } => {
+            pos_reader::ReaderEvent::Typed { sale, amount } => self.typed(sale, amount),
+            pos_reader::ReaderEvent::Progress { sale, progress } => {
                 self.announce_step(sale, &progress);
                 self.ask_for_the_card_before();
             }
-            reader::ReaderEvent::Card { sale, presented } => self.card_read(sale, *presented),
-            reader::ReaderEvent::NoCard { sale, why } => {
+            pos_reader::ReaderEvent::Card { sale, presented } => self.card_read(sale, *presented),
+            pos_reader::ReaderEvent::NoCard { sale, why } => {
                 self.sales.inbox.push_back((sale, Event::NoCard { why: reasons::no_card(&why) }));
             }
-            reader::ReaderEvent::Completed { sale, verdict, facts, scripts_dropped } => {
+            pos_reader::ReaderEvent::Completed { sale, verdict, facts, scripts_dropped } => {
                 if scripts_dropped {
                     tracing::warn!(sale = sale.get(), "issuer scripts did not fit the reader and were left out");
                 }
-                let confirmed = verdict == reader::CardVerdict::Approved;
+                let confirmed = verdict == pos_reader::CardVerdict::Approved;
                 self.sales.inbox.push_back((sale, Event::CardSaid { confirmed, facts }));
             }
-            reader::ReaderEvent::Idle => {
+            pos_reader::ReaderEvent::Idle => {
                 if let Some(number) = self.reader.in_use_by.take() {
                     self.sales.afterwards.push_back((number, Afterwards::LogTimes));
                 }
@@ -160,7 +159,7 @@ impl Agent {
 
     /// The hot path: between the card's last byte and the request's first there is one sync and nothing that can wait.
     /// The sealed card is wiped here whatever happens.
-    fn card_read(&mut self, number: SaleNumber, presented: crate::card::Presented) {
+    fn card_read(&mut self, number: SaleNumber, presented: pos_terms::card::Presented) {
         let now = self.now();
         let waiting = |active: &&mut OpenSale| !active.stuck && active.sale.standing() == sale::Standing::Waiting;
         let Some(active) = self.sales.open.get_mut(&number).filter(waiting) else {
@@ -174,7 +173,7 @@ impl Agent {
         if goes_online {
             let identity = self.reader.state.identity();
             let order = active.sale.order();
-            let payment = gateway::CardPayment {
+            let payment = pos_gateway::CardPayment {
                 amount: active.sale.amount(),
                 merchant_transaction_id: &order.merchant_transaction_id,
                 sequence_number: order.number,
@@ -186,7 +185,7 @@ impl Agent {
             };
             active.prepared = Some(self.gateway.client.prepare(&payment).map_err(|error| error.to_string()));
         }
-        let crate::card::Presented { facts, first_answer, .. } = presented;
+        let pos_terms::card::Presented { facts, first_answer, .. } = presented;
         let step = active.sale.handle(Event::CardRead { facts, first_answer }, now, self.sales.deadlines);
         let written = self.journal.book.commit(&mut active.sale, step, now.unix_ms);
         self.after_writing(number, written);
@@ -205,10 +204,14 @@ impl Agent {
             transaction_type: if active.sale.order().kind() == Kind::Credit { REFUND } else { PURCHASE },
             at: clock::for_reader(&local),
             card_timeout: Duration::from_secs(self.config.terminal.card_timeout_s),
-            entry: if active.sale.order().manual { reader::EntryRequest::Manual } else { reader::EntryRequest::Card },
+            entry: if active.sale.order().manual {
+                pos_reader::EntryRequest::Manual
+            } else {
+                pos_reader::EntryRequest::Card
+            },
         };
         let until = self.clock.monotonic() + arm.card_timeout;
-        let is_typed = arm.entry == reader::EntryRequest::Manual;
+        let is_typed = arm.entry == pos_reader::EntryRequest::Manual;
         self.order_reader(number, ReaderOrder::Arm(arm));
         if let Some(active) = self.sales.open.get_mut(&number) {
             active.card_until = (!is_typed).then_some(until);

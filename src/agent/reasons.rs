@@ -1,7 +1,7 @@
 //! What a device says, as a reason of the core. The sentences for people are made elsewhere, from the reason.
 
-use crate::reader::{NoAmount, NoCard, Unready};
-use crate::sale::{Reason, Why};
+use pos_core::sale::{Reason, Why};
+use pos_reader::{NoAmount, NoCard, Unready};
 
 /// Why no card was read.
 pub(super) fn no_card(why: &NoCard) -> Why {

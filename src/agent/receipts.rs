@@ -3,13 +3,13 @@
 use tokio::sync::oneshot;
 
 use crate::config::{self, Copies, Terminal};
-use crate::counter::Close;
-use crate::printer::layout::{Align, ReceiptRow, Style};
-use crate::printer::{self, Letterhead, NotPrinted, Page, TillLine};
-use crate::sale::{Original, Paper, Receipt, Sale, Standing};
 use crate::till::{LineAlign, LineStyle, LineToPrint, PrintView, ReceiptRowIs, ReceiptRowView, ReceiptView, Refused};
-use crate::transaction::{ReceiptCopy, SaleNumber};
-use crate::words::{Language, Words};
+use pos_core::counter::Close;
+use pos_core::sale::{Original, Paper, Receipt, Sale, Standing};
+use pos_printer::layout::{Align, ReceiptRow, Style};
+use pos_printer::{Letterhead, NotPrinted, Page, TillLine};
+use pos_terms::transaction::{ReceiptCopy, SaleNumber};
+use pos_words::{Language, Words};
 
 use super::Agent;
 
@@ -26,14 +26,14 @@ pub(super) fn letterhead(terminal: &Terminal) -> Letterhead {
 /// The printers, and what stands on each receipt.
 pub(super) struct PrinterDesk {
     /// In the order of the configuration.
-    pub(super) handles: Vec<printer::Handle>,
+    pub(super) handles: Vec<pos_printer::Handle>,
     /// What the shop has printed on each receipt, and the language of all that a cashier and a customer read.
     pub(super) letterhead: Letterhead,
 }
 
 impl Agent {
     /// The printers with their configurations.
-    pub(super) fn printers(&self) -> impl Iterator<Item = (&config::Printer, &printer::Handle)> {
+    pub(super) fn printers(&self) -> impl Iterator<Item = (&config::Printer, &pos_printer::Handle)> {
         self.config.printer.iter().zip(&self.printers.handles)
     }
 
@@ -45,7 +45,7 @@ impl Agent {
         };
         let has_ended = matches!(active.sale.standing(), Standing::Ended(_));
         let receipt = self.receipt_of(&active.sale);
-        let pages = COPIES.map(|copy| (copy, printer::compose(&receipt, &self.printers.letterhead, copy)));
+        let pages = COPIES.map(|copy| (copy, pos_printer::compose(&receipt, &self.printers.letterhead, copy)));
         for (copy, page) in &pages {
             // The slip is signed, whatever copies are printed by themselves: the first printer that prints any gives it
             // out.
@@ -91,8 +91,8 @@ impl Agent {
 
     /// Prints a close of day where the merchant's copies are printed.
     pub(super) fn print_close(&self, close: &Close, duplicate: bool) -> Result<PrintView, Refused> {
-        let page = printer::compose_close(close, &self.printers.letterhead);
-        let print = |printer: &printer::Handle| printer.print_close(close.number, page, duplicate);
+        let page = pos_printer::compose_close(close, &self.printers.letterhead);
+        let print = |printer: &pos_printer::Handle| printer.print_close(close.number, page, duplicate);
         self.on_the_usual_printer(ReceiptCopy::Merchant, print)
     }
 
@@ -100,7 +100,7 @@ impl Agent {
     fn on_the_usual_printer(
         &self,
         copy: ReceiptCopy,
-        print: impl FnOnce(&printer::Handle) -> Result<(), printer::QueueFull>,
+        print: impl FnOnce(&pos_printer::Handle) -> Result<(), pos_printer::QueueFull>,
     ) -> Result<PrintView, Refused> {
         let (config, printer) = self.usual_printer(copy)?;
         print(printer).map_err(|full| Refused::Printer { why: full.to_string() })?;
@@ -122,7 +122,7 @@ impl Agent {
     }
 
     /// The printer that prints this copy by itself, or else the first.
-    fn usual_printer(&self, copy: ReceiptCopy) -> Result<(&config::Printer, &printer::Handle), Refused> {
+    fn usual_printer(&self, copy: ReceiptCopy) -> Result<(&config::Printer, &pos_printer::Handle), Refused> {
         let usual = self.printers().find(|(config, _)| prints(config, copy)).or_else(|| self.printers().next());
         usual.ok_or_else(|| {
             let why = "the terminal has no printer; see [[printer]] in the configuration".to_owned();
@@ -133,7 +133,7 @@ impl Agent {
     /// A receipt to be read, for the screen or a till's own printer.
     pub(super) fn receipt_view(&self, sale: &Sale, copy: ReceiptCopy, width: Option<u8>) -> ReceiptView {
         let usual = self.config.printer.first().map_or(42, |printer| printer.columns);
-        let width = width.unwrap_or(usual).max(printer::layout::MIN_COLUMNS);
+        let width = width.unwrap_or(usual).max(pos_printer::layout::MIN_COLUMNS);
         let (_, page) = self.page_of(sale, copy);
         let order = sale.order();
         ReceiptView {
@@ -143,7 +143,7 @@ impl Agent {
             copy,
             language: self.config.terminal.language.clone(),
             width,
-            text: printer::plain(&page.lines(width), width),
+            text: pos_printer::plain(&page.lines(width), width),
             rows: page.rows().into_iter().map(row_view).collect(),
         }
     }
@@ -168,7 +168,7 @@ impl Agent {
         });
         // What a later program kept in another form is composed anew too.
         let kept = kept.and_then(|page| serde_json::from_str(&page).ok());
-        let page = kept.unwrap_or_else(|| printer::compose(&receipt, &self.printers.letterhead, copy));
+        let page = kept.unwrap_or_else(|| pos_printer::compose(&receipt, &self.printers.letterhead, copy));
         (receipt, page)
     }
 
@@ -196,7 +196,7 @@ impl Agent {
 
 /// A till that has gone meanwhile lets go of its lines: they are not printed when their turn comes.
 async fn answer_when_printed(
-    (config, printer): (config::Printer, printer::Handle),
+    (config, printer): (config::Printer, pos_printer::Handle),
     becomes: oneshot::Receiver<Result<(), NotPrinted>>,
     mut reply: oneshot::Sender<Result<PrintView, Refused>>,
 ) {
@@ -210,7 +210,7 @@ async fn answer_when_printed(
     let _ = reply.send(printed.map_err(|error| Refused::Printer { why: error.to_string() }));
 }
 
-fn print_view(config: &config::Printer, printer: &printer::Handle) -> PrintView {
+fn print_view(config: &config::Printer, printer: &pos_printer::Handle) -> PrintView {
     PrintView {
         printer: config.name.clone(),
         state: Agent::printer_state(printer),

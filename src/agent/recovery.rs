@@ -1,9 +1,8 @@
 //! Taking up what only the disk knows: sales found open at a start, and sales whose step could not be written. One path
 //! for both: read from the disk, `Restarted`, go on.
 
-use crate::journal;
-use crate::sale::{self, Sale};
-use crate::transaction::SaleNumber;
+use pos_core::sale::{self, Sale};
+use pos_terms::transaction::SaleNumber;
 
 use super::Agent;
 use super::sale_desk::OpenSale;
@@ -55,7 +54,7 @@ impl Agent {
 
     /// What cannot be recorded is not done: the card is declined, the till told that nothing is sure, and the sale
     /// taken up again from the disk, as after a power cut.
-    pub(super) fn journal_failed(&mut self, number: SaleNumber, error: &journal::Error) {
+    pub(super) fn journal_failed(&mut self, number: SaleNumber, error: &pos_journal::Error) {
         tracing::error!(sale = number.get(), %error, "the journal could not be written");
         self.journal_is_faulty(error);
         let why = error.to_string();

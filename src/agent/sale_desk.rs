@@ -7,11 +7,10 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 
 use crate::config::Config;
-use crate::gateway::PreparedPayment;
-use crate::journal;
-use crate::sale::{self, Deadlines, Now, Sale};
 use crate::till::{Refused, SaleView};
-use crate::transaction::{Reference, SaleNumber};
+use pos_core::sale::{self, Deadlines, Now, Sale};
+use pos_gateway::PreparedPayment;
+use pos_terms::transaction::{Reference, SaleNumber};
 
 use super::Agent;
 use super::sale_times::SaleTimes;
@@ -117,7 +116,7 @@ impl Agent {
     pub(super) fn after_writing(
         &mut self,
         number: SaleNumber,
-        written: Result<(Vec<sale::Action>, Duration), journal::Error>,
+        written: Result<(Vec<sale::Action>, Duration), pos_journal::Error>,
     ) {
         match written {
             Ok((actions, took)) => {

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use crate::transaction::SaleNumber;
+use pos_terms::transaction::SaleNumber;
 
 use super::Agent;
 

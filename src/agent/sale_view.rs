@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use chrono::{SecondsFormat, TimeZone, Utc};
 
-use crate::card::Cryptogram;
-use crate::sale::{Outcome, Reason, Sale, Standing};
 use crate::till::{CardView, Refused, SaleState, SaleView};
-use crate::transaction::{Kind, OutcomeWord};
-use crate::words::{Message, Words};
+use pos_core::sale::{Outcome, Reason, Sale, Standing};
+use pos_terms::card::Cryptogram;
+use pos_terms::transaction::{Kind, OutcomeWord};
+use pos_words::{Message, Words};
 
 use super::Agent;
 
@@ -61,12 +61,12 @@ impl Agent {
             later: Vec::new(),
             rest: self.rest_of(sale).map(Box::new),
             amount: order.amount.decimal(),
-            tip: sale.tip().map(crate::money::Amount::decimal),
+            tip: sale.tip().map(pos_terms::money::Amount::decimal),
             currency: order.amount.currency().code().to_owned(),
             state,
             outcome,
             to_confirm: self.to_confirm(sale).filter(|_| alone.is_none()),
-            approved_amount: approved.filter(|_| kind.moves_money()).map(crate::money::Amount::decimal),
+            approved_amount: approved.filter(|_| kind.moves_money()).map(pos_terms::money::Amount::decimal),
             reason: why.map(|why| why.reason.as_str().to_owned()),
             unsettled: unsettled.map(|why| why.reason.as_str().to_owned()),
             text,

@@ -16,7 +16,6 @@
 //! [`Clock::doubted`]: super::clock::Clock::doubted
 
 use super::Agent;
-use crate::journal;
 
 /// Who says so, in the book.
 const BY: &str = "the reader's clock and the gateway's";
@@ -28,7 +27,7 @@ impl Agent {
         let set_back = match self.journal.book.set_clock_back(now_unix_ms, BY) {
             Ok(set_back) => set_back,
             // What was in the way is none of its latest any more.
-            Err(journal::Error::ClockStays { .. }) => return self.clock.set_back(now_unix_ms),
+            Err(pos_journal::Error::ClockStays { .. }) => return self.clock.set_back(now_unix_ms),
             Err(error) => return self.journal_is_faulty(&error),
         };
         self.clock.set_back(now_unix_ms);

@@ -4,7 +4,7 @@
 use chrono::{DateTime, FixedOffset, Local, SecondsFormat, Utc};
 
 use crate::config::CloseOfDay;
-use crate::counter::DayEnd;
+use pos_core::counter::DayEnd;
 
 /// The time zone, and when a business day ends in it.
 pub(super) struct ShopTime {

@@ -5,13 +5,11 @@ use std::sync::Arc;
 use tokio::sync::mpsc;
 
 use crate::config::{self, Assumptions, Config};
-use crate::gateway;
-use crate::journal::{Journal, Opened, Purpose, SoldMark};
 use crate::metrics::Metrics;
-use crate::printer;
-use crate::reader::{self, ReaderFamily, ReaderSettings};
 use crate::till::{Command, Wires};
-use crate::wire::Connector;
+use pos_daemon::wire::Connector;
+use pos_journal::{Journal, Opened, Purpose, SoldMark};
+use pos_reader::{ReaderFamily, ReaderSettings};
 
 use super::answered::Answered;
 use super::clock::Clock;
@@ -32,10 +30,10 @@ use super::{Agent, Error, Random, Surroundings, TaskResult};
 
 /// The receiving ends of the loop.
 pub(super) struct Ends {
-    pub(super) reader: mpsc::Receiver<reader::ReaderEvent>,
+    pub(super) reader: mpsc::Receiver<pos_reader::ReaderEvent>,
     pub(super) tasks: mpsc::Receiver<TaskResult>,
     pub(super) commands: mpsc::Receiver<Command>,
-    pub(super) printer: mpsc::Receiver<printer::PrinterEvent>,
+    pub(super) printer: mpsc::Receiver<pos_printer::PrinterEvent>,
 }
 
 impl Agent {
@@ -49,7 +47,7 @@ impl Agent {
         let limits = Limits::new(&config.terminal)?;
         let way = surroundings.reader;
         let settings = ReaderSettings { way, ..reader_settings(&config, &clock) };
-        let (reader, from_reader) = reader::spawn(settings, ReaderFamily::of(&config.reader));
+        let (reader, from_reader) = pos_reader::spawn(settings, ReaderFamily::of(&config.reader));
         let (printers, from_printer) = open_printers(&config, surroundings.printer.as_ref());
         let old_copy = OldCopy::new(&opened, can_be_asked_by_date(&config.gateway.assumptions));
         let devices = Devices { client, reader, from_reader, printers, from_printer };
@@ -69,14 +67,14 @@ impl Agent {
         journal.keep_days(Some(training::KEEP_DAYS));
         let nowhere = || std::io::Error::new(std::io::ErrorKind::NotConnected, "training reaches no gateway");
         let way: Connector = Arc::new(move || Box::pin(async move { Err(nowhere()) }));
-        let client = gateway::Client::over(
+        let client = pos_gateway::Client::over(
             Some(way),
             &config.gateway,
             &config.terminal.point_of_sale(),
-            gateway::Token::none(),
+            pos_gateway::Token::none(),
             std::time::SystemTime::UNIX_EPOCH,
         )?;
-        let (reader, from_reader) = reader::nobody();
+        let (reader, from_reader) = pos_reader::nobody();
         let devices = Devices { client, reader, from_reader, printers: Vec::new(), from_printer: mpsc::channel(1).1 };
         let from_before = FromBefore { old_copy: OldCopy::new(&opened, false), journal, opened };
         let tills = Wires { commands, progress: self.progress.clone() };
@@ -133,11 +131,11 @@ impl Agent {
 
 /// The devices, opened.
 struct Devices {
-    client: gateway::Client,
-    reader: reader::ReaderHandle,
-    from_reader: mpsc::Receiver<reader::ReaderEvent>,
-    printers: Vec<printer::Handle>,
-    from_printer: mpsc::Receiver<printer::PrinterEvent>,
+    client: pos_gateway::Client,
+    reader: pos_reader::ReaderHandle,
+    from_reader: mpsc::Receiver<pos_reader::ReaderEvent>,
+    printers: Vec<pos_printer::Handle>,
+    from_printer: mpsc::Receiver<pos_printer::PrinterEvent>,
 }
 
 /// What is known of before.
@@ -148,22 +146,22 @@ struct FromBefore {
 }
 
 /// The gateway's client, over a wire that is given or the system's.
-fn open_gateway(config: &Config, way: Option<Connector>, clock: &Clock) -> Result<gateway::Client, Error> {
-    let token = gateway::Token::load(&config.gateway)?;
+fn open_gateway(config: &Config, way: Option<Connector>, clock: &Clock) -> Result<pos_gateway::Client, Error> {
+    let token = pos_gateway::Token::load(&config.gateway)?;
     let certificates_at = clock.clone();
-    let certificates_at = gateway::CertificateClock::new(move || certificates_at.for_gateway());
-    Ok(gateway::Client::over(way, &config.gateway, &config.terminal.point_of_sale(), token, certificates_at)?)
+    let certificates_at = pos_gateway::CertificateClock::new(move || certificates_at.for_gateway());
+    Ok(pos_gateway::Client::over(way, &config.gateway, &config.terminal.point_of_sale(), token, certificates_at)?)
 }
 
 /// The printers, and what they say. The channel ends with their tasks.
 fn open_printers(
     config: &Config,
     way: Option<&Connector>,
-) -> (Vec<printer::Handle>, mpsc::Receiver<printer::PrinterEvent>) {
+) -> (Vec<pos_printer::Handle>, mpsc::Receiver<pos_printer::PrinterEvent>) {
     let (to_us, from_printer) = mpsc::channel(64);
     let start = |printer: &config::Printer| match way {
-        Some(way) => printer::spawn_over(way.clone(), printer.clone(), to_us.clone()),
-        None => printer::spawn(printer.clone(), to_us.clone()),
+        Some(way) => pos_printer::spawn_over(way.clone(), printer.clone(), to_us.clone()),
+        None => pos_printer::spawn(printer.clone(), to_us.clone()),
     };
     (config.printer.iter().map(start).collect(), from_printer)
 }

@@ -1,12 +1,12 @@
 //! How the terminal stands: what is ready, what needs attention, and the sales that are open, as tills see it.
 
 use crate::config::Tips;
-use crate::gateway::Contact;
-use crate::sale::Standing;
 use crate::till::{
     Attention, AttentionView, ClockState, ClockView, GatewayView, JournalState, JournalView, PrinterState, PrinterView,
     ReaderState, ReaderView, StatusView, TipsView, WaitsView,
 };
+use pos_core::sale::Standing;
+use pos_gateway::Contact;
 
 use super::Agent;
 use super::card_left::TAKE_IT_OUT;
@@ -148,7 +148,7 @@ impl Agent {
     }
 
     fn printer_views(&self) -> Vec<PrinterView> {
-        let view = |(config, printer): (&crate::config::Printer, &crate::printer::Handle)| PrinterView {
+        let view = |(config, printer): (&crate::config::Printer, &pos_printer::Handle)| PrinterView {
             name: config.name.clone(),
             port: config.port.clone(),
             state: state_of_printer(&printer.standing()),
@@ -159,7 +159,7 @@ impl Agent {
     }
 
     /// A printer's state, for a receipt that is on its way to it.
-    pub(super) fn printer_state(printer: &crate::printer::Handle) -> PrinterState {
+    pub(super) fn printer_state(printer: &pos_printer::Handle) -> PrinterState {
         state_of_printer(&printer.standing())
     }
 
@@ -212,11 +212,10 @@ fn of_sale(code: Attention, text: String, reference: &str, till: &str) -> Attent
 mod tests {
     use super::*;
     use crate::agent::device_states::state_of_journal;
-    use crate::journal;
 
     #[test]
     fn the_journal_is_full_by_sqlites_word_and_nearly_so_by_the_disks() {
-        let failed = |cause: &str| journal::Error::Failed { cause: cause.to_owned() };
+        let failed = |cause: &str| pos_journal::Error::Failed { cause: cause.to_owned() };
         assert_eq!(state_of_journal(&failed("database or disk is full")), JournalState::Full);
         assert_eq!(state_of_journal(&failed("disk I/O error")), JournalState::CannotBeWritten);
         let view = |free| journal_view(None, free).state;

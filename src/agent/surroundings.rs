@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 
-use crate::journal;
-use crate::wire::Connector;
+use pos_daemon::wire::Connector;
 
 /// Gives the board's time.
 pub type BoardClock = Arc<dyn Fn() -> DateTime<Utc> + Send + Sync>;
@@ -27,7 +26,7 @@ pub struct Surroundings {
     /// What makes our references at the gateway unlike all others.
     pub random: Random,
     /// Who sees each commit of the journal.
-    pub watch: Option<journal::Watch>,
+    pub watch: Option<pos_journal::Watch>,
 }
 
 impl Default for Surroundings {

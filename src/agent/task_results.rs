@@ -5,13 +5,11 @@ use std::time::Duration;
 
 use tokio::sync::oneshot;
 
-use crate::gateway;
-use crate::journal;
-use crate::sale::{self, Answer, Inquiry, ReversalAnswer, Sale};
 use crate::till::{Refused, SaleView};
-use crate::training::Scene;
-use crate::transaction::{Kind, PaymentId, SaleNumber};
-use crate::words::Message;
+use pos_core::sale::{self, Answer, Inquiry, ReversalAnswer, Sale};
+use pos_core::training::Scene;
+use pos_terms::transaction::{Kind, PaymentId, SaleNumber};
+use pos_words::Message;
 
 use super::Agent;
 use super::closing::Counted;
@@ -24,7 +22,7 @@ use super::operators::PinReckoned;
 pub(super) enum TaskResult {
     Warmed,
     Probed {
-        probed: Result<gateway::Probed, gateway::Fault>,
+        probed: Result<pos_gateway::Probed, pos_gateway::Fault>,
     },
     Paid {
         sale: SaleNumber,
@@ -45,7 +43,7 @@ pub(super) enum TaskResult {
         reversal: ReversalAnswer,
     },
     References {
-        found: Result<gateway::Found, String>,
+        found: Result<pos_gateway::Found, String>,
     },
     /// A transaction of before that a till's wish follows.
     LookedUp {
@@ -58,11 +56,11 @@ pub(super) enum TaskResult {
         reply: oneshot::Sender<Result<Vec<String>, String>>,
     },
     Counted {
-        page: Result<Vec<Sale>, journal::Error>,
+        page: Result<Vec<Sale>, pos_journal::Error>,
         counting: Box<Counting>,
     },
     CloseCounted {
-        counted: Box<Result<Counted, journal::Error>>,
+        counted: Box<Result<Counted, pos_journal::Error>>,
     },
     /// The trainer's scene.
     Played {
@@ -71,7 +69,7 @@ pub(super) enum TaskResult {
     },
     Pin(Box<PinReckoned>),
     Listed {
-        sales: Result<Vec<Sale>, journal::Error>,
+        sales: Result<Vec<Sale>, pos_journal::Error>,
         reply: oneshot::Sender<Result<Vec<SaleView>, Refused>>,
     },
 }

@@ -12,15 +12,15 @@ use tempfile::TempDir;
 
 use super::*;
 use crate::config::{self, Right, TillToken};
-use crate::money::Amount;
-use crate::printer;
-use crate::reader;
-use crate::sale::{
+use crate::till::{self, Caller, Command, EarlierName, ProgressLog, Refused, Wanted, WantedTransaction};
+use pos_core::sale::{
     Action, Answer, Approval, ApprovedAmount, Event, ForChip, HostFacts, Inquiry, Order, ReversalAnswer, Sale, Standing,
 };
-use crate::till::{self, Caller, Command, EarlierName, ProgressLog, Refused, Wanted, WantedTransaction};
-use crate::transaction::{Earlier, Kind, OutcomeWord, PaymentId, ReceiptCopy, Reference, SaleNumber, Transaction, Who};
-use crate::wire;
+use pos_daemon::wire;
+use pos_terms::money::Amount;
+use pos_terms::transaction::{
+    Earlier, Kind, OutcomeWord, PaymentId, ReceiptCopy, Reference, SaleNumber, Transaction, Who,
+};
 
 mod card_left;
 mod edges;
@@ -113,7 +113,7 @@ impl Terminal {
 
     /// The reader is ready.
     fn with_reader(&mut self) {
-        self.agent.reader_says(reader::ReaderEvent::Ready(reader::ReaderIdentity {
+        self.agent.reader_says(pos_reader::ReaderEvent::Ready(pos_reader::ReaderIdentity {
             serial: "30003638".to_owned(),
             model: "M010-MPI".to_owned(),
             firmware: "1".to_owned(),
@@ -369,8 +369,8 @@ async fn an_answer_with_the_id_of_another_transaction_is_not_taken() {
 }
 
 /// All that the gateway lists by date.
-fn listed(references: Vec<String>) -> Result<gateway::Found, String> {
-    Ok(gateway::Found { references, incomplete: None })
+fn listed(references: Vec<String>) -> Result<pos_gateway::Found, String> {
+    Ok(pos_gateway::Found { references, incomplete: None })
 }
 
 fn reversal() -> Action {
@@ -712,10 +712,10 @@ async fn the_look_for_an_old_copy_waits_for_the_gateways_time() {
     Terminal::start(folder.path(), "").enter(1, "till-1", stored_card(), 1000, None);
     let mut terminal = Terminal::start(folder.path(), "");
     assert_eq!(terminal.agent.old_copy_due(), None);
-    terminal.agent.probed(Err(crate::gateway::Fault::OutOfOrder { status: 500 }));
+    terminal.agent.probed(Err(pos_gateway::Fault::OutOfOrder { status: 500 }));
     assert_eq!(terminal.agent.old_copy_due(), None, "how far the clocks are apart is not known");
     assert!(terminal.agent.old_copy.attention().is_some_and(|why| why.text.contains("probe-path")));
-    terminal.agent.probed(Ok(crate::gateway::Probed { unix_s: None, round_trip: Duration::from_millis(1) }));
+    terminal.agent.probed(Ok(pos_gateway::Probed { unix_s: None, round_trip: Duration::from_millis(1) }));
     assert!(terminal.agent.old_copy_due().is_some());
     // It is asked again after a while, or as soon as it has answered a payment.
     terminal.agent.references_listed(Err("not now".to_owned()));
@@ -789,9 +789,9 @@ async fn what_all_tills_hear_names_no_sale() {
     let mut heard = terminal.agent.progress.listen();
     for sale in [1, 2, 99] {
         let why = "out of paper".to_owned();
-        let slip = printer::Slip::Receipt { sale: SaleNumber::new(sale), copy: ReceiptCopy::Merchant };
-        terminal.agent.printer_says(printer::PrinterEvent::Waits { slip, why: why.clone() });
-        terminal.agent.printer_says(printer::PrinterEvent::Failed { slip, why });
+        let slip = pos_printer::Slip::Receipt { sale: SaleNumber::new(sale), copy: ReceiptCopy::Merchant };
+        terminal.agent.printer_says(pos_printer::PrinterEvent::Waits { slip, why: why.clone() });
+        terminal.agent.printer_says(pos_printer::PrinterEvent::Failed { slip, why });
     }
     terminal.agent.settle();
     terminal.agent.references_listed(listed(vec![reference(1), reference(7)]));

@@ -3,13 +3,12 @@
 
 use tokio::sync::oneshot;
 
-use crate::emv::pan;
-use crate::gateway::till_parameters;
-use crate::journal;
-use crate::money::{Amount, Currency};
-use crate::sale::{self, Now, Order, Sale};
 use crate::till::{self, Command, Refused, RequestFields, SaleView, Wanted, WantedTip};
-use crate::transaction::{Kind, Reference, SaleNumber, Who};
+use pos_core::sale::{self, Now, Order, Sale};
+use pos_gateway::till_parameters;
+use pos_terms::emv::pan;
+use pos_terms::money::{Amount, Currency};
+use pos_terms::transaction::{Kind, Reference, SaleNumber, Who};
 
 use super::journal_desk::refused_by_journal;
 use super::sale_desk::OpenSale;
@@ -92,7 +91,7 @@ impl Agent {
     /// What the journal lists, shown as things stand when it has been read.
     fn hand_on(
         &self,
-        list: impl Future<Output = Result<Vec<Sale>, journal::Error>> + Send + 'static,
+        list: impl Future<Output = Result<Vec<Sale>, pos_journal::Error>> + Send + 'static,
         reply: oneshot::Sender<Result<Vec<SaleView>, Refused>>,
     ) {
         let done = self.tasks.clone();

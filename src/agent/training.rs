@@ -3,7 +3,7 @@
 //!
 //! It is the same agent: the same core, views, receipts and rules of what may follow what, so that a cashier learns the
 //! real thing. What differs stands here and in `start.rs`: what the core asks of a device goes to the trainer
-//! ([`crate::training`]), no reader and no printer is opened, and the gateway's client has a wire that opens nothing
+//! ([`pos_core::training`]), no reader and no printer is opened, and the gateway's client has a wire that opens nothing
 //! and a token that is none. So a sale of training that the power has cut is taken up again like a real one, and still
 //! reaches nobody.
 //!
@@ -15,12 +15,12 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::AbortHandle;
 use tokio::time::sleep;
 
-use crate::reader::ReaderProgress;
-use crate::sale::{Action, Order, Sale};
-use crate::systemd;
 use crate::till::{Command, Refused, Wanted};
-use crate::training::{self, Scene, Timed, Trainer};
-use crate::transaction::{PaymentId, SaleNumber};
+use pos_core::sale::{Action, Order, Sale};
+use pos_core::training::{self, Scene, Timed, Trainer};
+use pos_daemon::systemd;
+use pos_reader::ReaderProgress;
+use pos_terms::transaction::{PaymentId, SaleNumber};
 
 use super::journal_desk::refused_by_journal;
 use super::recovery::ANOTHER_ACCOUNT;

@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use tokio::sync::oneshot;
 
-use crate::money::{Amount, Currency};
-use crate::reader::{AmountToType, NoAmount, ReaderOrder, TypeAmount};
-use crate::sale::{Event, Reason, Standing};
 use crate::till::Refused;
-use crate::transaction::SaleNumber;
-use crate::words::clean;
+use pos_core::sale::{Event, Reason, Standing};
+use pos_reader::{AmountToType, NoAmount, ReaderOrder, TypeAmount};
+use pos_terms::money::{Amount, Currency};
+use pos_terms::transaction::SaleNumber;
+use pos_words::clean;
 
 use super::card_left::TAKE_IT_OUT;
 use super::sale_desk::OpenSale;

@@ -3,8 +3,8 @@
 
 use std::time::Duration;
 
-use crate::sale::{Sale, Standing};
 use crate::till::SaleView;
+use pos_core::sale::{Sale, Standing};
 
 use super::Agent;
 use super::sale_view::utc;

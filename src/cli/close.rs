@@ -7,8 +7,8 @@ use serde_json::json;
 use super::daemon::of_till;
 use super::exit::{Exit, Stop};
 use super::{Where, out};
-use crate::counter::{Close, Turnover};
 use crate::till::{CloseView, PrintView, WhichClose};
+use pos_core::counter::{Close, Turnover};
 
 /// Arguments.
 #[derive(Debug, Args)]

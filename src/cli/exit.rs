@@ -7,7 +7,7 @@ use super::failure::Code;
 use crate::agent;
 use crate::config;
 use crate::till::{ProblemType, SaleState, SaleView};
-use crate::transaction::OutcomeWord;
+use pos_terms::transaction::OutcomeWord;
 
 /// How a verb ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

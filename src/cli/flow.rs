@@ -18,9 +18,9 @@ use tokio::time::{Instant, sleep, sleep_until};
 use super::daemon::{Daemon, Error, Events, Heard, of_sale};
 use super::exit::{Exit, Stop};
 use super::{Where, out, reference};
-use crate::money::{Currency, MoneyError, Typed};
 use crate::till::{CancelView, ProblemType, Progress, SaleState, SaleView, StatusView};
-use crate::transaction::Lesson;
+use pos_terms::money::{Currency, MoneyError, Typed};
+use pos_terms::transaction::Lesson;
 
 /// Arguments that every transaction has.
 #[derive(Debug, Args)]

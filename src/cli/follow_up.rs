@@ -9,7 +9,7 @@ use super::exit::{Exit, Stop};
 use super::flow::Flow;
 use super::reference;
 use super::sale::{HowMuch, Partial};
-use crate::transaction::{Kind, SaleNumber};
+use pos_terms::transaction::{Kind, SaleNumber};
 
 /// The earlier transaction and how much of it.
 #[derive(Debug, Args)]

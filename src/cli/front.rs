@@ -13,7 +13,7 @@ use tokio::time::timeout;
 
 use super::daemon::{Daemon, Error};
 use crate::doctor::{Front, FrontTill};
-use crate::words::clean;
+use pos_words::clean;
 
 /// Where the front's unit has it.
 const SOCKET: &str = "/run/pos-front/control.sock";

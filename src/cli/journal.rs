@@ -15,9 +15,9 @@ use self::verify::Verify;
 use super::exit::{Exit, Stop};
 use super::{Where, out};
 use crate::config::{self, DEFAULT_PATH};
-use crate::journal::Error;
 use crate::till::{ProblemType, SaleView};
-use crate::transaction::{SaleNumber, Who};
+use pos_journal::Error;
+use pos_terms::transaction::{SaleNumber, Who};
 
 mod accept;
 mod adopt;

@@ -14,7 +14,7 @@ use tokio::sync::OnceCell;
 
 use self::daemon::{Daemon, SignIn};
 use crate::config::{self, DEFAULT_PATH};
-use crate::transaction::Kind;
+use pos_terms::transaction::Kind;
 
 mod boards;
 mod cancel;

@@ -17,11 +17,11 @@ use super::daemon;
 use super::exit::{Exit, Stop};
 use super::{Where, out, person};
 use crate::config::{self, DEFAULT_PATH};
-use crate::counter::{ITERATIONS, Pin, PinDigest, Role};
-use crate::journal::{self, Db, KeptOperator, OperatorChange, OperatorEntry, PinKeyFile, Reading};
 use crate::operator_secrets;
 use crate::till::{OperatorRefused, OperatorView, OperatorsView, ProblemType};
-use crate::transaction::{OperatorName, Who};
+use pos_core::counter::{ITERATIONS, Pin, PinDigest, Role};
+use pos_journal::{Db, KeptOperator, OperatorChange, OperatorEntry, PinKeyFile, Reading};
+use pos_terms::transaction::{OperatorName, Who};
 
 /// Arguments.
 #[derive(Debug, Args)]
@@ -335,7 +335,7 @@ fn stopped_journal(daemon: &Where, error: daemon::Error) -> Result<PathBuf, Stop
 /// What is kept of a new PIN.
 fn digest(journal: &Path, pin: &Pin) -> Result<PinDigest, Stop> {
     let key = PinKeyFile::beside(journal).read_or_make().map_err(|error| stop(&error))?;
-    let salt = journal::pin_salt().map_err(|error| stop(&error))?;
+    let salt = pos_journal::pin_salt().map_err(|error| stop(&error))?;
     let iterations = NonZeroU32::new(ITERATIONS).unwrap_or(NonZeroU32::MIN);
     Ok(operator_secrets::digest_of_pin(pin, &key, salt, iterations))
 }
@@ -362,6 +362,6 @@ fn change_stopped(path: &Path, name: &OperatorName, change: &OperatorChange) -> 
     Ok(is_there(&db)?.map(view))
 }
 
-fn stop(error: &journal::Error) -> Stop {
+fn stop(error: &pos_journal::Error) -> Stop {
     Stop::coded(ProblemType::Journal, error.to_string())
 }

@@ -9,7 +9,7 @@ use std::io::{self, Write as _};
 use serde::Serialize;
 
 use crate::till::{CardView, SaleState, SaleView};
-use crate::transaction::{Kind, OutcomeWord};
+use pos_terms::transaction::{Kind, OutcomeWord};
 
 /// One line on standard output.
 pub(super) fn say(line: &str) {

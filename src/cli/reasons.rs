@@ -5,7 +5,7 @@ use clap::Args;
 
 use super::exit::{Exit, Stop};
 use super::out;
-use crate::words::{Explained, Language, Words};
+use pos_words::{Explained, Language, Words};
 
 /// Arguments.
 #[derive(Debug, Args)]

@@ -12,9 +12,9 @@ use clap::Args;
 use super::exit::{Exit, Stop};
 use super::out;
 use crate::config::{self, Config, DEFAULT_PATH};
-use crate::journal::Reading;
-use crate::reconcile::{Difference, HeaderError, Ledger, MOST_SALES, Matching, Period, SettlementFile, Summary, date};
 use crate::till::ProblemType;
+use pos_journal::Reading;
+use pos_reconcile::{Difference, HeaderError, Ledger, MOST_SALES, Matching, Period, SettlementFile, Summary, date};
 
 /// Arguments.
 #[derive(Debug, Args)]

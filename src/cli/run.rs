@@ -8,7 +8,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use super::exit::{Exit, Stop};
 use crate::agent;
 use crate::config::{self, DEFAULT_PATH};
-use crate::logging;
+use pos_daemon::logging;
 
 /// Arguments.
 #[derive(Debug, Args)]

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::exit::{Exit, Stop};
 use super::flow::Flow;
-use crate::transaction::{Kind, OnSilence};
+use pos_terms::transaction::{Kind, OnSilence};
 
 /// How much.
 #[derive(Debug, Args)]

@@ -6,7 +6,7 @@ use clap::Args;
 use super::exit::{Exit, Stop};
 use super::{Where, out};
 use crate::till::SaleView;
-use crate::transaction::SaleNumber;
+use pos_terms::transaction::SaleNumber;
 
 /// Arguments.
 #[derive(Debug, Args)]

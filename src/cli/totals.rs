@@ -4,9 +4,9 @@ use clap::Args;
 
 use super::exit::{Exit, Stop};
 use super::{Where, out};
-use crate::counter::Sum;
 use crate::till::TotalsView;
-use crate::transaction::SaleNumber;
+use pos_core::counter::Sum;
+use pos_terms::transaction::SaleNumber;
 
 /// Arguments.
 #[derive(Debug, Args)]

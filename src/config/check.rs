@@ -11,8 +11,8 @@ use pos_daemon::settings::{
 
 use super::{Config, Journal, LOCAL, Location, Right, Terminal, Till, TillPeer, is_nameless};
 use super::{close, counter, files, operators};
-use crate::money::{Amount, Currency};
-use crate::words::Language;
+use pos_terms::money::{Amount, Currency};
+use pos_words::Language;
 
 impl Config {
     /// Every fault: first of the values, then of the files that are named. A file is looked at when its name can be
@@ -92,7 +92,7 @@ fn terminal(found: &mut FaultList, terminal: &Terminal) {
         &format!("write {}", codes.join(" or ")),
     ));
     let money =
-        |key, error: crate::money::MoneyError| fault(key, &error.to_string(), "write a value the gateway takes");
+        |key, error: pos_terms::money::MoneyError| fault(key, &error.to_string(), "write a value the gateway takes");
     let currency = Currency::from_code(&terminal.currency).map_err(|error| money("terminal.currency", error));
     // An amount is only right or wrong in a currency.
     if let Some(currency) = found.add(currency) {

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use crate::counter::{DayEnd, NoDayEnd};
+use pos_core::counter::{DayEnd, NoDayEnd};
 use pos_daemon::settings::{ConfigFault, FaultList};
 
 /// Closes of day.

@@ -3,9 +3,9 @@
 
 use serde::Deserialize;
 
-use crate::counter::{self, NeedsSupervisor};
-use crate::money::{Amount, Currency, MoneyError};
+use pos_core::counter::{self, NeedsSupervisor};
 use pos_daemon::settings::{FaultList, fault, within};
+use pos_terms::money::{Amount, Currency, MoneyError};
 
 /// Half a minute is a customer's search for a card; a session that outlasts a shift locks nothing.
 const IDLE_LOCK_S: std::ops::RangeInclusive<u64> = 30..=28_800;
@@ -102,7 +102,7 @@ pub(super) fn check(found: &mut FaultList, operators: &Operators, currency: Opti
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::transaction::Kind;
+    use pos_terms::transaction::Kind;
 
     #[test]
     fn without_a_word_about_it_nobody_signs_in_and_what_is_given_needs_a_supervisor() {

@@ -6,7 +6,7 @@ use chrono::Utc;
 
 use super::{Past, Report};
 use crate::agent::clock::{built_unix_ms, floor_unix_ms, said};
-use crate::journal::Latest;
+use pos_journal::Latest;
 
 /// Where systemd-timesyncd says that it has set the clock (systemd-timesyncd.service(8)).
 const SYNCHRONIZED: &str = "/run/systemd/timesync/synchronized";

@@ -9,10 +9,10 @@ use super::disk::millis;
 use super::{Past, Report};
 use crate::agent::clock::floor_unix_ms;
 use crate::config::Config;
-use crate::gateway::certificate::{Expiring, ends};
-use crate::gateway::probe::{GatewayProbe, QueryProbe, credentials};
-use crate::gateway::{Certificate, CertificateClock, Token};
-use crate::sale::{ApprovedAmount, Inquiry, Sale, Why};
+use pos_core::sale::{ApprovedAmount, Inquiry, Sale, Why};
+use pos_gateway::certificate::{Expiring, ends};
+use pos_gateway::probe::{GatewayProbe, QueryProbe, credentials};
+use pos_gateway::{Certificate, CertificateClock, Token};
 
 /// Round trips on a warm line, of which the median is shown.
 const TRIPS: usize = 5;

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use super::{Agent, Past, Report, on_a_thread};
 use crate::config::Config;
-use crate::journal::{self, Inspection, LastClose, Purpose, Sales, SoldMark, SoldOn};
 use crate::till::{Attention, AttentionView, JournalState};
+use pos_journal::{Inspection, LastClose, Purpose, Sales, SoldMark, SoldOn};
 
 /// References that are named; the rest is counted.
 const NAMED: usize = 5;
@@ -33,7 +33,7 @@ pub(super) async fn look(report: &mut Report<'_>, config: &Config, agent: &Agent
         return Past::default();
     }
     let place = path.to_owned();
-    let found = match on_a_thread(move || journal::inspect(&place)).await {
+    let found = match on_a_thread(move || pos_journal::inspect(&place)).await {
         Some(Ok(found)) => found,
         Some(Err(error)) => {
             report.say_fault(&error.to_string());
@@ -47,13 +47,16 @@ pub(super) async fn look(report: &mut Report<'_>, config: &Config, agent: &Agent
         return Past::default();
     }
     if found.format > found.known_format {
-        let error =
-            journal::Error::Format { path: path.display().to_string(), found: found.format, known: found.known_format };
+        let error = pos_journal::Error::Format {
+            path: path.display().to_string(),
+            found: found.format,
+            known: found.known_format,
+        };
         report.say_fault(&error.to_string());
         return Past::default();
     }
     if found.purpose == Some(Purpose::Training) {
-        let error = journal::Error::OfAnotherPurpose { path: path.display().to_string(), found: Purpose::Training };
+        let error = pos_journal::Error::OfAnotherPurpose { path: path.display().to_string(), found: Purpose::Training };
         report.say_fault(&error.to_string());
     }
     if let SoldOn::Another(how) = mark.says_of(&found.identities) {
@@ -130,7 +133,7 @@ fn waiting(report: &mut Report<'_>, sales: Sales, agent: &Agent) -> Past {
     if let Agent::Answers(status) = agent {
         let waits = |one: &&AttentionView| {
             let sale = one.sale.as_ref().zip(one.till.as_ref());
-            let sale = sale.map(|(reference, till)| journal::name_of(reference, till));
+            let sale = sale.map(|(reference, till)| pos_journal::name_of(reference, till));
             let names = |sales: &[String]| sale.as_ref().is_some_and(|sale| sales.contains(sale));
             one.code == Attention::SaleNeedsPerson && names(&open) && !names(&quarantined)
         };

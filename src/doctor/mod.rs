@@ -26,9 +26,9 @@ use std::time::Duration;
 use serde::Serialize;
 use tokio::time::timeout;
 
-use crate::journal::{Latest, ReaderChange, SetBack};
-use crate::sale::Sale;
 use crate::till::StatusView;
+use pos_core::sale::Sale;
+use pos_journal::{Latest, ReaderChange, SetBack};
 
 pub use front::{Front, FrontTill};
 pub use reader::held_by;
@@ -294,7 +294,7 @@ pub async fn look(
         return std::mem::take(&mut report.findings);
     };
     let agent = &match agent {
-        Agent::Absent if crate::journal::is_held(&config.journal.path) => Agent::Silent(
+        Agent::Absent if pos_journal::is_held(&config.journal.path) => Agent::Silent(
             "nobody listens, and an agent that starts, or has another socket, holds the journal".to_owned(),
         ),
         other => other.clone(),

@@ -4,9 +4,9 @@
 use super::reader::device_can_be_opened;
 use super::{Agent, Report};
 use crate::config::{Config, Printer};
-use crate::printer::port::condition;
-use crate::printer::status::Condition;
 use crate::till::{PrinterState, PrinterView};
+use pos_printer::port::condition;
+use pos_printer::status::Condition;
 
 pub(super) async fn look(report: &mut Report<'_>, config: &Config, agent: &Agent) {
     if config.printer.is_empty() {
@@ -84,7 +84,7 @@ async fn as_it_says_itself(report: &mut Report<'_>, printer: &Printer) {
 mod tests {
     use super::*;
     use crate::doctor::{DoctorNews, Judgement, Probe};
-    use crate::printer::status::Trouble;
+    use pos_printer::status::Trouble;
 
     fn said(state: PrinterState, text: &str) -> (String, Judgement) {
         let mut nobody = |_: DoctorNews<'_>| {};

@@ -11,9 +11,9 @@ use chrono::Utc;
 use super::{Agent, Past, Report};
 use crate::agent::clock::said;
 use crate::config::Config;
-use crate::journal::ReaderChange;
-use crate::reader::{self, ReaderEvent, ReaderFamily, ReaderIdentity, ReaderSettings, Unready};
 use crate::till::{ReaderState, ReaderView, StatusView};
+use pos_journal::ReaderChange;
+use pos_reader::{ReaderEvent, ReaderFamily, ReaderIdentity, ReaderSettings, Unready};
 
 /// Devices that are named when the configured one is not there.
 const NAMED: usize = 4;
@@ -94,7 +94,7 @@ fn keys_left(report: &mut Report<'_>, reader: &ReaderView, limit: u64) {
 async fn as_it_says_itself(report: &mut Report<'_>, config: &Config) {
     let (baud, serials) = (config.reader.baud, config.reader.serials.clone());
     let settings = ReaderSettings { baud, serials, ..ReaderSettings::new(config.reader.port.as_str()) };
-    let (_handle, mut events) = reader::spawn(settings, ReaderFamily::of(&config.reader));
+    let (_handle, mut events) = pos_reader::spawn(settings, ReaderFamily::of(&config.reader));
     while let Some(event) = events.recv().await {
         match event {
             ReaderEvent::Ready(identity) => return ready(report, &identity),

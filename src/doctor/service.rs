@@ -1,7 +1,7 @@
 //! The agent as a service of systemd: whether its unit runs, told when nobody answers.
 
 use super::{Agent, Report};
-use crate::systemd;
+use pos_daemon::systemd;
 
 pub(super) fn look(report: &mut Report<'_>, agent: &Agent) {
     match (agent, systemd::unit_runs("pos-agent.service")) {

@@ -10,9 +10,9 @@ use std::path::Path;
 use serde_json::Value;
 use zeroize::Zeroizing;
 
-use crate::card::mask_pans;
 use crate::config::Config;
-use crate::emv::luhn;
+use pos_terms::card::mask_pans;
+use pos_terms::emv::luhn;
 
 /// Stands where a secret was.
 const SECRET: &str = "[secret]";

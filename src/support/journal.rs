@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::journal::{Inspection, Reading, inspect};
+use pos_journal::{Inspection, Reading, inspect};
 
 /// Transactions that are told.
 const LATEST: u64 = 200;

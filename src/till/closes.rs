@@ -6,8 +6,8 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::counter::Close;
-use crate::transaction::{Reference, Who};
+use pos_core::counter::Close;
+use pos_terms::transaction::{Reference, Who};
 
 /// A wish for a close.
 #[derive(Clone, Debug)]

@@ -45,8 +45,8 @@ use self::places::{ConnectionPlace, ConnectionPlaces};
 use self::writing::Prompt;
 use super::{Command, PortView, ProgressLog};
 use crate::config::{self, SecretError};
-use crate::money::Currency;
-use crate::systemd::Sockets;
+use pos_daemon::systemd::Sockets;
+use pos_terms::money::Currency;
 
 mod accept;
 mod api;

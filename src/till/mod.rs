@@ -10,9 +10,9 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use tokio::sync::{mpsc, oneshot};
 
-use crate::counter::Close;
-use crate::money::{Amount, Currency};
-use crate::transaction::{PaymentId, ReceiptCopy, Reference, SaleNumber, Taken, Who};
+use pos_core::counter::Close;
+use pos_terms::money::{Amount, Currency};
+use pos_terms::transaction::{PaymentId, ReceiptCopy, Reference, SaleNumber, Taken, Who};
 
 mod closes;
 pub mod http;

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::oneshot;
 
 use super::{Caller, Refused, SignedIn, Wanted};
-use crate::counter::{Approved, NoApproval, Pin, PinPlace, Role, TokenDigest};
-use crate::transaction::{Kind, OperatorName, PaymentId, Reference, SaleNumber, Who};
+use pos_core::counter::{Approved, NoApproval, Pin, PinPlace, Role, TokenDigest};
+use pos_terms::transaction::{Kind, OperatorName, PaymentId, Reference, SaleNumber, Who};
 
 /// What is asked, with the place for the answer.
 #[derive(Debug)]

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::transaction::{ReceiptCopy, Reference, SaleNumber};
+use pos_terms::transaction::{ReceiptCopy, Reference, SaleNumber};
 
 /// One copy of a receipt.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

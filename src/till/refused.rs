@@ -2,8 +2,8 @@
 //! ([`ProblemType`](super::ProblemType)).
 
 use super::{Denied, OperatorRefused, WhichClose};
-use crate::money::Currency;
-use crate::transaction::Reference;
+use pos_terms::money::Currency;
+use pos_terms::transaction::Reference;
 
 /// Why a command is not carried out. Nothing was recorded and nothing was charged.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

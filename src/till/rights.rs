@@ -13,8 +13,8 @@
 use std::sync::Arc;
 
 use crate::config::{self, LOCAL, Right, Rights, TillPeer, TillToken, is_nameless};
-use crate::counter::{Deed, Role, TokenDigest};
-use crate::transaction::{Kind, OperatorName, Who};
+use pos_core::counter::{Deed, Role, TokenDigest};
+use pos_terms::transaction::{Kind, OperatorName, Who};
 
 /// Somebody who asks: who it is, the tills that it speaks for, and its rights.
 #[derive(Clone, Debug, PartialEq, Eq)]

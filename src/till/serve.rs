@@ -8,8 +8,8 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::{Command, ProgressLog, http};
 use crate::config;
-use crate::money::Currency;
-use crate::systemd::Sockets;
+use pos_daemon::systemd::Sockets;
+use pos_terms::money::Currency;
 
 /// How long the last answers may take at the end.
 const LAST_ANSWERS: Duration = Duration::from_secs(2);

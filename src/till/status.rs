@@ -7,7 +7,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{HealthView, LogView, PortView, SaleView};
-use crate::transaction::Kind;
+use pos_terms::transaction::Kind;
 
 /// A closed list of words: the enumeration, its words on the wire, and all of them.
 macro_rules! words {

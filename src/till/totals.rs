@@ -4,8 +4,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::SaleView;
-use crate::counter::Sum;
-use crate::transaction::SaleNumber;
+use pos_core::counter::Sum;
+use pos_terms::transaction::SaleNumber;
 
 /// Counts and sums of the transactions after a number.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -4,8 +4,8 @@
 //! [`RequestFields::transaction`]. Who holds a [`WantedTransaction`] need not ask again whether its parts go together.
 
 use super::{Caller, TillSide};
-use crate::money::Amount;
-use crate::transaction::{Kind, Lesson, OnSilence, PaymentId, Reference, SaleNumber};
+use pos_terms::money::Amount;
+use pos_terms::transaction::{Kind, Lesson, OnSilence, PaymentId, Reference, SaleNumber};
 
 /// A transaction that a till wants. The word sale stands for every kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -390,7 +390,7 @@ impl RequestFields {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::money::Currency;
+    use pos_terms::money::Currency;
 
     /// Which fields a kind has: `!` needs it, `?` may have it, `-` has none; of, registration, amount, tip, entry,
     /// acceptPartial, confirm.

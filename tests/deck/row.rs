@@ -6,11 +6,11 @@ use std::fmt::Debug;
 use std::sync::{Arc, Mutex};
 
 use pos_agent::till::{ReaderState, SaleState, SaleView, StatusView};
-use pos_agent::transaction::OutcomeWord;
 use pos_sim::gateway::{HostRules, Kind, WireEvent};
 use pos_sim::reader::deck::Chip;
 use pos_sim::reader::{Card, CardEntry, Script, WaitsFor, card};
 use pos_sim::shop::Options;
+use pos_terms::transaction::OutcomeWord;
 use pos_test_kit::PATIENCE;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;

@@ -8,15 +8,15 @@ use std::os::unix::fs::PermissionsExt;
 use std::time::{Duration, UNIX_EPOCH};
 
 use crate::https::{Act, Authority, Event, Server};
-use pos_agent::card::{CardFacts, EntryMode, FirstAnswer, Presented, SealedCard, SealedPin, Wiped};
 use pos_agent::config;
-use pos_agent::gateway::probe::GatewayProbe;
-use pos_agent::gateway::{
+use pos_core::sale::{Answer, ApprovedAmount, Inquiry, ListedState, Reason, ReversalAnswer};
+use pos_gateway::probe::GatewayProbe;
+use pos_gateway::{
     CardPayment, CertificateClock, Client, Error, Expected, Found, RequestTarget, Token, WithoutCard, request,
 };
-use pos_agent::money::{Amount, Currency};
-use pos_agent::sale::{Answer, ApprovedAmount, Inquiry, ListedState, Reason, ReversalAnswer};
-use pos_agent::transaction::{PaymentId, SaleNumber};
+use pos_terms::card::{CardFacts, EntryMode, FirstAnswer, Presented, SealedCard, SealedPin, Wiped};
+use pos_terms::money::{Amount, Currency};
+use pos_terms::transaction::{PaymentId, SaleNumber};
 
 const ID: &str = "8ac7a4a08f0c1d2e018f0c3b5a6b7c8d";
 const REFERENCE: &str = "4711-42-000102030405060708090a0b0c0d0e0f";
@@ -931,7 +931,7 @@ fn futures_can_go_to_another_thread() {
     send(|client| async move { client.references_between(&ours(), (0, 1), all).await });
     send(|client| client.probe());
     send(|client| client.reverse(Box::leak(Box::new(PaymentId::new(ID))), eur("1.00"), REFERENCE));
-    fn pay(client: &'static Client, prepared: pos_agent::gateway::PreparedPayment) -> impl Send {
+    fn pay(client: &'static Client, prepared: pos_gateway::PreparedPayment) -> impl Send {
         client.pay(prepared)
     }
     let _ = pay;

@@ -7,13 +7,13 @@ use std::os::unix::fs::PermissionsExt;
 use std::time::UNIX_EPOCH;
 
 use crate::card_reader::{ChipRead, Reader};
-use pos_agent::card::{CardFacts, EntryMode, FirstAnswer, Presented, SealedCard, SealedPin, Wiped};
 use pos_agent::config;
-use pos_agent::gateway::{CardPayment, Client, Expected, Token};
-use pos_agent::money::{Amount, Currency};
-use pos_agent::sale::{Answer, ApprovedAmount, Inquiry, ListedState, ReversalAnswer};
-use pos_agent::transaction::SaleNumber;
+use pos_core::sale::{Answer, ApprovedAmount, Inquiry, ListedState, ReversalAnswer};
+use pos_gateway::{CardPayment, Client, Expected, Token};
 use pos_sim::gateway::{Certificate, Gateway, Options, Outcome, start};
+use pos_terms::card::{CardFacts, EntryMode, FirstAnswer, Presented, SealedCard, SealedPin, Wiped};
+use pos_terms::money::{Amount, Currency};
+use pos_terms::transaction::SaleNumber;
 
 #[tokio::test]
 async fn a_sale_with_pin_is_approved_and_the_chip_gets_its_answer() {

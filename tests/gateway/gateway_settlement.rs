@@ -7,10 +7,10 @@ use std::fs;
 
 use crate::gateway_counter::{Counter, INVALID, at, refusal};
 use crate::shop_client::{Sales, with};
-use pos_agent::money::Currency;
 use pos_gateway_model::form::{FormContext, judge};
 use pos_gateway_model::{Call, Direction, Names};
 use pos_sim::gateway::{Options, Outcome};
+use pos_terms::money::Currency;
 use serde_json::Value;
 
 /// The columns as the interface lists them, and behind them the two that it gives no place.

@@ -9,12 +9,12 @@ use std::process::Stdio;
 
 use crate::card_reader::{PAN, Reader, Sealed};
 use crate::shop_client::{Form, Sales, Shop, base, owned, sealed_sale, upper, value, with};
-use pos_agent::emv::tlv;
 use pos_sim::gateway::{Certificate, Kind, LedgerEntry, Mode, Options, Outcome, State};
 use pos_sim::keys::cryptogram::Issuer;
 use pos_sim::keys::issuer_script::ScriptKey;
 use pos_sim::keys::{TEST_BDK_AES, TEST_IMK_AC, TEST_IMK_SMI, TEST_KSN_SRED_AES, ZERO_IV_16, aes_dukpt};
 use pos_sim::reader::deck;
+use pos_terms::emv::tlv;
 use serde_json::Value;
 
 #[tokio::test]

@@ -6,14 +6,14 @@
 
 use std::sync::OnceLock;
 
-use pos_agent::emv::track2::Track2;
-use pos_agent::emv::{Tag, luhn, tlv};
 use pos_sim::keys::aes_dukpt::{self, Algorithm};
 use pos_sim::keys::cryptogram::{self, CardKey, CryptogramError, Issuer};
 use pos_sim::keys::pin_block::{self, Malformed, Pin};
 use pos_sim::keys::tdes::Padding;
 use pos_sim::keys::tdes_dukpt::{Usage, initial_key, transaction_key};
 use pos_sim::keys::{AesKey, Key, Ksn, TEST_BDK_AES, TEST_BDK_PIN, TEST_BDK_SRED, ZERO_IV, ZERO_IV_16};
+use pos_terms::emv::track2::Track2;
+use pos_terms::emv::{Tag, luhn, tlv};
 use serde_json::Value;
 
 // ---- TDES DUKPT (ANSI X9.24-1:2009, A.4) ----

@@ -1,8 +1,8 @@
 //! Frames as documents have them (readers: 2.13). They are never edited to make a test pass: a test that fails
 //! here says that the code has left the wire.
 
-use pos_agent::reader::LocalTime;
-use pos_agent::reader::miura::message::{
+use pos_reader::LocalTime;
+use pos_reader::miura::message::{
     AnswerTemplate, ApplicationChoice, CardStatus, ContinueData, DeviceInfoAnswer, DeviceStatus, GetDynamicTip,
     GetNumericData, GetSecureData, MpiCommand, OnlinePinAnswer, P2peStatus, PinBlock, ResetAnswer, ResetKind,
     ShownAmount, SoftwareVersion, SredBlock, StatusWord, TransactionAnswer, TransactionData, TypedCardAnswer,

@@ -3,11 +3,11 @@
 
 use std::time::Duration;
 
-use pos_agent::card::{CardFacts, EntryMode, FirstAnswer};
-use pos_agent::journal::{Error, Journal};
-use pos_agent::money::{Amount, Currency};
-use pos_agent::sale::{Action, Answer, Deadlines, Event, Now, Order, Sale, Standing};
-use pos_agent::transaction::{Reference, SaleNumber, Transaction};
+use pos_core::sale::{Action, Answer, Deadlines, Event, Now, Order, Sale, Standing};
+use pos_journal::{Error, Journal};
+use pos_terms::card::{CardFacts, EntryMode, FirstAnswer};
+use pos_terms::money::{Amount, Currency};
+use pos_terms::transaction::{Reference, SaleNumber, Transaction};
 use tempfile::TempDir;
 
 const DEADLINES: Deadlines = Deadlines {

@@ -7,9 +7,9 @@ use crate::book::{
     self, DAY, NOON, asked, end, ended, file, leave_open, number, open, open_journal, refund, reversing, said, sell,
     sql, started, until_free, verb, verify, well,
 };
-use pos_agent::journal::{Db, Error, OldCopyFound, adopt};
-use pos_agent::sale::{Sale, Standing};
-use pos_agent::transaction::{Reference, SaleNumber};
+use pos_core::sale::{Sale, Standing};
+use pos_journal::{Db, Error, OldCopyFound, adopt};
+use pos_terms::transaction::{Reference, SaleNumber};
 use serde_json::Value;
 use tempfile::TempDir;
 

@@ -5,9 +5,9 @@ use std::path::Path;
 
 use crate::book::{DAY, NOON, file, leave_open, number, open, open_journal, sell, sql, verify, well};
 use chrono::DateTime;
-use pos_agent::counter::{Close, ClosePeriod};
-use pos_agent::journal::{Db, LastClose, adopt, inspect};
-use pos_agent::transaction::{Reference, SaleNumber};
+use pos_core::counter::{Close, ClosePeriod};
+use pos_journal::{Db, LastClose, adopt, inspect};
+use pos_terms::transaction::{Reference, SaleNumber};
 use tempfile::TempDir;
 
 fn close(number: u64, after_entry: i64, to_entry: i64) -> Close {

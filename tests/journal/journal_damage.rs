@@ -7,10 +7,10 @@ use std::process::Output;
 
 use crate::book::{self, NOON, asked, file, leave_open, open, open_journal, said, sell, sql, started, well};
 use crate::counter::{self, Counter};
-use pos_agent::journal::Error;
 use pos_agent::till::{Attention, JournalState};
-use pos_agent::transaction::{Reference, SaleNumber};
+use pos_journal::Error;
 use pos_sim::shop::Options;
+use pos_terms::transaction::{Reference, SaleNumber};
 use pos_test_kit::within;
 use tempfile::TempDir;
 

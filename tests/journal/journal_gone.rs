@@ -8,11 +8,11 @@ use crate::book::{
     NOON, asked, file, leave_open, open, open_journal, order, record, said, sell, sql, started, verb, well,
 };
 use crate::counter::{Counter, ended};
-use pos_agent::journal::{Error, Journal, Purpose, Rescued};
 use pos_agent::till::{Attention, JournalState, SaleState, StatusView};
-use pos_agent::transaction::{OutcomeWord, Reference, SaleNumber};
+use pos_journal::{Error, Journal, Purpose, Rescued};
 use pos_sim::reader::CardEntry::Tap;
 use pos_sim::shop::Options;
+use pos_terms::transaction::{OutcomeWord, Reference, SaleNumber};
 use pos_test_kit::within;
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -410,7 +410,7 @@ fn a_journal_of_training_is_no_journal_of_payments() {
     for training in [theirs, new] {
         let error = Journal::open(&training).map(drop).unwrap_err();
         assert!(matches!(error, Error::OfAnotherPurpose { found: Purpose::Training, .. }), "{error}");
-        let error = pos_agent::journal::adopt(&ours, &training, None, NOON).unwrap_err();
+        let error = pos_journal::adopt(&ours, &training, None, NOON).unwrap_err();
         assert!(matches!(error, Error::NotAdopted { .. }), "{error}");
     }
     let error = Journal::open_for(&ours, Purpose::Training).map(drop).unwrap_err();

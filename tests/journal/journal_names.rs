@@ -6,7 +6,7 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
 use crate::book::{NOON, file, leave_open, open, said, sell, until_free, verb, well};
-use pos_agent::journal::{self, Db, Error, adopt};
+use pos_journal::{Db, Error, adopt};
 use tempfile::TempDir;
 
 /// A journal with a sale, and its other names: by the file, by its folder, and by a hard link.
@@ -24,7 +24,7 @@ fn is_in_use(path: &Path) {
     let error = Db::open(path).map(drop).unwrap_err();
     assert!(matches!(error, Error::InUse { .. }), "{}: {error}", path.display());
     assert!(error.to_string().contains("is in use by another pos-agent; stop that one first"), "{error}");
-    assert!(journal::is_held(path), "{}", path.display());
+    assert!(pos_journal::is_held(path), "{}", path.display());
 }
 
 #[test]
@@ -42,7 +42,7 @@ fn a_second_program_is_refused_by_whatever_name_it_opens_the_journal() {
         drop(held);
         fs::remove_file(&hard).unwrap();
         until_free(&file(&dir));
-        assert!(!journal::is_held(first));
+        assert!(!pos_journal::is_held(first));
     }
     sell(&mut open(&link), 2, "two", NOON + 10_000);
     assert_eq!(well(&file(&dir)).transactions, 2, "one journal, by all of its names");

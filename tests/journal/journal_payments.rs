@@ -5,9 +5,9 @@ use std::fs;
 use std::path::Path;
 
 use crate::book::{DAY, NOON, asked, file, leave_open, number, open, open_journal, order, record, sql, started, well};
-use pos_agent::journal::{Db, Error, adopt};
-use pos_agent::sale::Record;
-use pos_agent::transaction::{PaymentId, Reference, SaleNumber};
+use pos_core::sale::Record;
+use pos_journal::{Db, Error, adopt};
+use pos_terms::transaction::{PaymentId, Reference, SaleNumber};
 use serde_json::json;
 use tempfile::TempDir;
 

@@ -4,8 +4,8 @@
 use std::path::Path;
 
 use crate::book::{DAY, NOON, file, number, open, sell, sql, well};
-use pos_agent::journal::{Db, adopt};
-use pos_agent::transaction::{ReceiptCopy, SaleNumber};
+use pos_journal::{Db, adopt};
+use pos_terms::transaction::{ReceiptCopy, SaleNumber};
 use tempfile::TempDir;
 
 fn keep(db: &mut Db, sale: u64) {

@@ -6,9 +6,9 @@ use std::process::{Command, Output};
 use std::time::Duration;
 
 use crate::book::{self, DAY, NOON, asked, end, file, open, open_journal, record, said, sell, until_free, well};
-use pos_agent::journal::{CLOCKS_DIFFER_MS, Db, Error, Opened, adopt, inspect};
-use pos_agent::sale::{Deadlines, Event, Inquiry, Now, Sale};
-use pos_agent::transaction::SaleNumber;
+use pos_core::sale::{Deadlines, Event, Inquiry, Now, Sale};
+use pos_journal::{CLOCKS_DIFFER_MS, Db, Error, Opened, adopt, inspect};
+use pos_terms::transaction::SaleNumber;
 use serde_json::json;
 use tempfile::TempDir;
 

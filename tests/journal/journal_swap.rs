@@ -9,11 +9,11 @@ use crate::book::{said, verb, verb_beside_the_agent, well};
 use crate::counter::{Counter, ended};
 use easy_ext::ext;
 use pos_agent::till::{Attention, GatewayState, SaleState};
-use pos_agent::transaction::{OutcomeWord, SaleNumber};
 use pos_sim::gateway::Kind;
 use pos_sim::reader::CardEntry;
 use pos_sim::reader::CardEntry::Tap;
 use pos_sim::shop::Options;
+use pos_terms::transaction::{OutcomeWord, SaleNumber};
 use pos_test_kit::within;
 use serde_json::Value;
 

@@ -8,13 +8,11 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 use chrono::NaiveDate;
-use pos_agent::journal::{Db, Error, Reading};
-use pos_agent::money::{Amount, Currency};
-use pos_agent::reconcile::{
-    Difference, DifferenceKind, HeaderError, Ledger, Matching, Period, SettlementFile, Summary,
-};
-use pos_agent::sale::{HostFacts, Order, Outcome, Payment, Record};
-use pos_agent::transaction::{Earlier, PaymentId, Reference, SaleNumber, Transaction};
+use pos_core::sale::{HostFacts, Order, Outcome, Payment, Record};
+use pos_journal::{Db, Error, Reading};
+use pos_reconcile::{Difference, DifferenceKind, HeaderError, Ledger, Matching, Period, SettlementFile, Summary};
+use pos_terms::money::{Amount, Currency};
+use pos_terms::transaction::{Earlier, PaymentId, Reference, SaleNumber, Transaction};
 use proptest::prelude::*;
 
 /// The columns in the document's order, with the two that it mentions behind them (interface: Reconciliation file).

@@ -6,16 +6,14 @@ use std::os::fd::OwnedFd;
 use std::time::Duration;
 
 use pos_agent::config::{self, CodePage, Copies, Cut, FlowControl};
-use pos_agent::money::{Amount, Currency};
-use pos_agent::printer::layout::{Align, Style};
-use pos_agent::printer::port::{PrinterNeed, PrinterTiming, QUEUE, TILL_SLIPS, TORN_TRIES, spawn_with};
-use pos_agent::printer::status::Trouble;
-use pos_agent::printer::{
-    Handle, Letterhead, NotPrinted, Page, PrinterEvent, QueueFull, Slip, TillLine, compose, plain,
-};
-use pos_agent::sale::{HostFacts, Receipt, ReceiptOutcome};
-use pos_agent::transaction::{Kind, ReceiptCopy, Reference, SaleNumber};
+use pos_core::sale::{HostFacts, Receipt, ReceiptOutcome};
+use pos_printer::layout::{Align, Style};
+use pos_printer::port::{PrinterNeed, PrinterTiming, QUEUE, TILL_SLIPS, TORN_TRIES, spawn_with};
+use pos_printer::status::Trouble;
+use pos_printer::{Handle, Letterhead, NotPrinted, Page, PrinterEvent, QueueFull, Slip, TillLine, compose, plain};
 use pos_sim::printer::{Options, Place, Printer, Sensors, StatusAnswers};
+use pos_terms::money::{Amount, Currency};
+use pos_terms::transaction::{Kind, ReceiptCopy, Reference, SaleNumber};
 use rustix::termios::{ControlModes, InputModes};
 use tokio::sync::mpsc;
 

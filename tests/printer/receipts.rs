@@ -1,14 +1,14 @@
 //! Receipts as a person reads them. The texts are typed, not produced by the code they test; they are never edited to
 //! make a test pass. Text in the middle has the smaller half of the free room on its left.
 
-use pos_agent::card::{CardFacts, Cryptogram, CryptogramKind, Cvm, EntryMode, MaskedPan};
 use pos_agent::config::CodePage;
-use pos_agent::money::{Amount, Currency};
-use pos_agent::printer::{Letterhead, PrintedLine, compose, escpos, layout, plain, text};
-use pos_agent::sale::{HostFacts, Original, Reason, Receipt, ReceiptOutcome, Why};
-use pos_agent::transaction::{Kind, PaymentId, ReceiptCopy, Reference, SaleNumber};
-use pos_agent::words::{Language, Words};
+use pos_core::sale::{HostFacts, Original, Reason, Receipt, ReceiptOutcome, Why};
+use pos_printer::{Letterhead, PrintedLine, compose, escpos, layout, plain, text};
 use pos_sim::printer::paper::Paper;
+use pos_terms::card::{CardFacts, Cryptogram, CryptogramKind, Cvm, EntryMode, MaskedPan};
+use pos_terms::money::{Amount, Currency};
+use pos_terms::transaction::{Kind, PaymentId, ReceiptCopy, Reference, SaleNumber};
+use pos_words::{Language, Words};
 use proptest::prelude::*;
 
 #[test]
@@ -576,7 +576,7 @@ proptest! {
         let words = Words::new(if german { Language::German } else { Language::English });
         let letterhead = Letterhead { footer: merchant.clone(), merchant, words };
         let lines = compose(&receipt, &letterhead, copy).lines(columns);
-        let width = usize::from(columns.max(pos_agent::printer::layout::MIN_COLUMNS));
+        let width = usize::from(columns.max(pos_printer::layout::MIN_COLUMNS));
         for line in &lines {
             prop_assert!(line.width() <= width, "{line:?}");
         }

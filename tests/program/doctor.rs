@@ -11,12 +11,12 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 use base64::Engine as _;
-use pos_agent::journal::{Db, Journal, Purpose};
-use pos_agent::sale::{Outcome, Reason, Record};
-use pos_agent::transaction::SaleNumber;
+use pos_core::sale::{Outcome, Reason, Record};
+use pos_journal::{Db, Journal, Purpose};
 use pos_sim::gateway::{Certificate, Demand};
 use pos_sim::reader::CardEntry;
 use pos_sim::shop::{Options, Shop};
+use pos_terms::transaction::SaleNumber;
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair, date_time_ymd};
 use rusqlite::Connection;
 use serde_json::Value;
@@ -474,7 +474,7 @@ fn write(shop: &Shop, file: &str, text: &str) -> Held {
 /// A journal of ours with a second name beside it.
 fn two_names(shop: &Shop) -> Held {
     let path = shop.folder().join("journal.db");
-    drop(pos_agent::journal::Journal::open(&path).unwrap());
+    drop(pos_journal::Journal::open(&path).unwrap());
     std::fs::hard_link(&path, shop.folder().join("second.db")).unwrap();
     Box::new(())
 }
@@ -482,7 +482,7 @@ fn two_names(shop: &Shop) -> Held {
 /// Does something to a journal of ours.
 fn sql(shop: &Shop, sql: &str) -> Held {
     let path = shop.folder().join("journal.db");
-    drop(pos_agent::journal::Journal::open(&path).unwrap());
+    drop(pos_journal::Journal::open(&path).unwrap());
     Connection::open(path).unwrap().execute_batch(sql).unwrap();
     Box::new(())
 }

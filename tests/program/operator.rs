@@ -6,7 +6,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-use pos_agent::journal::Db;
+use pos_journal::Db;
 use pos_sim::reader::{CardEntry, WaitsFor, card};
 use pos_sim::shop::Options;
 use pos_test_kit::within;

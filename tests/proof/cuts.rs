@@ -23,8 +23,8 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use pos_agent::transaction::{Kind, OnSilence};
 use pos_sim::reader::{AbortRace, card};
+use pos_terms::transaction::{Kind, OnSilence};
 use pos_test_kit::world;
 use tokio::time::sleep;
 use world::World;

@@ -44,8 +44,8 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use plan::{By, Named, Plan, Wish};
-use pos_agent::transaction::Kind;
 use pos_sim::gateway::HostRules;
+use pos_terms::transaction::Kind;
 use scene::Stage;
 use terminal::{Restart, Terminal, customer};
 use till::{Refusal, Till};

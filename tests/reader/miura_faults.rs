@@ -6,12 +6,12 @@
 use std::time::Duration;
 
 use crate::trace::*;
-use pos_agent::reader::driver::PortAction;
-use pos_agent::reader::miura::message::{GetSecureData, MpiCommand, ResetKind};
-use pos_agent::reader::miura::{ManualEntry, MiuraSession, MiuraSettings};
-use pos_agent::reader::{EntryRequest, NoCard, ReaderEvent, ReaderOrder, ReaderProgress};
-use pos_agent::transaction::SaleNumber;
+use pos_reader::driver::PortAction;
+use pos_reader::miura::message::{GetSecureData, MpiCommand, ResetKind};
+use pos_reader::miura::{ManualEntry, MiuraSession, MiuraSettings};
+use pos_reader::{EntryRequest, NoCard, ReaderEvent, ReaderOrder, ReaderProgress};
 use pos_reader_link::apdu_link::{Nad, chain};
+use pos_terms::transaction::SaleNumber;
 
 /// The longest that anything may take after a fault: 120 s for a cardholder (or 60 s for a card and its host), then
 /// ABORT, the check of the slot (30 s), and start-ups with their waits in between. Nothing after a fault depends on a
@@ -248,7 +248,7 @@ impl Shop {
         assert!(self.agent.ready && !self.agent.busy);
         self.agent.sale += 1;
         (self.agent.busy, self.agent.waiting) = (true, true);
-        let arm = pos_agent::reader::Arm { entry, ..arm(self.agent.sale) };
+        let arm = pos_reader::Arm { entry, ..arm(self.agent.sale) };
         self.session.order(ReaderOrder::Arm(arm), self.now);
         self.settle();
     }

@@ -10,17 +10,17 @@ use std::sync::mpsc::{Sender, channel};
 use std::thread;
 use std::time::Duration;
 
-use pos_agent::money::{Amount, Currency};
-use pos_agent::reader::miura::message::{
+use pos_reader::miura::message::{
     AnswerTemplate, CardStatus, MessageBody, MpiCommand, P2peStatus, ResetAnswer, ResetKind, SoftwareVersion,
     StatusWord, TransactionAnswer, UnsolicitedMessage, status,
 };
-use pos_agent::reader::{
+use pos_reader::{
     Arm, CardVerdict, Completion, EntryRequest, LocalTime, NoCard, ReaderEvent, ReaderFamily, ReaderOrder,
     ReaderProgress, ReaderSettings, Unready, spawn,
 };
-use pos_agent::transaction::SaleNumber;
 use pos_reader_link::apdu_link::{Decoder, Nad, Received, chain};
+use pos_terms::money::{Amount, Currency};
+use pos_terms::transaction::SaleNumber;
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 
 const AT: LocalTime = LocalTime { year: 25, month: 1, day: 31, hour: 12, minute: 34, second: 56 };

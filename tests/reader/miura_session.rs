@@ -4,12 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::trace::*;
-use pos_agent::card::Cvm;
-use pos_agent::reader::driver::PortAction;
-use pos_agent::reader::miura::{MiuraSession, MiuraSettings};
-use pos_agent::reader::{LocalTime, ReaderEvent, ReaderLanguage, ReaderOrder, ReaderSettings};
-use pos_agent::transaction::SaleNumber;
+use pos_reader::driver::PortAction;
+use pos_reader::miura::{MiuraSession, MiuraSettings};
+use pos_reader::{LocalTime, ReaderEvent, ReaderLanguage, ReaderOrder, ReaderSettings};
 use pos_reader_link::apdu_link::{Nad, chain};
+use pos_terms::card::Cvm;
+use pos_terms::transaction::SaleNumber;
 
 mod start_up {
     use super::*;
@@ -1646,7 +1646,7 @@ mod line {
 
 mod anything {
     use super::*;
-    use pos_agent::reader::ReaderProgress;
+    use pos_reader::ReaderProgress;
     use proptest::prelude::*;
 
     #[derive(Clone, Debug)]
@@ -1744,7 +1744,7 @@ mod anything {
                 }
                 ReaderEvent::NoCard { sale, why } => {
                     assert_eq!(*sale, self.number);
-                    assert!(std::mem::take(&mut self.waiting) || *why == pos_agent::reader::NoCard::NotReady);
+                    assert!(std::mem::take(&mut self.waiting) || *why == pos_reader::NoCard::NotReady);
                 }
                 ReaderEvent::Completed { sale, .. } => {
                     assert!(*sale == self.number && std::mem::take(&mut self.completing));

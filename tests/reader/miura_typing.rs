@@ -2,8 +2,8 @@
 
 use crate::trace::*;
 use pos_agent::config::{ManualEntryCommand, TipEntry};
-use pos_agent::reader::miura::{ManualEntry, MiuraSettings};
-use pos_agent::reader::{EntryRequest, NoAmount};
+use pos_reader::miura::{ManualEntry, MiuraSettings};
+use pos_reader::{EntryRequest, NoAmount};
 
 /// The command for an amount in EUR, typed from documents (readers: 2.10): prompts 1, ten and two digits, currency,
 /// exponent, amount line.
@@ -301,7 +301,7 @@ mod manual {
     #[test]
     fn the_words_say_what_to_do() {
         assert_eq!(EntryRequest::default(), EntryRequest::Card);
-        for why in [pos_agent::reader::NoCard::ManualEntryOff, pos_agent::reader::NoCard::ManualEntryUnknown] {
+        for why in [pos_reader::NoCard::ManualEntryOff, pos_reader::NoCard::ManualEntryUnknown] {
             assert!(why.to_string().contains("[reader] manual-entry"), "{why}");
         }
     }

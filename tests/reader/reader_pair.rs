@@ -5,16 +5,16 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use pos_agent::card::{CardFacts, Cvm, EntryMode, FirstAnswer, Presented};
 use pos_agent::config::ManualEntryCommand;
-use pos_agent::money::{Amount, Currency};
-use pos_agent::reader::miura::{ManualEntry, MiuraSettings};
-use pos_agent::reader::{
-    self, AmountToType, Arm, CardVerdict, Completion, LocalTime, NoAmount, NoCard, ReaderEvent, ReaderFamily,
-    ReaderHandle, ReaderOrder, ReaderProgress, ReaderSettings, TypeAmount, Unready, spawn,
+use pos_reader::miura::{ManualEntry, MiuraSettings};
+use pos_reader::{
+    AmountToType, Arm, CardVerdict, Completion, LocalTime, NoAmount, NoCard, ReaderEvent, ReaderFamily, ReaderHandle,
+    ReaderOrder, ReaderProgress, ReaderSettings, TypeAmount, Unready, spawn,
 };
-use pos_agent::transaction::SaleNumber;
 use pos_sim::reader::{AbortRace, CardEntry, Dukpt, Key, Options, Reader, WaitsFor, card, start};
+use pos_terms::card::{CardFacts, Cvm, EntryMode, FirstAnswer, Presented};
+use pos_terms::money::{Amount, Currency};
+use pos_terms::transaction::SaleNumber;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc::Receiver;
@@ -78,10 +78,10 @@ impl Pair {
     }
 
     async fn arm(&mut self) {
-        self.arm_for(reader::EntryRequest::Card).await;
+        self.arm_for(pos_reader::EntryRequest::Card).await;
     }
 
-    async fn arm_for(&mut self, entry: reader::EntryRequest) {
+    async fn arm_for(&mut self, entry: pos_reader::EntryRequest) {
         self.sale += 1;
         let amount = Amount::parse("12.34", Currency::from_code("EUR").unwrap()).unwrap();
         let card_timeout = Duration::from_secs(60);
@@ -344,7 +344,7 @@ async fn a_card_number_is_typed() {
         for number in ["4761739001010010", "3112", "123"].iter().take(if manual.verification_value { 3 } else { 1 }) {
             pair.reader.next_number(number);
         }
-        pair.arm_for(reader::EntryRequest::Manual).await;
+        pair.arm_for(pos_reader::EntryRequest::Manual).await;
         let (steps, event) = pair.after_steps().await;
         assert_eq!(steps, [ReaderProgress::TypeCard]);
         let ReaderEvent::Card { presented, .. } = event else { panic!("{event:?}") };
@@ -355,7 +355,7 @@ async fn a_card_number_is_typed() {
         assert_eq!(pair.keys, (Some(1_048_574), None));
         // A number that is none, then a sale with a card.
         pair.reader.next_number("123");
-        pair.arm_for(reader::EntryRequest::Manual).await;
+        pair.arm_for(pos_reader::EntryRequest::Manual).await;
         let (_, event) = pair.after_steps().await;
         assert!(matches!(event, ReaderEvent::NoCard { why: NoCard::Unreadable { .. }, .. }), "{event:?}");
         assert!(matches!(pair.next().await, ReaderEvent::Idle));

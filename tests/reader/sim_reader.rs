@@ -7,7 +7,6 @@
 
 use std::time::Duration;
 
-use pos_agent::emv::{Tag, tlv};
 use pos_sim::keys::cryptogram::{CSU_APPROVED, CSU_DECLINED, Issuer};
 use pos_sim::keys::issuer_script::{PIN_UNBLOCK, ScriptKey};
 use pos_sim::keys::tdes_dukpt::{Usage, initial_key, transaction_key};
@@ -19,6 +18,7 @@ use pos_sim::reader::deck::{Card, CardEntry, DECK};
 use pos_sim::reader::{
     AbortRace, ChoicePlan, Dukpt, Key, Options, Pace, PinPlan, Reader, Script, ScriptEvent, WaitsFor, card, start,
 };
+use pos_terms::emv::{Tag, tlv};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio_serial::SerialPortBuilderExt;
 

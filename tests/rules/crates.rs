@@ -22,10 +22,34 @@ const EDGES: &[(&str, &[&str], &[&str])] = &[
     ("pos-reconcile", &["pos-core", "pos-gateway-model", "pos-terms"], &[]),
     ("pos-words", &["pos-core", "pos-terms"], &[]),
     ("pos-protocols", &["pos-till-api"], &[]),
-    ("pos-front", &["pos-daemon", "pos-protocols", "pos-till-api"], &["pos-agent", "pos-sim", "pos-test-kit"]),
-    ("pos-sim", &["pos-keys", "pos-payment-service", "pos-protocols", "pos-reader-link", "pos-terms", "pos-till-api"], &[]),
-    ("pos-test-kit", &["pos-agent", "pos-gateway-model", "pos-protocols", "pos-reader-link", "pos-sim", "pos-till-api"], &[]),
-    ("pos-docs", &["pos-agent", "pos-gateway-model"], &[]),
+    (
+        "pos-front",
+        &["pos-daemon", "pos-protocols", "pos-till-api"],
+        &["pos-agent", "pos-sim", "pos-test-kit", "pos-words"],
+    ),
+    (
+        "pos-sim",
+        &["pos-keys", "pos-payment-service", "pos-protocols", "pos-reader-link", "pos-terms", "pos-till-api"],
+        &[],
+    ),
+    (
+        "pos-test-kit",
+        &[
+            "pos-agent",
+            "pos-core",
+            "pos-daemon",
+            "pos-gateway-model",
+            "pos-journal",
+            "pos-protocols",
+            "pos-reader",
+            "pos-reader-link",
+            "pos-sim",
+            "pos-terms",
+            "pos-till-api",
+        ],
+        &[],
+    ),
+    ("pos-docs", &["pos-agent", "pos-core", "pos-gateway-model", "pos-words"], &[]),
     (
         "pos-agent",
         &[

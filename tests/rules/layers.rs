@@ -11,14 +11,29 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Who may use whom in the agent's own package; a crate may use what its `Cargo.toml` says (`crates.rs`). The row with
-/// the longest module path that fits a file counts, and replaces shorter ones. `"a"` allows all of `a`; every module
-/// may use itself.
+/// the longest module path that fits a file counts, and replaces shorter ones. `"a"` allows all of `a`, `"a::b"` that
+/// part of it; every module may use itself.
 const MAY_USE: &[(&str, &[&str])] = &[
     ("lib", &[]),
     // `systemd` for the sockets that it has opened; of `operator_secrets` the digest of a token that was sent.
     ("till", &["money", "config", "systemd", "transaction", "counter", "operator_secrets"]),
-    // `words` for the languages that there are.
-    ("config", &["money", "card", "emv", "words", "counter"]),
+    // `words` for the languages that there are; each device has its own section.
+    (
+        "config",
+        &[
+            "money",
+            "card",
+            "emv",
+            "words",
+            "counter",
+            "settings",
+            "secret",
+            "gateway::config",
+            "printer::config",
+            "printer::logo",
+            "reader::config",
+        ],
+    ),
     // For kinds and outcomes: their words are the values of labels.
     ("metrics", &["sale", "transaction"]),
     (
@@ -95,6 +110,8 @@ const SIMULATORS: &[&str] = &["crates/keys", "crates/payment-service", "crates/s
 
 /// Crates that are one room; the others hold several, each a module.
 const ROOMS: &[&str] = &["gateway", "journal", "printer", "reader", "reconcile", "words"];
+/// Those of the others that the agent enters by their modules.
+const SHELLS: &[&str] = &["core", "daemon", "terms"];
 
 /// What one file alone may say, beside the one that it is written in: the proof that a step is on the disk.
 const SAID_BY_ONE: &[(&str, &[&str])] =
@@ -270,11 +287,11 @@ fn the_maps_of_the_tests_name_every_file() {
     assert!(folders.len() > 5, "tests/ has a `main.rs` in each folder: {folders:?}");
     let map = rows(&read(Path::new("tests/README.md")));
     for entry in entries(Path::new("tests")).iter().filter(|entry| entry.is_dir()) {
-        assert!(map.contains(&name(entry)), "tests/README.md has no row for {}", entry.display());
+        assert!(map.contains(&name_of(entry)), "tests/README.md has no row for {}", entry.display());
     }
     for folder in folders {
         let head = rows(&read(&folder.join("main.rs")));
-        let mut files: Vec<String> = entries(&folder).iter().map(|file| name(file)).collect();
+        let mut files: Vec<String> = entries(&folder).iter().map(|file| name_of(file)).collect();
         files.retain(|file| file != "main");
         files.sort();
         files.dedup();
@@ -379,14 +396,21 @@ fn modules() -> Vec<String> {
     found
 }
 
-/// All modules by which a path of the package may begin: also those that it takes from a crate and names as its own.
+/// All rooms that a path of the package may enter: its own modules, and those of the crates that it uses.
 fn known() -> Vec<String> {
-    let source = read(Path::new("src/lib.rs"));
-    let taken = || source.lines().filter_map(|line| line.strip_prefix("pub use pos_")?.strip_suffix(';'));
-    let rooms = taken().filter_map(|names| Some(names.split_once("::{")?.1.trim_end_matches('}')));
-    let crates = taken().filter_map(|names| Some(names.split_once(" as ")?.1));
-    let taken = rooms.flat_map(|names| names.split(", ")).chain(crates).map(str::to_owned);
-    modules().into_iter().chain(taken).collect()
+    let of_crate = |name: &&str| {
+        let files = entries(&Path::new("crates").join(name).join("src")).into_iter().map(|file| name_of(&file));
+        files.filter(|room| room != "lib").collect::<Vec<_>>()
+    };
+    let rooms = SHELLS.iter().flat_map(of_crate).chain(ROOMS.iter().map(|room| (*room).to_owned()));
+    modules().into_iter().chain(rooms).collect()
+}
+
+/// Where a path begins that names a crate at `word`: a crate that is one room is the room, of another its module is.
+fn into_crate(word: &str) -> Option<Vec<String>> {
+    let name = word.strip_prefix("pos_")?;
+    let room = ROOMS.iter().find(|room| **room == name).map(|room| vec![(*room).to_owned()]);
+    room.or_else(|| SHELLS.contains(&name).then(Vec::new))
 }
 
 /// The `.rs` files under `folder`, sorted. A folder that does not exist has none.
@@ -416,7 +440,7 @@ fn entries(folder: &Path) -> Vec<PathBuf> {
 }
 
 /// A file's or folder's name, without `.rs`.
-fn name(path: &Path) -> String {
+fn name_of(path: &Path) -> String {
     path.file_stem().expect("an entry of a folder has a name").to_string_lossy().into_owned()
 }
 
@@ -444,7 +468,7 @@ fn check(file: &Path, source: &str, modules: &[String]) -> Vec<String> {
         let room = CLOSED_ROOMS.iter().find(|(module, room)| {
             is(&[module]) && path.len() >= room.len() && path.iter().zip(*room).all(|(part, room)| part == room)
         });
-        let rule = if !own_module && !allowed.contains(&used) {
+        let rule = if !own_module && !allowed.iter().any(|row| is_in(&path, row)) {
             format!("`{row}` may use {allowed:?}")
         } else if let Some((module, room)) = room {
             format!("`{}` is closed to `{module}`", room.join("::"))
@@ -458,6 +482,11 @@ fn check(file: &Path, source: &str, modules: &[String]) -> Vec<String> {
         ));
     }
     wrong
+}
+
+/// Whether a path leads into a room of the table.
+fn is_in(path: &[String], room: &str) -> bool {
+    room.split("::").enumerate().all(|(at, part)| path.get(at).is_some_and(|one| one == part))
 }
 
 /// One line for every clock, port or task in a pure module.
@@ -565,6 +594,10 @@ fn absolute_paths(file: &Path, source: &str) -> Vec<(usize, Vec<String>)> {
         let (start, above) = match word(at) {
             _ if before == "::" || (before == "in" && word(at.wrapping_sub(2)) == "(") => continue,
             "crate" | "pos_agent" if word(at + 1) == "::" => (at + 2, room_of(file).map_or(0, |_| 1)),
+            name if word(at + 1) == "::" && into_crate(name).is_some_and(|room| !room.is_empty()) => {
+                expand(&tokens, at + 2, &into_crate(name).unwrap_or_default(), &mut found);
+                continue;
+            }
             "self" if word(at + 1) == "::" => (at + 2, own.len()),
             "super" if word(at + 1) == "::" => {
                 let ups = (0..).take_while(|n| word(at + 2 * n) == "super" && word(at + 2 * n + 1) == "::").count();
@@ -616,6 +649,10 @@ fn paths(source: &str, depth: usize, modules: &[String]) -> Vec<(usize, Vec<Stri
     for at in 0..tokens.len() {
         let start = match word(at) {
             "crate" | "pos_agent" if word(at + 1) == "::" && word(at.wrapping_sub(1)) != "::" => at + 2,
+            name if word(at + 1) == "::" && word(at.wrapping_sub(1)) != "::" && into_crate(name).is_some() => {
+                expand(&tokens, at + 2, &into_crate(name).unwrap_or_default(), &mut found);
+                continue;
+            }
             "super" if word(at.wrapping_sub(1)) != "::" => {
                 let ups = (0..).take_while(|n| word(at + 2 * n) == "super" && word(at + 2 * n + 1) == "::").count();
                 if ups < depth {
@@ -785,6 +822,7 @@ fn finds_a_planted_violation_and_says_where() {
 #[test]
 fn finds_it_in_braces_in_code_and_through_super() {
     assert_eq!(planted("src/support/mod.rs", "use crate::{card, emv::{Tag, self}, gateway::{Answer, tls}};").len(), 2);
+    assert_eq!(planted("src/support/mod.rs", "use pos_gateway::tls; use pos_terms::{card::Pan, money::Amount};").len(), 2);
     assert_eq!(planted("src/support/mod.rs", "fn f() { let x = crate::till::open(); }").len(), 1);
     assert_eq!(planted("src/support/a/b.rs", "use super::super::super::till;").len(), 1);
     assert_eq!(planted("src/support/a/b.rs", "use super::super::till;").len(), 0, "a `till` inside `support`");

@@ -9,9 +9,9 @@ use crate::https::{Act, Authority, Server};
 use crate::leak::{Kept, Secret};
 use crate::log::LOG;
 use pos_agent::till::SaleState;
-use pos_agent::transaction::OutcomeWord;
 use pos_sim::reader::CardEntry::Tap;
 use pos_sim::shop::Options;
+use pos_terms::transaction::OutcomeWord;
 use serde_json::{Value, json};
 
 /// A request as the bank reads it.

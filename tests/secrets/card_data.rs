@@ -5,7 +5,7 @@
 //! serial number of each sale; and from the deck: each card's number, tracks and holder; and the tokens. Each is looked
 //! for in every way in which bytes get into a text. A masked card number (first six, last four) may be said.
 
-use pos_agent::transaction::{OutcomeWord, SaleNumber};
+use pos_terms::transaction::{OutcomeWord, SaleNumber};
 use std::os::unix::fs::MetadataExt;
 use std::sync::LazyLock;
 
@@ -13,13 +13,13 @@ use crate::counter::{self, Counter, ended};
 use crate::leak::{self, Kept, Secret};
 use crate::log::LOG;
 use crate::overheard::Overheard;
-use pos_agent::card::{self, CardFacts, EntryMode, FirstAnswer, Presented, SealedCard, SealedPin, Wiped};
-use pos_agent::emv::tlv;
 use pos_agent::till::SaleState;
 use pos_reader_link::apdu_link::{Decoder, Received};
 use pos_sim::reader::CardEntry::{self, Insert, Swipe, Tap};
 use pos_sim::reader::deck::DECK;
 use pos_sim::shop::{Options, TILL_TOKEN};
+use pos_terms::card::{self, CardFacts, EntryMode, FirstAnswer, Presented, SealedCard, SealedPin, Wiped};
+use pos_terms::emv::tlv;
 use pos_test_kit::within;
 
 /// A way to pay, with the amount whose cents choose what the gateway does, and what the reader's script does.
@@ -87,7 +87,7 @@ fn what_holds_card_data_shows_none_of_it() {
     let pan = "4761739001010119";
     let wiped = |bytes: &[u8]| Wiped::copy_of(bytes).unwrap();
     let presented = Presented {
-        facts: CardFacts::from_tlvs(EntryMode::Icc, pos_agent::card::MaskedPan::new(pan), &[]).unwrap(),
+        facts: CardFacts::from_tlvs(EntryMode::Icc, pos_terms::card::MaskedPan::new(pan), &[]).unwrap(),
         card: SealedCard { data: wiped(&sealed), ksn: Wiped::copy_of(&ksn).unwrap() },
         pin: Some(SealedPin { block: Wiped::copy_of(&block).unwrap(), ksn: Wiped::copy_of(&ksn).unwrap() }),
         icc: wiped(&sealed),
@@ -108,7 +108,7 @@ fn what_holds_card_data_shows_none_of_it() {
     });
     assert_eq!(count, 1);
     said.push_str(&format!("{presented:?} {presented:#?}\n"));
-    let event = pos_agent::reader::ReaderEvent::Card { sale: SaleNumber::new(1), presented: Box::new(presented) };
+    let event = pos_reader::ReaderEvent::Card { sale: SaleNumber::new(1), presented: Box::new(presented) };
     said.push_str(&format!("{event:?} {event:#?}\n"));
     let kept = Kept::new("Debug", said.as_bytes());
     let secrets = [

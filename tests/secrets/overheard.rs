@@ -3,8 +3,8 @@
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, OnceLock};
 
-use pos_agent::emv::{Tag, tlv};
 use pos_reader_link::apdu_link::{Decoder, Received};
+use pos_terms::emv::{Tag, tlv};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 

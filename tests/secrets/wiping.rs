@@ -6,7 +6,7 @@
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 
-use pos_agent::card::{MAX_SEALED, SealedCard, Wiped};
+use pos_terms::card::{MAX_SEALED, SealedCard, Wiped};
 
 /// The allocator keeps its own notes in the first bytes of what was given back to it.
 const NOTES: usize = 32;

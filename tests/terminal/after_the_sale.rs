@@ -5,11 +5,11 @@
 use crate::counter::{Counter, ended};
 use easy_ext::ext;
 use pos_agent::till::SaleView;
-use pos_agent::transaction::OutcomeWord;
 use pos_sim::gateway::{Kind, Outcome as Bank, State as Booked};
 use pos_sim::reader::CardEntry::Tap;
 use pos_sim::reader::{WaitsFor, card};
 use pos_sim::shop::Options;
+use pos_terms::transaction::OutcomeWord;
 use serde_json::{Value, json};
 
 /// The same in one currency.

@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use pos_agent::transaction::Kind;
+use pos_terms::transaction::Kind;
 use tokio::time::sleep;
 
 use crate::world::World;

@@ -11,13 +11,13 @@ use std::os::unix::fs::PermissionsExt;
 use std::process::Output;
 
 use crate::counter::{self, Counter};
-use pos_agent::sale::Reason;
 use pos_agent::till::{SaleState, SaleView};
-use pos_agent::transaction::OutcomeWord;
+use pos_core::sale::Reason;
 use pos_sim::gateway::Certificate;
 use pos_sim::reader::CardEntry::{self, Insert, Swipe, Tap};
 use pos_sim::reader::card;
 use pos_sim::shop::Options;
+use pos_terms::transaction::OutcomeWord;
 use pos_test_kit::within;
 use serde_json::json;
 use tokio::io::AsyncReadExt;

@@ -4,9 +4,9 @@
 use crate::counter::{Counter, ended};
 use easy_ext::ext;
 use pos_agent::till::SaleView;
-use pos_agent::transaction::{Kind, OutcomeWord, Reference};
 use pos_sim::reader::CardEntry::{Insert, Tap};
 use pos_sim::reader::card;
+use pos_terms::transaction::{Kind, OutcomeWord, Reference};
 use serde_json::{Value, json};
 
 #[ext(Calls)]

@@ -8,8 +8,8 @@ use crate::world::World;
 use crate::world::bank_server;
 use crate::world::board::End;
 use crate::world::tills::{Till, Told, Wish};
-use pos_agent::journal::{Db, inspect};
-use pos_agent::transaction::Kind;
+use pos_journal::{Db, inspect};
+use pos_terms::transaction::Kind;
 use tokio::time::sleep;
 
 const YEAR_MS: i64 = 365 * 24 * 3600 * 1000;

@@ -11,8 +11,8 @@ use crate::world::disturbances::Dice;
 use crate::world::host_rules;
 use crate::world::tills::{By, Earlier, Told, Wish};
 use chrono::{DateTime, NaiveTime, TimeDelta};
-use pos_agent::counter::{Close, OpenKind, Turnover};
-use pos_agent::transaction::Kind;
+use pos_core::counter::{Close, OpenKind, Turnover};
+use pos_terms::transaction::Kind;
 use tokio::time::sleep;
 
 const HOUR: Duration = Duration::from_secs(3600);

@@ -6,10 +6,10 @@ use std::future::Future;
 
 use crate::counter::{Counter, ended};
 use pos_agent::till::{Attention, ReaderState, StatusView};
-use pos_agent::transaction::OutcomeWord;
 use pos_sim::reader::flood::FLOODS;
 use pos_sim::reader::{CardEntry, card};
 use pos_sim::shop::Options;
+use pos_terms::transaction::OutcomeWord;
 use serde_json::json;
 
 /// What a reader may get rid of until a till has its answer: what the agent takes before it closes the line (64 KiB),

@@ -7,8 +7,8 @@ use std::time::Duration;
 use crate::world::board::End;
 use crate::world::tills::Wish;
 use crate::world::{self, World};
-use pos_agent::journal::Reading;
-use pos_agent::transaction::Kind;
+use pos_journal::Reading;
+use pos_terms::transaction::Kind;
 use rusqlite::Connection;
 
 const HOUR_MS: i64 = 3600 * 1000;

@@ -5,8 +5,8 @@
 
 use std::time::Duration;
 
-use pos_agent::journal::{self, SoldMark};
-use pos_agent::transaction::Kind;
+use pos_journal::SoldMark;
+use pos_terms::transaction::Kind;
 use tokio::time::sleep;
 
 use crate::world::World;
@@ -75,9 +75,9 @@ fn play((name, kind, hand, behaviour): (&str, Kind, &str, Behaviour), how: Taken
         let rescued = rescued.unwrap_or_else(|| panic!("{place}: nothing was saved"));
         if how == TakenAway::Replaced {
             let mark = SoldMark::of("12345678", world.folder(), &world.journal());
-            journal::accept(&world.journal(), &mark, "J. Doe", now).unwrap();
+            pos_journal::accept(&world.journal(), &mark, "J. Doe", now).unwrap();
         }
-        journal::adopt(&world.journal(), &rescued, Some("12345678"), now).unwrap();
+        pos_journal::adopt(&world.journal(), &rescued, Some("12345678"), now).unwrap();
     }
     let end = world.boot(async |mut till| {
         till.until_ready().await;

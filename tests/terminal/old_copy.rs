@@ -10,7 +10,7 @@ use crate::world::board;
 use crate::world::host_rules::{self, HostRules};
 use crate::world::tills::{By, Earlier, Told, Wish};
 use crate::world::verdict::EndState;
-use pos_agent::transaction::Kind;
+use pos_terms::transaction::Kind;
 use tokio::time::sleep;
 
 const HOUR: Duration = Duration::from_secs(3600);

@@ -4,11 +4,11 @@
 use crate::counter::{Counter, ended};
 use easy_ext::ext;
 use pos_agent::till::{GatewayState, SaleState};
-use pos_agent::transaction::OutcomeWord;
 use pos_sim::gateway::GatewayCounters;
 use pos_sim::reader::CardEntry::{Insert, Tap};
 use pos_sim::reader::card;
 use pos_sim::shop::Options;
+use pos_terms::transaction::OutcomeWord;
 use pos_test_kit::within;
 
 #[ext(CountsRoundTrips)]

@@ -3,10 +3,10 @@
 
 use crate::counter::Counter;
 use pos_agent::till::{Attention, PrinterState};
-use pos_agent::transaction::OutcomeWord;
 use pos_sim::printer::{Printer, Sensors};
 use pos_sim::reader::CardEntry;
 use pos_sim::shop::Options;
+use pos_terms::transaction::OutcomeWord;
 use pos_test_kit::within;
 use serde_json::json;
 

@@ -3,11 +3,11 @@
 
 use crate::counter::till::program;
 use crate::counter::{Counter, ended};
-use pos_agent::journal::Db;
 use pos_agent::till::{Attention, ReaderState, StatusView};
-use pos_agent::transaction::OutcomeWord;
+use pos_journal::Db;
 use pos_sim::reader::{CardEntry, Script};
 use pos_sim::shop::Options;
+use pos_terms::transaction::OutcomeWord;
 use rusqlite::{Connection, OpenFlags};
 
 /// Commands during which a card is read.

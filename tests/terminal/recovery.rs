@@ -8,15 +8,15 @@ use std::time::Duration;
 
 use crate::counter::{self, Counter, ended};
 use easy_ext::ext;
-use pos_agent::journal::Journal;
-use pos_agent::money::{Amount, Currency};
-use pos_agent::sale::{self, Deadlines, Now, Order, Sale};
 use pos_agent::till::{Attention, ReaderState, SaleState, SaleView};
-use pos_agent::transaction::{OutcomeWord, Reference, SaleNumber, Transaction};
+use pos_core::sale::{self, Deadlines, Now, Order, Sale};
+use pos_journal::Journal;
 use pos_sim::gateway::Kind;
 use pos_sim::reader::CardEntry::{Insert, Swipe, Tap};
 use pos_sim::reader::{CardEntry, WaitsFor, card};
 use pos_sim::shop::Options;
+use pos_terms::money::{Amount, Currency};
+use pos_terms::transaction::{OutcomeWord, Reference, SaleNumber, Transaction};
 use pos_test_kit::within;
 
 const CHIP: (&str, CardEntry) = ("chip-no-cvm", Insert);

@@ -2,11 +2,11 @@
 
 use crate::counter::{Counter, ended};
 use pos_agent::till::{Attention, SaleState, StatusView};
-use pos_agent::transaction::OutcomeWord;
 use pos_sim::gateway::outcomes;
 use pos_sim::reader::CardEntry::{Insert, Swipe, Tap};
 use pos_sim::reader::{self, Dukpt, WaitsFor, card};
 use pos_sim::shop::Options;
+use pos_terms::transaction::OutcomeWord;
 
 #[tokio::test]
 async fn a_reader_with_aes_keys_sells() {
@@ -117,7 +117,7 @@ async fn a_request_that_the_gateway_had_no_time_for_can_be_cancelled() {
     assert_eq!(view["outcome"], "cancelled", "{view}");
     counter.until_ready().await;
     assert!(counter.charged().is_empty());
-    assert!(matches!(counter.kept()[0].ended(), Some(pos_agent::sale::Outcome::Cancelled { .. })));
+    assert!(matches!(counter.kept()[0].ended(), Some(pos_core::sale::Outcome::Cancelled { .. })));
 }
 
 #[tokio::test]

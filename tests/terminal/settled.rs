@@ -10,10 +10,10 @@ use crate::counter::till::program;
 use crate::counter::{Counter, ended};
 use easy_ext::ext;
 use pos_agent::till::SaleView;
-use pos_agent::transaction::OutcomeWord;
 use pos_sim::gateway::Outcome;
 use pos_sim::reader::CardEntry::Tap;
 use pos_sim::reader::card;
+use pos_terms::transaction::OutcomeWord;
 use serde_json::{Value, json};
 
 #[ext(Settles)]

@@ -2,10 +2,10 @@
 //! the simulated gateway's books.
 
 use pos_agent::till::SaleState;
-use pos_agent::transaction::OutcomeWord;
 use pos_sim::reader::CardEntry::Insert;
 use pos_sim::reader::card;
 use pos_sim::shop::Options;
+use pos_terms::transaction::OutcomeWord;
 use serde_json::json;
 
 use crate::counter::{Counter, ended};

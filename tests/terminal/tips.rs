@@ -2,10 +2,10 @@
 
 use easy_ext::ext;
 use pos_agent::till::TipsView;
-use pos_agent::transaction::OutcomeWord;
 use pos_sim::reader::CardEntry::Tap;
 use pos_sim::reader::{WaitsFor, card};
 use pos_sim::shop::Options;
+use pos_terms::transaction::OutcomeWord;
 use pos_test_kit::within;
 use serde_json::{Value, json};
 

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use pos_agent::till::{GatewayState, SaleState, SaleView};
-use pos_agent::transaction::OutcomeWord;
 use pos_sim::gateway::GatewayCounters;
 use pos_sim::reader;
 use pos_sim::reader::CardEntry::Tap;
 use pos_sim::shop::Options;
+use pos_terms::transaction::OutcomeWord;
 use pos_test_kit::within;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};

@@ -4,7 +4,7 @@
 use std::cell::Cell;
 use std::time::Duration;
 
-use pos_agent::transaction::{Kind, OnSilence};
+use pos_terms::transaction::{Kind, OnSilence};
 use tokio::time::sleep;
 
 use crate::world::World;

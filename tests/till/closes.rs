@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::book;
 use crate::program::{Answer, Terminal, get, own_address, post, token};
 use easy_ext::ext;
-use pos_agent::journal::Db;
+use pos_journal::Db;
 use pos_sim::shop::Options;
 use serde_json::{Value, json};
 use tempfile::TempDir;

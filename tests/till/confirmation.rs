@@ -3,10 +3,10 @@
 
 use easy_ext::ext;
 use pos_agent::till::{Attention, SaleState, SaleView};
-use pos_agent::transaction::{Kind, OnSilence, OutcomeWord};
 use pos_sim::reader::CardEntry::Insert;
 use pos_sim::reader::card;
 use pos_sim::shop::Options;
+use pos_terms::transaction::{Kind, OnSilence, OutcomeWord};
 use pos_test_kit::within;
 use serde_json::{Value, json};
 

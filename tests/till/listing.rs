@@ -4,7 +4,7 @@ use crate::book;
 use std::sync::Arc;
 
 use crate::program::{Terminal, get, own_address, token};
-use pos_agent::journal::Db;
+use pos_journal::Db;
 use pos_sim::shop::Options;
 
 const SALES: u64 = 3000;

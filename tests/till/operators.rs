@@ -1,7 +1,7 @@
 //! Operators at the real agent: who is signed in, what that allows, and what becomes of whoever tries PINs. The
 //! administrator at the Unix socket is this test; the cashiers' till is `till-1`, with its token at the port.
 
-use pos_agent::journal::{Db, Reading};
+use pos_journal::{Db, Reading};
 use pos_sim::reader::CardEntry;
 use pos_sim::shop::{Options, TILL_TOKEN};
 use pos_test_kit::within;

@@ -1,10 +1,10 @@
 //! Receipts over the real socket, against the real program: in three forms, at each width, and with texts from outside.
 
 use easy_ext::ext;
-use pos_agent::journal::Db;
 use pos_agent::till::{ReceiptRowIs, ReceiptView};
-use pos_agent::transaction::{ReceiptCopy, SaleNumber};
+use pos_journal::Db;
 use pos_sim::shop::Options;
+use pos_terms::transaction::{ReceiptCopy, SaleNumber};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 

@@ -15,9 +15,9 @@ use std::process::{Command, Stdio};
 use crate::counter::{self, Counter};
 use crate::fake_agent::{self, Shop, TOKENS};
 use pos_agent::config::{Right, Rights, TillPeer};
-use pos_agent::transaction::{Kind, Who};
 use pos_sim::reader::{CardEntry, card};
 use pos_sim::shop::{Options, TILL_TOKEN};
+use pos_terms::transaction::{Kind, Who};
 use serde_json::{Value, json};
 
 /// What the child process is to send, as JSON: the socket and the requests.

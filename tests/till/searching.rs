@@ -4,13 +4,13 @@
 use std::sync::{Arc, Mutex};
 
 use pos_agent::config::{Socket, Till};
-use pos_agent::journal::Db;
-use pos_agent::money::Currency;
-use pos_agent::systemd::Sockets;
 use pos_agent::till::http;
 use pos_agent::till::{Command, ProgressLog, SaleView};
-use pos_agent::transaction::SaleNumber;
+use pos_daemon::systemd::Sockets;
+use pos_journal::Db;
 use pos_sim::shop::Options;
+use pos_terms::money::Currency;
+use pos_terms::transaction::SaleNumber;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};

@@ -10,15 +10,15 @@ use std::process::Stdio;
 
 use crate::counter::till::program;
 use crate::counter::{Counter, ended};
-use pos_agent::journal::Db;
-use pos_agent::sale::Record;
 use pos_agent::till::{Attention, ClockState, GatewayState, PrinterState, ReaderState, SaleState, StatusView};
-use pos_agent::transaction::{OutcomeWord, SaleNumber};
+use pos_core::sale::Record;
+use pos_journal::Db;
 use pos_sim::gateway::Certificate;
 use pos_sim::printer::Sensors;
 use pos_sim::reader::CardEntry::{Insert, Tap};
 use pos_sim::reader::{Dukpt, Key, WaitsFor, card};
 use pos_sim::shop::{Options, Shop};
+use pos_terms::transaction::{OutcomeWord, SaleNumber};
 use pos_test_kit::within;
 use serde_json::{Value, json};
 

@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 
 use easy_ext::ext;
 use pos_agent::config::{Right, Rights, Socket, Till, TillToken};
-use pos_agent::money::Currency;
-use pos_agent::systemd::Sockets;
 use pos_agent::till::http::{self, Error};
 use pos_agent::till::{Caller, EarlierName, ProblemType, ProblemView, ProgressLog};
-use pos_agent::transaction::{PaymentId, ReceiptCopy, Reference, SaleNumber};
+use pos_daemon::systemd::Sockets;
+use pos_terms::money::Currency;
+use pos_terms::transaction::{PaymentId, ReceiptCopy, Reference, SaleNumber};
 use serde_json::Value;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpStream, UnixStream};

@@ -4,9 +4,9 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use pos_agent::journal::{Db, Error, Journal, Opened, Reading, Verdict};
-use pos_agent::sale::Record;
-use pos_agent::transaction::SaleNumber;
+use pos_core::sale::Record;
+use pos_journal::{Db, Error, Journal, Opened, Reading, Verdict};
+use pos_terms::transaction::SaleNumber;
 use rusqlite::Connection;
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -87,7 +87,7 @@ pub fn open_journal(path: &Path) -> Result<(Journal, Opened), Error> {
 /// A program that another test starts in this moment has the lock of every journal of this process, until it is itself.
 pub fn until_free(path: &Path) {
     for _ in 0..10_000 {
-        if !pos_agent::journal::is_held(path) {
+        if !pos_journal::is_held(path) {
             return;
         }
         std::thread::yield_now();

@@ -7,15 +7,15 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
 use pos_agent::config::{Right, Rights, Socket, Till, TillToken};
-use pos_agent::money::{Amount, Currency};
-use pos_agent::systemd::Sockets;
 use pos_agent::till::http::{self, Bound};
 use pos_agent::till::{
     Attention, AttentionView, ClockState, ClockView, Command, GatewayState, GatewayView, JournalState, JournalView,
     LogView, PrintView, PrinterState, PrinterView, Progress, ProgressLog, ReaderState, ReaderView, ReceiptRowIs,
     ReceiptRowView, ReceiptView, Refused, RequestFields, SaleState, SaleView, StatusView, WaitsView, Wanted,
 };
-use pos_agent::transaction::{Kind, OutcomeWord, Reference, SaleNumber};
+use pos_daemon::systemd::Sockets;
+use pos_terms::money::{Amount, Currency};
+use pos_terms::transaction::{Kind, OutcomeWord, Reference, SaleNumber};
 use tokio::sync::{mpsc, oneshot, watch};
 
 /// The tokens of the tills `till-1`, which has the usual rights, and `till-2`, which has `any-till` too.

@@ -11,16 +11,16 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use pos_agent::money::{Amount, Currency};
-use pos_agent::reader::driver::PortAction;
-use pos_agent::reader::miura::message::MpiCommand;
-use pos_agent::reader::miura::{MiuraSession, MiuraSettings};
-use pos_agent::reader::{
+use pos_reader::driver::PortAction;
+use pos_reader::miura::message::MpiCommand;
+use pos_reader::miura::{MiuraSession, MiuraSettings};
+use pos_reader::{
     AmountToType, Arm, Completion, EntryRequest, LocalTime, ReaderEvent, ReaderOrder, ReaderSettings, TypeAmount,
     Unready,
 };
-use pos_agent::transaction::SaleNumber;
 use pos_reader_link::apdu_link::{Nad, chain};
+use pos_terms::money::{Amount, Currency};
+use pos_terms::transaction::SaleNumber;
 
 pub const AT: LocalTime = LocalTime { year: 25, month: 1, day: 31, hour: 12, minute: 34, second: 56 };
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use pos_agent::words::{Language, Words};
+use pos_words::{Language, Words};
 use serde_json::Value;
 
 fn words(language: Language) -> Value {

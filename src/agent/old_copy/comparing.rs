@@ -7,10 +7,9 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 
 use crate::agent::{Agent, TaskResult};
-use crate::gateway::Found;
-use crate::journal;
-use crate::sale::Event;
-use crate::transaction::SaleNumber;
+use pos_core::sale::Event;
+use pos_gateway::Found;
+use pos_terms::transaction::SaleNumber;
 
 use super::{Comparison, OldCopy};
 
@@ -62,7 +61,7 @@ impl Agent {
 
     /// The terminals and the time that the gateway is asked for: this one's id, and those that the journal has of that
     /// time, for a copy may be put back together with another id.
-    fn what_is_asked(&mut self) -> Result<(BTreeSet<String>, i64, i64), journal::Error> {
+    fn what_is_asked(&mut self) -> Result<(BTreeSet<String>, i64, i64), pos_journal::Error> {
         let (from, to) = self.window()?;
         let mut terminals = self.journal.book.terminals_since(from)?;
         terminals.insert(self.config.terminal.id.clone());
@@ -71,7 +70,7 @@ impl Agent {
 
     /// The time that the gateway is asked for, in its own clock; the journal keeps from when on, until there is an
     /// answer.
-    fn window(&mut self) -> Result<(i64, i64), journal::Error> {
+    fn window(&mut self) -> Result<(i64, i64), pos_journal::Error> {
         let board = self.clock.unix_ms();
         // While no clock here can be right the gateway's is the only one.
         let (now, apart) = match (self.clock.local(), self.clock.gateway()) {
@@ -148,7 +147,7 @@ impl Agent {
     }
 
     /// The references that cannot be there when this journal is whole.
-    pub(in crate::agent) fn strange(&self, references: Vec<String>) -> Result<Vec<String>, journal::Error> {
+    pub(in crate::agent) fn strange(&self, references: Vec<String>) -> Result<Vec<String>, pos_journal::Error> {
         let mut strange = Vec::new();
         for reference in references {
             let Some(number) = number_of(&reference) else { continue };
@@ -164,7 +163,7 @@ impl Agent {
                         sale.is_none_or(|sale| sale.order().merchant_transaction_id != reference || sale.was_asked())
                     }
                     // A later program's, set aside: it is in the book.
-                    Err(journal::Error::Unreadable { .. }) => true,
+                    Err(pos_journal::Error::Unreadable { .. }) => true,
                     Err(error) => return Err(error),
                 };
             if !known && !self.old_copy.noticed.references.contains(&mark_of(&reference)) {

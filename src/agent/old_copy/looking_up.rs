@@ -5,9 +5,9 @@ use tokio::sync::oneshot;
 
 use crate::agent::journal_desk::refused_by_journal;
 use crate::agent::{Agent, TaskResult};
-use crate::sale::{Inquiry, ListedState, ListedTransaction, Sale};
 use crate::till::{Refused, SaleView, Wanted};
-use crate::transaction::SaleNumber;
+use pos_core::sale::{Inquiry, ListedState, ListedTransaction, Sale};
+use pos_terms::transaction::SaleNumber;
 
 use super::{Comparison, OldCopy};
 

@@ -1,9 +1,9 @@
 //! The next sale, and the card of the one before in the reader.
 
 use super::*;
-use crate::reader::{NoCard, ReaderEvent, ReaderProgress};
-use crate::sale::Reason;
 use crate::till::{Attention, SaleView, WantedTip};
+use pos_core::sale::Reason;
+use pos_reader::{NoCard, ReaderEvent, ReaderProgress};
 
 pub(super) fn terminal_with_reader(folder: &Path) -> Terminal {
     let mut terminal = Terminal::start(folder, "");
@@ -135,7 +135,7 @@ async fn a_sale_that_waits_for_the_slot_can_be_cancelled_and_hears_of_a_lost_rea
 
     terminal.sells("till-2", "R3").await.unwrap();
     let cause = "gone".to_owned();
-    terminal.agent.reader_says(ReaderEvent::Unready(crate::reader::Unready::Restarting { cause }));
+    terminal.agent.reader_says(ReaderEvent::Unready(pos_reader::Unready::Restarting { cause }));
     terminal.goes_on();
     let lost = terminal.says_of("till-2", "R3");
     assert_eq!((lost.outcome, lost.reason.as_deref()), (Some(OutcomeWord::NotSent), Some("reader-restarting")));
@@ -150,7 +150,7 @@ async fn a_late_word_about_a_sale_that_lost_the_reader_frees_it_for_nobody() {
             ReaderEvent::NoCard { sale, why: NoCard::NotReady },
             ReaderEvent::Completed {
                 sale,
-                verdict: crate::reader::CardVerdict::Lost,
+                verdict: pos_reader::CardVerdict::Lost,
                 facts: None,
                 scripts_dropped: false,
             },
@@ -161,7 +161,7 @@ async fn a_late_word_about_a_sale_that_lost_the_reader_frees_it_for_nobody() {
         let mut terminal = terminal_with_reader(folder.path());
         terminal.sells("till-1", "R1").await.unwrap();
         let cause = "gone".to_owned();
-        terminal.agent.reader_says(ReaderEvent::Unready(crate::reader::Unready::Restarting { cause }));
+        terminal.agent.reader_says(ReaderEvent::Unready(pos_reader::Unready::Restarting { cause }));
         let said = format!("{event:?}");
         terminal.agent.reader_says(event);
         terminal.goes_on();

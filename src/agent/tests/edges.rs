@@ -8,10 +8,10 @@ use tokio::sync::oneshot;
 
 use super::super::sale_desk::OpenSale;
 use super::*;
-use crate::card::{CardFacts, EntryMode, FirstAnswer, MaskedPan};
-use crate::counter::OpenKind;
 use crate::till::{CloseAsked, CloseView};
-use crate::transaction::{OnSilence, Taken};
+use pos_core::counter::OpenKind;
+use pos_terms::card::{CardFacts, EntryMode, FirstAnswer, MaskedPan};
+use pos_terms::transaction::{OnSilence, Taken};
 
 pub(super) fn tapped() -> CardFacts {
     CardFacts {
@@ -329,7 +329,7 @@ async fn what_another_boards_close_has_counted_is_in_no_sum_here() {
         before.sold(2, "till-1", 300);
     }
     let (path, file) = (ours.path().join("journal.db"), theirs.path().join("journal.db"));
-    crate::journal::adopt(&path, &file, Some(TERMINAL), clock::built_unix_ms()).unwrap();
+    pos_journal::adopt(&path, &file, Some(TERMINAL), clock::built_unix_ms()).unwrap();
     let mut terminal = Terminal::start(ours.path(), "");
     let close = terminal.close("till-1").await.close;
     let sums: Vec<_> = close.kinds.iter().map(|sum| (sum.count, sum.sum.as_str())).collect();

@@ -41,7 +41,7 @@ async fn what_was_begun_with_another_account_is_left_alone_by_the_board_that_tak
         }
     }
     let (path, file) = (ours.path().join("journal.db"), theirs.path().join("journal.db"));
-    let taken = crate::journal::adopt(&path, &file, Some(TERMINAL), clock::built_unix_ms()).unwrap();
+    let taken = pos_journal::adopt(&path, &file, Some(TERMINAL), clock::built_unix_ms()).unwrap();
     assert_eq!((taken.transactions, taken.added, taken.open.len()), (4, 1, 2));
     let mut terminal = Terminal::start(ours.path(), "");
     terminal.agent.settle();
@@ -81,7 +81,7 @@ async fn an_open_transaction_of_training_is_left_alone() {
     {
         let mut before = Terminal::start(folder.path(), "");
         let order = before.order(1, "till-1", stored_card(), 1000);
-        before.enter_order(Order { training: Some(crate::transaction::Lesson::ALL[0]), ..order }, Some(lost()));
+        before.enter_order(Order { training: Some(pos_terms::transaction::Lesson::ALL[0]), ..order }, Some(lost()));
         before.enter(2, "till-1", stored_card(), 1000, Some(lost()));
     }
     let terminal = Terminal::start(folder.path(), "");

@@ -7,10 +7,10 @@ use tokio::sync::mpsc::Receiver;
 use super::card_left::terminal_with_reader;
 use super::edges::tapped;
 use super::*;
-use crate::card::{CardFacts, EntryMode, FirstAnswer, Presented, SealedCard, Wiped};
-use crate::reader::{CardVerdict, Completion, NoAmount, NoCard, ReaderEvent, ReaderOrder};
-use crate::sale::{Reason, Refusal};
 use crate::till::{SaleState, WantedTip};
+use pos_core::sale::{Reason, Refusal};
+use pos_reader::{CardVerdict, Completion, NoAmount, NoCard, ReaderEvent, ReaderOrder};
+use pos_terms::card::{CardFacts, EntryMode, FirstAnswer, Presented, SealedCard, Wiped};
 
 /// A terminal whose reader's orders are heard, and the journal's file.
 struct AtReader {
@@ -38,7 +38,7 @@ impl AtReader {
         let folder = TempDir::new().unwrap();
         let mut terminal = terminal_with_reader(folder.path());
         let orders;
-        (terminal.agent.reader.handle, orders) = reader::tested();
+        (terminal.agent.reader.handle, orders) = pos_reader::tested();
         let file = Connection::open(folder.path().join("journal.db")).unwrap();
         Self { terminal, orders, file, _folder: folder }
     }

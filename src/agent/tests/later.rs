@@ -1,7 +1,7 @@
 //! What is listed below a transaction, and which one is the latest of a till.
 
 use super::*;
-use crate::transaction::{PaymentId, Reference};
+use pos_terms::transaction::{PaymentId, Reference};
 
 #[tokio::test(start_paused = true)]
 async fn what_refers_to_a_sale_is_listed_with_it_and_another_tills_by_its_number_alone() {

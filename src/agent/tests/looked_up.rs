@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::agent::old_copy::WaitingWish;
-use crate::sale::{ListedState, ListedTransaction, Reason};
 use crate::till::SaleView;
+use pos_core::sale::{ListedState, ListedTransaction, Reason};
 use tokio::sync::oneshot;
 
 type Answered = oneshot::Receiver<Result<SaleView, Refused>>;
@@ -13,7 +13,7 @@ fn terminal(folder: &Path) -> Terminal {
     Terminal::start(folder, "").sold(1, "till-1", 1000);
     let mut terminal = Terminal::start(folder, "max-credit-amount = \"50.00\"");
     let incomplete = Some("a second is full".to_owned());
-    terminal.agent.references_listed(Ok(gateway::Found { references: vec![reference(1)], incomplete }));
+    terminal.agent.references_listed(Ok(pos_gateway::Found { references: vec![reference(1)], incomplete }));
     terminal
 }
 

@@ -7,11 +7,11 @@ use tokio::sync::oneshot;
 use zeroize::Zeroizing;
 
 use super::*;
-use crate::counter::{Pin, PinDigest, Role, TokenDigest, TryKey};
-use crate::journal::{KeptOperator, OperatorChange};
 use crate::operator_secrets::digest_of_token;
 use crate::till::{OperatorCommand, OperatorRefused, Presence, SessionView, SignedIn};
-use crate::transaction::OperatorName;
+use pos_core::counter::{Pin, PinDigest, Role, TokenDigest, TryKey};
+use pos_journal::{KeptOperator, OperatorChange};
+use pos_terms::transaction::OperatorName;
 
 const PIN: &str = "862435";
 

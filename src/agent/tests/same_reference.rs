@@ -6,7 +6,7 @@ use tokio::sync::oneshot;
 
 use super::*;
 use crate::till::WantedTip;
-use crate::transaction::OnSilence;
+use pos_terms::transaction::OnSilence;
 
 impl Terminal {
     fn begin(&mut self, wanted: Wanted) -> Result<till::SaleView, Refused> {

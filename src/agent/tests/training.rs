@@ -6,7 +6,7 @@ use tokio::time::sleep;
 
 use super::*;
 use crate::till::{RequestFields, SaleState, SaleView, WantedTip};
-use crate::transaction::Lesson;
+use pos_terms::transaction::Lesson;
 
 const ALLOWED: &str = "\n[training]\nallowed = true\n";
 const TILL: &str = "till-1";

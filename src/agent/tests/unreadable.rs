@@ -7,8 +7,8 @@ use rusqlite::Connection;
 use tokio::sync::oneshot;
 
 use super::*;
-use crate::counter::{Close, OpenKind};
 use crate::till::{CloseAsked, CloseView};
+use pos_core::counter::{Close, OpenKind};
 
 fn usd(minor: u64) -> Amount {
     Amount::from_minor(minor, Currency::from_code("USD").unwrap()).unwrap()
@@ -63,7 +63,7 @@ fn named(is: OpenKind, number: u64, amount: Option<&str>) -> Named {
 
 fn names(close: &Close) -> Vec<Named> {
     let amount =
-        |item: &crate::counter::OpenItem| Some(format!("{} {}", item.amount.as_ref()?, item.currency.as_ref()?));
+        |item: &pos_core::counter::OpenItem| Some(format!("{} {}", item.amount.as_ref()?, item.currency.as_ref()?));
     close.open.iter().map(|item| (item.is, item.number.get(), amount(item))).collect()
 }
 

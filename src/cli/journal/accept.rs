@@ -5,7 +5,7 @@ use clap::Args;
 use super::super::exit::{Exit, Stop};
 use super::super::out;
 use super::{Which, name, stop};
-use crate::journal::{self, SoldMark};
+use pos_journal::SoldMark;
 
 /// Arguments.
 #[derive(Debug, Args)]
@@ -35,7 +35,7 @@ impl Accept {
         let mark = SoldMark::of(&config.terminal.id, &config.journal.mark_folder(), &path);
         let by = format!("{} (user {})", self.by, rustix::process::getuid().as_raw());
         let now = chrono::Utc::now().timestamp_millis();
-        let head = journal::accept(&path, &mark, &by, now).map_err(|error| stop(&error))?;
+        let head = pos_journal::accept(&path, &mark, &by, now).map_err(|error| stop(&error))?;
         out::say(&format!("{} is the journal of terminal {} from now on", path.display(), config.terminal.id));
         out::say(&format!("head {}:{}", head.entry, head.hex()));
         Ok(Exit::Success)

@@ -7,7 +7,6 @@ use clap::Args;
 use super::super::exit::{Exit, Stop};
 use super::super::out;
 use super::{Which, stop};
-use crate::journal;
 
 /// Arguments.
 #[derive(Debug, Args)]
@@ -33,7 +32,7 @@ impl Adopt {
     pub(super) fn run(self) -> Result<Exit, Stop> {
         let (path, terminal) = self.which.journal()?;
         let now = chrono::Utc::now().timestamp_millis();
-        let adopted = journal::adopt(&path, &self.file, terminal.as_deref(), now).map_err(|error| stop(&error))?;
+        let adopted = pos_journal::adopt(&path, &self.file, terminal.as_deref(), now).map_err(|error| stop(&error))?;
         out::say(&format!("{} transactions were taken over into {}", adopted.transactions, path.display()));
         if adopted.added > 0 {
             out::say(&format!("their numbers begin above {}, the highest that was here", adopted.added));

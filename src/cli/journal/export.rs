@@ -8,8 +8,8 @@ use serde::Serialize;
 use super::super::exit::{Exit, Stop};
 use super::super::out;
 use super::{Which, stop};
-use crate::journal::Reading;
-use crate::transaction::SaleNumber;
+use pos_journal::Reading;
+use pos_terms::transaction::SaleNumber;
 
 /// Arguments.
 #[derive(Debug, Args)]

@@ -10,7 +10,7 @@ use super::super::exit::{Exit, Stop};
 use super::super::out;
 use super::{Which, name, stop};
 use crate::agent::clock::{built_unix_ms, said};
-use crate::journal::{Db, Error, SetBack};
+use pos_journal::{Db, Error, SetBack};
 
 /// Arguments.
 #[derive(Debug, Args)]

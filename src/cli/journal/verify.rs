@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::super::exit::{Exit, Stop};
 use super::super::out;
 use super::{Which, stop};
-use crate::journal::{Altered, Reading, Verdict};
+use pos_journal::{Altered, Reading, Verdict};
 
 /// Arguments.
 #[derive(Debug, Args)]

@@ -11,7 +11,7 @@ use tokio::time::timeout;
 use super::super::out;
 use crate::board::Board;
 use crate::doctor;
-use crate::reader::{self, ReaderEvent, ReaderFamily, ReaderSettings, Unready};
+use pos_reader::{ReaderEvent, ReaderFamily, ReaderSettings, Unready};
 
 /// Longer than a reader needs to say who it is; what is none has been given up by then (two answers of 5 s each).
 const PATIENCE: Duration = Duration::from_secs(12);
@@ -69,7 +69,7 @@ pub(super) async fn readers(ports: &[String], baud: u32) -> Vec<Found> {
 /// Who answers at a port, or why it is no reader.
 async fn ask(port: &str, baud: u32) -> Result<String, String> {
     let (handle, mut events) =
-        reader::spawn(ReaderSettings { baud, ..ReaderSettings::new(port) }, ReaderFamily::default());
+        pos_reader::spawn(ReaderSettings { baud, ..ReaderSettings::new(port) }, ReaderFamily::default());
     let answer = async {
         while let Some(event) = events.recv().await {
             match event {

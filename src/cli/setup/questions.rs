@@ -13,7 +13,7 @@ use super::{Mode, Setup, devices, person};
 use crate::board::{self, Board};
 use crate::config;
 use crate::doctor::Agent;
-use crate::money::Currency;
+use pos_terms::money::Currency;
 
 /// The answer that leaves something out.
 const NONE: &str = "none";
@@ -340,7 +340,7 @@ fn usual_max_amount(currency: &str) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::money::Amount;
+    use pos_terms::money::Amount;
 
     #[test]
     fn the_usual_greatest_amount_is_one_of_its_currency() {

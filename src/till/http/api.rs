@@ -32,8 +32,8 @@ use super::failure::Failure;
 use super::guard::{Door, guard, in_json};
 use super::places::count;
 use super::{Stopped, closes, confirm, events, lists, operators, payments, receipts, sales, sessions, terminal};
-use crate::money::Currency;
 use crate::till::{Command, Permit, PortView, ProblemType, ProgressLog};
+use pos_terms::money::Currency;
 
 /// What every verb needs.
 pub(super) struct App {
@@ -182,9 +182,9 @@ mod tests {
     use super::super::places::ConnectionPlaces;
     use super::*;
     use crate::config;
-    use crate::counter::Role;
     use crate::till::{OperatorCommand, SignedIn};
-    use crate::transaction::OperatorName;
+    use pos_core::counter::Role;
+    use pos_terms::transaction::OperatorName;
 
     fn described() -> Value {
         serde_json::from_str(include_str!("openapi.json")).unwrap()

@@ -15,7 +15,7 @@ use tokio::time::timeout;
 
 use super::failure::Failure;
 use crate::till::ProblemType;
-use crate::transaction::Reference;
+use pos_terms::transaction::Reference;
 
 /// A sale's request is below 200 bytes; tills may add blanks.
 pub(super) const MAX_BODY: usize = 64 * 1024;

@@ -18,8 +18,8 @@ use super::api::{App, Route, routes};
 use super::asked::{InPath, JsonBody, Nothing, Parameters, TillQuery, checked_reference};
 use super::failure::Failure;
 use super::places::Allowance;
-use crate::counter::{Close, csv};
 use crate::till::{Caller, CloseAsked, CloseView, Command, PrintView, Verb, WhichClose};
+use pos_core::counter::{Close, csv};
 
 const CLOSE_DEADLINE: AnswerDeadline = deadline_of("POST", "/v1/closes");
 const SHOW_DEADLINE: AnswerDeadline = deadline_of("GET", "/v1/closes/{close}");

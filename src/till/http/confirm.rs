@@ -19,9 +19,9 @@ use super::api::{App, Route, routes};
 use super::asked::{JsonBody, Parameters, ReferenceInPath, SaleQuery};
 use super::failure::Failure;
 use super::sales::{amount_text, see_to};
-use crate::money::{Amount, Currency};
 use crate::till::{Caller, Command, ProblemType, SaleView};
-use crate::transaction::Taken;
+use pos_terms::money::{Amount, Currency};
+use pos_terms::transaction::Taken;
 
 /// What a till takes.
 pub(super) const ROUTES: &[Route] = routes! {

@@ -8,9 +8,9 @@ use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
 use zeroize::Zeroizing;
 
 use super::failure::Failure;
-use crate::counter::{Pin, PinError};
 use crate::till::ProblemType;
-use crate::transaction::OperatorName;
+use pos_core::counter::{Pin, PinError};
+use pos_terms::transaction::OperatorName;
 
 /// The longest name of a till's own cashier.
 const LONGEST_STATED: usize = 40;

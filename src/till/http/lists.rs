@@ -27,7 +27,7 @@ use super::failure::Failure;
 use super::places::Allowance;
 use super::searching::{SalesFilter, WantedSales};
 use crate::till::{Caller, Command, Permit, SaleState, SaleView, TotalsView, Verb};
-use crate::transaction::{Kind, OutcomeWord, SaleNumber};
+use pos_terms::transaction::{Kind, OutcomeWord, SaleNumber};
 
 const COUNT_DEADLINE: AnswerDeadline = deadline_of("GET", "/v1/totals");
 /// Transactions without an end that may be handed on from one count to the next.

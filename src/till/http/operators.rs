@@ -14,10 +14,10 @@ use super::api::{App, Route, routes};
 use super::asked::{InPath, JsonBody, Nothing};
 use super::credentials::{Unrepeated, name};
 use super::failure::Failure;
-use crate::counter::Role;
 use crate::till::{
     Caller, Command, ConfirmedView, OperatorCommand, OperatorRefused, OperatorView, OperatorsView, ProblemType, Verb,
 };
+use pos_core::counter::Role;
 
 const ADD_DEADLINE: AnswerDeadline = deadline_of("POST", "/v1/operators");
 const PIN_DEADLINE: AnswerDeadline = deadline_of("POST", "/v1/operators/{name}/pin");

@@ -13,7 +13,7 @@ use super::api::{App, Route, routes};
 use super::asked::{InPath, Parameters};
 use super::failure::Failure;
 use crate::till::{Caller, Command, Verb};
-use crate::transaction::PaymentId;
+use pos_terms::transaction::PaymentId;
 
 const PAYMENT_DEADLINE: AnswerDeadline = deadline_of("GET", "/v1/payments/{id}");
 const QUERY_DEADLINE: AnswerDeadline = deadline_of("GET", "/v1/query");

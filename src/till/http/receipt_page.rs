@@ -66,7 +66,7 @@ fn escaped(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::transaction::{ReceiptCopy, Reference, SaleNumber};
+    use pos_terms::transaction::{ReceiptCopy, Reference, SaleNumber};
 
     #[test]
     fn a_text_from_outside_stays_a_text() {

@@ -17,7 +17,7 @@ use super::receipt_page::{POLICY, receipt_page};
 use crate::till::{Caller, Command, Verb};
 #[cfg(feature = "docs")]
 use crate::till::{PrintView, ReceiptView};
-use crate::transaction::ReceiptCopy;
+use pos_terms::transaction::ReceiptCopy;
 
 /// The receipts of a transaction.
 pub(super) const ROUTES: &[Route] = routes! {

@@ -43,12 +43,12 @@ use super::api::{App, Route, routes};
 use super::asked::{InPath, JsonBody, Nothing, Parameters, ReferenceInPath, SaleQuery, TillQuery, checked_reference};
 use super::credentials;
 use super::failure::Failure;
-use crate::money::{Amount, Currency};
 use crate::till::{
     Caller, CancelView, Command, EarlierName, Missed, Permit, ProblemType, ProgressListener, Refused, RequestFields,
     SaleState, SaleView, TillSide, Verb, Wanted, WantedTip,
 };
-use crate::transaction::{Kind, Lesson, OnSilence, PaymentId, Reference, SaleNumber};
+use pos_terms::money::{Amount, Currency};
+use pos_terms::transaction::{Kind, Lesson, OnSilence, PaymentId, Reference, SaleNumber};
 
 /// One transaction.
 pub(super) const ROUTES: &[Route] = routes! {

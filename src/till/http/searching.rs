@@ -4,9 +4,9 @@
 use chrono::{DateTime, FixedOffset};
 
 use super::failure::Failure;
-use crate::money::{Amount, Currency};
 use crate::till::{SaleState, SaleView};
-use crate::transaction::{Kind, OutcomeWord};
+use pos_terms::money::{Amount, Currency};
+use pos_terms::transaction::{Kind, OutcomeWord};
 
 /// What is said of the transactions that are wanted; all of it is to be so.
 #[derive(Debug, Default)]

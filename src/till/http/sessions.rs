@@ -22,7 +22,6 @@ use super::credentials::Unrepeated;
 use super::description::REFERENCE;
 use super::failure::Failure;
 use super::sales::{EarlierFields, TypedEntry, amount_text, how_much};
-use crate::counter::{PinPlace, Role, TokenDigest};
 use crate::operator_secrets::digest_of_token;
 #[cfg(feature = "docs")]
 use crate::till::{ApprovalView, SessionView};
@@ -30,7 +29,8 @@ use crate::till::{
     Caller, Command, Denied, OperatorCommand, OperatorRefused, Permit, Presence, ProblemType, RequestFields, SignedIn,
     TillSide, Verb, Wanted, WantedTip,
 };
-use crate::transaction::{Kind, OperatorName, SaleNumber};
+use pos_core::counter::{PinPlace, Role, TokenDigest};
+use pos_terms::transaction::{Kind, OperatorName, SaleNumber};
 
 /// The header with a session.
 const SESSION: HeaderName = HeaderName::from_static("pos-session");

@@ -16,11 +16,11 @@ use tokio::sync::mpsc;
 use super::api::{App, Route, routes};
 use super::asked::{JsonBody, Parameters, TillQuery};
 use super::failure::Failure;
-use crate::money::Currency;
 use crate::till::{
     Attention, AttentionView, Caller, Command, LineToPrint, LogLevel, LogView, PrintView, ProblemType, StatusView, Verb,
 };
-use crate::transaction::Kind;
+use pos_terms::money::Currency;
+use pos_terms::transaction::Kind;
 
 const TYPING_DEADLINE: AnswerDeadline = deadline_of("POST", "/v1/reader/amount");
 const PRINT_DEADLINE: AnswerDeadline = deadline_of("POST", "/v1/printer/lines");

@@ -6,8 +6,8 @@
 //! rule: what is counted is what the agent asked for.
 
 use pos_agent::till::SaleView;
-use pos_agent::transaction::{Kind, OutcomeWord};
 use pos_sim::gateway::{self, HostRules, Ledger, LedgerEntry};
+use pos_terms::transaction::{Kind, OutcomeWord};
 
 use super::plan::{Named, Wish, decimal, minor};
 use super::till::Deal;

@@ -3,9 +3,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]
 
-use pos_agent::transaction::Kind;
 use pos_sim::gateway::Outcome;
 use pos_sim::reader::CardEntry;
+use pos_terms::transaction::Kind;
 
 /// One round: a transaction, perhaps some that follow it, and the kills.
 #[derive(Clone, Debug)]

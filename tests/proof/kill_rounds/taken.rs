@@ -11,11 +11,11 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use pos_agent::journal::Journal;
 use pos_agent::till::{JournalState, SaleState, SaleView, StatusView};
-use pos_agent::transaction::OutcomeWord;
+use pos_journal::Journal;
 use pos_sim::gateway::{HostRules, Kind, State};
 use pos_sim::shop::Shop;
+use pos_terms::transaction::OutcomeWord;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use tokio::time::{sleep, timeout};

@@ -8,9 +8,9 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use pos_agent::till::{Progress, SaleState, SaleView, StatusView};
-use pos_agent::transaction::{Kind, OutcomeWord};
 use pos_sim::gateway::HostRules;
 use pos_sim::shop::{Shop, TILL_TOKEN};
+use pos_terms::transaction::{Kind, OutcomeWord};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use tokio::sync::Notify;

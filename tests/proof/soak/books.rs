@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::collections::HashMap;
 
-use pos_agent::transaction::OutcomeWord;
 use pos_sim::gateway::{Kind, Ledger, LedgerEntry, State};
+use pos_terms::transaction::OutcomeWord;
 
 use super::till::Deal;
 

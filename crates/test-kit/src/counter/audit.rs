@@ -3,10 +3,10 @@
 
 use std::fs;
 
-use pos_agent::money::Amount;
-use pos_agent::sale::{Order, Outcome, Record};
+use pos_core::sale::{Order, Outcome, Record};
 use pos_sim::gateway::Kind;
 use pos_sim::reader::deck::DECK;
+use pos_terms::money::Amount;
 use rusqlite::{Connection, OpenFlags};
 
 use super::Counter;

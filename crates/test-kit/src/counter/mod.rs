@@ -5,9 +5,9 @@ use std::future::Future;
 
 use pos_agent::config;
 use pos_agent::till::{ReaderState, SaleState, SaleView, StatusView};
-use pos_agent::transaction::OutcomeWord;
 use pos_sim::reader::{Card, CardEntry, WaitsFor, card};
 use pos_sim::shop::{Options, Shop};
+use pos_terms::transaction::OutcomeWord;
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
@@ -64,7 +64,7 @@ impl Counter {
         let config = config::load(&self.shop.config()).unwrap();
         // A program that another test starts in this moment has the locks of this process, until it is itself.
         for _ in 0..10_000 {
-            if !pos_agent::journal::is_held(&config.journal.path) {
+            if !pos_journal::is_held(&config.journal.path) {
                 break;
             }
             std::thread::yield_now();

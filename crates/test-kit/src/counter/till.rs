@@ -5,7 +5,7 @@ use std::process::{Output, Stdio};
 use std::time::Duration;
 
 use pos_agent::till::{Progress, SaleState, SaleView};
-use pos_agent::transaction::OutcomeWord;
+use pos_terms::transaction::OutcomeWord;
 use serde_json::Value;
 use tokio::process::Command;
 use tokio::task::JoinHandle;

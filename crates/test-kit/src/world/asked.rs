@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use pos_agent::till::{CancelView, Command, Refused, SaleView, Verb};
-use pos_agent::transaction::{OnSilence, Reference, SaleNumber, Taken, Who};
+use pos_terms::transaction::{OnSilence, Reference, SaleNumber, Taken, Who};
 use pos_till_api::{Ask, Said};
 use tokio::sync::oneshot;
 use tokio::time::{Instant, sleep};

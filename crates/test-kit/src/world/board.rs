@@ -10,8 +10,8 @@ use std::sync::{Arc, OnceLock};
 use chrono::{DateTime, Datelike, TimeDelta};
 use pos_agent::agent::{self, Surroundings};
 use pos_agent::config;
-use pos_agent::journal::{self, Moment, Watch};
 use pos_agent::till::{ProgressLog, Wires};
+use pos_journal::{Moment, Watch};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
@@ -82,8 +82,8 @@ impl World {
     }
 
     /// The journal writes.
-    fn commit(&self, moment: Moment<'_>) -> Result<(), journal::Error> {
-        let failed = |why: &str| Err(journal::Error::Failed { cause: why.to_owned() });
+    fn commit(&self, moment: Moment<'_>) -> Result<(), pos_journal::Error> {
+        let failed = |why: &str| Err(pos_journal::Error::Failed { cause: why.to_owned() });
         self.take_the_journal_away();
         match moment {
             Moment::Before(_) => {
@@ -154,7 +154,7 @@ impl World {
             TakenAway::WrittenOver => fs::write(&journal, fs::read(&journal).unwrap()).unwrap(),
             TakenAway::Replaced => {
                 let other = self.folder().join("other.db");
-                drop(journal::Journal::open(&other).unwrap());
+                drop(pos_journal::Journal::open(&other).unwrap());
                 fs::rename(&other, &journal).unwrap();
             }
         }
@@ -309,7 +309,7 @@ pub(super) fn new_disk(to: &Path) {
     let database = MADE.get_or_init(|| {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("new.db");
-        drop(journal::Journal::open(&path).unwrap());
+        drop(pos_journal::Journal::open(&path).unwrap());
         // Without the pages that making room for the WAL has left.
         let connection = rusqlite::Connection::open(&path).unwrap();
         connection.execute_batch("PRAGMA journal_mode = DELETE; VACUUM; PRAGMA journal_mode = WAL;").unwrap();
@@ -329,7 +329,7 @@ pub(super) fn used_disk(to: &Path) {
     let files = MADE.get_or_init(|| {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("used.db");
-        let journal = journal::Journal::open(&path).unwrap();
+        let journal = pos_journal::Journal::open(&path).unwrap();
         let copy = folder.path().join("copy.db");
         copy_disk(&path, &copy);
         drop(journal);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
 
-use pos_agent::wire::{Connecting, Connector, Stream};
+use pos_daemon::wire::{Connecting, Connector, Stream};
 use tokio::io::{AsyncRead, AsyncWrite, DuplexStream, ReadBuf};
 
 use super::World;

@@ -11,9 +11,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use pos_agent::counter::{Close, OpenKind};
 use pos_agent::till::{CloseAsked, CloseView, Command, Refused};
-use pos_agent::transaction::{Reference, Who};
+use pos_core::counter::{Close, OpenKind};
+use pos_terms::transaction::{Reference, Who};
 use tokio::sync::oneshot;
 
 use super::cut_points::{Fate, Place};

@@ -5,16 +5,16 @@
 use std::collections::{BTreeSet, VecDeque};
 use std::time::Duration;
 
-use pos_agent::money::{Amount, Currency};
 use pos_agent::till::{
     Caller, CloseAsked, Command, EarlierName, Refused, RequestFields, SaleView, TillSide, Verb, Wanted, WantedTip,
     WhichClose,
 };
-use pos_agent::transaction::{Kind, Reference, SaleNumber, Who};
 use pos_protocols::nexo::envelope::{Envelope, Message};
 use pos_protocols::nexo::receipt::Profile;
 use pos_protocols::nexo::request::Request;
 use pos_protocols::nexo::session::{Action, Exchange, Now, Session, Settings};
+use pos_terms::money::{Amount, Currency};
+use pos_terms::transaction::{Kind, Reference, SaleNumber, Who};
 use pos_till_api::{Ask, Begin, Said};
 use serde_json::Value;
 use tokio::sync::oneshot;

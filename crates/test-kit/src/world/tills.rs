@@ -3,12 +3,12 @@
 
 use std::time::Duration;
 
-use pos_agent::money::{Amount, Currency};
 use pos_agent::till::{
     Caller, Command, EarlierName, LaterView, ProgressListener, ProgressLog, Refused, RequestFields,
     SaleState as Standing, SaleView, StatusView, Verb, Wanted,
 };
-use pos_agent::transaction::{Kind, OnSilence, OutcomeWord, PaymentId, Reference, SaleNumber, Taken, Who};
+use pos_terms::money::{Amount, Currency};
+use pos_terms::transaction::{Kind, OnSilence, OutcomeWord, PaymentId, Reference, SaleNumber, Taken, Who};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::sleep;
 

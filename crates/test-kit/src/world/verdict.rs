@@ -23,7 +23,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use pos_agent::transaction::{Kind, OnSilence};
+use pos_terms::transaction::{Kind, OnSilence};
 
 use super::hardware::lines;
 use super::host_rules::HostRules;

@@ -5,12 +5,12 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use pos_agent::transaction::OnSilence;
 use pos_protocols::zvt::answer::Told;
 use pos_protocols::zvt::apdu::{Apdu, Control};
 use pos_protocols::zvt::bmp::{Fields, Order};
 use pos_protocols::zvt::command::{self, Guarded, Password, Registration};
 use pos_protocols::zvt::session::{Action, Line, Session, Settings};
+use pos_terms::transaction::OnSilence;
 use pos_till_api::Said;
 use tokio::time::{Instant, sleep, sleep_until};
 
