@@ -5,7 +5,8 @@
 //!
 //! `POS_AGENT_SOAK=1800 cargo test --test soak -- --nocapture` goes on for so many seconds and prints a line for each
 //! minute; its clock jumps need Debian's `libfaketime`. Without the variable so few transactions are made that no
-//! figure means much: whether everything still ends, and truly, is what is shown then.
+//! figure means much: whether everything still ends, and truly, is what is shown then. `POS_AGENT_SOAK_DEALS` says how
+//! many of each till.
 
 #![allow(
     clippy::unwrap_used,
@@ -35,7 +36,7 @@ use till::Tills;
 use watch::Watch;
 
 /// Transactions of a plain `cargo test`, of each till.
-const FEW: usize = 24;
+const FEW: &str = "8";
 /// How long everything that is open may take to end when the neighbours have gone.
 const PATIENCE: Duration = Duration::from_secs(180);
 
@@ -64,8 +65,10 @@ fn a_terminal_among_hostile_neighbours_stays_up_and_true() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
         let terminal = Arc::new(Terminal::open(seconds.is_some()).await);
+        let deals = std::env::var("POS_AGENT_SOAK_DEALS").unwrap_or_else(|_| FEW.to_owned());
+        let deals = deals.parse().expect("POS_AGENT_SOAK_DEALS is a number");
         let until =
-            seconds.map_or(Until::Count(FEW), |seconds| Until::Time(Instant::now() + Duration::from_secs(seconds)));
+            seconds.map_or(Until::Count(deals), |seconds| Until::Time(Instant::now() + Duration::from_secs(seconds)));
         soak(terminal, until).await;
     });
 }

@@ -822,7 +822,10 @@ fn finds_a_planted_violation_and_says_where() {
 #[test]
 fn finds_it_in_braces_in_code_and_through_super() {
     assert_eq!(planted("src/support/mod.rs", "use crate::{card, emv::{Tag, self}, gateway::{Answer, tls}};").len(), 2);
-    assert_eq!(planted("src/support/mod.rs", "use pos_gateway::tls; use pos_terms::{card::Pan, money::Amount};").len(), 2);
+    assert_eq!(
+        planted("src/support/mod.rs", "use pos_gateway::tls; use pos_terms::{card::Pan, money::Amount};").len(),
+        2
+    );
     assert_eq!(planted("src/support/mod.rs", "fn f() { let x = crate::till::open(); }").len(), 1);
     assert_eq!(planted("src/support/a/b.rs", "use super::super::super::till;").len(), 1);
     assert_eq!(planted("src/support/a/b.rs", "use super::super::till;").len(), 0, "a `till` inside `support`");

@@ -167,7 +167,9 @@ pub(crate) fn provider() {
 
 pub(crate) fn client() -> reqwest::ClientBuilder {
     provider();
-    reqwest::Client::builder().no_proxy().redirect(reqwest::redirect::Policy::none())
+    // Sooner than the front closes a connection on which nothing comes: a request may cross with that.
+    let idle = std::time::Duration::from_secs(5);
+    reqwest::Client::builder().no_proxy().redirect(reqwest::redirect::Policy::none()).pool_idle_timeout(idle)
 }
 
 pub(crate) fn config(folder: &Path) -> PathBuf {
