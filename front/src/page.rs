@@ -120,7 +120,8 @@ fn media(name: &str) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use pos_till_api::routes::deadline_of;
+    use pos_till_api::routes::{PassedFor, deadline_of, find};
+    use pos_till_api::{Outcome, ProblemType, State};
 
     use super::*;
 
@@ -135,6 +136,67 @@ mod tests {
         assert_eq!(page.languages(), ["de", "en"]);
         assert_ne!(page.version(), Page::of(&SOME[..3]).version());
         assert_eq!(page.files.keys().collect::<Vec<_>>(), ["/", "/assets/app.js", "/assets/de.ftl", "/assets/en.ftl"]);
+    }
+
+    /// The page's scripts, without its tests.
+    fn scripts() -> Vec<String> {
+        let folder = std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/page"));
+        let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+        let scripts = files.filter(|file| file.extension().is_some_and(|ending| ending == "js"));
+        scripts.map(|script| std::fs::read_to_string(script).unwrap()).collect()
+    }
+
+    /// What stands in quotes behind each `before`.
+    fn quoted_behind<'a>(script: &'a str, before: &'a str) -> impl Iterator<Item = &'a str> {
+        script.split(before).skip(1).filter_map(|rest| {
+            let quote = rest.chars().next().filter(|first| "\"`".contains(*first))?;
+            rest[1..].split(quote).next()
+        })
+    }
+
+    /// A path with a value in the place of each `${…}`.
+    fn with_values(path: &str) -> String {
+        let mut pieces = path.split("${");
+        let first = pieces.next().unwrap_or_default().to_owned();
+        pieces.fold(first, |path, piece| path + "x" + piece.split_once('}').map_or("", |(_, rest)| rest))
+    }
+
+    /// A path of another making is none; a state of another word would wait for ever.
+    #[test]
+    fn the_page_asks_and_hears_in_the_words_of_the_interface() {
+        let (mut paths, mut words) = (0, 0);
+        for script in scripts() {
+            for (call, method) in [("api.get(", "GET"), ("api.post(", "POST"), ("stream(", "GET")] {
+                for path in quoted_behind(&script, call).filter(|path| path.starts_with("/v1/")) {
+                    let route = find(method, &with_values(path)).unwrap_or_else(|| panic!("{method} {path}: no route"));
+                    assert_ne!(route.passed_for, PassedFor::Nobody, "{method} {path}");
+                    paths += 1;
+                }
+            }
+            for sign in ["=== ", "!== "] {
+                // A sale's: a sound has a state too.
+                let of_sales = ["sale.state", "sale?.state", "one.state"].map(|state| format!("{state} {sign}"));
+                for word in of_sales.iter().flat_map(|before| quoted_behind(&script, before)) {
+                    let state: State = serde_json::from_value(word.into()).unwrap();
+                    assert_ne!(state, State::Other, "{word}");
+                    words += 1;
+                }
+                for word in quoted_behind(&script, &format!("outcome {sign}")) {
+                    let outcome: Outcome = serde_json::from_value(word.into()).unwrap();
+                    assert_ne!(outcome, Outcome::Other, "{word}");
+                    words += 1;
+                }
+            }
+            for list in ["const UNKNOWN = [", "const KNOWN_500 = ["] {
+                let Some((_, list)) = script.split_once(list) else { continue };
+                for word in list.split(']').next().unwrap().split(", ").map(|word| word.trim_matches('"')) {
+                    // The one that the front alone says.
+                    assert!(word == "agent-down" || ProblemType::of_code(word).is_some(), "{word}");
+                    words += 1;
+                }
+            }
+        }
+        assert!(paths >= 8 && words >= 20, "{paths} paths and {words} words are found");
     }
 
     #[test]
