@@ -53,7 +53,7 @@ pub(super) struct App {
 pub(super) struct Route {
     pub(super) path: &'static str,
     pub(super) serve: fn() -> MethodRouter<Arc<App>>,
-    #[cfg(feature = "docs")]
+    #[cfg(any(test, feature = "docs"))]
     pub(super) method: &'static str,
     #[cfg(feature = "docs")]
     pub(super) describe: fn() -> super::description::Operation,
@@ -67,7 +67,7 @@ macro_rules! routes {
             $crate::till::http::api::Route {
                 path: $path,
                 serve: || axum::routing::$method($handler),
-                #[cfg(feature = "docs")]
+                #[cfg(any(test, feature = "docs"))]
                 method: stringify!($method),
                 #[cfg(feature = "docs")]
                 describe: || {
