@@ -14,6 +14,8 @@ pub(super) struct Flow<'a> {
     pub(super) settings: &'a Settings,
     pub(super) registration: Option<&'a Registration>,
     pub(super) facts: &'a Facts,
+    /// The till has registered with this.
+    pub(super) registered: Option<Registration>,
     pub(super) tickets: &'a mut u64,
     pub(super) references: &'a mut u64,
     /// The till has answered a `04 FF`.

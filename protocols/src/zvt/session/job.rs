@@ -27,8 +27,8 @@ use super::outcome::{code_of, code_of_refusal};
 use crate::zvt::apdu::Apdu;
 use crate::zvt::bmp::Fields;
 use crate::zvt::code;
-use crate::zvt::command::{Command, Registration};
-use pos_till_api::{Ask, Begin, Copy, Kind, Outcome, PrintLine, Said, Sale, State, Status, Taken};
+use crate::zvt::command::Command;
+use pos_till_api::{Ask, Begin, Copy, Kind, OnSilence, Outcome, PrintLine, Said, Sale, State, Status, Taken};
 use reprint::Range;
 
 /// T3: an APDU is answered within it.
@@ -49,34 +49,109 @@ const PAUSE: Duration = Duration::from_secs(1);
 /// For so long; the terminal may be restarted meanwhile.
 const NO_ANSWER: Duration = Duration::from_secs(30);
 
-/// What stands in the way of a command.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What stands in the way of a command, and what is known exactly while it does.
+#[derive(Debug)]
 enum Stage {
     Status,
     /// So many of the till's latest transactions were asked for.
     InStep(u8),
-    Undoing,
-    Finding,
-    Beginning,
-    Watching,
-    Cancelling,
-    Signing,
-    Telling,
-    Confirming,
-    Receipt(Copy),
+    Undoing(Undoing),
+    Finding(Search),
+    Beginning(Payment),
+    Watching(Watched),
+    Cancelling(Watched),
+    Signing(Watched),
+    Telling(Told),
+    Confirming(Confirming),
+    /// The latest transaction is told once more.
+    Latest,
+    Receipt {
+        slip: Slip,
+        approved: bool,
+    },
     Period,
     /// Receipts from one number to another are to be printed again.
     Newest {
         from: u16,
         to: u16,
     },
-    Again(u64),
+    Again {
+        number: u64,
+        range: Range,
+    },
     /// A receipt goes to the terminal's own printer once more.
-    PrintAgain(Copy),
+    PrintAgain(Slip),
     /// Lines of the till's own.
     Printing,
     Ending,
     Over,
+}
+
+/// An approval that the till has never heard of is taken back.
+#[derive(Debug)]
+struct Undoing {
+    of: String,
+    kind: Kind,
+}
+
+/// A transaction that the terminal was asked to begin.
+#[derive(Debug, Default)]
+struct Payment {
+    reference: String,
+    confirm: Option<OnSilence>,
+    /// The transaction that it follows.
+    earlier: Option<Earlier>,
+    /// What `04 FF` says in words: how it stood when it was last looked at.
+    text: Option<String>,
+    /// The till has waited for as long as it does.
+    gave_up: bool,
+    /// Its till is gone, and it was to be stopped.
+    stopped: bool,
+}
+
+#[derive(Debug)]
+struct Earlier {
+    reference: String,
+    number: u64,
+}
+
+/// The terminal has it, and this is how it stood.
+#[derive(Debug)]
+struct Watched {
+    payment: Payment,
+    state: State,
+}
+
+/// What `04 0F` tells, until the till has answered it.
+#[derive(Debug)]
+struct Told {
+    reference: String,
+    confirm: Option<OnSilence>,
+    sale: Box<Sale>,
+    result: u8,
+}
+
+#[derive(Debug)]
+struct Confirming {
+    taken: Taken,
+    /// Since when the terminal has heard it, and has not carried it out.
+    unsettled_since: Option<Duration>,
+}
+
+/// One copy of a receipt.
+#[derive(Debug)]
+struct Slip {
+    reference: String,
+    copy: Copy,
+    then: Then,
+}
+
+/// What follows the receipts of a transaction.
+#[derive(Debug)]
+enum Then {
+    /// `06 1E` with this code; `06 0F` for `None`.
+    End(Option<u8>),
+    Next(Range),
 }
 
 /// A frame that waits for its turn.
@@ -84,18 +159,32 @@ enum Stage {
 enum Frame {
     Intermediate(Apdu),
     /// `04 0F`, whose answer decides.
-    Status(Apdu),
+    Status(Apdu, Tries),
     Print(Apdu),
     Last(Apdu),
 }
 
-/// A command that is being carried out.
+/// How often a frame was sent without an answer, and how often the till said later.
+#[derive(Clone, Copy, Debug, Default)]
+struct Tries {
+    silent: u8,
+    later: u8,
+}
+
+/// A question to the terminal.
 #[derive(Debug)]
-pub(super) struct Job {
-    pub(super) line: Line,
-    /// The till has registered with this; taken by the session.
-    pub(super) registered: Option<Registration>,
-    command: Command,
+enum Question {
+    /// After no answer it is asked again, where it may be.
+    Open { ticket: u64, ask: Option<Ask> },
+    /// It is asked then.
+    Later { at: Duration, ask: Ask },
+}
+
+/// The till of a command, whatever stage that is in.
+#[derive(Debug, Default)]
+struct Till {
+    line: Line,
+    is_up: bool,
     /// Since when the till waits: from its command on, or from the last intermediate status, which gives it all its
     /// patience again.
     waits_since: Duration,
@@ -103,194 +192,180 @@ pub(super) struct Job {
     hears: bool,
     /// Intermediate statuses that it has not answered within T3.
     owed: u32,
-    line_up: bool,
-    stage: Stage,
-    /// The question that is open.
-    ticket: Option<u64>,
-    /// The same question again, then.
-    again: Option<(Duration, Ask)>,
-    /// Since when there is no answer.
-    silent_since: Option<Duration>,
-    /// Since when the terminal has heard what is taken, and has not carried it out.
-    unsettled_since: Option<Duration>,
+    /// Its `06 B0` is not answered yet.
+    is_aborting: bool,
     frames: VecDeque<Frame>,
     /// What was sent and is not answered, and until when that is waited for.
     unanswered: Option<(Frame, Duration)>,
     last_frame: Duration,
     last_status: Option<u8>,
-    begin: Option<Begin>,
-    search: Option<Search>,
-    range: Option<Range>,
-    earlier: Option<Sale>,
-    sale: Option<Sale>,
-    /// How often `04 0F` was sent without an answer, and how often the till said later.
-    tries: u8,
-    laters: u8,
-    /// What `06 1E` says at the end; `06 0F` for `None`.
-    failed: Option<u8>,
-    taken: Option<Taken>,
-    aborting: bool,
-    /// The till has waited for as long as it does.
-    gave_up: bool,
-    /// A payment whose till is gone was to be stopped.
-    stopped: bool,
+}
+
+/// A command that is being carried out.
+#[derive(Debug)]
+pub(super) struct Job {
+    command: Command,
+    till: Till,
+    stage: Stage,
+    question: Option<Question>,
+    /// Since when there is no answer.
+    silent_since: Option<Duration>,
 }
 
 impl Job {
     pub(super) fn new(line: Line, command: Command, now: Duration) -> Self {
-        Self {
-            line,
-            registered: None,
-            command,
-            waits_since: now,
-            hears: false,
-            owed: 0,
-            line_up: true,
-            stage: Stage::Status,
-            ticket: None,
-            again: None,
-            silent_since: None,
-            unsettled_since: None,
-            frames: VecDeque::new(),
-            unanswered: None,
-            last_frame: now,
-            last_status: None,
-            begin: None,
-            search: None,
-            range: None,
-            earlier: None,
-            sale: None,
-            tries: 0,
-            laters: 0,
-            failed: None,
-            taken: None,
-            aborting: false,
-            gave_up: false,
-            stopped: false,
-        }
+        let till = Till { line, is_up: true, waits_since: now, last_frame: now, ..Till::default() };
+        Self { command, till, stage: Stage::Status, question: None, silent_since: None }
+    }
+
+    pub(super) fn is_on(&self, line: Line) -> bool {
+        self.till.line == line
+    }
+
+    /// The stage, to be gone on from: whoever takes it sets the next one, or the command is over.
+    fn leave(&mut self) -> Stage {
+        std::mem::replace(&mut self.stage, Stage::Over)
     }
 
     pub(super) fn is_over(&self) -> bool {
-        self.stage == Stage::Over
+        matches!(self.stage, Stage::Over)
     }
 
     /// Only the answer to the last frame is missing: a till that goes on without it has had it.
     pub(super) fn is_told(&self) -> bool {
-        self.stage == Stage::Ending && self.frames.is_empty() && matches!(self.unanswered, Some((Frame::Last(_), _)))
+        matches!(self.stage, Stage::Ending)
+            && self.till.frames.is_empty()
+            && matches!(self.till.unanswered, Some((Frame::Last(_), _)))
     }
 
-    pub(super) fn waits_for(&self, ticket: u64) -> bool {
-        self.ticket == Some(ticket)
+    pub(super) fn waits_for(&self, asked: u64) -> bool {
+        matches!(self.question, Some(Question::Open { ticket, .. }) if ticket == asked)
     }
 
     pub(super) fn next_deadline(&self) -> Option<Duration> {
-        let unanswered = self.unanswered.as_ref().map(|(_, until)| *until);
-        let again = self.again.as_ref().map(|(at, _)| *at);
-        let alive = (self.stage == Stage::Watching).then(|| self.last_frame + KEEP_ALIVE);
-        let patience = (self.is_under_way() && self.hears_nothing()).then(|| self.waits_since + self.patience());
+        let unanswered = self.till.unanswered.as_ref().map(|(_, until)| *until);
+        let again = self.question.as_ref().and_then(Question::at);
+        let alive = self.stage.keeps_alive().then(|| self.till.last_frame + KEEP_ALIVE);
+        let patience =
+            (self.stage.is_under_way() && self.till.hears_nothing()).then(|| self.till.waits_since + self.patience());
         [unanswered, again, alive, patience].into_iter().flatten().min()
     }
 
     /// How long a till that hears nothing waits: for the answer to a line that is printed it has T3.
     fn patience(&self) -> Duration {
-        if self.stage == Stage::Printing { T3 - PAUSE } else { PATIENCE_OF_TILL }
-    }
-
-    /// Nothing tells the till that its command goes on.
-    fn hears_nothing(&self) -> bool {
-        !self.hears || self.owed > 0
-    }
-
-    fn is_under_way(&self) -> bool {
-        !matches!(self.stage, Stage::Telling | Stage::Confirming | Stage::Receipt(_) | Stage::Ending | Stage::Over)
+        if matches!(self.stage, Stage::Printing) { T3 - PAUSE } else { PATIENCE_OF_TILL }
     }
 
     /// The command is answered at once, never after a question.
     pub(super) fn begin(&mut self, flow: &mut Flow<'_>) {
-        self.hears = flow.hears_intermediate();
+        self.till.hears = flow.hears_intermediate();
         // A registration with another currency is refused by its very answer, so the terminal's is known first.
         if !matches!(self.command, Command::Registration(_)) {
-            flow.send(self.line, Apdu::ok());
+            flow.send(self.till.line, Apdu::ok());
         }
         self.ask(Ask::Status, Stage::Status, flow);
     }
 
     fn ask(&mut self, ask: Ask, stage: Stage, flow: &mut Flow<'_>) {
         self.stage = stage;
-        self.again = Some((Duration::MAX, ask.clone()));
-        self.ticket = Some(flow.ask(ask));
+        let ticket = flow.ask(ask.clone());
+        self.question = Some(Question::Open { ticket, ask: Some(ask) });
+    }
+
+    fn ask_later(&mut self, ask: Ask, stage: Stage, flow: &Flow<'_>) {
+        self.stage = stage;
+        self.question = Some(Question::Later { at: flow.now + PAUSE, ask });
     }
 
     pub(super) fn line_lost(&mut self, flow: &mut Flow<'_>) {
-        self.line_up = false;
-        self.frames.clear();
-        (self.unanswered, self.owed) = (None, 0);
-        match self.stage {
+        self.till.is_up = false;
+        self.till.frames.clear();
+        (self.till.unanswered, self.till.owed) = (None, 0);
+        match self.leave() {
             // Nobody would take the goods: no card is asked for any longer. What is just being begun is stopped when it
             // has.
-            Stage::Watching => self.cancel(flow),
-            Stage::Telling => self.not_acknowledged(flow),
-            Stage::Beginning | Stage::Cancelling | Stage::Signing | Stage::Confirming | Stage::Undoing => {}
-            _ => self.stage = Stage::Over,
+            Stage::Watching(watched) => self.cancel(watched, flow),
+            Stage::Telling(told) => self.not_heard(told, flow),
+            stage @ (Stage::Beginning(_)
+            | Stage::Cancelling(_)
+            | Stage::Signing(_)
+            | Stage::Confirming(_)
+            | Stage::Undoing(_)) => self.stage = stage,
+            _ => {}
         }
     }
 
     /// `06 B0`.
     pub(super) fn abort(&mut self, line: Line, flow: &mut Flow<'_>) {
-        let is_payment = line == self.line && fields_of(&self.command).is_some();
-        match self.stage {
+        let is_payment = self.is_on(line) && fields_of(&self.command).is_some();
+        if is_payment && self.till.is_aborting {
             // The answer to the first `06 B0` is the answer to both.
-            _ if self.aborting && is_payment => {}
-            Stage::Watching if self.begin.is_some() && is_payment => {
-                self.aborting = true;
-                self.cancel(flow);
+            return;
+        }
+        match self.leave() {
+            Stage::Watching(watched) if is_payment => {
+                self.till.is_aborting = true;
+                self.cancel(watched, flow);
             }
             // The terminal may have begun it already: it is cancelled as soon as that is known.
-            Stage::Beginning if is_payment => self.aborting = true,
-            Stage::Status | Stage::InStep(_) | Stage::Finding if is_payment => {
+            stage @ Stage::Beginning(_) if is_payment => {
+                self.till.is_aborting = true;
+                self.stage = stage;
+            }
+            Stage::Status | Stage::InStep(_) | Stage::Finding(_) if is_payment => {
                 flow.send(line, Apdu::ok());
                 self.end_with(code::CANCELLED, flow);
             }
-            _ => flow.send(line, Apdu::refused(code::NOT_POSSIBLE)),
+            stage => {
+                self.stage = stage;
+                flow.send(line, Apdu::refused(code::NOT_POSSIBLE));
+            }
         }
     }
 
-    fn cancel(&mut self, flow: &mut Flow<'_>) {
-        match &self.begin {
-            Some(begin) => self.ask(Ask::Cancel(begin.reference.clone()), Stage::Cancelling, flow),
-            None => self.stage = Stage::Over,
-        }
+    fn cancel(&mut self, watched: Watched, flow: &mut Flow<'_>) {
+        self.ask(Ask::Cancel(watched.payment.reference.clone()), Stage::Cancelling(watched), flow);
     }
 
     pub(super) fn tick(&mut self, flow: &mut Flow<'_>) {
-        if let Some((frame, _)) = self.unanswered.take_if(|(_, until)| flow.now >= *until) {
+        if let Some((frame, _)) = self.till.unanswered.take_if(|(_, until)| flow.now >= *until) {
             self.silence(frame, flow);
         }
-        if let Some((_, ask)) = self.again.take_if(|(at, _)| flow.now >= *at) {
-            self.ask(ask, self.stage, flow);
+        let is_due = |question: &mut Question| question.at().is_some_and(|at| flow.now >= at);
+        if let Some(Question::Later { ask, .. }) = self.question.take_if(is_due) {
+            let stage = self.leave();
+            self.ask(ask, stage, flow);
         }
-        if self.is_under_way() && flow.now >= self.waits_since + self.patience() && self.hears_nothing() {
+        let waited = flow.now >= self.till.waits_since + self.patience() && self.till.hears_nothing();
+        if self.stage.is_under_way() && waited {
             return match self.stage {
                 // They are on their way to a printer that was ready a moment ago.
                 Stage::Printing => self.printed(code::OK, flow),
                 _ => self.till_gave_up(flow),
             };
         }
-        if self.stage == Stage::Watching && flow.now >= self.last_frame + KEEP_ALIVE {
-            self.say_intermediate(self.last_status.unwrap_or(code::intermediate::STILL_WAIT), flow);
-            self.last_frame = flow.now;
+        if self.stage.keeps_alive() && flow.now >= self.till.last_frame + KEEP_ALIVE {
+            let text = match &self.stage {
+                Stage::Watching(watched) => watched.payment.text.clone(),
+                _ => None,
+            };
+            let status = self.till.last_status.unwrap_or(code::intermediate::STILL_WAIT);
+            self.till.say_intermediate(status, text.as_deref(), flow);
+            self.till.last_frame = flow.now;
         }
     }
 
     /// The till, which hears nothing meanwhile, has waited long enough: nobody knows, and it can ask later. What it
     /// does not confirm the terminal takes back, or keeps, by its own deadline.
     fn till_gave_up(&mut self, flow: &mut Flow<'_>) {
-        match self.sale.as_ref().map(|sale| sale.state) {
+        match self.leave() {
             // A few seconds more, to know that nothing is charged.
-            Some(State::WaitingForCard) if !self.gave_up => {
-                self.gave_up = true;
-                self.waits_since = flow.now - (PATIENCE_OF_TILL - T3);
-                self.cancel(flow);
+            Stage::Watching(mut watched) | Stage::Cancelling(mut watched)
+                if watched.state == State::WaitingForCard && !watched.payment.gave_up =>
+            {
+                watched.payment.gave_up = true;
+                self.till.waits_since = flow.now - (PATIENCE_OF_TILL - T3);
+                self.cancel(watched, flow);
             }
             _ => self.end_with(code::COMMUNICATION, flow),
         }
@@ -299,45 +374,49 @@ impl Job {
     // ---- What the terminal says
 
     pub(super) fn said(&mut self, said: Said, flow: &mut Flow<'_>) {
-        self.ticket = None;
-        let asked = self.again.take().map(|(_, ask)| ask);
-        if self.stage == Stage::Printing {
-            // Not again after no answer: they may be on paper.
-            let printed = if said == Said::Done { code::OK } else { code::PRINTER };
-            return self.printed(printed, flow);
-        }
-        if let Stage::PrintAgain(copy) = self.stage {
-            return self.printed_again(copy, &said, flow);
-        }
+        let asked = match self.question.take() {
+            Some(Question::Open { ask, .. }) => ask,
+            _ => None,
+        };
+        // Not again after no answer: it may be on paper.
+        let prints = matches!(self.stage, Stage::Printing | Stage::PrintAgain(_));
         // The sale that is looked at cannot be read: as no answer.
-        let lost_sight = matches!((self.stage, &said), (Stage::Watching | Stage::Signing, Said::Refused(_)));
-        if lost_sight && self.begin.is_some() || matches!(said, Said::NoAnswer { .. }) {
-            let since = *self.silent_since.get_or_insert(flow.now);
-            if flow.now < since + NO_ANSWER
-                && let Some(ask) = asked
-            {
-                self.again = Some((flow.now + PAUSE, ask));
-                return;
-            }
-            return self.nobody_answers(flow);
+        let lost_sight = matches!((&self.stage, &said), (Stage::Watching(_) | Stage::Signing(_), Said::Refused(_)));
+        if lost_sight || !prints && matches!(said, Said::NoAnswer { .. }) {
+            return self.not_answered(asked, flow);
         }
         self.silent_since = None;
-        match (self.stage, said) {
+        match (self.leave(), said) {
+            (Stage::Printing, Said::Done) => self.printed(code::OK, flow),
+            (Stage::Printing, _) => self.printed(code::PRINTER, flow),
+            (Stage::PrintAgain(slip), said) => self.printed_again(slip, &said, flow),
             (Stage::Status, Said::Status(status)) => self.status(&status, flow),
             (Stage::InStep(asked), said) => self.in_step(asked, said, flow),
-            (Stage::Undoing, Said::Sale(sale)) => self.undoing(&sale, flow),
-            (Stage::Finding, said) => self.finding(said, flow),
-            (Stage::Beginning | Stage::Watching, Said::Sale(sale)) => self.watched(*sale, flow),
-            (Stage::Signing, Said::Sale(sale)) => self.watched(*sale, flow),
-            (Stage::Beginning, Said::Refused(problem)) => self.end_with(code_of_refusal(&problem), flow),
-            (Stage::Cancelling, said) => self.cancelled(said, flow),
-            (Stage::Confirming, said) => self.confirmed(said, flow),
-            (Stage::Receipt(copy), said) => self.receipt(copy, said, flow),
+            (Stage::Undoing(undoing), Said::Sale(sale)) => self.undoing(undoing, &sale, flow),
+            (Stage::Finding(search), said) => self.finding(search, said, flow),
+            (Stage::Beginning(payment), Said::Sale(sale)) => self.begun(payment, sale, flow),
+            (Stage::Watching(it) | Stage::Signing(it), Said::Sale(sale)) => self.watched(it.payment, sale, flow),
+            (Stage::Cancelling(watched), said) => self.cancelled(watched, said, flow),
+            (Stage::Confirming(confirming), said) => self.confirmed(confirming, said, flow),
+            (Stage::Latest, Said::Sale(sale)) => self.repeated(&sale, flow),
+            (Stage::Receipt { slip, approved }, said) => self.receipt(slip, approved, said, flow),
             (Stage::Period, Said::Close(close)) => self.period(&close, flow),
             (Stage::Newest { from, to }, said @ Said::Sales { .. }) => self.newest((from, to), said, flow),
-            (Stage::Again(number), said) => self.again(number, said, flow),
+            (Stage::Again { number, range }, said) => self.again(number, range, said, flow),
             (_, Said::Refused(problem)) => self.end_with(code_of_refusal(&problem), flow),
             _ => self.end_with(code::SYSTEM, flow),
+        }
+    }
+
+    /// The same question again, for as long as the terminal may be restarting.
+    fn not_answered(&mut self, asked: Option<Ask>, flow: &mut Flow<'_>) {
+        let since = *self.silent_since.get_or_insert(flow.now);
+        match asked {
+            Some(ask) if flow.now < since + NO_ANSWER => {
+                let stage = self.leave();
+                self.ask_later(ask, stage, flow);
+            }
+            _ => self.nobody_answers(flow),
         }
     }
 
@@ -348,83 +427,107 @@ impl Job {
 
     fn printed(&mut self, code: u8, flow: &mut Flow<'_>) {
         self.stage = Stage::Over;
-        if self.line_up {
-            flow.send(self.line, if code == code::OK { Apdu::ok() } else { Apdu::refused(code) });
+        if self.till.is_up {
+            flow.send(self.till.line, if code == code::OK { Apdu::ok() } else { Apdu::refused(code) });
         }
     }
 
     /// The terminal has been silent for too long.
     fn nobody_answers(&mut self, flow: &mut Flow<'_>) {
-        if let (Stage::Status, Command::Registration(registration)) = (self.stage, &self.command) {
+        if let (Stage::Status, Command::Registration(registration)) = (&self.stage, &self.command) {
             // A till begins its day before the terminal does.
-            self.registered = Some(registration.clone());
-            flow.send(self.line, Apdu::ok());
+            flow.registered = Some(registration.clone());
+            flow.send(self.till.line, Apdu::ok());
             return self.end(flow);
         }
         self.end_with(code::COMMUNICATION, flow);
     }
 
-    fn watch(&mut self, flow: &mut Flow<'_>) {
-        match &self.begin {
-            Some(begin) => {
-                let ask = Ask::Show { reference: begin.reference.clone(), wait_s: WATCH_S };
-                self.ask(ask, Stage::Watching, flow);
-            }
-            None => self.end_with(code::SYSTEM, flow),
+    fn begun(&mut self, payment: Payment, sale: Box<Sale>, flow: &mut Flow<'_>) {
+        if self.till.is_aborting {
+            let payment = Payment { text: Some(sale.text), ..payment };
+            return self.cancel(Watched { payment, state: sale.state }, flow);
         }
-    }
-
-    fn watch_later(&mut self, flow: &mut Flow<'_>) {
-        let Some(begin) = &self.begin else { return self.end_with(code::SYSTEM, flow) };
-        let ask = Ask::Show { reference: begin.reference.clone(), wait_s: WATCH_S };
-        self.stage = Stage::Watching;
-        self.again = Some((flow.now + PAUSE, ask));
+        self.watched(payment, sale, flow);
     }
 
     /// How the transaction stands.
-    fn watched(&mut self, sale: Sale, flow: &mut Flow<'_>) {
-        if self.begin.is_none() {
-            return self.repeated(sale, flow);
-        }
-        let (state, waits) = (sale.state, sale.to_confirm.is_some());
-        if self.aborting && self.stage == Stage::Beginning {
-            self.sale = Some(sale);
-            return self.cancel(flow);
-        }
-        self.say_step(&sale, flow);
-        self.sale = Some(sale);
+    fn watched(&mut self, mut payment: Payment, sale: Box<Sale>, flow: &mut Flow<'_>) {
+        let (state, waits, is_up) = (sale.state, sale.to_confirm.is_some(), self.till.is_up);
+        self.till.say_step(&sale, payment.text.as_deref(), flow);
+        payment.text = Some(sale.text.clone());
         match state {
-            State::AwaitingTill if waits && self.line_up => self.tell(code::OK, flow),
-            State::AwaitingTill if waits => self.not_acknowledged(flow),
+            State::AwaitingTill if waits && is_up => self.tell(payment, sale, code::OK, flow),
+            State::AwaitingTill if waits => self.confirm_by_silence(payment.reference, payment.confirm, flow),
             // The slip is compared by a person where the terminal prints it and the till can wait that long.
-            State::AwaitingSignature if !(flow.hears_intermediate() && flow.prints_payments() && self.line_up) => {
-                let reference = self.begin.as_ref().map(|begin| begin.reference.clone()).unwrap_or_default();
-                self.ask(Ask::Sign { reference, accepted: true }, Stage::Signing, flow);
+            State::AwaitingSignature if !(flow.hears_intermediate() && flow.prints_payments() && is_up) => {
+                let ask = Ask::Sign { reference: payment.reference.clone(), accepted: true };
+                self.ask(ask, Stage::Signing(Watched { payment, state }), flow);
             }
-            State::Ended | State::Unconfirmed | State::UnconfirmedFinishing => self.ended(flow),
-            State::WaitingForCard if !self.line_up && !self.stopped => {
-                self.stopped = true;
-                self.cancel(flow);
+            State::Ended | State::Unconfirmed | State::UnconfirmedFinishing => self.ended(payment, sale, flow),
+            State::WaitingForCard if !is_up && !payment.stopped => {
+                payment.stopped = true;
+                self.cancel(Watched { payment, state }, flow);
             }
             // The terminal does not wait there with its answer.
-            State::AwaitingSignature | State::AwaitingTill => self.watch_later(flow),
-            _ => self.watch(flow),
+            State::AwaitingSignature | State::AwaitingTill => {
+                self.ask_later(payment.show(), Stage::Watching(Watched { payment, state }), flow);
+            }
+            _ => self.watch(Watched { payment, state }, flow),
         }
     }
 
-    fn ended(&mut self, flow: &mut Flow<'_>) {
-        let Some(sale) = &self.sale else { return self.end_with(code::SYSTEM, flow) };
-        let code = code_of(sale).unwrap_or(code::COMMUNICATION);
+    fn watch(&mut self, watched: Watched, flow: &mut Flow<'_>) {
+        self.ask(watched.payment.show(), Stage::Watching(watched), flow);
+    }
+
+    fn ended(&mut self, payment: Payment, sale: Box<Sale>, flow: &mut Flow<'_>) {
         // A void that the bank declines is given back as a refund; one that nobody knows of stays unknown.
         if let (Command::Reversal(_), Some(Outcome::Declined), Kind::Reversal, Some(earlier)) =
-            (&self.command, sale.outcome, sale.kind, &self.earlier)
+            (&self.command, sale.outcome, sale.kind, &payment.earlier)
         {
             let of = Some(earlier.reference.clone());
             let begin = Begin { of, ..Begin::new(&flow.new_reference(), Kind::Refund, None) };
-            return self.begin_it(begin, flow);
+            return self.begin_it(begin, payment, flow);
         }
-        self.failed = Some(code).filter(|code| *code != code::OK);
-        if self.line_up { self.tell(code, flow) } else { self.stage = Stage::Over }
+        if self.till.is_up {
+            let code = code_of(&sale).unwrap_or(code::COMMUNICATION);
+            self.tell(payment, sale, code, flow);
+        }
+    }
+}
+
+impl Payment {
+    fn show(&self) -> Ask {
+        Ask::Show { reference: self.reference.clone(), wait_s: WATCH_S }
+    }
+}
+
+impl Till {
+    /// Nothing tells it that its command goes on.
+    fn hears_nothing(&self) -> bool {
+        !self.hears || self.owed > 0
+    }
+}
+
+impl Stage {
+    fn is_under_way(&self) -> bool {
+        !matches!(self, Self::Telling(_) | Self::Confirming(_) | Self::Receipt { .. } | Self::Ending | Self::Over)
+    }
+
+    /// The till hears again and again that it goes on.
+    fn keeps_alive(&self) -> bool {
+        matches!(self, Self::Watching(_) | Self::Latest)
+    }
+}
+
+impl Question {
+    /// When it is asked, where it is not open.
+    fn at(&self) -> Option<Duration> {
+        match self {
+            Self::Open { .. } => None,
+            Self::Later { at, .. } => Some(*at),
+        }
     }
 }
 

@@ -254,7 +254,7 @@ impl Session {
     }
 
     fn is_of_job(&self, line: Line) -> bool {
-        self.job.as_ref().is_some_and(|job| job.line == line)
+        self.job.as_ref().is_some_and(|job| job.is_on(line))
     }
 
     fn with_job(&mut self, now: Duration, act: impl FnOnce(&mut Job, &mut Flow<'_>)) -> Vec<Action> {
@@ -266,17 +266,18 @@ impl Session {
             settings: &self.settings,
             registration: self.registration.as_ref(),
             facts: &self.facts,
+            registered: None,
             tickets: &mut self.tickets,
             references: &mut self.references,
             answers_intermediate: &mut self.answers_intermediate,
         };
         act(&mut job, &mut flow);
-        let mut actions = flow.actions;
+        let (mut actions, registered) = (flow.actions, flow.registered);
         let data = |registration: &Registration| Command::Registration(registration.clone()).apdu().data;
         if self.answers_intermediate != answered {
             actions.insert(0, Action::Remember(self.registration.as_ref().map(data)));
         }
-        if let Some(registration) = job.registered.take() {
+        if let Some(registration) = registered {
             // Another registration may be another till's.
             self.answers_intermediate &= self.registration.as_ref() == Some(&registration);
             // Kept before the till hears of it.
@@ -291,7 +292,7 @@ impl Session {
 
     fn commanded(&mut self, line: Line, command: Command, now: Duration) -> Vec<Action> {
         let send = |apdu| vec![Action::Send { line, apdu }];
-        self.job.take_if(|job| job.line == line && job.is_told());
+        self.job.take_if(|job| job.is_on(line) && job.is_told());
         match command {
             Command::LogOff => {
                 // Config byte 86, and no containers, until it registers again.
@@ -332,7 +333,7 @@ impl Session {
 
     /// A line or a block of the till's own: taken at once, and with the last one printed.
     fn print(&mut self, line: Line, command: &Command, now: Duration) -> Vec<Action> {
-        self.job.take_if(|job| job.line == line && job.is_told());
+        self.job.take_if(|job| job.is_on(line) && job.is_told());
         let send = |apdu| vec![Action::Send { line, apdu }];
         if self.job.is_some() {
             return send(Apdu::refused(code::BUSY));

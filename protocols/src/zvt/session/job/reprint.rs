@@ -4,7 +4,7 @@
 use super::super::earlier::number_of;
 use super::super::flow::Flow;
 use super::super::{is_right_where_asked, paper};
-use super::{Frame, Job, Stage};
+use super::{Frame, Job, Slip, Stage, Then};
 use crate::zvt::bmp::{Fields, number};
 use crate::zvt::code;
 use crate::zvt::command::{Command, Password};
@@ -42,7 +42,7 @@ impl Job {
     pub(super) fn repeat(&mut self, fields: &Fields, flow: &mut Flow<'_>) {
         let named = |tag| fields.tlv(&[tag]).map(|bcd| number(bcd).and_then(|number| u16::try_from(number).ok()));
         let (from, to) = match (named(0x1F02), named(0x1F03)) {
-            (None, None) => return self.ask(Ask::Latest, Stage::Watching, flow),
+            (None, None) => return self.ask(Ask::Latest, Stage::Latest, flow),
             (Some(Some(from)), None) => (from, from),
             (Some(Some(from)), Some(Some(to))) => (from, to),
             _ => return self.end_with(code::NOT_POSSIBLE, flow),
@@ -62,54 +62,53 @@ impl Job {
         let next = number_of(from, newest);
         // What is above the newest one has not been given yet.
         let last = (next + u64::from(to - from)).min(newest);
-        self.range = Some(Range { next, last, found: false, is_one: from == to });
-        if next == 0 { self.end_with(code::PROCESSING, flow) } else { self.next_receipt(flow) }
+        let range = Range { next, last, found: false, is_one: from == to };
+        if next == 0 { self.end_with(code::PROCESSING, flow) } else { self.next_receipt(range, flow) }
     }
 
-    pub(super) fn next_receipt(&mut self, flow: &mut Flow<'_>) {
-        match &mut self.range {
-            Some(range) if range.next <= range.last => {
-                let number = range.next;
-                range.next += 1;
-                self.ask(Ask::Number(number), Stage::Again(number), flow);
-            }
-            Some(Range { found: false, .. }) => self.end_with(code::PROCESSING, flow),
-            _ => self.end(flow),
+    pub(super) fn next_receipt(&mut self, mut range: Range, flow: &mut Flow<'_>) {
+        let number = range.next;
+        if number <= range.last {
+            range.next += 1;
+            return self.ask(Ask::Number(number), Stage::Again { number, range }, flow);
         }
+        if range.found { self.end(flow) } else { self.end_with(code::PROCESSING, flow) }
     }
 
     /// One of them, where the number is this till's.
-    pub(super) fn again(&mut self, number: u64, said: Said, flow: &mut Flow<'_>) {
+    pub(super) fn again(&mut self, number: u64, mut range: Range, said: Said, flow: &mut Flow<'_>) {
         // Of one that is named the till hears how it stands, whatever that is.
-        let truth =
-            matches!(self.command, Command::RepeatReceipt(_)) && self.range.as_ref().is_some_and(|it| it.is_one);
+        let truth = matches!(self.command, Command::RepeatReceipt(_)) && range.is_one;
         let of_it = |sale: &Sale| sale.number == number && (truth || sale.state == State::Ended);
         let sale = match said {
             Said::Sales { sales, .. } => sales.into_iter().find(of_it),
             _ => None,
         };
-        let Some(sale) = sale else { return self.next_receipt(flow) };
-        self.range.iter_mut().for_each(|range| range.found = true);
+        let Some(sale) = sale else { return self.next_receipt(range, flow) };
+        range.found = true;
         if truth {
-            return self.repeated(sale, flow);
+            self.repeated(&sale, flow);
+        } else if flow.prints_payments() {
+            self.print_again(Slip { reference: sale.reference, copy: Copy::Merchant, then: Then::Next(range) }, flow);
+        } else if flow.sends_receipts() {
+            self.ask_receipts(&sale, Then::Next(range), flow);
+        } else {
+            self.next_receipt(range, flow);
         }
-        self.sale = Some(sale);
-        if flow.prints_payments() {
-            return self.print_again(Copy::Merchant, flow);
-        }
-        if flow.sends_receipts() { self.ask_receipt(Copy::Merchant, flow) } else { self.next_receipt(flow) }
     }
 
-    pub(super) fn print_again(&mut self, copy: Copy, flow: &mut Flow<'_>) {
-        let reference = self.sale.as_ref().map(|sale| sale.reference.clone()).unwrap_or_default();
-        self.ask(Ask::PrintAgain { reference, copy }, Stage::PrintAgain(copy), flow);
+    pub(super) fn print_again(&mut self, slip: Slip, flow: &mut Flow<'_>) {
+        let ask = Ask::PrintAgain { reference: slip.reference.clone(), copy: slip.copy };
+        self.ask(ask, Stage::PrintAgain(slip), flow);
     }
 
     /// The terminal's printer has it, or has not; not again after no answer: it may be on its way to the paper.
-    pub(super) fn printed_again(&mut self, copy: Copy, said: &Said, flow: &mut Flow<'_>) {
+    pub(super) fn printed_again(&mut self, slip: Slip, said: &Said, flow: &mut Flow<'_>) {
         match said {
-            Said::Done if copy == Copy::Merchant => self.print_again(Copy::Customer, flow),
-            Said::Done => self.next_receipt(flow),
+            Said::Done if slip.copy == Copy::Merchant => {
+                self.print_again(Slip { copy: Copy::Customer, ..slip }, flow);
+            }
+            Said::Done => self.go_on(slip.then, flow),
             Said::Refused(_) => self.end_with(code::PRINTER, flow),
             _ => self.end_with(code::COMMUNICATION, flow),
         }
@@ -123,7 +122,7 @@ impl Job {
             flow.ask(Ask::Print(lines));
         } else if flow.sends_administration() {
             let lines = paper::of_terminal(status, paper::width(flow));
-            self.frames.extend(paper::of_administration(&lines, flow).into_iter().map(Frame::Print));
+            self.till.frames.extend(paper::of_administration(&lines, flow).into_iter().map(Frame::Print));
         }
     }
 }

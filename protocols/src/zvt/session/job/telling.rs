@@ -5,7 +5,10 @@ use std::collections::VecDeque;
 use super::super::flow::Flow;
 use super::super::outcome::{self, code_of, decimal};
 use super::super::{paper, period};
-use super::{ASK_AGAIN, Frame, Job, LATER, NO_ANSWER, PAUSE, Stage, T3, TRIES, fields_of};
+use super::{
+    ASK_AGAIN, Confirming, Frame, Job, LATER, NO_ANSWER, Payment, Slip, Stage, T3, TRIES, Then, Till, Told, Tries,
+};
+use super::{Watched, fields_of};
 use crate::zvt::answer::{self, Reply, Wording};
 use crate::zvt::apdu::Apdu;
 use crate::zvt::bmp::Fields;
@@ -13,8 +16,9 @@ use crate::zvt::code;
 use crate::zvt::command::Command;
 use pos_till_api::{Ask, Close, Copy, OnSilence, Said, Sale, State, Taken};
 
-impl Job {
-    pub(super) fn say_step(&mut self, sale: &Sale, flow: &mut Flow<'_>) {
+impl Till {
+    /// `text` is what the till reads with it.
+    pub(super) fn say_step(&mut self, sale: &Sale, text: Option<&str>, flow: &mut Flow<'_>) {
         use code::intermediate::{CASHIER, HOST, INSERT_CARD, PIN_PAD, REMOVE_CARD, STILL_WAIT, WAIT, WRONG_PIN};
         let status = match (sale.state, sale.step.as_deref().unwrap_or_default()) {
             (_, "pin-entry") => PIN_PAD,
@@ -28,32 +32,24 @@ impl Job {
         };
         let under_way = matches!(sale.state, State::WaitingForCard | State::InProgress | State::AwaitingSignature);
         if under_way && self.last_status != Some(status) {
-            self.say_intermediate(status, flow);
+            self.say_intermediate(status, text, flow);
         }
     }
 
-    pub(super) fn say_intermediate(&mut self, status: u8, flow: &mut Flow<'_>) {
+    pub(super) fn say_intermediate(&mut self, status: u8, text: Option<&str>, flow: &mut Flow<'_>) {
         self.last_status = Some(status);
-        if !flow.hears_intermediate() || !self.line_up {
+        if !flow.hears_intermediate() || !self.is_up {
             return;
         }
-        let text = self.sale.as_ref().filter(|_| flow.has_tlv()).map(|sale| sale.text.clone());
-        let text = text.as_deref().map(|text| (text, flow.charset()));
+        let text = text.filter(|_| flow.has_tlv()).map(|text| (text, flow.charset()));
         let apdu = answer::intermediate(status, Wording { minutes: None, text });
         // One that still waits for its turn is out of date.
         self.frames.retain(|frame| !matches!(frame, Frame::Intermediate(_)));
         self.push(Frame::Intermediate(apdu), flow);
     }
 
-    pub(super) fn tell(&mut self, result: u8, flow: &mut Flow<'_>) {
-        let Some(sale) = &self.sale else { return self.end_with(code::SYSTEM, flow) };
-        let echoes = fields_of(&self.command).is_some_and(|fields| fields.get(0x49).is_some());
-        let mut fields = outcome::fields(sale, result, flow, echoes);
-        if let Some(earlier) = &self.earlier {
-            fields.set_number(0x37, earlier.number % 1_000_000);
-        }
-        self.stage = Stage::Telling;
-        self.push(Frame::Status(answer::status(&fields, flow.settings.order)), flow);
+    fn push_status(&mut self, fields: &Fields, flow: &mut Flow<'_>) {
+        self.push(Frame::Status(answer::status(fields, flow.settings.order), Tries::default()), flow);
     }
 
     pub(super) fn push(&mut self, frame: Frame, flow: &mut Flow<'_>) {
@@ -74,7 +70,7 @@ impl Job {
             if matches!(frame, Frame::Intermediate(_)) {
                 self.waits_since = flow.now;
             }
-            let (Frame::Intermediate(apdu) | Frame::Status(apdu) | Frame::Print(apdu) | Frame::Last(apdu)) = &frame;
+            let (Frame::Intermediate(apdu) | Frame::Status(apdu, _) | Frame::Print(apdu) | Frame::Last(apdu)) = &frame;
             flow.send(self.line, apdu.clone());
             self.last_frame = flow.now;
             self.unanswered = Some((frame, flow.now + T3));
@@ -94,170 +90,200 @@ impl Job {
         }
     }
 
+    /// `04 0F` goes out once more, before anything else.
+    fn repeat(&mut self, apdu: Apdu, tries: Tries, flow: &mut Flow<'_>) {
+        self.frames.push_front(Frame::Status(apdu, tries));
+        self.send_next(flow);
+    }
+
+    /// What the till cannot print is no reason to undo what it has taken.
+    fn print_no_more(&mut self, flow: &mut Flow<'_>) {
+        self.frames.retain(|frame| !matches!(frame, Frame::Print(_)));
+        self.send_next(flow);
+    }
+}
+
+impl Job {
+    pub(super) fn tell(&mut self, payment: Payment, sale: Box<Sale>, result: u8, flow: &mut Flow<'_>) {
+        let echoes = fields_of(&self.command).is_some_and(|fields| fields.get(0x49).is_some());
+        let mut fields = outcome::fields(&sale, result, flow, echoes);
+        if let Some(earlier) = &payment.earlier {
+            fields.set_number(0x37, earlier.number % 1_000_000);
+        }
+        let Payment { reference, confirm, .. } = payment;
+        self.stage = Stage::Telling(Told { reference, confirm, sale, result });
+        self.till.push_status(&fields, flow);
+    }
+
     /// The till has answered a frame.
     pub(in crate::zvt::session) fn replied(&mut self, reply: &Reply, flow: &mut Flow<'_>) {
-        let Some((frame, _)) = self.unanswered.take() else { return self.answered_late(flow) };
+        let Some((frame, _)) = self.till.unanswered.take() else { return self.till.answered_late(flow) };
         match (frame, reply) {
             (Frame::Intermediate(_), _) => {
                 *flow.answers_intermediate = true;
-                self.send_next(flow);
+                self.till.send_next(flow);
             }
-            // Sums, or an outcome that is told once more: nothing hangs on the till's word.
-            (Frame::Status(_), Reply::Ok | Reply::Part(_) | Reply::Refused(_)) if self.stage != Stage::Telling => {
-                self.send_next(flow);
-            }
-            // It may be the owed one: the next one decides. `84 9C` may be too, and asks for the same; only `84 9D` has
-            // an amount.
-            (Frame::Status(apdu), Reply::Ok | Reply::Refused(_)) if self.owes_answer(flow) => {
-                self.owed -= 1;
-                self.frames.push_front(Frame::Status(apdu));
-                self.send_next(flow);
-            }
-            (Frame::Status(_), Reply::Ok) => self.acknowledged(Taken::All, flow),
-            (Frame::Status(apdu), Reply::Later) => {
+            (Frame::Status(apdu, mut tries), Reply::Later) => {
                 let most = fields_of(&self.command).and_then(|fields| fields.byte(0x02)).unwrap_or(LATER).min(LATER);
-                self.laters += 1;
-                if self.laters > most {
+                tries.later += 1;
+                if tries.later > most {
                     return self.not_acknowledged(flow);
                 }
                 // Sent again when this runs out.
-                self.unanswered = Some((Frame::Status(apdu), flow.now + ASK_AGAIN));
+                self.till.unanswered = Some((Frame::Status(apdu, tries), flow.now + ASK_AGAIN));
             }
-            (Frame::Status(_), Reply::Part(amount)) => {
+            // It may be the owed one: the next one decides. `84 9C` may be too, and asks for the same; only `84 9D` has
+            // an amount.
+            (Frame::Status(apdu, tries), Reply::Ok | Reply::Refused(_))
+                if matches!(self.stage, Stage::Telling(_)) && self.till.owes_answer(flow) =>
+            {
+                self.till.owed -= 1;
+                self.till.repeat(apdu, tries, flow);
+            }
+            (Frame::Status(..), Reply::Ok) => self.acknowledged(Taken::All, flow),
+            (Frame::Status(..), Reply::Part(amount)) => {
                 let amount = decimal(*amount, flow.facts.decimals);
                 self.acknowledged(Taken::Part { amount }, flow);
             }
-            (Frame::Status(_), Reply::Refused(_)) => self.acknowledged(Taken::Nothing, flow),
+            (Frame::Status(..), Reply::Refused(_)) => self.acknowledged(Taken::Nothing, flow),
             (Frame::Last(_), _) => self.stage = Stage::Over,
-            // What cannot be printed is no reason to undo what the till has taken.
-            (Frame::Print(_), Reply::Refused(_)) => {
-                self.frames.retain(|frame| !matches!(frame, Frame::Print(_)));
-                self.send_next(flow);
-            }
-            _ => self.send_next(flow),
+            (Frame::Print(_), Reply::Refused(_)) => self.till.print_no_more(flow),
+            _ => self.till.send_next(flow),
         }
     }
 
     /// The till has not answered a frame in time.
     pub(super) fn silence(&mut self, frame: Frame, flow: &mut Flow<'_>) {
         match frame {
-            Frame::Status(apdu) => {
+            Frame::Status(apdu, mut tries) => {
                 // After `84 9C` the till is there: those repeats are counted by it.
-                self.tries += u8::from(self.laters == 0);
-                if self.tries >= TRIES {
+                tries.silent += u8::from(tries.later == 0);
+                if tries.silent >= TRIES {
                     return self.not_acknowledged(flow);
                 }
-                self.frames.push_front(Frame::Status(apdu));
-                self.send_next(flow);
+                self.till.repeat(apdu, tries, flow);
             }
             Frame::Last(_) => self.stage = Stage::Over,
-            Frame::Print(_) => {
-                self.frames.retain(|frame| !matches!(frame, Frame::Print(_)));
-                self.send_next(flow);
-            }
+            Frame::Print(_) => self.till.print_no_more(flow),
             Frame::Intermediate(_) => {
-                self.owed += 1;
-                self.send_next(flow);
+                self.till.owed += 1;
+                self.till.send_next(flow);
             }
         }
     }
 
     /// `04 0F` has arrived, and this much is taken.
-    pub(super) fn acknowledged(&mut self, taken: Taken, flow: &mut Flow<'_>) {
-        if self.sale.as_ref().is_some_and(|sale| sale.state == State::AwaitingTill) {
-            return self.confirm(taken, flow);
+    fn acknowledged(&mut self, taken: Taken, flow: &mut Flow<'_>) {
+        match self.leave() {
+            Stage::Telling(told) if told.sale.state == State::AwaitingTill => self.confirm(told.reference, taken, flow),
+            Stage::Telling(told) => {
+                let failed = Some(told.result).filter(|code| *code != code::OK);
+                self.receipts(&told.sale, failed, flow);
+            }
+            // Sums, or an outcome that is told once more: nothing hangs on the till's word.
+            stage => {
+                self.stage = stage;
+                self.till.send_next(flow);
+            }
         }
-        self.receipts(flow);
+    }
+
+    fn not_acknowledged(&mut self, flow: &mut Flow<'_>) {
+        if let Stage::Telling(told) = self.leave() {
+            self.not_heard(told, flow);
+        }
+    }
+
+    /// No till has acknowledged it. A capture, a void or a refund stands, and `06 20` tells it.
+    pub(super) fn not_heard(&mut self, told: Told, flow: &mut Flow<'_>) {
+        if told.sale.state == State::AwaitingTill {
+            self.confirm_by_silence(told.reference, told.confirm, flow);
+        }
     }
 
     /// Nobody has acknowledged the approval (ZVT PA00P015, 2.2.8 and 4).
-    pub(super) fn not_acknowledged(&mut self, flow: &mut Flow<'_>) {
-        if self.sale.as_ref().is_none_or(|sale| sale.state != State::AwaitingTill) {
-            // A capture, a void or a refund stands, and `06 20` tells it.
-            self.stage = Stage::Over;
-            return;
-        }
-        match self.begin.as_ref().and_then(|begin| begin.confirm) {
-            Some(OnSilence::Keep) => self.confirm(Taken::All, flow),
-            _ => self.confirm(Taken::Nothing, flow),
+    pub(super) fn confirm_by_silence(&mut self, reference: String, confirm: Option<OnSilence>, flow: &mut Flow<'_>) {
+        match confirm {
+            Some(OnSilence::Keep) => self.confirm(reference, Taken::All, flow),
+            _ => self.confirm(reference, Taken::Nothing, flow),
         }
     }
 
-    pub(super) fn confirm(&mut self, taken: Taken, flow: &mut Flow<'_>) {
-        let reference = self.begin.as_ref().map(|begin| begin.reference.clone()).unwrap_or_default();
-        self.taken = Some(taken.clone());
-        self.ask(Ask::Confirm { reference, taken }, Stage::Confirming, flow);
+    fn confirm(&mut self, reference: String, taken: Taken, flow: &mut Flow<'_>) {
+        let confirming = Confirming { taken: taken.clone(), unsettled_since: None };
+        self.ask(Ask::Confirm { reference, taken }, Stage::Confirming(confirming), flow);
     }
 
-    pub(super) fn confirmed(&mut self, said: Said, flow: &mut Flow<'_>) {
-        match said {
+    pub(super) fn confirmed(&mut self, mut confirming: Confirming, said: Said, flow: &mut Flow<'_>) {
+        let takes = confirming.taken != Taken::Nothing;
+        let code = match said {
             // Heard, and not carried out yet: the journal cannot be written, say. It is said again, and until it is
             // recorded the till hears no end.
-            Said::Sale(sale) if self.taken != Some(Taken::Nothing) && code_of(&sale) != Some(code::OK) => {
-                let since = *self.unsettled_since.get_or_insert(flow.now);
-                if flow.now < since + NO_ANSWER
-                    && let Some(taken) = self.taken.clone()
-                {
-                    let ask = Ask::Confirm { reference: sale.reference, taken };
-                    self.again = Some((flow.now + PAUSE, ask));
-                    return;
+            Said::Sale(sale) if takes && code_of(&sale) != Some(code::OK) => {
+                let since = *confirming.unsettled_since.get_or_insert(flow.now);
+                if flow.now < since + NO_ANSWER {
+                    let ask = Ask::Confirm { reference: sale.reference, taken: confirming.taken.clone() };
+                    return self.ask_later(ask, Stage::Confirming(confirming), flow);
                 }
-                self.failed = Some(code::COMMUNICATION);
+                code::COMMUNICATION
             }
-            Said::Sale(sale) => self.sale = Some(*sale),
+            Said::Sale(sale) if takes && self.till.is_up => return self.receipts(&sale, None, flow),
             // Its time was over before: the terminal's own decision stands.
-            _ => self.failed = Some(code::COMMUNICATION),
-        }
-        if self.taken == Some(Taken::Nothing) {
-            self.failed = Some(code::CANCELLED);
-        }
-        if !self.line_up {
-            self.stage = Stage::Over;
-        } else if self.failed.is_some() {
-            self.end(flow);
-        } else {
-            self.receipts(flow);
-        }
+            _ if takes => code::COMMUNICATION,
+            _ => code::CANCELLED,
+        };
+        self.end_with(code, flow);
     }
 
-    pub(super) fn cancelled(&mut self, said: Said, flow: &mut Flow<'_>) {
+    pub(super) fn cancelled(&mut self, watched: Watched, said: Said, flow: &mut Flow<'_>) {
         let (in_time, sale) = match said {
-            Said::Cancelled { in_time, sale } => (in_time, Some(*sale)),
+            Said::Cancelled { in_time, sale } => (in_time, Some(sale)),
             _ => (false, None),
         };
-        if self.aborting && self.line_up && self.unanswered.is_none() {
-            flow.send(self.line, if in_time { Apdu::ok() } else { Apdu::refused(code::NOT_POSSIBLE) });
+        let aborts = std::mem::take(&mut self.till.is_aborting);
+        if aborts && self.till.is_up && self.till.unanswered.is_none() {
+            flow.send(self.till.line, if in_time { Apdu::ok() } else { Apdu::refused(code::NOT_POSSIBLE) });
         }
-        self.aborting = false;
         match sale {
-            Some(sale) => self.watched(sale, flow),
-            None => self.watch(flow),
+            Some(sale) => self.watched(watched.payment, sale, flow),
+            None => self.watch(watched, flow),
         }
     }
 
     // ---- Receipts, and the end
 
-    pub(super) fn receipts(&mut self, flow: &mut Flow<'_>) {
-        let has_one = self.sale.as_ref().is_some_and(|sale| sale.state == State::Ended);
-        if !flow.sends_receipts() || !has_one {
-            return self.end(flow);
+    fn receipts(&mut self, sale: &Sale, failed: Option<u8>, flow: &mut Flow<'_>) {
+        if flow.sends_receipts() && sale.state == State::Ended {
+            self.ask_receipts(sale, Then::End(failed), flow);
+        } else {
+            self.finish(failed, flow);
         }
-        self.ask_receipt(Copy::Merchant, flow);
     }
 
-    pub(super) fn ask_receipt(&mut self, copy: Copy, flow: &mut Flow<'_>) {
-        let reference = self.sale.as_ref().map(|sale| sale.reference.clone()).unwrap_or_default();
-        self.ask(Ask::Receipt { reference, copy, width: None }, Stage::Receipt(copy), flow);
+    pub(super) fn ask_receipts(&mut self, sale: &Sale, then: Then, flow: &mut Flow<'_>) {
+        let slip = Slip { reference: sale.reference.clone(), copy: Copy::Merchant, then };
+        self.ask_receipt(slip, code_of(sale) == Some(code::OK), flow);
     }
 
-    pub(super) fn receipt(&mut self, copy: Copy, said: Said, flow: &mut Flow<'_>) {
+    fn ask_receipt(&mut self, slip: Slip, approved: bool, flow: &mut Flow<'_>) {
+        let ask = Ask::Receipt { reference: slip.reference.clone(), copy: slip.copy, width: None };
+        self.ask(ask, Stage::Receipt { slip, approved }, flow);
+    }
+
+    pub(super) fn receipt(&mut self, slip: Slip, approved: bool, said: Said, flow: &mut Flow<'_>) {
         if let Said::Receipt(receipt) = said {
-            let approved = self.sale.as_ref().is_some_and(|sale| code_of(sale) == Some(code::OK));
-            self.frames.extend(paper::commands(&receipt, approved, flow).into_iter().map(Frame::Print));
+            self.till.frames.extend(paper::commands(&receipt, approved, flow).into_iter().map(Frame::Print));
         }
-        match copy {
-            Copy::Merchant => self.ask_receipt(Copy::Customer, flow),
-            Copy::Customer => self.next_receipt(flow),
+        match slip.copy {
+            Copy::Merchant => self.ask_receipt(Slip { copy: Copy::Customer, ..slip }, approved, flow),
+            Copy::Customer => self.go_on(slip.then, flow),
+        }
+    }
+
+    pub(super) fn go_on(&mut self, then: Then, flow: &mut Flow<'_>) {
+        match then {
+            Then::End(failed) => self.finish(failed, flow),
+            Then::Next(range) => self.next_receipt(range, flow),
         }
     }
 
@@ -272,59 +298,62 @@ impl Job {
             return self.last(answer::abort(code::NO_RESERVATION, &fields), flow);
         }
         let fields = period::fields(close, flow);
-        self.push(Frame::Status(answer::status(&fields, flow.settings.order)), flow);
+        self.till.push_status(&fields, flow);
         if flow.sends_administration() && matches!(self.command, Command::EndOfDay(_)) {
             let lines = period::lines(close, paper::width(flow));
-            self.frames.extend(paper::of_administration(&lines, flow).into_iter().map(Frame::Print));
+            self.till.frames.extend(paper::of_administration(&lines, flow).into_iter().map(Frame::Print));
         }
         self.end(flow);
     }
 
     /// `06 20`: the present truth about the latest transaction.
-    pub(super) fn repeated(&mut self, sale: Sale, flow: &mut Flow<'_>) {
+    pub(super) fn repeated(&mut self, sale: &Sale, flow: &mut Flow<'_>) {
         let fields = match &self.command {
             Command::RepeatReceipt(guarded) => guarded.fields.clone(),
             _ => Fields::default(),
         };
-        let Some(result) = code_of(&sale).filter(|code| *code != code::COMMUNICATION) else {
+        let Some(result) = code_of(sale).filter(|code| *code != code::COMMUNICATION) else {
             // Nobody knows yet, or the till has not said what it takes.
             return self.end_with(code::LINE, flow);
         };
         let service = fields.byte(0x03).unwrap_or(0);
         let prints = service & 0x02 == 0;
-        self.sale = Some(sale);
         if service & 0x01 != 0 || fields.is_empty() {
-            let Some(sale) = &self.sale else { return };
-            let status = outcome::fields(sale, result, flow, true);
-            self.push(Frame::Status(answer::status(&status, flow.settings.order)), flow);
+            self.till.push_status(&outcome::fields(sale, result, flow, true), flow);
         }
+        let then = Then::End(None);
         if prints && flow.prints_payments() {
-            return self.print_again(Copy::Customer, flow);
+            self.print_again(Slip { reference: sale.reference.clone(), copy: Copy::Customer, then }, flow);
+        } else if prints && flow.sends_receipts() {
+            self.ask_receipts(sale, then, flow);
+        } else {
+            self.end(flow);
         }
-        if prints && flow.sends_receipts() { self.ask_receipt(Copy::Merchant, flow) } else { self.end(flow) }
+    }
+
+    pub(super) fn finish(&mut self, failed: Option<u8>, flow: &mut Flow<'_>) {
+        match failed {
+            Some(code) => self.end_with(code, flow),
+            None => self.end(flow),
+        }
     }
 
     pub(super) fn end_with(&mut self, code: u8, flow: &mut Flow<'_>) {
-        self.failed = Some(code);
-        self.end(flow);
+        self.last(answer::abort(code, &Fields::default()), flow);
     }
 
     pub(super) fn end(&mut self, flow: &mut Flow<'_>) {
-        let apdu = match self.failed {
-            Some(code) => answer::abort(code, &Fields::default()),
-            None => answer::completion(&Fields::default()),
-        };
-        self.last(apdu, flow);
+        self.last(answer::completion(&Fields::default()), flow);
     }
 
     pub(super) fn last(&mut self, apdu: Apdu, flow: &mut Flow<'_>) {
-        if std::mem::take(&mut self.aborting) && self.line_up {
-            flow.send(self.line, Apdu::refused(code::NOT_POSSIBLE));
+        if std::mem::take(&mut self.till.is_aborting) && self.till.is_up {
+            flow.send(self.till.line, Apdu::refused(code::NOT_POSSIBLE));
         }
-        (self.ticket, self.again) = (None, None);
-        self.stage = if self.line_up { Stage::Ending } else { Stage::Over };
-        if self.line_up {
-            self.push(Frame::Last(apdu), flow);
+        self.question = None;
+        self.stage = if self.till.is_up { Stage::Ending } else { Stage::Over };
+        if self.till.is_up {
+            self.till.push(Frame::Last(apdu), flow);
         }
     }
 }

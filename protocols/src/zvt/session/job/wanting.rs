@@ -5,7 +5,7 @@ use super::super::earlier::{Next, Search, Wanted};
 use super::super::flow::Flow;
 use super::super::outcome::{self, code_of, decimal, minor};
 use super::super::{Action, is_allowed, wants_container, wants_version, wishes};
-use super::{Job, Stage, WATCH_S, fields_of, state_of};
+use super::{Earlier, Job, Payment, Question, Stage, Undoing, WATCH_S, fields_of, state_of};
 use crate::zvt::answer;
 use crate::zvt::apdu::{Apdu, Control};
 use crate::zvt::bmp::Fields;
@@ -80,8 +80,7 @@ impl Job {
         if registration.currency.is_some() && currency.is_some() && registration.currency != currency {
             let mut data = vec![code::WRONG_CURRENCY];
             data.extend(currency.iter().flatten());
-            flow.send(self.line, Apdu::new(Control(0x84, 0x1E), data));
-            self.stage = Stage::Over;
+            flow.send(self.till.line, Apdu::new(Control(0x84, 0x1E), data));
             return;
         }
         let mut fields = Fields::default();
@@ -93,8 +92,8 @@ impl Job {
         if let Some(charset) = registration.charset() {
             fields.set_tlv(0x14, &[charset.tag14()]);
         }
-        flow.send(self.line, Apdu::ok());
-        self.registered = Some(registration);
+        flow.send(self.till.line, Apdu::ok());
+        flow.registered = Some(registration);
         self.last(answer::completion(&fields), flow);
     }
 
@@ -158,28 +157,26 @@ impl Job {
     }
 
     fn undo(&mut self, of: String, kind: Kind, flow: &mut Flow<'_>) {
-        let begin = Begin { of: Some(of), ..Begin::new(&flow.new_reference(), kind, None) };
-        self.begin = Some(begin.clone());
-        self.ask(Ask::Begin(Box::new(begin)), Stage::Undoing, flow);
+        let begin = Begin { of: Some(of.clone()), ..Begin::new(&flow.new_reference(), kind, None) };
+        self.ask(Ask::Begin(Box::new(begin)), Stage::Undoing(Undoing { of, kind }), flow);
     }
 
-    pub(super) fn undoing(&mut self, sale: &Sale, flow: &mut Flow<'_>) {
-        if sale.state != State::Ended && code_of(sale).is_none() {
-            return self.ask(Ask::Show { reference: sale.reference.clone(), wait_s: WATCH_S }, Stage::Undoing, flow);
-        }
-        let undone = self.begin.take();
-        match (code_of(sale), undone.and_then(|begin| Some((begin.of?, begin.kind)))) {
+    pub(super) fn undoing(&mut self, undoing: Undoing, sale: &Sale, flow: &mut Flow<'_>) {
+        match code_of(sale) {
+            None if sale.state != State::Ended => {
+                let ask = Ask::Show { reference: sale.reference.clone(), wait_s: WATCH_S };
+                self.ask(ask, Stage::Undoing(undoing), flow);
+            }
             // What the bank does not take back is given back, as after `06 30`.
-            (Some(code::DECLINED), Some((of, Kind::Reversal))) => self.undo(of, Kind::Refund, flow),
+            Some(code::DECLINED) if undoing.kind == Kind::Reversal => self.undo(undoing.of, Kind::Refund, flow),
             // It stands: with the next payment the customer would have paid twice.
-            (Some(code), _) if !matches!(code, code::OK | code::COMMUNICATION) => self.end_with(code::PROCESSING, flow),
+            Some(code) if !matches!(code, code::OK | code::COMMUNICATION) => self.end_with(code::PROCESSING, flow),
             _ => self.find_or_begin(flow),
         }
     }
 
     pub(super) fn find_or_begin(&mut self, flow: &mut Flow<'_>) {
-        if !self.line_up {
-            self.stage = Stage::Over;
+        if !self.till.is_up {
             return;
         }
         let Some(fields) = fields_of(&self.command).cloned() else { return self.end_with(code::SYSTEM, flow) };
@@ -198,7 +195,7 @@ impl Job {
             (Some(ReceiptNumber::Is(number)), wanted) => {
                 let must_equal = amount.filter(|_| wanted == Wanted::Payment);
                 let (search, ticket) = Search::begin(wanted, number, must_equal, flow);
-                (self.search, self.ticket, self.stage) = (Some(search), Some(ticket), Stage::Finding);
+                self.search(search, ticket);
             }
             (Some(ReceiptNumber::Any), Wanted::Reservation) => self.ask(Ask::OpenPeriod, Stage::Period, flow),
             (_, Wanted::Reservation) => self.end_with(code::NO_RESERVATION, flow),
@@ -206,18 +203,22 @@ impl Job {
         }
     }
 
-    pub(super) fn finding(&mut self, said: Said, flow: &mut Flow<'_>) {
-        let Some(mut search) = self.search.take() else { return self.end_with(code::SYSTEM, flow) };
+    /// A question of a search is asked once.
+    fn search(&mut self, search: Search, ticket: u64) {
+        (self.stage, self.question) = (Stage::Finding(search), Some(Question::Open { ticket, ask: None }));
+    }
+
+    pub(super) fn finding(&mut self, mut search: Search, said: Said, flow: &mut Flow<'_>) {
         match search.said(said, flow) {
-            Next::Asks(ticket) => (self.search, self.ticket) = (Some(search), Some(ticket)),
-            Next::Found(sale) => self.follow(*sale, flow),
+            Next::Asks(ticket) => self.search(search, ticket),
+            Next::Found(sale) => self.follow(&sale, flow),
             Next::Nothing(code) => self.end_with(code, flow),
         }
     }
 
     /// What follows an earlier transaction.
-    pub(super) fn follow(&mut self, earlier: Sale, flow: &mut Flow<'_>) {
-        if !fields_of(&self.command).is_some_and(|fields| wishes::agree(fields, &earlier)) {
+    pub(super) fn follow(&mut self, earlier: &Sale, flow: &mut Flow<'_>) {
+        if !fields_of(&self.command).is_some_and(|fields| wishes::agree(fields, earlier)) {
             let void = matches!(self.command, Command::Reversal(_));
             return self.end_with(if void { code::NO_REVERSAL } else { code::NO_RESERVATION }, flow);
         }
@@ -249,8 +250,8 @@ impl Job {
         if kind == Kind::Capture {
             begin.parameters.insert("sequence".to_owned(), "FINAL".to_owned());
         }
-        self.earlier = Some(earlier);
-        self.begin_it(begin, flow);
+        let earlier = Some(Earlier { reference: earlier.reference.clone(), number: earlier.number });
+        self.begin_it(begin, Payment { earlier, ..Payment::default() }, flow);
     }
 
     pub(super) fn begin_payment(&mut self, fields: &Fields, amount: Option<u64>, flow: &mut Flow<'_>) {
@@ -267,12 +268,13 @@ impl Job {
             let says_no = |value: &[u8]| !value.is_empty() && value.iter().all(|byte| *byte == 0);
             begin.accept_partial = fields.tlv(&[0x1F70]).is_some_and(|value| !says_no(value));
         }
-        self.begin_it(begin, flow);
+        self.begin_it(begin, Payment::default(), flow);
     }
 
-    pub(super) fn begin_it(&mut self, mut begin: Begin, flow: &mut Flow<'_>) {
+    /// Begins it; `known` is what its payment has beside the reference.
+    pub(super) fn begin_it(&mut self, mut begin: Begin, known: Payment, flow: &mut Flow<'_>) {
         begin.till_prints = !flow.prints_payments();
-        self.begin = Some(begin.clone());
-        self.ask(Ask::Begin(Box::new(begin)), Stage::Beginning, flow);
+        let payment = Payment { reference: begin.reference.clone(), confirm: begin.confirm, ..known };
+        self.ask(Ask::Begin(Box::new(begin)), Stage::Beginning(payment), flow);
     }
 }
