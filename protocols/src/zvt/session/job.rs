@@ -15,9 +15,9 @@
 
 mod reprint;
 mod telling;
+mod till;
 mod wanting;
 
-use std::collections::VecDeque;
 use std::time::Duration;
 
 use super::Line;
@@ -30,6 +30,7 @@ use crate::zvt::code;
 use crate::zvt::command::Command;
 use pos_till_api::{Ask, Begin, Copy, Kind, OnSilence, Outcome, PrintLine, Said, Sale, State, Status, Taken};
 use reprint::Range;
+use till::{Frame, Till};
 
 /// T3: an APDU is answered within it.
 const T3: Duration = Duration::from_secs(5);
@@ -154,23 +155,6 @@ enum Then {
     Next(Range),
 }
 
-/// A frame that waits for its turn.
-#[derive(Clone, Debug)]
-enum Frame {
-    Intermediate(Apdu),
-    /// `04 0F`, whose answer decides.
-    Status(Apdu, Tries),
-    Print(Apdu),
-    Last(Apdu),
-}
-
-/// How often a frame was sent without an answer, and how often the till said later.
-#[derive(Clone, Copy, Debug, Default)]
-struct Tries {
-    silent: u8,
-    later: u8,
-}
-
 /// A question to the terminal.
 #[derive(Debug)]
 enum Question {
@@ -178,27 +162,6 @@ enum Question {
     Open { ticket: u64, ask: Option<Ask> },
     /// It is asked then.
     Later { at: Duration, ask: Ask },
-}
-
-/// The till of a command, whatever stage that is in.
-#[derive(Debug, Default)]
-struct Till {
-    line: Line,
-    is_up: bool,
-    /// Since when the till waits: from its command on, or from the last intermediate status, which gives it all its
-    /// patience again.
-    waits_since: Duration,
-    /// The till hears intermediate statuses.
-    hears: bool,
-    /// Intermediate statuses that it has not answered within T3.
-    owed: u32,
-    /// Its `06 B0` is not answered yet.
-    is_aborting: bool,
-    frames: VecDeque<Frame>,
-    /// What was sent and is not answered, and until when that is waited for.
-    unanswered: Option<(Frame, Duration)>,
-    last_frame: Duration,
-    last_status: Option<u8>,
 }
 
 /// A command that is being carried out.
@@ -214,7 +177,7 @@ pub(super) struct Job {
 
 impl Job {
     pub(super) fn new(line: Line, command: Command, now: Duration) -> Self {
-        let till = Till { line, is_up: true, waits_since: now, last_frame: now, ..Till::default() };
+        let till = Till::new(line, now);
         Self { command, till, stage: Stage::Status, question: None, silent_since: None }
     }
 
@@ -500,13 +463,6 @@ impl Job {
 impl Payment {
     fn show(&self) -> Ask {
         Ask::Show { reference: self.reference.clone(), wait_s: WATCH_S }
-    }
-}
-
-impl Till {
-    /// Nothing tells it that its command goes on.
-    fn hears_nothing(&self) -> bool {
-        !self.hears || self.owed > 0
     }
 }
 

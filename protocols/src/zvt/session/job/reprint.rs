@@ -4,7 +4,8 @@
 use super::super::earlier::number_of;
 use super::super::flow::Flow;
 use super::super::{is_right_where_asked, paper};
-use super::{Frame, Job, Slip, Stage, Then};
+use super::till::Frame;
+use super::{Job, Slip, Stage, Then};
 use crate::zvt::bmp::{Fields, number};
 use crate::zvt::code;
 use crate::zvt::command::{Command, Password};

@@ -1,107 +1,18 @@
 //! What the till is told, frame by frame, and what its answers mean: `04 FF`, `04 0F`, receipts, and the end.
 
-use std::collections::VecDeque;
-
 use super::super::flow::Flow;
 use super::super::outcome::{self, code_of, decimal};
 use super::super::{paper, period};
+use super::till::Frame;
 use super::{
-    ASK_AGAIN, Confirming, Frame, Job, LATER, NO_ANSWER, Payment, Slip, Stage, T3, TRIES, Then, Till, Told, Tries,
+    ASK_AGAIN, Confirming, Job, LATER, NO_ANSWER, Payment, Slip, Stage, TRIES, Then, Told, Watched, fields_of,
 };
-use super::{Watched, fields_of};
-use crate::zvt::answer::{self, Reply, Wording};
+use crate::zvt::answer::{self, Reply};
 use crate::zvt::apdu::Apdu;
 use crate::zvt::bmp::Fields;
 use crate::zvt::code;
 use crate::zvt::command::Command;
 use pos_till_api::{Ask, Close, Copy, OnSilence, Said, Sale, State, Taken};
-
-impl Till {
-    /// `text` is what the till reads with it.
-    pub(super) fn say_step(&mut self, sale: &Sale, text: Option<&str>, flow: &mut Flow<'_>) {
-        use code::intermediate::{CASHIER, HOST, INSERT_CARD, PIN_PAD, REMOVE_CARD, STILL_WAIT, WAIT, WRONG_PIN};
-        let status = match (sale.state, sale.step.as_deref().unwrap_or_default()) {
-            (_, "pin-entry") => PIN_PAD,
-            (_, "pin-wrong") => WRONG_PIN,
-            (_, "remove-card") => REMOVE_CARD,
-            (_, "reading-card" | "choosing-application" | "pin-done") => WAIT,
-            (State::WaitingForCard, _) => INSERT_CARD,
-            (State::InProgress, _) => HOST,
-            (State::AwaitingSignature, _) => CASHIER,
-            _ => STILL_WAIT,
-        };
-        let under_way = matches!(sale.state, State::WaitingForCard | State::InProgress | State::AwaitingSignature);
-        if under_way && self.last_status != Some(status) {
-            self.say_intermediate(status, text, flow);
-        }
-    }
-
-    pub(super) fn say_intermediate(&mut self, status: u8, text: Option<&str>, flow: &mut Flow<'_>) {
-        self.last_status = Some(status);
-        if !flow.hears_intermediate() || !self.is_up {
-            return;
-        }
-        let text = text.filter(|_| flow.has_tlv()).map(|text| (text, flow.charset()));
-        let apdu = answer::intermediate(status, Wording { minutes: None, text });
-        // One that still waits for its turn is out of date.
-        self.frames.retain(|frame| !matches!(frame, Frame::Intermediate(_)));
-        self.push(Frame::Intermediate(apdu), flow);
-    }
-
-    fn push_status(&mut self, fields: &Fields, flow: &mut Flow<'_>) {
-        self.push(Frame::Status(answer::status(fields, flow.settings.order), Tries::default()), flow);
-    }
-
-    pub(super) fn push(&mut self, frame: Frame, flow: &mut Flow<'_>) {
-        self.frames.push_back(frame);
-        self.send_next(flow);
-    }
-
-    pub(super) fn send_next(&mut self, flow: &mut Flow<'_>) {
-        if self.unanswered.is_some() {
-            return;
-        }
-        let owes = self.owes_answer(flow);
-        let next = |frames: &mut VecDeque<Frame>| {
-            // A status that is out of date helps nobody, and its answer could not be told from the owed one.
-            std::iter::from_fn(|| frames.pop_front()).find(|frame| !(owes && matches!(frame, Frame::Intermediate(_))))
-        };
-        if let Some(frame) = next(&mut self.frames) {
-            if matches!(frame, Frame::Intermediate(_)) {
-                self.waits_since = flow.now;
-            }
-            let (Frame::Intermediate(apdu) | Frame::Status(apdu, _) | Frame::Print(apdu) | Frame::Last(apdu)) = &frame;
-            flow.send(self.line, apdu.clone());
-            self.last_frame = flow.now;
-            self.unanswered = Some((frame, flow.now + T3));
-        }
-    }
-
-    /// Whether the next answer may belong to an earlier `04 FF`.
-    fn owes_answer(&self, flow: &Flow<'_>) -> bool {
-        self.owed > 0 && *flow.answers_intermediate
-    }
-
-    /// An answer that nothing waits for is an owed one.
-    fn answered_late(&mut self, flow: &mut Flow<'_>) {
-        if self.owed > 0 {
-            *flow.answers_intermediate = true;
-            self.owed -= 1;
-        }
-    }
-
-    /// `04 0F` goes out once more, before anything else.
-    fn repeat(&mut self, apdu: Apdu, tries: Tries, flow: &mut Flow<'_>) {
-        self.frames.push_front(Frame::Status(apdu, tries));
-        self.send_next(flow);
-    }
-
-    /// What the till cannot print is no reason to undo what it has taken.
-    fn print_no_more(&mut self, flow: &mut Flow<'_>) {
-        self.frames.retain(|frame| !matches!(frame, Frame::Print(_)));
-        self.send_next(flow);
-    }
-}
 
 impl Job {
     pub(super) fn tell(&mut self, payment: Payment, sale: Box<Sale>, result: u8, flow: &mut Flow<'_>) {

@@ -1,0 +1,146 @@
+//! The till of a command, whatever stage that is in: one frame at a time goes out to it, and its answers are counted.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use super::super::Line;
+use super::super::flow::Flow;
+use super::T3;
+use crate::zvt::answer::{self, Wording};
+use crate::zvt::apdu::Apdu;
+use crate::zvt::bmp::Fields;
+use crate::zvt::code;
+use pos_till_api::{Sale, State};
+
+/// A frame that waits for its turn.
+#[derive(Clone, Debug)]
+pub(super) enum Frame {
+    Intermediate(Apdu),
+    /// `04 0F`, whose answer decides.
+    Status(Apdu, Tries),
+    Print(Apdu),
+    Last(Apdu),
+}
+
+/// How often a frame was sent without an answer, and how often the till said later.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Tries {
+    pub(super) silent: u8,
+    pub(super) later: u8,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Till {
+    pub(super) line: Line,
+    pub(super) is_up: bool,
+    /// Since when the till waits: from its command on, or from the last intermediate status, which gives it all its
+    /// patience again.
+    pub(super) waits_since: Duration,
+    /// The till hears intermediate statuses.
+    pub(super) hears: bool,
+    /// Intermediate statuses that it has not answered within T3.
+    pub(super) owed: u32,
+    /// Its `06 B0` is not answered yet.
+    pub(super) is_aborting: bool,
+    pub(super) frames: VecDeque<Frame>,
+    /// What was sent and is not answered, and until when that is waited for.
+    pub(super) unanswered: Option<(Frame, Duration)>,
+    pub(super) last_frame: Duration,
+    pub(super) last_status: Option<u8>,
+}
+
+impl Till {
+    pub(super) fn new(line: Line, now: Duration) -> Self {
+        Self { line, is_up: true, waits_since: now, last_frame: now, ..Self::default() }
+    }
+
+    /// Nothing tells it that its command goes on.
+    pub(super) fn hears_nothing(&self) -> bool {
+        !self.hears || self.owed > 0
+    }
+
+    /// `text` is what the till reads with it.
+    pub(super) fn say_step(&mut self, sale: &Sale, text: Option<&str>, flow: &mut Flow<'_>) {
+        use code::intermediate::{CASHIER, HOST, INSERT_CARD, PIN_PAD, REMOVE_CARD, STILL_WAIT, WAIT, WRONG_PIN};
+        let status = match (sale.state, sale.step.as_deref().unwrap_or_default()) {
+            (_, "pin-entry") => PIN_PAD,
+            (_, "pin-wrong") => WRONG_PIN,
+            (_, "remove-card") => REMOVE_CARD,
+            (_, "reading-card" | "choosing-application" | "pin-done") => WAIT,
+            (State::WaitingForCard, _) => INSERT_CARD,
+            (State::InProgress, _) => HOST,
+            (State::AwaitingSignature, _) => CASHIER,
+            _ => STILL_WAIT,
+        };
+        let under_way = matches!(sale.state, State::WaitingForCard | State::InProgress | State::AwaitingSignature);
+        if under_way && self.last_status != Some(status) {
+            self.say_intermediate(status, text, flow);
+        }
+    }
+
+    pub(super) fn say_intermediate(&mut self, status: u8, text: Option<&str>, flow: &mut Flow<'_>) {
+        self.last_status = Some(status);
+        if !flow.hears_intermediate() || !self.is_up {
+            return;
+        }
+        let text = text.filter(|_| flow.has_tlv()).map(|text| (text, flow.charset()));
+        let apdu = answer::intermediate(status, Wording { minutes: None, text });
+        // One that still waits for its turn is out of date.
+        self.frames.retain(|frame| !matches!(frame, Frame::Intermediate(_)));
+        self.push(Frame::Intermediate(apdu), flow);
+    }
+
+    pub(super) fn push_status(&mut self, fields: &Fields, flow: &mut Flow<'_>) {
+        self.push(Frame::Status(answer::status(fields, flow.settings.order), Tries::default()), flow);
+    }
+
+    pub(super) fn push(&mut self, frame: Frame, flow: &mut Flow<'_>) {
+        self.frames.push_back(frame);
+        self.send_next(flow);
+    }
+
+    pub(super) fn send_next(&mut self, flow: &mut Flow<'_>) {
+        if self.unanswered.is_some() {
+            return;
+        }
+        let owes = self.owes_answer(flow);
+        let next = |frames: &mut VecDeque<Frame>| {
+            // A status that is out of date helps nobody, and its answer could not be told from the owed one.
+            std::iter::from_fn(|| frames.pop_front()).find(|frame| !(owes && matches!(frame, Frame::Intermediate(_))))
+        };
+        if let Some(frame) = next(&mut self.frames) {
+            if matches!(frame, Frame::Intermediate(_)) {
+                self.waits_since = flow.now;
+            }
+            let (Frame::Intermediate(apdu) | Frame::Status(apdu, _) | Frame::Print(apdu) | Frame::Last(apdu)) = &frame;
+            flow.send(self.line, apdu.clone());
+            self.last_frame = flow.now;
+            self.unanswered = Some((frame, flow.now + T3));
+        }
+    }
+
+    /// Whether the next answer may belong to an earlier `04 FF`.
+    pub(super) fn owes_answer(&self, flow: &Flow<'_>) -> bool {
+        self.owed > 0 && *flow.answers_intermediate
+    }
+
+    /// An answer that nothing waits for is an owed one.
+    pub(super) fn answered_late(&mut self, flow: &mut Flow<'_>) {
+        if self.owed > 0 {
+            *flow.answers_intermediate = true;
+            self.owed -= 1;
+        }
+    }
+
+    /// `04 0F` goes out once more, before anything else.
+    pub(super) fn repeat(&mut self, apdu: Apdu, tries: Tries, flow: &mut Flow<'_>) {
+        self.frames.push_front(Frame::Status(apdu, tries));
+        self.send_next(flow);
+    }
+
+    /// What the till cannot print is no reason to undo what it has taken.
+    pub(super) fn print_no_more(&mut self, flow: &mut Flow<'_>) {
+        self.frames.retain(|frame| !matches!(frame, Frame::Print(_)));
+        self.send_next(flow);
+    }
+}
