@@ -12,7 +12,7 @@ export const NEEDS_CARD = ["sale", "pre-authorisation", "credit", "store-card"];
 /** So many of this page's references are known as its own. */
 const OWN = 50;
 /** Problems after which the request may have been carried out, or could not be asked. */
-const UNKNOWN = ["no-answer", "agent-down", "no-place", "timeout", "too-many-requests"];
+export const PASSING = ["no-answer", "agent-down", "no-place", "timeout", "too-many-requests"];
 
 export const isUnconfirmed = (sale) => sale?.state === "unconfirmed" || sale?.state === "unconfirmed-finishing";
 /** What is neither over nor left to the bank: a word that a later agent has is of a sale that runs. */
@@ -151,7 +151,7 @@ const HANDLERS = {
   "post-refused"(state, event) {
     if (!same(state, event) || state.job.phase === "known") return [state, []];
     const { job } = state;
-    if (UNKNOWN.includes(event.problem.code) || event.problem.status >= 500 && !KNOWN_500.includes(event.problem.code)) {
+    if (PASSING.includes(event.problem.code) || event.problem.status >= 500 && !KNOWN_500.includes(event.problem.code)) {
       return [withJob(state, { posting: false }), [again(job)]];
     }
     const keeps = event.problem.code === "supervisor-needed" || event.problem.code === "unauthorized";

@@ -187,7 +187,7 @@ mod tests {
                     words += 1;
                 }
             }
-            for list in ["const UNKNOWN = [", "const KNOWN_500 = ["] {
+            for list in ["const PASSING = [", "const KNOWN_500 = ["] {
                 let Some((_, list)) = script.split_once(list) else { continue };
                 for word in list.split(']').next().unwrap().split(", ").map(|word| word.trim_matches('"')) {
                     // The one that the front alone says.

@@ -14,6 +14,8 @@ mod begin;
 pub mod client;
 // How long the agent takes for an answer, and how long others wait for it.
 pub mod deadlines;
+// One transaction, from its begin to its end.
+pub mod follow;
 // A till's own lines on the terminal's paper.
 mod print_line;
 // Why a request is not carried out.

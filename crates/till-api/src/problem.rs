@@ -99,6 +99,32 @@ problems! {
     Journal = "journal", 503, "The journal cannot be read or written";
 }
 
+impl ProblemType {
+    /// Whether it is about the way of the request, and not about what was asked: a moment later the same may be heard.
+    #[must_use]
+    pub fn is_passing(self) -> bool {
+        matches!(self, Self::NoAnswer | Self::NoPlace | Self::Timeout | Self::TooManyRequests)
+    }
+
+    /// Whether a begin is refused so only after its reference was looked for: then no earlier request with this
+    /// reference was carried out either.
+    #[must_use]
+    pub fn follows_the_look_for_the_reference(self) -> bool {
+        matches!(
+            self,
+            Self::AmountDiffers
+                | Self::Busy
+                | Self::SupervisorNeeded
+                | Self::NotApproved
+                | Self::Amount
+                | Self::Currency
+                | Self::NotPossible
+                | Self::Parameter
+                | Self::NotReady
+        )
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
