@@ -649,9 +649,9 @@ async fn certificates_are_checked_no_earlier_than_the_clocks_floor() {
 
 #[tokio::test]
 async fn without_a_connection_nothing_is_sent() {
-    // A port on which nothing listens: bound once, then given back.
-    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    let shop = Shop::with(Vec::new(), |gateway, _| gateway.url = format!("https://{free}")).await;
+    // A port on which nothing listens.
+    let port = pos_test_kit::refusing_port();
+    let shop = Shop::with(Vec::new(), |gateway, _| gateway.url = format!("https://127.0.0.1:{port}")).await;
     assert_eq!(shop.pay().await, Answer::NotSent { why: Reason::GatewayUnreachable.with("connection-refused") });
     // Something that takes the connection and never speaks TLS.
     let mute = std::net::TcpListener::bind("127.0.0.1:0").unwrap();

@@ -188,7 +188,7 @@ async fn a_receiver_that_hangs_or_is_not_there_holds_nobody_up() {
     let options = Options { webhook_timeout: Duration::from_secs(3), ..Options::default() };
     let (mut counter, receiver) = open(vec![Act::Silence], options).await;
     // Its port is nobody's.
-    let nobody = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let nobody = pos_test_kit::refusing_port();
     let entity = counter.shop.gateway.entity_id().to_owned();
     let url = format!("http://127.0.0.1:{nobody}/");
     let path = "v1/webhooks";

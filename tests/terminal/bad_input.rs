@@ -490,7 +490,7 @@ const WAYS: &[Line] = &[
     line("expired certificate",         |shop| shop.gateway.certificate = Certificate::Expired,   "12.34", CHIP, "gateway-certificate-expired", Now(OutcomeWord::NotSent), 69, NOTHING),
     line("certificate of another host", |shop| shop.gateway.certificate = Certificate::WrongName, "12.34", TAP,  "gateway-untrusted-certificate", Now(OutcomeWord::NotSent), 69, NOTHING),
     line("certificate of another CA",   |shop| shop.gateway.certificate = Certificate::OtherCa,   "12.34", SWIPE, "gateway-untrusted-certificate", Now(OutcomeWord::NotSent), 69, NOTHING),
-    line("nobody listens",              |shop| to_port(shop, closed_port()),                      "12.34", CHIP, "gateway-unreachable", Now(OutcomeWord::NotSent), 69, NOTHING),
+    line("nobody listens",              |shop| to_port(shop, pos_test_kit::refusing_port()),                      "12.34", CHIP, "gateway-unreachable", Now(OutcomeWord::NotSent), 69, NOTHING),
     line("no TLS handshake",            |shop| to_port(shop, deaf_port()),                        "12.34", CHIP, "gateway-unreachable", Now(OutcomeWord::NotSent), 69, NOTHING),
     line("another's access token",      |shop| replace(shop, "/gateway-token\"", "/till-token\""), "12.34", CHIP, "gateway-refuses-token", Now(OutcomeWord::NotSent), 69, NOTHING),
     line("a wrong path",                |shop| replace(shop, "/\"\nentity-id", "/elsewhere\"\nentity-id"), "12.34", CHIP, "gateway-wrong-address", Now(OutcomeWord::NotSent), 69, NOTHING),
@@ -522,10 +522,6 @@ fn in_clear(shop: &mut Options) {
 fn to_port(shop: &mut Options, port: u16) {
     replace(shop, "url = \"", &format!("url = \"https://localhost:{port}\" #"));
     replace(shop, "connect-timeout-ms = 5000", "connect-timeout-ms = 300");
-}
-
-fn closed_port() -> u16 {
-    std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
 
 /// Takes connections and says nothing.

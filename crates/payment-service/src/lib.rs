@@ -113,6 +113,7 @@ mod included;
 mod increment;
 mod invalid;
 mod issuer;
+pub mod kept_port;
 mod ledger;
 mod masked_card;
 mod means;

@@ -17,6 +17,7 @@ use tokio_rustls::TlsAcceptor;
 
 use super::counters::WireEvent;
 use super::delivery::Delivery;
+use super::kept_port;
 use super::measured_stream::{MeasuredStream, StreamTimes};
 use super::options::Mode;
 use super::page;
@@ -49,7 +50,6 @@ pub(super) async fn serve(
     mut control: mpsc::Receiver<Control>,
 ) {
     let mut listener = Some(listener);
-    // While it is offline the port is kept, so that nobody else takes it.
     let mut kept: Option<TcpSocket> = None;
     let mut connections = JoinSet::new();
     loop {
@@ -69,15 +69,16 @@ pub(super) async fn serve(
             order = control.recv() => match order {
                 None => return,
                 Some(Control::Offline(true, done)) => {
-                    if listener.take().is_some() {
-                        kept = reserve_port(address).ok();
-                    }
+                    let reserved = match listener.take() {
+                        Some(listener) => kept_port::keep(listener).await.map(|socket| kept = Some(socket)),
+                        None => Ok(()),
+                    };
                     connections.shutdown().await;
-                    let _ = done.send(Ok(()));
+                    let _ = done.send(reserved);
                 }
                 Some(Control::Offline(false, done)) => {
                     let bound = if listener.is_some() { Ok(()) } else {
-                        let socket = kept.take().map_or_else(|| reserve_port(address), Ok);
+                        let socket = kept.take().map_or_else(|| kept_port::bind(address), Ok);
                         socket.and_then(|socket| socket.listen(BACKLOG)).map(|bound| listener = Some(bound))
                     };
                     let _ = done.send(bound);
@@ -89,14 +90,6 @@ pub(super) async fn serve(
 
 /// Connections that may wait to be taken.
 const BACKLOG: u32 = 128;
-
-/// A socket that has the address and does not listen: connections are refused, and nobody else gets the port.
-fn reserve_port(address: SocketAddr) -> io::Result<TcpSocket> {
-    let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
-    socket.set_reuseaddr(true)?;
-    socket.bind(address)?;
-    Ok(socket)
-}
 
 async fn connection(stream: TcpStream, tls: TlsAcceptor, shared: Arc<Shared>) {
     let _ = stream.set_nodelay(true);

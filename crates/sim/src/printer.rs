@@ -253,7 +253,7 @@ async fn serve(
             mechanism.buffer.clear();
             mechanism.paper.power_off();
         }
-        port = match port.switch_plug(dead) {
+        port = match port.switch_plug(dead).await {
             Ok((port, name)) => {
                 if let Some(name) = name {
                     shared.mechanism().name = name;

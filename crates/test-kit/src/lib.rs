@@ -33,6 +33,7 @@ pub mod trace;
 // A world of memory and virtual time, with a ledger and a judge.
 pub mod world;
 
+use std::net::Ipv4Addr;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -45,6 +46,12 @@ pub async fn within<T>(what: &str, future: impl Future<Output = T>) -> T {
         Ok(value) => value,
         Err(_) => panic!("{what} did not come within {} s", PATIENCE.as_secs()),
     }
+}
+
+/// A port at which connections are refused, to the end of the test's program; nobody else gets it meanwhile.
+pub fn refusing_port() -> u16 {
+    let socket = pos_sim::gateway::kept_port::bind((Ipv4Addr::LOCALHOST, 0).into()).unwrap();
+    Box::leak(Box::new(socket)).local_addr().unwrap().port()
 }
 
 /// The agent's program. Cargo builds it for the integration tests of its package, one folder above them.

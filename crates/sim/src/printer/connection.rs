@@ -1,10 +1,10 @@
 //! The wires of the simulated printer: a TCP listener or a pty, and its plug.
 
 use std::io;
-use std::net::SocketAddr;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
+use pos_payment_service::kept_port;
 use rustix::fs::{Mode, OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{OptionalActions, tcgetattr, tcsetattr};
@@ -42,7 +42,7 @@ impl PrinterPort {
     pub(super) fn open(place: &Place) -> io::Result<(Self, String)> {
         match place {
             Place::Tcp(address) => {
-                let listener = bind(*address)?.listen(BACKLOG)?;
+                let listener = kept_port::bind(*address)?.listen(BACKLOG)?;
                 let name = format!("tcp://{}", listener.local_addr()?);
                 Ok((Self::Listening(listener), name))
             }
@@ -63,26 +63,15 @@ impl PrinterPort {
     }
 
     /// Pulls or puts back the plug; a pty that comes back has a new name unless it has a link.
-    pub(super) fn switch_plug(self, dead: bool) -> io::Result<(Self, Option<String>)> {
+    pub(super) async fn switch_plug(self, dead: bool) -> io::Result<(Self, Option<String>)> {
         match (self, dead) {
-            (Self::Listening(listener), true) => {
-                let address = listener.local_addr()?;
-                drop(listener);
-                Ok((Self::Refusing(bind(address)?), None))
-            }
+            (Self::Listening(listener), true) => Ok((Self::Refusing(kept_port::keep(listener).await?), None)),
             (Self::Refusing(socket), false) => Ok((Self::Listening(socket.listen(BACKLOG)?), None)),
             (Self::Pty(_, link), true) => Ok((Self::Unplugged(link), None)),
             (Self::Unplugged(link), false) => Self::open(&Place::Pty(link)).map(|(port, name)| (port, Some(name))),
             (as_it_is, _) => Ok((as_it_is, None)),
         }
     }
-}
-
-fn bind(address: SocketAddr) -> io::Result<TcpSocket> {
-    let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
-    socket.set_reuseaddr(true)?;
-    socket.bind(address)?;
-    Ok(socket)
 }
 
 /// A raw pty, and the name of its other end.
