@@ -157,6 +157,18 @@ impl Follower {
         self.asked.clone()
     }
 
+    /// Whether its begin is asked for: there may be no transaction yet.
+    #[must_use]
+    pub fn is_beginning(&self) -> bool {
+        matches!(self.asked, Ask::Begin(_))
+    }
+
+    /// Whether it is looked at, and nothing else is asked.
+    #[must_use]
+    pub fn is_looking(&self) -> bool {
+        matches!(self.asked, Ask::Show { .. })
+    }
+
     /// Looks how it stands.
     pub fn watch(&mut self) -> Ask {
         self.next(Ask::Show { reference: self.reference.clone(), wait_s: self.wait_s })

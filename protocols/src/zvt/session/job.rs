@@ -1,9 +1,9 @@
 //! One command of the till, from its answer `80 00 00` to `06 0F` or `06 1E`.
 //!
 //! ```text
-//!  Status ─▶ InStep ─▶ Finding ─▶ Beginning ─▶ Watching ─▶ Telling ─▶ Confirming ─▶ Receipts ─▶ Ending
-//!            (1F1F)   (an earlier (write down) (how it    (04 0F)    (what the     (06 D1/D3)  (06 0F/06 1E)
-//!                      sale)                    stands)               till takes)
+//!  Status ─▶ InStep ─▶ Finding ─▶ Following ─▶ Telling ─▶ Confirming ─▶ Receipts ─▶ Ending
+//!            (1F1F)   (an earlier (write down, (04 0F)    (what the     (06 D1/D3)  (06 0F/06 1E)
+//!                      sale)       and watch)              till takes)
 //! ```
 //!
 //! One frame at a time goes out, and the next one when it was answered, or after T3. A till may answer `04 FF` later
@@ -28,6 +28,7 @@ use crate::zvt::apdu::Apdu;
 use crate::zvt::bmp::Fields;
 use crate::zvt::code;
 use crate::zvt::command::Command;
+use pos_till_api::follow::{Follower, Heard, PAUSE, Silence, Turn};
 use pos_till_api::{Ask, Begin, Copy, Kind, OnSilence, Outcome, PrintLine, Said, Sale, State, Status, Taken};
 use reprint::Range;
 use till::{Frame, Till};
@@ -45,10 +46,8 @@ const ASK_AGAIN: Duration = Duration::from_secs(2);
 /// How often `04 0F` is said at most where the till does not say (BMP 02): without an answer, and with `84 9C`.
 const TRIES: u8 = 3;
 const LATER: u8 = 30;
-/// The terminal is asked again after no answer.
-const PAUSE: Duration = Duration::from_secs(1);
-/// For so long; the terminal may be restarted meanwhile.
-const NO_ANSWER: Duration = Duration::from_secs(30);
+/// How long the terminal may need to carry out what the till has confirmed.
+const LONGEST_UNSETTLED: Duration = Duration::from_secs(30);
 
 /// What stands in the way of a command, and what is known exactly while it does.
 #[derive(Debug)]
@@ -58,10 +57,7 @@ enum Stage {
     InStep(u8),
     Undoing(Undoing),
     Finding(Search),
-    Beginning(Payment),
-    Watching(Watched),
-    Cancelling(Watched),
-    Signing(Watched),
+    Following(Payment),
     Telling(Told),
     Confirming(Confirming),
     /// The latest transaction is told once more.
@@ -93,16 +89,19 @@ enum Stage {
 struct Undoing {
     of: String,
     kind: Kind,
+    follower: Follower,
 }
 
 /// A transaction that the terminal was asked to begin.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Payment {
-    reference: String,
+    follower: Follower,
     confirm: Option<OnSilence>,
     /// The transaction that it follows.
     earlier: Option<Earlier>,
-    /// What `04 FF` says in words: how it stood when it was last looked at.
+    /// How it stood when it was last looked at.
+    state: Option<State>,
+    /// The same in words, which `04 FF` says.
     text: Option<String>,
     /// The till has waited for as long as it does.
     gave_up: bool,
@@ -116,17 +115,10 @@ struct Earlier {
     number: u64,
 }
 
-/// The terminal has it, and this is how it stood.
-#[derive(Debug)]
-struct Watched {
-    payment: Payment,
-    state: State,
-}
-
 /// What `04 0F` tells, until the till has answered it.
 #[derive(Debug)]
 struct Told {
-    reference: String,
+    follower: Follower,
     confirm: Option<OnSilence>,
     sale: Box<Sale>,
     result: u8,
@@ -134,6 +126,7 @@ struct Told {
 
 #[derive(Debug)]
 struct Confirming {
+    follower: Follower,
     taken: Taken,
     /// Since when the terminal has heard it, and has not carried it out.
     unsettled_since: Option<Duration>,
@@ -171,14 +164,13 @@ pub(super) struct Job {
     till: Till,
     stage: Stage,
     question: Option<Question>,
-    /// Since when there is no answer.
-    silent_since: Option<Duration>,
+    silence: Silence,
 }
 
 impl Job {
     pub(super) fn new(line: Line, command: Command, now: Duration) -> Self {
         let till = Till::new(line, now);
-        Self { command, till, stage: Stage::Status, question: None, silent_since: None }
+        Self { command, till, stage: Stage::Status, question: None, silence: Silence::default() }
     }
 
     pub(super) fn is_on(&self, line: Line) -> bool {
@@ -235,9 +227,13 @@ impl Job {
         self.question = Some(Question::Open { ticket, ask: Some(ask) });
     }
 
-    fn ask_later(&mut self, ask: Ask, stage: Stage, flow: &Flow<'_>) {
+    /// It is asked then, or at once when that is past.
+    fn ask_at(&mut self, at: Duration, ask: Ask, stage: Stage, flow: &mut Flow<'_>) {
+        if at <= flow.now {
+            return self.ask(ask, stage, flow);
+        }
         self.stage = stage;
-        self.question = Some(Question::Later { at: flow.now + PAUSE, ask });
+        self.question = Some(Question::Later { at, ask });
     }
 
     pub(super) fn line_lost(&mut self, flow: &mut Flow<'_>) {
@@ -247,13 +243,9 @@ impl Job {
         match self.leave() {
             // Nobody would take the goods: no card is asked for any longer. What is just being begun is stopped when it
             // has.
-            Stage::Watching(watched) => self.cancel(watched, flow),
+            Stage::Following(payment) if payment.follower.is_looking() => self.cancel(payment, flow),
             Stage::Telling(told) => self.not_heard(told, flow),
-            stage @ (Stage::Beginning(_)
-            | Stage::Cancelling(_)
-            | Stage::Signing(_)
-            | Stage::Confirming(_)
-            | Stage::Undoing(_)) => self.stage = stage,
+            stage @ (Stage::Following(_) | Stage::Confirming(_) | Stage::Undoing(_)) => self.stage = stage,
             _ => {}
         }
     }
@@ -266,14 +258,14 @@ impl Job {
             return;
         }
         match self.leave() {
-            Stage::Watching(watched) if is_payment => {
+            Stage::Following(payment) if is_payment && payment.follower.is_looking() => {
                 self.till.is_aborting = true;
-                self.cancel(watched, flow);
+                self.cancel(payment, flow);
             }
             // The terminal may have begun it already: it is cancelled as soon as that is known.
-            stage @ Stage::Beginning(_) if is_payment => {
+            Stage::Following(payment) if is_payment && payment.follower.is_beginning() => {
                 self.till.is_aborting = true;
-                self.stage = stage;
+                self.stage = Stage::Following(payment);
             }
             Stage::Status | Stage::InStep(_) | Stage::Finding(_) if is_payment => {
                 flow.send(line, Apdu::ok());
@@ -286,8 +278,8 @@ impl Job {
         }
     }
 
-    fn cancel(&mut self, watched: Watched, flow: &mut Flow<'_>) {
-        self.ask(Ask::Cancel(watched.payment.reference.clone()), Stage::Cancelling(watched), flow);
+    fn cancel(&mut self, mut payment: Payment, flow: &mut Flow<'_>) {
+        self.ask(payment.follower.cancel(), Stage::Following(payment), flow);
     }
 
     pub(super) fn tick(&mut self, flow: &mut Flow<'_>) {
@@ -309,7 +301,7 @@ impl Job {
         }
         if self.stage.keeps_alive() && flow.now >= self.till.last_frame + KEEP_ALIVE {
             let text = match &self.stage {
-                Stage::Watching(watched) => watched.payment.text.clone(),
+                Stage::Following(payment) => payment.text.clone(),
                 _ => None,
             };
             let status = self.till.last_status.unwrap_or(code::intermediate::STILL_WAIT);
@@ -323,12 +315,10 @@ impl Job {
     fn till_gave_up(&mut self, flow: &mut Flow<'_>) {
         match self.leave() {
             // A few seconds more, to know that nothing is charged.
-            Stage::Watching(mut watched) | Stage::Cancelling(mut watched)
-                if watched.state == State::WaitingForCard && !watched.payment.gave_up =>
-            {
-                watched.payment.gave_up = true;
+            Stage::Following(mut payment) if payment.state == Some(State::WaitingForCard) && !payment.gave_up => {
+                payment.gave_up = true;
                 self.till.waits_since = flow.now - (PATIENCE_OF_TILL - T3);
-                self.cancel(watched, flow);
+                self.cancel(payment, flow);
             }
             _ => self.end_with(code::COMMUNICATION, flow),
         }
@@ -341,26 +331,22 @@ impl Job {
             Some(Question::Open { ask, .. }) => ask,
             _ => None,
         };
-        // Not again after no answer: it may be on paper.
-        let prints = matches!(self.stage, Stage::Printing | Stage::PrintAgain(_));
-        // The sale that is looked at cannot be read: as no answer.
-        let lost_sight = matches!((&self.stage, &said), (Stage::Watching(_) | Stage::Signing(_), Said::Refused(_)));
-        if lost_sight || !prints && matches!(said, Said::NoAnswer { .. }) {
-            return self.not_answered(asked, flow);
-        }
-        self.silent_since = None;
-        match (self.leave(), said) {
-            (Stage::Printing, Said::Done) => self.printed(code::OK, flow),
-            (Stage::Printing, _) => self.printed(code::PRINTER, flow),
-            (Stage::PrintAgain(slip), said) => self.printed_again(slip, &said, flow),
+        let said = match (self.leave(), said) {
+            // Not again after no answer: it may be on paper.
+            (Stage::Printing, Said::Done) => return self.printed(code::OK, flow),
+            (Stage::Printing, _) => return self.printed(code::PRINTER, flow),
+            (Stage::PrintAgain(slip), said) => return self.printed_again(slip, &said, flow),
+            (Stage::Undoing(undoing), said) => return self.undoing(undoing, said, flow),
+            (Stage::Following(payment), said) => return self.heard(payment, said, flow),
+            (Stage::Confirming(confirming), said) => return self.confirmed(confirming, said, flow),
+            (stage, Said::NoAnswer { .. }) => return self.not_answered(stage, asked, flow),
+            known => known,
+        };
+        self.silence.ends();
+        match said {
             (Stage::Status, Said::Status(status)) => self.status(&status, flow),
             (Stage::InStep(asked), said) => self.in_step(asked, said, flow),
-            (Stage::Undoing(undoing), Said::Sale(sale)) => self.undoing(undoing, &sale, flow),
             (Stage::Finding(search), said) => self.finding(search, said, flow),
-            (Stage::Beginning(payment), Said::Sale(sale)) => self.begun(payment, sale, flow),
-            (Stage::Watching(it) | Stage::Signing(it), Said::Sale(sale)) => self.watched(it.payment, sale, flow),
-            (Stage::Cancelling(watched), said) => self.cancelled(watched, said, flow),
-            (Stage::Confirming(confirming), said) => self.confirmed(confirming, said, flow),
             (Stage::Latest, Said::Sale(sale)) => self.repeated(&sale, flow),
             (Stage::Receipt { slip, approved }, said) => self.receipt(slip, approved, said, flow),
             (Stage::Period, Said::Close(close)) => self.period(&close, flow),
@@ -372,14 +358,13 @@ impl Job {
     }
 
     /// The same question again, for as long as the terminal may be restarting.
-    fn not_answered(&mut self, asked: Option<Ask>, flow: &mut Flow<'_>) {
-        let since = *self.silent_since.get_or_insert(flow.now);
-        match asked {
-            Some(ask) if flow.now < since + NO_ANSWER => {
-                let stage = self.leave();
-                self.ask_later(ask, stage, flow);
+    fn not_answered(&mut self, stage: Stage, asked: Option<Ask>, flow: &mut Flow<'_>) {
+        match asked.zip(self.silence.goes_on(flow.now)) {
+            Some((ask, at)) => self.ask_at(at, ask, stage, flow),
+            None => {
+                self.stage = stage;
+                self.nobody_answers(flow);
             }
-            _ => self.nobody_answers(flow),
         }
     }
 
@@ -406,42 +391,58 @@ impl Job {
         self.end_with(code::COMMUNICATION, flow);
     }
 
-    fn begun(&mut self, payment: Payment, sale: Box<Sale>, flow: &mut Flow<'_>) {
-        if self.till.is_aborting {
-            let payment = Payment { text: Some(sale.text), ..payment };
-            return self.cancel(Watched { payment, state: sale.state }, flow);
+    fn heard(&mut self, mut payment: Payment, said: Said, flow: &mut Flow<'_>) {
+        let was_beginning = payment.follower.is_beginning();
+        match payment.follower.said(said, flow.now) {
+            Heard::Stands(sale) if was_beginning && self.till.is_aborting => {
+                (payment.state, payment.text) = (Some(sale.state), Some(sale.text));
+                self.cancel(payment, flow);
+            }
+            Heard::Stands(sale) => {
+                self.answer_abort(false, flow);
+                self.stands(payment, sale, flow);
+            }
+            Heard::Stopped { in_time, sale } => {
+                self.answer_abort(in_time, flow);
+                self.stands(payment, sale, flow);
+            }
+            Heard::Next { at, ask } => {
+                // A cancel that the terminal refuses is looked at.
+                if payment.follower.is_looking() {
+                    self.answer_abort(false, flow);
+                }
+                self.ask_at(at, ask, Stage::Following(payment), flow);
+            }
+            Heard::Refused(problem) => self.end_with(code_of_refusal(&problem), flow),
+            // Nobody else has a reference of this session's.
+            Heard::WasThere(_) => self.end_with(code::SYSTEM, flow),
+            Heard::Silent { .. } => self.end_with(code::COMMUNICATION, flow),
         }
-        self.watched(payment, sale, flow);
     }
 
     /// How the transaction stands.
-    fn watched(&mut self, mut payment: Payment, sale: Box<Sale>, flow: &mut Flow<'_>) {
-        let (state, waits, is_up) = (sale.state, sale.to_confirm.is_some(), self.till.is_up);
+    fn stands(&mut self, mut payment: Payment, sale: Box<Sale>, flow: &mut Flow<'_>) {
+        let (waits, is_up) = (sale.to_confirm.is_some(), self.till.is_up);
         self.till.say_step(&sale, payment.text.as_deref(), flow);
-        payment.text = Some(sale.text.clone());
-        match state {
-            State::AwaitingTill if waits && is_up => self.tell(payment, sale, code::OK, flow),
-            State::AwaitingTill if waits => self.confirm_by_silence(payment.reference, payment.confirm, flow),
+        (payment.state, payment.text) = (Some(sale.state), Some(sale.text.clone()));
+        match sale.state.turn() {
+            Turn::Word if waits && is_up => self.tell(payment, sale, code::OK, flow),
+            Turn::Word if waits => self.confirm_by_silence(payment.follower, payment.confirm, flow),
             // The slip is compared by a person where the terminal prints it and the till can wait that long.
-            State::AwaitingSignature if !(flow.hears_intermediate() && flow.prints_payments() && is_up) => {
-                let ask = Ask::Sign { reference: payment.reference.clone(), accepted: true };
-                self.ask(ask, Stage::Signing(Watched { payment, state }), flow);
+            Turn::Signature if !(flow.hears_intermediate() && flow.prints_payments() && is_up) => {
+                self.ask(payment.follower.sign(true), Stage::Following(payment), flow);
             }
-            State::Ended | State::Unconfirmed | State::UnconfirmedFinishing => self.ended(payment, sale, flow),
-            State::WaitingForCard if !is_up && !payment.stopped => {
+            Turn::Open | Turn::Over => self.ended(payment, sale, flow),
+            Turn::Watch if sale.state == State::WaitingForCard && !is_up && !payment.stopped => {
                 payment.stopped = true;
-                self.cancel(Watched { payment, state }, flow);
+                self.cancel(payment, flow);
             }
             // The terminal does not wait there with its answer.
-            State::AwaitingSignature | State::AwaitingTill => {
-                self.ask_later(payment.show(), Stage::Watching(Watched { payment, state }), flow);
+            Turn::Signature | Turn::Word => {
+                self.ask_at(flow.now + PAUSE, payment.follower.watch(), Stage::Following(payment), flow);
             }
-            _ => self.watch(Watched { payment, state }, flow),
+            Turn::Watch => self.ask(payment.follower.watch(), Stage::Following(payment), flow),
         }
-    }
-
-    fn watch(&mut self, watched: Watched, flow: &mut Flow<'_>) {
-        self.ask(watched.payment.show(), Stage::Watching(watched), flow);
     }
 
     fn ended(&mut self, payment: Payment, sale: Box<Sale>, flow: &mut Flow<'_>) {
@@ -451,7 +452,7 @@ impl Job {
         {
             let of = Some(earlier.reference.clone());
             let begin = Begin { of, ..Begin::new(&flow.new_reference(), Kind::Refund, None) };
-            return self.begin_it(begin, payment, flow);
+            return self.begin_it(begin, payment.earlier, flow);
         }
         if self.till.is_up {
             let code = code_of(&sale).unwrap_or(code::COMMUNICATION);
@@ -461,8 +462,8 @@ impl Job {
 }
 
 impl Payment {
-    fn show(&self) -> Ask {
-        Ask::Show { reference: self.reference.clone(), wait_s: WATCH_S }
+    fn new(follower: Follower) -> Self {
+        Self { follower, confirm: None, earlier: None, state: None, text: None, gave_up: false, stopped: false }
     }
 }
 
@@ -473,7 +474,10 @@ impl Stage {
 
     /// The till hears again and again that it goes on.
     fn keeps_alive(&self) -> bool {
-        matches!(self, Self::Watching(_) | Self::Latest)
+        match self {
+            Self::Following(payment) => payment.follower.is_looking(),
+            stage => matches!(stage, Self::Latest),
+        }
     }
 }
 

@@ -4,14 +4,13 @@ use super::super::flow::Flow;
 use super::super::outcome::{self, code_of, decimal};
 use super::super::{paper, period};
 use super::till::Frame;
-use super::{
-    ASK_AGAIN, Confirming, Job, LATER, NO_ANSWER, Payment, Slip, Stage, TRIES, Then, Told, Watched, fields_of,
-};
+use super::{ASK_AGAIN, Confirming, Job, LATER, LONGEST_UNSETTLED, Payment, Slip, Stage, TRIES, Then, Told, fields_of};
 use crate::zvt::answer::{self, Reply};
 use crate::zvt::apdu::Apdu;
 use crate::zvt::bmp::Fields;
 use crate::zvt::code;
 use crate::zvt::command::Command;
+use pos_till_api::follow::{Follower, Heard, PAUSE};
 use pos_till_api::{Ask, Close, Copy, OnSilence, Said, Sale, State, Taken};
 
 impl Job {
@@ -21,8 +20,8 @@ impl Job {
         if let Some(earlier) = &payment.earlier {
             fields.set_number(0x37, earlier.number % 1_000_000);
         }
-        let Payment { reference, confirm, .. } = payment;
-        self.stage = Stage::Telling(Told { reference, confirm, sale, result });
+        let Payment { follower, confirm, .. } = payment;
+        self.stage = Stage::Telling(Told { follower, confirm, sale, result });
         self.till.push_status(&fields, flow);
     }
 
@@ -86,7 +85,7 @@ impl Job {
     /// `04 0F` has arrived, and this much is taken.
     fn acknowledged(&mut self, taken: Taken, flow: &mut Flow<'_>) {
         match self.leave() {
-            Stage::Telling(told) if told.sale.state == State::AwaitingTill => self.confirm(told.reference, taken, flow),
+            Stage::Telling(told) if told.sale.state == State::AwaitingTill => self.confirm(told.follower, taken, flow),
             Stage::Telling(told) => {
                 let failed = Some(told.result).filter(|code| *code != code::OK);
                 self.receipts(&told.sale, failed, flow);
@@ -108,37 +107,39 @@ impl Job {
     /// No till has acknowledged it. A capture, a void or a refund stands, and `06 20` tells it.
     pub(super) fn not_heard(&mut self, told: Told, flow: &mut Flow<'_>) {
         if told.sale.state == State::AwaitingTill {
-            self.confirm_by_silence(told.reference, told.confirm, flow);
+            self.confirm_by_silence(told.follower, told.confirm, flow);
         }
     }
 
     /// Nobody has acknowledged the approval (ZVT PA00P015, 2.2.8 and 4).
-    pub(super) fn confirm_by_silence(&mut self, reference: String, confirm: Option<OnSilence>, flow: &mut Flow<'_>) {
+    pub(super) fn confirm_by_silence(&mut self, follower: Follower, confirm: Option<OnSilence>, flow: &mut Flow<'_>) {
         match confirm {
-            Some(OnSilence::Keep) => self.confirm(reference, Taken::All, flow),
-            _ => self.confirm(reference, Taken::Nothing, flow),
+            Some(OnSilence::Keep) => self.confirm(follower, Taken::All, flow),
+            _ => self.confirm(follower, Taken::Nothing, flow),
         }
     }
 
-    fn confirm(&mut self, reference: String, taken: Taken, flow: &mut Flow<'_>) {
-        let confirming = Confirming { taken: taken.clone(), unsettled_since: None };
-        self.ask(Ask::Confirm { reference, taken }, Stage::Confirming(confirming), flow);
+    fn confirm(&mut self, mut follower: Follower, taken: Taken, flow: &mut Flow<'_>) {
+        let ask = follower.confirm(taken.clone());
+        self.ask(ask, Stage::Confirming(Confirming { follower, taken, unsettled_since: None }), flow);
     }
 
     pub(super) fn confirmed(&mut self, mut confirming: Confirming, said: Said, flow: &mut Flow<'_>) {
         let takes = confirming.taken != Taken::Nothing;
-        let code = match said {
+        let code = match confirming.follower.said(said, flow.now) {
+            Heard::Next { at, ask } => return self.ask_at(at, ask, Stage::Confirming(confirming), flow),
             // Heard, and not carried out yet: the journal cannot be written, say. It is said again, and until it is
             // recorded the till hears no end.
-            Said::Sale(sale) if takes && code_of(&sale) != Some(code::OK) => {
+            Heard::Stands(sale) if takes && code_of(&sale) != Some(code::OK) => {
                 let since = *confirming.unsettled_since.get_or_insert(flow.now);
-                if flow.now < since + NO_ANSWER {
-                    let ask = Ask::Confirm { reference: sale.reference, taken: confirming.taken.clone() };
-                    return self.ask_later(ask, Stage::Confirming(confirming), flow);
+                if flow.now < since + LONGEST_UNSETTLED {
+                    let ask = confirming.follower.ask();
+                    return self.ask_at(flow.now + PAUSE, ask, Stage::Confirming(confirming), flow);
                 }
                 code::COMMUNICATION
             }
-            Said::Sale(sale) if takes && self.till.is_up => return self.receipts(&sale, None, flow),
+            Heard::Stands(sale) if takes && self.till.is_up => return self.receipts(&sale, None, flow),
+            Heard::Silent { .. } => code::COMMUNICATION,
             // Its time was over before: the terminal's own decision stands.
             _ if takes => code::COMMUNICATION,
             _ => code::CANCELLED,
@@ -146,18 +147,11 @@ impl Job {
         self.end_with(code, flow);
     }
 
-    pub(super) fn cancelled(&mut self, watched: Watched, said: Said, flow: &mut Flow<'_>) {
-        let (in_time, sale) = match said {
-            Said::Cancelled { in_time, sale } => (in_time, Some(sale)),
-            _ => (false, None),
-        };
+    /// The answer to the till's `06 B0`, where one is due.
+    pub(super) fn answer_abort(&mut self, in_time: bool, flow: &mut Flow<'_>) {
         let aborts = std::mem::take(&mut self.till.is_aborting);
         if aborts && self.till.is_up && self.till.unanswered.is_none() {
             flow.send(self.till.line, if in_time { Apdu::ok() } else { Apdu::refused(code::NOT_POSSIBLE) });
-        }
-        match sale {
-            Some(sale) => self.watched(watched.payment, sale, flow),
-            None => self.watch(watched, flow),
         }
     }
 

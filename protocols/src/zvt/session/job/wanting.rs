@@ -3,7 +3,7 @@
 
 use super::super::earlier::{Next, Search, Wanted};
 use super::super::flow::Flow;
-use super::super::outcome::{self, code_of, decimal, minor};
+use super::super::outcome::{self, code_of, code_of_refusal, decimal, minor};
 use super::super::{Action, is_allowed, wants_container, wants_version, wishes};
 use super::{Earlier, Job, Payment, Question, Stage, Undoing, WATCH_S, fields_of, state_of};
 use crate::zvt::answer;
@@ -11,6 +11,7 @@ use crate::zvt::apdu::{Apdu, Control};
 use crate::zvt::bmp::Fields;
 use crate::zvt::code;
 use crate::zvt::command::{Command, LastReceipt, ReceiptNumber, Registration, last_receipt, receipt_number};
+use pos_till_api::follow::{Follower, Heard};
 use pos_till_api::{Ask, Begin, Kind, Outcome, Said, Sale, State, Status};
 
 /// So many of a till's latest transactions are looked through for the one that it has heard last: those that were taken
@@ -158,14 +159,24 @@ impl Job {
 
     fn undo(&mut self, of: String, kind: Kind, flow: &mut Flow<'_>) {
         let begin = Begin { of: Some(of.clone()), ..Begin::new(&flow.new_reference(), kind, None) };
-        self.ask(Ask::Begin(Box::new(begin)), Stage::Undoing(Undoing { of, kind }), flow);
+        let follower = Follower::begin(begin, WATCH_S);
+        self.ask(follower.ask(), Stage::Undoing(Undoing { of, kind, follower }), flow);
     }
 
-    pub(super) fn undoing(&mut self, undoing: Undoing, sale: &Sale, flow: &mut Flow<'_>) {
+    pub(super) fn undoing(&mut self, mut undoing: Undoing, said: Said, flow: &mut Flow<'_>) {
+        match undoing.follower.said(said, flow.now) {
+            Heard::Stands(sale) => self.undone(undoing, &sale, flow),
+            Heard::Next { at, ask } => self.ask_at(at, ask, Stage::Undoing(undoing), flow),
+            Heard::Refused(problem) => self.end_with(code_of_refusal(&problem), flow),
+            Heard::Silent { .. } => self.end_with(code::COMMUNICATION, flow),
+            Heard::WasThere(_) | Heard::Stopped { .. } => self.end_with(code::SYSTEM, flow),
+        }
+    }
+
+    fn undone(&mut self, mut undoing: Undoing, sale: &Sale, flow: &mut Flow<'_>) {
         match code_of(sale) {
             None if sale.state != State::Ended => {
-                let ask = Ask::Show { reference: sale.reference.clone(), wait_s: WATCH_S };
-                self.ask(ask, Stage::Undoing(undoing), flow);
+                self.ask(undoing.follower.watch(), Stage::Undoing(undoing), flow);
             }
             // What the bank does not take back is given back, as after `06 30`.
             Some(code::DECLINED) if undoing.kind == Kind::Reversal => self.undo(undoing.of, Kind::Refund, flow),
@@ -251,7 +262,7 @@ impl Job {
             begin.parameters.insert("sequence".to_owned(), "FINAL".to_owned());
         }
         let earlier = Some(Earlier { reference: earlier.reference.clone(), number: earlier.number });
-        self.begin_it(begin, Payment { earlier, ..Payment::default() }, flow);
+        self.begin_it(begin, earlier, flow);
     }
 
     pub(super) fn begin_payment(&mut self, fields: &Fields, amount: Option<u64>, flow: &mut Flow<'_>) {
@@ -268,13 +279,13 @@ impl Job {
             let says_no = |value: &[u8]| !value.is_empty() && value.iter().all(|byte| *byte == 0);
             begin.accept_partial = fields.tlv(&[0x1F70]).is_some_and(|value| !says_no(value));
         }
-        self.begin_it(begin, Payment::default(), flow);
+        self.begin_it(begin, None, flow);
     }
 
-    /// Begins it; `known` is what its payment has beside the reference.
-    pub(super) fn begin_it(&mut self, mut begin: Begin, known: Payment, flow: &mut Flow<'_>) {
+    pub(super) fn begin_it(&mut self, mut begin: Begin, earlier: Option<Earlier>, flow: &mut Flow<'_>) {
         begin.till_prints = !flow.prints_payments();
-        let payment = Payment { reference: begin.reference.clone(), confirm: begin.confirm, ..known };
-        self.ask(Ask::Begin(Box::new(begin)), Stage::Beginning(payment), flow);
+        let confirm = begin.confirm;
+        let follower = Follower::begin(begin, WATCH_S);
+        self.ask(follower.ask(), Stage::Following(Payment { confirm, earlier, ..Payment::new(follower) }), flow);
     }
 }

@@ -61,7 +61,7 @@ fn an_abort_of_what_does_not_begin_has_its_answer_before_the_end() {
     stage.terminal(200, &status());
     stage.told();
     stage.till(ABORT);
-    stage.terminal(503, &json!({ "code": "reader", "title": "…", "status": 503 }));
+    stage.terminal(503, &json!({ "code": "not-ready", "title": "…", "status": 503 }));
     let told = stage.told();
     assert!(matches!(told.as_slice(), [Told::Refused(0x83), Told::Aborted { .. }]), "{told:?}");
 }

@@ -598,3 +598,67 @@ fn a_till_of_another_currency_is_not_registered_and_hears_the_terminals() {
         assert!(!stage.session.is_busy(), "{command}");
     }
 }
+
+/// A begin that got no answer may have been carried out: what is refused before the agent has looked for its reference
+/// says nothing about it.
+#[test]
+fn a_refusal_after_a_lost_begin_is_no_decline() {
+    let mut stage = Stage::quiet();
+    stage.till(PAY);
+    stage.terminal(200, &status());
+    stage.silence();
+    stage.told();
+    for code in ["journal", "too-many-requests", "no-place", "forbidden"] {
+        stage.wait();
+        assert!(matches!(stage.question(), Ask::Begin(begin) if begin.reference == "zvt-test-1"), "{code}");
+        stage.terminal(503, &json!({ "code": code, "title": "…", "status": 503 }));
+        assert_eq!(stage.told(), [], "{code}");
+    }
+    stage.wait();
+    stage.terminal(200, &sale("in-progress", json!({ "replayed": true })));
+    stage.terminal(200, &approved());
+    assert_eq!(statuses(&stage.told()), 1, "the approval is told");
+}
+
+#[test]
+fn what_nobody_knows_for_half_a_minute_is_told_as_that() {
+    let mut stage = Stage::quiet();
+    stage.till(PAY);
+    stage.terminal(200, &status());
+    stage.silence();
+    stage.told();
+    while stage.now < s(31) {
+        stage.wait();
+        if !stage.asked.is_empty() {
+            stage.terminal(503, &json!({ "code": "journal", "title": "…", "status": 503 }));
+        }
+    }
+    assert!(matches!(stage.told().last(), Some(Told::Aborted { code: COMMUNICATION, .. })));
+}
+
+#[test]
+fn a_first_begin_that_is_refused_for_its_way_alone_is_asked_again() {
+    let mut stage = Stage::quiet();
+    stage.till(PAY);
+    stage.terminal(200, &status());
+    stage.told();
+    stage.terminal(429, &json!({ "code": "too-many-requests", "title": "…", "status": 429 }));
+    assert_eq!(stage.told(), []);
+    stage.wait();
+    assert!(matches!(stage.question(), Ask::Begin(_)));
+    stage.terminal(409, &json!({ "code": "busy", "title": "…", "status": 409 }));
+    assert!(matches!(stage.told().as_slice(), [Told::Aborted { .. }]));
+}
+
+/// No other till has references of this session's.
+#[test]
+fn a_reference_that_was_there_before_its_first_begin_is_never_told_as_this_payment() {
+    let mut stage = Stage::quiet();
+    stage.till(PAY);
+    stage.terminal(200, &status());
+    stage.told();
+    let mut strange = approved();
+    strange["replayed"] = true.into();
+    stage.terminal(200, &strange);
+    assert!(matches!(stage.told().as_slice(), [Told::Aborted { code: SYSTEM, .. }]));
+}
