@@ -206,6 +206,8 @@ struct Job {
     reference: Option<String>,
     /// It has been begun, perhaps.
     begun: bool,
+    /// The begin that is asked for got no answer, and may have been carried out.
+    lost: bool,
     begin: Option<Begin>,
     original: Option<Sale>,
     sale: Option<Sale>,
@@ -399,6 +401,7 @@ impl Job {
             silent_since: None,
             reference: None,
             begun: false,
+            lost: false,
             begin: None,
             original: None,
             sale: None,
@@ -513,13 +516,17 @@ impl Job {
         // The sale that is looked at cannot be read: as no answer.
         let lost_sight = matches!((self.stage, &said), (Stage::Watching, Said::Refused(_)));
         if let Said::NoAnswer { may_be_done } = said {
-            self.begun |= may_be_done && self.stage == Stage::Beginning;
+            self.lost |= may_be_done && self.stage == Stage::Beginning;
+            self.begun |= self.lost;
         }
-        if lost_sight || matches!(said, Said::NoAnswer { .. }) {
+        if lost_sight || matches!(said, Said::NoAnswer { .. }) || self.says_nothing(&said) {
             let since = *self.silent_since.get_or_insert(flow.now.steady);
-            match asked {
-                Some(ask) if flow.now.steady < since + NO_ANSWER => {
+            match (asked, said) {
+                (Some(ask), _) if flow.now.steady < since + NO_ANSWER => {
                     self.again = Some((flow.now.steady + PAUSE, ask));
+                }
+                (_, Said::Refused(problem)) if self.stage == Stage::Beginning && !self.lost => {
+                    self.answered(refused(&problem), flow);
                 }
                 _ => self.nobody_answers(flow),
             }
@@ -543,6 +550,15 @@ impl Job {
             Stage::Watching | Stage::Signing | Stage::Cancelling | Stage::Printing | Stage::Over => {
                 self.over(None, flow);
             }
+        }
+    }
+
+    /// Whether a refusal of the begin leaves open what became of an earlier one.
+    fn says_nothing(&self, said: &Said) -> bool {
+        let (Stage::Beginning, Said::Refused(problem)) = (self.stage, said) else { return false };
+        match problem.known() {
+            Some(known) => known.is_passing() || self.lost && !known.follows_the_look_for_the_reference(),
+            None => self.lost || problem.status >= 500,
         }
     }
 

@@ -223,6 +223,7 @@ impl Job {
         }
         self.reference = Some(begin.reference.clone());
         self.begin = Some(begin.clone());
+        self.lost = false;
         self.ask(Ask::Begin(Box::new(begin)), Stage::Beginning, flow);
     }
 

@@ -121,6 +121,21 @@ impl Stage {
         self.says(200, &json!({ "sales": sales }).to_string());
     }
 
+    fn refuses(&mut self, code: &str) {
+        let status = ProblemType::of_code(code).map_or(422, ProblemType::status);
+        self.says(status, &json!({ "status": status, "code": code, "detail": "refused" }).to_string());
+    }
+
+    /// Nothing is asked until then, and then one thing.
+    fn asks_again(&mut self, at: Duration) {
+        assert!(self.asked.is_empty(), "{:?}", self.asked);
+        assert_eq!(self.session.next_deadline(), Some(at));
+        self.now.steady = at;
+        let actions = self.session.tick(self.now);
+        self.take(actions);
+        assert_eq!(self.asked.len(), 1, "{:?}", self.asked);
+    }
+
     /// Nothing with its key, its ServiceID and its transaction.
     fn is_new(&mut self) {
         self.none();
@@ -295,6 +310,93 @@ fn what_nobody_knows_is_not_told_as_declined() {
     stage.till("TransactionStatus", "4", r#"{"MessageReference":{"MessageCategory":"Payment","ServiceID":"9"}}"#);
     stage.list(&[]);
     stage.failed("TransactionStatusResponse", "NotFound");
+}
+
+/// A begin without an answer may have been carried out, and a refusal that is given before the terminal has looked for
+/// the reference says nothing about that.
+#[test]
+fn a_begin_that_was_lost_is_asked_for_again_whatever_is_refused_meanwhile() {
+    for code in ["journal", "too-many-requests", "no-place", "forbidden", "a-word-of-later"] {
+        let mut stage = Stage::ready();
+        stage.till("Payment", "1", &payment("12.5", "27908"));
+        stage.is_new();
+        let begin = stage.begun();
+        stage.says(503, r#"{"status":503,"code":"no-answer","detail":"none"}"#);
+        stage.asks_again(Duration::from_secs(1));
+        stage.refuses(code);
+        assert!(stage.answers.is_empty(), "{code}: {:?}", stage.answers);
+        stage.asks_again(Duration::from_secs(2));
+        assert_eq!(stage.begun(), begin, "{code}");
+        let replayed = json!({ "replayed": true, "state": "in-progress", "outcome": null,
+            "tillData": begin.till_data });
+        stage.sale(&sale(&begin.reference, &replayed));
+        stage.sale(&sale(&begin.reference, &json!({})));
+        stage.no_receipts();
+        assert_eq!(stage.answer()["PaymentResponse"]["Response"]["Result"], "Success", "{code}");
+    }
+}
+
+#[test]
+fn a_begin_that_was_lost_is_never_told_as_refused_by_what_says_nothing_of_it() {
+    for code in ["journal", "too-many-requests", "no-place", "forbidden", "a-word-of-later"] {
+        let mut stage = Stage::ready();
+        stage.till("Payment", "1", &payment("12.5", "27908"));
+        stage.is_new();
+        let reference = stage.begun().reference;
+        stage.says(500, "?");
+        for second in 1..=30 {
+            assert!(stage.answers.is_empty(), "{code} after {second} s: {:?}", stage.answers);
+            stage.asks_again(Duration::from_secs(second));
+            assert_eq!(stage.begun().reference, reference);
+            stage.refuses(code);
+        }
+        stage.failed("PaymentResponse", "UnreachableHost");
+        assert!(stage.asked.is_empty() && stage.session.next_deadline().is_none());
+    }
+    // What is refused after the look for the reference was not carried out.
+    for (code, condition) in [("busy", "Busy"), ("not-ready", "UnavailableDevice"), ("amount", "NotAllowed")] {
+        let mut stage = Stage::ready();
+        stage.till("Payment", "1", &payment("12.5", "27908"));
+        stage.is_new();
+        stage.says(500, "?");
+        stage.asks_again(Duration::from_secs(1));
+        stage.refuses(code);
+        stage.failed("PaymentResponse", condition);
+    }
+}
+
+#[test]
+fn a_first_begin_that_is_refused_for_its_way_alone_is_asked_for_again() {
+    for code in ["too-many-requests", "no-place", "timeout"] {
+        let mut stage = Stage::ready();
+        stage.till("Payment", "1", &payment("12.5", "27908"));
+        stage.is_new();
+        let reference = stage.begun().reference;
+        stage.refuses(code);
+        stage.asks_again(Duration::from_secs(1));
+        assert_eq!(stage.begun().reference, reference, "{code}");
+        stage.sale(&sale(&reference, &json!({})));
+        stage.no_receipts();
+        assert_eq!(stage.answer()["PaymentResponse"]["Response"]["Result"], "Success", "{code}");
+    }
+    // For half a minute; then nothing was begun, and the till hears why.
+    let mut stage = Stage::ready();
+    stage.till("Payment", "1", &payment("12.5", "27908"));
+    stage.is_new();
+    stage.refuses("too-many-requests");
+    for second in 1..=30 {
+        stage.asks_again(Duration::from_secs(second));
+        stage.refuses("too-many-requests");
+    }
+    stage.failed("PaymentResponse", "Busy");
+    // What is refused for anything else is so at once.
+    for (code, condition) in [("busy", "Busy"), ("journal", "UnavailableDevice"), ("forbidden", "NotAllowed")] {
+        let mut stage = Stage::ready();
+        stage.till("Payment", "1", &payment("12.5", "27908"));
+        stage.is_new();
+        stage.refuses(code);
+        stage.failed("PaymentResponse", condition);
+    }
 }
 
 #[test]
