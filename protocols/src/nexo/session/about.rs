@@ -1,6 +1,6 @@
 //! What a till is told about the terminal and its sums.
 
-use super::Flow;
+use super::flow::Flow;
 use crate::clock::rfc3339;
 use crate::nexo::enums::{
     GenericProfile, GlobalStatus, InputCommand, PoiCapability, PrinterStatus, ServiceProfile, TerminalEnvironment,

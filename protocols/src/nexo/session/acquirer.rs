@@ -1,7 +1,8 @@
 //! What a till sends along for the acquirer: obeyed, refused by its name, or passed over. A key that nobody here knows
 //! is refused, unless the till's settings say that it means nothing: it may be one that changes what is paid.
 
-use super::{Settings, because};
+use super::Settings;
+use super::refusal::because;
 use crate::nexo::additional::SaleToAcquirerData;
 use crate::nexo::enums::{ErrorCondition, has_many_digits};
 use crate::nexo::fields::{FOR_ACQUIRER, object};

@@ -34,11 +34,11 @@
 
 mod about;
 mod acquirer;
-mod closing;
-mod earlier;
-mod money;
+mod flow;
+mod job;
 mod printing;
 mod receipt_keys;
+mod refusal;
 mod told;
 mod wanted;
 
@@ -46,35 +46,22 @@ mod wanted;
 mod tests;
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::time::Duration;
 
-use super::additional;
-use super::enums::{Category, ErrorCondition, ReconciliationType};
+use super::enums::{Category, ErrorCondition};
 use super::envelope::Message;
-use super::meaning::Meaning;
-use super::output::PrintOutput;
 use super::receipt::Profile;
-use super::reference::Identity;
-use super::reject::Rejected;
 use super::request::{Request, RequestBody};
-use super::response::{Response, ResponseBody};
-use super::shared::Outcome;
-use crate::clock::rfc3339;
-use pos_till_api::{Ask, Begin, Close, Copy, Problem, ProblemType, Receipt, Said, Sale, Status};
+use super::shared::{MessageReference, Outcome};
+use flow::{Facts, Flow};
+use job::Job;
+use pos_till_api::{Ask, Said};
+use refusal::because;
 
 pub use acquirer::may_be_ignored;
 
 /// A till asks one thing at a time, and aborts it, and asks how it stands.
 const MOST_EXCHANGES: usize = 8;
-/// A ServiceID stands for one message for so long (Terminal API: unique within 48 hours).
-const SERVICE_ID_LASTS_S: u64 = 48 * 3600;
-/// How long one question for the state of a sale waits at the terminal, in seconds.
-const WATCH_S: u8 = 60;
-/// The terminal is asked again after no answer.
-const PAUSE: Duration = Duration::from_secs(1);
-/// For so long; the terminal may be restarted meanwhile.
-const NO_ANSWER: Duration = Duration::from_secs(30);
 
 /// One request and its answer: of HTTP, one exchange.
 pub type Exchange = u32;
@@ -133,15 +120,6 @@ pub enum Action {
     },
 }
 
-/// What is known of the terminal, as it said last.
-#[derive(Clone, Debug)]
-struct Facts {
-    terminal_id: String,
-    merchant: String,
-    currency: String,
-    decimals: u8,
-}
-
 /// The session of one till.
 #[derive(Debug)]
 pub struct Session {
@@ -152,85 +130,6 @@ pub struct Session {
     tickets: u64,
     rejected: u32,
     last: Option<(Category, String)>,
-}
-
-/// What a job waits for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stage {
-    /// Currency and names of the terminal.
-    Facts,
-    /// Whether the message is known.
-    Known,
-    /// Other messages with its ServiceID.
-    SameMessage,
-    /// Other messages about its transaction.
-    SameTransaction,
-    /// The earlier transaction that it is about, and what is left of it.
-    Original,
-    OriginalWhole,
-    Beginning,
-    Watching,
-    Signing,
-    Receipt(Copy),
-    /// The sale of the message that is asked about, or that is to be stopped.
-    Earlier,
-    Cancelling,
-    /// One question about the terminal.
-    Terminal,
-    /// Lines of the till's own.
-    Printing,
-    /// A close; and the last one, where the reference was known.
-    Closing,
-    LastClose,
-    Over,
-}
-
-/// A request that is being carried out.
-#[derive(Debug)]
-struct Job {
-    /// The first exchange of it.
-    exchange: Exchange,
-    request: Request,
-    meaning: Option<Meaning>,
-    /// Another message stands under its reference: it has one of its own, by what it means.
-    apart: bool,
-    received: Vec<u8>,
-    stage: Stage,
-    /// The question that is open.
-    ticket: Option<u64>,
-    /// The same question again, then.
-    again: Option<(Duration, Ask)>,
-    /// Since when there is no answer.
-    silent_since: Option<Duration>,
-    /// The sale that it is about, as soon as it may be there.
-    reference: Option<String>,
-    /// It has been begun, perhaps.
-    begun: bool,
-    /// The begin that is asked for got no answer, and may have been carried out.
-    lost: bool,
-    begin: Option<Begin>,
-    original: Option<Sale>,
-    sale: Option<Sale>,
-    receipts: Vec<Receipt>,
-    /// The close that its reference has made before.
-    closed: Option<Close>,
-    /// Another message stops it.
-    aborted: bool,
-    /// Until when the till waits for what is typed (MaxInputTime).
-    until: Option<Duration>,
-    /// The exchanges in which the till waits for the answer: more than one where the same message came again.
-    heard_by: Vec<Exchange>,
-}
-
-/// What a job has at hand while something happens.
-struct Flow<'a> {
-    now: Now,
-    actions: Vec<Action>,
-    settings: &'a Settings,
-    facts: Option<&'a Facts>,
-    logged_in: &'a mut bool,
-    tickets: &'a mut u64,
-    rejected: &'a mut u32,
 }
 
 impl Session {
@@ -300,13 +199,12 @@ impl Session {
             job.heard_by.retain(|heard_by| *heard_by != exchange);
         }
         let unheard = self.input(|input| !input.is_heard());
-        unheard.and_then(|input| input.ticket).map(|ticket| Action::GiveUp { ticket }).into_iter().collect()
+        unheard.and_then(|input| input.ticket()).map(|ticket| Action::GiveUp { ticket }).into_iter().collect()
     }
 
     /// The first Input that is carried out and is meant, taken out of the others.
     fn input(&mut self, meant: impl Fn(&Job) -> bool) -> Option<Job> {
-        let is_input = |job: &Job| matches!(job.request.body, RequestBody::Input(_));
-        let exchange = self.jobs.values().find(|job| is_input(job) && meant(job))?.exchange;
+        let exchange = self.jobs.values().find(|job| job.is_input() && meant(job))?.exchange;
         self.jobs.remove(&exchange)
     }
 
@@ -315,7 +213,7 @@ impl Session {
         if let Said::Status(status) = &said {
             self.facts = Facts::of(status);
         }
-        let Some(exchange) = self.jobs.values().find(|job| job.ticket == Some(ticket)).map(|job| job.exchange) else {
+        let Some(exchange) = self.jobs.values().find(|job| job.ticket() == Some(ticket)).map(|job| job.exchange) else {
             return Vec::new();
         };
         let Some(job) = self.jobs.remove(&exchange) else { return Vec::new() };
@@ -324,10 +222,10 @@ impl Session {
 
     /// Time has gone by: to be called at [`Self::next_deadline`], and allowed at any time.
     pub fn tick(&mut self, now: Now) -> Vec<Action> {
-        let due = |job: &Job| job.again.as_ref().is_some_and(|(at, _)| *at <= now.steady);
+        let due = |job: &Job| job.asks_at().is_some_and(|at| at <= now.steady);
         let due: Vec<Exchange> = self.jobs.values().filter(|job| due(job)).map(|job| job.exchange).collect();
         let mut actions = Vec::new();
-        while let Some(input) = self.input(|input| input.until.is_some_and(|until| until <= now.steady)) {
+        while let Some(input) = self.input(|input| input.until().is_some_and(|until| until <= now.steady)) {
             actions.extend(self.with(input, now, |input, flow| input.gives_up(ErrorCondition::Cancel, flow)));
         }
         for exchange in due {
@@ -341,8 +239,7 @@ impl Session {
     /// When [`Self::tick`] is to be called.
     #[must_use]
     pub fn next_deadline(&self) -> Option<Duration> {
-        let again = self.jobs.values().filter_map(|job| job.again.as_ref()).map(|(at, _)| *at);
-        again.chain(self.jobs.values().filter_map(|job| job.until)).min()
+        self.jobs.values().flat_map(|job| [job.asks_at(), job.until()]).flatten().min()
     }
 
     fn with(&mut self, mut job: Job, now: Now, act: impl FnOnce(&mut Job, &mut Flow<'_>)) -> Vec<Action> {
@@ -357,7 +254,7 @@ impl Session {
         };
         act(&mut job, &mut flow);
         let actions = flow.actions;
-        if job.stage != Stage::Over {
+        if !job.is_over() {
             self.jobs.insert(job.exchange, job);
         }
         actions
@@ -371,7 +268,7 @@ impl Session {
         }
     }
 
-    fn is_under_way(&self, reference: Option<&super::shared::MessageReference>) -> bool {
+    fn is_under_way(&self, reference: Option<&MessageReference>) -> bool {
         let asked = reference.and_then(|reference| reference.service_id.as_deref());
         let mut jobs = self.jobs.values().filter(|job| job.moves_money());
         jobs.any(|job| asked.is_none_or(|asked| job.request.header.service_id() == asked))
@@ -385,326 +282,4 @@ impl Session {
         twin.heard_by.push(job.exchange);
         true
     }
-}
-
-impl Job {
-    fn new(exchange: Exchange, request: Request, received: Vec<u8>) -> Self {
-        Self {
-            exchange,
-            meaning: Meaning::of(&request),
-            apart: false,
-            request,
-            received,
-            stage: Stage::Terminal,
-            ticket: None,
-            again: None,
-            silent_since: None,
-            reference: None,
-            begun: false,
-            lost: false,
-            begin: None,
-            original: None,
-            sale: None,
-            receipts: Vec::new(),
-            closed: None,
-            aborted: false,
-            until: None,
-            heard_by: vec![exchange],
-        }
-    }
-
-    fn is_twin_of(&self, other: &Self) -> bool {
-        let is_once = match (&self.request.body, &other.request.body) {
-            (RequestBody::Reconciliation(own), RequestBody::Reconciliation(other)) => own == other,
-            _ => self.moves_money(),
-        };
-        is_once && self.meaning == other.meaning && self.request.identity() == other.request.identity()
-    }
-
-    fn is_heard(&self) -> bool {
-        !self.heard_by.is_empty()
-    }
-
-    fn moves_money(&self) -> bool {
-        matches!(self.request.body, RequestBody::Payment(_) | RequestBody::Reversal(_))
-    }
-
-    fn start(&mut self, flow: &mut Flow<'_>) {
-        match &self.request.body {
-            RequestBody::Payment(_) | RequestBody::Reversal(_) => match flow.facts {
-                Some(_) => self.look_whether_known(flow),
-                None => self.ask(Ask::Status, Stage::Facts, flow),
-            },
-            RequestBody::TransactionStatus(status) => {
-                let named = status.message_reference.clone().unwrap_or_default();
-                self.look_for(&named, flow);
-            }
-            RequestBody::Abort(abort) => {
-                let named = abort.message_reference.clone();
-                self.look_for(&named, flow);
-            }
-            RequestBody::Login(login) if login.training_mode_flag => {
-                let why = "TrainingModeFlag: this terminal does not train by a till; nothing was changed";
-                self.answered(because(ErrorCondition::UnavailableService, &why), flow);
-            }
-            RequestBody::Diagnosis(_) | RequestBody::Login(_) => self.ask(Ask::Status, Stage::Terminal, flow),
-            RequestBody::Logout(_) => {
-                *flow.logged_in = false;
-                self.answered(Outcome::success(), flow);
-            }
-            RequestBody::Reconciliation(wanted) => match wanted.reconciliation_type {
-                ReconciliationType::PreviousReconciliation => self.ask(Ask::LastClose, Stage::Terminal, flow),
-                _ => self.close(self.identity().reference(), Stage::Closing, flow),
-            },
-            RequestBody::GetTotals(_) => self.ask(Ask::OpenPeriod, Stage::Terminal, flow),
-            RequestBody::Input(input) => match (wanted::typed(input), flow.facts) {
-                (false, _) => {
-                    let why = "the reader takes amounts: InputCommand DecimalString of the device CustomerInput";
-                    self.answered(because(ErrorCondition::UnavailableDevice, &why), flow);
-                }
-                (true, None) => self.ask(Ask::Status, Stage::Facts, flow),
-                (true, Some(facts)) => {
-                    let most = input.input_data.max_input_time.filter(|seconds| *seconds > 0);
-                    let until = most.map(|seconds| flow.now.steady + Duration::from_secs(seconds.into()));
-                    // The terminal that does not answer is asked again; the time runs from the first question.
-                    self.until = self.until.or(until);
-                    self.ask(Ask::TypeAmount { currency: facts.currency.clone() }, Stage::Terminal, flow);
-                }
-            },
-            RequestBody::Print(_) => self.ask(Ask::Status, Stage::Facts, flow),
-            RequestBody::Display(display) => match printing::text_to_show(display) {
-                Some(text) => self.ask(Ask::ShowText(text), Stage::Terminal, flow),
-                None => {
-                    let why = "the reader shows a text: Device CustomerDisplay, OutputFormat Text, no MenuEntry";
-                    self.answered(because(ErrorCondition::UnavailableDevice, &why), flow);
-                }
-            },
-            _ => self.answered(Outcome::failure(ErrorCondition::UnavailableService), flow),
-        }
-    }
-
-    fn ask(&mut self, ask: Ask, stage: Stage, flow: &mut Flow<'_>) {
-        *flow.tickets += 1;
-        self.stage = stage;
-        self.again = Some((Duration::MAX, ask.clone()));
-        self.ticket = Some(*flow.tickets);
-        flow.actions.push(Action::Ask { ticket: *flow.tickets, ask });
-    }
-
-    /// Nobody waits for what is typed any more.
-    fn gives_up(&mut self, condition: ErrorCondition, flow: &mut Flow<'_>) {
-        flow.actions.extend(self.ticket.take().map(|ticket| Action::GiveUp { ticket }));
-        self.answered(Outcome::failure(condition), flow);
-    }
-
-    fn service_id(&self) -> Option<&str> {
-        self.request.header.service_id.as_deref()
-    }
-
-    fn ask_again(&mut self, flow: &mut Flow<'_>) {
-        if let Some((_, ask)) = self.again.take() {
-            self.ask(ask, self.stage, flow);
-        }
-    }
-
-    fn said(&mut self, said: Said, flow: &mut Flow<'_>) {
-        self.ticket = None;
-        let asked = self.again.take().map(|(_, ask)| ask);
-        if self.stage == Stage::Printing {
-            return self.printed(&said, flow);
-        }
-        // The sale that is looked at cannot be read: as no answer.
-        let lost_sight = matches!((self.stage, &said), (Stage::Watching, Said::Refused(_)));
-        if let Said::NoAnswer { may_be_done } = said {
-            self.lost |= may_be_done && self.stage == Stage::Beginning;
-            self.begun |= self.lost;
-        }
-        if lost_sight || matches!(said, Said::NoAnswer { .. }) || self.says_nothing(&said) {
-            let since = *self.silent_since.get_or_insert(flow.now.steady);
-            match (asked, said) {
-                (Some(ask), _) if flow.now.steady < since + NO_ANSWER => {
-                    self.again = Some((flow.now.steady + PAUSE, ask));
-                }
-                (_, Said::Refused(problem)) if self.stage == Stage::Beginning && !self.lost => {
-                    self.answered(refused(&problem), flow);
-                }
-                _ => self.nobody_answers(flow),
-            }
-            return;
-        }
-        self.silent_since = None;
-        match self.stage {
-            Stage::Facts => self.facts(&said, flow),
-            Stage::Known => self.known(said, flow),
-            Stage::SameMessage => self.same_message(said, flow),
-            Stage::SameTransaction => self.same_transaction(said, flow),
-            Stage::Original => self.original(said, flow),
-            Stage::OriginalWhole => self.original_whole(said, flow),
-            Stage::Beginning => self.beginning(said, flow),
-            Stage::Watching | Stage::Signing | Stage::Cancelling if self.moves_money() => self.watched(said, flow),
-            Stage::Receipt(_) => self.receipt(said, flow),
-            Stage::Earlier => self.earlier(said, flow),
-            Stage::Terminal => self.terminal(&said, flow),
-            Stage::Closing => self.closing(said, flow),
-            Stage::LastClose => self.last_close(&said, flow),
-            Stage::Watching | Stage::Signing | Stage::Cancelling | Stage::Printing | Stage::Over => {
-                self.over(None, flow);
-            }
-        }
-    }
-
-    /// Whether a refusal of the begin leaves open what became of an earlier one.
-    fn says_nothing(&self, said: &Said) -> bool {
-        let (Stage::Beginning, Said::Refused(problem)) = (self.stage, said) else { return false };
-        match problem.known() {
-            Some(known) => known.is_passing() || self.lost && !known.follows_the_look_for_the_reference(),
-            None => self.lost || problem.status >= 500,
-        }
-    }
-
-    /// The terminal has been silent for too long.
-    fn nobody_answers(&mut self, flow: &mut Flow<'_>) {
-        if self.begun {
-            let why = "nobody knows yet what became of it; ask for it by TransactionStatus";
-            return self.answered(because(ErrorCondition::UnreachableHost, &why), flow);
-        }
-        let why = "the terminal's program does not answer; nothing was begun";
-        self.answered(because(ErrorCondition::UnavailableDevice, &why), flow);
-    }
-
-    fn facts(&mut self, said: &Said, flow: &mut Flow<'_>) {
-        match (&self.request.body, flow.facts) {
-            (RequestBody::Print(print), _) => {
-                let print = print.print_output.clone();
-                self.print(&print, said, flow);
-            }
-            (_, None) => {
-                let why = "the terminal has no currency; see pos-agent status";
-                self.answered(because(ErrorCondition::UnavailableDevice, &why), flow);
-            }
-            (RequestBody::Payment(_) | RequestBody::Reversal(_), Some(_)) => self.look_whether_known(flow),
-            _ => self.start(flow),
-        }
-    }
-
-    fn print(&mut self, print: &PrintOutput, said: &Said, flow: &mut Flow<'_>) {
-        let has_none = matches!(said, Said::Status(status) if status.printers.is_empty());
-        match printing::lines(print, flow.settings.profile) {
-            _ if has_none => {
-                self.answered(because(ErrorCondition::UnavailableDevice, &"the terminal has no printer"), flow);
-            }
-            None => {
-                let why = "this terminal prints OutputFormat Text alone; nothing was printed";
-                self.answered(because(ErrorCondition::UnavailableDevice, &why), flow);
-            }
-            Some(lines) => self.ask(Ask::Print(lines), Stage::Printing, flow),
-        }
-    }
-
-    /// Not again after no answer: it may be on paper.
-    fn printed(&mut self, said: &Said, flow: &mut Flow<'_>) {
-        let outcome = match said {
-            Said::Refused(problem) if problem.is(ProblemType::Printer) => {
-                because(ErrorCondition::DeviceOut, &problem.detail)
-            }
-            Said::Refused(problem) => refused(problem),
-            Said::NoAnswer { may_be_done } => {
-                let may = if *may_be_done { "it may be on paper" } else { "nothing was printed" };
-                let why = format!("the terminal's program does not answer; {may}");
-                because(ErrorCondition::UnavailableDevice, &why)
-            }
-            _ => Outcome::success(),
-        };
-        self.answered(outcome, flow);
-    }
-
-    /// One question about the terminal is answered.
-    fn terminal(&mut self, said: &Said, flow: &mut Flow<'_>) {
-        let outcome = match said {
-            Said::Refused(problem) if problem.is(ProblemType::NothingTyped) => Outcome::failure(ErrorCondition::Cancel),
-            Said::Refused(problem) => refused(problem),
-            _ => Outcome::success(),
-        };
-        if matches!((&self.request.body, said), (RequestBody::Login(_), Said::Status(_))) {
-            *flow.logged_in = true;
-        }
-        let body = self.request.body.answered(outcome).map(|body| about::with_facts(body, said, flow));
-        self.over(body, flow);
-    }
-
-    /// The answer that has nothing but how it ended.
-    fn answered(&mut self, outcome: Outcome, flow: &mut Flow<'_>) {
-        let body = self.request.body.answered(outcome);
-        self.over(body, flow);
-    }
-
-    fn over(&mut self, body: Option<ResponseBody>, flow: &mut Flow<'_>) {
-        let header = self.request.header.response();
-        let message = body.map(|body| Box::new(Message::Response(Response { header, body })));
-        self.end(message, flow);
-    }
-
-    /// It is not taken at all, and this is why.
-    fn reject(&mut self, why: &dyn fmt::Display, flow: &mut Flow<'_>) {
-        *flow.rejected = flow.rejected.wrapping_add(1);
-        let rejected = Rejected {
-            header: Some(&self.request.header),
-            received: &self.received,
-            poi_id: &flow.settings.poi_id,
-            device_id: &flow.rejected.to_string(),
-            time_stamp: &rfc3339(flow.now.unix_s),
-        };
-        let message = Box::new(rejected.notification(why));
-        self.end(Some(message), flow);
-    }
-
-    fn end(&mut self, message: Option<Box<Message>>, flow: &mut Flow<'_>) {
-        self.stage = Stage::Over;
-        let answer = |exchange| Action::Answer { exchange, message: message.clone() };
-        flow.actions.extend(self.heard_by.drain(..).map(answer));
-    }
-
-    fn identity(&self) -> Identity<'_> {
-        self.request.identity()
-    }
-}
-
-impl Facts {
-    fn of(status: &Status) -> Option<Self> {
-        Some(Self {
-            terminal_id: status.terminal_id.clone(),
-            merchant: status.merchant.first().unwrap_or(&status.terminal_id).clone(),
-            currency: status.currency.clone()?,
-            decimals: status.currency_decimals.unwrap_or(2),
-        })
-    }
-}
-
-/// It is not done, and this is why.
-fn because(condition: ErrorCondition, why: &dyn fmt::Display) -> Outcome {
-    Outcome::failure(condition).with(additional::write([("message", why.to_string().as_str())]))
-}
-
-/// The terminal has refused it: nothing was done.
-fn refused(problem: &Problem) -> Outcome {
-    use ProblemType as P;
-    let condition = match problem.known() {
-        Some(P::Busy | P::ListUnderWay | P::TooManyRequests | P::NoPlace) => ErrorCondition::Busy,
-        Some(P::NoSuchSale | P::NoSuchClose) => ErrorCondition::NotFound,
-        Some(
-            P::Amount
-            | P::Currency
-            | P::NotPossible
-            | P::Forbidden
-            | P::OperatorRequired
-            | P::OperatorRole
-            | P::SessionEnded
-            | P::SupervisorNeeded
-            | P::NotApproved,
-        ) => ErrorCondition::NotAllowed,
-        Some(P::Parameter | P::Reference | P::Operator | P::Malformed | P::TooLarge) => ErrorCondition::MessageFormat,
-        Some(P::NotReady | P::Journal | P::Printer) => ErrorCondition::UnavailableDevice,
-        _ => ErrorCondition::UnavailableService,
-    };
-    because(condition, &problem.detail)
 }

@@ -3,9 +3,12 @@
 
 use serde_json::{Value, json};
 
+use super::job::WATCH_S;
 use super::*;
+use crate::clock::rfc3339;
+use crate::nexo::additional;
 use crate::nexo::envelope::Envelope;
-use pos_till_api::Kind;
+use pos_till_api::{Begin, Kind, ProblemType};
 
 mod again;
 mod fields;
@@ -333,6 +336,25 @@ fn a_begin_that_was_lost_is_asked_for_again_whatever_is_refused_meanwhile() {
         stage.sale(&sale(&begin.reference, &json!({})));
         stage.no_receipts();
         assert_eq!(stage.answer()["PaymentResponse"]["Response"]["Result"], "Success", "{code}");
+    }
+}
+
+/// The reference was never looked for between the lost begin and the next one.
+#[test]
+fn what_is_found_instead_of_a_lost_begin_is_its_answer_only_when_it_means_the_same() {
+    for lost in [true, false] {
+        let mut stage = Stage::ready();
+        stage.till("Payment", "1", &payment("12.5", "27908"));
+        stage.is_new();
+        let begin = stage.begun();
+        if lost {
+            stage.says(500, "?");
+            stage.asks_again(Duration::from_secs(1));
+        }
+        let mut data = begin.till_data.clone();
+        data.insert("Meaning".to_owned(), "1-of-another-message".to_owned());
+        stage.sale(&sale(&begin.reference, &json!({ "replayed": true, "tillData": data })));
+        stage.rejected("another amount");
     }
 }
 

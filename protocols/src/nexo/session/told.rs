@@ -12,9 +12,9 @@
 //! | taken back by the terminal | Failure | Aborted |
 //! | nobody knows yet | Failure | UnreachableHost; TransactionStatus answers InProgress until it is settled |
 
+use super::flow::Flow;
 use super::receipt_keys::keyed;
 use super::wanted::{data, unkept};
-use super::{Flow, Job};
 use crate::lines::wrapped;
 use crate::nexo::additional;
 use crate::nexo::enums::{
@@ -24,7 +24,7 @@ use crate::nexo::enums::{
 use crate::nexo::header::Header;
 use crate::nexo::number::Decimal;
 use crate::nexo::receipt::{Line, PaymentReceipt, Profile};
-use crate::nexo::request::RequestBody;
+use crate::nexo::request::{Request, RequestBody};
 use crate::nexo::response::{
     AmountsResp, PaymentAcquirerData, PaymentResponse, PaymentResult, RepeatedBody, RepeatedMessageResponse,
     ResponseBody, ReversalResponse, TransactionStatusResponse,
@@ -33,29 +33,35 @@ use crate::nexo::shared::{
     CardData, OriginalPoiTransaction, Outcome, PaymentInstrumentData, PaymentToken, PoiData, SaleData,
     TransactionIdentification,
 };
-use pos_till_api::{Copy, RowIs, Sale, State};
+use pos_till_api::{Copy, Receipt, RowIs, Sale, State};
 
 /// The ServiceID of the message that has begun a sale.
 pub(super) fn service_id_of(sale: &Sale) -> Option<String> {
     sale.till_data.get(data::SERVICE_ID).map(|text| unkept(text))
 }
 
-/// The answer of a job that knows how its sale stands.
-pub(super) fn body(job: &Job, flow: &Flow<'_>) -> Option<ResponseBody> {
-    let sale = job.sale.as_ref()?;
-    match &job.request.body {
+/// How the transaction stands that a request is about, and its copies as far as they were read.
+pub(super) struct Told<'a> {
+    pub(super) request: &'a Request,
+    pub(super) sale: &'a Sale,
+    pub(super) receipts: &'a [Receipt],
+}
+
+/// The answer that tells it.
+pub(super) fn body(told: &Told<'_>, flow: &Flow<'_>) -> Option<ResponseBody> {
+    match &told.request.body {
         RequestBody::Payment(payment) => {
-            Some(ResponseBody::Payment(Box::new(payment_response(sale, payment.sale_data.returned(), job, flow))))
+            Some(ResponseBody::Payment(Box::new(payment_response(payment.sale_data.returned(), told, flow))))
         }
         RequestBody::Reversal(reversal) => {
             let original = reversal.original_poi_transaction.clone();
-            Some(ResponseBody::Reversal(Box::new(reversal_response(sale, Some(original), job, flow))))
+            Some(ResponseBody::Reversal(Box::new(reversal_response(Some(original), told, flow))))
         }
         RequestBody::TransactionStatus(status) => {
             Some(ResponseBody::TransactionStatus(Box::new(TransactionStatusResponse {
                 outcome: Outcome::success(),
                 message_reference: status.message_reference.clone(),
-                repeated_message_response: Some(repeated(sale, job, flow)),
+                repeated_message_response: Some(repeated(told, flow)),
             })))
         }
         _ => None,
@@ -63,10 +69,11 @@ pub(super) fn body(job: &Job, flow: &Flow<'_>) -> Option<ResponseBody> {
 }
 
 /// The answer of an earlier message, as the terminal knows it by now.
-fn repeated(sale: &Sale, job: &Job, flow: &Flow<'_>) -> RepeatedMessageResponse {
+fn repeated(told: &Told<'_>, flow: &Flow<'_>) -> RepeatedMessageResponse {
+    let sale = told.sale;
     let kept = |name: &str| sale.till_data.get(name).map(|text| unkept(text));
     let category = kept(data::CATEGORY).and_then(|word| Category::from_word(&word)).unwrap_or(Category::Payment);
-    let header = &job.request.header;
+    let header = &told.request.header;
     let service_id = kept(data::SERVICE_ID).unwrap_or_default();
     let message_header =
         Header::request(category, &service_id, header.sale_id.as_deref().unwrap_or_default(), &header.poi_id)
@@ -77,12 +84,12 @@ fn repeated(sale: &Sale, job: &Job, flow: &Flow<'_>) -> RepeatedMessageResponse 
     let body = if category == Category::Reversal {
         let original = of(data::ORIGINAL, data::ORIGINAL_TIME)
             .map(|id| OriginalPoiTransaction { poi_transaction_id: Some(id), ..OriginalPoiTransaction::default() });
-        RepeatedBody { payment_response: None, reversal_response: Some(reversal_response(sale, original, job, flow)) }
+        RepeatedBody { payment_response: None, reversal_response: Some(reversal_response(original, told, flow)) }
     } else {
         let nothing = || TransactionIdentification { transaction_id: String::new(), time_stamp: String::new() };
         let mut sale_data = SaleData::new(of(data::TRANSACTION, data::TIME).unwrap_or_else(nothing));
         sale_data.sale_reference_id = kept(data::SALE_REFERENCE);
-        RepeatedBody { payment_response: Some(payment_response(sale, sale_data, job, flow)), reversal_response: None }
+        RepeatedBody { payment_response: Some(payment_response(sale_data, told, flow)), reversal_response: None }
     };
     RepeatedMessageResponse { message_header, repeated_response_message_body: body }
 }
@@ -140,24 +147,21 @@ fn decimal(text: &str) -> Decimal {
     text.parse().unwrap_or(Decimal::ZERO)
 }
 
-fn payment_response(sale: &Sale, sale_data: SaleData, job: &Job, flow: &Flow<'_>) -> PaymentResponse {
+fn payment_response(sale_data: SaleData, told: &Told<'_>, flow: &Flow<'_>) -> PaymentResponse {
+    let sale = told.sale;
     let outcome = outcome(sale);
     let known = sale.state == State::Ended;
     PaymentResponse {
         payment_result: known.then(|| payment_result(sale, flow)),
         poi_data: Some(poi_data(sale)),
-        payment_receipt: receipts(job, flow),
+        payment_receipt: receipts(told, flow),
         sale_data,
         outcome,
     }
 }
 
-fn reversal_response(
-    sale: &Sale,
-    original: Option<OriginalPoiTransaction>,
-    job: &Job,
-    flow: &Flow<'_>,
-) -> ReversalResponse {
+fn reversal_response(original: Option<OriginalPoiTransaction>, told: &Told<'_>, flow: &Flow<'_>) -> ReversalResponse {
+    let sale = told.sale;
     let done = matches!(sale.outcome, Some(pos_till_api::Outcome::Approved | pos_till_api::Outcome::PartiallyApproved));
     let reversed = sale.approved_amount.as_deref().unwrap_or(&sale.amount);
     ReversalResponse {
@@ -165,7 +169,7 @@ fn reversal_response(
         poi_data: Some(poi_data(sale)),
         original_poi_transaction: original,
         reversed_amount: (done && sale.state == State::Ended).then(|| decimal(reversed)),
-        payment_receipt: receipts(job, flow),
+        payment_receipt: receipts(told, flow),
     }
 }
 
@@ -239,26 +243,26 @@ fn card_data(card: &pos_till_api::Card, registration: Option<&str>) -> CardData 
     }
 }
 
-fn receipts(job: &Job, flow: &Flow<'_>) -> Vec<PaymentReceipt> {
-    let wanted = |whose: DocumentQualifier| match &job.request.body {
+fn receipts(told: &Told<'_>, flow: &Flow<'_>) -> Vec<PaymentReceipt> {
+    let wanted = |whose: DocumentQualifier| match &told.request.body {
         RequestBody::TransactionStatus(status) => {
             status.document_qualifier.is_empty() || status.document_qualifier.contains(&whose)
         }
         _ => true,
     };
     let width = usize::from(flow.settings.width);
-    let each = job.receipts.iter().map(|receipt| {
+    let each = told.receipts.iter().map(|receipt| {
         let whose = match receipt.copy {
             Copy::Merchant => DocumentQualifier::CashierReceipt,
             Copy::Customer => DocumentQualifier::CustomerReceipt,
         };
         let signed = receipt.rows.iter().any(|row| row.is == RowIs::SignatureLine);
-        let lines: Vec<Line> = match (flow.settings.profile, &job.sale) {
-            (Profile::Adyen, Some(sale)) => {
+        let lines: Vec<Line> = match flow.settings.profile {
+            Profile::Adyen => {
                 let terminal_id = flow.facts.map_or("", |facts| facts.terminal_id.as_str());
-                keyed(&receipt.rows, receipt.copy, sale, terminal_id)
+                keyed(&receipt.rows, receipt.copy, told.sale, terminal_id)
             }
-            _ => receipt.rows.iter().flat_map(|row| lines_of(row, width)).collect(),
+            Profile::Plain => receipt.rows.iter().flat_map(|row| lines_of(row, width)).collect(),
         };
         (
             whose,

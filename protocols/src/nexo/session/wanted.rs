@@ -16,7 +16,9 @@ use std::collections::BTreeMap;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
-use super::{Flow, acquirer, because};
+use super::acquirer;
+use super::flow::Flow;
+use super::refusal::because;
 use crate::nexo::enums::{Device, ErrorCondition, ForceEntryMode, InputCommand, PaymentType, Words};
 use crate::nexo::meaning::Meaning;
 use crate::nexo::number::Decimal;

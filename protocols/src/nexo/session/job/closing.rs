@@ -10,7 +10,8 @@
 //! | older | made by this message, within 48 hours | its answer once more |
 //! | older | another one | one that follows the last one is made |
 
-use super::{Flow, Job, SERVICE_ID_LASTS_S, Stage, because, refused};
+use super::super::flow::Flow;
+use super::{Job, SERVICE_ID_LASTS_S, Stage, because, refused};
 use crate::clock::unix_s;
 use crate::nexo::enums::ErrorCondition;
 use pos_till_api::{Ask, Close, Said};
@@ -24,19 +25,18 @@ impl Job {
     pub(super) fn closing(&mut self, said: Said, flow: &mut Flow<'_>) {
         match said {
             Said::Close(close) if close.replayed => {
-                self.closed = Some(*close);
-                self.ask(Ask::LastClose, Stage::LastClose, flow);
+                self.ask(Ask::LastClose, Stage::LastClose(close), flow);
             }
             said => self.terminal(&said, flow),
         }
     }
 
-    pub(super) fn last_close(&mut self, said: &Said, flow: &mut Flow<'_>) {
-        let (Said::Close(last), Some(known)) = (said, self.closed.take()) else {
-            return match said {
-                Said::Refused(problem) => self.answered(refused(problem), flow),
-                _ => self.nobody_answers(flow),
-            };
+    /// `known` is the close that its reference has made before.
+    pub(super) fn last_close(&mut self, known: Box<Close>, said: &Said, flow: &mut Flow<'_>) {
+        let last = match said {
+            Said::Close(last) => last,
+            Said::Refused(problem) => return self.answered(refused(problem), flow),
+            _ => return self.nobody_answers(false, flow),
         };
         let is_new = |close: &Close| {
             let until = unix_s(&close.period.to).map(|at| at.saturating_add(SERVICE_ID_LASTS_S));
@@ -51,7 +51,7 @@ impl Job {
             return self.answered(because(ErrorCondition::NotAllowed, &why), flow);
         }
         if is_new(&known) {
-            return self.terminal(&Said::Close(Box::new(known)), flow);
+            return self.terminal(&Said::Close(known), flow);
         }
         let own = last.number.checked_sub(1).map(|before| self.after(before));
         if own.is_some() && last.reference == own && is_new(last) {

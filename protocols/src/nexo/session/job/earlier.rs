@@ -1,6 +1,7 @@
 //! The message that another one names: its answer once more (`TransactionStatus`), or its end (`Abort`).
 
-use super::{Flow, Job, Stage, because, refused, told};
+use super::super::flow::Flow;
+use super::{Job, Receipts, Stage, because, refused};
 use crate::nexo::enums::{Category, DocumentQualifier, ErrorCondition};
 use crate::nexo::reference::Identity;
 use crate::nexo::request::RequestBody;
@@ -60,13 +61,13 @@ impl Job {
             },
             Said::Refused(problem) if problem.is(ProblemType::NoSuchSale) => return self.not_found(flow),
             Said::Refused(problem) => return self.answered(refused(&problem), flow),
-            _ => return self.nobody_answers(flow),
+            _ => return self.nobody_answers(false, flow),
         };
         let RequestBody::TransactionStatus(status) = &self.request.body else {
             if sale.state == State::Ended {
                 return self.over(None, flow);
             }
-            return self.ask(Ask::Cancel(sale.reference), Stage::Cancelling, flow);
+            return self.ask(Ask::Cancel(sale.reference), Stage::Stopping, flow);
         };
         if sale.state != State::Ended {
             return self.answered(Outcome::failure(ErrorCondition::InProgress), flow);
@@ -79,13 +80,9 @@ impl Job {
             true if wanted(DocumentQualifier::CustomerReceipt) => Some(Copy::Customer),
             _ => None,
         };
-        self.sale = Some(sale);
         match first {
-            Some(copy) => self.read_receipt(copy, flow),
-            None => {
-                let body = told::body(self, flow);
-                self.over(body, flow);
-            }
+            Some(copy) => self.read_receipt(Receipts::from(copy, sale), flow),
+            None => self.told(&sale, &[], flow),
         }
     }
 }

@@ -1,0 +1,355 @@
+//! One request of the till, from its message to its answer.
+//!
+//! ```text
+//!  Facts ─▶ Known ─▶ SameMessage ─▶ SameTransaction ─▶ Original ─▶ OriginalWhole ─▶ Following ─▶ Receipts
+//!             │      (the ServiceID) (of payments)     (what it is about)           (one by one) (both copies)
+//!             └── it is: its answer once more ──────────────────────────────────────▶
+//!  TransactionStatus: Earlier ─▶ Receipts      Abort: Earlier ─▶ Stopping
+//!  Reconciliation: Closing ─▶ LastClose        the rest: Facts ─▶ Terminal, Typing or Printing
+//! ```
+//!
+//! One question at a time is asked of the terminal. The same one is asked again after no answer, but for lines that may
+//! be on paper.
+
+mod closing;
+mod earlier;
+mod following;
+mod known;
+mod terminal;
+
+use std::fmt;
+use std::time::Duration;
+
+use super::flow::Flow;
+use super::refusal::{because, refused};
+use super::{Action, Exchange};
+use crate::clock::rfc3339;
+use crate::nexo::enums::{ErrorCondition, ReconciliationType};
+use crate::nexo::envelope::Message;
+use crate::nexo::meaning::Meaning;
+use crate::nexo::reference::Identity;
+use crate::nexo::reject::Rejected;
+use crate::nexo::request::{Request, RequestBody};
+use crate::nexo::response::{Response, ResponseBody};
+use crate::nexo::shared::Outcome;
+use following::{Following, Receipts};
+use pos_till_api::follow::Silence;
+use pos_till_api::{Ask, Close, Said};
+
+/// How long one question for the state of a sale waits at the terminal, in seconds.
+pub(super) const WATCH_S: u8 = 60;
+/// A ServiceID stands for one message for so long (Terminal API: unique within 48 hours).
+const SERVICE_ID_LASTS_S: u64 = 48 * 3600;
+
+/// What a request waits for, and what is known exactly while it does.
+#[derive(Debug)]
+enum Stage {
+    /// Currency and names of the terminal.
+    Facts,
+    /// Whether the message is known.
+    Known(Standing),
+    /// Other messages with its ServiceID.
+    SameMessage(Standing),
+    /// Other messages about its transaction.
+    SameTransaction(Standing),
+    /// The earlier transaction that it is about.
+    Original(Standing),
+    /// What is left of that one.
+    OriginalWhole(Standing),
+    /// Its own transaction, from the begin on.
+    Following(Following),
+    Receipts(Receipts),
+    /// The sale of the message that is asked about, or that is to be stopped.
+    Earlier,
+    /// That one is stopped.
+    Stopping,
+    /// One question about the terminal.
+    Terminal,
+    /// What is typed at the reader.
+    Typing {
+        /// Until when the till waits for it (MaxInputTime).
+        until: Option<Duration>,
+    },
+    /// Lines of the till's own.
+    Printing,
+    Closing,
+    /// The last close; its reference has made this one before.
+    LastClose(Box<Close>),
+    Over,
+}
+
+/// How a payment or a reversal stands to what the terminal keeps.
+#[derive(Clone, Copy, Debug, Default)]
+struct Standing {
+    /// Another message stands under its reference: it has one of its own, by what it means.
+    apart: bool,
+    /// It was begun, or may have been.
+    may_stand: bool,
+}
+
+/// A question to the terminal.
+#[derive(Debug)]
+enum Question {
+    Open {
+        ticket: u64,
+        ask: Ask,
+    },
+    /// It is asked then.
+    Later {
+        at: Duration,
+        ask: Ask,
+    },
+}
+
+/// A request that is being carried out.
+#[derive(Debug)]
+pub(super) struct Job {
+    /// The first exchange of it.
+    pub(super) exchange: Exchange,
+    pub(super) request: Request,
+    /// Another message stops it.
+    pub(super) aborted: bool,
+    /// The exchanges in which the till waits for the answer: more than one where the same message came again.
+    pub(super) heard_by: Vec<Exchange>,
+    meaning: Option<Meaning>,
+    received: Vec<u8>,
+    stage: Stage,
+    question: Option<Question>,
+    /// Of every question but those about its own transaction.
+    silence: Silence,
+}
+
+impl Job {
+    pub(super) fn new(exchange: Exchange, request: Request, received: Vec<u8>) -> Self {
+        Self {
+            exchange,
+            meaning: Meaning::of(&request),
+            request,
+            received,
+            aborted: false,
+            heard_by: vec![exchange],
+            stage: Stage::Over,
+            question: None,
+            silence: Silence::default(),
+        }
+    }
+
+    pub(super) fn is_twin_of(&self, other: &Self) -> bool {
+        let is_once = match (&self.request.body, &other.request.body) {
+            (RequestBody::Reconciliation(own), RequestBody::Reconciliation(other)) => own == other,
+            _ => self.moves_money(),
+        };
+        is_once && self.meaning == other.meaning && self.request.identity() == other.request.identity()
+    }
+
+    pub(super) fn is_heard(&self) -> bool {
+        !self.heard_by.is_empty()
+    }
+
+    pub(super) fn moves_money(&self) -> bool {
+        matches!(self.request.body, RequestBody::Payment(_) | RequestBody::Reversal(_))
+    }
+
+    pub(super) fn is_input(&self) -> bool {
+        matches!(self.request.body, RequestBody::Input(_))
+    }
+
+    pub(super) fn service_id(&self) -> Option<&str> {
+        self.request.header.service_id.as_deref()
+    }
+
+    fn identity(&self) -> Identity<'_> {
+        self.request.identity()
+    }
+
+    pub(super) fn is_over(&self) -> bool {
+        matches!(self.stage, Stage::Over)
+    }
+
+    /// The question that is open.
+    pub(super) fn ticket(&self) -> Option<u64> {
+        match self.question {
+            Some(Question::Open { ticket, .. }) => Some(ticket),
+            _ => None,
+        }
+    }
+
+    /// When the question is asked; never, where it is open.
+    pub(super) fn asks_at(&self) -> Option<Duration> {
+        self.question.as_ref().map(|question| match question {
+            Question::Open { .. } => Duration::MAX,
+            Question::Later { at, .. } => *at,
+        })
+    }
+
+    /// Until when the till waits for what is typed.
+    pub(super) fn until(&self) -> Option<Duration> {
+        match self.stage {
+            Stage::Typing { until } => until,
+            _ => None,
+        }
+    }
+
+    pub(super) fn start(&mut self, flow: &mut Flow<'_>) {
+        match &self.request.body {
+            RequestBody::Payment(_) | RequestBody::Reversal(_) => match flow.facts {
+                Some(_) => self.look_whether_known(Standing::default(), flow),
+                None => self.ask(Ask::Status, Stage::Facts, flow),
+            },
+            RequestBody::TransactionStatus(status) => {
+                let named = status.message_reference.clone().unwrap_or_default();
+                self.look_for(&named, flow);
+            }
+            RequestBody::Abort(abort) => {
+                let named = abort.message_reference.clone();
+                self.look_for(&named, flow);
+            }
+            RequestBody::Login(login) if login.training_mode_flag => {
+                let why = "TrainingModeFlag: this terminal does not train by a till; nothing was changed";
+                self.answered(because(ErrorCondition::UnavailableService, &why), flow);
+            }
+            RequestBody::Diagnosis(_) | RequestBody::Login(_) => self.ask(Ask::Status, Stage::Terminal, flow),
+            RequestBody::Logout(_) => {
+                *flow.logged_in = false;
+                self.answered(Outcome::success(), flow);
+            }
+            RequestBody::Reconciliation(wanted) => match wanted.reconciliation_type {
+                ReconciliationType::PreviousReconciliation => self.ask(Ask::LastClose, Stage::Terminal, flow),
+                _ => self.close(self.identity().reference(), Stage::Closing, flow),
+            },
+            RequestBody::GetTotals(_) => self.ask(Ask::OpenPeriod, Stage::Terminal, flow),
+            RequestBody::Input(_) => self.type_amount(flow),
+            RequestBody::Print(_) => self.ask(Ask::Status, Stage::Facts, flow),
+            RequestBody::Display(_) => self.show_text(flow),
+            _ => self.answered(Outcome::failure(ErrorCondition::UnavailableService), flow),
+        }
+    }
+
+    // ---- Questions, and what the terminal says
+
+    fn ask(&mut self, ask: Ask, stage: Stage, flow: &mut Flow<'_>) {
+        self.stage = stage;
+        let ticket = flow.ask(ask.clone());
+        self.question = Some(Question::Open { ticket, ask });
+    }
+
+    /// It is asked then, or at once when that is past.
+    fn ask_at(&mut self, at: Duration, ask: Ask, stage: Stage, flow: &mut Flow<'_>) {
+        if at <= flow.now.steady {
+            return self.ask(ask, stage, flow);
+        }
+        self.stage = stage;
+        self.question = Some(Question::Later { at, ask });
+    }
+
+    pub(super) fn ask_again(&mut self, flow: &mut Flow<'_>) {
+        if let Some(Question::Open { ask, .. } | Question::Later { ask, .. }) = self.question.take() {
+            let stage = self.leave();
+            self.ask(ask, stage, flow);
+        }
+    }
+
+    /// The stage, to be gone on from: whoever takes it sets the next one, or the request is over.
+    fn leave(&mut self) -> Stage {
+        std::mem::replace(&mut self.stage, Stage::Over)
+    }
+
+    pub(super) fn said(&mut self, said: Said, flow: &mut Flow<'_>) {
+        let Some(Question::Open { ask: asked, .. }) = self.question.take() else { return };
+        let stage = self.leave();
+        // Those two know themselves what no answer means.
+        let is_asked_again = !matches!(stage, Stage::Following(_) | Stage::Printing);
+        if is_asked_again && matches!(said, Said::NoAnswer { .. }) {
+            return self.not_answered(stage, asked, flow);
+        }
+        self.silence.ends();
+        match stage {
+            Stage::Facts => self.facts(&said, flow),
+            Stage::Known(standing) => self.known(standing, said, flow),
+            Stage::SameMessage(standing) => self.same_message(standing, said, flow),
+            Stage::SameTransaction(standing) => self.same_transaction(standing, said, flow),
+            Stage::Original(standing) => self.original(standing, said, flow),
+            Stage::OriginalWhole(standing) => self.original_whole(standing, said, flow),
+            Stage::Following(following) => self.heard(following, said, flow),
+            Stage::Receipts(receipts) => self.receipt(receipts, said, flow),
+            Stage::Earlier => self.earlier(said, flow),
+            Stage::Terminal | Stage::Typing { .. } => self.terminal(&said, flow),
+            Stage::Printing => self.printed(&said, flow),
+            Stage::Closing => self.closing(said, flow),
+            Stage::LastClose(known) => self.last_close(known, &said, flow),
+            Stage::Stopping | Stage::Over => self.over(None, flow),
+        }
+    }
+
+    /// The same question again, for as long as the terminal may be restarting.
+    fn not_answered(&mut self, stage: Stage, asked: Ask, flow: &mut Flow<'_>) {
+        match self.silence.goes_on(flow.now.steady) {
+            Some(at) => self.ask_at(at, asked, stage, flow),
+            None => self.nobody_answers(self.may_stand(&stage), flow),
+        }
+    }
+
+    /// Whether its transaction was begun, or may have been.
+    fn may_stand(&self, stage: &Stage) -> bool {
+        match stage {
+            Stage::Known(standing)
+            | Stage::SameMessage(standing)
+            | Stage::SameTransaction(standing)
+            | Stage::Original(standing)
+            | Stage::OriginalWhole(standing) => standing.may_stand,
+            // Those of an earlier message say nothing of this one.
+            Stage::Receipts(_) => self.moves_money(),
+            _ => false,
+        }
+    }
+
+    /// The terminal has been silent for too long.
+    fn nobody_answers(&mut self, may_stand: bool, flow: &mut Flow<'_>) {
+        if may_stand {
+            let why = "nobody knows yet what became of it; ask for it by TransactionStatus";
+            return self.answered(because(ErrorCondition::UnreachableHost, &why), flow);
+        }
+        let why = "the terminal's program does not answer; nothing was begun";
+        self.answered(because(ErrorCondition::UnavailableDevice, &why), flow);
+    }
+
+    // ---- The end
+
+    /// Nobody waits for what is typed any more.
+    pub(super) fn gives_up(&mut self, condition: ErrorCondition, flow: &mut Flow<'_>) {
+        flow.actions.extend(self.ticket().map(|ticket| Action::GiveUp { ticket }));
+        self.answered(Outcome::failure(condition), flow);
+    }
+
+    /// The answer that has nothing but how it ended.
+    pub(super) fn answered(&mut self, outcome: Outcome, flow: &mut Flow<'_>) {
+        let body = self.request.body.answered(outcome);
+        self.over(body, flow);
+    }
+
+    fn over(&mut self, body: Option<ResponseBody>, flow: &mut Flow<'_>) {
+        let header = self.request.header.response();
+        let message = body.map(|body| Box::new(Message::Response(Response { header, body })));
+        self.end(message, flow);
+    }
+
+    /// It is not taken at all, and this is why.
+    pub(super) fn reject(&mut self, why: &dyn fmt::Display, flow: &mut Flow<'_>) {
+        *flow.rejected = flow.rejected.wrapping_add(1);
+        let rejected = Rejected {
+            header: Some(&self.request.header),
+            received: &self.received,
+            poi_id: &flow.settings.poi_id,
+            device_id: &flow.rejected.to_string(),
+            time_stamp: &rfc3339(flow.now.unix_s),
+        };
+        let message = Box::new(rejected.notification(why));
+        self.end(Some(message), flow);
+    }
+
+    fn end(&mut self, message: Option<Box<Message>>, flow: &mut Flow<'_>) {
+        self.stage = Stage::Over;
+        let answer = |exchange| Action::Answer { exchange, message: message.clone() };
+        flow.actions.extend(self.heard_by.drain(..).map(answer));
+    }
+}

@@ -1,0 +1,137 @@
+//! A payment or a reversal at the terminal, from its begin to its answer.
+
+use super::super::flow::Flow;
+use super::super::told::{self, Told};
+use super::super::wanted;
+use super::{Job, Stage, Standing, WATCH_S, because, refused};
+use crate::nexo::enums::{Category, ErrorCondition};
+use crate::nexo::reference::{replaces, replacing};
+use pos_till_api::follow::{Follower, Heard, Turn};
+use pos_till_api::{Ask, Begin, Copy, Kind, Outcome, ProblemType, Receipt, Said, Sale, State};
+
+/// A transaction that the terminal was asked to begin, or has.
+#[derive(Debug)]
+pub(super) struct Following {
+    standing: Standing,
+    follower: Follower,
+}
+
+/// It is over, and its copies are read one by one.
+#[derive(Debug)]
+pub(super) struct Receipts {
+    sale: Box<Sale>,
+    copy: Copy,
+    read: Vec<Receipt>,
+}
+
+impl Job {
+    pub(super) fn begin(&mut self, standing: Standing, begin: Begin, flow: &mut Flow<'_>) {
+        if self.aborted {
+            return self.answered(because(ErrorCondition::Aborted, &"aborted before it was begun"), flow);
+        }
+        if !self.is_heard() && !standing.may_stand {
+            // The till has given up before anything was begun: it is to stay so.
+            return self.over(None, flow);
+        }
+        let follower = Follower::begin(begin, WATCH_S);
+        self.ask(follower.ask(), Stage::Following(Following { standing, follower }), flow);
+    }
+
+    pub(super) fn heard(&mut self, mut following: Following, said: Said, flow: &mut Flow<'_>) {
+        let was_beginning = following.follower.is_beginning();
+        let heard = following.follower.said(said, flow.now.steady);
+        let standing = following.standing();
+        match heard {
+            // Another message may have begun it.
+            Heard::WasThere(sale) => self.known_as(standing, *sale, flow),
+            Heard::Stands(sale) if was_beginning && sale.replayed => self.known_as(standing, *sale, flow),
+            Heard::Stands(sale) => self.stands(following, *sale, flow),
+            Heard::Stopped { sale, .. } => self.goes_on(following, *sale, flow),
+            Heard::Next { at, ask } => self.ask_at(at, ask, Stage::Following(following), flow),
+            Heard::Refused(problem) if problem.is(ProblemType::AmountDiffers) => {
+                self.reject(&"this message was used for another amount or another kind of payment", flow);
+            }
+            Heard::Refused(problem) => self.answered(refused(&problem), flow),
+            Heard::Silent { .. } => self.nobody_answers(standing.may_stand, flow),
+        }
+    }
+
+    /// The terminal has it already.
+    pub(super) fn follow(&mut self, standing: Standing, sale: Sale, flow: &mut Flow<'_>) {
+        let follower = Follower::of(sale.reference.clone(), WATCH_S);
+        self.stands(Following { standing, follower }, sale, flow);
+    }
+
+    fn stands(&mut self, mut following: Following, sale: Sale, flow: &mut Flow<'_>) {
+        if sale.state == State::WaitingForCard && self.aborted {
+            return self.ask(following.follower.cancel(), Stage::Following(following), flow);
+        }
+        self.goes_on(following, sale, flow);
+    }
+
+    /// How it goes on where it is not to be stopped, or was.
+    fn goes_on(&mut self, mut following: Following, sale: Sale, flow: &mut Flow<'_>) {
+        let declined_reversal =
+            sale.kind == Kind::Reversal && sale.outcome == Some(Outcome::Declined) && !replaces(&sale.reference);
+        match sale.state.turn() {
+            Turn::Watch | Turn::Word => self.ask(following.follower.watch(), Stage::Following(following), flow),
+            // The till compares: the receipt says that it is to be signed, and a reversal takes it back.
+            Turn::Signature => self.ask(following.follower.sign(true), Stage::Following(following), flow),
+            Turn::Over if declined_reversal && sale.of.is_some() && self.identity().category == Category::Reversal => {
+                self.give_back(following.standing(), sale, flow);
+            }
+            Turn::Over => self.read_receipt(Receipts::from(Copy::Merchant, sale), flow),
+            Turn::Open => self.told(&sale, &[], flow),
+        }
+    }
+
+    /// A reversal that the bank declines is given back as a refund; one that nobody knows of stays unknown.
+    fn give_back(&mut self, standing: Standing, reversal: Sale, flow: &mut Flow<'_>) {
+        let begin = Begin {
+            of: reversal.of,
+            till_prints: !flow.settings.terminal_prints,
+            till_data: wanted::till_data(&self.request),
+            ..Begin::new(&replacing(&reversal.reference), Kind::Refund, None)
+        };
+        self.aborted = false;
+        self.begin(standing, begin, flow);
+    }
+
+    /// That copy, and those after it, as far as there are any; the till that is gone has no use for them.
+    pub(super) fn read_receipt(&mut self, receipts: Receipts, flow: &mut Flow<'_>) {
+        if !self.is_heard() {
+            return self.told(&receipts.sale, &receipts.read, flow);
+        }
+        let (reference, copy) = (receipts.sale.reference.clone(), receipts.copy);
+        let width = Some(flow.settings.width);
+        self.ask(Ask::Receipt { reference, copy, width }, Stage::Receipts(receipts), flow);
+    }
+
+    pub(super) fn receipt(&mut self, mut receipts: Receipts, said: Said, flow: &mut Flow<'_>) {
+        if let Said::Receipt(receipt) = said {
+            receipts.read.push(*receipt);
+        }
+        match receipts.copy {
+            Copy::Merchant => self.read_receipt(Receipts { copy: Copy::Customer, ..receipts }, flow),
+            Copy::Customer => self.told(&receipts.sale, &receipts.read, flow),
+        }
+    }
+
+    pub(super) fn told(&mut self, sale: &Sale, receipts: &[Receipt], flow: &mut Flow<'_>) {
+        let body = told::body(&Told { request: &self.request, sale, receipts }, flow);
+        self.over(body, flow);
+    }
+}
+
+impl Following {
+    fn standing(&self) -> Standing {
+        Standing { may_stand: self.standing.may_stand || self.follower.may_stand(), ..self.standing }
+    }
+}
+
+impl Receipts {
+    /// All of them, or the second one alone.
+    pub(super) fn from(copy: Copy, sale: Sale) -> Self {
+        Self { sale: Box::new(sale), copy, read: Vec::new() }
+    }
+}

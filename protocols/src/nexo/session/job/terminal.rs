@@ -1,0 +1,105 @@
+//! What is asked about the terminal and of its devices: its state, lines to print, an amount to be typed, a text to
+//! show.
+
+use std::time::Duration;
+
+use super::super::flow::Flow;
+use super::super::{about, printing, wanted};
+use super::{Job, Stage, Standing, because, refused};
+use crate::nexo::enums::ErrorCondition;
+use crate::nexo::output::PrintOutput;
+use crate::nexo::request::RequestBody;
+use crate::nexo::shared::Outcome;
+use pos_till_api::{Ask, ProblemType, Said};
+
+impl Job {
+    pub(super) fn facts(&mut self, said: &Said, flow: &mut Flow<'_>) {
+        match (&self.request.body, flow.facts) {
+            (RequestBody::Print(print), _) => {
+                let print = print.print_output.clone();
+                self.print(&print, said, flow);
+            }
+            (_, None) => {
+                let why = "the terminal has no currency; see pos-agent status";
+                self.answered(because(ErrorCondition::UnavailableDevice, &why), flow);
+            }
+            (RequestBody::Payment(_) | RequestBody::Reversal(_), Some(_)) => {
+                self.look_whether_known(Standing::default(), flow);
+            }
+            _ => self.start(flow),
+        }
+    }
+
+    fn print(&mut self, print: &PrintOutput, said: &Said, flow: &mut Flow<'_>) {
+        let has_none = matches!(said, Said::Status(status) if status.printers.is_empty());
+        match printing::lines(print, flow.settings.profile) {
+            _ if has_none => {
+                self.answered(because(ErrorCondition::UnavailableDevice, &"the terminal has no printer"), flow);
+            }
+            None => {
+                let why = "this terminal prints OutputFormat Text alone; nothing was printed";
+                self.answered(because(ErrorCondition::UnavailableDevice, &why), flow);
+            }
+            Some(lines) => self.ask(Ask::Print(lines), Stage::Printing, flow),
+        }
+    }
+
+    /// Not again after no answer: it may be on paper.
+    pub(super) fn printed(&mut self, said: &Said, flow: &mut Flow<'_>) {
+        let outcome = match said {
+            Said::Refused(problem) if problem.is(ProblemType::Printer) => {
+                because(ErrorCondition::DeviceOut, &problem.detail)
+            }
+            Said::Refused(problem) => refused(problem),
+            Said::NoAnswer { may_be_done } => {
+                let may = if *may_be_done { "it may be on paper" } else { "nothing was printed" };
+                let why = format!("the terminal's program does not answer; {may}");
+                because(ErrorCondition::UnavailableDevice, &why)
+            }
+            _ => Outcome::success(),
+        };
+        self.answered(outcome, flow);
+    }
+
+    pub(super) fn type_amount(&mut self, flow: &mut Flow<'_>) {
+        let RequestBody::Input(input) = &self.request.body else { return };
+        match (wanted::typed(input), flow.facts) {
+            (false, _) => {
+                let why = "the reader takes amounts: InputCommand DecimalString of the device CustomerInput";
+                self.answered(because(ErrorCondition::UnavailableDevice, &why), flow);
+            }
+            (true, None) => self.ask(Ask::Status, Stage::Facts, flow),
+            (true, Some(facts)) => {
+                let most = input.input_data.max_input_time.filter(|seconds| *seconds > 0);
+                // The terminal that does not answer is asked again; the time runs from the first question.
+                let until = most.map(|seconds| flow.now.steady + Duration::from_secs(seconds.into()));
+                self.ask(Ask::TypeAmount { currency: facts.currency.clone() }, Stage::Typing { until }, flow);
+            }
+        }
+    }
+
+    pub(super) fn show_text(&mut self, flow: &mut Flow<'_>) {
+        let RequestBody::Display(display) = &self.request.body else { return };
+        match printing::text_to_show(display) {
+            Some(text) => self.ask(Ask::ShowText(text), Stage::Terminal, flow),
+            None => {
+                let why = "the reader shows a text: Device CustomerDisplay, OutputFormat Text, no MenuEntry";
+                self.answered(because(ErrorCondition::UnavailableDevice, &why), flow);
+            }
+        }
+    }
+
+    /// One question about the terminal is answered.
+    pub(super) fn terminal(&mut self, said: &Said, flow: &mut Flow<'_>) {
+        let outcome = match said {
+            Said::Refused(problem) if problem.is(ProblemType::NothingTyped) => Outcome::failure(ErrorCondition::Cancel),
+            Said::Refused(problem) => refused(problem),
+            _ => Outcome::success(),
+        };
+        if matches!((&self.request.body, said), (RequestBody::Login(_), Said::Status(_))) {
+            *flow.logged_in = true;
+        }
+        let body = self.request.body.answered(outcome).map(|body| about::with_facts(body, said, flow));
+        self.over(body, flow);
+    }
+}
