@@ -34,7 +34,7 @@ use crate::nexo::response::{Response, ResponseBody};
 use crate::nexo::shared::Outcome;
 use following::{Following, Receipts};
 use pos_till_api::follow::Silence;
-use pos_till_api::{Ask, Close, Said};
+use pos_till_api::{Ask, Close, ProblemType, Said};
 
 /// How long one question for the state of a sale waits at the terminal, in seconds.
 pub(super) const WATCH_S: u8 = 60;
@@ -259,7 +259,13 @@ impl Job {
         let stage = self.leave();
         // Those two know themselves what no answer means.
         let is_asked_again = !matches!(stage, Stage::Following(_) | Stage::Printing);
-        if is_asked_again && matches!(said, Said::NoAnswer { .. }) {
+        let unanswered = match &said {
+            Said::NoAnswer { .. } => true,
+            // It says nothing about an earlier try of this message.
+            Said::Refused(problem) => self.looks(&stage) && problem.known().is_some_and(says_nothing),
+            _ => false,
+        };
+        if is_asked_again && unanswered {
             return self.not_answered(stage, asked, flow);
         }
         self.silence.ends();
@@ -292,14 +298,20 @@ impl Job {
     /// Whether its transaction was begun, or may have been.
     fn may_stand(&self, stage: &Stage) -> bool {
         match stage {
-            Stage::Known(standing)
-            | Stage::SameMessage(standing)
-            | Stage::SameTransaction(standing)
-            | Stage::Original(standing)
-            | Stage::OriginalWhole(standing) => standing.may_stand,
+            // An earlier try of this message may have been carried out.
+            stage if self.looks(stage) => true,
+            Stage::Original(standing) | Stage::OriginalWhole(standing) => standing.may_stand,
             // Those of an earlier message say nothing of this one.
             Stage::Receipts(_) => self.moves_money(),
             _ => false,
+        }
+    }
+
+    /// Whether it is not known yet what the terminal has of this payment or reversal.
+    fn looks(&self, stage: &Stage) -> bool {
+        match stage {
+            Stage::Facts => self.moves_money(),
+            stage => matches!(stage, Stage::Known(_) | Stage::SameMessage(_) | Stage::SameTransaction(_)),
         }
     }
 
@@ -352,4 +364,9 @@ impl Job {
         let answer = |exchange| Action::Answer { exchange, message: message.clone() };
         flow.actions.extend(self.heard_by.drain(..).map(answer));
     }
+}
+
+/// Whether a look is refused so only because it could not be made.
+fn says_nothing(problem: ProblemType) -> bool {
+    problem.is_passing() || problem == ProblemType::Journal
 }

@@ -153,6 +153,13 @@ impl Stage {
         self.none();
     }
 
+    fn shown(&self) -> String {
+        match self.asked.last() {
+            Some((_, Ask::Show { reference, wait_s: 0 })) => reference.clone(),
+            other => panic!("nothing is looked at: {other:?}"),
+        }
+    }
+
     fn begun(&self) -> Begin {
         match self.asked.last() {
             Some((_, Ask::Begin(begin))) => begin.as_ref().clone(),
@@ -385,6 +392,34 @@ fn a_begin_that_was_lost_is_never_told_as_refused_by_what_says_nothing_of_it() {
         stage.refuses(code);
         stage.failed("PaymentResponse", condition);
     }
+}
+
+/// A till that repeats its message may have been charged by the first try: nobody has looked.
+#[test]
+fn a_payment_that_cannot_be_looked_for_is_never_told_as_not_begun() {
+    for code in ["journal", "too-many-requests", "?"] {
+        let mut stage = Stage::ready();
+        stage.till("Payment", "1", &payment("12.5", "27908"));
+        let reference = stage.shown();
+        let refuses = |stage: &mut Stage| if code == "?" { stage.says(500, "?") } else { stage.refuses(code) };
+        for second in 1..=30 {
+            refuses(&mut stage);
+            assert!(stage.answers.is_empty(), "{code} after {second} s: {:?}", stage.answers);
+            stage.asks_again(Duration::from_secs(second));
+            assert_eq!(stage.shown(), reference);
+        }
+        refuses(&mut stage);
+        stage.failed("PaymentResponse", "UnreachableHost");
+    }
+    // Not even with a terminal that does not say how it stands.
+    let mut stage = Stage::new(settings());
+    stage.till("Payment", "1", &payment("12.5", "27908"));
+    for second in 1..=30 {
+        stage.says(500, "?");
+        stage.asks_again(Duration::from_secs(second));
+    }
+    stage.says(500, "?");
+    stage.failed("PaymentResponse", "UnreachableHost");
 }
 
 #[test]
