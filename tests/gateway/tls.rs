@@ -408,9 +408,11 @@ async fn while_the_boards_clock_cannot_be_right_the_readers_judges_certificates(
         drop(pos_journal::Journal::open(&journal).unwrap());
         let row = "INSERT INTO step(id, sale, unix_ms, records) VALUES (1, 0, (unixepoch() + 172800) * 1000, '[]')";
         rusqlite::Connection::open(&journal).unwrap().execute_batch(row).unwrap();
+        // No connection is older than the reader's clock: its certificate would have been judged without it.
+        counter.shop.gateway.set_offline(true).await.unwrap();
         counter.start_agent();
-        // What the reader's clock makes of the certificate is known from the first probe on.
         counter.until_status("the reader", |status| status.reader.state == ReaderState::Ready).await;
+        counter.shop.gateway.set_offline(false).await.unwrap();
         counter.sell("r-1", "12.34", "chip-pin", CardEntry::Insert).await;
         let view = counter.until_ended("r-1").await;
         assert_eq!(counter::ended(&view), Some(outcome), "{reader_days} days: {}", view.text);
