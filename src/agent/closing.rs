@@ -292,7 +292,7 @@ fn reserved_item(book: &Snapshot, number: SaleNumber) -> Result<Option<OpenItem>
     if !stands(&sale) {
         return Ok(None);
     }
-    let history = match with_later(book, &sale, 2) {
+    let history = match History::read(&sale, &|one| book.later(one.order().number, one.host().id.as_ref())) {
         // What of it was taken nobody can say.
         Err(pos_journal::Error::Unreadable { .. }) => {
             let whole = History::of(&sale, Vec::new()).amount;
@@ -309,15 +309,4 @@ fn reserved_item(book: &Snapshot, number: SaleNumber) -> Result<Option<OpenItem>
 
 fn is_open(history: &History) -> bool {
     history.held == Held::Perhaps || history.later.iter().any(is_open)
-}
-
-/// A transaction with what refers to it, and what refers to that.
-fn with_later(book: &Snapshot, sale: &Sale, depth: u8) -> Result<History, pos_journal::Error> {
-    let mut later = Vec::new();
-    if depth > 0 {
-        for one in book.later(sale.order().number, sale.host().id.as_ref())? {
-            later.push(with_later(book, &one, depth - 1)?);
-        }
-    }
-    Ok(History::of(sale, later))
 }

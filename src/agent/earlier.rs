@@ -138,19 +138,9 @@ impl Agent {
         let root = follow_up::reservation_behind(sale.order());
         let root =
             root.map(|number| self.journal.book.number(number)).transpose().map_err(refused_by_journal)?.flatten();
-        let root = root.map(|root| self.with_later(&root, 2)).transpose()?;
-        Ok(self.with_later(sale, 2)?.left(follow, root.as_ref()))
-    }
-
-    /// A transaction with what refers to it, and what refers to that.
-    fn with_later(&self, sale: &Sale, depth: u8) -> Result<History, Refused> {
-        let mut later = Vec::new();
-        if depth > 0 {
-            for one in &self.later_than_this(sale)? {
-                later.push(self.with_later(one, depth - 1)?);
-            }
-        }
-        Ok(History::of(sale, later))
+        let history = |sale: &Sale| History::read(sale, &|one| self.later_than_this(one));
+        let root = root.as_ref().map(history).transpose()?;
+        Ok(history(sale)?.left(follow, root.as_ref()))
     }
 
     /// What refers to a transaction.

@@ -153,6 +153,19 @@ impl History {
         }
     }
 
+    /// A transaction with what refers to it, and what refers to that: `later` reads what refers to one.
+    ///
+    /// # Errors
+    /// Those of `later`.
+    pub fn read<E>(sale: &Sale, later: &impl Fn(&Sale) -> Result<Vec<Sale>, E>) -> Result<Self, E> {
+        let read = |sale: &Sale, of: &dyn Fn(&Sale) -> Result<Self, E>| {
+            let histories: Result<Vec<_>, E> = later(sale)?.iter().map(of).collect();
+            histories.map(|later| Self::of(sale, later))
+        };
+        let last = |sale: &Sale| Ok(Self::of(sale, Vec::new()));
+        read(sale, &|one| read(one, &last))
+    }
+
     /// How much of it may follow in this way. `root` is the reservation behind an increment.
     ///
     /// # Errors
