@@ -214,6 +214,10 @@ impl Follower {
                 let last = if self.may_stand { Heard::Silent { may_stand: true } } else { Heard::Refused(problem) };
                 self.not_answered(now, last)
             }
+            // It was not heard, so the terminal would decide by itself.
+            (Ask::Confirm { .. }, Said::Refused(problem)) if problem.known().is_some_and(ProblemType::is_passing) => {
+                self.not_answered(now, Heard::Refused(problem))
+            }
             (Ask::Begin(_) | Ask::Confirm { .. }, Said::Refused(problem)) => Heard::Refused(problem),
             // What cannot be stopped or judged any more is looked at.
             (Ask::Cancel(_), _) => Heard::Next { at: now, ask: self.watch() },

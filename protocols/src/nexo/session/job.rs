@@ -249,7 +249,7 @@ impl Job {
         }
     }
 
-    /// The stage, to be gone on from: whoever takes it sets the next one, or the request is over.
+    /// Takes the stage out. The caller sets the next one; without one the request is over.
     fn leave(&mut self) -> Stage {
         std::mem::replace(&mut self.stage, Stage::Over)
     }

@@ -177,7 +177,7 @@ impl Job {
         self.till.line == line
     }
 
-    /// The stage, to be gone on from: whoever takes it sets the next one, or the command is over.
+    /// Takes the stage out. The caller sets the next one; without one the command is over.
     fn leave(&mut self) -> Stage {
         std::mem::replace(&mut self.stage, Stage::Over)
     }

@@ -139,8 +139,8 @@ impl Job {
                 code::COMMUNICATION
             }
             Heard::Stands(sale) if takes && self.till.is_up => return self.receipts(&sale, None, flow),
-            Heard::Silent { .. } => code::COMMUNICATION,
-            // Its time was over before: the terminal's own decision stands.
+            // Its time was over before: the terminal's own decision stands, which may be to keep the payment.
+            Heard::Silent { .. } | Heard::Refused(_) => code::COMMUNICATION,
             _ if takes => code::COMMUNICATION,
             _ => code::CANCELLED,
         };
