@@ -130,7 +130,7 @@ impl Job {
             Heard::Next { at, ask } => return self.ask_at(at, ask, Stage::Confirming(confirming), flow),
             // Heard, and not carried out yet: the journal cannot be written, say. It is said again, and until it is
             // recorded the till hears no end.
-            Heard::Stands(sale) if takes && code_of(&sale) != Some(code::OK) => {
+            Heard::Stands(sale) if sale.state == State::AwaitingTill || takes && code_of(&sale) != Some(code::OK) => {
                 let since = *confirming.unsettled_since.get_or_insert(flow.now);
                 if flow.now < since + LONGEST_UNSETTLED {
                     let ask = confirming.follower.ask();

@@ -662,3 +662,23 @@ fn a_reference_that_was_there_before_its_first_begin_is_never_told_as_this_payme
     stage.terminal(200, &strange);
     assert!(matches!(stage.told().as_slice(), [Told::Aborted { code: SYSTEM, .. }]));
 }
+
+/// What the till does not take is cancelled only when the terminal has heard it: by itself it may keep the payment.
+#[test]
+fn a_word_that_the_terminal_has_not_heard_cancels_nothing() {
+    let mut stage = Stage::quiet();
+    stage.sells(PAY);
+    stage.told();
+    stage.till("84 9A 00");
+    assert!(matches!(stage.question(), Ask::Confirm { .. }));
+    stage.terminal(429, &json!({ "code": "too-many-requests", "title": "…", "status": 429 }));
+    assert_eq!(stage.told(), []);
+    stage.wait();
+    // Heard, and not recorded.
+    stage.terminal(200, &sale("awaiting-till", json!({})));
+    assert_eq!(stage.told(), []);
+    stage.wait();
+    assert!(matches!(stage.question(), Ask::Confirm { .. }));
+    stage.terminal(409, &json!({ "code": "no-confirmation-awaited", "title": "…", "status": 409 }));
+    assert!(matches!(stage.told().as_slice(), [Told::Aborted { code: COMMUNICATION, .. }]));
+}
