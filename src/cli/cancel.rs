@@ -2,11 +2,9 @@
 
 use clap::Args;
 
-use pos_till_api::routes::encoded;
-
-use super::daemon::of_sale;
 use super::exit::{Exit, Stop};
-use super::{Where, out, reference};
+use super::out;
+use super::reference::Meant;
 use crate::till::{CancelView, Cancelled};
 
 /// Arguments.
@@ -16,29 +14,15 @@ use crate::till::{CancelView, Cancelled};
         Exit codes: 0 the sale is cancelled; 1 it is not (too late: it goes on, or it has ended already)."
 )]
 pub(super) struct Cancel {
-    /// The sale's reference, or `last`
-    reference: String,
-    /// The till that began it [default: this user's own, local as a rule]
-    #[arg(long, value_name = "NAME")]
-    till: Option<String>,
-    /// The transaction is one of training
-    #[arg(long)]
-    training: bool,
-    /// The sale as one JSON object, as tills get it
-    #[arg(long)]
-    json: bool,
     #[command(flatten)]
-    daemon: Where,
+    of: Meant,
 }
 
 impl Cancel {
     pub(super) async fn run(self) -> Result<Exit, Stop> {
-        let daemon = self.daemon.daemon()?;
-        let till = self.till.as_deref();
-        let reference = reference::meant(&daemon, &self.reference, till, self.training).await?;
-        let path = format!("/v1/sales/{}/cancel{}", encoded(&reference), of_sale('?', till, self.training));
-        let cancelled: CancelView = daemon.post(&path, &serde_json::json!({})).await?;
-        if self.json {
+        let of = self.of.found().await?;
+        let cancelled: CancelView = of.daemon.post(&of.path("/cancel"), &serde_json::json!({})).await?;
+        if self.of.json {
             out::say_json(&cancelled);
         } else {
             out::say(&cancelled.cancel_text);

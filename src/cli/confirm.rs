@@ -2,11 +2,9 @@
 
 use clap::Args;
 
-use pos_till_api::routes::encoded;
-
-use super::daemon::of_sale;
 use super::exit::{Exit, Stop};
-use super::{Where, out, reference};
+use super::out;
+use super::reference::Meant;
 use crate::till::{SaleState, SaleView};
 
 /// Arguments.
@@ -21,25 +19,14 @@ The same answer once more changes nothing.
 
 Exit codes: 0 done: approved, or not taken and being reversed; 65 the sale does not wait for this answer.")]
 pub(super) struct Confirm {
-    /// The sale's reference, or `last`
-    reference: String,
     /// What the till takes of it
     #[arg(long, value_enum, value_name = "HOW-MUCH")]
     taken: HowMuchTaken,
     /// How much it takes, as 8.00: with --taken part
     #[arg(long, value_name = "AMOUNT", required_if_eq("taken", "part"))]
     amount: Option<String>,
-    /// The till that began the sale [default: this user's own, local as a rule]
-    #[arg(long, value_name = "NAME")]
-    till: Option<String>,
-    /// The transaction is one of training
-    #[arg(long)]
-    training: bool,
-    /// The sale as one JSON object, as tills get it
-    #[arg(long)]
-    json: bool,
     #[command(flatten)]
-    daemon: Where,
+    of: Meant,
 }
 
 /// How much is taken.
@@ -55,8 +42,7 @@ enum HowMuchTaken {
 
 impl Confirm {
     pub(super) async fn run(self) -> Result<Exit, Stop> {
-        let daemon = self.daemon.daemon()?;
-        let reference = reference::meant(&daemon, &self.reference, self.till.as_deref(), self.training).await?;
+        let of = self.of.found().await?;
         let taken = match self.taken {
             HowMuchTaken::All => "all",
             HowMuchTaken::Part => "part",
@@ -66,9 +52,8 @@ impl Confirm {
         if let Some(amount) = &self.amount {
             said["amount"] = amount.as_str().into();
         }
-        let till = of_sale('?', self.till.as_deref(), self.training);
-        let sale: SaleView = daemon.post(&format!("/v1/sales/{}/confirm{till}", encoded(&reference)), &said).await?;
-        if self.json {
+        let sale: SaleView = of.daemon.post(&of.path("/confirm"), &said).await?;
+        if self.of.json {
             out::say_json(&sale);
         } else {
             out::say(&format!("{}: {}", out::standing(&sale), sale.text));

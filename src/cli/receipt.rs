@@ -1,25 +1,17 @@
 //! `pos-agent receipt`: the receipt of a sale as text, or on paper once more.
 
 use clap::{Args, ValueEnum};
-use pos_till_api::routes::encoded;
 use serde_json::json;
 
-use super::daemon::{lost, of_sale};
+use super::daemon::lost;
 use super::exit::{Exit, Stop};
-use super::{Where, out, reference};
+use super::out;
+use super::reference::Meant;
 use crate::till::{PrintView, ReceiptView};
 
 /// Arguments.
 #[derive(Debug, Args)]
 pub(super) struct Receipt {
-    /// The sale's reference, or `last`
-    reference: String,
-    /// The till that began it [default: this user's own, local as a rule]
-    #[arg(long, value_name = "NAME")]
-    till: Option<String>,
-    /// The transaction is one of training
-    #[arg(long)]
-    training: bool,
     /// Whose copy
     #[arg(long, value_enum, default_value_t = Copy::Customer)]
     copy: Copy,
@@ -29,11 +21,8 @@ pub(super) struct Receipt {
     /// Print it again, marked as a duplicate, instead of showing it
     #[arg(long)]
     print: bool,
-    /// One JSON object, as tills get it: the receipt, or the printer that prints it
-    #[arg(long)]
-    json: bool,
     #[command(flatten)]
-    daemon: Where,
+    of: Meant,
 }
 
 #[derive(Clone, std::marker::Copy, Debug, ValueEnum)]
@@ -48,24 +37,21 @@ impl Receipt {
             Copy::Customer => "customer",
             Copy::Merchant => "merchant",
         };
-        let daemon = self.daemon.daemon()?;
-        let till = self.till.as_deref();
-        let reference = reference::meant(&daemon, &self.reference, till, self.training).await?;
-        let path =
-            format!("/v1/sales/{}/receipt?copy={copy}{}", encoded(&reference), of_sale('&', till, self.training));
+        let of = self.of.found().await?;
+        let path = of.path_with("/receipt", &format!("copy={copy}"));
         let width = self.width.map_or_else(String::new, |width| format!("&width={width}"));
-        match (self.print, self.json) {
-            (true, true) => out::say_json(&daemon.post::<PrintView>(&path, &json!({})).await?),
+        match (self.print, self.of.json) {
+            (true, true) => out::say_json(&of.daemon.post::<PrintView>(&path, &json!({})).await?),
             (true, false) => {
-                let PrintView { printer, text, .. } = daemon.post(&path, &json!({})).await?;
+                let PrintView { printer, text, .. } = of.daemon.post(&path, &json!({})).await?;
                 out::say(&format!("the {copy}'s copy goes to {printer}, marked as a duplicate; the printer: {text}"));
             }
             (false, true) => {
-                let shown = daemon.get_as(&format!("{path}{width}"), "application/json").await?;
+                let shown = of.daemon.get_as(&format!("{path}{width}"), "application/json").await?;
                 let shown: ReceiptView = serde_json::from_str(&shown).map_err(lost)?;
                 out::say_json(&shown);
             }
-            (false, false) => out::say_lines(&daemon.get_as(&format!("{path}{width}"), "text/plain").await?),
+            (false, false) => out::say_lines(&of.daemon.get_as(&format!("{path}{width}"), "text/plain").await?),
         }
         Ok(Exit::Success)
     }

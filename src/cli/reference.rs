@@ -1,12 +1,63 @@
-//! The word `last` in the place of a reference: the latest transaction of a till.
+//! The transaction that a verb is about. The word `last` in the place of a reference is the latest one of a till.
+
+use clap::Args;
+use pos_till_api::routes::encoded;
 
 use super::daemon::{Daemon, of_sale};
 use super::exit::Stop;
-use super::out;
+use super::{Where, out};
 use crate::till::SaleView;
 
 /// The word. Where it stands for a transaction, no transaction of that name can be meant.
 const LAST: &str = "last";
+
+/// Arguments that name a transaction, and how it is told.
+#[derive(Debug, Args)]
+pub(super) struct Meant {
+    /// The transaction's reference, or `last`
+    reference: String,
+    /// The till that began it [default: this user's own, local as a rule]
+    #[arg(long, value_name = "NAME")]
+    till: Option<String>,
+    /// The transaction is one of training
+    #[arg(long)]
+    training: bool,
+    /// One JSON object, as tills get it
+    #[arg(long)]
+    pub(super) json: bool,
+    #[command(flatten)]
+    daemon: Where,
+}
+
+/// The daemon, and a transaction that it may know.
+pub(super) struct Found {
+    pub(super) daemon: Daemon,
+    path: String,
+    till: Option<String>,
+    training: bool,
+}
+
+impl Meant {
+    /// The transaction; with `last` the daemon is asked for its reference.
+    pub(super) async fn found(&self) -> Result<Found, Stop> {
+        let daemon = self.daemon.daemon()?;
+        let reference = meant(&daemon, &self.reference, self.till.as_deref(), self.training).await?;
+        let path = format!("/v1/sales/{}", encoded(&reference));
+        Ok(Found { daemon, path, till: self.till.clone(), training: self.training })
+    }
+}
+
+impl Found {
+    /// The path of what lies below the transaction; `""` is the transaction itself.
+    pub(super) fn path(&self, below: &str) -> String {
+        format!("{}{below}{}", self.path, of_sale('?', self.till.as_deref(), self.training))
+    }
+
+    /// As [`Self::path`], with a parameter of its own.
+    pub(super) fn path_with(&self, below: &str, parameter: &str) -> String {
+        format!("{}{below}?{parameter}{}", self.path, of_sale('&', self.till.as_deref(), self.training))
+    }
+}
 
 /// The reference that is meant. Which one `last` is, is said on standard error; what follows is about that one,
 /// whatever begins meanwhile.

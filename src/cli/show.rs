@@ -2,11 +2,9 @@
 
 use clap::Args;
 
-use pos_till_api::routes::encoded;
-
-use super::daemon::of_sale;
 use super::exit::{Exit, Stop};
-use super::{Where, out, reference};
+use super::out;
+use super::reference::Meant;
 use crate::till::{LaterView, SaleState, SaleView};
 
 /// Arguments.
@@ -15,29 +13,15 @@ use crate::till::{LaterView, SaleState, SaleView};
     after_help = "Exit codes: as of the transaction itself (0 approved, 1 declined, …); 3 while it has not ended."
 )]
 pub(super) struct Show {
-    /// Its reference, or `last`
-    reference: String,
-    /// The till that began it [default: this user's own, local as a rule]
-    #[arg(long, value_name = "NAME")]
-    till: Option<String>,
-    /// The transaction is one of training
-    #[arg(long)]
-    training: bool,
-    /// One JSON object, as tills get it
-    #[arg(long)]
-    json: bool,
     #[command(flatten)]
-    daemon: Where,
+    of: Meant,
 }
 
 impl Show {
     pub(super) async fn run(self) -> Result<Exit, Stop> {
-        let daemon = self.daemon.daemon()?;
-        let till = self.till.as_deref();
-        let reference = reference::meant(&daemon, &self.reference, till, self.training).await?;
-        let path = format!("/v1/sales/{}{}", encoded(&reference), of_sale('?', till, self.training));
-        let sale: SaleView = daemon.get(&path).await?;
-        if self.json {
+        let of = self.of.found().await?;
+        let sale: SaleView = of.daemon.get(&of.path("")).await?;
+        if self.of.json {
             out::say_json(&sale);
         } else {
             out::say(&format!("{} {}: {}", sale.kind.as_str(), out::standing(&sale), out::sale_line(&sale)));

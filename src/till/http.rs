@@ -14,7 +14,7 @@
 //! |---|---|---|
 //! | a request's head, from the connection or the last answer on | `HEADER_DEADLINE` | here |
 //! | the body of a request | 10 s | `asked` |
-//! | an answer, or a page of a list, to be taken | `WRITE_DEADLINE` | `writing` |
+//! | an answer, or a page of a list, to be taken | `WRITE_DEADLINE` | here |
 
 use std::convert::Infallible;
 use std::future::Future;
@@ -42,10 +42,10 @@ use tokio::time::timeout;
 use self::api::App;
 use self::guard::{Door, HasPeer, Peer};
 use self::places::{ConnectionPlace, ConnectionPlaces};
-use self::writing::Prompt;
 use super::{Command, PortView, ProgressLog};
 use crate::config::{self, SecretError};
 use pos_daemon::systemd::Sockets;
+use pos_daemon::writing::Prompt;
 use pos_terms::money::Currency;
 
 mod accept;
@@ -72,7 +72,6 @@ mod sales;
 mod searching;
 mod sessions;
 mod terminal;
-mod writing;
 
 /// From a connection's first byte, or its last answer, to the end of the next request's head. Also closes idle
 /// connections.

@@ -18,21 +18,8 @@ const CITED: &[&str] = &["design", "interface", "readers", "security", "tills"];
 /// What documents begin with that are not ours.
 const OF_OTHERS: &[&str] = &["EMV ", "ISO", "ANSI ", "X9.", "RFC "];
 /// Where comments are read.
-const COMMENTED: &[&str] = &[
-    "src",
-    "crates",
-    "tests",
-    "benches",
-    "fuzz",
-    "front",
-    "protocols",
-    "systemd",
-    "packages",
-    "board",
-    ".ci",
-    "build.rs",
-    "Cargo.toml",
-];
+const COMMENTED: &[&str] =
+    &["src", "crates", "tests", "benches", "fuzz", "systemd", "packages", "board", ".ci", "build.rs", "Cargo.toml"];
 /// What is written in comments of this form: `#` begins one. In Rust it is `//`.
 const WITH_HASHES: &[&str] = &["", "bash", "bb", "conf", "rules", "service", "sh", "socket", "toml"];
 /// Papers with links, beside the manual.

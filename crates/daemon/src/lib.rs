@@ -8,6 +8,8 @@ pub mod secret;
 pub mod settings;
 // A wire that is given instead of opened.
 pub mod wire;
+// A connection whose other end has to take what it is given.
+pub mod writing;
 // What systemd is told, and the sockets that it gives.
 pub mod systemd;
 // The program's own log: where it goes, and how much of it.

@@ -13,7 +13,7 @@ use pos_agent::till::http::description;
 use serde_json::Value;
 
 /// The front is a program without a library: its command line is read here from its own file.
-#[path = "../../../front/src/arguments.rs"]
+#[path = "../../front/src/arguments.rs"]
 #[allow(dead_code, reason = "what is typed there is read by the front alone")]
 mod front_arguments;
 mod licences;

@@ -6,7 +6,7 @@
 //!
 //! A slow listener holds up nobody and costs a fixed amount: one event waits for it here, the others in the log, which
 //! is the same for all. When the log has gone past it, it hears `reset` too and goes on with the newest. One that takes
-//! nothing any more is closed with its connection (`writing.rs`). How many a caller may have is in `places.rs`.
+//! nothing any more is closed with its connection (`WRITE_DEADLINE`). How many a caller may have is in `places.rs`.
 
 use std::convert::Infallible;
 use std::pin::Pin;

@@ -12,7 +12,7 @@ use crate::browser::{Browser, By, Driver, ESCAPE};
 use crate::counter::Counter;
 use crate::training::{taught, train};
 
-/// A folder with npm's package axe-core; `front/tests/page/run` makes it.
+/// A folder with npm's package axe-core; `crates/front/tests/page/run` makes it.
 const NPM: &str = "POS_FRONT_PAGE_NPM";
 /// Where the pictures are written; below `target/` when it is not set.
 const PICTURES: &str = "POS_FRONT_PAGE_PICTURES";
@@ -96,11 +96,11 @@ async fn charge(page: &Browser, digits: &str) {
 }
 
 #[tokio::test]
-#[ignore = "needs Chromium and axe-core: front/tests/page/run installs them"]
+#[ignore = "needs Chromium and axe-core: crates/front/tests/page/run installs them"]
 async fn each_screen_in_each_language_and_size() {
-    let npm = std::env::var(NPM).unwrap_or_else(|_| panic!("{NPM} names no folder: see front/tests/page/run"));
+    let npm = std::env::var(NPM).unwrap_or_else(|_| panic!("{NPM} names no folder: see crates/front/tests/page/run"));
     let axe = std::fs::read_to_string(PathBuf::from(npm).join("node_modules/axe-core/axe.min.js")).unwrap();
-    let default = concat!(env!("CARGO_MANIFEST_DIR"), "/../target/page");
+    let default = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/page");
     let pictures = PathBuf::from(std::env::var(PICTURES).unwrap_or_else(|_| default.to_owned()));
     std::fs::create_dir_all(&pictures).unwrap();
     let driver = Driver::start().await;

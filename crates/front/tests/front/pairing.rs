@@ -212,7 +212,7 @@ async fn who_reaches_what_row_by_row_of_the_table_of_passage() {
     let (front, agent) = front("").await;
     let client = front.client();
     let token = format!("Bearer {}", paired(&front, &client).await);
-    let manual = include_str!("../../../docs/src/front.md");
+    let manual = include_str!("../../../../docs/src/front.md");
     let rows: Vec<&str> =
         manual.lines().filter_map(|line| line.strip_prefix("| `")?.split_once('`')).map(|it| it.0).collect();
     let rows: Vec<&str> = rows.into_iter().filter(|row| row.contains(" /v1/")).collect();

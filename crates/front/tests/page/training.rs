@@ -25,7 +25,7 @@ pub(crate) async fn train(page: &Browser, lesson: &str) {
 }
 
 #[tokio::test]
-#[ignore = "needs Chromium: front/tests/page/run installs it"]
+#[ignore = "needs Chromium: crates/front/tests/page/run installs it"]
 async fn training_is_marked_on_each_screen_and_reaches_nobody() {
     let driver = Driver::start().await;
     let page = driver.browser().await;
@@ -69,7 +69,7 @@ async fn training_is_marked_on_each_screen_and_reaches_nobody() {
 }
 
 #[tokio::test]
-#[ignore = "needs Chromium: front/tests/page/run installs it"]
+#[ignore = "needs Chromium: crates/front/tests/page/run installs it"]
 async fn a_tip_that_is_chosen_is_charged() {
     use pos_sim::reader::CardEntry;
 

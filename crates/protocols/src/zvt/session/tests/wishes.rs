@@ -6,7 +6,7 @@ use super::*;
 use crate::zvt::command::Guarded;
 use crate::zvt::{bmp, tlv};
 
-const MANUAL: &str = include_str!("../../../../../docs/src/zvt.md");
+const MANUAL: &str = include_str!("../../../../../../docs/src/zvt.md");
 
 /// The commands with their kinds, in the order of the manual's columns.
 const COMMANDS: [(Control, Kinds); 7] = [

@@ -17,6 +17,7 @@ use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
+use pos_daemon::writing::Prompt;
 use rustls::ServerConfig;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
@@ -30,7 +31,6 @@ use crate::guard::Way;
 use crate::nexo::Nexo;
 use crate::places::{Place, Places};
 use crate::problem::Answer;
-use crate::writing::Prompt;
 
 const HANDSHAKE: Duration = Duration::from_secs(10);
 /// Also closes idle connections.

@@ -67,7 +67,7 @@ const TRIALS: [Trial; 4] = [
 ];
 
 #[tokio::test]
-#[ignore = "needs Chromium: front/tests/page/run installs it"]
+#[ignore = "needs Chromium: crates/front/tests/page/run installs it"]
 async fn what_is_tried_again_is_what_was_tried() {
     let driver = Driver::start().await;
     let page = driver.browser().await;
@@ -131,7 +131,7 @@ impl Trial {
 }
 
 #[tokio::test]
-#[ignore = "needs Chromium: front/tests/page/run installs it"]
+#[ignore = "needs Chromium: crates/front/tests/page/run installs it"]
 async fn with_a_tip_each_screen_names_what_the_customer_pays() {
     const PAYS: &str = "€52.80";
     let driver = Driver::start().await;
@@ -164,7 +164,7 @@ async fn with_a_tip_each_screen_names_what_the_customer_pays() {
 }
 
 #[tokio::test]
-#[ignore = "needs Chromium: front/tests/page/run installs it"]
+#[ignore = "needs Chromium: crates/front/tests/page/run installs it"]
 async fn a_refusal_stays_when_a_till_beside_it_is_approved() {
     let driver = Driver::start().await;
     let page = driver.browser().await;
@@ -198,7 +198,7 @@ async fn a_refusal_stays_when_a_till_beside_it_is_approved() {
 }
 
 #[tokio::test]
-#[ignore = "needs Chromium: front/tests/page/run installs it"]
+#[ignore = "needs Chromium: crates/front/tests/page/run installs it"]
 async fn the_close_names_what_it_closes_before_and_after() {
     let driver = Driver::start().await;
     let page = driver.browser().await;

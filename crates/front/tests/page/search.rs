@@ -29,7 +29,7 @@ async fn look_for(page: &Browser, words: &str, references: &[&str]) {
 }
 
 #[tokio::test]
-#[ignore = "needs Chromium: front/tests/page/run installs it"]
+#[ignore = "needs Chromium: crates/front/tests/page/run installs it"]
 async fn a_payment_is_found_by_what_is_known_of_it_and_older_ones_come_page_by_page() {
     let driver = Driver::start().await;
     let page = driver.browser().await;

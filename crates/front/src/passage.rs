@@ -655,7 +655,7 @@ mod tests {
 
     #[test]
     fn everything_that_the_agent_describes_is_passed_on_or_kept_on_purpose() {
-        let described: Value = serde_json::from_str(include_str!("../../src/till/http/openapi.json")).unwrap();
+        let described: Value = serde_json::from_str(include_str!("../../../src/till/http/openapi.json")).unwrap();
         for (path, methods) in described["paths"].as_object().unwrap() {
             for (method, operation) in methods.as_object().unwrap() {
                 let method = method.to_uppercase();
@@ -678,7 +678,7 @@ mod tests {
 
     #[test]
     fn the_manual_has_the_same_table() {
-        let manual = include_str!("../../docs/src/front.md");
+        let manual = include_str!("../../../docs/src/front.md");
         let row = |ApiRoute { method, path, parameters, .. }: &ApiRoute| {
             let names = parameters.iter().filter(|name| **name != "till");
             let names: Vec<String> = names.map(|name| format!("`{name}`")).collect();

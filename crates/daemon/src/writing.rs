@@ -1,23 +1,17 @@
-//! What is written to a caller: a connection whose other end has to take what it is given, and a body that comes piece
-//! by piece.
+//! A connection whose other end has to take what it is given: what nobody reads is not kept for long.
 
 use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use bytes::Bytes;
-use hyper::body::Frame;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::sync::mpsc;
 use tokio::time::{Sleep, sleep};
-
-use crate::problem::BodyError;
 
 /// A stream that fails when all that was to be written was not taken in time. What counts is the last byte, so that
 /// somebody who takes one byte after the other gains no time by it.
 #[derive(Debug)]
-pub(crate) struct Prompt<S> {
+pub struct Prompt<S> {
     stream: S,
     patience: Duration,
     /// Since when something waits to be written.
@@ -26,10 +20,13 @@ pub(crate) struct Prompt<S> {
 
 impl<S> Prompt<S> {
     /// `patience` is from when something cannot be written at once to when all of it was.
-    pub(crate) fn new(stream: S, patience: Duration) -> Self {
+    #[must_use]
+    pub fn new(stream: S, patience: Duration) -> Self {
         Self { stream, patience, waits: None }
     }
+}
 
+impl<S: AsyncWrite + Unpin> Prompt<S> {
     fn within<T>(&mut self, cx: &mut Context<'_>, written: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
         if written.is_pending() {
             let patience = self.patience;
@@ -53,6 +50,19 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Prompt<S> {
         self.within(cx, written)
     }
 
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        slices: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let written = Pin::new(&mut self.stream).poll_write_vectored(cx, slices);
+        self.within(cx, written)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
     /// Called when there is nothing left to write.
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let flushed = Pin::new(&mut self.stream).poll_flush(cx);
@@ -69,24 +79,14 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Prompt<S> {
     }
 }
 
-/// A body whose pieces come by a channel.
-pub(crate) struct Stream(pub(crate) mpsc::Receiver<Bytes>);
-
-impl hyper::body::Body for Stream {
-    type Data = Bytes;
-    type Error = BodyError;
-
-    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
-        self.0.poll_recv(cx).map(|piece| piece.map(|piece| Ok(Frame::data(piece))))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
     use tokio::time::Instant;
 
     use super::*;
+
+    const PATIENCE: Duration = Duration::from_secs(10);
 
     #[tokio::test(start_paused = true)]
     async fn who_reads_nothing_or_byte_after_byte_is_given_up() {
@@ -95,16 +95,35 @@ mod tests {
             let began = Instant::now();
             let reader = tokio::spawn(async move {
                 while let Some(every) = every {
-                    sleep(every).await;
+                    tokio::time::sleep(every).await;
                     if far.read_u8().await.is_err() {
                         break;
                     }
                 }
                 std::future::pending::<()>().await;
             });
-            let error = Prompt::new(near, Duration::from_secs(10)).write_all(&[0; 200]).await.unwrap_err();
+            let error = Prompt::new(near, PATIENCE).write_all(&[0; 200]).await.unwrap_err();
             assert_eq!((error.kind(), began.elapsed().as_secs()), (io::ErrorKind::TimedOut, 10), "{every:?}");
             reader.abort();
         }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_takes_each_piece_in_time_may_take_long_for_all_of_them() {
+        let (near, mut far) = tokio::io::duplex(64);
+        tokio::spawn(async move {
+            for _ in 0..10 {
+                tokio::time::sleep(PATIENCE / 2).await;
+                far.read_exact(&mut [0; 100]).await.unwrap();
+            }
+            std::future::pending::<()>().await;
+        });
+        let mut near = Prompt::new(near, PATIENCE);
+        let began = Instant::now();
+        for _ in 0..10 {
+            near.write_all(&[0; 100]).await.unwrap();
+            near.flush().await.unwrap();
+        }
+        assert!(began.elapsed() > PATIENCE * 3);
     }
 }

@@ -12,8 +12,8 @@
 //! | `words` | the page's words are the same in each language, and there are some for each reason of the agent |
 //! | `counter` | the programs and the simulators; Chromium is `pos_test_kit::browser` |
 //!
-//! What needs Chromium is left out by a plain `cargo test`, which says so. `bash front/tests/page/run` installs what is
-//! missing and runs it.
+//! What needs Chromium is left out by a plain `cargo test`, which says so. `bash crates/front/tests/page/run` installs
+//! what is missing and runs it.
 
 #![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]
 

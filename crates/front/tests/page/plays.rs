@@ -143,7 +143,7 @@ const PLAYS: &[Play] = &[
 ];
 
 #[tokio::test]
-#[ignore = "needs Chromium: front/tests/page/run installs it"]
+#[ignore = "needs Chromium: crates/front/tests/page/run installs it"]
 async fn each_kind_and_end_with_each_disturbance() {
     let every: usize = std::env::var(EVERY).map_or(1, |every| every.parse().expect("a number"));
     let sizes = [PLAYS.len(), DISTURBANCES.len(), HANDS.len(), SIZES.len(), LANGUAGES.len()];

@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { PASSING, screenOf } from "../state.js";
 import { play, up, view } from "./playing.js";
 
-const { cases, passing, afterTheLook } = JSON.parse(readFileSync(new URL("../../../crates/till-api/src/follow-cases.json", import.meta.url)));
+const { cases, passing, afterTheLook } = JSON.parse(readFileSync(new URL("../../../till-api/src/follow-cases.json", import.meta.url)));
 const about = { reference: "r-1" };
 const WORD = { card: "watch", bank: "watch", signature: "judge", confirm: "say", unconfirmed: "open", finishing: "open", asking: "again", "not-begun": "again" };
 const QUESTIONS = ["post", "fetch", "cancel", "sign", "confirm"];

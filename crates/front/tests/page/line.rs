@@ -30,7 +30,7 @@ async fn charged(page: &Browser, counter: &Counter) {
 }
 
 #[tokio::test]
-#[ignore = "needs Chromium: front/tests/page/run installs it"]
+#[ignore = "needs Chromium: crates/front/tests/page/run installs it"]
 async fn a_cut_connection_is_said_and_nothing_is_guessed() {
     let driver = Driver::start().await;
     let page = driver.browser().await;
@@ -69,7 +69,7 @@ async fn a_cut_connection_is_said_and_nothing_is_guessed() {
 }
 
 #[tokio::test]
-#[ignore = "needs Chromium: front/tests/page/run installs it"]
+#[ignore = "needs Chromium: crates/front/tests/page/run installs it"]
 async fn two_pages_that_begin_at_once_begin_one_sale() {
     let driver = Driver::start().await;
     let (page, other) = (driver.browser().await, driver.browser().await);
@@ -94,7 +94,7 @@ async fn two_pages_that_begin_at_once_begin_one_sale() {
 
 /// Printed for whoever wants to know: what a test's machine is busy with would decide it.
 #[tokio::test]
-#[ignore = "needs Chromium: front/tests/page/run installs it"]
+#[ignore = "needs Chromium: crates/front/tests/page/run installs it"]
 async fn the_first_paint_is_measured() {
     let driver = Driver::start().await;
     let page = driver.browser().await;

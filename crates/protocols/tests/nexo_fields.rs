@@ -104,7 +104,7 @@ fn each_field_of_the_protocol_stands_in_the_table_once() {
 
 #[test]
 fn the_manual_has_the_table() {
-    let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/src/nexo.md")).unwrap();
+    let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/src/nexo.md")).unwrap();
     assert!(page.contains(&manual()), "docs/src/nexo.md has not this table:\n{}", manual());
 }
 

@@ -128,7 +128,7 @@ test("every text that the page names is there, and none is there for nothing", (
 
 test("why something failed is said as the agent says it", () => {
   for (const [name, words] of WORDS) {
-    const source = readFileSync(new URL(`../../../crates/words/src/${name}.ftl`, import.meta.url), "utf8");
+    const source = readFileSync(new URL(`../../../words/src/${name}.ftl`, import.meta.url), "utf8");
     const reasons = [...source.matchAll(/^([a-z0-9-]+) =\n((?:    \..*\n?)+)/gm)].map(([, word, lines]) => [word, /\.cashier = (.*)/.exec(lines)[1].replaceAll("{ $detail }", "")]);
     assert.ok(reasons.length > 60);
     for (const [word, text] of reasons) assert.equal(words[`reason.${word}`], text, `${name} ${word}`);

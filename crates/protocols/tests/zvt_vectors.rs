@@ -12,7 +12,7 @@ use pos_protocols::zvt::command::{Command, Guarded, Password, ReceiptNumber, Reg
 use pos_protocols::zvt::serial::{self, Frames, Heard};
 use pos_protocols::zvt::tlv;
 
-#[path = "../../crates/test-kit/src/world/pcap.rs"]
+#[path = "../../test-kit/src/world/pcap.rs"]
 #[allow(unreachable_pub, reason = "the worlds call it from outside")]
 mod pcap;
 
