@@ -73,7 +73,7 @@ use reader_desk::ReaderDesk;
 use receipts::PrinterDesk;
 use sale_desk::{OpenSale, SaleDesk};
 use start::Ends;
-pub use surroundings::{BoardClock, Random, Surroundings};
+pub use surroundings::{AnyBook, BoardClock, BookWrapper, Random, Surroundings};
 use task_results::TaskResult;
 use training::Ground;
 use turns::{Round, Source};
@@ -279,7 +279,7 @@ impl Agent {
             self.advance(number, event);
         }
         self.mark_old_copy();
-        self.journal.book.keep_small(self.reader.in_use_by.is_some());
+        self.journal.keep_small(self.reader.in_use_by.is_some());
     }
 
     /// What is looked at beside the sales. Training has nothing outside.

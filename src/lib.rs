@@ -16,7 +16,7 @@
 //! | whether it may | `till/rights.rs` `may`: one table from verb to right, for every way in |
 //! | the agent's one loop hears it | `agent.rs` `run`, then `agent/tills.rs` `till_asks`, `begin_sale` |
 //! | the sale says what to write and what to do | [`pos_core::sale::Sale::begin`], later [`pos_core::sale::Sale::handle`], in `sale/decide.rs` |
-//! | it is written; only that gives out what to do | [`pos_journal::Journal::commit`] |
+//! | it is written; only that gives out what to do | `agent/journal_desk.rs` `write`, [`pos_core::book::commit`] |
 //! | each action goes to its device | `agent/actions.rs` `act` |
 //! | the reader is armed, a card is read | `reader/port.rs` `spawn`, `reader/driver.rs`, `reader/miura/machine.rs`, `reader/miura/sale.rs` |
 //! | the request is made, written down as asked, and sent once | `agent/reader_desk.rs` `card_read`, [`pos_gateway::Client::prepare`], [`pos_gateway::Client::pay`] |

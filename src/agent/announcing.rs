@@ -117,7 +117,7 @@ impl Agent {
     pub(super) fn announce_to(&self, number: SaleNumber, step: &str, text: &str) {
         let live = self.sales.open.get(&number).map(|active| active.sale.order());
         let key = live.map(|order| (order.till.clone(), order.reference.clone()));
-        let Some((till, reference)) = key.or_else(|| self.journal.book.key(number).ok().flatten()) else {
+        let Some((till, reference)) = key.or_else(|| self.journal.book().key(number).ok().flatten()) else {
             return;
         };
         let (reference, step, text) = (reference.to_string(), step.to_owned(), text.to_owned());

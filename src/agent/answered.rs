@@ -8,10 +8,10 @@
 use std::time::Duration;
 
 use crate::till::{Health, HealthView, JournalState};
-use pos_journal::{Journal, Program};
+use pos_journal::Program;
 
 use super::device_states::state_of_journal;
-use super::journal_desk::JOURNAL_RETRY;
+use super::journal_desk::{JOURNAL_RETRY, JournalDesk};
 use super::{Agent, clock};
 
 /// Between two writings of what went and came again.
@@ -40,7 +40,7 @@ pub(super) struct Answered {
 
 impl Answered {
     /// Writes that this program has begun.
-    pub(super) fn begin(journal: &mut Journal) -> Self {
+    pub(super) fn begin(journal: &mut JournalDesk) -> Self {
         let mut answered = Self {
             written: None,
             before: None,
@@ -53,7 +53,7 @@ impl Answered {
         answered
     }
 
-    fn try_to_begin(&mut self, journal: &mut Journal) {
+    fn try_to_begin(&mut self, journal: &mut JournalDesk) {
         match journal.program_began(&this_program()) {
             Ok((now, before)) => (self.written, self.before, self.trouble) = (Some(now), before, None),
             Err(error) => {
@@ -80,7 +80,7 @@ impl Answered {
     }
 
     /// Writes it.
-    fn write(&mut self, journal: &mut Journal, program: Program, now: Duration) {
+    fn write(&mut self, journal: &mut JournalDesk, program: Program, now: Duration) {
         self.tried = now;
         match journal.program_heard(&program) {
             Ok(()) => (self.written, self.trouble) = (Some(program), None),
@@ -115,10 +115,10 @@ impl Agent {
         let answered = &mut self.answered;
         if answered.written.is_none() && now.saturating_sub(answered.tried) >= JOURNAL_RETRY {
             answered.tried = now;
-            answered.try_to_begin(&mut self.journal.book);
+            answered.try_to_begin(&mut self.journal);
         }
         if let Some(program) = answered.due(reader, gateway, now) {
-            answered.write(&mut self.journal.book, program, now);
+            answered.write(&mut self.journal, program, now);
             answered.reader_ever |= reader;
             answered.gateway_ever |= gateway;
         }
@@ -130,7 +130,7 @@ impl Agent {
         let Some(written) = &self.answered.written else { return };
         let program = as_it_is(written, reader, gateway);
         if program != *written {
-            self.answered.write(&mut self.journal.book, program, now);
+            self.answered.write(&mut self.journal, program, now);
         }
     }
 

@@ -8,6 +8,7 @@ use std::collections::{BTreeSet, VecDeque};
 use tokio::sync::oneshot;
 
 use crate::till::{CloseAsked, CloseView, Permit, PrintView, Refused, ShownClose, WhichClose};
+use pos_core::book;
 use pos_core::counter::{Close, ClosePeriod, DaySums, OpenItem, OpenKind};
 use pos_core::follow_up::{Held, History, Left};
 use pos_core::sale::{Outcome, Sale, Standing};
@@ -80,7 +81,7 @@ impl Agent {
             match (known, wish) {
                 (Ok(None), wish) => {
                     self.closing.under_way = Some(wish);
-                    let (count, done) = (self.journal.book.at_one_moment(count), self.tasks.clone());
+                    let (count, done) = (self.journal.book().at_one_moment(count), self.tasks.clone());
                     tokio::spawn(async move {
                         let counted = count.await;
                         let _ = done.send(TaskResult::CloseCounted { counted: Box::new(counted) }).await;
@@ -99,7 +100,7 @@ impl Agent {
             return Err(Refused::Journal { why: fault.why.clone() });
         }
         let Some(reference) = &wish.reference else { return Ok(None) };
-        let known = self.journal.book.close_of(&wish.till, reference).map_err(refused_by_journal)?;
+        let known = self.journal.book().close_of(&wish.till, reference).map_err(refused_by_journal)?;
         Ok(known.map(|close| CloseView { close, replayed: true, not_printed: None }))
     }
 
@@ -141,7 +142,7 @@ impl Agent {
     fn write_close(&mut self, wish: CloseAsked, counted: Counted) -> Result<Close, pos_journal::Error> {
         let unix_ms = self.clock.unix_ms();
         let close = self.compose_close(wish, counted, unix_ms);
-        let written = self.journal.book.write_close(&close, unix_ms);
+        let written = self.journal.write(|book| book::close(book, unix_ms, &close));
         written.inspect_err(|error| self.journal_is_faulty(error)).map(|()| close)
     }
 
@@ -173,10 +174,10 @@ impl Agent {
 
     fn find_close(&self, which: WhichClose) -> Result<Close, Refused> {
         let found = match which {
-            WhichClose::Last => self.journal.book.last_close(),
+            WhichClose::Last => self.journal.book().last_close(),
             // It is not made yet.
             WhichClose::Open => Ok(None),
-            WhichClose::Number(number) => self.journal.book.close(number),
+            WhichClose::Number(number) => self.journal.book().close(number),
         };
         found.map_err(refused_by_journal)?.ok_or(Refused::NoSuchClose { which })
     }

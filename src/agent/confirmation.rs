@@ -2,6 +2,7 @@
 //! it is judged whether anybody waits for it, and a part brings its refund into the journal in the same commit.
 
 use crate::till::{LaterView, Refused, SaleView, ToConfirm};
+use pos_core::book;
 use pos_core::sale::{self, Order, PartMisfit, Sale, Standing};
 use pos_terms::money::Amount;
 use pos_terms::transaction::{Reference, SaleNumber, Taken, Who};
@@ -75,8 +76,9 @@ impl Agent {
         let (ends, mut back, begins) = active.sale.take_part(part, names, by, now).map_err(no_part)?;
         // A number is given once, even when its transaction cannot be written.
         self.journal.last_number = refund;
-        match self.journal.book.commit_both((&mut active.sale, ends), (&mut back, begins), now.unix_ms) {
-            Ok((actions, begun, took)) => {
+        let steps = [(&mut active.sale, ends), (&mut back, begins)];
+        match self.journal.write(|book| book::commit_all(book, now.unix_ms, steps)) {
+            Ok(([actions, begun], took)) => {
                 self.sales.open.insert(refund, OpenSale::new(back, self.clock.monotonic()));
                 self.sales.inbox.push_back((refund, sale::Event::Proceed));
                 self.after_writing(number, Ok((actions, took)));
@@ -99,7 +101,7 @@ impl Agent {
         let live = self.sales.open.values().map(|active| &active.sale).find(|one| gives_it(one));
         let view = match live {
             Some(refund) => self.view_of(refund),
-            None => self.view_of(self.journal.book.later(number).ok()?.iter().find(|one| gives_it(one))?),
+            None => self.view_of(self.journal.book().later(number).ok()?.iter().find(|one| gives_it(one))?),
         };
         Some(later_view(view, &sale.order().till))
     }
@@ -108,7 +110,7 @@ impl Agent {
     fn reference_for_rest(&self, order: &Order) -> Result<Reference, Refused> {
         let names = [format!("{}-rest", order.reference), format!("rest-of-{}", order.number)];
         for reference in names.into_iter().filter_map(|name| Reference::parse(name).ok()) {
-            if self.journal.book.find(&order.till, &reference).map_err(refused_by_journal)?.is_none() {
+            if self.journal.book().find(&order.till, &reference).map_err(refused_by_journal)?.is_none() {
                 return Ok(reference);
             }
         }

@@ -59,7 +59,7 @@ impl Agent {
             Reading::Page => (counting.seen, PAGE),
             Reading::Carried(number) => (number.saturating_sub(1), 1),
         };
-        let (list, done) = (self.journal.book.list(counting.till.clone(), since, limit), self.tasks.clone());
+        let (list, done) = (self.journal.book().list(counting.till.clone(), since, limit), self.tasks.clone());
         tokio::spawn(async move {
             let page = list.await;
             let _ = done.send(TaskResult::Counted { page, counting: Box::new(counting) }).await;

@@ -84,20 +84,20 @@ impl Agent {
             EarlierName::Payment(payment) => {
                 let payment = PaymentId::new(checked_id("payment", payment.as_str())?);
                 self.is_of_its_ground(&payment)?;
-                match self.journal.book.of_payment(&payment).map_err(refused_by_journal)? {
+                match self.journal.book().of_payment(&payment).map_err(refused_by_journal)? {
                     Some(number) => number,
                     None => return self.not_a_reversal_of_ours(payment).map(Err),
                 }
             }
         };
-        let sale = self.journal.book.number(number).map_err(refused_by_journal)?;
+        let sale = self.journal.book().number(number).map_err(refused_by_journal)?;
         sale.map(Ok).ok_or_else(|| not_possible(format!("this terminal has no transaction of the number {number}")))
     }
 
     /// The id of a payment that this journal does not know. What it reversed by itself it knows, and nothing follows
     /// that.
     fn not_a_reversal_of_ours(&self, payment: PaymentId) -> Result<PaymentId, Refused> {
-        match self.journal.book.of_reversal(&payment).map_err(refused_by_journal)? {
+        match self.journal.book().of_reversal(&payment).map_err(refused_by_journal)? {
             None => Ok(payment),
             Some(number) => Err(not_possible(format!(
                 "{payment} is the reversal of transaction {number}, which this terminal took back: nothing follows a reversal"
@@ -127,7 +127,7 @@ impl Agent {
             .ok_or_else(|| not_possible("an amount is needed: this terminal does not know the payment".to_owned()))?;
         if wanted.transaction.kind().gives_back() {
             // What may have been given for it already counts.
-            let earlier = self.journal.book.referring_to(payment).map_err(refused_by_journal)?;
+            let earlier = self.journal.book().referring_to(payment).map_err(refused_by_journal)?;
             self.limits.may_give(amount, GivenById::of(&earlier).sum())?;
         }
         Ok(amount)
@@ -137,7 +137,7 @@ impl Agent {
     fn left(&self, follow: Kind, sale: &Sale) -> Result<Result<Left, CannotFollow>, Refused> {
         let root = follow_up::reservation_behind(sale.order());
         let root =
-            root.map(|number| self.journal.book.number(number)).transpose().map_err(refused_by_journal)?.flatten();
+            root.map(|number| self.journal.book().number(number)).transpose().map_err(refused_by_journal)?.flatten();
         let history = |sale: &Sale| History::read(sale, &|one| self.later_than_this(one));
         let root = root.as_ref().map(history).transpose()?;
         Ok(history(sale)?.left(follow, root.as_ref()))
@@ -145,17 +145,17 @@ impl Agent {
 
     /// What refers to a transaction.
     fn later_than_this(&self, sale: &Sale) -> Result<Vec<Sale>, Refused> {
-        let mut sales = self.journal.book.later(sale.order().number).map_err(refused_by_journal)?;
+        let mut sales = self.journal.book().later(sale.order().number).map_err(refused_by_journal)?;
         if let Some(id) = &sale.host().id {
             // Referred to by its id when this journal did not know it.
-            sales.extend(self.journal.book.referring_to(id).map_err(refused_by_journal)?);
+            sales.extend(self.journal.book().referring_to(id).map_err(refused_by_journal)?);
         }
         Ok(sales)
     }
 
     /// A till's latest transaction.
     pub(super) fn latest(&self, till: &str) -> Result<SaleView, Refused> {
-        let reference = self.journal.book.latest(till).map_err(refused_by_journal)?;
+        let reference = self.journal.book().latest(till).map_err(refused_by_journal)?;
         let reference = reference.ok_or_else(|| Refused::NoneYet { till: till.to_owned() })?;
         self.find(till, &reference).map(|(_, view)| view)
     }
@@ -190,7 +190,7 @@ impl Agent {
             (Some(EarlierName::Number(number)), Some(of)) => of.number == Some(*number),
             (Some(EarlierName::Reference { till, reference }), Some(of)) => {
                 let key =
-                    of.number.map(|number| self.journal.book.key(number)).transpose().map_err(refused_by_journal)?;
+                    of.number.map(|number| self.journal.book().key(number)).transpose().map_err(refused_by_journal)?;
                 key.flatten().is_some_and(|key| key == (till.clone(), reference.clone()))
             }
             (Some(_), None) | (None, Some(_)) => false,

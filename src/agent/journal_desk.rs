@@ -4,19 +4,24 @@
 use std::time::Duration;
 
 use crate::till::{JournalState, Refused};
+use pos_core::counter::TryKey;
 use pos_core::sale::Sale;
-use pos_journal::{Journal, Rescued, SoldMark, SoldOn};
-use pos_terms::transaction::SaleNumber;
+use pos_journal::{Journal, KnownReader, OldCopyFound, OperatorChange, Program, Rescued, SetBack, SoldMark, SoldOn};
+use pos_terms::transaction::{ReceiptCopy, SaleNumber, Who};
 
 use super::Agent;
 use super::device_states::state_of_journal;
+use super::surroundings::{AnyBook, BookWrapper};
 
 /// How often a journal that failed is tried again: a technician frees space by hand.
 pub(super) const JOURNAL_RETRY: Duration = Duration::from_secs(5);
 
 /// The book, and how it stands.
 pub(super) struct JournalDesk {
-    pub(super) book: Journal,
+    /// Written through [`Self::write`] alone.
+    book: Journal,
+    /// Stands before the book in a world that cuts the power.
+    wrapper: Option<BookWrapper>,
     /// It could not be written: no sale is taken until it can be again.
     pub(super) fault: Option<JournalFault>,
     pub(super) last_number: SaleNumber,
@@ -36,6 +41,7 @@ impl JournalDesk {
         book: Journal,
         last_number: SaleNumber,
         sold: Option<SoldMark>,
+        wrapper: Option<BookWrapper>,
     ) -> Result<Self, pos_journal::Error> {
         let says = match &sold {
             Some(mark) => mark.says_of(&book.identities()?),
@@ -49,9 +55,84 @@ impl JournalDesk {
             // Its own sales speak for it.
             SoldOn::Unknown(how) => (false, is_empty.then_some(how)),
         };
-        let mut desk = Self { book, fault: None, last_number, sold, is_marked, barred, rescued: None };
+        let mut desk = Self { book, wrapper, fault: None, last_number, sold, is_marked, barred, rescued: None };
         desk.fault = desk.bar();
         Ok(desk)
+    }
+
+    /// The agent's one way to write a step or a close.
+    pub(super) fn write<T>(
+        &mut self,
+        write: impl FnOnce(&mut AnyBook<'_>) -> Result<T, pos_journal::Error>,
+    ) -> Result<T, pos_journal::Error> {
+        match &self.wrapper {
+            None => write(&mut self.book),
+            Some(wrapper) => write(&mut *wrapper(&mut self.book)),
+        }
+    }
+
+    /// The journal, to be read.
+    pub(super) fn book(&self) -> &Journal {
+        &self.book
+    }
+
+    /// Writes who uses the journal; no part of the book.
+    pub(super) fn program_began(&mut self, name: &str) -> Result<(Program, Option<Program>), pos_journal::Error> {
+        self.book.program_began(name)
+    }
+
+    pub(super) fn program_heard(&mut self, program: &Program) -> Result<(), pos_journal::Error> {
+        self.book.program_heard(program)
+    }
+
+    pub(super) fn change_operator(
+        &mut self,
+        change: &OperatorChange,
+        by: &Who,
+        unix_ms: i64,
+    ) -> Result<(), pos_journal::Error> {
+        self.book.change_operator(change, by, unix_ms)
+    }
+
+    pub(super) fn count_pin_tries(&mut self, counts: &[(TryKey, u32)]) -> Result<(), pos_journal::Error> {
+        self.book.count_pin_tries(counts)
+    }
+
+    pub(super) fn mark_reader(&mut self, reader: &KnownReader, unix_ms: i64) -> Result<(), pos_journal::Error> {
+        self.book.mark_reader(reader, unix_ms)
+    }
+
+    pub(super) fn mark_old_copy(&mut self, found: &OldCopyFound, unix_ms: i64) -> Result<(), pos_journal::Error> {
+        self.book.mark_old_copy(found, unix_ms)
+    }
+
+    pub(super) fn begin(&mut self, gateway_unix_ms: i64, unix_ms: i64) -> Result<(), pos_journal::Error> {
+        self.book.begin(gateway_unix_ms, unix_ms)
+    }
+
+    pub(super) fn set_clock_back(&mut self, now_unix_ms: i64, by: &str) -> Result<SetBack, pos_journal::Error> {
+        self.book.set_clock_back(now_unix_ms, by)
+    }
+
+    pub(super) fn keep_receipt(&mut self, sale: SaleNumber, copy: ReceiptCopy, page: String) {
+        self.book.keep_receipt(sale, copy, page);
+    }
+
+    pub(super) fn write_receipts(&mut self) -> Result<(), pos_journal::Error> {
+        self.book.write_receipts()
+    }
+
+    /// The open sales, as the disk knows them.
+    pub(super) fn unsettled(&mut self) -> Result<Vec<Sale>, pos_journal::Error> {
+        self.book.unsettled()
+    }
+
+    pub(super) fn tidy(&mut self) {
+        self.book.tidy();
+    }
+
+    pub(super) fn keep_small(&mut self, busy: bool) {
+        self.book.keep_small(busy);
     }
 
     /// Whether a mark was found that this terminal has sold, on whatever journal.
@@ -152,7 +233,7 @@ impl Agent {
     /// The sales whose last step could not be written. Every other open sale stands on the disk as it stands here, and
     /// goes on.
     fn known_to_the_disk_alone(&mut self) -> Result<Vec<Sale>, pos_journal::Error> {
-        let mut sales = self.journal.book.unsettled()?;
+        let mut sales = self.journal.unsettled()?;
         sales.retain(|sale| self.sales.open.get(&sale.order().number).is_none_or(|active| active.stuck));
         for stuck in self.sales.open.values().filter(|active| active.stuck) {
             let order = stuck.sale.order();

@@ -43,7 +43,7 @@ impl Agent {
         payment: &PaymentId,
         amount: Amount,
     ) -> Option<sale::ReversalAnswer> {
-        let Ok(referring) = self.journal.book.referring_to(payment) else {
+        let Ok(referring) = self.journal.book().referring_to(payment) else {
             return Some(sale::ReversalAnswer::HeldBack { why: Reason::ReversalHeldBack.into(), for_person: false });
         };
         let given = GivenById::of(&referring);

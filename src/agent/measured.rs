@@ -49,7 +49,7 @@ impl Agent {
 
     fn stands(&self) -> TerminalStanding {
         let keys = self.reader.keys_left.unwrap_or_default();
-        let (journal_bytes, wal_bytes) = self.journal.book.bytes();
+        let (journal_bytes, wal_bytes) = self.journal.book().bytes();
         let started_ms = self.clock.unix_ms().saturating_sub(self.clock.age_ms());
         let mut stands = TerminalStanding {
             started_unix_s: started_ms / 1000,

@@ -294,7 +294,7 @@ impl Agent {
             return;
         }
         let (found, unix_ms) = (self.old_copy.noticed.clone(), self.now().unix_ms);
-        match self.journal.book.mark_old_copy(&found, unix_ms) {
+        match self.journal.mark_old_copy(&found, unix_ms) {
             Ok(()) => {
                 self.old_copy.unmarked = false;
                 self.look_is_answered();
@@ -309,14 +309,14 @@ impl Agent {
             return;
         };
         let now = self.now().unix_ms;
-        if let Err(error) = self.journal.book.begin(gateway.saturating_mul(1000), now) {
+        if let Err(error) = self.journal.begin(gateway.saturating_mul(1000), now) {
             tracing::warn!(%error, "the journal could not note when it began");
         }
     }
 
     /// A start later it need not be asked from here any more.
     fn look_is_answered(&mut self) {
-        if let Err(error) = self.journal.book.look_from(None) {
+        if let Err(error) = self.journal.book().look_from(None) {
             tracing::warn!(%error, "the journal could not note that the gateway was asked; the next start asks from earlier");
         }
     }

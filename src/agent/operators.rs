@@ -230,7 +230,7 @@ impl Agent {
             return Err(OperatorRefused::Locked { wait }.into());
         }
         let counts = self.operators.attempts.one_more(&keys);
-        self.journal.book.count_pin_tries(&counts).map_err(refused_by_journal)?;
+        self.journal.count_pin_tries(&counts).map_err(refused_by_journal)?;
         self.operators.attempts.kept(counts, now);
         Ok(())
     }
@@ -265,7 +265,7 @@ impl Agent {
     }
 
     fn key_and_salt(&mut self) -> Result<(PinKey, [u8; 16]), pos_journal::Error> {
-        let key = self.journal.book.pin_key_file().read_or_make()?;
+        let key = self.journal.book().pin_key_file().read_or_make()?;
         self.operators.key = Some(key.clone());
         Ok((key, pos_journal::pin_salt()?))
     }
@@ -312,7 +312,7 @@ impl Agent {
         };
         let forgiven = self.operators.attempts.forgiven(&keys, place);
         // The PIN was right: that its tries are still counted on the disk keeps nobody out.
-        match self.journal.book.count_pin_tries(&forgiven) {
+        match self.journal.count_pin_tries(&forgiven) {
             Ok(()) => self.operators.attempts.kept(forgiven, self.clock.monotonic()),
             Err(error) => tracing::warn!(%name, %error, "the tries of a PIN that was right stay counted"),
         }
@@ -382,7 +382,7 @@ impl Agent {
             self.operators.known(name)?;
         }
         let now = self.now();
-        self.journal.book.change_operator(&change, by, now.unix_ms).map_err(refused_by_journal)?;
+        self.journal.change_operator(&change, by, now.unix_ms).map_err(refused_by_journal)?;
         let desk = &mut self.operators;
         let name = match change {
             OperatorChange::Added(operator) => {
@@ -465,7 +465,7 @@ impl Agent {
     /// Whether what it refers to began on this day, as far as this journal knows.
     fn is_of_today(&self, transaction: &Transaction) -> bool {
         let number = transaction.of().and_then(|of| of.number);
-        let earlier = number.and_then(|number| self.journal.book.number(number).ok().flatten());
+        let earlier = number.and_then(|number| self.journal.book().number(number).ok().flatten());
         match (earlier, self.clock.local()) {
             (Some(earlier), Some(now)) => {
                 earlier.order().local_time.get(..10) == Some(now.format("%Y-%m-%d").to_string().as_str())

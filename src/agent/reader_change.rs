@@ -58,7 +58,7 @@ impl Agent {
         }
         if !self.reader.recorded.may_record(self.clock.monotonic()) {
             tracing::warn!("the reader changes again and again; this change is not recorded");
-        } else if let Err(error) = self.journal.book.mark_reader(&change.reader, change.unix_ms) {
+        } else if let Err(error) = self.journal.mark_reader(&change.reader, change.unix_ms) {
             // At the next start of the reader it is compared with the same one again.
             tracing::warn!(%error, "the change of the reader is not recorded");
             return;

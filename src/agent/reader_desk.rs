@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use crate::till::{KeysView, ReaderState};
+use pos_core::book;
 use pos_core::sale::{self, CardAnswer, Event};
 use pos_reader::{Arm, Completion, ReaderIdentity, ReaderOrder, Unready};
 use pos_terms::card::FirstAnswer;
@@ -151,7 +152,7 @@ impl Agent {
                 if self.next_sale_goes_on() {
                     return;
                 }
-                self.journal.book.tidy();
+                self.journal.tidy();
                 self.announce("idle", self.printers.letterhead.words.label(Message::Idle));
             }
         }
@@ -187,7 +188,7 @@ impl Agent {
         }
         let pos_terms::card::Presented { facts, first_answer, .. } = presented;
         let step = active.sale.handle(Event::CardRead { facts, first_answer }, now, self.sales.deadlines);
-        let written = self.journal.book.commit(&mut active.sale, step, now.unix_ms);
+        let written = self.journal.write(|book| book::commit(book, now.unix_ms, &mut active.sale, step));
         self.after_writing(number, written);
     }
 

@@ -71,7 +71,7 @@ impl Agent {
         }
         for (copy, page) in pages.iter().filter(|_| has_ended) {
             match serde_json::to_string(page) {
-                Ok(page) => self.journal.book.keep_receipt(number, *copy, page),
+                Ok(page) => self.journal.keep_receipt(number, *copy, page),
                 Err(error) => tracing::warn!(sale = number.get(), %error, "the receipt is not kept"),
             }
         }
@@ -150,7 +150,7 @@ impl Agent {
 
     /// At the end of the program: what is kept with the next sale's beginning is written now.
     pub(super) fn keep_last_receipts(&mut self) {
-        if let Err(error) = self.journal.book.write_receipts() {
+        if let Err(error) = self.journal.write_receipts() {
             tracing::warn!(%error, "the last receipts are not kept; a duplicate is composed anew");
         }
     }
@@ -159,7 +159,7 @@ impl Agent {
     fn page_of(&self, sale: &Sale, copy: ReceiptCopy) -> (Receipt, Page) {
         let (receipt, number) = (self.receipt_of(sale), sale.order().number);
         let kept = match sale.standing() {
-            Standing::Ended(_) => self.journal.book.receipt(number, copy),
+            Standing::Ended(_) => self.journal.book().receipt(number, copy),
             _ => Ok(None),
         };
         let kept = kept.unwrap_or_else(|error| {
@@ -181,7 +181,7 @@ impl Agent {
     fn original_of(&self, sale: &Sale) -> Option<Original> {
         let order = sale.order();
         let number = order.transaction.of()?.number.filter(|number| *number < order.number)?;
-        let earlier = match self.journal.book.number(number) {
+        let earlier = match self.journal.book().number(number) {
             Ok(earlier) => earlier?,
             Err(error) => {
                 tracing::warn!(sale = order.number.get(), %error, "its receipt does not name the original transaction");

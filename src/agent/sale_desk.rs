@@ -8,6 +8,7 @@ use tokio::sync::oneshot;
 
 use crate::config::Config;
 use crate::till::{Refused, SaleView};
+use pos_core::book;
 use pos_core::sale::{self, Deadlines, Now, Sale};
 use pos_gateway::PreparedPayment;
 use pos_terms::transaction::{Reference, SaleNumber};
@@ -108,7 +109,7 @@ impl Agent {
             return;
         }
         let step = active.sale.handle(event, now, self.sales.deadlines);
-        let written = self.journal.book.commit(&mut active.sale, step, now.unix_ms);
+        let written = self.journal.write(|book| book::commit(book, now.unix_ms, &mut active.sale, step));
         self.after_writing(number, written);
     }
 

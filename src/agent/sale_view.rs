@@ -18,7 +18,7 @@ impl Agent {
         let order = sale.order();
         let stuck = self.sales.open.get(&order.number).is_some_and(|active| active.stuck);
         let of = order.transaction.of().map(|of| match of.number {
-            Some(number) => match self.journal.book.key(number) {
+            Some(number) => match self.journal.book().key(number) {
                 Ok(Some((till, reference))) if till == order.till => reference.to_string(),
                 // Another till's reference, and its payment's id, are that till's.
                 _ => format!("number {number}"),

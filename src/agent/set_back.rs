@@ -24,7 +24,7 @@ impl Agent {
     /// Sets the clock back when its witnesses agree; cheap when there is nothing to do.
     pub(super) fn look_at_the_clocks(&mut self) {
         let Some(now_unix_ms) = self.clock.agreed_earlier().filter(|_| self.journal.fault.is_none()) else { return };
-        let set_back = match self.journal.book.set_clock_back(now_unix_ms, BY) {
+        let set_back = match self.journal.set_clock_back(now_unix_ms, BY) {
             Ok(set_back) => set_back,
             // What was in the way is none of its latest any more.
             Err(pos_journal::Error::ClockStays { .. }) => return self.clock.set_back(now_unix_ms),

@@ -25,6 +25,7 @@ use super::reader_settings::reader_settings;
 use super::receipts::{PrinterDesk, letterhead};
 use super::sale_desk::SaleDesk;
 use super::shop_time::ShopTime;
+use super::surroundings::BookWrapper;
 use super::training::{self, Ground, TrainingDesk};
 use super::{Agent, Error, Random, Surroundings, TaskResult};
 
@@ -41,7 +42,6 @@ impl Agent {
     pub(super) fn start(config: Config, surroundings: Surroundings, tills: Wires) -> Result<(Self, Ends), Error> {
         let (mut journal, opened) = Journal::open(&config.journal.path)?;
         journal.keep_days(Some(config.journal.keep_days));
-        journal.watched(surroundings.watch);
         let clock = Clock::new(surroundings.board, opened.last_unix_ms);
         let client = open_gateway(&config, surroundings.gateway, &clock)?;
         let limits = Limits::new(&config.terminal)?;
@@ -52,7 +52,7 @@ impl Agent {
         let old_copy = OldCopy::new(&opened, can_be_asked_by_date(&config.gateway.assumptions));
         let devices = Devices { client, reader, from_reader, printers, from_printer };
         let ground = Ground::Shop(None);
-        let from_before = FromBefore { journal, opened, old_copy };
+        let from_before = FromBefore { journal, opened, old_copy, wrapper: surroundings.book };
         Self::assemble(config, ground, limits, (clock, surroundings.random), from_before, devices, tills)
     }
 
@@ -76,7 +76,7 @@ impl Agent {
         )?;
         let (reader, from_reader) = pos_reader::nobody();
         let devices = Devices { client, reader, from_reader, printers: Vec::new(), from_printer: mpsc::channel(1).1 };
-        let from_before = FromBefore { old_copy: OldCopy::new(&opened, false), journal, opened };
+        let from_before = FromBefore { old_copy: OldCopy::new(&opened, false), journal, opened, wrapper: None };
         let tills = Wires { commands, progress: self.progress.clone() };
         let ground = Ground::Training(TrainingDesk::default());
         let times = (self.clock.clone(), Arc::clone(&self.random));
@@ -88,18 +88,18 @@ impl Agent {
         ground: Ground,
         limits: Limits,
         (clock, random): (Clock, Random),
-        FromBefore { mut journal, opened, old_copy }: FromBefore,
+        FromBefore { journal, opened, old_copy, wrapper }: FromBefore,
         Devices { client, reader, from_reader, printers, from_printer }: Devices,
         Wires { commands, progress }: Wires,
     ) -> Result<(Self, Ends), Error> {
         let (tasks, from_tasks) = mpsc::channel(64);
         let operators = OperatorDesk::new(&config.operators, limits.currency(), &journal, &clock)?;
         let recorded = RecordedReader::new(journal.latest_reader()?);
-        let answered = Answered::begin(&mut journal);
         let last_number = opened.last_number.max(opened.old_copy.above);
         let sold = matches!(ground, Ground::Shop(_))
             .then(|| SoldMark::of(&config.terminal.id, &config.journal.mark_folder(), &config.journal.path));
-        let journal = JournalDesk::new(journal, last_number, sold)?;
+        let mut journal = JournalDesk::new(journal, last_number, sold, wrapper)?;
+        let answered = Answered::begin(&mut journal);
         let old_copy = if journal.is_of_a_terminal_that_sold() { old_copy.of_no_new_terminal() } else { old_copy };
         let mut agent = Self {
             limits,
@@ -143,6 +143,7 @@ struct FromBefore {
     journal: Journal,
     opened: Opened,
     old_copy: OldCopy,
+    wrapper: Option<BookWrapper>,
 }
 
 /// The gateway's client, over a wire that is given or the system's.

@@ -178,7 +178,7 @@ impl Agent {
 
     fn journal_view(&self) -> JournalView {
         let fault = self.journal.fault.as_ref().map(|fault| (fault.state, fault.why.clone()));
-        journal_view(fault.or_else(|| self.answered.trouble()), self.journal.book.free_bytes())
+        journal_view(fault.or_else(|| self.answered.trouble()), self.journal.book().free_bytes())
     }
 
     /// The reader and its latest change.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 
+use pos_core::book::Book;
 use pos_daemon::wire::Connector;
 
 /// Gives the board's time.
@@ -11,6 +12,12 @@ pub type BoardClock = Arc<dyn Fn() -> DateTime<Utc> + Send + Sync>;
 
 /// Gives 128 random bits.
 pub type Random = Arc<dyn Fn() -> Result<[u8; 16], getrandom::Error> + Send + Sync>;
+
+/// An account book whose writing can fail as the journal's.
+pub type AnyBook<'a> = dyn Book<Error = pos_journal::Error> + 'a;
+
+/// Stands between the agent and its book: every step and every close passes it.
+pub type BookWrapper = Arc<dyn for<'a> Fn(&'a mut AnyBook<'a>) -> Box<AnyBook<'a>> + Send + Sync>;
 
 /// What surrounds the terminal, where it is not what the system gives.
 #[derive(Clone)]
@@ -25,8 +32,8 @@ pub struct Surroundings {
     pub board: BoardClock,
     /// What makes our references at the gateway unlike all others.
     pub random: Random,
-    /// Who sees each commit of the journal.
-    pub watch: Option<pos_journal::Watch>,
+    /// What stands between the agent and its book; nothing on a board.
+    pub book: Option<BookWrapper>,
 }
 
 impl Default for Surroundings {
@@ -41,7 +48,17 @@ impl Default for Surroundings {
                 let mut random = [0; 16];
                 getrandom::fill(&mut random).map(|()| random)
             }),
-            watch: None,
+            book: None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn on_a_board_nothing_stands_before_the_book() {
+        assert!(Surroundings::default().book.is_none());
     }
 }

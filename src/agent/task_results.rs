@@ -181,7 +181,7 @@ impl Agent {
     }
 
     fn is_of_another(&self, number: SaleNumber, id: &PaymentId) -> bool {
-        self.journal.book.of_payment(id).is_ok_and(|owner| owner.is_some_and(|owner| owner != number))
+        self.journal.book().of_payment(id).is_ok_and(|owner| owner.is_some_and(|owner| owner != number))
     }
 }
 

@@ -104,10 +104,11 @@ impl Terminal {
     fn enter_order(&mut self, order: Order, answer: Option<Answer>) {
         let (mut sale, first) = Sale::begin(order);
         let now = self.agent.now();
-        let _ = self.agent.journal.book.commit(&mut sale, first, now.unix_ms).unwrap();
+        let _ = self.agent.journal.write(|book| pos_core::book::commit(book, now.unix_ms, &mut sale, first)).unwrap();
         for event in [Some(Event::Proceed), answer.map(Event::Answered)].into_iter().flatten() {
             let step = sale.handle(event, now, self.agent.sales.deadlines);
-            let _ = self.agent.journal.book.commit(&mut sale, step, now.unix_ms).unwrap();
+            let _ =
+                self.agent.journal.write(|book| pos_core::book::commit(book, now.unix_ms, &mut sale, step)).unwrap();
         }
     }
 
@@ -597,7 +598,7 @@ async fn nothing_follows_a_reversal_that_was_made_by_itself() {
     let settings = "max-credit-amount = \"50.00\"";
     let mut terminal = Terminal::start(folder.path(), settings);
     terminal.enter(1, "till-1", stored_card(), 1000, None);
-    let mut sale = terminal.agent.journal.book.number(SaleNumber::new(1)).unwrap().unwrap();
+    let mut sale = terminal.agent.journal.book().number(SaleNumber::new(1)).unwrap().unwrap();
     let now = terminal.agent.now();
     let found = sale::ListedTransaction {
         id: PaymentId::new(id(1)),
@@ -611,7 +612,8 @@ async fn nothing_follows_a_reversal_that_was_made_by_itself() {
     let answered = Event::ReversalAnswered { reference: format!("{}-r1", reference(1)), reversal: back };
     for event in [Event::Answered(lost()), Event::Inquired(Inquiry::Payments(vec![found])), answered] {
         let step = sale.handle(event, now, terminal.agent.sales.deadlines);
-        let _ = terminal.agent.journal.book.commit(&mut sale, step, now.unix_ms).unwrap();
+        let _ =
+            terminal.agent.journal.write(|book| pos_core::book::commit(book, now.unix_ms, &mut sale, step)).unwrap();
     }
     for named in [UNKNOWN.to_owned(), UNKNOWN.to_uppercase()] {
         let refused = terminal
@@ -652,11 +654,12 @@ async fn what_was_never_sent_ends_only_when_the_gateway_does_not_hold_it() {
         let mut before = Terminal::start(folder.path(), "");
         for number in [1, 2] {
             let (mut sale, first) = Sale::begin(waits(SaleNumber::new(number)));
-            let _ = before.agent.journal.book.commit(&mut sale, first, before.agent.now().unix_ms).unwrap();
+            let unix_ms = before.agent.now().unix_ms;
+            let _ = before.agent.journal.write(|book| pos_core::book::commit(book, unix_ms, &mut sale, first)).unwrap();
         }
     }
     let view = |terminal: &Terminal, number: u64| {
-        let sale = terminal.agent.journal.book.number(SaleNumber::new(number)).unwrap().unwrap();
+        let sale = terminal.agent.journal.book().number(SaleNumber::new(number)).unwrap().unwrap();
         let view = terminal.agent.view_of(&sale);
         (view.state, view.outcome)
     };
@@ -753,7 +756,7 @@ async fn the_status_names_a_till_its_own_sales_alone() {
         let order =
             Order { number: SaleNumber::new(number), reference: Reference::parse(reference).unwrap(), ..order.clone() };
         let (mut sale, first) = Sale::begin(order);
-        let _ = terminal.agent.journal.book.commit(&mut sale, first, 0).unwrap();
+        let _ = terminal.agent.journal.write(|book| pos_core::book::commit(book, 0, &mut sale, first)).unwrap();
         terminal.agent.sales.open.insert(SaleNumber::new(number), OpenSale::new(sale, Duration::ZERO));
     }
     terminal.agent.reader.in_use_by = Some(SaleNumber::new(5));

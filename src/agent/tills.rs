@@ -4,6 +4,7 @@
 use tokio::sync::oneshot;
 
 use crate::till::{self, Command, Refused, RequestFields, SaleView, Wanted, WantedTip};
+use pos_core::book;
 use pos_core::sale::{self, Now, Order, Sale};
 use pos_gateway::till_parameters;
 use pos_terms::emv::pan;
@@ -37,16 +38,16 @@ impl Agent {
                 let _ = reply.send(answer);
             }
             Command::List { till, since, limit, reply } => {
-                self.hand_on(self.journal.book.list(till, since, limit), reply);
+                self.hand_on(self.journal.book().list(till, since, limit), reply);
             }
             Command::ListNewest { till, above, below, reference, limit, reply } => {
-                self.hand_on(self.journal.book.list_newest(till, (above, below), reference, limit), reply);
+                self.hand_on(self.journal.book().list_newest(till, (above, below), reference, limit), reply);
             }
             Command::Totals { till, since, carried, reply } => self.begin_count(till, since, carried, reply),
             Command::Close { wish, reply } => self.begin_close(wish, reply),
             Command::ShowClose { which, permit, reply } => self.show_close(which, permit, reply),
             Command::ListCloses { below, limit, reply } => {
-                let list = self.journal.book.closes(below, limit);
+                let list = self.journal.book().closes(below, limit);
                 tokio::spawn(async move { drop(reply.send(list.await.map_err(refused_by_journal))) });
             }
             Command::ShowText { text, reply } => drop(reply.send(self.show_text(&text))),
@@ -185,7 +186,7 @@ impl Agent {
     fn begin_recorded(&mut self, order: Order, now: Now) -> Result<SaleView, Refused> {
         let number = order.number;
         let (mut sale, step) = Sale::begin(order);
-        let written = self.journal.book.commit(&mut sale, step, now.unix_ms);
+        let written = self.journal.write(|book| book::commit(book, now.unix_ms, &mut sale, step));
         let (actions, took) = written.map_err(|error| {
             self.journal_is_faulty(&error);
             refused_by_journal(error)
@@ -256,7 +257,7 @@ impl Agent {
         if let Some(active) = live {
             return Ok((active.sale.clone(), self.view_of(&active.sale)));
         }
-        match self.journal.book.find(till, reference) {
+        match self.journal.book().find(till, reference) {
             Ok(Some(sale)) => {
                 let view = self.view_of(&sale);
                 Ok((sale, view))

@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use pos_core::book::commit;
 use pos_core::sale::{Action, Answer, Deadlines, Event, Now, Order, Sale, Standing};
 use pos_journal::{Error, Journal};
 use pos_terms::card::{CardFacts, EntryMode, FirstAnswer};
@@ -68,13 +69,13 @@ fn read() -> Event {
 
 fn begin(journal: &mut Journal, number: u64, reference: &str) -> Result<Sale, Error> {
     let (mut sale, step) = Sale::begin(order(number, reference));
-    journal.commit(&mut sale, step, now().unix_ms)?;
+    commit(journal, now().unix_ms, &mut sale, step)?;
     Ok(sale)
 }
 
 fn on(journal: &mut Journal, sale: &mut Sale, event: Event) -> Vec<Action> {
     let step = sale.handle(event, now(), DEADLINES);
-    journal.commit(sale, step, now().unix_ms).unwrap().0
+    commit(journal, now().unix_ms, sale, step).unwrap().0
 }
 
 fn file(dir: &TempDir) -> std::path::PathBuf {
@@ -127,7 +128,7 @@ async fn an_unwritable_step_gives_out_no_action_and_leaves_the_sale() {
     let other = rusqlite::Connection::open(file(&dir)).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
     let step = sale.handle(read(), now(), DEADLINES);
-    assert!(matches!(journal.commit(&mut sale, step, 0), Err(Error::Failed { .. })));
+    assert!(matches!(commit(&mut journal, 0, &mut sale, step), Err(Error::Failed { .. })));
     assert_eq!(sale.standing(), Standing::Waiting);
     other.execute_batch("ROLLBACK").unwrap();
     let answered = Event::Answered(Answer::Unknown { why: "x".into() });

@@ -7,6 +7,7 @@ use crate::book::{
     self, DAY, NOON, asked, end, ended, file, leave_open, number, open, open_journal, refund, reversing, said, sell,
     sql, started, until_free, verb, verify, well,
 };
+use pos_core::book::commit;
 use pos_core::sale::{Sale, Standing};
 use pos_journal::{Db, Error, OldCopyFound, adopt};
 use pos_terms::transaction::{Reference, SaleNumber};
@@ -304,7 +305,7 @@ fn an_open_sale_of_a_later_program_is_set_aside_and_its_reference_is_never_new()
     assert!(matches!(journal.find("till-1", &Reference::parse("later").unwrap()), Err(Error::Unreadable { .. })));
     let order = serde_json::from_value(book::order(9, "later")).unwrap();
     let (mut again, step) = Sale::begin(order);
-    assert!(journal.commit(&mut again, step, NOON).is_err(), "the disk itself refuses it");
+    assert!(commit(&mut journal, NOON, &mut again, step).is_err(), "the disk itself refuses it");
     assert_eq!(journal.unsettled().unwrap().len(), 1, "and taking up open sales goes on without it");
     drop(journal);
     assert_eq!(well(&file(&dir)).unreadable, 1);
@@ -659,7 +660,7 @@ fn a_journal_is_adopted_with_numbers_above_both_and_its_file_is_not_touched() {
     assert_eq!(later, [8]);
     // The chain goes on, in the order of the old book, and a new sale behind it.
     let (mut sale, step) = Sale::begin(serde_json::from_value(book::order(9, "n-9")).unwrap());
-    journal.commit(&mut sale, step, NOON).unwrap();
+    commit(&mut journal, NOON, &mut sale, step).unwrap();
     drop(journal);
     let verdict = well(&file(&new));
     assert_eq!((verdict.transactions, verdict.steps, verdict.marks), (9, 6 + 20 + 1, 1));

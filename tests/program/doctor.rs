@@ -242,7 +242,9 @@ async fn a_running_terminal_is_well_and_its_devices_are_left_to_the_agent() {
         assert!(text.contains(line), "{line:?}: {text}");
     }
     assert!(!text.contains(counter.shop.gateway.token()), "the token is shown");
-    assert_eq!(counter.shop.gateway.counters().handshakes, handshakes + 1, "one line of its own");
+    // The agent may look after its own line meanwhile.
+    let opened = counter.shop.gateway.counters().handshakes - handshakes;
+    assert!((1..=2).contains(&opened), "one line of its own: {opened}");
     assert_eq!(counter.charged(), charged, "no money moved");
     // The agent has noticed nothing.
     counter.sell("r-2", "1.00", "chip-pin", CardEntry::Insert).await;

@@ -9,6 +9,7 @@ use std::time::Duration;
 use crate::counter::{self, Counter, ended};
 use easy_ext::ext;
 use pos_agent::till::{Attention, ReaderState, SaleState, SaleView};
+use pos_core::book::commit;
 use pos_core::sale::{self, Deadlines, Now, Order, Sale};
 use pos_journal::Journal;
 use pos_sim::gateway::Kind;
@@ -274,11 +275,11 @@ fn much_in_doubt(path: &std::path::Path) {
             started_unix_ms: now.unix_ms,
             local_time: "2027-01-15 09:00:00".to_owned(),
         });
-        journal.commit(&mut sale, step, now.unix_ms).unwrap();
+        commit(&mut journal, now.unix_ms, &mut sale, step).unwrap();
         let lost = sale::Answer::Unknown { why: "no answer in time".into() };
         for event in [sale::Event::Proceed, sale::Event::Answered(lost)] {
             let step = sale.handle(event, now, deadlines);
-            journal.commit(&mut sale, step, now.unix_ms).unwrap();
+            commit(&mut journal, now.unix_ms, &mut sale, step).unwrap();
         }
     }
 }

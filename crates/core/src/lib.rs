@@ -4,6 +4,8 @@
 
 // Every transition says what to write, then what to do.
 pub mod sale;
+// What is to be done is given out only after what is to be written is on the disk.
+pub mod book;
 // What may follow a transaction, and how much of it is left.
 pub mod follow_up;
 // The sums of a closing.

@@ -15,17 +15,6 @@ use pos_core::counter::Close;
 use pos_terms::transaction::Reference;
 
 impl Journal {
-    /// Writes a close into the book; when it returns, that is on the disk.
-    ///
-    /// # Errors
-    /// When it cannot be written: then there is none.
-    pub fn write_close(&mut self, close: &Close, unix_ms: i64) -> Result<(), Error> {
-        self.watch_sees(&super::Moment::Before(&[]))?;
-        self.db.write_close(close, unix_ms)?;
-        self.watch_sees(&super::Moment::After(&[]))?;
-        Ok(())
-    }
-
     /// The close of this number.
     ///
     /// # Errors
@@ -52,7 +41,7 @@ impl Journal {
 }
 
 impl Db {
-    /// See [`Journal::write_close`].
+    /// Writes a close into the book; when it returns, that is on the disk.
     ///
     /// # Errors
     /// When it cannot be written: then there is none.
@@ -60,7 +49,8 @@ impl Db {
         let number = i64::try_from(close.number).map_err(failed)?;
         let content = serde_json::to_string(close).map_err(failed)?;
         let head = self.take_head()?;
-        let transaction = self.connection.transaction().map_err(failed)?;
+        // Within the transaction of several entries, or one by itself.
+        let transaction = self.connection.savepoint().map_err(failed)?;
         let mark = Mark::Close { number: close.number, sha256: sha256(&content) };
         let next = mark.write(&transaction, head, unix_ms)?;
         let reference = close.reference.as_ref().map(Reference::as_str);

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
 
+use pos_core::book::BookEntry;
 use pos_core::sale::{Record, Sale};
 use pos_terms::transaction::{Reference, SaleNumber};
 
@@ -233,22 +234,28 @@ impl Db {
         self.in_place()
     }
 
-    /// Writes a step of each of two sales, in this order: both, or neither.
+    /// Writes one entry; when it returns, that is on the disk, and in place.
     ///
     /// # Errors
     /// As [`Self::write`].
-    pub fn write_both(
-        &mut self,
-        unix_ms: i64,
-        first: (SaleNumber, u32, &[Record]),
-        then: (SaleNumber, u32, &[Record]),
-    ) -> Result<(), Error> {
+    pub(super) fn write_entry(&mut self, unix_ms: i64, entry: &BookEntry<'_>) -> Result<(), Error> {
+        match *entry {
+            BookEntry::Step { sale, place, records } => self.write(sale, place, unix_ms, records),
+            BookEntry::Close(close) => self.write_close(close, unix_ms),
+        }
+    }
+
+    /// Writes entries in this order: all of them, or none.
+    ///
+    /// # Errors
+    /// As [`Self::write`].
+    pub(super) fn write_as_one(&mut self, unix_ms: i64, entries: &[BookEntry<'_>]) -> Result<(), Error> {
         // What the writing marks as done is not, when the end of the transaction fails.
         let (ended, receipts, unmarked) = (self.ended.clone(), self.receipts.clone(), self.unmarked);
         self.connection.execute_batch("BEGIN").map_err(failed)?;
-        let written = [first, then]
-            .into_iter()
-            .try_for_each(|(sale, place, records)| self.write(sale, place, unix_ms, records))
+        let written = entries
+            .iter()
+            .try_for_each(|entry| self.write_entry(unix_ms, entry))
             .and_then(|()| self.connection.execute_batch("COMMIT").map_err(failed));
         if written.is_err() {
             (self.head, self.ended, self.receipts, self.unmarked) = (None, ended, receipts, unmarked);

@@ -2,8 +2,8 @@
 //! Is not: what decides about a sale, or what acts for it.
 //! Invariant: a step's actions are given out only after its records are on the disk.
 //!
-//! [`Journal::commit`] is the only way to carry out a sale's [`Step`]: it writes the step's records, waits until they
-//! are on the disk, and only then gives out the actions. What is kept, and what may not be, is said in `sale::Record`.
+//! It is the [`Book`] of the core: [`pos_core::book::commit`] has a step's records written, and gives out the actions
+//! only when they are on the disk. What is kept, and what may not be, is said in `sale::Record`.
 //!
 //! | table | a row is |
 //! |---|---|
@@ -84,8 +84,9 @@ pub use snapshot::{Ended, Snapshot};
 pub use sold::{SoldMark, SoldOn, accept};
 pub use verify::{Altered, Verdict};
 
+use pos_core::book::{Book, BookEntry};
 use pos_core::counter::Close;
-use pos_core::sale::{Action, Sale, Step, Written};
+use pos_core::sale::Sale;
 use pos_terms::transaction::{PaymentId, Reference, SaleNumber};
 
 /// Why the journal cannot be used. Without it no payment is taken.
@@ -228,32 +229,23 @@ pub struct Journal {
     path: PathBuf,
     /// How far the housekeeping has come.
     house: housekeeping::House,
-    /// Where tests cut the power.
-    watch: Option<Watch>,
     /// The connection that lists are read through, once there was one.
     reader: Arc<tokio::sync::Mutex<Option<Db>>>,
 }
 
-/// Sees each commit before and after it; what it answers before, the commit answers.
-#[derive(Clone)]
-pub struct Watch(pub std::sync::Arc<Watching>);
+impl Book for Journal {
+    type Error = Error;
 
-/// What a [`Watch`] asks.
-pub type Watching = dyn Fn(Moment<'_>) -> Result<(), Error> + Send + Sync;
-
-impl std::fmt::Debug for Watch {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Watch")
+    fn write(&mut self, unix_ms: i64, entries: &[BookEntry<'_>]) -> Result<Duration, Error> {
+        #[allow(clippy::disallowed_methods, reason = "measures the disk; nothing is decided by it")]
+        let start = std::time::Instant::now();
+        match entries {
+            // The shortest way to the disk.
+            [entry] => self.db.write_entry(unix_ms, entry)?,
+            entries => self.db.write_as_one(unix_ms, entries)?,
+        }
+        Ok(start.elapsed())
     }
-}
-
-/// A commit: of a sale's step with its records, or of a close of day, which has none.
-#[derive(Clone, Copy, Debug)]
-pub enum Moment<'a> {
-    /// Nothing of it is on the disk.
-    Before(&'a [pos_core::sale::Record]),
-    /// All of it is, and nothing was done.
-    After(&'a [pos_core::sale::Record]),
 }
 
 impl Journal {
@@ -278,58 +270,8 @@ impl Journal {
                 "an open sale was written by a later program and cannot be read: it is not settled until that program is installed again"
             );
         }
-        let journal = Self { db, path, house: housekeeping::House::default(), watch: None, reader: Arc::default() };
+        let journal = Self { db, path, house: housekeeping::House::default(), reader: Arc::default() };
         Ok((journal, opened))
-    }
-
-    /// Lets `watch` see each commit.
-    pub fn watched(&mut self, watch: Option<Watch>) {
-        self.watch = watch;
-    }
-
-    fn watch_sees(&self, moment: &Moment<'_>) -> Result<(), Error> {
-        self.watch.as_ref().map_or(Ok(()), |Watch(watch)| watch(*moment))
-    }
-
-    /// Writes a step and gives out its actions. With it the time the disk took: zero when the step had nothing to
-    /// write.
-    ///
-    /// # Errors
-    /// When it cannot be written: then nothing of the step may be done, and the sale stands as before.
-    pub fn commit(&mut self, sale: &mut Sale, step: Step, unix_ms: i64) -> Result<(Vec<Action>, Duration), Error> {
-        #[allow(clippy::disallowed_methods, reason = "measures the disk; nothing is decided by it")]
-        let start = std::time::Instant::now();
-        let mut took = Duration::ZERO;
-        if !step.records().is_empty() {
-            self.watch_sees(&Moment::Before(step.records()))?;
-            self.db.write(sale.order().number, sale.steps_written(), unix_ms, step.records())?;
-            self.watch_sees(&Moment::After(step.records()))?;
-            took = start.elapsed();
-        }
-        Ok((step.commit(sale, Written::after_sync()), took))
-    }
-
-    /// Writes the steps of two sales as one: both are on the disk, or neither, and gives out the actions of each.
-    ///
-    /// # Errors
-    /// As [`Self::commit`]: then nothing of either may be done.
-    pub fn commit_both(
-        &mut self,
-        (sale, step): (&mut Sale, Step),
-        (next, begins): (&mut Sale, Step),
-        unix_ms: i64,
-    ) -> Result<(Vec<Action>, Vec<Action>, Duration), Error> {
-        #[allow(clippy::disallowed_methods, reason = "measures the disk; nothing is decided by it")]
-        let start = std::time::Instant::now();
-        self.watch_sees(&Moment::Before(step.records()))?;
-        self.db.write_both(
-            unix_ms,
-            (sale.order().number, sale.steps_written(), step.records()),
-            (next.order().number, next.steps_written(), begins.records()),
-        )?;
-        self.watch_sees(&Moment::After(step.records()))?;
-        let actions = step.commit(sale, Written::after_sync());
-        Ok((actions, begins.commit(next, Written::after_sync()), start.elapsed()))
     }
 
     /// Whether the file can be written: something is, as it stands there already, and the sync waited for; and whether

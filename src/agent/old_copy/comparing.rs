@@ -63,7 +63,7 @@ impl Agent {
     /// time, for a copy may be put back together with another id.
     fn what_is_asked(&mut self) -> Result<(BTreeSet<String>, i64, i64), pos_journal::Error> {
         let (from, to) = self.window()?;
-        let mut terminals = self.journal.book.terminals_since(from)?;
+        let mut terminals = self.journal.book().terminals_since(from)?;
         terminals.insert(self.config.terminal.id.clone());
         Ok((terminals, from, to))
     }
@@ -86,16 +86,16 @@ impl Agent {
         // knows.
         let over = now.saturating_add(SLACK_MS);
         if self.old_copy.known_until_unix_ms > over {
-            self.old_copy.known_until_unix_ms = self.journal.book.known_until(over)?.unwrap_or_default();
+            self.old_copy.known_until_unix_ms = self.journal.book().known_until(over)?.unwrap_or_default();
         }
         if let Some(begun) = self.open_before_another_account() {
             self.old_copy.known_until_unix_ms = begun.min(self.old_copy.known_until_unix_ms);
         }
         let OldCopy { known_until_unix_ms: known, first_unix_ms: first, .. } = self.old_copy;
         if self.old_copy.tries == 0 {
-            self.journal.book.look_from(Some(known))?;
+            self.journal.book().look_from(Some(known))?;
         }
-        let began = self.journal.book.began()?;
+        let began = self.journal.book().began()?;
         let (from, to) = window(known, first, began, now, apart);
         Ok((from.max(0), to.max(board.saturating_add(SLACK_MS))))
     }
@@ -104,7 +104,7 @@ impl Agent {
     /// asked since, and this one was not.
     fn open_before_another_account(&self) -> Option<i64> {
         let before = self.old_copy.before;
-        let latest = self.journal.book.number(before).ok().flatten()?;
+        let latest = self.journal.book().number(before).ok().flatten()?;
         let open = self.sales.open.range(..=before).filter(|_| self.is_of_another_account(latest.order()));
         open.map(|(_, active)| active.sale.order().started_unix_ms).min()
     }
@@ -156,8 +156,8 @@ impl Agent {
                 tracing::error!(%reference, "ALARM: the gateway holds a reference like ours with a number that ours cannot have");
                 continue;
             }
-            let known = self.journal.book.knows(&reference)?
-                && match self.journal.book.number(number) {
+            let known = self.journal.book().knows(&reference)?
+                && match self.journal.book().number(number) {
                     // One that was taken over has another number here.
                     Ok(sale) => {
                         sale.is_none_or(|sale| sale.order().merchant_transaction_id != reference || sale.was_asked())

@@ -89,7 +89,7 @@ impl Agent {
             Inquiry::Payments(list) => list,
             Inquiry::CannotAsk { why } => return Err(not_ready(&why.to_string())),
         };
-        let sale = self.journal.book.number(number).map_err(refused_by_journal)?;
+        let sale = self.journal.book().number(number).map_err(refused_by_journal)?;
         let payment = sale.as_ref().and_then(|sale| sale.host().id.clone());
         let Some(payment) = payment.filter(|payment| list.iter().any(|one| one.id == *payment)) else {
             return Err(not_ready("the gateway does not list it"));
@@ -115,6 +115,6 @@ impl Agent {
 
     fn is_known(&self, one: &ListedTransaction) -> Result<bool, Refused> {
         let Some(reference) = &one.reference else { return Ok(false) };
-        self.journal.book.knows(reference).map_err(refused_by_journal)
+        self.journal.book().knows(reference).map_err(refused_by_journal)
     }
 }

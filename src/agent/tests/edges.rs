@@ -40,12 +40,13 @@ impl Terminal {
         assert_eq!(order.till_confirms, Some(OnSilence::Reverse));
         let (mut sale, first) = Sale::begin(order);
         let now = self.agent.now();
-        let _ = self.agent.journal.book.commit(&mut sale, first, now.unix_ms).unwrap();
+        let _ = self.agent.journal.write(|book| pos_core::book::commit(book, now.unix_ms, &mut sale, first)).unwrap();
         let read = Event::CardRead { facts: tapped(), first_answer: FirstAnswer::GoOnline };
         let said = Event::CardSaid { confirmed: true, facts: None };
         for event in [read, Event::Answered(approved(&id(number))), said] {
             let step = sale.handle(event, now, self.agent.sales.deadlines);
-            let _ = self.agent.journal.book.commit(&mut sale, step, now.unix_ms).unwrap();
+            let _ =
+                self.agent.journal.write(|book| pos_core::book::commit(book, now.unix_ms, &mut sale, step)).unwrap();
         }
         assert!(matches!(sale.standing(), Standing::AwaitingTill { .. }), "{:?}", sale.standing());
         self.agent.journal.last_number = self.agent.journal.last_number.max(SaleNumber::new(number));
@@ -69,16 +70,16 @@ impl Terminal {
         .unwrap();
         let (mut sale, first) = Sale::begin(order);
         let now = self.agent.now();
-        let _ = self.agent.journal.book.commit(&mut sale, first, now.unix_ms).unwrap();
+        let _ = self.agent.journal.write(|book| pos_core::book::commit(book, now.unix_ms, &mut sale, first)).unwrap();
         self.agent.journal.last_number = self.agent.journal.last_number.max(SaleNumber::new(number));
     }
 
     /// One that only the journal knows hears of something.
     fn hears(&mut self, number: u64, event: Event) {
-        let mut sale = self.agent.journal.book.number(SaleNumber::new(number)).unwrap().unwrap();
+        let mut sale = self.agent.journal.book().number(SaleNumber::new(number)).unwrap().unwrap();
         let now = self.agent.now();
         let step = sale.handle(event, now, self.agent.sales.deadlines);
-        let _ = self.agent.journal.book.commit(&mut sale, step, now.unix_ms).unwrap();
+        let _ = self.agent.journal.write(|book| pos_core::book::commit(book, now.unix_ms, &mut sale, step)).unwrap();
     }
 
     /// What is told of the refund of a rest, by its reference: its amount.
@@ -357,7 +358,7 @@ async fn a_close_that_cannot_be_written_is_none_and_the_journal_is_faulty() {
     terminal.agent.task_brought(counted);
     let refused = made.try_recv().unwrap();
     assert!(matches!(refused, Err(Refused::Journal { .. })), "{refused:?}");
-    assert!(terminal.agent.journal.fault.is_some() && terminal.agent.journal.book.last_close().unwrap().is_none());
+    assert!(terminal.agent.journal.fault.is_some() && terminal.agent.journal.book().last_close().unwrap().is_none());
     // As long as that stands none is counted either.
     let (reply, mut made) = oneshot::channel();
     terminal.agent.begin_close(wish(), reply);
@@ -403,7 +404,7 @@ async fn a_till_that_is_waited_for_is_answered_by_how_the_sale_stands_now() {
     let mut terminal = Terminal::start(folder.path(), "till-confirm-s = 120");
     terminal.waits_for_its_till(1, "till-1", 1000);
     tokio::time::advance(Duration::from_secs(50)).await;
-    let kept = terminal.agent.journal.book.number(SaleNumber::new(1)).unwrap().unwrap();
+    let kept = terminal.agent.journal.book().number(SaleNumber::new(1)).unwrap().unwrap();
     let asked = terminal.agent.to_confirm(&kept).unwrap();
     let left = DateTime::parse_from_rfc3339(&asked.until).unwrap().timestamp() - terminal.agent.clock.unix_ms() / 1000;
     assert!((69..=70).contains(&left), "{left}");

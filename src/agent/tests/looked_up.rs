@@ -66,13 +66,14 @@ async fn a_refund_of_before_waits_for_the_look_up_of_its_payment() {
     let mut next = terminal.wants(refund_of_1("next"));
     assert!(next.try_recv().is_err());
     // What this journal has begun itself it knows.
-    let own = terminal.agent.journal.book.number(SaleNumber::new(2)).unwrap().unwrap();
+    let own = terminal.agent.journal.book().number(SaleNumber::new(2)).unwrap().unwrap();
     let own = own.order().merchant_transaction_id.clone();
     let now = terminal.agent.now();
     let mut sale = terminal.agent.sales.open.remove(&SaleNumber::new(2)).unwrap().sale;
     for event in [Event::Proceed, Event::Answered(approved(&id(2)))] {
         let step = sale.handle(event, now, terminal.agent.sales.deadlines);
-        let _ = terminal.agent.journal.book.commit(&mut sale, step, now.unix_ms).unwrap();
+        let _ =
+            terminal.agent.journal.write(|book| pos_core::book::commit(book, now.unix_ms, &mut sale, step)).unwrap();
     }
     let listed = vec![payment(), one(2, "RF", ListedState::Approved, Some(own))];
     assert!(terminal.refunds("again", Inquiry::Payments(listed)).is_ok());

@@ -70,7 +70,7 @@ impl Terminal {
     }
 
     fn tries(&self, key: &TryKey) -> u32 {
-        self.agent.journal.book.pin_tries().unwrap().get(key).copied().unwrap_or_default()
+        self.agent.journal.book().pin_tries().unwrap().get(key).copied().unwrap_or_default()
     }
 }
 
@@ -386,7 +386,7 @@ async fn there_are_no_more_operators_than_a_shop_has() {
     let mut terminal = Terminal::start(folder.path(), "");
     for n in 0..200 {
         let kept = KeptOperator { name: name(&format!("No {n}")), role: Role::Cashier, pin: PinDigest::of_nobody() };
-        terminal.agent.journal.book.change_operator(&OperatorChange::Added(kept), &till(1), 0).unwrap();
+        terminal.agent.journal.change_operator(&OperatorChange::Added(kept), &till(1), 0).unwrap();
     }
     drop(terminal);
     let mut terminal = Terminal::start(folder.path(), "");

@@ -47,8 +47,8 @@ impl Terminal {
     async fn knows_nothing(&mut self) {
         assert_eq!(self.agent.journal.last_number, SaleNumber::BEFORE_ALL);
         assert!(self.agent.sales.open.is_empty() && self.agent.sales.inbox.is_empty());
-        assert!(self.agent.journal.book.unsettled().unwrap().is_empty());
-        let sales = self.agent.journal.book.list(None, SaleNumber::BEFORE_ALL, 1000).await.unwrap();
+        assert!(self.agent.journal.unsettled().unwrap().is_empty());
+        let sales = self.agent.journal.book().list(None, SaleNumber::BEFORE_ALL, 1000).await.unwrap();
         assert!(sales.is_empty(), "{sales:?}");
         let status = self.agent.status(|_| true);
         assert!(status.current.is_none() && status.unconfirmed.is_empty() && !status.busy);

@@ -309,7 +309,7 @@ async fn no_close_is_made_over_damage_in_what_has_no_end() {
             let before = file.spoil(number, way);
             let refused = terminal.tries_to_close().await;
             assert!(matches!(refused, Err(Refused::Journal { .. })), "{scene}: {refused:?}");
-            assert!(terminal.agent.journal.book.last_close().unwrap().is_none(), "{scene}");
+            assert!(terminal.agent.journal.book().last_close().unwrap().is_none(), "{scene}");
             file.mend(&before);
             let close = terminal.closes().await;
             assert_eq!((close.number, counted(&close)), (1, with_the_ninth(sums_of(|_| true))), "{scene}");
@@ -338,10 +338,10 @@ async fn what_was_set_aside_is_counted_once_by_the_close_after_its_end() {
     assert_eq!(first.open.len(), open_at_all_times().len() + 1);
     assert_eq!(names(&terminal.closes().await), names(&first), "it is named as long as it is open");
     assert_eq!(file.0.execute("DELETE FROM step WHERE id = (12 << 20) + 2", []).unwrap(), 1);
-    let mut sale = terminal.agent.journal.book.number(SaleNumber::new(12)).unwrap().unwrap();
+    let mut sale = terminal.agent.journal.book().number(SaleNumber::new(12)).unwrap().unwrap();
     let now = terminal.agent.now();
     let step = sale.handle(Event::Answered(approved(&id(12))), now, terminal.agent.sales.deadlines);
-    let _ = terminal.agent.journal.book.commit(&mut sale, step, now.unix_ms).unwrap();
+    let _ = terminal.agent.journal.write(|book| pos_core::book::commit(book, now.unix_ms, &mut sale, step)).unwrap();
     let its_end = terminal.closes().await;
     let usd = |text: &str| ("USD".to_owned(), (1, text.to_owned(), "0.00".to_owned()));
     let kinds = BTreeMap::from([((Kind::ByRegistration.as_str(), "USD".to_owned()), (1, "12.00".to_owned()))]);

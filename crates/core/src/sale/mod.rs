@@ -2,8 +2,8 @@
 //!
 //! **Every transition says what to write, then what to do; the doing cannot be had without the writing.**
 //! [`Sale::handle`] looks at the sale and an event and gives a [`Step`]: records to write and actions to carry out. The
-//! actions come out of a step only against [`Written`], which the journal alone can make, and only `Sale::apply` moves
-//! the sale from state to state, so that replaying the journal after a power cut is the live path.
+//! actions come out of a step only through [`crate::book`], which writes first. Only `Sale::apply` moves the sale from
+//! state to state, so that replaying the journal after a power cut is the live path.
 //!
 //! | state | entered by the record | the till hears | after a power cut |
 //! |---|---|---|---|
@@ -60,7 +60,7 @@ pub use receipt::{Original, Receipt, ReceiptOutcome};
 pub use record::{Order, Outcome, Payment, Record};
 pub use reversing::FRESH;
 pub use standing::Standing;
-pub use step::{Step, Written};
+pub use step::Step;
 
 use pos_terms::card::CardFacts;
 use pos_terms::money::Amount;

@@ -12,17 +12,6 @@ pub struct Step {
     pub(super) actions: Vec<Action>,
 }
 
-/// Proof that a step's records are on the disk. Only `journal` makes one (kept by `tests/rules/layers.rs`).
-#[derive(Debug)]
-pub struct Written(());
-
-impl Written {
-    /// Called by the journal after the sync, and by nobody else.
-    pub fn after_sync() -> Self {
-        Self(())
-    }
-}
-
 impl Step {
     /// What must be written, in order; may be nothing.
     #[must_use]
@@ -30,9 +19,9 @@ impl Step {
         &self.records
     }
 
-    /// Moves the sale and gives out the actions. The journal calls it after the sync.
+    /// Moves the sale and gives out the actions. [`crate::book`] calls it once the records are on the disk.
     #[must_use]
-    pub fn commit(self, sale: &mut Sale, _: Written) -> Vec<Action> {
+    pub(crate) fn give_out(self, sale: &mut Sale) -> Vec<Action> {
         sale.apply_step(&self.records);
         self.actions
     }

@@ -116,7 +116,7 @@ impl Trace {
         if !step.records().is_empty() {
             self.written.push(step.records().to_vec());
         }
-        let actions = step.commit(&mut self.sale, Written::after_sync());
+        let actions = step.give_out(&mut self.sale);
         let replayed = Sale::replay(&self.written).expect("begins with Started");
         assert_eq!(replayed.standing().without_trouble(), self.sale.standing().without_trouble());
         assert_eq!((replayed.card(), replayed.host()), (self.sale.card(), self.sale.host()));
@@ -437,7 +437,7 @@ fn a_sale_from_before_the_clock_was_set_back_counts_as_no_older_and_no_younger()
         for s in [0, 3599, 3600] {
             let now = right(morning + s);
             let step = sale.sale.handle(absent(), now, DEADLINES);
-            let _ = step.commit(&mut sale.sale, Written::after_sync());
+            let _ = step.give_out(&mut sale.sale);
             if sale.sale.is_settled() {
                 ended = ended.or(Some(morning + s));
             }

@@ -6,12 +6,13 @@ use std::io::{Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use chrono::{DateTime, Datelike, TimeDelta};
-use pos_agent::agent::{self, Surroundings};
+use pos_agent::agent::{self, AnyBook, Surroundings};
 use pos_agent::config;
 use pos_agent::till::{ProgressLog, Wires};
-use pos_journal::{Moment, Watch};
+use pos_core::book::{Book, BookEntry};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
@@ -70,46 +71,61 @@ impl World {
     }
 
     fn surroundings(&self) -> Surroundings {
-        let (clock, watch, random) = (self.clone(), self.clone(), self.clone());
+        let (clock, world, random) = (self.clone(), self.clone(), self.clone());
         Surroundings {
             reader: Some(hardware::reader(self)),
             gateway: Some(cable::way(self)),
             printer: Some(hardware::printer(self)),
             board: Arc::new(move || DateTime::from_timestamp_millis(clock.lock().clock_ms()).unwrap_or_default()),
             random: Arc::new(move || Ok(random.lock().next_random())),
-            watch: Some(Watch(Arc::new(move |moment| watch.commit(moment)))),
+            book: Some(Arc::new(move |book| Box::new(BookOfTheWorld { book, world: world.clone() }))),
         }
     }
 
-    /// The journal writes.
-    fn commit(&self, moment: Moment<'_>) -> Result<(), pos_journal::Error> {
+    /// Before the journal writes.
+    fn may_write(&self) -> Result<(), pos_journal::Error> {
         let failed = |why: &str| Err(pos_journal::Error::Failed { cause: why.to_owned() });
         self.take_the_journal_away();
-        match moment {
-            Moment::Before(_) => {
-                if self.lock().disk_full {
-                    return failed("database or disk is full");
-                }
-                match self.pass(Place::Commit) {
-                    Fate::Happens => Ok(()),
-                    Fate::Last => {
-                        let mut state = self.lock();
-                        state.last_commit = true;
-                        // As the disk was before: what was not synced may be missing from what is there after.
-                        copy_disk(&self.journal_of(state.boots), &self.journal_before());
-                        Ok(())
-                    }
-                    Fate::Cut => failed("disk I/O error"),
-                    Fate::Dead => failed("no power"),
-                }
-            }
-            Moment::After(_) => {
-                if std::mem::take(&mut self.lock().last_commit) {
-                    self.die();
-                }
+        if self.lock().disk_full {
+            return failed("database or disk is full");
+        }
+        match self.pass(Place::Commit) {
+            Fate::Happens => Ok(()),
+            Fate::Last => {
+                let mut state = self.lock();
+                state.last_commit = true;
+                // As the disk was before: what was not synced may be missing from what is there after.
+                copy_disk(&self.journal_of(state.boots), &self.journal_before());
                 Ok(())
             }
+            Fate::Cut => failed("disk I/O error"),
+            Fate::Dead => failed("no power"),
         }
+    }
+
+    /// After it has written, before anything is done.
+    fn has_written(&self) {
+        self.take_the_journal_away();
+        if std::mem::take(&mut self.lock().last_commit) {
+            self.die();
+        }
+    }
+}
+
+/// The agent's book, whose every write is a point where the power can be cut.
+struct BookOfTheWorld<'a> {
+    book: &'a mut AnyBook<'a>,
+    world: World,
+}
+
+impl Book for BookOfTheWorld<'_> {
+    type Error = pos_journal::Error;
+
+    fn write(&mut self, unix_ms: i64, entries: &[BookEntry<'_>]) -> Result<Duration, pos_journal::Error> {
+        self.world.may_write()?;
+        let took = self.book.write(unix_ms, entries)?;
+        self.world.has_written();
+        Ok(took)
     }
 }
 
@@ -177,8 +193,7 @@ async fn bank_works(world: World) {
             let now = state.now();
             state.bank.next_late().map(|at| at.saturating_sub(now))
         };
-        tokio::time::sleep(next.unwrap_or(std::time::Duration::from_secs(30)).max(std::time::Duration::from_millis(1)))
-            .await;
+        tokio::time::sleep(next.unwrap_or(Duration::from_secs(30)).max(Duration::from_millis(1))).await;
     }
 }
 
