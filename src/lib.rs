@@ -13,6 +13,7 @@
 //! | step | where |
 //! |---|---|
 //! | a till asks | `till/http/guard.rs` finds out who, `till/http/sales.rs` `begin` makes a [`till::Command`] |
+//! | its wish is judged: what this kind needs; later, whether it is the same again | `core/wish.rs` `judged`, `is_of` |
 //! | whether it may | `till/rights.rs` `may`: one table from verb to right, for every way in |
 //! | the agent's one loop hears it | `agent.rs` `run`, then `agent/tills.rs` `till_asks`, `begin_sale` |
 //! | the sale says what to write and what to do | [`pos_core::sale::Sale::begin`], later [`pos_core::sale::Sale::handle`], in `sale/decide.rs` |

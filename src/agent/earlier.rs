@@ -8,9 +8,10 @@
 //! only within `max-credit-amount`, as for a credit.
 
 use crate::config::Right;
-use crate::till::{EarlierName, LaterView, Refused, RequestFields, SaleView, Wanted, WantedTip, WantedTransaction};
+use crate::till::{LaterView, Refused, SaleView, Wanted};
 use pos_core::follow_up::{self, CannotFollow, GivenById, History, Left, NoFollowUp};
-use pos_core::sale::{Order, Sale, Standing};
+use pos_core::sale::{Sale, Standing};
+use pos_core::wish::EarlierName;
 use pos_gateway::till_parameters;
 use pos_terms::money::Amount;
 use pos_terms::transaction::{Earlier, Kind, PaymentId, Transaction};
@@ -21,43 +22,21 @@ use super::journal_desk::refused_by_journal;
 impl Agent {
     /// What a wish comes to: with the earlier transaction found, and its amount.
     pub(super) fn transaction_and_amount(&self, wanted: &Wanted) -> Result<(Transaction, Amount), Refused> {
-        let later = |of, amount| self.earlier_and_amount(of, amount, wanted);
-        Ok(match &wanted.transaction {
-            WantedTransaction::Sale { amount, .. } => (Transaction::Sale, *amount),
-            WantedTransaction::PreAuthorisation { amount, .. } => (Transaction::PreAuthorisation, *amount),
-            WantedTransaction::Credit { amount, .. } => {
-                self.is_whole_for(None)?;
-                self.limits.may_give(*amount, 0)?;
-                (Transaction::Credit, *amount)
+        let wish = &wanted.wish;
+        let registration = wish.registration.as_deref().map(|id| checked_id("registration", id)).transpose()?;
+        let (of, amount) = match &wish.of {
+            Some(of) => {
+                let (of, amount) = self.earlier_and_amount(of, wish.amount, wanted)?;
+                (Some(of), amount)
             }
-            WantedTransaction::ByRegistration { registration, amount, .. } => {
-                (Transaction::ByRegistration { registration: checked_id("registration", registration)? }, *amount)
-            }
-            WantedTransaction::PreAuthorisationByRegistration { registration, amount, .. } => {
-                let registration = checked_id("registration", registration)?;
-                (Transaction::PreAuthorisationByRegistration { registration }, *amount)
-            }
-            WantedTransaction::StoreCard { .. } => (Transaction::StoreCard, Amount::nothing(self.limits.currency())),
-            WantedTransaction::ForgetCard { registration } => {
-                let registration = checked_id("registration", registration)?;
-                (Transaction::ForgetCard { registration }, Amount::nothing(self.limits.currency()))
-            }
-            WantedTransaction::Capture { of, amount } => {
-                later(of, *amount).map(|(of, amount)| (Transaction::Capture { of }, amount))?
-            }
-            WantedTransaction::Refund { of, amount } => {
-                later(of, *amount).map(|(of, amount)| (Transaction::Refund { of }, amount))?
-            }
-            WantedTransaction::Reversal { of, amount } => {
-                later(of, *amount).map(|(of, amount)| (Transaction::Reversal { of }, amount))?
-            }
-            WantedTransaction::Increment { of, amount } => {
-                later(of, Some(*amount)).map(|(of, amount)| (Transaction::Increment { of }, amount))?
-            }
-            WantedTransaction::Reauthorisation { of, amount } => {
-                later(of, *amount).map(|(of, amount)| (Transaction::Reauthorisation { of }, amount))?
-            }
-        })
+            None => (None, wish.amount.unwrap_or_else(|| Amount::nothing(self.limits.currency()))),
+        };
+        if wish.kind == Kind::Credit {
+            self.is_whole_for(None)?;
+            self.limits.may_give(amount, 0)?;
+        }
+        let transaction = Transaction::new(wish.kind, of, registration);
+        Ok((transaction.ok_or_else(|| not_possible(format!("a {} needs more", wish.kind.as_str())))?, amount))
     }
 
     /// The earlier transaction, and how much of it; all that is left of it when the till named no amount.
@@ -112,7 +91,7 @@ impl Agent {
         }
         self.is_transaction_of_its_ground(sale)?;
         self.is_whole_for(Some(number))?;
-        let kind = wanted.transaction.kind();
+        let kind = wanted.wish.kind;
         let left = self.left(kind, sale)?;
         follow_up::follow_up(kind, sale, left, amount, &wanted.till).map_err(|why| match why {
             NoFollowUp::TooMuch { .. } => Refused::Amount { why: why.to_string() },
@@ -125,7 +104,7 @@ impl Agent {
         wanted.caller.needs(Right::UnknownPayment, "to refer to a payment that this terminal does not know")?;
         let amount = amount
             .ok_or_else(|| not_possible("an amount is needed: this terminal does not know the payment".to_owned()))?;
-        if wanted.transaction.kind().gives_back() {
+        if wanted.wish.kind.gives_back() {
             // What may have been given for it already counts.
             let earlier = self.journal.book().referring_to(payment).map_err(refused_by_journal)?;
             self.limits.may_give(amount, GivenById::of(&earlier).sum())?;
@@ -179,43 +158,16 @@ impl Agent {
         view
     }
 
-    /// Whether a wish is the stored transaction: then it is answered again. The earlier transaction's till is part of
-    /// what it is.
-    pub(super) fn is_the_same(&self, wanted: &Wanted, sale: &Sale, view: &SaleView) -> Result<bool, Refused> {
+    /// Whether a wish is the stored transaction: then it is answered again.
+    pub(super) fn is_the_same(&self, wanted: &Wanted, sale: &Sale) -> Result<bool, Refused> {
         let order = sale.order();
-        let fields = wanted.transaction.fields();
-        let of = match (&fields.of, order.transaction.of()) {
-            (None, None) => true,
-            (Some(EarlierName::Payment(payment)), Some(of)) => of.payment == *payment,
-            (Some(EarlierName::Number(number)), Some(of)) => of.number == Some(*number),
-            (Some(EarlierName::Reference { till, reference }), Some(of)) => {
-                let key =
-                    of.number.map(|number| self.journal.book().key(number)).transpose().map_err(refused_by_journal)?;
-                key.flatten().is_some_and(|key| key == (till.clone(), reference.clone()))
-            }
-            (Some(_), None) | (None, Some(_)) => false,
-        };
-        let registration = fields.registration.as_deref() == order.transaction.registration();
-        let amount = fields.amount.is_none_or(|amount| amount == order.amount);
-        let terms =
-            of && registration && amount && till_parameters::are_the_same(&wanted.parameters, &order.parameters);
-        Ok(fields.kind == view.kind
+        let by_reference = matches!(wanted.wish.of, Some(EarlierName::Reference { .. }));
+        let earlier = order.transaction.of().filter(|_| by_reference).and_then(|of| of.number);
+        let key = earlier.map(|number| self.journal.book().key(number)).transpose().map_err(refused_by_journal)?;
+        Ok(wanted.wish.is_of(order, key.flatten().as_ref())
             && order.training == wanted.training
-            && terms
-            && has_its_particulars(&fields, order))
+            && till_parameters::are_the_same(&wanted.parameters, &order.parameters))
     }
-}
-
-/// Whether a wish says how the card is read, and what is asked for beside the amount, as the stored transaction does.
-fn has_its_particulars(fields: &RequestFields, order: &Order) -> bool {
-    let tip = match fields.tip {
-        Some(WantedTip::Given(tip)) => (false, Some(tip)),
-        asked => (asked.is_some(), None),
-    };
-    tip == (order.ask_tip, order.tip)
-        && fields.manual == order.manual
-        && fields.accept_partial.unwrap_or(false) == order.accept_partial
-        && fields.till_confirms == order.till_confirms
 }
 
 /// As the earlier transaction's till may hear of it: another till's reference is that till's business.

@@ -14,13 +14,14 @@ use crate::config::Operators;
 use crate::operator_secrets;
 use crate::till::{
     ApprovalView, ConfirmedView, Denied, OperatorCommand, OperatorRefused, OperatorView, OperatorsView, Presence,
-    Refused, RequestFields, SessionView, SignedIn, Wanted, WantedTip,
+    Refused, SessionView, SignedIn, Wanted,
 };
 use pos_core::counter::{
     Approvals, Approved, Attempts, GivenApproval, ITERATIONS, Pin, PinDigest, PinKey, PinPlace, Role, Session,
     Sessions, SupervisorAbove, TokenDigest, TryKey,
 };
 use pos_core::sale::Order;
+use pos_core::wish::WantedTip;
 use pos_journal::{Journal, KeptOperator, OperatorChange};
 use pos_terms::emv::pan;
 use pos_terms::money::{Amount, Currency};
@@ -477,9 +478,9 @@ impl Agent {
 
 /// A command as a supervisor confirms it: `amount` is all that is charged.
 fn command_of(operator: OperatorName, wanted: &Wanted, transaction: Transaction, amount: Amount) -> Approved {
-    let RequestFields { tip, manual, .. } = wanted.transaction.fields();
     let (till, reference) = (wanted.till.clone(), wanted.reference.clone());
-    Approved { operator, till, reference, transaction, amount, asks_tip: tip == Some(WantedTip::Ask), manual }
+    let (asks_tip, manual) = (wanted.wish.tip == Some(WantedTip::Ask), wanted.wish.manual);
+    Approved { operator, till, reference, transaction, amount, asks_tip, manual }
 }
 
 /// As whom a PIN is tried, at which door, and from which place of its network.

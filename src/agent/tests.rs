@@ -12,10 +12,11 @@ use tempfile::TempDir;
 
 use super::*;
 use crate::config::{self, Right, TillToken};
-use crate::till::{self, Caller, Command, EarlierName, ProgressLog, Refused, Wanted, WantedTransaction};
+use crate::till::{self, Caller, Command, ProgressLog, Refused, Wanted};
 use pos_core::sale::{
     Action, Answer, Approval, ApprovedAmount, Event, ForChip, HostFacts, Inquiry, Order, ReversalAnswer, Sale, Standing,
 };
+use pos_core::wish::{EarlierName, Wish, WishFields};
 use pos_daemon::wire;
 use pos_terms::money::Amount;
 use pos_terms::transaction::{
@@ -192,6 +193,10 @@ fn copy_of(before: &TempDir) -> TempDir {
     folder
 }
 
+fn wish(fields: WishFields) -> Wish {
+    fields.judged().unwrap()
+}
+
 fn eur(minor: u64) -> Amount {
     Amount::from_minor(minor, Currency::from_code("EUR").unwrap()).unwrap()
 }
@@ -230,7 +235,7 @@ fn refund(till: &str, of: EarlierName, minor: u64, rights: &[Right]) -> Wanted {
     Wanted {
         till: till.to_owned(),
         reference: Reference::parse("new").unwrap(),
-        transaction: WantedTransaction::Refund { of, amount: Some(eur(minor)) },
+        wish: wish(WishFields { of: Some(of), amount: Some(eur(minor)), ..WishFields::new(Kind::Refund) }),
         caller: Caller::token(&token),
         training: None,
         parameters: serde_json::Map::new(),
@@ -289,8 +294,8 @@ async fn for_an_unknown_payment_and_by_credit_nothing_is_given_beyond_the_limit(
     let unknown =
         |minor, rights: &[Right]| refund("till-1", EarlierName::Payment(PaymentId::new(UNKNOWN)), minor, rights);
     let credit = |minor| {
-        let transaction = WantedTransaction::Credit { amount: eur(minor), manual: false };
-        Wanted { transaction, ..unknown(minor, &[]) }
+        let wish = wish(WishFields { amount: Some(eur(minor)), manual: false, ..WishFields::new(Kind::Credit) });
+        Wanted { wish, ..unknown(minor, &[]) }
     };
     let folder = TempDir::new().unwrap();
     {
@@ -323,7 +328,7 @@ async fn the_earlier_till_is_part_of_what_was_asked_for() {
     let mut terminal = Terminal::start(folder.path(), "");
     terminal.sold(1, "till-1", 1000);
     terminal.refunded(2, "till-3", in_journal(1), 100);
-    let (sale, view) = terminal.agent.find("till-3", &Reference::parse("R2").unwrap()).unwrap();
+    let (sale, _) = terminal.agent.find("till-3", &Reference::parse("R2").unwrap()).unwrap();
     for (of, is_it) in [
         (by_reference("till-1", 1), true),
         (EarlierName::Number(SaleNumber::new(1)), true),
@@ -338,7 +343,7 @@ async fn the_earlier_till_is_part_of_what_was_asked_for() {
             reference: Reference::parse("R2").unwrap(),
             ..refund("till-3", of.clone(), 100, &[Right::AnyTill])
         };
-        assert_eq!(terminal.agent.is_the_same(&wanted, &sale, &view).ok(), Some(is_it), "{of:?}");
+        assert_eq!(terminal.agent.is_the_same(&wanted, &sale).ok(), Some(is_it), "{of:?}");
     }
 }
 
@@ -826,8 +831,8 @@ async fn a_till_hears_of_another_tills_sale_neither_its_reference_nor_its_paymen
     let (_, view) = terminal.agent.find("till-1", &Reference::parse("R3").unwrap()).unwrap();
     assert_eq!(view.of.as_deref(), Some("R1"));
     let of = EarlierName::Number(SaleNumber::new(1));
-    let transaction = WantedTransaction::Capture { of: of.clone(), amount: Some(eur(1)) };
-    let again = Wanted { transaction, ..refund("till-2", of, 1, &[Right::AnyTill]) };
+    let wish = wish(WishFields { of: Some(of.clone()), amount: Some(eur(1)), ..WishFields::new(Kind::Capture) });
+    let again = Wanted { wish, ..refund("till-2", of, 1, &[Right::AnyTill]) };
     let refused = terminal.may(&again).unwrap_err();
     assert!(!refused.contains("R1") && !refused.contains(&id(1)), "{refused}");
     // An answer with the id of another's payment.
@@ -882,23 +887,26 @@ async fn the_greatest_amount_limits_what_is_charged_and_nothing_that_is_taken_or
     let mut begin = |name: &str, transaction| {
         let reference = Reference::parse(name).unwrap();
         let wanted = refund("till-1", by_reference("till-1", 1), 2000, &[]);
-        terminal.agent.begin_sale(Wanted { reference, transaction, ..wanted }).map(|view| view.amount)
+        terminal.agent.begin_sale(Wanted { reference, wish: transaction, ..wanted }).map(|view| view.amount)
     };
     let amount = Some(eur(2000));
     let of = |number| by_reference("till-1", number);
     for (name, transaction) in [
-        ("refund", WantedTransaction::Refund { of: of(1), amount }),
-        ("reversal", WantedTransaction::Reversal { of: of(2), amount }),
-        ("capture", WantedTransaction::Capture { of: of(3), amount }),
+        ("refund", wish(WishFields { of: Some(of(1)), amount, ..WishFields::new(Kind::Refund) })),
+        ("reversal", wish(WishFields { of: Some(of(2)), amount, ..WishFields::new(Kind::Reversal) })),
+        ("capture", wish(WishFields { of: Some(of(3)), amount, ..WishFields::new(Kind::Capture) })),
     ] {
         assert_eq!(begin(name, transaction).unwrap(), "20.00", "{name}");
     }
-    let sale = |minor| WantedTransaction::Sale {
-        amount: eur(minor),
-        tip: None,
-        manual: false,
-        accept_partial: false,
-        till_confirms: None,
+    let sale = |minor| {
+        wish(WishFields {
+            amount: Some(eur(minor)),
+            tip: None,
+            manual: false,
+            accept_partial: Some(false),
+            till_confirms: None,
+            ..WishFields::new(Kind::Sale)
+        })
     };
     let refused = begin("above", sale(501));
     assert!(matches!(&refused, Err(Refused::Amount { why }) if why.contains("max-amount")), "{refused:?}");

@@ -3,9 +3,10 @@
 
 use tokio::sync::oneshot;
 
-use crate::till::{self, Command, Refused, RequestFields, SaleView, Wanted, WantedTip};
+use crate::till::{self, Command, Refused, SaleView, Wanted};
 use pos_core::book;
 use pos_core::sale::{self, Now, Order, Sale};
+use pos_core::wish::WantedTip;
 use pos_gateway::till_parameters;
 use pos_terms::emv::pan;
 use pos_terms::money::{Amount, Currency};
@@ -108,7 +109,7 @@ impl Agent {
         match self.find(&wanted.till, &wanted.reference) {
             Ok((sale, mut view)) => {
                 view.replayed = true;
-                return if self.is_the_same(&wanted, &sale, &view)? {
+                return if self.is_the_same(&wanted, &sale)? {
                     Ok(view)
                 } else {
                     Err(Refused::AmountDiffers { reference: wanted.reference, known: sale_view::what_it_is(&sale) })
@@ -117,12 +118,9 @@ impl Agent {
             Err(Refused::NoSuchSale { .. }) => {}
             Err(refused) => return Err(refused),
         }
-        let parameters = till_parameters::parameters(
-            &wanted.parameters,
-            wanted.transaction.kind(),
-            &self.config.gateway.assumptions,
-        )
-        .map_err(|problem| Refused::Parameter { name: problem.name, why: problem.why })?;
+        let parameters =
+            till_parameters::parameters(&wanted.parameters, wanted.wish.kind, &self.config.gateway.assumptions)
+                .map_err(|problem| Refused::Parameter { name: problem.name, why: problem.why })?;
         if pan::is_in(wanted.reference.as_str()) {
             let why = "it looks like a card number, which belongs into the reader alone; use another reference";
             return Err(Refused::Parameter { name: "reference".to_owned(), why: why.to_owned() });
@@ -135,8 +133,7 @@ impl Agent {
             return Err(Refused::Parameter { name: "tillData".to_owned(), why });
         }
         let (transaction, amount) = self.transaction_and_amount(&wanted)?;
-        let RequestFields { tip, manual, accept_partial, till_confirms, .. } = wanted.transaction.fields();
-        let given = match tip {
+        let given = match wanted.wish.tip {
             Some(WantedTip::Given(tip)) => Some(self.limits.may_tip(amount, tip)?),
             Some(WantedTip::Ask) | None => None,
         };
@@ -160,11 +157,11 @@ impl Agent {
             reference: wanted.reference,
             by: Some(by),
             amount,
-            ask_tip: tip == Some(WantedTip::Ask),
+            ask_tip: wanted.wish.tip == Some(WantedTip::Ask),
             tip: given,
-            manual,
-            accept_partial: accept_partial.unwrap_or(false),
-            till_confirms,
+            manual: wanted.wish.manual,
+            accept_partial: wanted.wish.accepts_part(),
+            till_confirms: wanted.wish.till_confirms,
             gives_rest: false,
             till_prints: wanted.till_side.prints,
             till_data: wanted.till_side.data,

@@ -121,7 +121,7 @@ impl Agent {
     /// Whoever trains must not take the end of the sale at the reader for that of the lesson.
     fn busy_with_a_real_sale(&self, command: &Command) -> Option<Refused> {
         let Command::Begin { wanted, .. } = command else { return None };
-        let number = self.reader.in_use_by.filter(|_| wanted.transaction.kind().needs_card())?;
+        let number = self.reader.in_use_by.filter(|_| wanted.wish.kind.needs_card())?;
         let order = self.sales.open.get(&number)?.sale.order();
         Some(Refused::Busy { till: order.till.clone(), reference: order.reference.clone() })
     }

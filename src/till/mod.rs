@@ -50,7 +50,7 @@ pub use status::{
 };
 pub use till_side::TillSide;
 pub use totals::TotalsView;
-pub use wanted::{EarlierName, Field, FieldMisfit, RequestFields, Wanted, WantedTip, WantedTransaction};
+pub use wanted::Wanted;
 
 /// What a till asks, with the place for the answer.
 #[derive(Debug)]

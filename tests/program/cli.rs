@@ -7,7 +7,8 @@ use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
 use easy_ext::ext;
-use pos_agent::till::{EarlierName, SaleView};
+use pos_agent::till::SaleView;
+use pos_core::wish::EarlierName;
 use pos_terms::transaction::{OutcomeWord, PaymentId, Reference, SaleNumber};
 
 use crate::fake_agent::{self, Shop};
@@ -324,8 +325,7 @@ async fn json_is_one_line_and_the_steps_are_elsewhere() {
 #[tokio::test]
 async fn an_earlier_transaction_is_named_by_its_number() {
     let mut shop = fake_agent::open(64).await;
-    let number =
-        |shop: &mut Shop| shop.wanted.borrow_and_update().clone().and_then(|wanted| wanted.transaction.fields().of);
+    let number = |shop: &mut Shop| shop.wanted.borrow_and_update().clone().and_then(|wanted| wanted.wish.of.clone());
     for verb in ["capture", "refund", "reverse", "increment", "reauthorise"] {
         let output = shop.verb(&[verb, "--number", "17", "--amount", "1.00", "--reference", "approved"]).await;
         assert_eq!(
@@ -476,7 +476,7 @@ async fn amounts_are_sent_as_the_daemon_takes_them() {
         {
             shop.verb(&[verb, &currency, &["--reference", "approved"]].concat()).await;
             let wanted = shop.wanted.borrow_and_update().clone().unwrap();
-            assert_eq!(wanted.transaction.fields().amount.unwrap().decimal(), sent, "{verb:?}");
+            assert_eq!(wanted.wish.amount.unwrap().decimal(), sent, "{verb:?}");
         }
     }
 }
@@ -525,7 +525,7 @@ Grüße
         let wanted = shop.wanted.borrow_and_update().clone().unwrap();
         let (till, reference) = ("local".to_owned(), "approved".to_owned());
         assert_eq!(
-            wanted.transaction.fields().of,
+            wanted.wish.of,
             Some(EarlierName::Reference { till, reference: Reference::parse(reference).unwrap() }),
             "{verb}"
         );

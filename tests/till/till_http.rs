@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use easy_ext::ext;
 use pos_agent::config::{Right, Rights, Socket, Till, TillToken};
 use pos_agent::till::http::{self, Error};
-use pos_agent::till::{Caller, EarlierName, ProblemType, ProblemView, ProgressLog};
+use pos_agent::till::{Caller, ProblemType, ProblemView, ProgressLog};
+use pos_core::wish::EarlierName;
 use pos_daemon::systemd::Sockets;
 use pos_terms::money::Currency;
 use pos_terms::transaction::{PaymentId, ReceiptCopy, Reference, SaleNumber};
@@ -439,7 +440,7 @@ async fn what_a_caller_may_do_goes_with_what_it_wants() {
     let told = wanted(&mut shop);
     let own = rustix::process::geteuid().as_raw();
     assert_eq!(
-        (told.transaction.fields().of, told.caller),
+        (told.wish.of.clone(), told.caller),
         (Some(EarlierName::Number(SaleNumber::new(17))), Caller::root(own)),
         "the person at the terminal"
     );
@@ -450,15 +451,15 @@ async fn what_a_caller_may_do_goes_with_what_it_wants() {
         let caller =
             Caller::token(&TillToken { till: told.till.clone(), token_file: "token".into(), rights, operator: true });
         assert_eq!(
-            (told.till, told.transaction.fields().of, told.caller),
+            (told.till, told.wish.of.clone(), told.caller),
             (format!("till-{n}"), Some(EarlierName::Number(SaleNumber::new(17))), caller)
         );
     }
     shop.post("/v1/sales", &body(r#""of":"o","till":"till-2""#)).await;
     let of = EarlierName::Reference { till: "till-2".into(), reference: Reference::parse("o").unwrap() };
-    assert_eq!(wanted(&mut shop).transaction.fields().of, Some(of));
+    assert_eq!(wanted(&mut shop).wish.of, Some(of));
     shop.post("/v1/sales", &body(r#""payment":"p""#)).await;
-    assert_eq!(wanted(&mut shop).transaction.fields().of, Some(EarlierName::Payment(PaymentId::new("p"))));
+    assert_eq!(wanted(&mut shop).wish.of, Some(EarlierName::Payment(PaymentId::new("p"))));
     // One of them, and a whole number.
     for (named, words) in [
         (r#""of":"o","number":17"#, "of, number and payment: give one of them"),

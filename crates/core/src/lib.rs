@@ -6,6 +6,8 @@
 pub mod sale;
 // What is to be done is given out only after what is to be written is on the disk.
 pub mod book;
+// What a till wants of one transaction, judged once.
+pub mod wish;
 // What may follow a transaction, and how much of it is left.
 pub mod follow_up;
 // The sums of a closing.

@@ -11,7 +11,7 @@ use pos_agent::till::http::{self, Bound};
 use pos_agent::till::{
     Attention, AttentionView, ClockState, ClockView, Command, GatewayState, GatewayView, JournalState, JournalView,
     LogView, PrintView, PrinterState, PrinterView, Progress, ProgressLog, ReaderState, ReaderView, ReceiptRowIs,
-    ReceiptRowView, ReceiptView, Refused, RequestFields, SaleState, SaleView, StatusView, WaitsView, Wanted,
+    ReceiptRowView, ReceiptView, Refused, SaleState, SaleView, StatusView, WaitsView, Wanted,
 };
 use pos_daemon::systemd::Sockets;
 use pos_terms::money::{Amount, Currency};
@@ -156,8 +156,8 @@ async fn play(
             Command::InTraining(command) => command.refuse(Refused::TrainingOff),
             Command::Begin { wanted, reply } => {
                 wants.send_replace(Some(*wanted.clone()));
-                let Wanted { till, reference, transaction, .. } = *wanted;
-                let RequestFields { kind, amount, .. } = transaction.fields();
+                let Wanted { till, reference, wish, .. } = *wanted;
+                let (kind, amount) = (wish.kind, wish.amount);
                 if reference == "drop" {
                     continue;
                 }

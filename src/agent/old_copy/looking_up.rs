@@ -56,8 +56,7 @@ impl Agent {
     fn to_be_looked_up(&self, wanted: &Wanted) -> Option<Sale> {
         let OldCopy { comparison, before, lists_no_more, is_new, .. } = &self.old_copy;
         let is_open = *lists_no_more && !is_new && matches!(comparison, Comparison::Due(_) | Comparison::Asking);
-        let fields = wanted.transaction.fields();
-        let of = fields.of.as_ref().filter(|_| is_open && self.find(&wanted.till, &wanted.reference).is_err())?;
+        let of = wanted.wish.of.as_ref().filter(|_| is_open && self.find(&wanted.till, &wanted.reference).is_err())?;
         let earlier = self.earlier(of).ok()?.ok()?;
         (earlier.order().number <= *before).then_some(earlier)
     }

@@ -1,8 +1,9 @@
 //! The next sale, and the card of the one before in the reader.
 
 use super::*;
-use crate::till::{Attention, SaleView, WantedTip};
+use crate::till::{Attention, SaleView};
 use pos_core::sale::Reason;
+use pos_core::wish::{WantedTip, WishFields};
 use pos_reader::{NoCard, ReaderEvent, ReaderProgress};
 
 pub(super) fn terminal_with_reader(folder: &Path) -> Terminal {
@@ -22,16 +23,17 @@ impl Terminal {
         reference: &str,
         tip: Option<WantedTip>,
     ) -> Result<SaleView, Refused> {
-        let transaction = WantedTransaction::Sale {
-            amount: eur(1000),
+        let wish = wish(WishFields {
+            amount: Some(eur(1000)),
             tip,
             manual: false,
-            accept_partial: false,
+            accept_partial: Some(false),
             till_confirms: None,
-        };
+            ..WishFields::new(Kind::Sale)
+        });
         let (till, reference) = (till.to_owned(), Reference::parse(reference).unwrap());
         let of = EarlierName::Number(SaleNumber::new(1));
-        let wanted = Wanted { till, reference, transaction, ..refund("till-1", of, 1000, &[Right::Sale]) };
+        let wanted = Wanted { till, reference, wish, ..refund("till-1", of, 1000, &[Right::Sale]) };
         let (reply, answer) = tokio::sync::oneshot::channel();
         self.agent.till_asks(Command::Begin { wanted: Box::new(wanted), reply });
         let answer = answer.await.unwrap();

@@ -1,6 +1,7 @@
 //! What is listed below a transaction, and which one is the latest of a till.
 
 use super::*;
+use pos_core::wish::WishFields;
 use pos_terms::transaction::{PaymentId, Reference};
 
 #[tokio::test(start_paused = true)]
@@ -71,19 +72,19 @@ async fn what_follows_is_in_the_currency_of_the_earlier_one() {
     terminal.enter_order(order, Some(approved(&id(3))));
     let of = |number| by_reference("till-1", number);
     for (transaction, is_possible) in [
-        (WantedTransaction::Refund { of: of(1), amount: Some(usd(1)) }, false),
-        (WantedTransaction::Refund { of: of(1), amount: Some(eur(1)) }, true),
-        (WantedTransaction::Reversal { of: of(1), amount: Some(usd(1000)) }, false),
-        (WantedTransaction::Capture { of: of(2), amount: Some(usd(1)) }, false),
-        (WantedTransaction::Capture { of: of(2), amount: Some(eur(1)) }, true),
-        (WantedTransaction::Increment { of: of(2), amount: usd(1) }, false),
-        (WantedTransaction::Increment { of: of(2), amount: eur(1) }, true),
-        (WantedTransaction::Refund { of: of(3), amount: Some(eur(1)) }, false),
-        (WantedTransaction::Refund { of: of(3), amount: Some(usd(1)) }, true),
+        (wish(WishFields { of: Some(of(1)), amount: Some(usd(1)), ..WishFields::new(Kind::Refund) }), false),
+        (wish(WishFields { of: Some(of(1)), amount: Some(eur(1)), ..WishFields::new(Kind::Refund) }), true),
+        (wish(WishFields { of: Some(of(1)), amount: Some(usd(1000)), ..WishFields::new(Kind::Reversal) }), false),
+        (wish(WishFields { of: Some(of(2)), amount: Some(usd(1)), ..WishFields::new(Kind::Capture) }), false),
+        (wish(WishFields { of: Some(of(2)), amount: Some(eur(1)), ..WishFields::new(Kind::Capture) }), true),
+        (wish(WishFields { of: Some(of(2)), amount: Some(usd(1)), ..WishFields::new(Kind::Increment) }), false),
+        (wish(WishFields { of: Some(of(2)), amount: Some(eur(1)), ..WishFields::new(Kind::Increment) }), true),
+        (wish(WishFields { of: Some(of(3)), amount: Some(eur(1)), ..WishFields::new(Kind::Refund) }), false),
+        (wish(WishFields { of: Some(of(3)), amount: Some(usd(1)), ..WishFields::new(Kind::Refund) }), true),
     ] {
-        let wanted = Wanted { transaction, ..refund("till-1", of(1), 1, &[]) };
+        let wanted = Wanted { wish: transaction, ..refund("till-1", of(1), 1, &[]) };
         let may = terminal.may(&wanted);
-        assert_eq!(may.is_ok(), is_possible, "{:?}: {may:?}", wanted.transaction);
+        assert_eq!(may.is_ok(), is_possible, "{:?}: {may:?}", wanted.wish);
         assert!(may.is_ok() || may.is_err_and(|why| why.contains("the earlier transaction is in")));
     }
 }
@@ -100,8 +101,9 @@ async fn an_increment_is_not_reversed_once_its_reservation_was_captured() {
         if was_captured {
             terminal.enter(3, "till-1", Transaction::Capture { of: in_journal(1) }, 100, Some(approved(&id(3))));
         }
-        let transaction = WantedTransaction::Reversal { of: by_reference("till-1", 2), amount: None };
-        let wanted = Wanted { transaction, ..refund("till-1", by_reference("till-1", 2), 1, &[]) };
+        let wish =
+            wish(WishFields { of: Some(by_reference("till-1", 2)), amount: None, ..WishFields::new(Kind::Reversal) });
+        let wanted = Wanted { wish, ..refund("till-1", by_reference("till-1", 2), 1, &[]) };
         assert_eq!(terminal.may(&wanted).is_ok(), is_possible, "captured: {was_captured}");
     }
 }

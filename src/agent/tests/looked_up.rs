@@ -4,6 +4,7 @@ use super::*;
 use crate::agent::old_copy::WaitingWish;
 use crate::till::SaleView;
 use pos_core::sale::{ListedState, ListedTransaction, Reason};
+use pos_core::wish::WishFields;
 use tokio::sync::oneshot;
 
 type Answered = oneshot::Receiver<Result<SaleView, Refused>>;
@@ -95,10 +96,10 @@ async fn what_is_not_known_of_a_payment_and_what_has_none_is_refused_by_name() {
         assert!(matches!(&refused, Err(Refused::NotReady { why }) if why.contains("transaction 1")), "{refused:?}");
     }
     let of = EarlierName::Payment(PaymentId::new(UNKNOWN));
-    let credit = WantedTransaction::Credit { amount: eur(400), manual: false };
+    let credit = wish(WishFields { amount: Some(eur(400)), manual: false, ..WishFields::new(Kind::Credit) });
     let rights = [Right::Refund, Right::Credit, Right::UnknownPayment];
     let by_id = || refund("till-1", of.clone(), 400, &rights);
-    for wanted in [by_id(), Wanted { transaction: credit, ..by_id() }] {
+    for wanted in [by_id(), Wanted { wish: credit, ..by_id() }] {
         let refused = terminal.wants(wanted).try_recv().unwrap();
         assert!(matches!(&refused, Err(Refused::NotReady { why }) if why.contains("not complete")), "{refused:?}");
     }

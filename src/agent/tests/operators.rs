@@ -10,6 +10,7 @@ use super::*;
 use crate::operator_secrets::digest_of_token;
 use crate::till::{OperatorCommand, OperatorRefused, Presence, SessionView, SignedIn};
 use pos_core::counter::{Pin, PinDigest, Role, TokenDigest, TryKey};
+use pos_core::wish::WishFields;
 use pos_journal::{KeptOperator, OperatorChange};
 use pos_terms::transaction::OperatorName;
 
@@ -165,7 +166,8 @@ async fn a_supervisor_confirms_what_an_earlier_day_took() {
     // As `enter` writes it: of another day than the board's.
     terminal.sold(1, "till-1", 1000);
     let mut wanted = refund("till-1", by_reference("till-1", 1), 1000, &[]);
-    wanted.transaction = WantedTransaction::Reversal { of: by_reference("till-1", 1), amount: None };
+    wanted.wish =
+        wish(WishFields { of: Some(by_reference("till-1", 1)), amount: None, ..WishFields::new(Kind::Reversal) });
     let present = |approval| {
         let operator = Some(SignedIn { name: name("Anna"), role: Role::Cashier });
         Presence { required: true, operator, approval }
@@ -198,7 +200,7 @@ async fn a_supervisor_confirms_what_an_earlier_day_took() {
     // Another one of the same amount is another one.
     terminal.sold(2, "till-1", 1000);
     let other = Wanted {
-        transaction: WantedTransaction::Reversal { of: by_reference("till-1", 2), amount: None },
+        wish: wish(WishFields { of: Some(by_reference("till-1", 2)), amount: None, ..WishFields::new(Kind::Reversal) }),
         ..wanted.clone()
     };
     let (another, amount) = terminal.agent.transaction_and_amount(&other).unwrap();
@@ -412,16 +414,17 @@ async fn a_typed_tip_does_not_pass_the_limit_above_which_a_supervisor_confirms()
         terminal.add("Anna", role).await;
         let operator = Some(SignedIn { name: name("Anna"), role });
         let caller = Caller::root(0).with(Presence { required: true, operator, approval: None });
-        let tip_to_ask = Some(crate::till::WantedTip::Ask);
-        let transaction = WantedTransaction::Sale {
-            amount: eur(1500),
+        let tip_to_ask = Some(pos_core::wish::WantedTip::Ask);
+        let wish = wish(WishFields {
+            amount: Some(eur(1500)),
             tip: tip_to_ask,
             manual: false,
-            accept_partial: false,
+            accept_partial: Some(false),
             till_confirms: None,
-        };
+            ..WishFields::new(Kind::Sale)
+        });
         let mut wanted = refund("till-1", EarlierName::Number(SaleNumber::new(1)), 1500, &[]);
-        (wanted.transaction, wanted.caller) = (transaction, caller);
+        (wanted.wish, wanted.caller) = (wish, caller);
         terminal.with_reader();
         let begun = terminal.agent.begin_sale(wanted).unwrap();
         terminal.agent.typed(begun.number, Ok(Some(eur(tip))));

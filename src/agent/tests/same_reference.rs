@@ -5,7 +5,7 @@ use serde_json::json;
 use tokio::sync::oneshot;
 
 use super::*;
-use crate::till::WantedTip;
+use pos_core::wish::{WantedTip, Wish, WishFields};
 use pos_terms::transaction::OnSilence;
 
 impl Terminal {
@@ -23,7 +23,7 @@ async fn a_request_that_differs_in_anything_is_not_the_same() {
     let mut terminal = Terminal::start(folder.path(), "");
     let parameters = |value: serde_json::Value| value.as_object().unwrap().clone();
     let asked = || Wanted {
-        transaction: by_registration('f', eur(1000), false),
+        wish: by_registration('f', eur(1000), false),
         reference: Reference::parse("R1").unwrap(),
         parameters: parameters(json!({"customParameters": {"shop": "7", "table": "12"}})),
         ..refund("till-1", EarlierName::Number(SaleNumber::new(1)), 1000, &[])
@@ -38,10 +38,10 @@ async fn a_request_that_differs_in_anything_is_not_the_same() {
 
     let usd = Amount::from_minor(1000, Currency::from_code("USD").unwrap()).unwrap();
     let others = [
-        ("amount", Wanted { transaction: by_registration('f', eur(1001), false), ..asked() }),
-        ("currency", Wanted { transaction: by_registration('f', usd, false), ..asked() }),
-        ("registration", Wanted { transaction: by_registration('e', eur(1000), false), ..asked() }),
-        ("kind", Wanted { transaction: by_card(false, false, false, None), ..asked() }),
+        ("amount", Wanted { wish: by_registration('f', eur(1001), false), ..asked() }),
+        ("currency", Wanted { wish: by_registration('f', usd, false), ..asked() }),
+        ("registration", Wanted { wish: by_registration('e', eur(1000), false), ..asked() }),
+        ("kind", Wanted { wish: by_card(false, false, false, None), ..asked() }),
         (
             "an earlier one",
             Wanted {
@@ -49,7 +49,7 @@ async fn a_request_that_differs_in_anything_is_not_the_same() {
                 ..refund("till-1", EarlierName::Number(SaleNumber::new(1)), 1000, &[])
             },
         ),
-        ("a part", Wanted { transaction: by_registration('f', eur(1000), true), ..asked() }),
+        ("a part", Wanted { wish: by_registration('f', eur(1000), true), ..asked() }),
         ("no parameters", Wanted { parameters: serde_json::Map::new(), ..asked() }),
         (
             "a parameter's value",
@@ -86,7 +86,7 @@ async fn a_tip_a_typed_card_or_a_part_make_it_another_request() {
     let folder = TempDir::new().unwrap();
     let mut terminal = Terminal::start(folder.path(), "");
     terminal.enter(1, "till-1", Transaction::Sale, 1000, None);
-    let (sale, view) = terminal.agent.find("till-1", &Reference::parse("R1").unwrap()).unwrap();
+    let (sale, _) = terminal.agent.find("till-1", &Reference::parse("R1").unwrap()).unwrap();
     for (tip, typed, part, confirms) in [
         (false, false, false, None),
         (true, false, false, None),
@@ -94,20 +94,32 @@ async fn a_tip_a_typed_card_or_a_part_make_it_another_request() {
         (false, false, true, None),
         (false, false, false, Some(OnSilence::Reverse)),
     ] {
-        let transaction = by_card(tip, typed, part, confirms);
-        let wanted = Wanted { transaction, ..refund("till-1", EarlierName::Number(SaleNumber::new(1)), 1000, &[]) };
-        let is_it = terminal.agent.is_the_same(&wanted, &sale, &view).unwrap();
+        let wish = by_card(tip, typed, part, confirms);
+        let wanted = Wanted { wish, ..refund("till-1", EarlierName::Number(SaleNumber::new(1)), 1000, &[]) };
+        let is_it = terminal.agent.is_the_same(&wanted, &sale).unwrap();
         assert_eq!(is_it, !(tip || typed || part || confirms.is_some()), "{tip} {typed} {part} {confirms:?}");
     }
 }
 
-fn by_registration(registration: char, amount: Amount, accept_partial: bool) -> WantedTransaction {
-    WantedTransaction::ByRegistration { registration: registration.to_string().repeat(32), amount, accept_partial }
+fn by_registration(registration: char, amount: Amount, accept_partial: bool) -> Wish {
+    wish(WishFields {
+        registration: Some(registration.to_string().repeat(32)),
+        amount: Some(amount),
+        accept_partial: Some(accept_partial),
+        ..WishFields::new(Kind::ByRegistration)
+    })
 }
 
-fn by_card(ask_tip: bool, manual: bool, accept_partial: bool, till_confirms: Option<OnSilence>) -> WantedTransaction {
+fn by_card(ask_tip: bool, manual: bool, accept_partial: bool, till_confirms: Option<OnSilence>) -> Wish {
     let tip = ask_tip.then_some(WantedTip::Ask);
-    WantedTransaction::Sale { amount: eur(1000), tip, manual, accept_partial, till_confirms }
+    wish(WishFields {
+        amount: Some(eur(1000)),
+        tip,
+        manual,
+        accept_partial: Some(accept_partial),
+        till_confirms,
+        ..WishFields::new(Kind::Sale)
+    })
 }
 
 #[tokio::test(start_paused = true)]
@@ -116,7 +128,7 @@ async fn a_reference_that_is_a_card_number_is_refused_before_it_is_written_down(
     let mut terminal = Terminal::start(folder.path(), "");
     for pan in ["4222222222222", "374245001751006", "4761739001010119", "6799998900000074316", "4761 7390 0101 0119"] {
         let wanted = Wanted {
-            transaction: by_registration('f', eur(1000), false),
+            wish: by_registration('f', eur(1000), false),
             reference: Reference::parse(format!("bill {pan}")).unwrap(),
             ..refund("till-1", EarlierName::Number(SaleNumber::new(1)), 1000, &[])
         };

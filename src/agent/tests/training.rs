@@ -5,7 +5,8 @@ use tokio::sync::oneshot;
 use tokio::time::sleep;
 
 use super::*;
-use crate::till::{RequestFields, SaleState, SaleView, WantedTip};
+use crate::till::{SaleState, SaleView};
+use pos_core::wish::{WantedTip, WishFields};
 use pos_terms::transaction::Lesson;
 
 const ALLOWED: &str = "\n[training]\nallowed = true\n";
@@ -59,11 +60,11 @@ impl Terminal {
     }
 }
 
-fn wanted(reference: &str, lesson: Option<Lesson>, fields: RequestFields) -> Wanted {
+fn wanted(reference: &str, lesson: Option<Lesson>, fields: WishFields) -> Wanted {
     Wanted {
         till: TILL.to_owned(),
         reference: Reference::parse(reference).unwrap(),
-        transaction: fields.transaction().unwrap(),
+        wish: fields.judged().unwrap(),
         caller: Caller::root(0),
         training: lesson,
         parameters: serde_json::Map::new(),
@@ -71,13 +72,13 @@ fn wanted(reference: &str, lesson: Option<Lesson>, fields: RequestFields) -> Wan
     }
 }
 
-fn sale(minor: u64) -> RequestFields {
-    RequestFields { amount: Some(eur(minor)), accept_partial: Some(true), ..RequestFields::new(Kind::Sale) }
+fn sale(minor: u64) -> WishFields {
+    WishFields { amount: Some(eur(minor)), accept_partial: Some(true), ..WishFields::new(Kind::Sale) }
 }
 
-fn of(kind: Kind, reference: &str) -> RequestFields {
+fn of(kind: Kind, reference: &str) -> WishFields {
     let of = EarlierName::Reference { till: TILL.to_owned(), reference: Reference::parse(reference).unwrap() };
-    RequestFields { of: Some(of), ..RequestFields::new(kind) }
+    WishFields { of: Some(of), ..WishFields::new(kind) }
 }
 
 #[tokio::test(start_paused = true)]
@@ -127,18 +128,18 @@ async fn each_outcome_is_seen_with_the_real_states() {
 async fn each_kind_and_what_follows_it() {
     let folder = TempDir::new().unwrap();
     let mut terminal = Terminal::start(folder.path(), &format!("max-credit-amount = \"50.00\"{ALLOWED}"));
-    let amount = |fields: RequestFields, minor| RequestFields { amount: Some(eur(minor)), ..fields };
-    let stored = RequestFields { registration: Some("f".repeat(32)), ..RequestFields::new(Kind::ByRegistration) };
-    let tip = |tip| RequestFields { tip: Some(tip), ..sale(1000) };
+    let amount = |fields: WishFields, minor| WishFields { amount: Some(eur(minor)), ..fields };
+    let stored = WishFields { registration: Some("f".repeat(32)), ..WishFields::new(Kind::ByRegistration) };
+    let tip = |tip| WishFields { tip: Some(tip), ..sale(1000) };
     let steps = [
         ("sale", sale(1000)),
         ("asked", tip(WantedTip::Ask)),
         ("given", tip(WantedTip::Given(eur(50)))),
-        ("typed", RequestFields { manual: true, ..sale(1000) }),
-        ("reserved", amount(RequestFields::new(Kind::PreAuthorisation), 5000)),
-        ("paid out", amount(RequestFields::new(Kind::Credit), 700)),
+        ("typed", WishFields { manual: true, ..sale(1000) }),
+        ("reserved", amount(WishFields::new(Kind::PreAuthorisation), 5000)),
+        ("paid out", amount(WishFields::new(Kind::Credit), 700)),
         ("stored", amount(stored.clone(), 900)),
-        ("stored, reserved", amount(RequestFields { kind: Kind::PreAuthorisationByRegistration, ..stored }, 900)),
+        ("stored, reserved", amount(WishFields { kind: Kind::PreAuthorisationByRegistration, ..stored }, 900)),
         ("more", amount(of(Kind::Increment, "reserved"), 1000)),
         ("captured", amount(of(Kind::Capture, "reserved"), 4000)),
         ("refund", amount(of(Kind::Refund, "sale"), 300)),
@@ -184,13 +185,13 @@ async fn what_is_real_and_what_is_training_never_refer_to_each_other() {
     let payment = view.payment_id.clone().unwrap();
     // A real one, named in training.
     for of in [by_reference(TILL, 1), EarlierName::Payment(PaymentId::new(id(1)))] {
-        let fields = RequestFields { of: Some(of), amount: Some(eur(100)), ..RequestFields::new(Kind::Refund) };
+        let fields = WishFields { of: Some(of), amount: Some(eur(100)), ..WishFields::new(Kind::Refund) };
         let refused = terminal.trains(wanted("R3", Some(Lesson::Approved), fields)).await.unwrap_err();
         assert!(refused.to_string().contains("training") || matches!(refused, Refused::NoSuchSale { .. }), "{refused}");
     }
     // One of training, named as if it were real.
     for of in [by_reference(TILL, 2), EarlierName::Payment(payment)] {
-        let fields = RequestFields { of: Some(of), amount: Some(eur(100)), ..RequestFields::new(Kind::Refund) };
+        let fields = WishFields { of: Some(of), amount: Some(eur(100)), ..WishFields::new(Kind::Refund) };
         let refused = terminal.may(&wanted("R3", None, fields)).unwrap_err();
         assert!(refused.contains("is a payment of training") || refused.contains("no sale of till"), "{refused}");
     }

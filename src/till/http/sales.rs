@@ -34,6 +34,7 @@ use axum::Json;
 use axum::extract::{Extension, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
+use pos_core::wish::{EarlierName, WantedTip, WishFields};
 use pos_till_api::deadlines::LONGEST_WAIT_S;
 use serde::Deserialize;
 use serde::de::{Deserializer, Visitor};
@@ -44,8 +45,8 @@ use super::asked::{InPath, JsonBody, Nothing, Parameters, ReferenceInPath, SaleQ
 use super::credentials;
 use super::failure::Failure;
 use crate::till::{
-    Caller, CancelView, Command, EarlierName, Missed, Permit, ProblemType, ProgressListener, Refused, RequestFields,
-    SaleState, SaleView, TillSide, Verb, Wanted, WantedTip,
+    Caller, CancelView, Command, Missed, Permit, ProblemType, ProgressListener, Refused, SaleState, SaleView, TillSide,
+    Verb, Wanted,
 };
 use pos_terms::money::{Amount, Currency};
 use pos_terms::transaction::{Kind, Lesson, OnSilence, PaymentId, Reference, SaleNumber};
@@ -263,10 +264,10 @@ fn wanted(app: &App, permit: &Permit, own: String, asked: SaleRequest) -> Result
         (None, None) => None,
         (None, Some(_)) => return Err(Failure::malformed("onSilence: goes with \"confirm\":\"till\"")),
     };
-    let fields = RequestFields { kind, of, registration, amount, tip, manual, accept_partial, till_confirms };
-    let transaction = fields.transaction().map_err(|misfit| Failure::malformed(misfit.to_string()))?;
+    let fields = WishFields { kind, of, registration, amount, tip, manual, accept_partial, till_confirms };
+    let wish = fields.judged().map_err(|misfit| Failure::malformed(misfit.to_string()))?;
     let till_side = TillSide { prints: receipts == Some(Prints::Till), data: till_data };
-    Ok(Wanted { till: own, reference, transaction, caller: permit.caller().clone(), training, parameters, till_side })
+    Ok(Wanted { till: own, reference, wish, caller: permit.caller().clone(), training, parameters, till_side })
 }
 
 /// The currency and the amount of a request; `within` stands before the names of its fields.

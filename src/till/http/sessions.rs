@@ -11,6 +11,7 @@ use axum::extract::{Extension, Request, State};
 use axum::http::{HeaderMap, HeaderName, Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use pos_core::wish::{WantedTip, WishFields};
 use pos_till_api::deadlines::AnswerDeadline;
 use pos_till_api::routes::deadline_of;
 use serde::{Deserialize, Serialize};
@@ -26,8 +27,8 @@ use crate::operator_secrets::digest_of_token;
 #[cfg(feature = "docs")]
 use crate::till::{ApprovalView, SessionView};
 use crate::till::{
-    Caller, Command, Denied, OperatorCommand, OperatorRefused, Permit, Presence, ProblemType, RequestFields, SignedIn,
-    TillSide, Verb, Wanted, WantedTip,
+    Caller, Command, Denied, OperatorCommand, OperatorRefused, Permit, Presence, ProblemType, SignedIn, TillSide, Verb,
+    Wanted,
 };
 use pos_core::counter::{PinPlace, Role, TokenDigest};
 use pos_terms::transaction::{Kind, OperatorName, SaleNumber};
@@ -259,12 +260,12 @@ impl Confirmed {
         let of = EarlierFields { of, till, number, payment }.named(permit, &own, "for.")?;
         let tip = tip.map(|AskedTip::Ask| WantedTip::Ask);
         let manual = entry.is_some();
-        let fields = RequestFields { of, registration, amount, tip, manual, ..RequestFields::new(kind) };
-        let transaction = fields.transaction().map_err(|misfit| Failure::malformed(format!("for.{misfit}")))?;
+        let fields = WishFields { of, registration, amount, tip, manual, ..WishFields::new(kind) };
+        let wish = fields.judged().map_err(|misfit| Failure::malformed(format!("for.{misfit}")))?;
         Ok(Wanted {
             till: own,
             reference,
-            transaction,
+            wish,
             caller: permit.caller().clone(),
             training: None,
             parameters: serde_json::Map::new(),

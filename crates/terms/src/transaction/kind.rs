@@ -149,6 +149,12 @@ impl Kind {
         self.facts().source == Source::Earlier
     }
 
+    /// Whether it is about card data that the gateway keeps.
+    #[must_use]
+    pub fn has_stored_card(self) -> bool {
+        self.facts().source == Source::StoredCard
+    }
+
     /// Whether an unknown outcome is reversed; otherwise it is finished.
     #[must_use]
     pub fn is_undone_when_unknown(self) -> bool {
@@ -228,8 +234,9 @@ mod tests {
     fn the_table_answers_every_question() {
         type Question = fn(Kind) -> bool;
         use Kind::*;
-        let table: [(&str, Question, &[Kind]); 10] = [
+        let table: [(&str, Question, &[Kind]); 11] = [
             ("card", Kind::needs_card, &[Sale, PreAuthorisation, Credit, StoreCard]),
+            ("stored", Kind::has_stored_card, &[ByRegistration, PreAuthorisationByRegistration, ForgetCard]),
             ("earlier", Kind::has_earlier, &[Capture, Refund, Reversal, Increment, Reauthorisation]),
             (
                 "undone",

@@ -73,6 +73,28 @@ pub enum Transaction {
 }
 
 impl Transaction {
+    /// The transaction of a kind, with the earlier one or the stored card data that it is about; `None` when what its
+    /// kind needs is not given.
+    #[must_use]
+    pub fn new(kind: Kind, of: Option<Earlier>, registration: Option<String>) -> Option<Self> {
+        Some(match kind {
+            Kind::Sale => Self::Sale,
+            Kind::PreAuthorisation => Self::PreAuthorisation,
+            Kind::Credit => Self::Credit,
+            Kind::ByRegistration => Self::ByRegistration { registration: registration? },
+            Kind::PreAuthorisationByRegistration => {
+                Self::PreAuthorisationByRegistration { registration: registration? }
+            }
+            Kind::StoreCard => Self::StoreCard,
+            Kind::ForgetCard => Self::ForgetCard { registration: registration? },
+            Kind::Capture => Self::Capture { of: of? },
+            Kind::Refund => Self::Refund { of: of? },
+            Kind::Reversal => Self::Reversal { of: of? },
+            Kind::Increment => Self::Increment { of: of? },
+            Kind::Reauthorisation => Self::Reauthorisation { of: of? },
+        })
+    }
+
     /// Its kind.
     #[must_use]
     pub fn kind(&self) -> Kind {

@@ -5,10 +5,8 @@
 use std::collections::{BTreeSet, VecDeque};
 use std::time::Duration;
 
-use pos_agent::till::{
-    Caller, CloseAsked, Command, EarlierName, Refused, RequestFields, SaleView, TillSide, Verb, Wanted, WantedTip,
-    WhichClose,
-};
+use pos_agent::till::{Caller, CloseAsked, Command, Refused, SaleView, TillSide, Verb, Wanted, WhichClose};
+use pos_core::wish::{EarlierName, WantedTip, WishFields};
 use pos_protocols::nexo::envelope::{Envelope, Message};
 use pos_protocols::nexo::receipt::Profile;
 use pos_protocols::nexo::request::Request;
@@ -310,18 +308,18 @@ fn wanted(begin: &Begin) -> Wanted {
         till: TILL.to_owned(),
         reference: Reference::parse(reference.clone()).unwrap(),
     };
-    let fields = RequestFields {
+    let fields = WishFields {
         of: begin.of.as_ref().map(earlier),
         amount: begin.amount.as_ref().map(amount),
         tip: begin.tip.as_ref().map(|tip| WantedTip::Given(amount(tip))),
         accept_partial: begin.accept_partial.then_some(true),
-        ..RequestFields::new(kind)
+        ..WishFields::new(kind)
     };
     let parameters = begin.parameters.iter().map(|(name, value)| (name.clone(), value.as_str().into()));
     Wanted {
         till: TILL.to_owned(),
         reference: Reference::parse(begin.reference.clone()).unwrap(),
-        transaction: fields.transaction().unwrap(),
+        wish: fields.judged().unwrap(),
         caller: Caller::root(0),
         training: None,
         parameters: parameters.collect(),

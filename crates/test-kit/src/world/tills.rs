@@ -4,9 +4,10 @@
 use std::time::Duration;
 
 use pos_agent::till::{
-    Caller, Command, EarlierName, LaterView, ProgressListener, ProgressLog, Refused, RequestFields,
-    SaleState as Standing, SaleView, StatusView, Verb, Wanted,
+    Caller, Command, LaterView, ProgressListener, ProgressLog, Refused, SaleState as Standing, SaleView, StatusView,
+    Verb, Wanted,
 };
+use pos_core::wish::{EarlierName, WishFields};
 use pos_terms::money::{Amount, Currency};
 use pos_terms::transaction::{Kind, OnSilence, OutcomeWord, PaymentId, Reference, SaleNumber, Taken, Who};
 use tokio::sync::{mpsc, oneshot};
@@ -171,7 +172,7 @@ impl Wish {
             Kind::ForgetCard => Vec::new(),
             _ => vec![("merchantMemo", note)],
         };
-        let fields = RequestFields {
+        let fields = WishFields {
             of,
             registration: match self.kind {
                 // Its id says whose wish it is: no note goes with a DELETE.
@@ -181,12 +182,12 @@ impl Wish {
             amount,
             accept_partial: self.accepts_part.then_some(true),
             till_confirms: self.confirms.map(|confirms| confirms.on_silence),
-            ..RequestFields::new(self.kind)
+            ..WishFields::new(self.kind)
         };
         Wanted {
             till: self.till.clone(),
             reference: Reference::parse(self.reference.clone()).unwrap(),
-            transaction: fields.transaction().unwrap(),
+            wish: fields.judged().unwrap(),
             caller: Caller::root(0),
             training: None,
             parameters: parameters.into_iter().map(|(name, value)| (name.to_owned(), value)).collect(),
