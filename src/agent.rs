@@ -66,7 +66,7 @@ use closing::ClosingDesk;
 use gateway_desk::GatewayDesk;
 use journal_desk::JournalDesk;
 use limits::Limits;
-use log_level::LogChange;
+use log_level::LogDesk;
 use old_copy::OldCopy;
 use operators::OperatorDesk;
 use reader_desk::ReaderDesk;
@@ -259,8 +259,7 @@ struct Agent {
     tasks: mpsc::Sender<TaskResult>,
     progress: ProgressLog,
     metrics: Metrics,
-    /// What is logged is not as the program was started.
-    log_changed: Option<LogChange>,
+    log: LogDesk,
     /// What answers this program, and what did the one before.
     answered: Answered,
     stopping: bool,
@@ -288,7 +287,7 @@ impl Agent {
         self.warn_of_expiry();
         self.look_for_old_copy();
         self.probe_daily();
-        self.log_is_usual_again();
+        self.log.is_usual_again();
         self.note_what_answers();
     }
 
@@ -296,7 +295,7 @@ impl Agent {
         let retry = self.journal.fault.as_ref().map(|fault| fault.retry_at);
         let far = self.clock.monotonic() + Duration::from_secs(3600);
         let probe = (self.reader.in_use_by.is_none() && !self.trains()).then_some(self.gateway.probing.at);
-        let due = [self.sales.due(), self.reader.slot.due(), retry, self.old_copy_due(), probe, self.log_changes_at()];
+        let due = [self.sales.due(), self.reader.slot.due(), retry, self.old_copy_due(), probe, self.log.due()];
         self.clock.instant(due.into_iter().flatten().fold(far, Duration::min))
     }
 

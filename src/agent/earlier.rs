@@ -19,6 +19,20 @@ use pos_terms::transaction::{Earlier, Kind, PaymentId, Transaction};
 use super::Agent;
 use super::journal_desk::refused_by_journal;
 
+/// An earlier transaction, as far as this journal knows it.
+pub(super) enum EarlierFound {
+    /// In the journal.
+    Here(Box<Sale>),
+    /// At the gateway alone.
+    Elsewhere(PaymentId),
+}
+
+impl EarlierFound {
+    fn here(sale: Sale) -> Self {
+        Self::Here(Box::new(sale))
+    }
+}
+
 impl Agent {
     /// What a wish comes to: with the earlier transaction found, and its amount.
     pub(super) fn transaction_and_amount(&self, wanted: &Wanted) -> Result<(Transaction, Amount), Refused> {
@@ -47,30 +61,33 @@ impl Agent {
         wanted: &Wanted,
     ) -> Result<(Earlier, Amount), Refused> {
         match self.earlier(of)? {
-            Ok(sale) => self.of_known(&sale, amount, wanted),
-            Err(payment) => {
+            EarlierFound::Here(sale) => self.of_known(&sale, amount, wanted),
+            EarlierFound::Elsewhere(payment) => {
                 let amount = self.of_unknown(&payment, amount, wanted)?;
                 Ok((Earlier { payment, number: None }, amount))
             }
         }
     }
 
-    /// The earlier transaction of this journal, or the id of a payment that it does not know.
-    pub(super) fn earlier(&self, of: &EarlierName) -> Result<Result<Sale, PaymentId>, Refused> {
+    /// The earlier transaction.
+    pub(super) fn earlier(&self, of: &EarlierName) -> Result<EarlierFound, Refused> {
         let number = match of {
-            EarlierName::Reference { till, reference } => return self.find(till, reference).map(|(sale, _)| Ok(sale)),
+            EarlierName::Reference { till, reference } => {
+                return self.find(till, reference).map(|(sale, _)| EarlierFound::here(sale));
+            }
             EarlierName::Number(number) => *number,
             EarlierName::Payment(payment) => {
                 let payment = PaymentId::new(checked_id("payment", payment.as_str())?);
                 self.is_of_its_ground(&payment)?;
                 match self.journal.book().of_payment(&payment).map_err(refused_by_journal)? {
                     Some(number) => number,
-                    None => return self.not_a_reversal_of_ours(payment).map(Err),
+                    None => return self.not_a_reversal_of_ours(payment).map(EarlierFound::Elsewhere),
                 }
             }
         };
         let sale = self.journal.book().number(number).map_err(refused_by_journal)?;
-        sale.map(Ok).ok_or_else(|| not_possible(format!("this terminal has no transaction of the number {number}")))
+        sale.map(EarlierFound::here)
+            .ok_or_else(|| not_possible(format!("this terminal has no transaction of the number {number}")))
     }
 
     /// The id of a payment that this journal does not know. What it reversed by itself it knows, and nothing follows

@@ -8,6 +8,7 @@
 use std::collections::VecDeque;
 use std::num::NonZeroU32;
 
+use tokio::sync::mpsc;
 use zeroize::Zeroizing;
 
 use crate::config::Operators;
@@ -28,8 +29,8 @@ use pos_terms::money::{Amount, Currency};
 use pos_terms::transaction::{OperatorName, Transaction, Who};
 
 use super::clock::Clock;
-use super::journal_desk::refused_by_journal;
-use super::{Agent, Error, TaskResult};
+use super::journal_desk::{JournalDesk, refused_by_journal};
+use super::{Error, Random, TaskResult};
 
 /// A shop's staff over some years.
 const MOST_OPERATORS: usize = 200;
@@ -48,7 +49,16 @@ pub(super) struct OperatorDesk {
     /// PINs that wait for the one that is being looked at.
     waiting: VecDeque<OperatorCommand>,
     is_reckoning: bool,
+    /// No money moves, and a cashier learns alone.
+    in_training: bool,
+    clock: Clock,
+    random: Random,
+    /// What is reckoned comes back there.
+    tasks: mpsc::Sender<TaskResult>,
 }
+
+/// What a command that a supervisor confirms comes to, as it is when it begins.
+pub(super) type Resolved = Result<(Transaction, Amount), Refused>;
 
 /// A digest was reckoned: what was asked, and what came of it.
 pub(super) enum PinReckoned {
@@ -58,8 +68,24 @@ pub(super) enum PinReckoned {
     Made { asked: OperatorCommand, made: Option<PinDigest> },
 }
 
+impl PinReckoned {
+    /// The command that is confirmed, if the PIN is right.
+    pub(super) fn confirms(&self) -> Option<&Wanted> {
+        match self {
+            Self::LookedAt { asked: OperatorCommand::Approve { wanted, .. }, right: true } => Some(wanted),
+            _ => None,
+        }
+    }
+}
+
 impl OperatorDesk {
-    pub(super) fn new(config: &Operators, currency: Currency, journal: &Journal, clock: &Clock) -> Result<Self, Error> {
+    pub(super) fn new(
+        config: &Operators,
+        currency: Currency,
+        journal: &Journal,
+        in_training: bool,
+        (clock, random, tasks): (Clock, Random, mpsc::Sender<TaskResult>),
+    ) -> Result<Self, Error> {
         let above = config.supervisor_above.in_currency(currency);
         let above = above.map_err(|(key, cause)| Error::SupervisorAbove { key, cause })?;
         let operators = journal.operators()?;
@@ -77,6 +103,10 @@ impl OperatorDesk {
             approvals: Approvals::default(),
             waiting: VecDeque::new(),
             is_reckoning: false,
+            in_training,
+            clock,
+            random,
+            tasks,
         })
     }
 
@@ -101,82 +131,81 @@ impl OperatorDesk {
     }
 }
 
-impl Agent {
-    pub(super) fn operator_asked(&mut self, asked: OperatorCommand) {
+impl OperatorDesk {
+    pub(super) fn asked(&mut self, journal: &mut JournalDesk, asked: OperatorCommand) {
         let now = self.clock.monotonic();
         match asked {
-            OperatorCommand::List { reply } => drop(reply.send(self.operators_view())),
+            OperatorCommand::List { reply } => drop(reply.send(self.view())),
             OperatorCommand::Session { token, door, commands, reply } => {
-                let session = self.operators.sessions.find(&token, &door, commands, now);
+                let session = self.sessions.find(&token, &door, commands, now);
                 let who =
                     session.map(|Session { operator, role, .. }| SignedIn { name: operator.clone(), role: *role });
                 let _ = reply.send(who.ok_or_else(|| OperatorRefused::SessionEnded.into()));
             }
             OperatorCommand::SignOut { token, door, reply } => {
-                let gone = self.operators.sessions.end(&token, &door);
+                let gone = self.sessions.end(&token, &door);
                 if let Some(name) = &gone {
                     // Who has gone confirms nothing.
-                    self.operators.approvals.end_all_of(name);
+                    self.approvals.end_all_of(name);
                 }
                 let _ = reply.send(gone.map(drop).ok_or_else(|| OperatorRefused::SessionEnded.into()));
             }
             OperatorCommand::Remove { name, by, reply } => {
-                let removed = self.change_operator(OperatorChange::Removed(name), by.who());
+                let removed = self.change(journal, OperatorChange::Removed(name), by.who());
                 let _ = reply.send(removed.map(|_| ()));
             }
             OperatorCommand::Unlock { name, by, reply } => {
-                let unlocked = self.change_operator(OperatorChange::Unlocked(name.clone()), by.who());
-                let _ = reply.send(unlocked.and_then(|()| self.operator_view(&name)));
+                let unlocked = self.change(journal, OperatorChange::Unlocked(name.clone()), by.who());
+                let _ = reply.send(unlocked.and_then(|()| self.view_of(&name)));
             }
-            with_pin => self.pin_given(with_pin),
+            with_pin => self.pin_given(journal, with_pin),
         }
     }
 
-    fn operators_view(&self) -> OperatorsView {
-        let operators = self.operators.operators.iter().map(|operator| self.view_of_operator(operator)).collect();
-        OperatorsView { required: self.operators.required, operators }
+    fn view(&self) -> OperatorsView {
+        let operators = self.operators.iter().map(|operator| self.view_of_one(operator)).collect();
+        OperatorsView { required: self.required, operators }
     }
 
-    fn operator_view(&self, name: &OperatorName) -> Result<OperatorView, Refused> {
-        Ok(self.view_of_operator(self.operators.known(name)?))
+    fn view_of(&self, name: &OperatorName) -> Result<OperatorView, Refused> {
+        Ok(self.view_of_one(self.known(name)?))
     }
 
-    fn view_of_operator(&self, operator: &KeptOperator) -> OperatorView {
+    fn view_of_one(&self, operator: &KeptOperator) -> OperatorView {
         let KeptOperator { name, role, pin } = operator;
-        let attempts = &self.operators.attempts;
+        let attempts = &self.attempts;
         let wait = attempts.wait(&attempts.of_operator(name), self.clock.monotonic());
         OperatorView {
             name: name.clone(),
             role: *role,
             locked_s: wait.and_then(|wait| OperatorRefused::Locked { wait }.retry_after_s()),
-            needs_pin: self.operators.key.as_ref().is_none_or(|key| operator_secrets::id_of_key(key) != pin.key),
+            needs_pin: self.key.as_ref().is_none_or(|key| operator_secrets::id_of_key(key) != pin.key),
         }
     }
 
     /// A PIN is to be looked at, or set: now, or when those before it are done.
-    fn pin_given(&mut self, asked: OperatorCommand) {
+    fn pin_given(&mut self, journal: &mut JournalDesk, asked: OperatorCommand) {
         let refused = match (tried(&asked), self.may_set(&asked)) {
             (_, Err(refused)) => Some(refused),
             (Some(tries), Ok(())) => {
-                let keys = self.operators.keys(tries);
-                let wait = self.operators.attempts.wait(&keys, self.clock.monotonic());
-                let is_there = |other: &OperatorCommand| {
-                    tried(other).is_some_and(|theirs| self.operators.keys(theirs)[1] == keys[1])
-                };
+                let keys = self.keys(tries);
+                let wait = self.attempts.wait(&keys, self.clock.monotonic());
+                let is_there =
+                    |other: &OperatorCommand| tried(other).is_some_and(|theirs| self.keys(theirs)[1] == keys[1]);
                 match wait {
                     Some(wait) => Some(OperatorRefused::Locked { wait }.into()),
-                    None if self.operators.waiting.iter().any(is_there) => Some(OperatorRefused::PinUnderWay.into()),
+                    None if self.waiting.iter().any(is_there) => Some(OperatorRefused::PinUnderWay.into()),
                     None => None,
                 }
             }
             (None, Ok(())) => None,
         };
-        let full = || self.operators.waiting.len() >= MOST_WAITING;
+        let full = || self.waiting.len() >= MOST_WAITING;
         match refused.or_else(|| full().then(|| OperatorRefused::PinUnderWay.into())) {
             Some(refused) => answer_refused(asked, refused),
             None => {
-                self.operators.waiting.push_back(asked);
-                self.next_pin();
+                self.waiting.push_back(asked);
+                self.next_pin(journal);
             }
         }
     }
@@ -184,26 +213,26 @@ impl Agent {
     /// Whether there is, or is not yet, an operator of the name that is to get a PIN.
     fn may_set(&self, asked: &OperatorCommand) -> Result<(), Refused> {
         match asked {
-            OperatorCommand::Add { name, .. } if self.operators.find(name).is_some() => {
+            OperatorCommand::Add { name, .. } if self.find(name).is_some() => {
                 Err(OperatorRefused::Exists { name: name.clone() }.into())
             }
-            OperatorCommand::Add { .. } if self.operators.operators.len() >= MOST_OPERATORS => {
+            OperatorCommand::Add { .. } if self.operators.len() >= MOST_OPERATORS => {
                 Err(OperatorRefused::TooMany { most: MOST_OPERATORS }.into())
             }
-            OperatorCommand::SetPin { name, .. } => Ok(self.operators.known(name).map(|_| ())?),
+            OperatorCommand::SetPin { name, .. } => Ok(self.known(name).map(|_| ())?),
             _ => Ok(()),
         }
     }
 
     /// Takes the next PIN on, unless one is being looked at.
-    fn next_pin(&mut self) {
-        while !self.operators.is_reckoning
-            && let Some(asked) = self.operators.waiting.pop_front()
+    fn next_pin(&mut self, journal: &mut JournalDesk) {
+        while !self.is_reckoning
+            && let Some(asked) = self.waiting.pop_front()
         {
             match &asked {
                 OperatorCommand::SignIn { name, pin, door, place, .. }
                 | OperatorCommand::Approve { name, pin, door, place, .. } => {
-                    match self.count_try(Tried { name, door, place: place.as_ref() }) {
+                    match self.count_try(journal, Tried { name, door, place: place.as_ref() }) {
                         Ok(()) => {
                             let (name, pin) = (name.clone(), pin.clone());
                             self.look_at_pin(asked, &name, pin);
@@ -213,7 +242,7 @@ impl Agent {
                 }
                 OperatorCommand::Add { pin, .. } | OperatorCommand::SetPin { pin, .. } => {
                     let pin = pin.clone();
-                    match self.key_and_salt() {
+                    match self.key_and_salt(journal) {
                         Ok((key, salt)) => self.make_digest(asked, pin, key, salt),
                         Err(error) => answer_refused(asked, refused_by_journal(error)),
                     }
@@ -224,21 +253,21 @@ impl Agent {
     }
 
     /// Counts a try, on the disk too, before anything is done with the PIN.
-    fn count_try(&mut self, tries: Tried<'_>) -> Result<(), Refused> {
-        let (keys, now) = (self.operators.keys(tries), self.clock.monotonic());
+    fn count_try(&mut self, journal: &mut JournalDesk, tries: Tried<'_>) -> Result<(), Refused> {
+        let (keys, now) = (self.keys(tries), self.clock.monotonic());
         // Those before it may have used up the tries.
-        if let Some(wait) = self.operators.attempts.wait(&keys, now) {
+        if let Some(wait) = self.attempts.wait(&keys, now) {
             return Err(OperatorRefused::Locked { wait }.into());
         }
-        let counts = self.operators.attempts.one_more(&keys);
-        self.journal.count_pin_tries(&counts).map_err(refused_by_journal)?;
-        self.operators.attempts.kept(counts, now);
+        let counts = self.attempts.one_more(&keys);
+        journal.count_pin_tries(&counts).map_err(refused_by_journal)?;
+        self.attempts.kept(counts, now);
         Ok(())
     }
 
     fn look_at_pin(&mut self, asked: OperatorCommand, name: &OperatorName, pin: Pin) {
-        let kept = self.operators.find(name).map_or_else(PinDigest::of_nobody, |operator| operator.pin.clone());
-        let key = self.operators.key.clone().unwrap_or_else(|| PinKey::new(Zeroizing::new([0; 32])));
+        let kept = self.find(name).map_or_else(PinDigest::of_nobody, |operator| operator.pin.clone());
+        let key = self.key.clone().unwrap_or_else(|| PinKey::new(Zeroizing::new([0; 32])));
         self.reckon(
             move || operator_secrets::is_the_pin(&pin, &key, &kept),
             |right| PinReckoned::LookedAt { asked, right: right.unwrap_or(false) },
@@ -257,7 +286,7 @@ impl Agent {
         work: impl FnOnce() -> T + Send + 'static,
         told: impl FnOnce(Option<T>) -> PinReckoned + Send + 'static,
     ) {
-        self.operators.is_reckoning = true;
+        self.is_reckoning = true;
         let done = self.tasks.clone();
         tokio::spawn(async move {
             let reckoned = told(tokio::task::spawn_blocking(work).await.ok());
@@ -265,35 +294,46 @@ impl Agent {
         });
     }
 
-    fn key_and_salt(&mut self) -> Result<(PinKey, [u8; 16]), pos_journal::Error> {
-        let key = self.journal.book().pin_key_file().read_or_make()?;
-        self.operators.key = Some(key.clone());
+    fn key_and_salt(&mut self, journal: &JournalDesk) -> Result<(PinKey, [u8; 16]), pos_journal::Error> {
+        let key = journal.book().pin_key_file().read_or_make()?;
+        self.key = Some(key.clone());
         Ok((key, pos_journal::pin_salt()?))
     }
 
     /// A digest was reckoned.
-    pub(super) fn pin_reckoned(&mut self, reckoned: PinReckoned) {
-        self.operators.is_reckoning = false;
+    pub(super) fn pin_reckoned(
+        &mut self,
+        journal: &mut JournalDesk,
+        reckoned: PinReckoned,
+        resolved: Option<Resolved>,
+    ) {
+        self.is_reckoning = false;
         match reckoned {
-            PinReckoned::LookedAt { asked, right } => self.pin_looked_at(asked, right),
-            PinReckoned::Made { asked, made } => self.pin_made(asked, made),
+            PinReckoned::LookedAt { asked, right } => self.pin_looked_at(journal, asked, right, resolved),
+            PinReckoned::Made { asked, made } => self.pin_made(journal, asked, made),
         }
-        self.next_pin();
+        self.next_pin(journal);
     }
 
-    fn pin_looked_at(&mut self, asked: OperatorCommand, right: bool) {
+    fn pin_looked_at(
+        &mut self,
+        journal: &mut JournalDesk,
+        asked: OperatorCommand,
+        right: bool,
+        resolved: Option<Resolved>,
+    ) {
         match asked {
             OperatorCommand::SignIn { name, door, place, reply, .. } => {
                 let tries = Tried { name: &name, door: &door, place: place.as_ref() };
                 let opened = self
-                    .right_or_wrong(tries, right)
+                    .right_or_wrong(journal, tries, right)
                     .and_then(|(operator, wrong_before)| self.open_session(operator, door, wrong_before));
                 let _ = reply.send(opened);
             }
             OperatorCommand::Approve { name, wanted, door, place, reply, .. } => {
                 let tries = Tried { name: &name, door: &door, place: place.as_ref() };
-                let given = self.right_or_wrong(tries, right);
-                let _ = reply.send(given.and_then(|(operator, _)| self.approve(operator, &wanted, door)));
+                let given = self.right_or_wrong(journal, tries, right);
+                let _ = reply.send(given.and_then(|(operator, _)| self.approve(operator, &wanted, resolved, door)));
             }
             _ => {}
         }
@@ -301,20 +341,25 @@ impl Agent {
 
     /// What came of a try: the operator with the wrong tries before this one, which are forgiven. One that was removed
     /// meanwhile is none.
-    fn right_or_wrong(&mut self, tried: Tried<'_>, right: bool) -> Result<(KeptOperator, u32), Refused> {
-        let keys = self.operators.keys(tried);
+    fn right_or_wrong(
+        &mut self,
+        journal: &mut JournalDesk,
+        tried: Tried<'_>,
+        right: bool,
+    ) -> Result<(KeptOperator, u32), Refused> {
+        let keys = self.keys(tried);
         let Tried { name, door, place } = tried;
-        let tries = self.operators.attempts.tries(&keys[0]);
-        let Some(operator) = self.operators.find(name).filter(|_| right).cloned() else {
+        let tries = self.attempts.tries(&keys[0]);
+        let Some(operator) = self.find(name).filter(|_| right).cloned() else {
             // A name that nobody has may be a PIN that was typed in its place.
-            let name = self.operators.find(name).map_or("nobody's", |operator| operator.name.as_str());
+            let name = self.find(name).map_or("nobody's", |operator| operator.name.as_str());
             tracing::warn!(name, %door, tries, "a wrong name or PIN");
             return Err(OperatorRefused::WrongPin.into());
         };
-        let forgiven = self.operators.attempts.forgiven(&keys, place);
+        let forgiven = self.attempts.forgiven(&keys, place);
         // The PIN was right: that its tries are still counted on the disk keeps nobody out.
-        match self.journal.count_pin_tries(&forgiven) {
-            Ok(()) => self.operators.attempts.kept(forgiven, self.clock.monotonic()),
+        match journal.count_pin_tries(&forgiven) {
+            Ok(()) => self.attempts.kept(forgiven, self.clock.monotonic()),
             Err(error) => tracing::warn!(%name, %error, "the tries of a PIN that was right stay counted"),
         }
         Ok((operator, tries.saturating_sub(1)))
@@ -324,25 +369,32 @@ impl Agent {
         let (session, token) = self.token()?;
         let KeptOperator { name, role, .. } = operator;
         tracing::info!(operator = %name, role = role.as_str(), %door, wrong_before, "signed in");
-        self.operators.sessions.begin(token, name.clone(), role, door, self.clock.monotonic());
-        let idle_lock_s = self.operators.sessions.idle().as_secs();
+        self.sessions.begin(token, name.clone(), role, door, self.clock.monotonic());
+        let idle_lock_s = self.sessions.idle().as_secs();
         Ok(SessionView { session, operator: name, role, idle_lock_s, wrong_before })
     }
 
-    /// The command is resolved here as it is when it begins: what the word is for is what is found now.
-    fn approve(&mut self, operator: KeptOperator, wanted: &Wanted, door: Who) -> Result<ApprovalView, Refused> {
+    /// The command is resolved as it is when it begins: what the word is for is what is found now.
+    fn approve(
+        &mut self,
+        operator: KeptOperator,
+        wanted: &Wanted,
+        resolved: Option<Resolved>,
+        door: Who,
+    ) -> Result<ApprovalView, Refused> {
         let KeptOperator { name: supervisor, role, .. } = operator;
         if role != Role::Supervisor {
             return Err(OperatorRefused::NoSupervisor { name: supervisor }.into());
         }
         let cashier = wanted.caller.who().operator.clone().ok_or(Denied::OperatorRequired)?;
-        let (transaction, amount) = self.transaction_and_amount(wanted)?;
+        let unresolved = || Refused::NotReady { why: "the command was not resolved; ask again".to_owned() };
+        let (transaction, amount) = resolved.unwrap_or_else(|| Err(unresolved()))?;
         let command = command_of(cashier, wanted, transaction, amount);
         let (approval, token) = self.token()?;
         tracing::info!(%supervisor, till = command.till, operator = %command.operator, "a supervisor confirmed {command}");
         let (view, good_for_s) = (ConfirmedView::from(&command), Approvals::GOOD_FOR.as_secs());
         let given = GivenApproval { supervisor: supervisor.clone(), command, door };
-        self.operators.approvals.give(token, given, self.clock.monotonic());
+        self.approvals.give(token, given, self.clock.monotonic());
         Ok(ApprovalView { approval, supervisor, good_for_s, command: view })
     }
 
@@ -355,7 +407,7 @@ impl Agent {
         Ok((token, kept))
     }
 
-    fn pin_made(&mut self, asked: OperatorCommand, made: Option<PinDigest>) {
+    fn pin_made(&mut self, journal: &mut JournalDesk, asked: OperatorCommand, made: Option<PinDigest>) {
         let Some(pin) = made else {
             let why = "the digest of the PIN could not be reckoned; try again".to_owned();
             return answer_refused(asked, Refused::NotReady { why });
@@ -373,18 +425,18 @@ impl Agent {
             }
             _ => return,
         };
-        let changed = self.change_operator(change, by.who());
-        let _ = reply.send(changed.and_then(|()| self.operator_view(&name)));
+        let changed = self.change(journal, change, by.who());
+        let _ = reply.send(changed.and_then(|()| self.view_of(&name)));
     }
 
     /// Into the book with its author, and then here.
-    fn change_operator(&mut self, change: OperatorChange, by: &Who) -> Result<(), Refused> {
+    fn change(&mut self, journal: &mut JournalDesk, change: OperatorChange, by: &Who) -> Result<(), Refused> {
         if let OperatorChange::Removed(name) | OperatorChange::Unlocked(name) = &change {
-            self.operators.known(name)?;
+            self.known(name)?;
         }
-        let now = self.now();
-        self.journal.change_operator(&change, by, now.unix_ms).map_err(refused_by_journal)?;
-        let desk = &mut self.operators;
+        let now = self.clock.monotonic();
+        journal.change_operator(&change, by, self.clock.unix_ms()).map_err(refused_by_journal)?;
+        let desk = self;
         let name = match change {
             OperatorChange::Added(operator) => {
                 let name = operator.name.clone();
@@ -408,18 +460,24 @@ impl Agent {
             OperatorChange::Unlocked(name) => {
                 tracing::warn!(%name, %by, "an operator was unlocked");
                 let doors = desk.attempts.doors().map(|door| (door.clone(), 0)).collect();
-                desk.attempts.kept(doors, now.monotonic);
+                desk.attempts.kept(doors, now);
                 name
             }
         };
         let forgiven = desk.attempts.of_operator(&name).into_iter().map(|key| (key, 0)).collect();
-        desk.attempts.kept(forgiven, now.monotonic);
+        desk.attempts.kept(forgiven, now);
         Ok(())
     }
 
     /// Who is the author of a transaction that is about to begin: with the supervisor who confirmed it, where a cashier
     /// needs one. `amount` is all that is charged: what a supervisor confirms has the till's tip in it.
-    pub(super) fn author(&self, wanted: &Wanted, transaction: &Transaction, amount: Amount) -> Result<Who, Refused> {
+    pub(super) fn author(
+        &self,
+        journal: &Journal,
+        wanted: &Wanted,
+        transaction: &Transaction,
+        amount: Amount,
+    ) -> Result<Who, Refused> {
         let who = wanted.caller.who().clone();
         if who.stated_operator.as_deref().is_some_and(pan::is_in) {
             let why = "it looks like a card number, which belongs into the reader alone".to_owned();
@@ -429,19 +487,18 @@ impl Agent {
         else {
             return Ok(who);
         };
-        if self.trains() {
-            // No money moves by it, and a cashier learns alone.
+        if self.in_training {
             return Ok(who);
         }
         let kind = transaction.kind();
-        if !self.operators.above.needs_supervisor(kind, amount, self.is_of_today(transaction)) {
+        if !self.above.needs_supervisor(kind, amount, self.is_of_today(journal, transaction)) {
             return Ok(who);
         }
         let command = command_of(name.clone(), wanted, transaction.clone(), amount);
         let Some(token) = approval else {
             return Err(OperatorRefused::SupervisorNeeded { command: Box::new(command) }.into());
         };
-        let confirmed = self.operators.approvals.find(token, &command, &who.door(), self.clock.monotonic());
+        let confirmed = self.approvals.find(token, &command, &who.door(), self.clock.monotonic());
         let supervisor = confirmed.map_err(|found| OperatorRefused::not_approved(found, &command))?.clone();
         Ok(Who { supervisor: Some(supervisor), ..who })
     }
@@ -451,22 +508,22 @@ impl Agent {
     pub(super) fn tip_needs_supervisor(&self, order: &Order, total: Amount) -> bool {
         let Some(Who { operator: Some(name), supervisor: None, .. }) = order.by.clone() else { return false };
         // Of one who was removed meanwhile no role is known.
-        let known = self.operators.operators.iter().find(|kept| kept.name == name);
+        let known = self.operators.iter().find(|kept| kept.name == name);
         let is_cashier = known.is_none_or(|kept| kept.role == Role::Cashier);
-        is_cashier && !self.trains() && self.operators.above.needs_supervisor(order.kind(), total, false)
+        is_cashier && !self.in_training && self.above.needs_supervisor(order.kind(), total, false)
     }
 
     /// A supervisor's word is good once.
     pub(super) fn approval_used(&mut self, token: Option<TokenDigest>) {
         if let Some(token) = token {
-            self.operators.approvals.used(&token);
+            self.approvals.used(&token);
         }
     }
 
     /// Whether what it refers to began on this day, as far as this journal knows.
-    fn is_of_today(&self, transaction: &Transaction) -> bool {
+    fn is_of_today(&self, journal: &Journal, transaction: &Transaction) -> bool {
         let number = transaction.of().and_then(|of| of.number);
-        let earlier = number.and_then(|number| self.journal.book().number(number).ok().flatten());
+        let earlier = number.and_then(|number| journal.number(number).ok().flatten());
         match (earlier, self.clock.local()) {
             (Some(earlier), Some(now)) => {
                 earlier.order().local_time.get(..10) == Some(now.format("%Y-%m-%d").to_string().as_str())

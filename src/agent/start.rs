@@ -17,6 +17,7 @@ use super::closing::ClosingDesk;
 use super::gateway_desk::GatewayDesk;
 use super::journal_desk::JournalDesk;
 use super::limits::Limits;
+use super::log_level::LogDesk;
 use super::old_copy::OldCopy;
 use super::operators::OperatorDesk;
 use super::reader_change::RecordedReader;
@@ -93,7 +94,9 @@ impl Agent {
         Wires { commands, progress }: Wires,
     ) -> Result<(Self, Ends), Error> {
         let (tasks, from_tasks) = mpsc::channel(64);
-        let operators = OperatorDesk::new(&config.operators, limits.currency(), &journal, &clock)?;
+        let trains = matches!(ground, Ground::Training(_));
+        let surrounding = (clock.clone(), Arc::clone(&random), tasks.clone());
+        let operators = OperatorDesk::new(&config.operators, limits.currency(), &journal, trains, surrounding)?;
         let recorded = RecordedReader::new(journal.latest_reader()?);
         let last_number = opened.last_number.max(opened.old_copy.above);
         let sold = matches!(ground, Ground::Shop(_))
@@ -103,7 +106,6 @@ impl Agent {
         let old_copy = if journal.is_of_a_terminal_that_sold() { old_copy.of_no_new_terminal() } else { old_copy };
         let mut agent = Self {
             limits,
-            clock,
             random,
             journal,
             old_copy,
@@ -117,9 +119,10 @@ impl Agent {
             tasks,
             progress,
             metrics: Metrics::new(),
-            log_changed: None,
+            log: LogDesk::new(clock.clone()),
             answered,
             stopping: false,
+            clock,
             config,
         };
         if !agent.journal.is_barred() {

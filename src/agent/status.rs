@@ -122,7 +122,7 @@ impl Agent {
             journal,
             // Those who serve it say how it stands.
             http: None,
-            logging: self.log_view(),
+            logging: self.log.view(),
             health: Some(self.health()),
             current: current.map(|active| self.view_of(&active.sale)),
             unconfirmed,

@@ -120,7 +120,10 @@ impl Agent {
                 let _ = reply.send(self.strange(references).map_err(|error| error.to_string()));
                 return;
             }
-            TaskResult::Pin(reckoned) => return self.pin_reckoned(*reckoned),
+            TaskResult::Pin(reckoned) => {
+                let resolved = reckoned.confirms().map(|wanted| self.transaction_and_amount(wanted));
+                return self.operators.pin_reckoned(&mut self.journal, *reckoned, resolved);
+            }
             TaskResult::Counted { page, counting } => return self.counted(page, *counting),
             TaskResult::CloseCounted { counted } => return self.close_counted(*counted),
             TaskResult::Played { sale, scene } => return self.played(sale, scene),

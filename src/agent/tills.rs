@@ -81,10 +81,9 @@ impl Agent {
             Command::Payment { id, reply } => self.show_payment(id, reply),
             Command::Query { filters, reply } => self.find_payments(filters, reply),
             Command::Log { level, lasts, by, reply } => {
-                let changed = self.change_log(level, lasts, &by);
-                let _ = reply.send(changed);
+                let _ = reply.send(self.log.change(level, lasts, &by));
             }
-            Command::Operators(asked) => self.operator_asked(asked),
+            Command::Operators(asked) => self.operators.asked(&mut self.journal, asked),
             Command::Metrics { reply } => drop(reply.send(self.figures())),
             Command::Status { permit, reply } => drop(reply.send(self.status(|till| permit.hears(till)))),
         }
@@ -138,7 +137,8 @@ impl Agent {
             Some(WantedTip::Ask) | None => None,
         };
         let total = given.and_then(|tip| amount.plus(tip).ok()).unwrap_or(amount);
-        let (by, approval) = (self.author(&wanted, &transaction, total)?, wanted.caller.present().approval);
+        let by = self.operators.author(self.journal.book(), &wanted, &transaction, total)?;
+        let approval = wanted.caller.present().approval;
         self.may_begin(transaction.kind(), amount)?;
         let Some(local) = self.clock.local() else {
             return Err(Refused::NotReady { why: self.clock.untrusted() });
@@ -175,7 +175,7 @@ impl Agent {
         let is_confirmed = order.by.as_ref().is_some_and(|by| by.supervisor.is_some());
         let begun = self.begin_recorded(order, now)?;
         // A word that was not needed stays good for its own command.
-        self.approval_used(approval.filter(|_| is_confirmed));
+        self.operators.approval_used(approval.filter(|_| is_confirmed));
         Ok(begun)
     }
 

@@ -104,10 +104,11 @@ impl Agent {
             let total =
                 tip.map_or(Ok(base), |tip| base.plus(tip)).map_err(|error| Reason::TipNotPossible.with(error))?;
             let charged = self.limits.may_charge(total).map_err(|_| Reason::TipNotPossible.with(total));
-            let charged = charged.and_then(|()| match self.tip_needs_supervisor(active.sale.order(), total) {
-                true => Err(Reason::TipNotPossible.with(total)),
-                false => Ok(()),
-            });
+            let charged =
+                charged.and_then(|()| match self.operators.tip_needs_supervisor(active.sale.order(), total) {
+                    true => Err(Reason::TipNotPossible.with(total)),
+                    false => Ok(()),
+                });
             charged.map(|()| Event::TipTyped { tip })
         });
         self.advance(number, event.unwrap_or_else(|why| Event::NoCard { why }));

@@ -3,6 +3,7 @@
 
 use tokio::sync::oneshot;
 
+use crate::agent::earlier::EarlierFound;
 use crate::agent::journal_desk::refused_by_journal;
 use crate::agent::{Agent, TaskResult};
 use crate::till::{Refused, SaleView, Wanted};
@@ -57,8 +58,8 @@ impl Agent {
         let OldCopy { comparison, before, lists_no_more, is_new, .. } = &self.old_copy;
         let is_open = *lists_no_more && !is_new && matches!(comparison, Comparison::Due(_) | Comparison::Asking);
         let of = wanted.wish.of.as_ref().filter(|_| is_open && self.find(&wanted.till, &wanted.reference).is_err())?;
-        let earlier = self.earlier(of).ok()?.ok()?;
-        (earlier.order().number <= *before).then_some(earlier)
+        let EarlierFound::Here(earlier) = self.earlier(of).ok()? else { return None };
+        (earlier.order().number <= *before).then_some(*earlier)
     }
 
     /// The look-up is answered.

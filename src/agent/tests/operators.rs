@@ -41,20 +41,19 @@ impl Terminal {
     async fn add(&mut self, text: &str, role: Role) {
         let (reply, added) = oneshot::channel();
         let by = Caller::root(0);
-        self.agent.operator_asked(OperatorCommand::Add { name: name(text), role, pin: pin(PIN), by, reply });
+        self.agent
+            .operators
+            .asked(&mut self.agent.journal, OperatorCommand::Add { name: name(text), role, pin: pin(PIN), by, reply });
         self.reckoned().await;
         added.await.unwrap().unwrap();
     }
 
     fn try_pin(&mut self, text: &str, digits: &str, door: Who) -> Heard<SessionView> {
         let (reply, heard) = oneshot::channel();
-        self.agent.operator_asked(OperatorCommand::SignIn {
-            name: name(text),
-            pin: pin(digits),
-            door,
-            place: None,
-            reply,
-        });
+        self.agent.operators.asked(
+            &mut self.agent.journal,
+            OperatorCommand::SignIn { name: name(text), pin: pin(digits), door, place: None, reply },
+        );
         heard
     }
 
@@ -66,7 +65,9 @@ impl Terminal {
 
     fn whose(&mut self, token: TokenDigest, commands: bool) -> Result<SignedIn, Refused> {
         let (reply, mut heard) = oneshot::channel();
-        self.agent.operator_asked(OperatorCommand::Session { token, door: till(1), commands, reply });
+        self.agent
+            .operators
+            .asked(&mut self.agent.journal, OperatorCommand::Session { token, door: till(1), commands, reply });
         heard.try_recv().unwrap()
     }
 
@@ -175,20 +176,18 @@ async fn a_supervisor_confirms_what_an_earlier_day_took() {
     let caller = wanted.caller.clone();
     wanted.caller = caller.with(present(None));
     let (transaction, amount) = terminal.agent.transaction_and_amount(&wanted).unwrap();
-    let author = |terminal: &Terminal, wanted: &Wanted| terminal.agent.author(wanted, &transaction, amount);
+    let author = |terminal: &Terminal, wanted: &Wanted| {
+        terminal.agent.operators.author(terminal.agent.journal.book(), wanted, &transaction, amount)
+    };
     let refused = author(&terminal, &wanted).unwrap_err();
     assert!(matches!(refused, Refused::Operator(OperatorRefused::SupervisorNeeded { .. })), "{refused:?}");
     let (reply, given) = oneshot::channel();
     let (asked, door) = (Box::new(wanted.clone()), caller.who().door());
     let (ben, digits) = (name("Ben"), pin(PIN));
-    terminal.agent.operator_asked(OperatorCommand::Approve {
-        name: ben,
-        pin: digits,
-        wanted: asked,
-        door,
-        place: None,
-        reply,
-    });
+    terminal.agent.operators.asked(
+        &mut terminal.agent.journal,
+        OperatorCommand::Approve { name: ben, pin: digits, wanted: asked, door, place: None, reply },
+    );
     terminal.reckoned().await;
     let given = given.await.unwrap().unwrap();
     let number = Some(SaleNumber::new(1));
@@ -204,7 +203,12 @@ async fn a_supervisor_confirms_what_an_earlier_day_took() {
         ..wanted.clone()
     };
     let (another, amount) = terminal.agent.transaction_and_amount(&other).unwrap();
-    let refused = terminal.agent.author(&other, &another, amount).unwrap_err().to_string();
+    let refused = terminal
+        .agent
+        .operators
+        .author(terminal.agent.journal.book(), &other, &another, amount)
+        .unwrap_err()
+        .to_string();
     assert!(refused.contains("for a reversal of 10.00 EUR of transaction 1 under"), "{refused}");
     tokio::time::advance(Duration::from_secs(119)).await;
     assert!(author(&terminal, &wanted).is_ok(), "it stays good for its own");
@@ -234,14 +238,18 @@ impl Terminal {
         let (reply, given) = oneshot::channel();
         let (wanted, door) = (Box::new(wanted.clone()), wanted.caller.who().door());
         let (name, pin) = (name("Ben"), pin(PIN));
-        self.agent.operator_asked(OperatorCommand::Approve { name, pin, wanted, door, place: None, reply });
+        self.agent
+            .operators
+            .asked(&mut self.agent.journal, OperatorCommand::Approve { name, pin, wanted, door, place: None, reply });
         self.reckoned().await;
         digest_of_token(given.await.unwrap().unwrap().approval.as_bytes())
     }
 
     fn remove(&mut self, text: &str) {
         let (reply, mut removed) = oneshot::channel();
-        self.agent.operator_asked(OperatorCommand::Remove { name: name(text), by: Caller::root(0), reply });
+        self.agent
+            .operators
+            .asked(&mut self.agent.journal, OperatorCommand::Remove { name: name(text), by: Caller::root(0), reply });
         removed.try_recv().unwrap().unwrap();
     }
 
@@ -256,14 +264,16 @@ impl Terminal {
             Between::PinSet(who) => {
                 let (reply, set) = oneshot::channel();
                 let (name, by) = (name(who), Caller::root(0));
-                self.agent.operator_asked(OperatorCommand::SetPin { name, pin: pin(PIN), by, reply });
+                self.agent
+                    .operators
+                    .asked(&mut self.agent.journal, OperatorCommand::SetPin { name, pin: pin(PIN), by, reply });
                 self.reckoned().await;
                 set.await.unwrap().unwrap();
             }
             Between::SignsOut(_) => {
                 let (reply, mut signed_out) = oneshot::channel();
                 let (token, door) = (session.unwrap(), till(1));
-                self.agent.operator_asked(OperatorCommand::SignOut { token, door, reply });
+                self.agent.operators.asked(&mut self.agent.journal, OperatorCommand::SignOut { token, door, reply });
                 signed_out.try_recv().unwrap().unwrap();
             }
             Between::RunsOut(_) => {
@@ -281,7 +291,10 @@ impl Terminal {
             }
             Between::Unlocked(who) => {
                 let (reply, mut unlocked) = oneshot::channel();
-                self.agent.operator_asked(OperatorCommand::Unlock { name: name(who), by: Caller::root(0), reply });
+                self.agent.operators.asked(
+                    &mut self.agent.journal,
+                    OperatorCommand::Unlock { name: name(who), by: Caller::root(0), reply },
+                );
                 unlocked.try_recv().unwrap().unwrap();
             }
         }
@@ -335,13 +348,18 @@ async fn a_word_ends_with_the_one_who_gave_it_and_with_the_one_who_got_it() {
         terminal.happens(between, session).await;
         wanted.caller = caller.with(present(Some(word)));
         let (transaction, amount) = terminal.agent.transaction_and_amount(&wanted).unwrap();
-        let supervisor = terminal.agent.author(&wanted, &transaction, amount).map(|who| who.supervisor);
+        let supervisor = terminal
+            .agent
+            .operators
+            .author(terminal.agent.journal.book(), &wanted, &transaction, amount)
+            .map(|who| who.supervisor);
         match is_good {
             true => {
                 assert_eq!(supervisor, Ok(Some(name("Ben"))), "{between:?}");
                 let begun = terminal.wants(wanted.clone()).try_recv().unwrap();
                 assert!(begun.is_ok(), "{between:?}: {begun:?}");
-                let again = terminal.agent.author(&wanted, &transaction, amount);
+                let again =
+                    terminal.agent.operators.author(terminal.agent.journal.book(), &wanted, &transaction, amount);
                 let used = matches!(again, Err(Refused::Operator(OperatorRefused::NotApproved { .. })));
                 assert!(used, "{between:?}: a word is used once: {again:?}");
             }
@@ -366,7 +384,7 @@ async fn without_the_key_of_the_pins_nobody_signs_in_and_the_list_says_whose_pin
     assert_eq!(refused(heard), Refused::Operator(OperatorRefused::WrongPin));
     let listed = |terminal: &mut Terminal| {
         let (reply, mut heard) = oneshot::channel();
-        terminal.agent.operator_asked(OperatorCommand::List { reply });
+        terminal.agent.operators.asked(&mut terminal.agent.journal, OperatorCommand::List { reply });
         heard.try_recv().unwrap().operators
     };
     terminal.add("Ben", Role::Cashier).await;
@@ -374,7 +392,10 @@ async fn without_the_key_of_the_pins_nobody_signs_in_and_the_list_says_whose_pin
     assert_eq!((operators[0].needs_pin, operators[1].needs_pin), (true, false), "{operators:?}");
     let (reply, set) = oneshot::channel();
     let (anna, by) = (name("Anna"), Caller::root(0));
-    terminal.agent.operator_asked(OperatorCommand::SetPin { name: anna, pin: pin("551902"), by, reply });
+    terminal
+        .agent
+        .operators
+        .asked(&mut terminal.agent.journal, OperatorCommand::SetPin { name: anna, pin: pin("551902"), by, reply });
     terminal.reckoned().await;
     assert!(!set.await.unwrap().unwrap().needs_pin);
     let heard = terminal.try_pin("Anna", "551902", till(1));
@@ -395,10 +416,13 @@ async fn there_are_no_more_operators_than_a_shop_has() {
     let (reply, added) = oneshot::channel();
     let by = Caller::root(0);
     let add = OperatorCommand::Add { name: name("Anna"), role: Role::Cashier, pin: pin(PIN), by, reply };
-    terminal.agent.operator_asked(add);
+    terminal.agent.operators.asked(&mut terminal.agent.journal, add);
     assert_eq!(refused(added), Refused::Operator(OperatorRefused::TooMany { most: 200 }));
     let (reply, mut removed) = oneshot::channel();
-    terminal.agent.operator_asked(OperatorCommand::Remove { name: name("no 7"), by: Caller::root(0), reply });
+    terminal
+        .agent
+        .operators
+        .asked(&mut terminal.agent.journal, OperatorCommand::Remove { name: name("no 7"), by: Caller::root(0), reply });
     removed.try_recv().unwrap().unwrap();
     terminal.add("Anna", Role::Cashier).await;
 }
