@@ -4,19 +4,39 @@ use std::collections::BTreeMap;
 
 use chrono::{SecondsFormat, TimeZone, Utc};
 
-use crate::till::{CardView, Refused, SaleState, SaleView};
-use pos_core::sale::{Outcome, Reason, Sale, Standing};
+use crate::till::{CardView, LaterView, Refused, SaleState, SaleView, ToConfirm};
+use pos_core::sale::{Outcome, Reason, Sale, Standing, Why};
 use pos_terms::card::Cryptogram;
 use pos_terms::transaction::{Kind, OutcomeWord};
 use pos_words::{Message, Words};
 
 use super::Agent;
 
+/// What is true of a transaction beside itself.
+struct SaleFacts {
+    /// The earlier transaction, as this one's till may hear of it.
+    of: Option<String>,
+    /// Why it is not settled here.
+    alone: Option<Why>,
+    /// Its last step could not be written.
+    stuck: bool,
+    /// The journal may be an old copy, and this transaction waits for that to be known.
+    held_up: bool,
+    /// The refund of the rest.
+    rest: Option<LaterView>,
+    /// What its till is to confirm.
+    to_confirm: Option<ToConfirm>,
+}
+
 impl Agent {
     /// The sale as tills see it.
     pub(super) fn view_of(&self, sale: &Sale) -> SaleView {
+        let view = sale_view(&self.printers.letterhead.words, sale, self.facts_of(sale));
+        self.with_its_wait(sale, view)
+    }
+
+    fn facts_of(&self, sale: &Sale) -> SaleFacts {
         let order = sale.order();
-        let stuck = self.sales.open.get(&order.number).is_some_and(|active| active.stuck);
         let of = order.transaction.of().map(|of| match of.number {
             Some(number) => match self.journal.book().key(number) {
                 Ok(Some((till, reference))) if till == order.till => reference.to_string(),
@@ -25,86 +45,98 @@ impl Agent {
             },
             None => of.payment.to_string(),
         });
-        let words = &self.printers.letterhead.words;
         let alone = self.sales.left_alone.get(&order.number).map(|(.., why)| Reason::NotSettledHere.with(why));
-        let (state, outcome, text) = if let Some(why) = &alone {
-            (unconfirmed(sale), None, words.unconfirmed(order.kind(), why, None, Some(why)))
-        } else if stuck {
-            (unconfirmed(sale), None, words.label(Message::JournalCannotBeWritten).to_owned())
-        } else if self.old_copy.holds_up(order.number) {
-            (unconfirmed(sale), None, words.label(Message::AskingWhetherSent).to_owned())
-        } else {
-            standing(words, sale)
-        };
-        let approved = match sale.standing() {
-            Standing::Ended(Outcome::Approved) => Some(sale.amount()),
-            Standing::Ended(Outcome::PartiallyApproved { amount }) => Some(*amount),
-            _ => None,
-        };
-        let (host, kind) = (sale.host(), order.kind());
-        let (why, unsettled) = match sale.standing() {
-            _ if alone.is_some() => (alone.as_ref(), alone.as_ref()),
-            Standing::Ended(outcome) => (outcome.why(), None),
-            Standing::Unconfirmed { why, trouble, quarantined } => (Some(why), quarantined.or(trouble)),
-            _ => (None, None),
-        };
-        let view = SaleView {
-            till: order.till.clone(),
-            reference: order.reference.clone(),
-            by: order.by.clone(),
-            number: order.number,
-            receipt_number: order.number.on_four_digits(),
-            training: order.training.is_some(),
-            kind: order.kind(),
+        SaleFacts {
             of,
-            left: None,
-            later: Vec::new(),
-            rest: self.rest_of(sale).map(Box::new),
-            amount: order.amount.decimal(),
-            tip: sale.tip().map(pos_terms::money::Amount::decimal),
-            currency: order.amount.currency().code().to_owned(),
-            state,
-            outcome,
+            stuck: self.sales.open.get(&order.number).is_some_and(|active| active.stuck),
+            held_up: self.old_copy.holds_up(order.number),
+            rest: self.rest_of(sale),
             to_confirm: self.to_confirm(sale).filter(|_| alone.is_none()),
-            approved_amount: approved.filter(|_| kind.moves_money()).map(pos_terms::money::Amount::decimal),
-            reason: why.map(|why| why.reason.as_str().to_owned()),
-            unsettled: unsettled.map(|why| why.reason.as_str().to_owned()),
-            text,
-            needs_person: match sale.standing() {
-                _ if let Some(why) = &alone => Some(words.technician(why)),
-                Standing::Unconfirmed { quarantined: Some(why), .. } => Some(words.technician(why)),
-                _ => None,
-            },
-            started_at: utc(order.started_unix_ms),
-            ended_at: sale.ended_unix_ms().map(utc),
-            replayed: false,
-            redirect_url: sale.customer_acts_at().map(str::to_owned),
-            payment_id: host.id.clone().filter(|_| kind.moves_money()),
-            code: host.code.clone(),
-            approval_code: host.issuer_code.clone(),
-            card: sale.card().map(|card| CardView {
-                aid: card.aid.clone(),
-                cryptogram: card.cryptogram.map(shown_cryptogram),
-                verification: card.cvm.map(|cvm| cvm.as_str().to_owned()),
-                entry_mode: card.entry.as_str().to_owned(),
-                brand: host.brand.clone().or_else(|| card.label.clone()),
-                last4: card.pan.as_ref().map(|pan| pan.last4().to_owned()).or_else(|| host.last4.clone()),
-            }),
-            // The bank's own words may say that it is approved.
-            status_text: host.status_text.clone().filter(|_| state != SaleState::AwaitingTill),
-            registration: match &host.id {
-                Some(id) if kind == Kind::StoreCard && approved.is_some() => Some(id.to_string()),
-                _ if kind == Kind::ForgetCard => order.transaction.registration().map(str::to_owned),
-                _ => host.more.get("registrationId").or_else(|| host.more.get("registration.id")).cloned(),
-            },
-            till_data: order.till_data.clone(),
-            answer: BTreeMap::new(),
-            step: None,
-            until: None,
-            left_s: None,
-            wait_s: None,
-        };
-        self.with_its_wait(sale, view)
+            alone,
+        }
+    }
+}
+
+/// The sale as tills see it, without what it waits for.
+fn sale_view(words: &Words, sale: &Sale, facts: SaleFacts) -> SaleView {
+    let SaleFacts { of, alone, stuck, held_up, rest, to_confirm } = facts;
+    let order = sale.order();
+    let (state, outcome, text) = if let Some(why) = &alone {
+        (unconfirmed(sale), None, words.unconfirmed(order.kind(), why, None, Some(why)))
+    } else if stuck {
+        (unconfirmed(sale), None, words.label(Message::JournalCannotBeWritten).to_owned())
+    } else if held_up {
+        (unconfirmed(sale), None, words.label(Message::AskingWhetherSent).to_owned())
+    } else {
+        standing(words, sale)
+    };
+    let approved = match sale.standing() {
+        Standing::Ended(Outcome::Approved) => Some(sale.amount()),
+        Standing::Ended(Outcome::PartiallyApproved { amount }) => Some(*amount),
+        _ => None,
+    };
+    let (host, kind) = (sale.host(), order.kind());
+    let (why, unsettled) = match sale.standing() {
+        _ if alone.is_some() => (alone.as_ref(), alone.as_ref()),
+        Standing::Ended(outcome) => (outcome.why(), None),
+        Standing::Unconfirmed { why, trouble, quarantined } => (Some(why), quarantined.or(trouble)),
+        _ => (None, None),
+    };
+    SaleView {
+        till: order.till.clone(),
+        reference: order.reference.clone(),
+        by: order.by.clone(),
+        number: order.number,
+        receipt_number: order.number.on_four_digits(),
+        training: order.training.is_some(),
+        kind: order.kind(),
+        of,
+        left: None,
+        later: Vec::new(),
+        rest: rest.map(Box::new),
+        amount: order.amount.decimal(),
+        tip: sale.tip().map(pos_terms::money::Amount::decimal),
+        currency: order.amount.currency().code().to_owned(),
+        state,
+        outcome,
+        to_confirm,
+        approved_amount: approved.filter(|_| kind.moves_money()).map(pos_terms::money::Amount::decimal),
+        reason: why.map(|why| why.reason.as_str().to_owned()),
+        unsettled: unsettled.map(|why| why.reason.as_str().to_owned()),
+        text,
+        needs_person: match sale.standing() {
+            _ if let Some(why) = &alone => Some(words.technician(why)),
+            Standing::Unconfirmed { quarantined: Some(why), .. } => Some(words.technician(why)),
+            _ => None,
+        },
+        started_at: utc(order.started_unix_ms),
+        ended_at: sale.ended_unix_ms().map(utc),
+        replayed: false,
+        redirect_url: sale.customer_acts_at().map(str::to_owned),
+        payment_id: host.id.clone().filter(|_| kind.moves_money()),
+        code: host.code.clone(),
+        approval_code: host.issuer_code.clone(),
+        card: sale.card().map(|card| CardView {
+            aid: card.aid.clone(),
+            cryptogram: card.cryptogram.map(shown_cryptogram),
+            verification: card.cvm.map(|cvm| cvm.as_str().to_owned()),
+            entry_mode: card.entry.as_str().to_owned(),
+            brand: host.brand.clone().or_else(|| card.label.clone()),
+            last4: card.pan.as_ref().map(|pan| pan.last4().to_owned()).or_else(|| host.last4.clone()),
+        }),
+        // The bank's own words may say that it is approved.
+        status_text: host.status_text.clone().filter(|_| state != SaleState::AwaitingTill),
+        registration: match &host.id {
+            Some(id) if kind == Kind::StoreCard && approved.is_some() => Some(id.to_string()),
+            _ if kind == Kind::ForgetCard => order.transaction.registration().map(str::to_owned),
+            _ => host.more.get("registrationId").or_else(|| host.more.get("registration.id")).cloned(),
+        },
+        till_data: order.till_data.clone(),
+        answer: BTreeMap::new(),
+        step: None,
+        until: None,
+        left_s: None,
+        wait_s: None,
     }
 }
 
