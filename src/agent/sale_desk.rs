@@ -28,9 +28,12 @@ pub(super) struct SaleDesk {
     /// Sales to tell and receipts to print, once the devices have had their turn.
     pub(super) afterwards: VecDeque<(SaleNumber, Afterwards)>,
     pub(super) deadlines: Deadlines,
-    /// Open sales of the journal that are not settled here: till, reference, and why.
-    pub(super) left_alone: BTreeMap<SaleNumber, (String, Reference, String)>,
+    /// Open sales of the journal that are not settled here.
+    pub(super) left_alone: BTreeMap<SaleNumber, LeftAlone>,
 }
+
+/// An open sale that is not settled here: till, reference, and why.
+pub(super) type LeftAlone = (String, Reference, String);
 
 /// What can wait until the devices have had their turn.
 #[derive(Clone, Copy)]

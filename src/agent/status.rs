@@ -1,17 +1,18 @@
 //! How the terminal stands: what is ready, what needs attention, and the sales that are open, as tills see it.
 
-use crate::config::Tips;
+use crate::config::{Config, Tips};
 use crate::till::{
-    Attention, AttentionView, ClockState, ClockView, GatewayView, JournalState, JournalView, PrinterState, PrinterView,
-    ReaderState, ReaderView, StatusView, TipsView, WaitsView,
+    Attention, AttentionView, ClockState, ClockView, GatewayView, HealthView, JournalState, JournalView, LogView,
+    PrinterState, PrinterView, ReaderState, ReaderView, SaleView, StatusView, TipsView, WaitsView,
 };
-use pos_core::sale::Standing;
-use pos_gateway::Contact;
+use pos_core::sale::{Order, Standing};
+use pos_gateway::{Contact, Soon};
+use pos_terms::money::Currency;
 
 use super::Agent;
 use super::card_left::TAKE_IT_OUT;
 use super::device_states::{of_gateway, of_journal, of_printer, of_reader, of_soon, state_of, state_of_printer};
-use super::sale_desk::OpenSale;
+use super::sale_desk::{LeftAlone, OpenSale};
 
 /// Below this a day of sales does not fit, and something else is filling the disk.
 const LITTLE_ROOM: u64 = 16 << 20;
@@ -37,95 +38,76 @@ fn tips_view(tips: &Tips) -> TipsView {
     TipsView { presets, custom, default, timeout_s }
 }
 
+/// What the status is made of.
+struct StatusFacts<'a> {
+    config: &'a Config,
+    currency: Currency,
+    reader: ReaderView,
+    gateway: GatewayView,
+    printers: Vec<PrinterView>,
+    clock: ClockView,
+    journal: JournalView,
+    /// Sentences of the devices, each with its remedy.
+    refused_request: Option<String>,
+    ends_soon: Vec<(Soon, String)>,
+    clocks_differ: Option<String>,
+    keys_run_out: Option<String>,
+    old_copy: Option<AttentionView>,
+    busy: bool,
+    logging: Option<LogView>,
+    health: HealthView,
+    /// Of the open transactions, those of tills that whoever asks hears of.
+    current: Option<SaleView>,
+    unconfirmed: Vec<SaleView>,
+    awaiting: Vec<(&'a Order, Awaited)>,
+    left_alone: Vec<&'a LeftAlone>,
+}
+
+/// Whom an open transaction waits for.
+enum Awaited {
+    Signature,
+    Till,
+}
+
 impl Agent {
     /// The terminal's state for somebody who `hears` of some tills: of the others' sales nothing is told.
     pub(super) fn status(&self, hears: impl Fn(&str) -> bool) -> StatusView {
+        status_view(self.status_facts(hears))
+    }
+
+    fn status_facts(&self, hears: impl Fn(&str) -> bool) -> StatusFacts<'_> {
         let is_theirs = |active: &&OpenSale| hears(&active.sale.order().till);
         let theirs = || self.sales.open.values().filter(is_theirs);
         let at_reader = self.reader.slot.next().or(self.reader.in_use_by);
         let current = at_reader.and_then(|number| self.sales.open.get(&number)).filter(is_theirs);
-        let unconfirmed: Vec<_> =
-            theirs().map(|active| self.view_of(&active.sale)).filter(|view| view.state.is_unconfirmed()).collect();
-        let (reader, gateway, printers) = (self.reader_view(), self.gateway_view(), self.printer_views());
-        let (clock, journal) = (self.clock_view(), self.journal_view());
-
-        let mut attention: Vec<AttentionView> = Vec::new();
-        let mut device = |code: Option<Attention>, text: &str| {
-            attention.extend(code.map(|code| AttentionView::new(code, text)));
-        };
-        device(of_reader(reader.state), &reader.text);
-        device(reader.card_left.then_some(Attention::ReaderCardLeft), TAKE_IT_OUT);
-        device(of_journal(journal.state), &journal.text);
-        device((clock.state == ClockState::Untrusted).then_some(Attention::ClockUntrusted), &clock.text);
-        device(of_gateway(gateway.state), &gateway.text);
-        let refused = self.gateway.refused.attention();
-        device(refused.as_ref().map(|_| Attention::GatewayRefusesRequest), refused.as_deref().unwrap_or_default());
-        for printer in &printers {
-            let name =
-                if printers.len() == 1 { "the printer".to_owned() } else { format!("the printer {}", printer.name) };
-            device(of_printer(printer.state), &format!("{name} is {}", printer.text));
-        }
-        for view in &unconfirmed {
-            let code =
-                if view.needs_person.is_some() { Attention::SaleNeedsPerson } else { Attention::SaleUnconfirmed };
-            let text = format!("sale {} of till {}: {}", view.reference, view.till, view.text);
-            attention.push(of_sale(code, text, view.reference.as_str(), &view.till));
-        }
-        for (till, reference, why) in self.sales.left_alone.values().filter(|(till, ..)| hears(till)) {
-            let text = format!("sale {reference} of till {till} is open: {why}");
-            attention.push(of_sale(Attention::SaleNeedsPerson, text, reference.as_str(), till));
-        }
-        attention.extend(self.old_copy.attention());
-        let soon = self.gateway.client.attention();
-        attention.extend(soon.into_iter().map(|(soon, text)| AttentionView::new(of_soon(soon), text)));
-        attention.extend(self.clocks_differ().map(|text| AttentionView::new(Attention::ClocksDiffer, text)));
-        for active in theirs() {
-            let (code, for_what) = match active.sale.standing() {
-                Standing::AtSignature => (Attention::SignatureAwaited, "its signature to be compared"),
-                Standing::AwaitingTill { .. } => {
-                    (Attention::ConfirmationAwaited, "its till to confirm that it takes it")
-                }
-                _ => continue,
-            };
-            let order = active.sale.order();
-            let text = format!("sale {} of till {} waits for {for_what}", order.reference, order.till);
-            attention.push(of_sale(code, text, order.reference.as_str(), &order.till));
-        }
-        attention.extend(self.keys_run_out().map(|text| AttentionView::new(Attention::ReaderKeysLow, text)));
-        StatusView {
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-            terminal_id: self.config.terminal.id.clone(),
-            merchant: self.config.terminal.merchant.clone(),
-            currency: Some(self.config.terminal.currency.clone()),
-            currency_number: Some(self.limits.currency().numeric()),
-            currency_decimals: Some(self.limits.currency().exponent()),
-            tips: self.config.tips.as_ref().map(tips_view),
-            may_train: self.config.training.allowed,
-            // Those who serve it know who asks.
-            may_begin: Vec::new(),
-            tills: Vec::new(),
-            waits: Some(WaitsView {
-                card_s: self.config.terminal.card_timeout_s,
-                answer_s: self.config.gateway.answer_timeout_ms.div_ceil(1000),
-                signature_s: self.config.terminal.signature_timeout_s,
-            }),
-            ready: reader.state == ReaderState::Ready
-                && !matches!(journal.state, JournalState::Full | JournalState::CannotBeWritten)
-                && clock.state != ClockState::Untrusted
-                && !gateway.state.stops_sales(),
+        let awaiting = theirs().filter_map(|active| match active.sale.standing() {
+            Standing::AtSignature => Some((active.sale.order(), Awaited::Signature)),
+            Standing::AwaitingTill { .. } => Some((active.sale.order(), Awaited::Till)),
+            _ => None,
+        });
+        StatusFacts {
+            config: &self.config,
+            currency: self.limits.currency(),
+            reader: self.reader_view(),
+            gateway: self.gateway_view(),
+            printers: self.printer_views(),
+            clock: self.clock_view(),
+            journal: self.journal_view(),
+            refused_request: self.gateway.refused.attention(),
+            ends_soon: self.gateway.client.attention(),
+            clocks_differ: self.clocks_differ(),
+            keys_run_out: self.keys_run_out(),
+            old_copy: self.old_copy.attention(),
             busy: self.reader.in_use_by.is_some() || self.reader.amount_awaited.is_some(),
-            attention,
-            reader,
-            gateway,
-            printers,
-            clock,
-            journal,
-            // Those who serve it say how it stands.
-            http: None,
             logging: self.log.view(),
-            health: Some(self.health()),
+            health: self.health(),
             current: current.map(|active| self.view_of(&active.sale)),
-            unconfirmed,
+            unconfirmed: theirs()
+                .map(|active| self.view_of(&active.sale))
+                .filter(|view| view.state.is_unconfirmed())
+                .collect(),
+            awaiting: awaiting.collect(),
+            left_alone: self.sales.left_alone.values().filter(|(till, ..)| hears(till)).collect(),
         }
     }
 
@@ -202,6 +184,89 @@ impl Agent {
             ),
         }
     }
+}
+
+/// How the terminal stands, from the facts alone.
+fn status_view(facts: StatusFacts<'_>) -> StatusView {
+    let attention = attention(&facts);
+    let StatusFacts { config, currency, reader, gateway, printers, clock, journal, .. } = facts;
+    StatusView {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        terminal_id: config.terminal.id.clone(),
+        merchant: config.terminal.merchant.clone(),
+        currency: Some(config.terminal.currency.clone()),
+        currency_number: Some(currency.numeric()),
+        currency_decimals: Some(currency.exponent()),
+        tips: config.tips.as_ref().map(tips_view),
+        may_train: config.training.allowed,
+        // Those who serve it know who asks.
+        may_begin: Vec::new(),
+        tills: Vec::new(),
+        waits: Some(WaitsView {
+            card_s: config.terminal.card_timeout_s,
+            answer_s: config.gateway.answer_timeout_ms.div_ceil(1000),
+            signature_s: config.terminal.signature_timeout_s,
+        }),
+        ready: reader.state == ReaderState::Ready
+            && !matches!(journal.state, JournalState::Full | JournalState::CannotBeWritten)
+            && clock.state != ClockState::Untrusted
+            && !gateway.state.stops_sales(),
+        busy: facts.busy,
+        attention,
+        reader,
+        gateway,
+        printers,
+        clock,
+        journal,
+        // Those who serve it say how it stands.
+        http: None,
+        logging: facts.logging,
+        health: Some(facts.health),
+        current: facts.current,
+        unconfirmed: facts.unconfirmed,
+    }
+}
+
+/// What somebody should look at, in the order in which it is shown.
+fn attention(facts: &StatusFacts<'_>) -> Vec<AttentionView> {
+    let StatusFacts { reader, gateway, printers, clock, journal, .. } = facts;
+    let mut attention: Vec<AttentionView> = Vec::new();
+    let mut device = |code: Option<Attention>, text: &str| {
+        attention.extend(code.map(|code| AttentionView::new(code, text)));
+    };
+    device(of_reader(reader.state), &reader.text);
+    device(reader.card_left.then_some(Attention::ReaderCardLeft), TAKE_IT_OUT);
+    device(of_journal(journal.state), &journal.text);
+    device((clock.state == ClockState::Untrusted).then_some(Attention::ClockUntrusted), &clock.text);
+    device(of_gateway(gateway.state), &gateway.text);
+    let refused = facts.refused_request.as_deref();
+    device(refused.map(|_| Attention::GatewayRefusesRequest), refused.unwrap_or_default());
+    for printer in printers {
+        let name = if printers.len() == 1 { "the printer".to_owned() } else { format!("the printer {}", printer.name) };
+        device(of_printer(printer.state), &format!("{name} is {}", printer.text));
+    }
+    for view in &facts.unconfirmed {
+        let code = if view.needs_person.is_some() { Attention::SaleNeedsPerson } else { Attention::SaleUnconfirmed };
+        let text = format!("sale {} of till {}: {}", view.reference, view.till, view.text);
+        attention.push(of_sale(code, text, view.reference.as_str(), &view.till));
+    }
+    for (till, reference, why) in &facts.left_alone {
+        let text = format!("sale {reference} of till {till} is open: {why}");
+        attention.push(of_sale(Attention::SaleNeedsPerson, text, reference.as_str(), till));
+    }
+    attention.extend(facts.old_copy.clone());
+    attention.extend(facts.ends_soon.iter().map(|(soon, text)| AttentionView::new(of_soon(*soon), text)));
+    attention.extend(facts.clocks_differ.as_ref().map(|text| AttentionView::new(Attention::ClocksDiffer, text)));
+    for (order, awaited) in &facts.awaiting {
+        let (code, for_what) = match awaited {
+            Awaited::Signature => (Attention::SignatureAwaited, "its signature to be compared"),
+            Awaited::Till => (Attention::ConfirmationAwaited, "its till to confirm that it takes it"),
+        };
+        let text = format!("sale {} of till {} waits for {for_what}", order.reference, order.till);
+        attention.push(of_sale(code, text, order.reference.as_str(), &order.till));
+    }
+    attention.extend(facts.keys_run_out.as_ref().map(|text| AttentionView::new(Attention::ReaderKeysLow, text)));
+    attention
 }
 
 fn of_sale(code: Attention, text: String, reference: &str, till: &str) -> AttentionView {
