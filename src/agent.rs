@@ -284,9 +284,14 @@ impl Agent {
     /// What is looked at beside the sales. Training has nothing outside.
     fn look_outside(&mut self) {
         self.look_at_the_clocks();
-        self.warn_of_expiry();
+        // A sale has no time for it.
+        if self.reader.in_use_by.is_none() {
+            self.gateway.warn_of_expiry();
+        }
         self.look_for_old_copy();
-        self.probe_daily();
+        if self.reader.in_use_by.is_none() {
+            self.gateway.probe_daily();
+        }
         self.log.is_usual_again();
         self.note_what_answers();
     }

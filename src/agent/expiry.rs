@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use super::Agent;
+use super::gateway_desk::GatewayDesk;
 
 /// How often it is looked, and each warning said again.
 const DAY: Duration = Duration::from_secs(24 * 3600);
@@ -42,16 +42,15 @@ impl ExpiryWarnings {
     }
 }
 
-impl Agent {
+impl GatewayDesk {
     /// Looks once a day, and after the gateway was spoken to; cheap when it is not time.
     pub(super) fn warn_of_expiry(&mut self) {
         let now = self.clock.monotonic();
-        if self.reader.in_use_by.is_some() || !self.gateway.expiry_warnings.is_due(now) {
-            // A sale has no time for it.
+        if !self.expiry_warnings.is_due(now) {
             return;
         }
-        let warnings = self.gateway.client.attention().into_iter().map(|(_, text)| text).collect();
-        for warning in self.gateway.expiry_warnings.new_ones(warnings, now) {
+        let warnings = self.client.attention().into_iter().map(|(_, text)| text).collect();
+        for warning in self.expiry_warnings.new_ones(warnings, now) {
             tracing::warn!("{warning}");
         }
     }

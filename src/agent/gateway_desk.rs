@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::future::Future;
 use std::sync::Arc;
 
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 
 use crate::till::Refused;
 use pos_core::sale::{self, Answer, Event};
@@ -13,6 +13,7 @@ use pos_gateway::{Expected, PreparedPayment, RequestTarget, WithoutCard};
 use pos_terms::money::Amount;
 use pos_terms::transaction::{PaymentId, SaleNumber};
 
+use super::clock::Clock;
 use super::expiry::ExpiryWarnings;
 use super::probing::Probing;
 use super::{Agent, TaskResult};
@@ -33,12 +34,45 @@ pub(super) struct GatewayDesk {
     pub(super) refused: RefusedRequest,
     /// One place for each of [`AT_ONCE`].
     pub(super) turns: Arc<Semaphore>,
+    pub(super) clock: Clock,
+    /// What came of a request comes back there.
+    pub(super) tasks: mpsc::Sender<TaskResult>,
 }
 
 impl GatewayDesk {
-    pub(super) fn new(client: pos_gateway::Client) -> Self {
+    pub(super) fn new(client: pos_gateway::Client, clock: Clock, tasks: mpsc::Sender<TaskResult>) -> Self {
         let (expiry_warnings, probing, refused) = Default::default();
-        Self { client, expiry_warnings, probing, refused, turns: Arc::new(Semaphore::new(AT_ONCE)) }
+        Self { client, expiry_warnings, probing, refused, turns: Arc::new(Semaphore::new(AT_ONCE)), clock, tasks }
+    }
+
+    /// Shows a till what the gateway says of one payment.
+    pub(super) fn show_payment(&self, id: PaymentId, reply: oneshot::Sender<Result<GatewayFields, Refused>>) {
+        if let Err(problem) = pos_gateway::Client::judge_id(&id) {
+            let _ = reply.send(Err(Refused::Parameter { name: problem.name, why: problem.why }));
+            return;
+        }
+        let gateway = self.client.clone();
+        tokio::spawn(async move {
+            let shown = gateway.show(&id).await;
+            let _ = reply.send(shown.map_err(|why| Refused::Gateway { why }));
+        });
+    }
+
+    /// Shows a till the payments that the gateway finds.
+    pub(super) fn find_payments(
+        &self,
+        filters: Vec<(String, String)>,
+        reply: oneshot::Sender<Result<Vec<GatewayFields>, Refused>>,
+    ) {
+        if let Err(problem) = self.client.judge_filters(&filters) {
+            let _ = reply.send(Err(Refused::Parameter { name: problem.name, why: problem.why }));
+            return;
+        }
+        let gateway = self.client.clone();
+        tokio::spawn(async move {
+            let found = gateway.find(&filters).await;
+            let _ = reply.send(found.map_err(|why| Refused::Gateway { why }));
+        });
     }
 }
 
@@ -146,36 +180,6 @@ impl Agent {
             let _turn = turn.await;
             let reversal = gateway.reverse(&payment, amount, &reference).await;
             let _ = done.send(TaskResult::Reversed { sale: number, reference, reversal }).await;
-        });
-    }
-
-    /// Shows a till what the gateway says of one payment.
-    pub(super) fn show_payment(&self, id: PaymentId, reply: oneshot::Sender<Result<GatewayFields, Refused>>) {
-        if let Err(problem) = pos_gateway::Client::judge_id(&id) {
-            let _ = reply.send(Err(Refused::Parameter { name: problem.name, why: problem.why }));
-            return;
-        }
-        let gateway = self.gateway.client.clone();
-        tokio::spawn(async move {
-            let shown = gateway.show(&id).await;
-            let _ = reply.send(shown.map_err(|why| Refused::Gateway { why }));
-        });
-    }
-
-    /// Shows a till the payments that the gateway finds.
-    pub(super) fn find_payments(
-        &self,
-        filters: Vec<(String, String)>,
-        reply: oneshot::Sender<Result<Vec<GatewayFields>, Refused>>,
-    ) {
-        if let Err(problem) = self.gateway.client.judge_filters(&filters) {
-            let _ = reply.send(Err(Refused::Parameter { name: problem.name, why: problem.why }));
-            return;
-        }
-        let gateway = self.gateway.client.clone();
-        tokio::spawn(async move {
-            let found = gateway.find(&filters).await;
-            let _ = reply.send(found.map_err(|why| Refused::Gateway { why }));
         });
     }
 

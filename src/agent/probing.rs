@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use super::gateway_desk::GatewayDesk;
 use super::{Agent, TaskResult};
 use pos_gateway::{Fault, Probed};
 
@@ -30,17 +31,16 @@ pub(super) struct Probing {
     told: Option<&'static str>,
 }
 
-impl Agent {
+impl GatewayDesk {
     /// Asks when it is time; cheap when it is not.
     pub(super) fn probe_daily(&mut self) {
         let now = self.clock.monotonic();
-        if self.reader.in_use_by.is_some() || now < self.gateway.probing.at {
-            // A sale has no time for it.
+        if now < self.probing.at {
             return;
         }
         // Without a clock that can be right no sale is taken, and the gateway's may be the one that is missing.
-        self.gateway.probing.at = now + if self.clock.local().is_some() { DAY } else { AGAIN };
-        let (gateway, done) = (self.gateway.client.clone(), self.tasks.clone());
+        self.probing.at = now + if self.clock.local().is_some() { DAY } else { AGAIN };
+        let (gateway, done) = (self.client.clone(), self.tasks.clone());
         // The certificate of a gateway may have ended by a time that a clock gone wrong has written.
         let doubted = self.clock.doubted().map(|time| pos_gateway::CertificateClock::new(move || time));
         tokio::spawn(async move {
@@ -52,7 +52,31 @@ impl Agent {
         });
     }
 
-    /// What came of it.
+    /// As long as something is wrong with the gateway it is asked again, less and less often.
+    pub(super) fn probe_again_soon(&mut self) {
+        if self.client.contact().fault().is_none() && self.probing.was_answered {
+            return;
+        }
+        let soon = (SOON * 2_u32.saturating_pow(self.probing.tries.into())).min(LONGEST);
+        let at = self.clock.monotonic() + soon;
+        if at < self.probing.at {
+            self.probing.at = at;
+            self.probing.tries = self.probing.tries.saturating_add(1).min(16);
+        }
+    }
+
+    /// A sentence with its remedy when the gateway's clock and ours are far apart.
+    pub(super) fn clocks_differ(&self) -> Option<String> {
+        let theirs = self.clock.gateway()? / 1000;
+        match self.clock.trusted_board() {
+            Some(board) => far_apart(theirs, board.timestamp(), "the board's"),
+            None => far_apart(theirs, self.clock.local()?.timestamp(), "the reader's, which serves here,"),
+        }
+    }
+}
+
+impl Agent {
+    /// What came of a probe.
     pub(super) fn probed(&mut self, probed: Result<Probed, Fault>) {
         // A handshake may have shown another certificate.
         self.gateway.expiry_warnings.look_again();
@@ -68,7 +92,7 @@ impl Agent {
                     let _ = self.reader.handle.order_now(pos_reader::ReaderOrder::SetClock);
                 }
                 self.journal_begins(unix_s);
-                if let Some(warning) = self.clocks_differ() {
+                if let Some(warning) = self.gateway.clocks_differ() {
                     tracing::warn!("{warning}");
                 }
             }
@@ -86,29 +110,7 @@ impl Agent {
         if self.gateway.client.contact().fault().is_none() {
             self.gateway.probing.tries = 0;
         }
-        self.probe_again_soon();
-    }
-
-    /// As long as something is wrong with the gateway it is asked again, less and less often.
-    pub(super) fn probe_again_soon(&mut self) {
-        if self.gateway.client.contact().fault().is_none() && self.gateway.probing.was_answered {
-            return;
-        }
-        let soon = (SOON * 2_u32.saturating_pow(self.gateway.probing.tries.into())).min(LONGEST);
-        let at = self.clock.monotonic() + soon;
-        if at < self.gateway.probing.at {
-            self.gateway.probing.at = at;
-            self.gateway.probing.tries = self.gateway.probing.tries.saturating_add(1).min(16);
-        }
-    }
-
-    /// A sentence with its remedy when the gateway's clock and ours are far apart.
-    pub(super) fn clocks_differ(&self) -> Option<String> {
-        let theirs = self.clock.gateway()? / 1000;
-        match self.clock.trusted_board() {
-            Some(board) => far_apart(theirs, board.timestamp(), "the board's"),
-            None => far_apart(theirs, self.clock.local()?.timestamp(), "the reader's, which serves here,"),
-        }
+        self.gateway.probe_again_soon();
     }
 }
 

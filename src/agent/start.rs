@@ -109,7 +109,7 @@ impl Agent {
             random,
             journal,
             old_copy,
-            gateway: GatewayDesk::new(client),
+            gateway: GatewayDesk::new(client, clock.clone(), tasks.clone()),
             reader: ReaderDesk::new(reader, recorded),
             printers: PrinterDesk { handles: printers, letterhead: letterhead(&config.terminal) },
             sales: SaleDesk::new(&config),

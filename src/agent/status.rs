@@ -95,7 +95,7 @@ impl Agent {
             journal: self.journal_view(),
             refused_request: self.gateway.refused.attention(),
             ends_soon: self.gateway.client.attention(),
-            clocks_differ: self.clocks_differ(),
+            clocks_differ: self.gateway.clocks_differ(),
             keys_run_out: self.keys_run_out(),
             old_copy: self.old_copy.attention(),
             busy: self.reader.in_use_by.is_some() || self.reader.amount_awaited.is_some(),
@@ -147,7 +147,7 @@ impl Agent {
 
     fn clock_view(&self) -> ClockView {
         let time = self.clock.local();
-        let (state, text) = match (&time, self.clock.trusted_board(), self.clocks_differ()) {
+        let (state, text) = match (&time, self.clock.trusted_board(), self.gateway.clocks_differ()) {
             (None, ..) => (ClockState::Untrusted, self.clock.untrusted()),
             (Some(_), _, Some(differ)) => (ClockState::Differs, differ),
             (Some(_), Some(_), None) => (ClockState::Ready, "the board's".to_owned()),

@@ -85,7 +85,7 @@ impl Agent {
                     active.times.gateway += took;
                     active.times.answered(self.clock.monotonic());
                 }
-                self.probe_again_soon();
+                self.gateway.probe_again_soon();
                 self.gateway.refused.heard(sale, &answer);
                 if matches!(answer, Answer::Throttled(_)) {
                     self.announce_to(sale, "throttled", self.printers.letterhead.words.label(Message::AskedAgain));
@@ -99,7 +99,7 @@ impl Agent {
                 (sale, sale::Event::Answered(self.with_an_id_of_its_own(sale, answer)))
             }
             TaskResult::Warmed => {
-                self.probe_again_soon();
+                self.gateway.probe_again_soon();
                 self.gateway.expiry_warnings.look_again();
                 return;
             }

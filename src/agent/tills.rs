@@ -78,8 +78,8 @@ impl Agent {
                 let found = self.find_with_receipt(&till, &reference);
                 drop(reply.send(found.and_then(|sale| self.print_again(&sale, copy))));
             }
-            Command::Payment { id, reply } => self.show_payment(id, reply),
-            Command::Query { filters, reply } => self.find_payments(filters, reply),
+            Command::Payment { id, reply } => self.gateway.show_payment(id, reply),
+            Command::Query { filters, reply } => self.gateway.find_payments(filters, reply),
             Command::Log { level, lasts, by, reply } => {
                 let _ = reply.send(self.log.change(level, lasts, &by));
             }
