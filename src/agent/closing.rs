@@ -128,7 +128,7 @@ impl Agent {
         let told = match made {
             Ok(close) => {
                 tracing::info!(close = close.number, open = close.open.len(), "close of day");
-                let printed = if print { self.print_close(&close, false).map(drop) } else { Ok(()) };
+                let printed = if print { self.printers.print_close(&close, false).map(drop) } else { Ok(()) };
                 let not_printed = printed.err().map(|refused| refused.to_string());
                 Ok(CloseView { close, replayed: false, not_printed })
             }
@@ -161,7 +161,7 @@ impl Agent {
     /// A close with its slip as text, as this caller may see it.
     fn shown(&self, close: Close, permit: &Permit) -> ShownClose {
         let close = close.told_to(|till| permit.sees(till));
-        let columns = self.config.printer.first().map_or(42, |printer| printer.columns);
+        let columns = self.printers.columns;
         let page = pos_printer::compose_close(&close, &self.printers.letterhead);
         ShownClose { close, text: pos_printer::plain(&page.lines(columns), columns) }
     }
@@ -169,7 +169,7 @@ impl Agent {
     /// Prints a close again, with the mark that says so.
     pub(super) fn print_close_again(&self, which: WhichClose) -> Result<PrintView, Refused> {
         let close = self.find_close(which)?;
-        self.print_close(&close, true)
+        self.printers.print_close(&close, true)
     }
 
     fn find_close(&self, which: WhichClose) -> Result<Close, Refused> {

@@ -63,7 +63,7 @@ impl Agent {
             journal_written: self.journal.fault.is_none(),
             journal_bytes,
             wal_bytes,
-            printers: self.printers.handles.iter().map(stands_printer).collect(),
+            printers: self.printers.each().map(|(_, printer)| stands_printer(printer)).collect(),
         };
         for active in self.sales.open.values() {
             let (undone, quarantined) = match active.sale.standing() {

@@ -2,22 +2,24 @@
 
 use tokio::sync::oneshot;
 
-use crate::config::{self, Copies, Terminal};
+use crate::config::{self, Config, Copies, Terminal};
 use crate::till::{LineAlign, LineStyle, LineToPrint, PrintView, ReceiptRowIs, ReceiptRowView, ReceiptView, Refused};
 use pos_core::counter::Close;
 use pos_core::sale::{Original, Paper, Receipt, Sale, Standing};
+use pos_journal::Journal;
 use pos_printer::layout::{Align, ReceiptRow, Style};
 use pos_printer::{Letterhead, NotPrinted, Page, TillLine};
 use pos_terms::transaction::{ReceiptCopy, SaleNumber};
 use pos_words::{Language, Words};
 
 use super::Agent;
+use super::device_states::state_of_printer;
 
 /// In the order in which they are printed.
 const COPIES: [ReceiptCopy; 2] = [ReceiptCopy::Merchant, ReceiptCopy::Customer];
 
 /// What the configuration says of each receipt.
-pub(super) fn letterhead(terminal: &Terminal) -> Letterhead {
+fn letterhead(terminal: &Terminal) -> Letterhead {
     // The check has refused every other code.
     let words = Words::new(Language::from_code(&terminal.language).unwrap_or_default());
     Letterhead { merchant: terminal.merchant.clone(), footer: terminal.footer.clone(), words }
@@ -26,72 +28,52 @@ pub(super) fn letterhead(terminal: &Terminal) -> Letterhead {
 /// The printers, and what stands on each receipt.
 pub(super) struct PrinterDesk {
     /// In the order of the configuration.
-    pub(super) handles: Vec<pos_printer::Handle>,
+    printers: Vec<(config::Printer, pos_printer::Handle)>,
+    /// Characters of a line, where nobody says another width.
+    pub(super) columns: u8,
+    /// The language of the receipts, as tills write it.
+    language: String,
+    /// What is trained is shown, and never printed.
+    in_training: bool,
     /// What the shop has printed on each receipt, and the language of all that a cashier and a customer read.
     pub(super) letterhead: Letterhead,
 }
 
-impl Agent {
-    /// The printers with their configurations.
-    pub(super) fn printers(&self) -> impl Iterator<Item = (&config::Printer, &pos_printer::Handle)> {
-        self.config.printer.iter().zip(&self.printers.handles)
+impl PrinterDesk {
+    pub(super) fn new(
+        config: &Config,
+        printers: Vec<(config::Printer, pos_printer::Handle)>,
+        in_training: bool,
+    ) -> Self {
+        Self {
+            printers,
+            columns: config.printer.first().map_or(42, |printer| printer.columns),
+            language: config.terminal.language.clone(),
+            in_training,
+            letterhead: letterhead(&config.terminal),
+        }
     }
 
-    /// Hands the receipts to the printers. A printer that is dead or full changes nothing: they can be had again. What
-    /// stands on the last ones is kept, for every later copy.
-    pub(super) fn print(&mut self, number: SaleNumber, paper: Paper) {
-        let Some(active) = self.sales.open.get(&number) else {
-            return;
-        };
-        let has_ended = matches!(active.sale.standing(), Standing::Ended(_));
-        let receipt = self.receipt_of(&active.sale);
-        let pages = COPIES.map(|copy| (copy, pos_printer::compose(&receipt, &self.printers.letterhead, copy)));
-        for (copy, page) in &pages {
-            // The slip is signed, whatever copies are printed by themselves: the first printer that prints any gives it
-            // out.
-            let slip =
-                self.printers().find(|(config, _)| prints(config, ReceiptCopy::Merchant)).or(self.printers().next());
-            let printers: Vec<_> = match (paper, copy) {
-                // The till prints them; what is signed is the terminal's.
-                (Paper::Copies | Paper::AfterSignature, _) if active.sale.order().till_prints => Vec::new(),
-                (Paper::Copies, _) | (Paper::AfterSignature, ReceiptCopy::Customer) => {
-                    self.printers().filter(|(config, _)| prints(config, *copy)).collect()
-                }
-                (Paper::SignatureSlip, ReceiptCopy::Merchant) => slip.into_iter().collect(),
-                (Paper::SignatureSlip, ReceiptCopy::Customer) | (Paper::AfterSignature, ReceiptCopy::Merchant) => {
-                    Vec::new()
-                }
-            };
-            for (config, printer) in printers {
-                if let Err(why) = printer.print(receipt.clone(), page.clone(), *copy, false) {
-                    tracing::warn!(sale = number.get(), printer = config.name, %why, "receipt not printed");
-                    self.announce_to(number, "printer-failed", &why.to_string());
-                }
-            }
-        }
-        for (copy, page) in pages.iter().filter(|_| has_ended) {
-            match serde_json::to_string(page) {
-                Ok(page) => self.journal.keep_receipt(number, *copy, page),
-                Err(error) => tracing::warn!(sale = number.get(), %error, "the receipt is not kept"),
-            }
-        }
+    /// The printers with their configurations.
+    pub(super) fn each(&self) -> impl Iterator<Item = (&config::Printer, &pos_printer::Handle)> {
+        self.printers.iter().map(|(config, handle)| (config, handle))
     }
 
     /// Prints a receipt again, with the mark that says so, on the printer that prints this copy by itself, or else the
     /// first.
-    pub(super) fn print_again(&self, sale: &Sale, copy: ReceiptCopy) -> Result<PrintView, Refused> {
-        if self.trains() {
+    pub(super) fn print_again(&self, journal: &Journal, sale: &Sale, copy: ReceiptCopy) -> Result<PrintView, Refused> {
+        if self.in_training {
             // On the shop's paper it could pass for one that was paid.
             let why = "it is training, whose receipts are shown and never printed".to_owned();
             return Err(Refused::Printer { why });
         }
-        let (receipt, page) = self.page_of(sale, copy);
+        let (receipt, page) = self.page_of(journal, sale, copy);
         self.on_the_usual_printer(copy, |printer| printer.print(receipt, page, copy, true))
     }
 
     /// Prints a close of day where the merchant's copies are printed.
     pub(super) fn print_close(&self, close: &Close, duplicate: bool) -> Result<PrintView, Refused> {
-        let page = pos_printer::compose_close(close, &self.printers.letterhead);
+        let page = pos_printer::compose_close(close, &self.letterhead);
         let print = |printer: &pos_printer::Handle| printer.print_close(close.number, page, duplicate);
         self.on_the_usual_printer(ReceiptCopy::Merchant, print)
     }
@@ -123,7 +105,7 @@ impl Agent {
 
     /// The printer that prints this copy by itself, or else the first.
     fn usual_printer(&self, copy: ReceiptCopy) -> Result<(&config::Printer, &pos_printer::Handle), Refused> {
-        let usual = self.printers().find(|(config, _)| prints(config, copy)).or_else(|| self.printers().next());
+        let usual = self.each().find(|(config, _)| prints(config, copy)).or_else(|| self.each().next());
         usual.ok_or_else(|| {
             let why = "the terminal has no printer; see [[printer]] in the configuration".to_owned();
             Refused::Printer { why }
@@ -131,20 +113,87 @@ impl Agent {
     }
 
     /// A receipt to be read, for the screen or a till's own printer.
-    pub(super) fn receipt_view(&self, sale: &Sale, copy: ReceiptCopy, width: Option<u8>) -> ReceiptView {
-        let usual = self.config.printer.first().map_or(42, |printer| printer.columns);
-        let width = width.unwrap_or(usual).max(pos_printer::layout::MIN_COLUMNS);
-        let (_, page) = self.page_of(sale, copy);
+    pub(super) fn receipt_view(
+        &self,
+        journal: &Journal,
+        sale: &Sale,
+        copy: ReceiptCopy,
+        width: Option<u8>,
+    ) -> ReceiptView {
+        let width = width.unwrap_or(self.columns).max(pos_printer::layout::MIN_COLUMNS);
+        let (_, page) = self.page_of(journal, sale, copy);
         let order = sale.order();
         ReceiptView {
             till: order.till.clone(),
             reference: order.reference.clone(),
             number: order.number,
             copy,
-            language: self.config.terminal.language.clone(),
+            language: self.language.clone(),
             width,
             text: pos_printer::plain(&page.lines(width), width),
             rows: page.rows().into_iter().map(row_view).collect(),
+        }
+    }
+
+    /// One copy of a receipt: as it was kept, or composed anew.
+    fn page_of(&self, journal: &Journal, sale: &Sale, copy: ReceiptCopy) -> (Receipt, Page) {
+        let (receipt, number) = (receipt_of(journal, sale), sale.order().number);
+        let kept = match sale.standing() {
+            Standing::Ended(_) => journal.receipt(number, copy),
+            _ => Ok(None),
+        };
+        let kept = kept.unwrap_or_else(|error| {
+            tracing::warn!(sale = number.get(), %error, "the receipt as it was cannot be read; it is composed anew");
+            None
+        });
+        // What a later program kept in another form is composed anew too.
+        let kept = kept.and_then(|page| serde_json::from_str(&page).ok());
+        let page = kept.unwrap_or_else(|| pos_printer::compose(&receipt, &self.letterhead, copy));
+        (receipt, page)
+    }
+}
+
+impl Agent {
+    /// Hands the receipts to the printers. A printer that is dead or full changes nothing: they can be had again. What
+    /// stands on the last ones is kept, for every later copy.
+    pub(super) fn print(&mut self, number: SaleNumber, paper: Paper) {
+        let Some(active) = self.sales.open.get(&number) else {
+            return;
+        };
+        let has_ended = matches!(active.sale.standing(), Standing::Ended(_));
+        let receipt = receipt_of(self.journal.book(), &active.sale);
+        let pages = COPIES.map(|copy| (copy, pos_printer::compose(&receipt, &self.printers.letterhead, copy)));
+        for (copy, page) in &pages {
+            // The slip is signed, whatever copies are printed by themselves: the first printer that prints any gives it
+            // out.
+            let slip = self
+                .printers
+                .each()
+                .find(|(config, _)| prints(config, ReceiptCopy::Merchant))
+                .or(self.printers.each().next());
+            let printers: Vec<_> = match (paper, copy) {
+                // The till prints them; what is signed is the terminal's.
+                (Paper::Copies | Paper::AfterSignature, _) if active.sale.order().till_prints => Vec::new(),
+                (Paper::Copies, _) | (Paper::AfterSignature, ReceiptCopy::Customer) => {
+                    self.printers.each().filter(|(config, _)| prints(config, *copy)).collect()
+                }
+                (Paper::SignatureSlip, ReceiptCopy::Merchant) => slip.into_iter().collect(),
+                (Paper::SignatureSlip, ReceiptCopy::Customer) | (Paper::AfterSignature, ReceiptCopy::Merchant) => {
+                    Vec::new()
+                }
+            };
+            for (config, printer) in printers {
+                if let Err(why) = printer.print(receipt.clone(), page.clone(), *copy, false) {
+                    tracing::warn!(sale = number.get(), printer = config.name, %why, "receipt not printed");
+                    self.announce_to(number, "printer-failed", &why.to_string());
+                }
+            }
+        }
+        for (copy, page) in pages.iter().filter(|_| has_ended) {
+            match serde_json::to_string(page) {
+                Ok(page) => self.journal.keep_receipt(number, *copy, page),
+                Err(error) => tracing::warn!(sale = number.get(), %error, "the receipt is not kept"),
+            }
         }
     }
 
@@ -154,44 +203,27 @@ impl Agent {
             tracing::warn!(%error, "the last receipts are not kept; a duplicate is composed anew");
         }
     }
+}
 
-    /// One copy of a receipt: as it was kept, or composed anew.
-    fn page_of(&self, sale: &Sale, copy: ReceiptCopy) -> (Receipt, Page) {
-        let (receipt, number) = (self.receipt_of(sale), sale.order().number);
-        let kept = match sale.standing() {
-            Standing::Ended(_) => self.journal.book().receipt(number, copy),
-            _ => Ok(None),
-        };
-        let kept = kept.unwrap_or_else(|error| {
-            tracing::warn!(sale = number.get(), %error, "the receipt as it was cannot be read; it is composed anew");
-            None
-        });
-        // What a later program kept in another form is composed anew too.
-        let kept = kept.and_then(|page| serde_json::from_str(&page).ok());
-        let page = kept.unwrap_or_else(|| pos_printer::compose(&receipt, &self.printers.letterhead, copy));
-        (receipt, page)
-    }
+/// The receipt with the transaction that it refers to.
+pub(super) fn receipt_of(journal: &Journal, sale: &Sale) -> Receipt {
+    Receipt { original: original_of(journal, sale), ..sale.receipt() }
+}
 
-    /// The receipt with the transaction that it refers to.
-    pub(super) fn receipt_of(&self, sale: &Sale) -> Receipt {
-        Receipt { original: self.original_of(sale), ..sale.receipt() }
-    }
-
-    /// What the journal knows of the transaction that this one refers to. Another till's reference is that till's.
-    fn original_of(&self, sale: &Sale) -> Option<Original> {
-        let order = sale.order();
-        let number = order.transaction.of()?.number.filter(|number| *number < order.number)?;
-        let earlier = match self.journal.book().number(number) {
-            Ok(earlier) => earlier?,
-            Err(error) => {
-                tracing::warn!(sale = order.number.get(), %error, "its receipt does not name the original transaction");
-                return None;
-            }
-        };
-        let original = Original::of(self.receipt_of(&earlier));
-        let is_theirs = earlier.order().till == order.till;
-        Some(Original { reference: original.reference.filter(|_| is_theirs), ..original })
-    }
+/// What the journal knows of the transaction that this one refers to. Another till's reference is that till's.
+fn original_of(journal: &Journal, sale: &Sale) -> Option<Original> {
+    let order = sale.order();
+    let number = order.transaction.of()?.number.filter(|number| *number < order.number)?;
+    let earlier = match journal.number(number) {
+        Ok(earlier) => earlier?,
+        Err(error) => {
+            tracing::warn!(sale = order.number.get(), %error, "its receipt does not name the original transaction");
+            return None;
+        }
+    };
+    let original = Original::of(receipt_of(journal, &earlier));
+    let is_theirs = earlier.order().till == order.till;
+    Some(Original { reference: original.reference.filter(|_| is_theirs), ..original })
 }
 
 /// A till that has gone meanwhile lets go of its lines: they are not printed when their turn comes.
@@ -213,7 +245,7 @@ async fn answer_when_printed(
 fn print_view(config: &config::Printer, printer: &pos_printer::Handle) -> PrintView {
     PrintView {
         printer: config.name.clone(),
-        state: Agent::printer_state(printer),
+        state: state_of_printer(&printer.standing()),
         text: printer.state(),
         waiting: printer.waiting(),
     }

@@ -23,7 +23,7 @@ use super::operators::OperatorDesk;
 use super::reader_change::RecordedReader;
 use super::reader_desk::ReaderDesk;
 use super::reader_settings::reader_settings;
-use super::receipts::{PrinterDesk, letterhead};
+use super::receipts::PrinterDesk;
 use super::sale_desk::SaleDesk;
 use super::shop_time::ShopTime;
 use super::surroundings::BookWrapper;
@@ -111,7 +111,7 @@ impl Agent {
             old_copy,
             gateway: GatewayDesk::new(client, clock.clone(), tasks.clone()),
             reader: ReaderDesk::new(reader, recorded),
-            printers: PrinterDesk { handles: printers, letterhead: letterhead(&config.terminal) },
+            printers: PrinterDesk::new(&config, printers, trains),
             sales: SaleDesk::new(&config),
             closing: ClosingDesk::new(ShopTime::new(&config.close)),
             ground,
@@ -137,7 +137,7 @@ struct Devices {
     client: pos_gateway::Client,
     reader: pos_reader::ReaderHandle,
     from_reader: mpsc::Receiver<pos_reader::ReaderEvent>,
-    printers: Vec<pos_printer::Handle>,
+    printers: Vec<(config::Printer, pos_printer::Handle)>,
     from_printer: mpsc::Receiver<pos_printer::PrinterEvent>,
 }
 
@@ -161,13 +161,13 @@ fn open_gateway(config: &Config, way: Option<Connector>, clock: &Clock) -> Resul
 fn open_printers(
     config: &Config,
     way: Option<&Connector>,
-) -> (Vec<pos_printer::Handle>, mpsc::Receiver<pos_printer::PrinterEvent>) {
+) -> (Vec<(config::Printer, pos_printer::Handle)>, mpsc::Receiver<pos_printer::PrinterEvent>) {
     let (to_us, from_printer) = mpsc::channel(64);
     let start = |printer: &config::Printer| match way {
         Some(way) => pos_printer::spawn_over(way.clone(), printer.clone(), to_us.clone()),
         None => pos_printer::spawn(printer.clone(), to_us.clone()),
     };
-    (config.printer.iter().map(start).collect(), from_printer)
+    (config.printer.iter().map(|printer| (printer.clone(), start(printer))).collect(), from_printer)
 }
 
 /// A gateway that names no references in its lists shows none by date either.

@@ -3,7 +3,7 @@
 use crate::config::{Config, Tips};
 use crate::till::{
     Attention, AttentionView, ClockState, ClockView, GatewayView, HealthView, JournalState, JournalView, LogView,
-    PrinterState, PrinterView, ReaderState, ReaderView, SaleView, StatusView, TipsView, WaitsView,
+    PrinterView, ReaderState, ReaderView, SaleView, StatusView, TipsView, WaitsView,
 };
 use pos_core::sale::{Order, Standing};
 use pos_gateway::{Contact, Soon};
@@ -137,12 +137,7 @@ impl Agent {
             text: printer.state(),
             waiting: printer.waiting(),
         };
-        self.printers().map(view).collect()
-    }
-
-    /// A printer's state, for a receipt that is on its way to it.
-    pub(super) fn printer_state(printer: &pos_printer::Handle) -> PrinterState {
-        state_of_printer(&printer.standing())
+        self.printers.each().map(view).collect()
     }
 
     fn clock_view(&self) -> ClockView {

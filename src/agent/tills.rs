@@ -52,7 +52,7 @@ impl Agent {
                 tokio::spawn(async move { drop(reply.send(list.await.map_err(refused_by_journal))) });
             }
             Command::ShowText { text, reply } => drop(reply.send(self.show_text(&text))),
-            Command::PrintLines { lines, reply } => self.print_till_lines(lines, reply),
+            Command::PrintLines { lines, reply } => self.printers.print_till_lines(lines, reply),
             Command::PrintClose { which, reply } => drop(reply.send(self.print_close_again(which))),
             Command::Cancel { till, reference, by, reply } => match self.find(&till, &reference) {
                 Ok((sale, view)) => self.cancel(sale.order().number, &by, view, reply),
@@ -72,11 +72,13 @@ impl Agent {
             }
             Command::Receipt { till, reference, copy, width, reply } => {
                 let found = self.find_with_receipt(&till, &reference);
-                drop(reply.send(found.map(|sale| Box::new(self.receipt_view(&sale, copy, width)))));
+                drop(reply.send(
+                    found.map(|sale| Box::new(self.printers.receipt_view(self.journal.book(), &sale, copy, width))),
+                ));
             }
             Command::Print { till, reference, copy, reply } => {
                 let found = self.find_with_receipt(&till, &reference);
-                drop(reply.send(found.and_then(|sale| self.print_again(&sale, copy))));
+                drop(reply.send(found.and_then(|sale| self.printers.print_again(self.journal.book(), &sale, copy))));
             }
             Command::Payment { id, reply } => self.gateway.show_payment(id, reply),
             Command::Query { filters, reply } => self.gateway.find_payments(filters, reply),
