@@ -6,7 +6,7 @@ macro_rules! messages {
         /// A text by its name.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum Message {
-            $($(#[$doc])* $name,)*
+            $($(#[$doc])* #[doc = concat!("`", $key, "`.")] $name,)*
         }
 
         impl Message {
@@ -33,68 +33,42 @@ messages! {
     /// The names of the months, for dates, with a space between.
     Months = "months",
 
-    // ---- What a transaction is called
+    // ---- What a transaction is called, for the cashier
 
-    /// A capture, for the cashier.
     CalledCapture = "called-capture",
-    /// A credit, for the cashier.
     CalledCredit = "called-credit",
-    /// To forget a card, for the cashier.
     CalledForgetCard = "called-forget-card",
-    /// An increment, for the cashier.
     CalledIncrement = "called-increment",
-    /// A pre-authorisation, for the cashier.
     CalledPreAuthorisation = "called-pre-authorisation",
-    /// A reauthorisation, for the cashier.
     CalledReauthorisation = "called-reauthorisation",
-    /// A refund, for the cashier.
     CalledRefund = "called-refund",
-    /// A reversal, for the cashier.
     CalledReversal = "called-reversal",
-    /// To store a card, for the cashier.
     CalledStoreCard = "called-store-card",
-    /// Title of a receipt.
+
+    // ---- The title of its receipt
+
     TitleCapture = "title-capture",
-    /// Title of a receipt.
     TitleCredit = "title-credit",
-    /// Title of a receipt.
     TitleForgetCard = "title-forget-card",
-    /// Title of a receipt.
     TitleIncrement = "title-increment",
-    /// Title of a receipt.
     TitlePreAuthorisation = "title-pre-authorisation",
-    /// Title of a receipt.
     TitleReauthorisation = "title-reauthorisation",
-    /// Title of a receipt.
     TitleRefund = "title-refund",
-    /// Title of a receipt.
     TitleReversal = "title-reversal",
-    /// Title of a receipt.
     TitleSale = "title-sale",
-    /// Title of a receipt.
     TitleStoreCard = "title-store-card",
 
     // ---- What has not happened, when it failed; in capitals on paper
 
-    /// No payment.
     NotCharged = "not-charged",
-    /// No reservation.
     NothingReserved = "nothing-reserved",
-    /// No increment.
     NothingMoreReserved = "nothing-more-reserved",
-    /// No reauthorisation.
     NothingReservedAnew = "nothing-reserved-anew",
-    /// No credit.
     NothingPaidOut = "nothing-paid-out",
-    /// No capture.
     NothingCaptured = "nothing-captured",
-    /// No refund.
     NothingRefunded = "nothing-refunded",
-    /// No reversal.
     NothingReversed = "nothing-reversed",
-    /// No card stored.
     NothingStored = "nothing-stored",
-    /// No card forgotten.
     NothingForgotten = "nothing-forgotten",
 
     // ---- How a transaction stands, for the cashier
@@ -105,7 +79,6 @@ messages! {
     WaitingForCardToStore = "waiting-for-card-to-store",
     /// It needs no card and is under way.
     BeingSent = "being-sent",
-    /// The reader can be used.
     ReaderReady = "reader-ready",
     /// Nothing is at the reader any more.
     Idle = "idle",
@@ -140,9 +113,7 @@ messages! {
 
     // ---- How a transaction ended, for the cashier
 
-    /// In full.
     EndedApproved = "ended-approved" ["what", "amount"],
-    /// In part.
     EndedPartiallyApproved = "ended-partially-approved" ["what", "amount", "part"],
     /// By the bank or the card.
     EndedDeclined = "ended-declined" ["what", "nothing", "why"],
@@ -173,7 +144,6 @@ messages! {
     PinEntry = "step-pin-entry",
     /// So many digits.
     PinDigits = "step-pin-digits" ["digits"],
-    /// The chip says so.
     PinWrong = "step-pin-wrong",
     /// The chip takes no other.
     PinNoTries = "step-pin-no-tries",
@@ -186,125 +156,96 @@ messages! {
     /// The sale is over.
     RemoveCard = "step-remove-card",
 
-    // ---- The receipt
+    // ---- The labels of a receipt
 
-    /// Label.
     Terminal = "terminal",
-    /// Label.
     MerchantId = "merchant-id",
-    /// Label.
     Date = "date",
-    /// Label.
     SaleNumber = "sale-number",
-    /// Label.
     Reference = "reference",
-    /// Label.
     Operator = "operator",
-    /// Label.
     Supervisor = "supervisor",
-    /// Label.
     Amount = "amount",
-    /// Label.
     Tip = "tip",
     /// Above the amount that is charged, when a tip is in it.
     Total = "total",
-    /// Label.
     Requested = "requested",
-    /// Label.
     ApprovedPart = "approved-part",
-    /// Label.
     Brand = "brand",
-    /// Label.
     Application = "application",
-    /// Label.
     Aid = "aid",
-    /// Label.
     Card = "card",
-    /// Label.
     Entry = "entry",
-    /// Label.
     AuthCode = "auth-code",
-    /// Label; the merchant's copy.
+    /// On the merchant's copy.
     AcquirerCode = "acquirer-code",
-    /// Label; the merchant's copy.
+    /// On the merchant's copy.
     ClearingId = "clearing-id",
-    /// Label; the merchant's copy.
+    /// On the merchant's copy.
     PaymentId = "payment-id",
     /// Under which the gateway keeps the card.
     RegistrationId = "registration-id",
-    /// Label; the merchant's copy.
+    /// On the merchant's copy.
     ResultCode = "result-code",
-    /// Label; the merchant's copy.
+    /// On the merchant's copy.
     ReasonWord = "reason-word",
     /// Heading of what the earlier transaction was.
     Original = "original",
-    /// Outcome.
+
+    // ---- The outcome on a receipt
+
     Approved = "approved",
-    /// A card was stored.
     CardStored = "card-stored",
-    /// A stored card was deleted.
     CardForgotten = "card-forgotten",
-    /// Outcome.
     PartiallyApproved = "partially-approved",
-    /// Outcome.
     Declined = "declined",
-    /// Outcome.
     Cancelled = "cancelled",
-    /// Outcome: no payment exists.
+    /// No payment exists.
     NotCarriedOut = "not-carried-out",
-    /// Outcome.
     Reversed = "reversed",
     /// Behind "reversed".
     TakenBack = "taken-back" ["nothing"],
-    /// Outcome: nobody knows yet, and it is undone.
+    /// Nobody knows yet, and it is undone.
     UnconfirmedTakenBack = "unconfirmed-taken-back",
     /// What the customer may see until then: payments.
     TwoBookings = "two-bookings",
     /// What the customer may see until then: reservations.
     TwoReservations = "two-reservations",
-    /// Outcome: nobody knows yet, and it is finished.
+    /// Nobody knows yet, and it is finished.
     UnconfirmedFinished = "unconfirmed-finished",
-    /// How the card was read.
+
+    // ---- How the card was read, and the cardholder verified
+
     EntryManual = "entry-manual",
-    /// How the card was read.
     EntryMagstripe = "entry-magstripe",
-    /// How the card was read.
     EntryFallback = "entry-fallback",
-    /// How the card was read.
     EntryChip = "entry-chip",
-    /// How the card was read.
     EntryContactless = "entry-contactless",
-    /// How the card was read.
     EntryContactlessMagstripe = "entry-contactless-magstripe",
-    /// How the cardholder was verified.
     PinVerified = "pin-verified",
-    /// How the cardholder was verified.
     PinVerifiedOnline = "pin-verified-online",
-    /// How the cardholder was verified: not proven.
+    /// Not proven.
     PinEntered = "pin-entered",
-    /// How the cardholder was verified.
     BySignature = "by-signature",
-    /// How the cardholder was verified.
     PinVerifiedAndSignature = "pin-verified-and-signature",
-    /// How the cardholder was verified: not proven.
+    /// Not proven.
     PinEnteredAndSignature = "pin-entered-and-signature",
-    /// How the cardholder was verified.
     VerifiedOnDevice = "verified-on-device",
-    /// How the cardholder was verified: not proven.
+    /// Not proven.
     OnDevice = "on-device",
-    /// How the cardholder was verified.
     NoVerification = "no-verification",
-    /// What is signed: a payment.
+
+    // ---- What is signed, and the ends of a receipt
+
+    /// A payment.
     AgreeToPay = "agree-to-pay",
-    /// What is signed: a reservation.
+    /// A reservation.
     AgreeToReserve = "agree-to-reserve",
-    /// What is signed: money for the customer.
+    /// Money for the customer.
     AgreeToCredit = "agree-to-credit",
     /// Above the line.
     Signature = "signature",
-    /// Whose copy.
     MerchantCopy = "merchant-copy",
-    /// Whose copy.
     CustomerCopy = "customer-copy",
     /// Above that.
     KeepReceipt = "keep-receipt",
@@ -317,9 +258,7 @@ messages! {
 
     // ---- The slip of a close of day
 
-    /// Its title.
     CloseOfDay = "close-of-day",
-    /// Its number.
     CloseNumber = "close-number",
     /// The date that it closes.
     BusinessDay = "business-day",
@@ -341,13 +280,9 @@ messages! {
     TipsInSales = "tips-in-sales",
     /// Reversals of payments that the journal does not know.
     OfUnknown = "of-unknown",
-    /// How many were declined.
     CountDeclined = "count-declined",
-    /// How many the terminal took back by itself.
     CountTakenBack = "count-taken-back",
-    /// How many were cancelled.
     CountCancelled = "count-cancelled",
-    /// How many were not sent.
     CountNotSent = "count-not-sent",
     /// Above what each till moved.
     ByTill = "by-till",
@@ -357,19 +292,16 @@ messages! {
     OpenItems = "open-items",
     /// Instead of that.
     NothingOpen = "nothing-open",
-    /// Why something is open.
+
+    // ---- Why something is open
+
     OpenNeedsPerson = "open-needs-person",
-    /// Why something is open.
     OpenUnconfirmed = "open-unconfirmed",
-    /// Why something is open.
     OpenAwaitingSignature = "open-awaiting-signature",
-    /// Why something is open.
     OpenAwaitingTill = "open-awaiting-till",
-    /// Why something is open.
     OpenUnderWay = "open-under-way",
-    /// Why something is open.
     OpenUnreadable = "open-unreadable",
-    /// Why something is open: reserved money.
+    /// Reserved money.
     OpenReserved = "open-reserved",
     /// Below a list that was cut.
     AndMore = "and-more" ["count"],

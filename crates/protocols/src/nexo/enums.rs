@@ -31,6 +31,7 @@ pub trait Words: Copy + 'static {
 
 macro_rules! words {
     ($($(#[$about:meta])* $name:ident { $($variant:ident = $word:literal),+ $(,)? })+) => {$(
+        #[doc = concat!("`", stringify!($name), "`.")]
         $(#[$about])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum $name {
@@ -93,9 +94,7 @@ pub fn known<'de, W: Words, D: Deserializer<'de>>(from: D) -> Result<Option<W>, 
 }
 
 words! {
-    /// `MessageClass`.
     MessageClass { Service = "Service", Device = "Device", Event = "Event" }
-    /// `MessageType`.
     MessageType { Request = "Request", Response = "Response", Notification = "Notification" }
     /// `MessageCategory`.
     Category {
@@ -129,7 +128,6 @@ words! {
     }
     /// `Result`.
     ResultWord { Success = "Success", Failure = "Failure", Partial = "Partial" }
-    /// `ErrorCondition`.
     ErrorCondition {
         Aborted = "Aborted",
         Busy = "Busy",
@@ -149,7 +147,6 @@ words! {
         UnreachableHost = "UnreachableHost",
         WrongPin = "WrongPIN",
     }
-    /// `PaymentType`.
     PaymentType {
         Normal = "Normal",
         Refund = "Refund",
@@ -164,16 +161,13 @@ words! {
         PaidOut = "PaidOut",
         Recurring = "Recurring",
     }
-    /// `ReversalReason`.
     ReversalReason {
         CustCancel = "CustCancel",
         Malfunction = "Malfunction",
         MerchantCancel = "MerchantCancel",
         Unable2Compl = "Unable2Compl",
     }
-    /// `TokenRequestedType`.
     TokenRequestedType { Customer = "Customer", Transaction = "Transaction" }
-    /// `ForceEntryMode`.
     ForceEntryMode {
         CheckReader = "CheckReader",
         Contactless = "Contactless",
@@ -187,7 +181,6 @@ words! {
         SynchronousIcc = "SynchronousICC",
         Tapped = "Tapped",
     }
-    /// `EntryMode`.
     EntryMode {
         Contactless = "Contactless",
         File = "File",
@@ -201,7 +194,6 @@ words! {
         SynchronousIcc = "SynchronousICC",
         Tapped = "Tapped",
     }
-    /// `PaymentInstrumentType`.
     PaymentInstrumentType {
         Card = "Card",
         Cash = "Cash",
@@ -209,7 +201,6 @@ words! {
         Mobile = "Mobile",
         StoredValue = "StoredValue",
     }
-    /// `AuthenticationMethod`.
     AuthenticationMethod {
         Bypass = "Bypass",
         ManualVerification = "ManualVerification",
@@ -223,7 +214,6 @@ words! {
         SignatureCapture = "SignatureCapture",
         UnknownMethod = "UnknownMethod",
     }
-    /// `DocumentQualifier`.
     DocumentQualifier {
         CashierReceipt = "CashierReceipt",
         CustomerReceipt = "CustomerReceipt",
@@ -232,19 +222,13 @@ words! {
         SaleReceipt = "SaleReceipt",
         Voucher = "Voucher",
     }
-    /// `ResponseMode`.
     ResponseMode { Immediate = "Immediate", NotRequired = "NotRequired", PrintEnd = "PrintEnd", SoundEnd = "SoundEnd" }
-    /// `OutputFormat`.
     OutputFormat { BarCode = "BarCode", MessageRef = "MessageRef", Text = "Text", Xhtml = "XHTML" }
-    /// `CharacterStyle`.
     CharacterStyle { Normal = "Normal", Bold = "Bold", Italic = "Italic", Underlined = "Underlined" }
-    /// `CharacterHeight`.
     CharacterHeight { SingleHeight = "SingleHeight", DoubleHeight = "DoubleHeight", HalfHeight = "HalfHeight" }
-    /// `CharacterWidth`.
     CharacterWidth { SingleWidth = "SingleWidth", DoubleWidth = "DoubleWidth" }
-    /// `Alignment`.
     Alignment { Left = "Left", Centred = "Centred", Right = "Right", Justified = "Justified" }
-    /// `BarcodeType`, as `OutputBarcode` spells it; the library has another list with `QRCODE`.
+    /// As `OutputBarcode` spells it; the library has another list with `QRCODE`.
     BarcodeType {
         Code128 = "Code128",
         Code25 = "Code25",
@@ -254,14 +238,12 @@ words! {
         QrCode = "QRCode",
         Upca = "UPCA",
     }
-    /// `Device`.
     Device {
         CashierDisplay = "CashierDisplay",
         CashierInput = "CashierInput",
         CustomerDisplay = "CustomerDisplay",
         CustomerInput = "CustomerInput",
     }
-    /// `InfoQualify`.
     InfoQualify {
         CustomerAssistance = "CustomerAssistance",
         Display = "Display",
@@ -274,14 +256,12 @@ words! {
         Status = "Status",
         Voucher = "Voucher",
     }
-    /// `MenuEntryTag`.
     MenuEntryTag {
         Selectable = "Selectable",
         NonSelectable = "NonSelectable",
         SubMenu = "SubMenu",
         NonSelectableSubMenu = "NonSelectableSubMenu",
     }
-    /// `InputCommand`.
     InputCommand {
         DecimalString = "DecimalString",
         DigitString = "DigitString",
@@ -293,9 +273,7 @@ words! {
         SiteManager = "SiteManager",
         TextString = "TextString",
     }
-    /// `GlobalStatus`.
     GlobalStatus { Busy = "Busy", Maintenance = "Maintenance", Ok = "OK", Unreachable = "Unreachable" }
-    /// `PrinterStatus`.
     PrinterStatus {
         NoPaper = "NoPaper",
         Ok = "OK",
@@ -303,7 +281,6 @@ words! {
         PaperJam = "PaperJam",
         PaperLow = "PaperLow",
     }
-    /// `ReconciliationType`.
     ReconciliationType {
         AcquirerReconciliation = "AcquirerReconciliation",
         AcquirerSynchronisation = "AcquirerSynchronisation",
@@ -318,7 +295,7 @@ words! {
         ShiftNumber = "ShiftNumber",
         TotalsGroupId = "TotalsGroupID",
     }
-    /// `TransactionType` of sums; `CompletedDeffered` is spelled so.
+    /// Of sums; `CompletedDeffered` is spelled so.
     TransactionType {
         Award = "Award",
         CashAdvance = "CashAdvance",
@@ -340,11 +317,10 @@ words! {
         ReverseRedemption = "ReverseRedemption",
         UpdateReservation = "UpdateReservation",
     }
-    /// `TransactionAction` of `EnableService`.
+    /// Of `EnableService`.
     TransactionAction { AbortTransaction = "AbortTransaction", StartTransaction = "StartTransaction" }
     /// `ServicesEnabled` of `EnableService`.
     ServiceEnabled { CardAcquisition = "CardAcquisition", Loyalty = "Loyalty", Payment = "Payment" }
-    /// `EventToNotify`.
     EventToNotify {
         Abort = "Abort",
         BeginMaintenance = "BeginMaintenance",
@@ -366,7 +342,6 @@ words! {
         Shutdown = "Shutdown",
         StopAssistance = "StopAssistance",
     }
-    /// `TerminalEnvironment`.
     TerminalEnvironment { Attended = "Attended", SemiAttended = "SemiAttended", Unattended = "Unattended" }
     /// `POICapabilities`.
     PoiCapability {
@@ -384,7 +359,6 @@ words! {
         PrinterReceipt = "PrinterReceipt",
         PrinterVoucher = "PrinterVoucher",
     }
-    /// `GenericProfile`.
     GenericProfile { Basic = "Basic", Standard = "Standard", Extended = "Extended" }
     /// `ServiceProfiles`.
     ServiceProfile {

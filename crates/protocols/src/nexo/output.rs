@@ -1,5 +1,7 @@
 //! Texts to show and to print.
 
+#![allow(missing_docs, reason = "a field or an object is that of the Terminal API with its name")]
+
 use std::ops::Not;
 
 use serde::{Deserialize, Serialize};
@@ -14,10 +16,8 @@ use super::shared::{Outcome, or_default};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 pub struct PredefinedContent {
-    /// `ReferenceID`.
     #[serde(rename = "ReferenceID")]
     pub reference_id: String,
-    /// `Language`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub language: Option<String>,
 }
@@ -26,19 +26,14 @@ pub struct PredefinedContent {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 pub struct OutputText {
-    /// `Text`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
-    /// `CharacterWidth`.
     #[serde(default, deserialize_with = "enums::known", skip_serializing_if = "Option::is_none")]
     pub character_width: Option<CharacterWidth>,
-    /// `CharacterHeight`.
     #[serde(default, deserialize_with = "enums::known", skip_serializing_if = "Option::is_none")]
     pub character_height: Option<CharacterHeight>,
-    /// `CharacterStyle`.
     #[serde(default, deserialize_with = "enums::known", skip_serializing_if = "Option::is_none")]
     pub character_style: Option<CharacterStyle>,
-    /// `Alignment`.
     #[serde(default, deserialize_with = "enums::known", skip_serializing_if = "Option::is_none")]
     pub alignment: Option<Alignment>,
     /// `EndOfLineFlag`; absent, the line ends.
@@ -46,23 +41,18 @@ pub struct OutputText {
     pub end_of_line_flag: Option<bool>,
 }
 
-/// `OutputBarcode`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 pub struct OutputBarcode {
-    /// `BarcodeType`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub barcode_type: Option<BarcodeType>,
-    /// `BarcodeValue`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub barcode_value: Option<String>,
 }
 
-/// `OutputContent`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 pub struct OutputContent {
-    /// `OutputFormat`.
     pub output_format: OutputFormat,
     /// `PredefinedContent`: of the format `MessageRef`, and which screen is meant in some inputs.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -78,37 +68,27 @@ pub struct OutputContent {
     pub output_barcode: Option<OutputBarcode>,
 }
 
-/// `MenuEntry`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 pub struct MenuEntry {
     /// `MenuEntryTag`; absent, it can be chosen.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub menu_entry_tag: Option<MenuEntryTag>,
-    /// `OutputFormat`.
     pub output_format: OutputFormat,
-    /// `DefaultSelectedFlag`.
     #[serde(default, deserialize_with = "or_default", skip_serializing_if = "Not::not")]
     pub default_selected_flag: bool,
-    /// `PredefinedContent`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub predefined_content: Option<PredefinedContent>,
-    /// `OutputText`.
     #[serde(default, deserialize_with = "or_default", skip_serializing_if = "Vec::is_empty")]
     pub output_text: Vec<OutputText>,
 }
 
-/// `DisplayOutput`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 pub struct DisplayOutput {
-    /// `Device`.
     pub device: Device,
-    /// `InfoQualify`.
     pub info_qualify: InfoQualify,
-    /// `OutputContent`.
     pub output_content: OutputContent,
-    /// `MenuEntry`.
     #[serde(default, deserialize_with = "or_default", skip_serializing_if = "Vec::is_empty")]
     pub menu_entry: Vec<MenuEntry>,
     /// `MinimumDisplayTime`: seconds.
@@ -119,21 +99,15 @@ pub struct DisplayOutput {
     pub response_required_flag: Option<bool>,
 }
 
-/// `PrintOutput`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 pub struct PrintOutput {
-    /// `DocumentQualifier`.
     pub document_qualifier: DocumentQualifier,
-    /// `ResponseMode`.
     pub response_mode: ResponseMode,
-    /// `IntegratedPrintFlag`.
     #[serde(default, deserialize_with = "or_default", skip_serializing_if = "Not::not")]
     pub integrated_print_flag: bool,
-    /// `RequiredSignatureFlag`.
     #[serde(default, deserialize_with = "or_default", skip_serializing_if = "Not::not")]
     pub required_signature_flag: bool,
-    /// `OutputContent`.
     pub output_content: OutputContent,
 }
 
@@ -141,11 +115,8 @@ pub struct PrintOutput {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 pub struct OutputResult {
-    /// `Device`.
     pub device: Device,
-    /// `InfoQualify`.
     pub info_qualify: InfoQualify,
-    /// `Response`.
     #[serde(rename = "Response")]
     pub outcome: Outcome,
 }

@@ -1,5 +1,7 @@
 //! What stands in requests and in responses.
 
+#![allow(missing_docs, reason = "a field or an object is that of the Terminal API with its name")]
+
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::additional::SaleToAcquirerData;
@@ -14,7 +16,6 @@ pub(super) fn or_default<'de, T: Default + Deserialize<'de>, D: Deserializer<'de
 #[derive(Clone, Debug, Hash, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 pub struct TransactionIdentification {
-    /// `TransactionID`.
     #[serde(rename = "TransactionID")]
     pub transaction_id: String,
     /// `TimeStamp`: as it was sent.
@@ -25,28 +26,22 @@ pub struct TransactionIdentification {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 pub struct MessageReference {
-    /// `MessageCategory`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message_category: Option<Category>,
-    /// `ServiceID`.
     #[serde(rename = "ServiceID", skip_serializing_if = "Option::is_none")]
     pub service_id: Option<String>,
-    /// `DeviceID`.
     #[serde(rename = "DeviceID", skip_serializing_if = "Option::is_none")]
     pub device_id: Option<String>,
     /// `SaleID`: the till; absent, it is the one that asks.
     #[serde(rename = "SaleID", skip_serializing_if = "Option::is_none")]
     pub sale_id: Option<String>,
-    /// `POIID`.
     #[serde(rename = "POIID", skip_serializing_if = "Option::is_none")]
     pub poi_id: Option<String>,
 }
 
-/// `SaleTerminalData`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 pub struct SaleTerminalData {
-    /// `TotalsGroupID`.
     #[serde(rename = "TotalsGroupID", skip_serializing_if = "Option::is_none")]
     pub totals_group_id: Option<String>,
 }
@@ -58,25 +53,19 @@ pub struct SaleData {
     /// `OperatorID`: the cashier.
     #[serde(rename = "OperatorID", skip_serializing_if = "Option::is_none")]
     pub operator_id: Option<String>,
-    /// `OperatorLanguage`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub operator_language: Option<String>,
-    /// `ShiftNumber`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shift_number: Option<String>,
-    /// `SaleTransactionID`.
     #[serde(rename = "SaleTransactionID")]
     pub sale_transaction_id: TransactionIdentification,
     /// `SaleReferenceID`: what the till's transactions of one sale have in common.
     #[serde(rename = "SaleReferenceID", skip_serializing_if = "Option::is_none")]
     pub sale_reference_id: Option<String>,
-    /// `SaleTerminalData`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sale_terminal_data: Option<SaleTerminalData>,
-    /// `TokenRequestedType`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub token_requested_type: Option<TokenRequestedType>,
-    /// `SaleToPOIData`.
     #[serde(rename = "SaleToPOIData", skip_serializing_if = "Option::is_none")]
     pub sale_to_poi_data: Option<String>,
     /// `SaleToAcquirerData`; in a reversal it has the currency of the amount.
@@ -112,7 +101,6 @@ impl SaleData {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 pub struct PoiData {
-    /// `POITransactionID`.
     #[serde(rename = "POITransactionID")]
     pub poi_transaction_id: TransactionIdentification,
     /// `POIReconciliationID`: the period that it counts in.
@@ -124,25 +112,18 @@ pub struct PoiData {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 pub struct OriginalPoiTransaction {
-    /// `SaleID`.
     #[serde(rename = "SaleID", skip_serializing_if = "Option::is_none")]
     pub sale_id: Option<String>,
-    /// `POIID`.
     #[serde(rename = "POIID", skip_serializing_if = "Option::is_none")]
     pub poi_id: Option<String>,
-    /// `POITransactionID`.
     #[serde(rename = "POITransactionID", skip_serializing_if = "Option::is_none")]
     pub poi_transaction_id: Option<TransactionIdentification>,
-    /// `ReuseCardDataFlag`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reuse_card_data_flag: Option<bool>,
-    /// `ApprovalCode`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub approval_code: Option<String>,
-    /// `AcquirerID`.
     #[serde(rename = "AcquirerID", skip_serializing_if = "Option::is_none")]
     pub acquirer_id: Option<String>,
-    /// `HostTransactionID`.
     #[serde(rename = "HostTransactionID", skip_serializing_if = "Option::is_none")]
     pub host_transaction_id: Option<TransactionIdentification>,
 }
@@ -151,11 +132,8 @@ pub struct OriginalPoiTransaction {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 pub struct PaymentToken {
-    /// `TokenRequestedType`.
     pub token_requested_type: TokenRequestedType,
-    /// `TokenValue`.
     pub token_value: String,
-    /// `ExpiryDateTime`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expiry_date_time: Option<String>,
 }
@@ -164,33 +142,24 @@ pub struct PaymentToken {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 pub struct CardData {
-    /// `PaymentBrand`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub payment_brand: Option<String>,
-    /// `MaskedPan`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub masked_pan: Option<String>,
-    /// `CardCountryCode`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub card_country_code: Option<String>,
-    /// `EntryMode`.
     #[serde(default, deserialize_with = "or_default", skip_serializing_if = "Vec::is_empty")]
     pub entry_mode: Vec<EntryMode>,
-    /// `PaymentToken`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub payment_token: Option<PaymentToken>,
-    /// `PaymentAccountRef`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub payment_account_ref: Option<String>,
 }
 
-/// `PaymentInstrumentData`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 pub struct PaymentInstrumentData {
-    /// `PaymentInstrumentType`.
     pub payment_instrument_type: PaymentInstrumentType,
-    /// `CardData`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub card_data: Option<CardData>,
 }
@@ -199,7 +168,6 @@ pub struct PaymentInstrumentData {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 pub struct Outcome {
-    /// `Result`.
     pub result: ResultWord,
     /// `ErrorCondition`: why it failed.
     #[serde(skip_serializing_if = "Option::is_none")]

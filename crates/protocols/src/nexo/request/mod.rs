@@ -1,10 +1,11 @@
 //! What a till asks for, by its category.
 
+#![allow(missing_docs, reason = "a body is that of the Terminal API with its name")]
+
 mod payment;
 mod service;
 
-use serde::Serialize;
-use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
 pub use payment::{
@@ -29,46 +30,47 @@ use super::response::{
 use super::shared::{Outcome, TransactionIdentification};
 
 /// `SaleToPOIRequest`: a request, or a notification of an event, which has no answer.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Request {
-    /// `MessageHeader`.
+    #[serde(rename = "MessageHeader")]
     pub header: Header,
-    /// What is asked for.
+    #[serde(flatten)]
     pub body: RequestBody,
 }
 
 /// The body of a request.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub enum RequestBody {
-    /// `PaymentRequest`.
+    #[serde(rename = "PaymentRequest")]
     Payment(Box<PaymentRequest>),
-    /// `ReversalRequest`.
+    #[serde(rename = "ReversalRequest")]
     Reversal(Box<ReversalRequest>),
-    /// `AbortRequest`.
+    #[serde(rename = "AbortRequest")]
     Abort(Box<AbortRequest>),
-    /// `TransactionStatusRequest`.
+    #[serde(rename = "TransactionStatusRequest")]
     TransactionStatus(Box<TransactionStatusRequest>),
-    /// `DiagnosisRequest`.
+    #[serde(rename = "DiagnosisRequest")]
     Diagnosis(DiagnosisRequest),
-    /// `LoginRequest`.
+    #[serde(rename = "LoginRequest")]
     Login(Box<LoginRequest>),
-    /// `LogoutRequest`.
+    #[serde(rename = "LogoutRequest")]
     Logout(LogoutRequest),
-    /// `PrintRequest`.
+    #[serde(rename = "PrintRequest")]
     Print(Box<PrintRequest>),
-    /// `DisplayRequest`.
+    #[serde(rename = "DisplayRequest")]
     Display(DisplayRequest),
-    /// `InputRequest`.
+    #[serde(rename = "InputRequest")]
     Input(Box<InputRequest>),
-    /// `ReconciliationRequest`.
+    #[serde(rename = "ReconciliationRequest")]
     Reconciliation(ReconciliationRequest),
-    /// `GetTotalsRequest`.
+    #[serde(rename = "GetTotalsRequest")]
     GetTotals(Box<GetTotalsRequest>),
-    /// `EnableServiceRequest`.
+    #[serde(rename = "EnableServiceRequest")]
     EnableService(Box<EnableServiceRequest>),
-    /// `EventNotification`.
+    #[serde(rename = "EventNotification")]
     Event(Box<EventNotification>),
     /// One that is known and not served here. Its body is not read.
+    #[serde(untagged, serialize_with = "empty_body")]
     Unserved(Category),
 }
 
@@ -223,28 +225,6 @@ impl Request {
     }
 }
 
-impl Serialize for Request {
-    fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let name = &self.body.category().request_name();
-        let mut map = to.serialize_map(Some(2))?;
-        map.serialize_entry("MessageHeader", &self.header)?;
-        match &self.body {
-            RequestBody::Payment(body) => map.serialize_entry(name, body)?,
-            RequestBody::Reversal(body) => map.serialize_entry(name, body)?,
-            RequestBody::Abort(body) => map.serialize_entry(name, body)?,
-            RequestBody::TransactionStatus(body) => map.serialize_entry(name, body)?,
-            RequestBody::Diagnosis(body) => map.serialize_entry(name, body)?,
-            RequestBody::Login(body) => map.serialize_entry(name, body)?,
-            RequestBody::Logout(body) => map.serialize_entry(name, body)?,
-            RequestBody::Print(body) => map.serialize_entry(name, body)?,
-            RequestBody::Display(body) => map.serialize_entry(name, body)?,
-            RequestBody::Input(body) => map.serialize_entry(name, body)?,
-            RequestBody::Reconciliation(body) => map.serialize_entry(name, body)?,
-            RequestBody::GetTotals(body) => map.serialize_entry(name, body)?,
-            RequestBody::EnableService(body) => map.serialize_entry(name, body)?,
-            RequestBody::Event(body) => map.serialize_entry(name, body)?,
-            RequestBody::Unserved(_) => map.serialize_entry(name, &serde_json::Map::new())?,
-        }
-        map.end()
-    }
+fn empty_body<S: Serializer>(category: &Category, to: S) -> Result<S::Ok, S::Error> {
+    to.collect_map([(category.request_name(), serde_json::Map::new())])
 }

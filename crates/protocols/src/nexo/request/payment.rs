@@ -1,5 +1,7 @@
 //! What a till asks for about money: payments, reversals, and what became of them.
 
+#![allow(missing_docs, reason = "a field or an object is that of the Terminal API with its name")]
+
 use std::ops::Not;
 
 use serde::{Deserialize, Serialize};
@@ -10,7 +12,6 @@ use crate::nexo::shared::{
     MessageReference, OriginalPoiTransaction, PaymentInstrumentData, SaleData, TransactionIdentification, or_default,
 };
 
-/// `AmountsReq`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 pub struct AmountsReq {
@@ -19,7 +20,6 @@ pub struct AmountsReq {
     /// `RequestedAmount`; absent, as much as the earlier transaction was about.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub requested_amount: Option<Decimal>,
-    /// `CashBackAmount`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cash_back_amount: Option<Decimal>,
     /// `TipAmount`: a part of the requested amount.
@@ -28,10 +28,8 @@ pub struct AmountsReq {
     /// `PaidAmount`: what was paid already, of a split payment.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub paid_amount: Option<Decimal>,
-    /// `MinimumAmountToDeliver`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub minimum_amount_to_deliver: Option<Decimal>,
-    /// `MaximumCashBackAmount`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub maximum_cash_back_amount: Option<Decimal>,
     /// `MinimumSplitAmount`: the least of a partial approval.
@@ -39,26 +37,21 @@ pub struct AmountsReq {
     pub minimum_split_amount: Option<Decimal>,
 }
 
-/// `TransactionConditions`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 pub struct TransactionConditions {
     /// `AllowedPaymentBrand`; none, all.
     #[serde(default, deserialize_with = "or_default", skip_serializing_if = "Vec::is_empty")]
     pub allowed_payment_brand: Vec<String>,
-    /// `AcquirerID`.
     #[serde(rename = "AcquirerID", default, deserialize_with = "or_default", skip_serializing_if = "Vec::is_empty")]
     pub acquirer_id: Vec<String>,
-    /// `DebitPreferredFlag`.
     #[serde(default, deserialize_with = "or_default", skip_serializing_if = "Not::not")]
     pub debit_preferred_flag: bool,
-    /// `ForceOnlineFlag`.
     #[serde(default, deserialize_with = "or_default", skip_serializing_if = "Not::not")]
     pub force_online_flag: bool,
     /// `ForceEntryMode`; none, all. An unknown one is refused: what is left of the list might allow more.
     #[serde(default, deserialize_with = "or_default", skip_serializing_if = "Vec::is_empty")]
     pub force_entry_mode: Vec<ForceEntryMode>,
-    /// `MerchantCategoryCode`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub merchant_category_code: Option<String>,
     /// `CustomerLanguage`: ISO 639-1.
@@ -66,51 +59,37 @@ pub struct TransactionConditions {
     pub customer_language: Option<String>,
 }
 
-/// `PaymentTransaction`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 pub struct PaymentTransaction {
-    /// `AmountsReq`.
     pub amounts_req: AmountsReq,
-    /// `OriginalPOITransaction`.
     #[serde(rename = "OriginalPOITransaction", skip_serializing_if = "Option::is_none")]
     pub original_poi_transaction: Option<OriginalPoiTransaction>,
-    /// `TransactionConditions`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub transaction_conditions: Option<TransactionConditions>,
 }
 
-/// `Instalment`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 pub struct Instalment {
-    /// `SequenceNumber`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sequence_number: Option<u32>,
-    /// `PlanID`.
     #[serde(rename = "PlanID", skip_serializing_if = "Option::is_none")]
     pub plan_id: Option<String>,
-    /// `Period`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub period: Option<u32>,
-    /// `FirstPaymentDate`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first_payment_date: Option<String>,
-    /// `TotalNbOfPayments`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub total_nb_of_payments: Option<u32>,
-    /// `CumulativeAmount`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cumulative_amount: Option<Decimal>,
-    /// `FirstAmount`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first_amount: Option<Decimal>,
-    /// `Charges`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub charges: Option<Decimal>,
 }
 
-/// `PaymentData`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 pub struct PaymentData {
@@ -120,29 +99,22 @@ pub struct PaymentData {
     /// `SplitPaymentFlag`: one of several payments for one sale.
     #[serde(default, deserialize_with = "or_default", skip_serializing_if = "Not::not")]
     pub split_payment_flag: bool,
-    /// `RequestedValidityDate`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub requested_validity_date: Option<String>,
     /// `CardAcquisitionReference`: the card that was read before.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub card_acquisition_reference: Option<TransactionIdentification>,
-    /// `PaymentInstrumentData`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub payment_instrument_data: Option<PaymentInstrumentData>,
-    /// `Instalment`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub instalment: Option<Instalment>,
 }
 
-/// `PaymentRequest`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 pub struct PaymentRequest {
-    /// `SaleData`.
     pub sale_data: SaleData,
-    /// `PaymentTransaction`.
     pub payment_transaction: PaymentTransaction,
-    /// `PaymentData`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub payment_data: Option<PaymentData>,
     /// The first field of it that this terminal refuses ([`crate::nexo::fields`]); found where it is read.
@@ -150,44 +122,36 @@ pub struct PaymentRequest {
     pub refused: Option<String>,
 }
 
-/// `ReversalRequest`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 pub struct ReversalRequest {
-    /// `SaleData`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sale_data: Option<SaleData>,
-    /// `OriginalPOITransaction`.
     #[serde(rename = "OriginalPOITransaction")]
     pub original_poi_transaction: OriginalPoiTransaction,
     /// `ReversedAmount`; absent, all of it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reversed_amount: Option<Decimal>,
-    /// `ReversalReason`.
     pub reversal_reason: ReversalReason,
     /// The first field of it that this terminal refuses ([`crate::nexo::fields`]); found where it is read.
     #[serde(skip)]
     pub refused: Option<String>,
 }
 
-/// `AbortRequest`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 pub struct AbortRequest {
-    /// `MessageReference`.
     pub message_reference: MessageReference,
     /// `AbortReason`: for people.
     pub abort_reason: String,
 }
 
-/// `TransactionStatusRequest`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 pub struct TransactionStatusRequest {
     /// `MessageReference`; absent, the till's last one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message_reference: Option<MessageReference>,
-    /// `ReceiptReprintFlag`.
     #[serde(default, deserialize_with = "or_default", skip_serializing_if = "Not::not")]
     pub receipt_reprint_flag: bool,
     /// `DocumentQualifier`: which receipts are printed again; none, all.

@@ -1,10 +1,11 @@
 //! What a till is told, by its category.
 
+#![allow(missing_docs, reason = "a body is that of the Terminal API with its name")]
+
 mod payment;
 mod service;
 
-use serde::Serialize;
-use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
 pub use payment::{
@@ -22,42 +23,43 @@ use super::envelope::{ReadError, typed};
 use super::header::Header;
 
 /// `SaleToPOIResponse`.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Response {
-    /// `MessageHeader`.
+    #[serde(rename = "MessageHeader")]
     pub header: Header,
-    /// What is answered.
+    #[serde(flatten)]
     pub body: ResponseBody,
 }
 
 /// The body of a response.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub enum ResponseBody {
-    /// `PaymentResponse`.
+    #[serde(rename = "PaymentResponse")]
     Payment(Box<PaymentResponse>),
-    /// `ReversalResponse`.
+    #[serde(rename = "ReversalResponse")]
     Reversal(Box<ReversalResponse>),
-    /// `TransactionStatusResponse`.
+    #[serde(rename = "TransactionStatusResponse")]
     TransactionStatus(Box<TransactionStatusResponse>),
-    /// `DiagnosisResponse`.
+    #[serde(rename = "DiagnosisResponse")]
     Diagnosis(Box<DiagnosisResponse>),
-    /// `LoginResponse`.
+    #[serde(rename = "LoginResponse")]
     Login(Box<LoginResponse>),
-    /// `LogoutResponse`.
+    #[serde(rename = "LogoutResponse")]
     Logout(PlainResponse),
-    /// `PrintResponse`.
+    #[serde(rename = "PrintResponse")]
     Print(PrintResponse),
-    /// `DisplayResponse`.
+    #[serde(rename = "DisplayResponse")]
     Display(DisplayResponse),
-    /// `InputResponse`.
+    #[serde(rename = "InputResponse")]
     Input(Box<InputResponse>),
-    /// `ReconciliationResponse`.
+    #[serde(rename = "ReconciliationResponse")]
     Reconciliation(Box<ReconciliationResponse>),
-    /// `GetTotalsResponse`.
+    #[serde(rename = "GetTotalsResponse")]
     GetTotals(GetTotalsResponse),
-    /// `EnableServiceResponse`.
+    #[serde(rename = "EnableServiceResponse")]
     EnableService(PlainResponse),
     /// Of a category that is not served.
+    #[serde(untagged, serialize_with = "plain_body")]
     Unserved(Category, PlainResponse),
 }
 
@@ -102,27 +104,7 @@ impl ResponseBody {
     }
 }
 
-impl Serialize for Response {
-    fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        // One without a name is built by nobody: `RequestBody::answered` asks first.
-        let name = &self.body.category().response_name().unwrap_or_default();
-        let mut map = to.serialize_map(Some(2))?;
-        map.serialize_entry("MessageHeader", &self.header)?;
-        match &self.body {
-            ResponseBody::Payment(body) => map.serialize_entry(name, body)?,
-            ResponseBody::Reversal(body) => map.serialize_entry(name, body)?,
-            ResponseBody::TransactionStatus(body) => map.serialize_entry(name, body)?,
-            ResponseBody::Diagnosis(body) => map.serialize_entry(name, body)?,
-            ResponseBody::Login(body) => map.serialize_entry(name, body)?,
-            ResponseBody::Print(body) => map.serialize_entry(name, body)?,
-            ResponseBody::Display(body) => map.serialize_entry(name, body)?,
-            ResponseBody::Input(body) => map.serialize_entry(name, body)?,
-            ResponseBody::Reconciliation(body) => map.serialize_entry(name, body)?,
-            ResponseBody::GetTotals(body) => map.serialize_entry(name, body)?,
-            ResponseBody::Logout(body) | ResponseBody::EnableService(body) | ResponseBody::Unserved(_, body) => {
-                map.serialize_entry(name, body)?;
-            }
-        }
-        map.end()
-    }
+fn plain_body<S: Serializer>(category: &Category, body: &PlainResponse, to: S) -> Result<S::Ok, S::Error> {
+    // One without a name is built by nobody: `RequestBody::answered` asks first.
+    to.collect_map([(category.response_name().unwrap_or_default(), body)])
 }

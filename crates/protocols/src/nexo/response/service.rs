@@ -1,5 +1,7 @@
 //! What a till is told about the terminal.
 
+#![allow(missing_docs, reason = "a field or an object is that of the Terminal API with its name")]
+
 use serde::{Deserialize, Deserializer, Serialize, de};
 use serde_json::value::RawValue;
 
@@ -12,131 +14,97 @@ use crate::nexo::number::Decimal;
 use crate::nexo::output::OutputResult;
 use crate::nexo::shared::{Outcome, or_default};
 
-/// `POIStatus`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 pub struct PoiStatus {
-    /// `GlobalStatus`.
     pub global_status: GlobalStatus,
-    /// `SecurityOKFlag`.
     #[serde(rename = "SecurityOKFlag", skip_serializing_if = "Option::is_none")]
     pub security_ok_flag: Option<bool>,
     /// `PEDOKFlag`: the PIN pad.
     #[serde(rename = "PEDOKFlag", skip_serializing_if = "Option::is_none")]
     pub ped_ok_flag: Option<bool>,
-    /// `CardReaderOKFlag`.
     #[serde(rename = "CardReaderOKFlag", skip_serializing_if = "Option::is_none")]
     pub card_reader_ok_flag: Option<bool>,
-    /// `PrinterStatus`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub printer_status: Option<PrinterStatus>,
-    /// `CommunicationOKFlag`.
     #[serde(rename = "CommunicationOKFlag", skip_serializing_if = "Option::is_none")]
     pub communication_ok_flag: Option<bool>,
-    /// `FraudPreventionFlag`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fraud_prevention_flag: Option<bool>,
 }
 
-/// `HostStatus`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 pub struct HostStatus {
-    /// `AcquirerID`.
     #[serde(rename = "AcquirerID")]
     pub acquirer_id: String,
-    /// `IsReachableFlag`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub is_reachable_flag: Option<bool>,
 }
 
-/// `DiagnosisResponse`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 pub struct DiagnosisResponse {
-    /// `Response`.
     #[serde(rename = "Response")]
     pub outcome: Outcome,
     /// `LoggedSaleID`: the tills that are logged in.
     #[serde(rename = "LoggedSaleID", default, deserialize_with = "or_default", skip_serializing_if = "Vec::is_empty")]
     pub logged_sale_id: Vec<String>,
-    /// `POIStatus`.
     #[serde(rename = "POIStatus", skip_serializing_if = "Option::is_none")]
     pub poi_status: Option<PoiStatus>,
-    /// `HostStatus`.
     #[serde(default, deserialize_with = "or_default", skip_serializing_if = "Vec::is_empty")]
     pub host_status: Vec<HostStatus>,
 }
 
-/// `POISoftware`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 pub struct PoiSoftware {
-    /// `ManufacturerID`.
     #[serde(rename = "ManufacturerID")]
     pub manufacturer_id: String,
-    /// `ApplicationName`.
     pub application_name: String,
-    /// `SoftwareVersion`.
     pub software_version: String,
-    /// `CertificationCode`.
     pub certification_code: String,
 }
 
-/// `POIProfile`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 pub struct PoiProfile {
-    /// `GenericProfile`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub generic_profile: Option<GenericProfile>,
-    /// `ServiceProfiles`.
     #[serde(default, deserialize_with = "or_default", skip_serializing_if = "Vec::is_empty")]
     pub service_profiles: Vec<ServiceProfile>,
 }
 
-/// `POITerminalData`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 pub struct PoiTerminalData {
-    /// `TerminalEnvironment`.
     pub terminal_environment: TerminalEnvironment,
-    /// `POICapabilities`.
     #[serde(rename = "POICapabilities")]
     pub poi_capabilities: Vec<PoiCapability>,
-    /// `POIProfile`.
     #[serde(rename = "POIProfile", skip_serializing_if = "Option::is_none")]
     pub poi_profile: Option<PoiProfile>,
-    /// `POISerialNumber`.
     #[serde(rename = "POISerialNumber")]
     pub poi_serial_number: String,
 }
 
-/// `POISystemData`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 pub struct PoiSystemData {
     /// `DateTime`: the terminal's clock.
     pub date_time: String,
-    /// `POISoftware`.
     #[serde(rename = "POISoftware")]
     pub poi_software: PoiSoftware,
-    /// `POITerminalData`.
     #[serde(rename = "POITerminalData", skip_serializing_if = "Option::is_none")]
     pub poi_terminal_data: Option<PoiTerminalData>,
-    /// `POIStatus`.
     #[serde(rename = "POIStatus", skip_serializing_if = "Option::is_none")]
     pub poi_status: Option<PoiStatus>,
 }
 
-/// `LoginResponse`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 pub struct LoginResponse {
-    /// `Response`.
     #[serde(rename = "Response")]
     pub outcome: Outcome,
-    /// `POISystemData`.
     #[serde(rename = "POISystemData", skip_serializing_if = "Option::is_none")]
     pub poi_system_data: Option<PoiSystemData>,
 }
@@ -145,27 +113,21 @@ pub struct LoginResponse {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 pub struct PlainResponse {
-    /// `Response`.
     #[serde(rename = "Response")]
     pub outcome: Outcome,
 }
 
-/// `PrintResponse`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 pub struct PrintResponse {
-    /// `DocumentQualifier`.
     pub document_qualifier: DocumentQualifier,
-    /// `Response`.
     #[serde(rename = "Response")]
     pub outcome: Outcome,
 }
 
-/// `DisplayResponse`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 pub struct DisplayResponse {
-    /// `OutputResult`.
     pub output_result: Vec<OutputResult>,
 }
 
@@ -173,15 +135,12 @@ pub struct DisplayResponse {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 pub struct Input {
-    /// `InputCommand`.
     pub input_command: InputCommand,
     /// `ConfirmedFlag`: of `GetConfirmation`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub confirmed_flag: Option<bool>,
-    /// `FunctionKey`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub function_key: Option<String>,
-    /// `TextInput`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text_input: Option<String>,
     /// `DigitInput`: digits as text: a telephone number begins with zeros.
@@ -192,82 +151,58 @@ pub struct Input {
     pub menu_entry_number: Vec<i32>,
 }
 
-/// `InputResult`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 pub struct InputResult {
-    /// `Device`.
     pub device: Device,
-    /// `InfoQualify`.
     pub info_qualify: InfoQualify,
-    /// `Response`.
     #[serde(rename = "Response")]
     pub outcome: Outcome,
-    /// `Input`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub input: Option<Input>,
 }
 
-/// `InputResponse`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 pub struct InputResponse {
-    /// `OutputResult`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output_result: Option<OutputResult>,
-    /// `InputResult`.
     pub input_result: InputResult,
 }
 
-/// `PaymentTotals`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 pub struct PaymentTotals {
-    /// `TransactionType`.
     pub transaction_type: TransactionType,
-    /// `TransactionCount`.
     pub transaction_count: u32,
-    /// `TransactionAmount`.
     pub transaction_amount: Decimal,
 }
 
-/// `TransactionTotals`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 pub struct TransactionTotals {
-    /// `PaymentInstrumentType`.
     pub payment_instrument_type: PaymentInstrumentType,
-    /// `AcquirerID`.
     #[serde(rename = "AcquirerID", skip_serializing_if = "Option::is_none")]
     pub acquirer_id: Option<String>,
-    /// `ErrorCondition`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error_condition: Option<ErrorCondition>,
-    /// `HostReconciliationID`.
     #[serde(rename = "HostReconciliationID", skip_serializing_if = "Option::is_none")]
     pub host_reconciliation_id: Option<String>,
-    /// `CardBrand`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub card_brand: Option<String>,
-    /// `POIID`.
     #[serde(rename = "POIID", skip_serializing_if = "Option::is_none")]
     pub poi_id: Option<String>,
-    /// `SaleID`.
     #[serde(rename = "SaleID", skip_serializing_if = "Option::is_none")]
     pub sale_id: Option<String>,
-    /// `OperatorID`.
     #[serde(rename = "OperatorID", skip_serializing_if = "Option::is_none")]
     pub operator_id: Option<String>,
-    /// `ShiftNumber`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shift_number: Option<String>,
-    /// `TotalsGroupID`.
     #[serde(rename = "TotalsGroupID", skip_serializing_if = "Option::is_none")]
     pub totals_group_id: Option<String>,
     /// `PaymentCurrency`: ISO 4217.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub payment_currency: Option<String>,
-    /// `PaymentTotals`.
     #[serde(default, deserialize_with = "or_default", skip_serializing_if = "Vec::is_empty")]
     pub payment_totals: Vec<PaymentTotals>,
 }
@@ -305,34 +240,25 @@ impl TransactionTotals {
     }
 }
 
-/// `ReconciliationResponse`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 pub struct ReconciliationResponse {
-    /// `Response`.
     #[serde(rename = "Response")]
     pub outcome: Outcome,
-    /// `ReconciliationType`.
     pub reconciliation_type: ReconciliationType,
-    /// `POIReconciliationID`.
     #[serde(rename = "POIReconciliationID", skip_serializing_if = "Option::is_none")]
     pub poi_reconciliation_id: Option<String>,
-    /// `TransactionTotals`.
     #[serde(default, deserialize_with = "or_default", skip_serializing_if = "Vec::is_empty")]
     pub transaction_totals: Vec<TransactionTotals>,
 }
 
-/// `GetTotalsResponse`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 pub struct GetTotalsResponse {
-    /// `Response`.
     #[serde(rename = "Response")]
     pub outcome: Outcome,
-    /// `POIReconciliationID`.
     #[serde(rename = "POIReconciliationID", skip_serializing_if = "Option::is_none")]
     pub poi_reconciliation_id: Option<String>,
-    /// `TransactionTotals`.
     #[serde(default, deserialize_with = "or_default", skip_serializing_if = "Vec::is_empty")]
     pub transaction_totals: Vec<TransactionTotals>,
 }
