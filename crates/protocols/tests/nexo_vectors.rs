@@ -386,20 +386,16 @@ fn an_answer_is_written_as_terminals_write_it() {
             amounts_resp: Some(AmountsResp {
                 currency: Some("EUR".to_owned()),
                 authorized_amount: amount(100_010),
-                total_fees_amount: None,
-                cash_back_amount: None,
                 tip_amount: Some(amount(50)),
             }),
             online_flag: Some(true),
             authentication_method: vec![AuthenticationMethod::OnlinePin],
             payment_acquirer_data: Some(PaymentAcquirerData {
-                acquirer_id: None,
                 merchant_id: "Shop".to_owned(),
                 acquirer_poi_id: "P400Plus-123456789".to_owned(),
                 acquirer_transaction_id: Some(time("77")),
                 approval_code: Some("123456".to_owned()),
             }),
-            ..PaymentResult::default()
         }),
         payment_receipt: vec![PaymentReceipt::new(
             DocumentQualifier::CustomerReceipt,

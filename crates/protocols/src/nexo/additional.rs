@@ -77,12 +77,6 @@ fn digit(letter: u8) -> Option<u8> {
 pub struct SaleToAcquirerData(String);
 
 impl SaleToAcquirerData {
-    /// Pairs, or a JSON object in base64, or one as it is.
-    #[must_use]
-    pub fn new(text: String) -> Self {
-        Self(text)
-    }
-
     /// Each key with its value: what stands deeper has the names that lead to it, as `metadata.order`. `None` where it
     /// is neither form, there is more of it than is read, or a key stands twice.
     #[must_use]

@@ -23,8 +23,6 @@ pub struct Object {
     pub harmless: &'static [&'static str],
 }
 
-/// The two requests.
-pub const REQUESTS: [&str; 2] = ["PaymentRequest", "ReversalRequest"];
 /// The object whose keys are the acquirer's own.
 pub const FOR_ACQUIRER: &str = "SaleToAcquirerData";
 

@@ -29,9 +29,6 @@ pub enum Profile {
 pub struct PaymentReceipt {
     /// `DocumentQualifier`: whose copy.
     pub document_qualifier: DocumentQualifier,
-    /// `IntegratedPrintFlag`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub integrated_print_flag: Option<bool>,
     /// `RequiredSignatureFlag`: the customer signs this copy.
     #[serde(default, deserialize_with = "or_default")]
     pub required_signature_flag: bool,
@@ -129,7 +126,6 @@ impl PaymentReceipt {
     pub fn new(whose: DocumentQualifier, to_sign: bool, lines: &[Line], profile: Profile, width: usize) -> Self {
         Self {
             document_qualifier: whose,
-            integrated_print_flag: None,
             required_signature_flag: to_sign,
             output_content: content(lines, profile, width),
         }
@@ -185,26 +181,14 @@ pub mod key {
     pub const TIME: &str = "txtime";
     /// The card's last digits.
     pub const PAN: &str = "pan";
-    /// The card's number within its account.
-    pub const PAN_SEQUENCE: &str = "panSeq";
     /// What the card calls itself.
     pub const PREFERRED_NAME: &str = "preferredName";
-    /// What kind of card.
-    pub const CARD_TYPE: &str = "cardType";
     /// Brand.
     pub const PAYMENT_METHOD: &str = "paymentMethod";
-    /// Product of the brand.
-    pub const PAYMENT_METHOD_VARIANT: &str = "paymentMethodVariant";
-    /// How the card was read.
-    pub const ENTRY_MODE: &str = "posEntryMode";
     /// The card's application.
     pub const AID: &str = "aid";
-    /// The shop's number.
-    pub const MERCHANT_ID: &str = "mid";
     /// The terminal's number.
     pub const TERMINAL_ID: &str = "tid";
-    /// The terminal's physical number.
-    pub const PHYSICAL_TERMINAL_ID: &str = "ptid";
     /// The bank's approval.
     pub const AUTH_CODE: &str = "authCode";
     /// The terminal's transaction.
@@ -219,8 +203,6 @@ pub mod key {
     pub const APPROVED: &str = "approved";
     /// That the customer keeps the copy.
     pub const RETAIN: &str = "retain";
-    /// Thanks.
-    pub const THANKS: &str = "thanks";
 }
 
 #[cfg(test)]

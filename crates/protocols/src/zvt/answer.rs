@@ -123,26 +123,8 @@ pub struct CardTotal {
     pub sum: u64,
 }
 
-/// The kinds of cards in BMP 60, in their order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CardKind {
-    /// girocard.
-    Girocard,
-    /// JCB.
-    Jcb,
-    /// Mastercard and Maestro's predecessors.
-    Mastercard,
-    /// American Express.
-    Amex,
-    /// Visa.
-    Visa,
-    /// Diners.
-    Diners,
-    /// All others.
-    Other,
-}
-
-/// The value of BMP 60: first and last receipt, and seven sums; and whether a count or a sum had no room.
+/// The value of BMP 60: first and last receipt, and seven sums (girocard, JCB, Mastercard, American Express, Visa,
+/// Diners, all others); and whether a count or a sum had no room.
 #[must_use]
 pub fn totals(receipts: [u16; 2], cards: &[CardTotal; 7]) -> (Vec<u8>, bool) {
     let mut value = Vec::new();

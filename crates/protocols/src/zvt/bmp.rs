@@ -111,12 +111,6 @@ pub enum BmpError {
         /// Its number.
         bmp: u8,
     },
-    /// It is needed, and not there.
-    #[error("BMP {bmp:02X} is missing")]
-    Missing {
-        /// Its number.
-        bmp: u8,
-    },
     /// The container cannot be read.
     #[error("BMP 06: {0}")]
     Tlv(#[from] tlv::TlvError),

@@ -70,8 +70,6 @@ pub mod intermediate {
     pub const PIN_PAD: u8 = 0x01;
     /// The bank is asked.
     pub const HOST: u8 = 0x04;
-    /// It is taken back.
-    pub const REVERSING: u8 = 0x05;
     /// Insert the card.
     pub const INSERT_CARD: u8 = 0x0A;
     /// Remove the card.

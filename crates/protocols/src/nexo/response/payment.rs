@@ -20,10 +20,6 @@ pub struct AmountsResp {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub currency: Option<String>,
     pub authorized_amount: Decimal,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub total_fees_amount: Option<Decimal>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub cash_back_amount: Option<Decimal>,
     /// `TipAmount`: a part of the authorised amount.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tip_amount: Option<Decimal>,
@@ -32,8 +28,6 @@ pub struct AmountsResp {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 pub struct PaymentAcquirerData {
-    #[serde(rename = "AcquirerID", skip_serializing_if = "Option::is_none")]
-    pub acquirer_id: Option<String>,
     #[serde(rename = "MerchantID")]
     pub merchant_id: String,
     #[serde(rename = "AcquirerPOIID")]
@@ -54,16 +48,9 @@ pub struct PaymentResult {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub amounts_resp: Option<AmountsResp>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub merchant_override_flag: Option<bool>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub customer_language: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub online_flag: Option<bool>,
     #[serde(default, deserialize_with = "or_default", skip_serializing_if = "Vec::is_empty")]
     pub authentication_method: Vec<AuthenticationMethod>,
-    /// `ValidityDate`: of a reservation.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub validity_date: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub payment_acquirer_data: Option<PaymentAcquirerData>,
 }

@@ -6,9 +6,8 @@ use serde::{Deserialize, Deserializer, Serialize, de};
 use serde_json::value::RawValue;
 
 use crate::nexo::enums::{
-    Device, DocumentQualifier, ErrorCondition, GenericProfile, GlobalStatus, InfoQualify, InputCommand,
-    PaymentInstrumentType, PoiCapability, PrinterStatus, ReconciliationType, ServiceProfile, TerminalEnvironment,
-    TransactionType,
+    Device, DocumentQualifier, GenericProfile, GlobalStatus, InfoQualify, InputCommand, PaymentInstrumentType,
+    PoiCapability, PrinterStatus, ReconciliationType, ServiceProfile, TerminalEnvironment, TransactionType,
 };
 use crate::nexo::number::Decimal;
 use crate::nexo::output::OutputResult;
@@ -18,8 +17,6 @@ use crate::nexo::shared::{Outcome, or_default};
 #[serde(rename_all = "PascalCase")]
 pub struct PoiStatus {
     pub global_status: GlobalStatus,
-    #[serde(rename = "SecurityOKFlag", skip_serializing_if = "Option::is_none")]
-    pub security_ok_flag: Option<bool>,
     /// `PEDOKFlag`: the PIN pad.
     #[serde(rename = "PEDOKFlag", skip_serializing_if = "Option::is_none")]
     pub ped_ok_flag: Option<bool>,
@@ -29,8 +26,6 @@ pub struct PoiStatus {
     pub printer_status: Option<PrinterStatus>,
     #[serde(rename = "CommunicationOKFlag", skip_serializing_if = "Option::is_none")]
     pub communication_ok_flag: Option<bool>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub fraud_prevention_flag: Option<bool>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -140,12 +135,7 @@ pub struct Input {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub confirmed_flag: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub function_key: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub text_input: Option<String>,
-    /// `DigitInput`: digits as text: a telephone number begins with zeros.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub digit_input: Option<String>,
     /// `MenuEntryNumber`: which entries of the menu.
     #[serde(default, deserialize_with = "one_or_more", skip_serializing_if = "Vec::is_empty")]
     pub menu_entry_number: Vec<i32>,
@@ -182,24 +172,8 @@ pub struct PaymentTotals {
 #[serde(rename_all = "PascalCase")]
 pub struct TransactionTotals {
     pub payment_instrument_type: PaymentInstrumentType,
-    #[serde(rename = "AcquirerID", skip_serializing_if = "Option::is_none")]
-    pub acquirer_id: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub error_condition: Option<ErrorCondition>,
-    #[serde(rename = "HostReconciliationID", skip_serializing_if = "Option::is_none")]
-    pub host_reconciliation_id: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub card_brand: Option<String>,
-    #[serde(rename = "POIID", skip_serializing_if = "Option::is_none")]
-    pub poi_id: Option<String>,
-    #[serde(rename = "SaleID", skip_serializing_if = "Option::is_none")]
-    pub sale_id: Option<String>,
-    #[serde(rename = "OperatorID", skip_serializing_if = "Option::is_none")]
-    pub operator_id: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub shift_number: Option<String>,
-    #[serde(rename = "TotalsGroupID", skip_serializing_if = "Option::is_none")]
-    pub totals_group_id: Option<String>,
     /// `PaymentCurrency`: ISO 4217.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub payment_currency: Option<String>,
@@ -213,15 +187,7 @@ impl TransactionTotals {
     pub fn of_cards(brand: Option<String>, currency: String) -> Self {
         Self {
             payment_instrument_type: PaymentInstrumentType::Card,
-            acquirer_id: None,
-            error_condition: None,
-            host_reconciliation_id: None,
             card_brand: brand,
-            poi_id: None,
-            sale_id: None,
-            operator_id: None,
-            shift_number: None,
-            totals_group_id: None,
             payment_currency: Some(currency),
             payment_totals: Vec::new(),
         }

@@ -41,9 +41,7 @@ pub(super) fn with_facts(body: ResponseBody, said: &Said, flow: &Flow<'_>) -> Re
             answer.input_result.input = Some(Input {
                 input_command: InputCommand::DecimalString,
                 confirmed_flag: None,
-                function_key: None,
                 text_input: Some(typed.amount.clone()),
-                digit_input: None,
                 menu_entry_number: Vec::new(),
             });
             ResponseBody::Input(answer)
@@ -73,12 +71,10 @@ fn poi_status(status: &Status) -> PoiStatus {
     };
     PoiStatus {
         global_status,
-        security_ok_flag: None,
         ped_ok_flag: Some(reader),
         card_reader_ok_flag: Some(reader),
         printer_status: printer,
         communication_ok_flag: Some(is_reachable(status)),
-        fraud_prevention_flag: None,
     }
 }
 

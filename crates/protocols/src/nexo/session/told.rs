@@ -202,14 +202,11 @@ fn payment_result(sale: &Sale, flow: &Flow<'_>) -> PaymentResult {
         amounts_resp: Some(AmountsResp {
             currency: Some(sale.currency.clone()),
             authorized_amount: amount.map_or(Decimal::ZERO, decimal),
-            total_fees_amount: None,
-            cash_back_amount: None,
             tip_amount: sale.tip.as_deref().filter(|_| approved).map(decimal),
         }),
         online_flag: Some(sale.code.is_some()),
         authentication_method: sale.card.as_ref().filter(|_| approved).map_or_else(Vec::new, authentication),
         payment_acquirer_data: flow.facts.map(|facts| PaymentAcquirerData {
-            acquirer_id: None,
             merchant_id: facts.merchant.clone(),
             acquirer_poi_id: facts.terminal_id.clone(),
             acquirer_transaction_id: sale.payment_id.clone().map(|id| TransactionIdentification {
@@ -218,7 +215,6 @@ fn payment_result(sale: &Sale, flow: &Flow<'_>) -> PaymentResult {
             }),
             approval_code: sale.approval_code.clone().filter(|_| approved),
         }),
-        ..PaymentResult::default()
     }
 }
 
