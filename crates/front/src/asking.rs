@@ -9,7 +9,7 @@ use hyper::{HeaderMap, Method};
 use pos_till_api::deadlines::AnswerDeadline;
 use pos_till_api::routes;
 use pos_till_api::{Ask, Problem, ProblemType, Request, Said};
-use tokio::time::sleep;
+use tokio::time::{Instant, sleep, sleep_until};
 
 use crate::agent::{Agent, AgentError, NotNamed, Question, Room};
 use crate::passage::own_problem;
@@ -17,6 +17,14 @@ use crate::passage::own_problem;
 /// A list of this user's is read at a time; the page may be reading one.
 const LIST_AGAIN: Duration = Duration::from_millis(50);
 const LIST_TRIES: u32 = 100;
+
+/// Returns at the next deadline of a session; never, when it has none.
+pub(crate) async fn until(deadline: Option<Instant>) {
+    match deadline {
+        Some(deadline) => sleep_until(deadline).await,
+        None => std::future::pending().await,
+    }
+}
 
 /// Asks the agent in the name of this till, from the places of its protocol; what ends a payment has others.
 pub(crate) async fn ask(agent: &Agent, room: Room, till: &str, asked: &Ask) -> Said {

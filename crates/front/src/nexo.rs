@@ -26,10 +26,10 @@ use pos_till_api::{ProblemType, Said};
 use ring::rand::{SecureRandom, SystemRandom};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::{AbortHandle, JoinSet};
-use tokio::time::{Instant, sleep_until};
+use tokio::time::Instant;
 
 use crate::agent::{Agent, Room};
-use crate::asking::ask;
+use crate::asking::{ask, until};
 use crate::config::nexo::{NexoConfig, NexoTillConfig};
 use crate::guard::Way;
 use crate::listen::may_connect;
@@ -343,12 +343,5 @@ impl Serving {
     fn time(&self, start: Instant) -> Now {
         let unix_s = (self.now)().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_secs());
         Now { steady: start.elapsed(), unix_s }
-    }
-}
-
-async fn until(deadline: Option<Instant>) {
-    match deadline {
-        Some(deadline) => sleep_until(deadline).await,
-        None => std::future::pending().await,
     }
 }

@@ -25,10 +25,10 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpListener;
 use tokio::sync::{mpsc, watch};
 use tokio::task::{AbortHandle, JoinSet};
-use tokio::time::{Instant, sleep, sleep_until, timeout};
+use tokio::time::{Instant, sleep, timeout};
 
 use crate::agent::{Agent, Room};
-use crate::asking::ask;
+use crate::asking::{ask, until};
 use crate::config::zvt::{ZvtConfig, ZvtLine};
 use crate::listen::may_connect;
 use crate::seen::SeenTill;
@@ -202,13 +202,6 @@ impl ZvtTill {
 /// In letters alone: among digits some would look like a card number.
 fn in_letters(bytes: &[u8]) -> String {
     bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]).map(|nibble| char::from(b'a' + nibble)).collect()
-}
-
-async fn until(deadline: Option<Instant>) {
-    match deadline {
-        Some(deadline) => sleep_until(deadline).await,
-        None => std::future::pending().await,
-    }
 }
 
 /// A listener for a till, when it comes over the network.

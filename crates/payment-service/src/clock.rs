@@ -51,6 +51,14 @@ impl Clock {
     }
 }
 
+/// Returns after so long; without an end it never does.
+pub(super) async fn waited(wait: Option<Duration>) {
+    match wait {
+        Some(wait) => tokio::time::sleep(wait).await,
+        None => std::future::pending().await,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

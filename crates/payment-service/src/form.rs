@@ -60,11 +60,7 @@ impl Form {
     /// Decodes `application/x-www-form-urlencoded`, checks every name and value against the table, and what fields
     /// demand of each other. What must be there is asked for by [`Form::required`] and [`Form::complete`].
     pub(super) fn parse(encoded: &[u8], taken: &AcceptedParameters, spelling: Spelling) -> Result<Self, Invalid> {
-        let pairs = form::decode(encoded).map_err(|wrong| match wrong.name.as_str() {
-            "form" => Invalid::new("body", wrong.problem),
-            _ => Invalid::new(wrong.name, wrong.problem),
-        })?;
-        Self::from_pairs(pairs, taken, spelling)
+        Self::from_pairs(decoded(encoded)?, taken, spelling)
     }
 
     /// The same of pairs that are decoded already: those of several forms together, as of a checkout and its shopper.
@@ -150,6 +146,14 @@ impl Form {
     pub(super) fn open_pairs(&self) -> impl Iterator<Item = (&str, &str)> {
         self.pairs.iter().filter(|pair| !pair.secret).map(|pair| (pair.name.as_str(), pair.value.as_str()))
     }
+}
+
+/// The pairs of a body, as they stand there.
+pub(super) fn decoded(encoded: &[u8]) -> Result<Vec<(String, String)>, Invalid> {
+    form::decode(encoded).map_err(|wrong| match wrong.name.as_str() {
+        "form" => Invalid::new("body", wrong.problem),
+        _ => Invalid::new(wrong.name, wrong.problem),
+    })
 }
 
 /// The first of what is wrong.

@@ -137,20 +137,18 @@ impl RedirectPlan {
             until: (at + LIFE).timestamp(),
             end: None,
             tries: 0,
-            back: with_result(&self.result_url, &id, &path),
+            back: with_query(&self.result_url, &[("id", &id), ("resourcePath", &path)]),
             settlement,
         }
     }
 }
 
-/// The address of a shop's page with what it needs to fetch the result.
-fn with_result(url: &str, id: &str, path: &str) -> String {
+/// An address with more in its query string, before its fragment.
+pub(super) fn with_query(url: &str, pairs: &[(&str, &str)]) -> String {
     let (url, fragment) = url.split_once('#').map_or((url, None), |(url, fragment)| (url, Some(fragment)));
-    let mut query = form_urlencoded::Serializer::new(String::new());
-    query.append_pair("id", id).append_pair("resourcePath", path);
-    let join = if url.contains('?') { '&' } else { '?' };
-    let fragment = fragment.map_or_else(String::new, |fragment| format!("#{fragment}"));
-    format!("{url}{join}{}{fragment}", query.finish())
+    let query = form_urlencoded::Serializer::new(String::new()).extend_pairs(pairs).finish();
+    let mark = if url.contains('?') { '&' } else { '?' };
+    fragment.map_or_else(|| format!("{url}{mark}{query}"), |fragment| format!("{url}{mark}{query}#{fragment}"))
 }
 
 impl Redirect {
@@ -200,7 +198,7 @@ mod tests {
             ("https://shop.test/r?a=b", "https://shop.test/r?a=b&id=ab&resourcePath=%2Fv1%2Fpayments%2Fab"),
             ("https://shop.test/r#top", "https://shop.test/r?id=ab&resourcePath=%2Fv1%2Fpayments%2Fab#top"),
         ] {
-            assert_eq!(with_result(url, "ab", path), to);
+            assert_eq!(with_query(url, &[("id", "ab"), ("resourcePath", path)]), to);
         }
     }
 }

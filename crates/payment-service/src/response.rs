@@ -33,21 +33,15 @@ pub(super) async fn deliver(delivery: Delivery, at: DateTime<Utc>) -> Result<Res
         Delivery::Raw(status, bytes) => (status, ResponseBody::whole(bytes)),
         Delivery::Half(bytes) => return Ok(half(bytes)),
         Delivery::Redirect(location) => {
-            let mut response = Response::new(ResponseBody::whole(Vec::new()));
-            *response.status_mut() = StatusCode::TEMPORARY_REDIRECT;
             let location = HeaderValue::try_from(location).expect("made of what came as the request's own address");
-            response.headers_mut().insert(LOCATION, location);
-            return Ok(response);
+            return Ok(elsewhere(StatusCode::TEMPORARY_REDIRECT, location));
         }
         Delivery::Asset(asset) => return Ok(browser_answer(asset)),
         Delivery::Page(status, html) => return Ok(page(status, html)),
         Delivery::SeeOther(location) => {
-            let mut response = Response::new(ResponseBody::whole(Vec::new()));
-            *response.status_mut() = StatusCode::SEE_OTHER;
             // An address that no header can hold leads nowhere.
             let location = HeaderValue::try_from(location).unwrap_or(HeaderValue::from_static("/"));
-            response.headers_mut().insert(LOCATION, location);
-            return Ok(response);
+            return Ok(elsewhere(StatusCode::SEE_OTHER, location));
         }
         Delivery::Silence => std::future::pending().await,
         Delivery::Cut => return Err(CutLine),
@@ -56,6 +50,14 @@ pub(super) async fn deliver(delivery: Delivery, at: DateTime<Utc>) -> Result<Res
     *response.status_mut() = StatusCode::from_u16(status).expect("only documented statuses are used");
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(kind));
     Ok(response)
+}
+
+/// Where to go instead.
+fn elsewhere(status: StatusCode, location: HeaderValue) -> Response<ResponseBody> {
+    let mut response = Response::new(ResponseBody::whole(Vec::new()));
+    *response.status_mut() = status;
+    response.headers_mut().insert(LOCATION, location);
+    response
 }
 
 /// What a browser loads: kept by nobody, taken for what it is, and usable by any page.

@@ -9,7 +9,6 @@ use hyper::header::{
 };
 
 use super::checkout::Purpose;
-use super::checkout::submit::Sender;
 use super::delivery::Delivery;
 use super::host::Host;
 use super::host_rules::ArrivedRequest;
@@ -201,10 +200,10 @@ pub(super) fn route(host: &mut Host, asked: &RouteRequest<'_>) -> Delivery {
         Some(Operation::CreateCheckout) => form(asked).and_then(|body| host.create_checkout(body)),
         Some(Operation::UpdateCheckout(id)) => form(asked).and_then(|body| host.update_checkout(id, body)),
         Some(Operation::Submit(id, purpose)) => {
-            form(asked).and_then(|body| host.submit(id, purpose, Sender { headers: asked.headers }, body))
+            form(asked).and_then(|body| host.submit(id, purpose, asked.headers, body))
         }
         Some(Operation::CheckoutResult(id, purpose)) => host.checkout_result(id, purpose, query),
-        Some(Operation::Return(id)) => host.shopper_returns(id, Sender { headers: asked.headers }),
+        Some(Operation::Return(id)) => host.shopper_returns(id, asked.headers),
         Some(Operation::Script) => host.script(query),
         Some(Operation::Sheet) => host.wallet_sheet(query),
         Some(Operation::Integrity) => Ok(widget::integrity_answer()),

@@ -52,6 +52,7 @@ pub mod reader;
 pub mod shop;
 // Tills with a protocol of their own.
 pub mod till;
+mod typed;
 
 // DUKPT, PIN blocks, card cryptograms, issuer scripts: for public test keys.
 pub use pos_keys as keys;

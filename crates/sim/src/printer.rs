@@ -207,11 +207,6 @@ impl Printer {
         self.shared.mechanism().sensors = sensors;
         self.shared.changed.notify_one();
     }
-
-    /// Changes what it says about its state.
-    pub fn set_status_answers(&self, status_answers: StatusAnswers) {
-        self.shared.mechanism().status_answers = status_answers;
-    }
 }
 
 #[derive(Debug)]

@@ -7,10 +7,11 @@ use pos_protocols::zvt::apdu::{Apdu, Splitter};
 use pos_protocols::zvt::serial::{Link, LinkAction};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::sync::mpsc;
-use tokio::time::{Instant, sleep, sleep_until};
+use tokio::time::{Instant, sleep};
 use tokio_serial::{DataBits, FlowControl, Parity, SerialPortBuilderExt, SerialStream, StopBits};
 
 use super::{AGAIN, CHUNK, Event, MOST_WAITING};
+use crate::asking::until;
 
 /// Opens the line, and holds it until it is gone; then again.
 pub(super) async fn hold(path: &Path, speed: u32, events: &mpsc::Sender<Event>) {
@@ -86,11 +87,4 @@ async fn serve(
 
 fn whole(bytes: &[u8]) -> Option<Apdu> {
     Splitter::default().next(&mut &*bytes)
-}
-
-async fn until(deadline: Option<Instant>) {
-    match deadline {
-        Some(deadline) => sleep_until(deadline).await,
-        None => std::future::pending().await,
-    }
 }

@@ -40,6 +40,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::Value;
 
 use super::host_rules::HostRules;
+use super::redirect::with_query;
 use super::refusal::{Refusal, rule};
 
 /// How long an id is valid (behaviour: Limits).
@@ -149,14 +150,6 @@ impl Submitted {
     fn back(&self, checkout: &Checkout) -> String {
         with_query(&self.shopper_result_url, &[("id", &checkout.id), ("resourcePath", &checkout.path())])
     }
-}
-
-/// An address with more in its query string, before its fragment.
-fn with_query(url: &str, pairs: &[(&str, &str)]) -> String {
-    let (url, fragment) = url.split_once('#').map_or((url, None), |(url, fragment)| (url, Some(fragment)));
-    let query = form_urlencoded::Serializer::new(String::new()).extend_pairs(pairs).finish();
-    let mark = if url.contains('?') { '&' } else { '?' };
-    fragment.map_or_else(|| format!("{url}{mark}{query}"), |fragment| format!("{url}{mark}{query}#{fragment}"))
 }
 
 impl Checkouts {

@@ -21,7 +21,9 @@ use tokio::net::TcpStream;
 use tokio::task::JoinSet;
 use tokio_rustls::TlsConnector;
 
-use super::{ShopCall, with_query};
+use super::ShopCall;
+use crate::clock::waited;
+use crate::redirect::with_query;
 use crate::response::ResponseBody;
 use crate::shared::Shared;
 
@@ -76,14 +78,8 @@ pub(crate) async fn remind_shops(shared: Arc<Shared>, tls: Arc<ClientConfig>) {
         for call in due {
             calls.spawn(call_shop(call, Arc::clone(&tls)));
         }
-        let timer = async {
-            match wait {
-                Some(wait) => tokio::time::sleep(wait).await,
-                None => std::future::pending().await,
-            }
-        };
         tokio::select! {
-            () = timer => {}
+            () = waited(wait) => {}
             () = shared.clock_or_checkouts_changed.notified() => {}
             Some(_) = calls.join_next() => {}
         }

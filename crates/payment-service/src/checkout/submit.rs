@@ -13,7 +13,7 @@ use crate::invalid::Invalid;
 use crate::refusal::{Refusal, USED, rule};
 use crate::remote_payment::Origin;
 use crate::widget;
-use pos_gateway_model::{form as encoding, means, shown};
+use pos_gateway_model::{means, shown};
 
 /// What the widget may send: what the shopper types and what the browser is. With a dot, all that begin so.
 const OF_SHOPPER: &[&str] = &[
@@ -45,19 +45,13 @@ const STORES: Refusal =
     rule("id", "700.400.580", "this checkout stores payment data: it is served at its path /registration");
 const PAYS: Refusal = rule("id", "700.400.580", "this checkout is paid: it is served at its path /payment");
 
-/// Whoever sends what a shopper has typed.
-#[derive(Clone, Copy)]
-pub(crate) struct Sender<'a> {
-    pub headers: &'a HeaderMap,
-}
-
 impl Host {
     /// `POST /checkouts/{id}/payment` or `/registration`.
     pub(crate) fn submit(
         &mut self,
         id: &str,
         purpose: Purpose,
-        sender: Sender<'_>,
+        sender: &HeaderMap,
         body: &[u8],
     ) -> Result<Delivery, Refusal> {
         let host_rules = self.host_rules();
@@ -70,7 +64,7 @@ impl Host {
         if host_rules == HostRules::Checked {
             check_origin(sender, &shopper_result_url)?;
         }
-        let back = format!("{}/v1/checkouts/{id}/return", origin::own(sender.headers)?);
+        let back = format!("{}/v1/checkouts/{id}/return", origin::own(sender)?);
         let mut pairs = together(checkout, theirs, back)?;
         let nameless = leave_browser_out(&mut pairs);
         let path = checkout.path();
@@ -140,11 +134,11 @@ impl Host {
 
     /// `GET /checkouts/{id}/return`: the shopper comes back from a page that they were sent to. In a frame of the
     /// widget the page around it is told; it goes on by itself.
-    pub(crate) fn shopper_returns(&mut self, id: &str, sender: Sender<'_>) -> Result<Delivery, Refusal> {
+    pub(crate) fn shopper_returns(&mut self, id: &str, sender: &HeaderMap) -> Result<Delivery, Refusal> {
         let checkout = self.checkouts.find(id).ok_or(Refusal::NotFound)?;
         let submitted = checkout.submitted.as_ref().ok_or(Refusal::NotFound)?;
         let back = submitted.back(checkout);
-        let in_frame = sender.headers.get("sec-fetch-dest").is_some_and(|what| what == "iframe");
+        let in_frame = sender.get("sec-fetch-dest").is_some_and(|what| what == "iframe");
         let shop = origin::of(&submitted.shopper_result_url).unwrap_or_default();
         Ok(if in_frame { widget::tell_the_page(id, &shop, &back) } else { Delivery::SeeOther(back) })
     }
@@ -165,10 +159,7 @@ impl Host {
 
 /// The pairs of a request of the widget, of which each may be sent by a shopper.
 fn of_shopper(body: &[u8]) -> Result<Vec<(String, String)>, Invalid> {
-    let pairs = encoding::decode(body).map_err(|wrong| match wrong.name.as_str() {
-        "form" => Invalid::new("body", wrong.problem),
-        _ => Invalid::new(wrong.name, wrong.problem),
-    })?;
+    let pairs = form::decoded(body)?;
     for (name, _) in &pairs {
         if name.starts_with(CUSTOM) {
             if !name.starts_with(CUSTOM_OF_SHOPPER) {
@@ -193,8 +184,8 @@ fn result_url(checkout: &Checkout, theirs: &[(String, String)]) -> Result<String
 }
 
 /// Whether a page of the shop has sent it.
-fn check_origin(sender: Sender<'_>, shopper_result_url: &str) -> Result<(), Invalid> {
-    let shop = origin::shop(sender.headers)?;
+fn check_origin(sender: &HeaderMap, shopper_result_url: &str) -> Result<(), Invalid> {
+    let shop = origin::shop(sender)?;
     if origin::of(shopper_result_url).is_some_and(|expected| expected == shop) {
         return Ok(());
     }

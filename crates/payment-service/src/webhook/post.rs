@@ -9,6 +9,7 @@ use reqwest::{Certificate, Client};
 use tokio::task::JoinSet;
 
 use super::queue::Task;
+use crate::clock::waited;
 use crate::options::Options;
 use crate::shared::Shared;
 
@@ -29,12 +30,6 @@ pub(crate) async fn run(shared: Arc<Shared>, options: Arc<Options>, mut client: 
             let next = host.webhooks.next_due().filter(|_| !host.clock.stands());
             next.map(|next| (next - now).to_std().unwrap_or_default())
         };
-        let later = async {
-            match wait {
-                Some(wait) => tokio::time::sleep(wait).await,
-                None => std::future::pending().await,
-            }
-        };
         tokio::select! {
             Some(Ok((hook, went))) = sending.join_next() => {
                 let mut host = shared.host();
@@ -42,7 +37,7 @@ pub(crate) async fn run(shared: Arc<Shared>, options: Arc<Options>, mut client: 
                 host.webhooks.sent(&hook, went, now);
             }
             () = shared.posted.notified() => {}
-            () = later => {}
+            () = waited(wait) => {}
         }
     }
 }

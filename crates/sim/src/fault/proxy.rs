@@ -7,6 +7,7 @@ use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
 
 use super::{BOTH_DIRECTIONS, Direction, FaultyStream, LineFaults};
+use crate::typed;
 
 /// Passes every connection to `listener` on to the TCP device at `to`, with `faults` between: `Read` is what the client
 /// says to the device, `Write` what the device answers. Ends only with an error of the listener.
@@ -94,15 +95,7 @@ pub async fn run(args: FaultArgs) -> io::Result<()> {
         listener.local_addr()?,
         args.to
     ));
-    let (sender, mut lines) = tokio::sync::mpsc::channel(1);
-    // A thread of its own: a blocked read must not hold the program's end.
-    std::thread::spawn(move || {
-        for line in io::stdin().lines().map_while(Result::ok) {
-            if sender.blocking_send(line).is_err() {
-                return;
-            }
-        }
-    });
+    let mut lines = typed::lines();
     let typed = async {
         while let Some(line) = lines.recv().await {
             if let Err(error) = faults.carry_out(&line) {

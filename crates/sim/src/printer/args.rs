@@ -1,12 +1,11 @@
 //! `pos-sim printer`: what a person can ask of it, and the hands that are typed.
 
-use std::io::{self, BufRead, Write};
+use std::io::{self, Write};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
-use tokio::sync::mpsc;
-
 use super::{Options, Place, Printer, Sensors, StatusAnswers};
+use crate::typed;
 
 /// `pos-sim printer`: a receipt printer that shows its paper on standard output.
 #[derive(Debug, clap::Args)]
@@ -72,7 +71,7 @@ pub async fn run(args: Args) -> io::Result<()> {
         printer.die_after(bytes);
     }
     writeln!(io::stdout(), "printer at {}", printer.place())?;
-    let (mut words, mut dead) = (typed_words(), false);
+    let (mut words, mut dead) = (typed::lines(), false);
     for number in 1.. {
         let receipt = loop {
             tokio::select! {
@@ -139,17 +138,4 @@ async fn obey(printer: &Printer, word: &str, dead: &mut bool) -> String {
         either(sensors.paper_out, "no paper", either(sensors.paper_near_end, "paper nearly at its end", "paper")),
         either(sensors.cover_open, "open", "closed"),
     )
-}
-
-/// The lines of standard input; none when it has ended.
-fn typed_words() -> mpsc::Receiver<String> {
-    let (sender, words) = mpsc::channel(8);
-    std::thread::spawn(move || {
-        for line in io::stdin().lock().lines().map_while(Result::ok) {
-            if sender.blocking_send(line).is_err() {
-                return;
-            }
-        }
-    });
-    words
 }

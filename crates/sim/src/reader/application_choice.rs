@@ -52,7 +52,7 @@ impl Device {
 
     /// The cardholder chooses as planned.
     pub(super) fn cardholder_chooses(&mut self, choice: ApplicationChoice) {
-        let number = match self.cardholder.take_choice_plan() {
+        let number = match std::mem::take(&mut self.cardholder.choice_plan) {
             ChoicePlan::First => 1,
             ChoicePlan::Number(number) => number,
             ChoicePlan::Hesitate => return self.kernel.running = Running::Card(Box::new(CardStep::Choosing(choice))),

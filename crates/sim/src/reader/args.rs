@@ -3,11 +3,9 @@
 #![allow(clippy::print_stdout, reason = "a person's program")]
 
 use std::fs::File;
-use std::io::{self, BufRead, Read, Write};
+use std::io::{self, Read, Write};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
-
-use tokio::sync::mpsc;
 
 use super::cardholder::ChoicePlan;
 use super::deck::{self, Card, CardEntry, DECK};
@@ -16,6 +14,7 @@ use super::handle::Reader;
 use super::port::start;
 use super::script::{self, Script};
 use super::{Dukpt, Options, Pace};
+use crate::typed;
 
 /// Where a real device listens (readers: 2.1), on this machine alone.
 const TCP_PLACE: &str = "127.0.0.1:6543";
@@ -163,7 +162,7 @@ pub async fn run(args: Args) -> io::Result<()> {
     let reader = start(args.try_into()?).await?;
     println!("reader at {}", reader.place());
     println!("{HELP}");
-    let mut lines = keyboard();
+    let mut lines = typed::lines();
     let mut screen = reader.watch();
     screen.mark_changed();
     loop {
@@ -247,19 +246,6 @@ fn described(card: &Card) -> String {
 fn shown(screen: &Screen) -> String {
     let lines: Vec<_> = screen.lines.iter().map(|line| format!("| {line:21} |")).collect();
     lines.join("\n")
-}
-
-/// Lines of standard input, read on a thread of their own that ends with the program.
-fn keyboard() -> mpsc::Receiver<String> {
-    let (sender, receiver) = mpsc::channel(8);
-    std::thread::spawn(move || {
-        for line in io::stdin().lock().lines().map_while(Result::ok) {
-            if sender.blocking_send(line).is_err() {
-                return;
-            }
-        }
-    });
-    receiver
 }
 
 #[cfg(test)]

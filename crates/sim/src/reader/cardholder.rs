@@ -4,17 +4,13 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use super::deck::Card;
+use super::deck::{Card, CardEntry};
 
 /// What a person does with the reader.
 #[derive(Clone, Debug)]
 pub enum PersonAction {
-    /// Put a card into the slot.
-    Insert(&'static Card),
-    /// Hold a card to the antenna. Without START CONTACTLESS nothing happens.
-    Tap(&'static Card),
-    /// Draw a card through the stripe reader.
-    Swipe(&'static Card),
+    /// Present a card one way or another. A tap without START CONTACTLESS does nothing.
+    Present(&'static Card, CardEntry),
     /// Take the card out of the slot.
     Remove,
     /// Press a key.
@@ -85,30 +81,8 @@ pub enum ChoicePlan {
 pub(super) struct Cardholder {
     pub(super) pin_plan: PinPlan,
     pub(super) choice_plan: ChoicePlan,
-    number_plans: VecDeque<String>,
+    /// The digits for each further question for a number.
+    pub(super) number_plans: VecDeque<String>,
     /// When he takes his card out of the slot by himself.
     pub(super) removes_at: Option<Duration>,
-}
-
-impl Cardholder {
-    pub(super) fn take_pin_plan(&mut self) -> PinPlan {
-        std::mem::take(&mut self.pin_plan)
-    }
-
-    pub(super) fn take_choice_plan(&mut self) -> ChoicePlan {
-        std::mem::take(&mut self.choice_plan)
-    }
-
-    /// The digits for one more question for a number.
-    pub(super) fn plan_number(&mut self, digits: &str) {
-        self.number_plans.push_back(digits.to_owned());
-    }
-
-    pub(super) fn knows_a_number(&self) -> bool {
-        !self.number_plans.is_empty()
-    }
-
-    pub(super) fn take_number(&mut self) -> Option<String> {
-        self.number_plans.pop_front()
-    }
 }

@@ -18,7 +18,7 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use super::Options;
-use super::cardholder::{Cardholder, ChoicePlan, PersonAction, PinPlan};
+use super::cardholder::{Cardholder, PersonAction};
 use super::deck::{Card, CardEntry};
 use super::display::{Display, Screen};
 use super::faults::{AbortRace, Cable, Faults};
@@ -128,9 +128,7 @@ impl Device {
     pub fn person_does(&mut self, action: PersonAction, now: Duration) {
         self.now = now;
         match action {
-            PersonAction::Insert(card) => self.present(card, CardEntry::Insert),
-            PersonAction::Tap(card) => self.present(card, CardEntry::Tap),
-            PersonAction::Swipe(card) => self.present(card, CardEntry::Swipe),
+            PersonAction::Present(card, entry) => self.present(card, entry),
             PersonAction::Remove => self.remove(),
             PersonAction::Key(key) => self.press(key),
             PersonAction::WaitTooLong => self.waited_too_long(),
@@ -224,31 +222,6 @@ impl Device {
         self.reset();
         self.switches = Switches::default();
         self.decoder = Decoder::default();
-    }
-
-    /// What the cardholder will do at the next PIN prompt.
-    pub fn plan_pin(&mut self, plan: PinPlan) {
-        self.cardholder.pin_plan = plan;
-    }
-
-    /// What the cardholder will do at the next choice of an application.
-    pub fn plan_choice(&mut self, plan: ChoicePlan) {
-        self.cardholder.choice_plan = plan;
-    }
-
-    /// The digits that will be typed at the next question for a number; those of several questions one after the other.
-    pub fn plan_number(&mut self, digits: &str) {
-        self.cardholder.plan_number(digits);
-    }
-
-    /// How the next ABORTs meet a running command.
-    pub fn plan_abort(&mut self, race: AbortRace) {
-        self.faults.abort_race = race;
-    }
-
-    /// Damages one bit of the next message.
-    pub fn spoil_next(&mut self) {
-        self.faults.damages_next = true;
     }
 
     fn message(&mut self, bytes: &[u8]) {
@@ -423,7 +396,7 @@ mod tests {
     #[test]
     fn chips_and_people_take_their_time() {
         let mut device = Device::new(Options { pace: Pace::HUMAN, removes_card: true, ..Options::default() });
-        device.person_does(PersonAction::Insert(card("chip-pin").unwrap()), Duration::ZERO);
+        device.person_does(PersonAction::Present(card("chip-pin").unwrap(), CardEntry::Insert), Duration::ZERO);
         send(&mut device, START, 0);
         let mut moments = Vec::new();
         while let Some(deadline) = device.deadline() {
@@ -444,7 +417,7 @@ mod tests {
         let run = |seed| {
             let mut device = Device::new(Options { seed, ..Options::default() });
             send(&mut device, CONTACTLESS, 0);
-            device.person_does(PersonAction::Tap(card("tap").unwrap()), Duration::ZERO);
+            device.person_does(PersonAction::Present(card("tap").unwrap(), CardEntry::Tap), Duration::ZERO);
             said(&mut device)
         };
         assert_eq!(run(1), run(1));
@@ -459,7 +432,7 @@ mod tests {
         assert_eq!(device.screen().amount.as_deref(), Some("4.56 GBP"));
         device.person_does(PersonAction::Key(Key::Cancel), Duration::ZERO);
         assert_eq!(device.screen().amount, None, "cancelled");
-        device.person_does(PersonAction::Insert(card("chip-no-cvm").unwrap()), Duration::ZERO);
+        device.person_does(PersonAction::Present(card("chip-no-cvm").unwrap(), CardEntry::Insert), Duration::ZERO);
         send(&mut device, START, 0);
         send(&mut device, "01000BDED2000006E0048A0230306C", 0);
         let screen = device.screen();

@@ -30,26 +30,22 @@ impl Reader {
 
     /// Inserts a card.
     pub fn insert(&self, card: &'static Card) {
-        self.person_does(PersonAction::Insert(card));
+        self.present(card, CardEntry::Insert);
     }
 
     /// Taps a card. Nothing happens unless the reader waits for one: see [`Self::waits_for`].
     pub fn tap(&self, card: &'static Card) {
-        self.person_does(PersonAction::Tap(card));
+        self.present(card, CardEntry::Tap);
     }
 
     /// Swipes a card.
     pub fn swipe(&self, card: &'static Card) {
-        self.person_does(PersonAction::Swipe(card));
+        self.present(card, CardEntry::Swipe);
     }
 
     /// Presents a card one way or another.
     pub fn present(&self, card: &'static Card, entry: CardEntry) {
-        match entry {
-            CardEntry::Insert => self.insert(card),
-            CardEntry::Tap => self.tap(card),
-            CardEntry::Swipe => self.swipe(card),
-        }
+        self.person_does(PersonAction::Present(card, entry));
     }
 
     /// Takes the card out of the slot.
@@ -94,27 +90,27 @@ impl Reader {
 
     /// What the cardholder does at the next PIN prompt.
     pub fn plan_pin(&self, plan: PinPlan) {
-        self.shared.act(|device, _| device.plan_pin(plan));
+        self.shared.act(|device, _| device.cardholder.pin_plan = plan);
     }
 
     /// What the cardholder does when he is next asked for an application.
     pub fn plan_choice(&self, plan: ChoicePlan) {
-        self.shared.act(|device, _| device.plan_choice(plan));
+        self.shared.act(|device, _| device.cardholder.choice_plan = plan);
     }
 
     /// What is typed at the next GET NUMERIC.
     pub fn next_number(&self, digits: &str) {
-        self.shared.act(|device, _| device.plan_number(digits));
+        self.shared.act(|device, _| device.cardholder.number_plans.push_back(digits.to_owned()));
     }
 
     /// How ABORT meets a running command from now on.
     pub fn plan_abort(&self, race: AbortRace) {
-        self.shared.act(|device, _| device.plan_abort(race));
+        self.shared.act(|device, _| device.faults.abort_race = race);
     }
 
     /// Damages the next message by one bit.
     pub fn spoil_next(&self) {
-        self.shared.act(|device, _| device.spoil_next());
+        self.shared.act(|device, _| device.faults.damages_next = true);
     }
 
     /// Pulls the cable: the other side's reads end. What the device had under way is lost, its keys and counters are

@@ -91,14 +91,14 @@ impl Device {
     fn ask_for_digits(&mut self, question: &str, what: TypedFor) {
         self.display.show(question);
         self.kernel.running = Running::Number(NumberEntry { digits: String::new(), what });
-        if self.cardholder.knows_a_number() {
+        if !self.cardholder.number_plans.is_empty() {
             self.kernel.due = Some(self.now + self.options.pace.key);
         }
     }
 
     /// The cardholder types the digits that were planned.
     pub(super) fn cardholder_types_number(&mut self, mut entry: NumberEntry) {
-        let plan = self.cardholder.take_number();
+        let plan = self.cardholder.number_plans.pop_front();
         let is_planned = plan.is_some();
         entry.digits = plan.unwrap_or(entry.digits);
         self.kernel.running = Running::Number(entry);

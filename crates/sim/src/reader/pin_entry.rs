@@ -82,7 +82,8 @@ impl PinEntry {
 impl Device {
     /// Asks for the PIN.
     pub(super) fn ask_for_pin(&mut self, purpose: PinPurpose) {
-        let entry = PinEntry { typed: String::new(), plan: self.cardholder.take_pin_plan(), purpose };
+        let plan = std::mem::take(&mut self.cardholder.pin_plan);
+        let entry = PinEntry { typed: String::new(), plan, purpose };
         self.display.show("ENTER PIN");
         self.kernel.due = entry.next_key().map(|_| self.now + self.options.pace.key);
         self.kernel.running = Running::Pin(Box::new(entry));

@@ -2,7 +2,7 @@
 //! the template in which a decision is said, by the reader's lists (readers: 2.5, 2.6, 2.13).
 
 use super::{Decision, EmvTransaction, Interface, Verified};
-use crate::reader::deck::{Cvm, Tap};
+use crate::reader::deck::{Cvm, Tap, padded};
 use crate::reader::keys::{Sealed, bytes};
 use crate::reader::message;
 
@@ -178,11 +178,4 @@ impl EmvTransaction {
             (Verified::NotAsked, Interface::Contactless) => [0x1F, 0x00, 0x02],
         }
     }
-}
-
-fn padded(mut digits: String) -> String {
-    if digits.len() % 2 == 1 {
-        digits.push('F');
-    }
-    digits
 }

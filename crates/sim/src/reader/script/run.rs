@@ -146,7 +146,7 @@ impl Device {
         match (&mut self.kernel.running, plan) {
             (Running::Pin(_), plan) => self.change_pin_plan(plan),
             (Running::Number(_), PinPlan::Digits(digits)) => {
-                self.cardholder.plan_number(&digits);
+                self.cardholder.number_plans.push_back(digits);
                 self.kernel.due = Some(self.now + self.options.pace.key);
             }
             (_, plan) => self.cardholder.pin_plan = plan,
