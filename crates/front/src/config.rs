@@ -82,14 +82,7 @@ pub(crate) enum WithoutSignIn {
 }
 
 impl WithoutSignIn {
-    fn read(word: &str) -> Option<Self> {
-        match word {
-            "nobody" => Some(Self::Nobody),
-            "board" => Some(Self::Board),
-            "network" => Some(Self::Network),
-            _ => None,
-        }
-    }
+    const WORDS: [(&str, Self); 3] = [("nobody", Self::Nobody), ("board", Self::Board), ("network", Self::Network)];
 
     /// As it is written.
     pub(crate) fn word(self) -> &'static str {
@@ -222,9 +215,7 @@ impl FrontConfig {
         let page = whole.section("page", |page| PageConfig {
             on: page.flag("on").unwrap_or(true),
             till: page.text("till").unwrap_or_else(|| "local".to_owned()),
-            without_sign_in: page
-                .word("without-sign-in", "\"nobody\", \"board\" or \"network\"", WithoutSignIn::read)
-                .unwrap_or(WithoutSignIn::Board),
+            without_sign_in: page.word("without-sign-in", &WithoutSignIn::WORDS).unwrap_or(WithoutSignIn::Board),
         });
         let origins = whole.section("cors", |cors| cors.texts("origins").unwrap_or_default());
         let webhooks = whole.sections("webhook", WebhookConfig::read);

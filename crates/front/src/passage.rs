@@ -16,7 +16,7 @@ use hyper::header::{
 use hyper::header::{HeaderName, HeaderValue};
 use hyper::{HeaderMap, Method, Request, Response, StatusCode};
 use pos_till_api::ProblemType;
-use pos_till_api::routes::{ApiRoute, PassedFor, ROUTES, RoutePlace};
+use pos_till_api::routes::{ApiRoute, PassedFor, ROUTES, RoutePlace, encoded};
 use serde_json::Value;
 use tokio::sync::mpsc;
 use tokio::time::timeout;
@@ -85,7 +85,7 @@ fn fits(pattern: &str, path: &str) -> Option<String> {
 }
 
 /// A piece of a path as it is meant: printable ASCII, and no name of a folder.
-fn decoded(piece: &str) -> Option<Vec<u8>> {
+fn decoded(piece: &str) -> Option<String> {
     let mut bytes = piece.bytes();
     let mut decoded = Vec::new();
     while let Some(byte) = bytes.next() {
@@ -99,15 +99,7 @@ fn decoded(piece: &str) -> Option<Vec<u8>> {
     }
     let printable = decoded.iter().all(|byte| (b' '..=b'~').contains(byte));
     let fits = (1..=LONGEST_PIECE).contains(&decoded.len()) && printable && decoded != b"." && decoded != b"..";
-    fits.then_some(decoded)
-}
-
-fn encoded(piece: &[u8]) -> String {
-    let encode = |byte: &u8| match byte {
-        b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'~' | b'.' => char::from(*byte).to_string(),
-        byte => format!("%{byte:02X}"),
-    };
-    piece.iter().map(encode).collect()
+    String::from_utf8(decoded).ok().filter(|_| fits)
 }
 
 /// The query encoded anew, with the till that the caller stands for.

@@ -62,17 +62,12 @@ pub(crate) struct NexoTillConfig {
 
 impl NexoConfig {
     pub(super) fn read(nexo: &mut Section<'_>) -> Self {
-        let plain = nexo.word("plain", "\"board\" or \"network\"", |word| match word {
-            "board" => Some(false),
-            "network" => Some(true),
-            _ => None,
-        });
         Self {
             listen: nexo.address("listen"),
             from: nexo.ips("from"),
             poi_id: nexo.text("poi-id").unwrap_or_default(),
             common_name: nexo.text("certificate-name"),
-            plain: plain.unwrap_or(false),
+            plain: nexo.word("plain", &[("board", false), ("network", true)]).unwrap_or(false),
             tills: nexo.sections("till", NexoTillConfig::read),
         }
     }
@@ -137,16 +132,8 @@ impl NexoConfig {
 
 impl NexoTillConfig {
     fn read(till: &mut Section<'_>) -> Self {
-        let receipts = till.word("receipts", "\"till\" or \"terminal\"", |word| match word {
-            "till" => Some(false),
-            "terminal" => Some(true),
-            _ => None,
-        });
-        let form = till.word("receipt-form", "\"lines\" or \"pairs\"", |word| match word {
-            "lines" => Some(Profile::Plain),
-            "pairs" => Some(Profile::Adyen),
-            _ => None,
-        });
+        let receipts = till.word("receipts", &[("till", false), ("terminal", true)]);
+        let form = till.word("receipt-form", &[("lines", Profile::Plain), ("pairs", Profile::Adyen)]);
         let version = till.number("key-version", 0..=u64::from(u32::MAX)).unwrap_or(1);
         let width = till.number("width", 24..=64).unwrap_or(32);
         Self {

@@ -4,7 +4,8 @@
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 
-use toml::{Table, Value};
+use serde::de::DeserializeOwned;
+use toml::Table;
 
 use super::Fault;
 
@@ -21,10 +22,16 @@ impl Section<'_> {
         self.faults.push(Fault { key, wrong: wrong.into(), remedy: remedy.to_owned() });
     }
 
-    fn take<T>(&mut self, key: &str, wanted: &str, read: impl FnOnce(Value) -> Option<T>) -> Option<T> {
+    /// What a key must be, by its type; `fitting` gives `None` for what is of the type and cannot be used.
+    fn take<T: DeserializeOwned, U>(
+        &mut self,
+        key: &str,
+        wanted: &str,
+        fitting: impl FnOnce(T) -> Option<U>,
+    ) -> Option<U> {
         let value = self.table.remove(key)?;
         let kind = value.type_str();
-        let read = read(value);
+        let read = value.try_into().ok().and_then(fitting);
         if read.is_none() {
             self.fault(key, format!("cannot be this {kind}"), &format!("write {wanted}"));
         }
@@ -32,10 +39,7 @@ impl Section<'_> {
     }
 
     pub(super) fn text(&mut self, key: &str) -> Option<String> {
-        self.take(key, "text in quotes", |value| match value {
-            Value::String(text) => Some(text),
-            _ => None,
-        })
+        self.take(key, "text in quotes", Some)
     }
 
     /// A text without which nothing can be done.
@@ -47,62 +51,47 @@ impl Section<'_> {
     }
 
     pub(super) fn path(&mut self, key: &str) -> Option<PathBuf> {
-        let absolute = |value: Value| value.as_str().map(PathBuf::from).filter(|path| path.is_absolute());
-        self.take(key, "an absolute path in quotes", absolute)
+        self.take(key, "an absolute path in quotes", |path: PathBuf| path.is_absolute().then_some(path))
     }
 
-    /// One of a closed list.
-    pub(super) fn word<T>(&mut self, key: &str, wanted: &str, read: impl FnOnce(&str) -> Option<T>) -> Option<T> {
-        self.take(key, wanted, |value| value.as_str().and_then(read))
+    /// One of these words, with what it means.
+    pub(super) fn word<T: Copy>(&mut self, key: &str, words: &[(&str, T)]) -> Option<T> {
+        let quoted: Vec<String> = words.iter().map(|(word, _)| format!("{word:?}")).collect();
+        let (last, others) = quoted.split_last()?;
+        let wanted = format!("{} or {last}", others.join(", "));
+        self.take(key, &wanted, |given: String| words.iter().find(|(word, _)| *word == given).map(|(_, means)| *means))
     }
 
     pub(super) fn flag(&mut self, key: &str) -> Option<bool> {
-        self.take(key, "true or false", |value| value.as_bool())
+        self.take(key, "true or false", Some)
     }
 
     pub(super) fn number(&mut self, key: &str, within: std::ops::RangeInclusive<u64>) -> Option<u64> {
         let wanted = format!("a number from {} to {}", within.start(), within.end());
-        let fitting = |value: Value| value.as_integer()?.try_into().ok().filter(|number| within.contains(number));
-        self.take(key, &wanted, fitting)
+        self.take(key, &wanted, |number| within.contains(&number).then_some(number))
     }
 
     pub(super) fn texts(&mut self, key: &str) -> Option<Vec<String>> {
-        let all = |value: Value| match value {
-            Value::Array(texts) => texts.into_iter().map(|text| text.as_str().map(str::to_owned)).collect(),
-            _ => None,
-        };
-        self.take(key, "a list of texts, as [\"one\", \"two\"]", all)
+        self.take(key, "a list of texts, as [\"one\", \"two\"]", Some)
     }
 
     pub(super) fn addresses(&mut self, key: &str) -> Vec<SocketAddr> {
-        let all = |value: Value| match value {
-            Value::Array(texts) => texts.into_iter().map(|text| text.as_str()?.parse().ok()).collect(),
-            _ => None,
-        };
-        self.take(key, "a list of addresses with ports, as [\"0.0.0.0:8443\"]", all).unwrap_or_default()
+        self.take(key, "a list of addresses with ports, as [\"0.0.0.0:8443\"]", Some).unwrap_or_default()
     }
 
     /// One address with its port.
     pub(super) fn address(&mut self, key: &str) -> Option<SocketAddr> {
-        self.take(key, "an address with its port, as \"0.0.0.0:20007\"", |value| value.as_str()?.parse().ok())
+        self.take(key, "an address with its port, as \"0.0.0.0:20007\"", Some)
     }
 
     /// Addresses without ports.
     pub(super) fn ips(&mut self, key: &str) -> Vec<IpAddr> {
-        let all = |value: Value| match value {
-            Value::Array(texts) => texts.into_iter().map(|text| text.as_str()?.parse().ok()).collect(),
-            _ => None,
-        };
-        self.take(key, "a list of addresses, as [\"192.168.1.20\"]", all).unwrap_or_default()
+        self.take(key, "a list of addresses, as [\"192.168.1.20\"]", Some).unwrap_or_default()
     }
 
     /// A table below this one, empty when it is not there.
     pub(super) fn section<T>(&mut self, key: &str, read: impl FnOnce(&mut Section<'_>) -> T) -> T {
-        let table = |value: Value| match value {
-            Value::Table(table) => Some(table),
-            _ => None,
-        };
-        let mut table = self.take(key, &format!("a table [{key}]"), table).unwrap_or_default();
+        let mut table: Table = self.take(key, &format!("a table [{key}]"), Some).unwrap_or_default();
         let prefix = format!("{}{key}.", self.prefix);
         let mut section = Section { prefix, table: &mut table, faults: self.faults };
         let read = read(&mut section);
@@ -112,17 +101,7 @@ impl Section<'_> {
 
     /// Tables in a row, each below `[[key]]`.
     pub(super) fn sections<T>(&mut self, key: &str, read: impl Fn(&mut Section<'_>) -> T) -> Vec<T> {
-        let tables = |value: Value| match value {
-            Value::Array(tables) => tables
-                .into_iter()
-                .map(|table| match table {
-                    Value::Table(table) => Some(table),
-                    _ => None,
-                })
-                .collect::<Option<Vec<_>>>(),
-            _ => None,
-        };
-        let tables = self.take(key, &format!("tables [[{key}]]"), tables).unwrap_or_default();
+        let tables: Vec<Table> = self.take(key, &format!("tables [[{key}]]"), Some).unwrap_or_default();
         let mut all = Vec::new();
         for (n, mut table) in tables.into_iter().enumerate() {
             let prefix = format!("{}{key}[{}].", self.prefix, n + 1);

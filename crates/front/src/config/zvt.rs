@@ -71,22 +71,9 @@ impl ZvtConfig {
             Some(_) => ZvtLine::Serial { path: PathBuf::new(), speed: 0 },
             None => ZvtLine::Tcp { listen: listen.unwrap_or_else(|| SocketAddr::from(([127, 0, 0, 1], 20_007))), from },
         };
-        let words = "\"reverse\" or \"keep\"";
-        let unacknowledged = zvt.word("unacknowledged", words, |word| match word {
-            "reverse" => Some(OnSilence::Reverse),
-            "keep" => Some(OnSilence::Keep),
-            _ => None,
-        });
-        let order = zvt.word("field-order", "\"table\" or \"ascending\"", |word| match word {
-            "table" => Some(false),
-            "ascending" => Some(true),
-            _ => None,
-        });
-        let frames = zvt.word("frames", "\"all\" or \"needed\"", |word| match word {
-            "all" => Some(false),
-            "needed" => Some(true),
-            _ => None,
-        });
+        let unacknowledged = zvt.word("unacknowledged", &[("reverse", OnSilence::Reverse), ("keep", OnSilence::Keep)]);
+        let order = zvt.word("field-order", &[("table", false), ("ascending", true)]);
+        let frames = zvt.word("frames", &[("all", false), ("needed", true)]);
         Self {
             till: zvt.needed_text("till"),
             line,
