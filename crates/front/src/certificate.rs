@@ -23,6 +23,7 @@ use rustls_pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
 use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
 
+use crate::control::unix_s;
 use crate::state::{StateError, StateFolder};
 
 /// In the state folder.
@@ -137,7 +138,7 @@ impl HostCertificate {
         now: SystemTime,
     ) -> Result<Self, CertificateError> {
         let now = now.max(SystemTime::UNIX_EPOCH + EARLIEST);
-        let second = seconds(now);
+        let second = unix_s(now);
         let ca = match state.read::<Kept>(CA_FILE)?.filter(|ca| ca.ends > second + LASTS.as_secs()) {
             Some(ca) => ca,
             None => {
@@ -269,11 +270,7 @@ fn name(text: &str) -> DistinguishedName {
 fn lasts(params: &mut CertificateParams, now: SystemTime, lasts: Duration) -> u64 {
     let ends = now + lasts - DAY;
     (params.not_before, params.not_after) = (OffsetDateTime::from(now - DAY), OffsetDateTime::from(ends));
-    seconds(ends)
-}
-
-fn seconds(time: SystemTime) -> u64 {
-    time.duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_secs())
+    unix_s(ends)
 }
 
 #[cfg(test)]

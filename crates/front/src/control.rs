@@ -44,6 +44,11 @@ pub(crate) fn rfc3339(time: SystemTime) -> String {
     time.format(&Rfc3339).unwrap_or_default()
 }
 
+/// The same in seconds since 1970.
+pub(crate) fn unix_s(time: SystemTime) -> u64 {
+    time.duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_secs())
+}
+
 /// Opens the socket; one that an earlier front left behind is replaced.
 pub(crate) fn bind(path: &Path) -> io::Result<UnixListener> {
     if let Some(folder) = path.parent() {

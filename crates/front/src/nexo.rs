@@ -31,6 +31,7 @@ use tokio::time::Instant;
 use crate::agent::{Agent, Room};
 use crate::asking::{ask, until};
 use crate::config::nexo::{NexoConfig, NexoTillConfig};
+use crate::control::unix_s;
 use crate::guard::Way;
 use crate::listen::may_connect;
 use crate::passage::{self, STRANGERS_BODY};
@@ -225,7 +226,7 @@ impl Nexo {
 
     /// The answer to what is not taken, as the protocol has it.
     fn rejected(&self, received: &[u8], why: &NotTaken) -> Answer {
-        let unix_s = (self.now)().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_secs());
+        let unix_s = unix_s((self.now)());
         let header = header_of(received);
         let rejected = Rejected {
             header: header.as_ref(),
@@ -341,7 +342,6 @@ impl Serving {
     }
 
     fn time(&self, start: Instant) -> Now {
-        let unix_s = (self.now)().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_secs());
-        Now { steady: start.elapsed(), unix_s }
+        Now { steady: start.elapsed(), unix_s: unix_s((self.now)()) }
     }
 }

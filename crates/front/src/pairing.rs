@@ -360,7 +360,7 @@ fn digest_of(token: &str) -> String {
     hex::encode(digest(&SHA256, token.as_bytes()))
 }
 
-fn random<const N: usize>() -> [u8; N] {
+pub(crate) fn random<const N: usize>() -> [u8; N] {
     let mut bytes = [0; N];
     SystemRandom::new().fill(&mut bytes).expect("Linux has random numbers once it has booted");
     bytes

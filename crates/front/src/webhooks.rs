@@ -21,7 +21,6 @@ use pos_till_api::client::Event;
 use reqwest::redirect::Policy;
 use reqwest::{Certificate, Client};
 use ring::hmac;
-use ring::rand::{SecureRandom, SystemRandom};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep, timeout};
@@ -29,7 +28,8 @@ use zeroize::Zeroizing;
 
 use crate::agent::{Agent, Heard, SILENCE, till_of};
 use crate::config::WebhookConfig;
-use crate::control::rfc3339;
+use crate::control::{rfc3339, unix_s};
+use crate::pairing::random;
 use crate::state::StateFolder;
 
 /// What every secret begins with (Standard Webhooks, "Signature scheme").
@@ -55,9 +55,7 @@ pub(crate) fn signing_key(text: &str) -> Option<Zeroizing<Vec<u8>>> {
 
 /// A new secret.
 pub(crate) fn new_secret() -> String {
-    let mut key = [0; 32];
-    SystemRandom::new().fill(&mut key).expect("Linux has random numbers once it has booted");
-    format!("{SECRET_PREFIX}{}", STANDARD.encode(key))
+    format!("{SECRET_PREFIX}{}", STANDARD.encode(random::<32>()))
 }
 
 /// One webhook.
@@ -200,7 +198,8 @@ impl Webhook {
                 tracing::warn!(webhook = self.config.name, error, "an event was not taken; it is sent again");
             }
             self.change(|standing| standing.failing = Some((since, attempt, error.clone())));
-            let pause = pause(attempt, random_byte());
+            let [random] = random();
+            let pause = pause(attempt, random);
             if began.elapsed() + pause > self.config.give_up {
                 tracing::error!(webhook = self.config.name, error, id = message.id, "an event was given up");
                 self.change(|standing| standing.given_up += 1);
@@ -211,7 +210,7 @@ impl Webhook {
     }
 
     async fn send(&self, message: &Message, now: SystemTime) -> Result<(), String> {
-        let seconds = now.duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_secs());
+        let seconds = unix_s(now);
         let request = self
             .client
             .post(&self.config.url)
@@ -242,11 +241,7 @@ fn message(event: &Event, now: SystemTime) -> Message {
     let body = json!({ "type": event.step, "timestamp": rfc3339(now), "data": data }).to_string();
     let id = match &event.id {
         Some(id) => id.chars().map(|c| if c.is_ascii_alphanumeric() || "-_".contains(c) { c } else { '_' }).collect(),
-        None => {
-            let mut id = [0; 16];
-            SystemRandom::new().fill(&mut id).expect("Linux has random numbers once it has booted");
-            hex::encode(id)
-        }
+        None => hex::encode(random::<16>()),
     };
     Message { id: format!("evt_{id}"), body }
 }
@@ -261,12 +256,6 @@ fn signature(key: &hmac::Key, id: &str, seconds: u64, body: &str) -> String {
 fn pause(attempt: u32, random: u8) -> Duration {
     let doubled = FIRST_PAUSE.saturating_mul(1 << (attempt - 1).min(20)).min(LONGEST_PAUSE);
     doubled * 3 / 4 + doubled * u32::from(random) / 512
-}
-
-fn random_byte() -> u8 {
-    let mut byte = [0];
-    SystemRandom::new().fill(&mut byte).expect("Linux has random numbers once it has booted");
-    byte[0]
 }
 
 /// The innermost words of an error: the outer ones only say that a request failed.

@@ -2,7 +2,6 @@
 
 use super::kind::messages;
 use super::{Message, Words};
-use pos_core::sale::Why;
 use pos_terms::card::{Cvm, EntryMode};
 use pos_terms::transaction::Kind;
 
@@ -38,12 +37,6 @@ impl Words {
     #[must_use]
     pub fn taken_back(&self, kind: Kind) -> String {
         self.say(Message::TakenBack, &[("nothing", &self.nothing_happened(kind))])
-    }
-
-    /// For one text alone, as a reader's display shows it: `NO CONNECTION, NOT CHARGED`.
-    #[must_use]
-    pub fn customer_and_nothing_happened(&self, kind: Kind, why: &Why) -> String {
-        format!("{}, {}", self.customer(why), self.nothing_happened(kind))
     }
 
     /// What the customer may see until a doubt is settled, when there is something to see.

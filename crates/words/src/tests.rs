@@ -153,12 +153,6 @@ fn what_customers_read_is_in_capitals_and_fits_paper_and_display() {
             let display = wrapped(&text, DISPLAY_ROW).unwrap_or_else(|| panic!("{text} does not fit the display"));
             assert!(display.len() <= DISPLAY_ROWS, "{display:?}");
         }
-        // Alone on the display: what happened, and that nothing is charged.
-        for (reason, kind) in Reason::ALL.iter().flat_map(|reason| KINDS.into_iter().map(move |kind| (reason, kind))) {
-            let text = words.customer_and_nothing_happened(kind, &Why::from(*reason));
-            let display = wrapped(&text, DISPLAY_ROW).unwrap_or_else(|| panic!("{text}"));
-            assert!(display.len() <= DISPLAY_ROWS, "{display:?}");
-        }
         // The duplicate's mark is twice as wide.
         assert!(words.label(Message::Duplicate).chars().count() * 2 <= 24);
     }
@@ -231,7 +225,6 @@ fn a_detail_is_shown_to_whom_it_is_meant_for() {
     let words = Words::new(Language::English);
     let technical = Reason::GatewayUnreachable.with("connection reset by peer (os error 104).");
     assert_eq!(words.customer(&technical), "NO CONNECTION");
-    assert_eq!(words.customer_and_nothing_happened(Kind::Sale, &technical), "NO CONNECTION, NOT CHARGED");
     assert!(!words.cashier(&technical).contains("104"));
     assert!(
         words

@@ -13,7 +13,7 @@ pub(super) fn or_default<'de, T: Default + Deserialize<'de>, D: Deserializer<'de
 }
 
 /// A transaction's number, and its time: one of the till, of the terminal or of the acquirer.
-#[derive(Clone, Debug, Hash, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Hash, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 pub struct TransactionIdentification {
     #[serde(rename = "TransactionID")]
@@ -47,7 +47,7 @@ pub struct SaleTerminalData {
 }
 
 /// `SaleData`: the till's side of a transaction.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 pub struct SaleData {
     /// `OperatorID`: the cashier.
@@ -77,17 +77,7 @@ impl SaleData {
     /// With nothing but the transaction.
     #[must_use]
     pub fn new(sale_transaction_id: TransactionIdentification) -> Self {
-        Self {
-            operator_id: None,
-            operator_language: None,
-            shift_number: None,
-            sale_transaction_id,
-            sale_reference_id: None,
-            sale_terminal_data: None,
-            token_requested_type: None,
-            sale_to_poi_data: None,
-            sale_to_acquirer_data: None,
-        }
+        Self { sale_transaction_id, ..Self::default() }
     }
 
     /// What goes back with the answer.

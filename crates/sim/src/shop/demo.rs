@@ -13,8 +13,8 @@ use std::time::Duration;
 
 use tokio::signal::unix::{SignalKind, signal};
 
-use self::agent::Agent;
 use self::front::Front;
+use self::program::Program;
 use super::{Options, Shop};
 use crate::fault::LineFaults;
 use crate::gateway;
@@ -101,7 +101,7 @@ pub async fn run(args: Args) -> io::Result<u8> {
     let mut stop = pin!(stopped());
     let mut shop = Shop::open(options).await?;
     let mut agent = tokio::select! {
-        agent = Agent::start(program, &shop) => agent?,
+        agent = agent::start(program, &shop) => agent?,
         () = &mut stop => return Ok(INTERRUPTED),
     };
     if args.gateway_off {
@@ -123,7 +123,7 @@ pub async fn run(args: Args) -> io::Result<u8> {
         let programs = (&mut agent, front.as_mut());
         let code = screen::show(&mut shop, programs, line, (on_screen, args.gateway_off), stop).await;
         if let Some(front) = front {
-            front.stop().await;
+            front.program.stop().await;
         }
         code
     };
@@ -166,7 +166,7 @@ fn ways(card: &Card) -> Vec<CardEntry> {
 }
 
 /// One sale by the command line, with a customer who does what the display asks for.
-async fn once(args: &Args, entry: CardEntry, agent: &Agent, shop: &mut Shop) -> io::Result<u8> {
+async fn once(args: &Args, entry: CardEntry, agent: &Program, shop: &mut Shop) -> io::Result<u8> {
     let mut sale = agent.verb(&["sale", &args.amount, "--signature", "accept", "--accept-partial"]).spawn()?;
     let status = tokio::select! {
         status = sale.wait() => status?,

@@ -203,12 +203,7 @@ fn payment(
             amounts_req: AmountsReq {
                 currency: currency.code().to_owned(),
                 requested_amount: Some(amount),
-                cash_back_amount: None,
-                tip_amount: None,
-                paid_amount: None,
-                minimum_amount_to_deliver: None,
-                maximum_cash_back_amount: None,
-                minimum_split_amount: None,
+                ..AmountsReq::default()
             },
             original_poi_transaction: None,
             transaction_conditions: None,

@@ -37,19 +37,23 @@ pub struct NexoTill<'a> {
     pub asked: usize,
 }
 
+/// How a till of a world is served.
+pub(super) fn settings() -> Settings {
+    Settings {
+        sale_id: "till".to_owned(),
+        poi_id: "A-1".to_owned(),
+        credit: false,
+        terminal_prints: false,
+        profile: Profile::Plain,
+        width: 32,
+        reserves: false,
+        ignore: Vec::new(),
+    }
+}
+
 impl<'a> NexoTill<'a> {
     pub fn new(till: &'a Till, belief: &'a std::cell::Cell<Belief>) -> Self {
-        let settings = Settings {
-            sale_id: "till".to_owned(),
-            poi_id: "A-1".to_owned(),
-            credit: false,
-            terminal_prints: false,
-            profile: Profile::Plain,
-            width: 32,
-            reserves: false,
-            ignore: Vec::new(),
-        };
-        let (session, start) = (Session::new(settings), Instant::now());
+        let (session, start) = (Session::new(settings()), Instant::now());
         Self {
             terminal: Terminal(till),
             session,

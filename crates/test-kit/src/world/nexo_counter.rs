@@ -8,9 +8,8 @@ use std::time::Duration;
 use pos_agent::till::{Caller, CloseAsked, Command, Refused, SaleView, TillSide, Verb, Wanted, WhichClose};
 use pos_core::wish::{EarlierName, WantedTip, WishFields};
 use pos_protocols::nexo::envelope::{Envelope, Message};
-use pos_protocols::nexo::receipt::Profile;
 use pos_protocols::nexo::request::Request;
-use pos_protocols::nexo::session::{Action, Exchange, Now, Session, Settings};
+use pos_protocols::nexo::session::{Action, Exchange, Now, Session};
 use pos_terms::money::{Amount, Currency};
 use pos_terms::transaction::{Kind, Reference, SaleNumber, Who};
 use pos_till_api::{Ask, Begin, Said};
@@ -56,16 +55,7 @@ pub struct Counter<'a> {
 
 impl<'a> Counter<'a> {
     pub fn new(till: &'a Till) -> Self {
-        let session = Session::new(Settings {
-            sale_id: "till".to_owned(),
-            poi_id: "A-1".to_owned(),
-            credit: false,
-            terminal_prints: false,
-            profile: Profile::Plain,
-            width: 32,
-            reserves: false,
-            ignore: Vec::new(),
-        });
+        let session = Session::new(super::nexo::settings());
         Self { till, session, start: Instant::now(), exchanges: 0 }
     }
 

@@ -252,15 +252,18 @@ impl Till {
         }
     }
 
+    /// Whose wish it is, and its name.
+    fn named(&self, wish: usize) -> (String, Reference) {
+        let state = self.world.lock();
+        let wish = &state.wishes[wish];
+        (wish.till.clone(), Reference::parse(wish.reference.clone()).unwrap())
+    }
+
     /// Asks how a wish stands.
     pub async fn look(&self, wish: usize) {
-        let (till, reference) = {
-            let state = self.world.lock();
-            (state.wishes[wish].till.clone(), state.wishes[wish].reference.clone())
-        };
+        let (till, reference) = self.named(wish);
         let (reply, answer) = oneshot::channel();
-        let _ =
-            self.commands.send(Command::Show { till, reference: Reference::parse(reference).unwrap(), reply }).await;
+        let _ = self.commands.send(Command::Show { till, reference, reply }).await;
         if let Ok(answer) = answer.await {
             self.hear(wish, &answer);
         }
@@ -268,21 +271,10 @@ impl Till {
 
     /// The signature is the card's.
     async fn accept_signature(&self, wish: usize) {
-        let (till, reference) = {
-            let state = self.world.lock();
-            (state.wishes[wish].till.clone(), state.wishes[wish].reference.clone())
-        };
+        let (till, reference) = self.named(wish);
         let (reply, answer) = oneshot::channel();
-        let _ = self
-            .commands
-            .send(Command::Signature {
-                till,
-                reference: Reference::parse(reference).unwrap(),
-                accepted: true,
-                by: Who::default(),
-                reply,
-            })
-            .await;
+        let _ =
+            self.commands.send(Command::Signature { till, reference, accepted: true, by: Who::default(), reply }).await;
         if let Ok(answer) = answer.await {
             self.hear(wish, &answer);
         }
@@ -342,15 +334,9 @@ impl Till {
     }
 
     pub async fn cancel(&self, wish: usize) {
-        let (till, reference) = {
-            let state = self.world.lock();
-            (state.wishes[wish].till.clone(), state.wishes[wish].reference.clone())
-        };
+        let (till, reference) = self.named(wish);
         let (reply, answer) = oneshot::channel();
-        let _ = self
-            .commands
-            .send(Command::Cancel { till, reference: Reference::parse(reference).unwrap(), by: Who::default(), reply })
-            .await;
+        let _ = self.commands.send(Command::Cancel { till, reference, by: Who::default(), reply }).await;
         // What a cancel is told is told to everybody too.
         let _ = answer.await;
     }

@@ -12,7 +12,7 @@ use crate::nexo::shared::{
     MessageReference, OriginalPoiTransaction, PaymentInstrumentData, SaleData, TransactionIdentification, or_default,
 };
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 pub struct AmountsReq {
     /// `Currency`: ISO 4217.

@@ -86,8 +86,7 @@ fn repeated(told: &Told<'_>, flow: &Flow<'_>) -> RepeatedMessageResponse {
             .map(|id| OriginalPoiTransaction { poi_transaction_id: Some(id), ..OriginalPoiTransaction::default() });
         RepeatedBody { payment_response: None, reversal_response: Some(reversal_response(original, told, flow)) }
     } else {
-        let nothing = || TransactionIdentification { transaction_id: String::new(), time_stamp: String::new() };
-        let mut sale_data = SaleData::new(of(data::TRANSACTION, data::TIME).unwrap_or_else(nothing));
+        let mut sale_data = SaleData::new(of(data::TRANSACTION, data::TIME).unwrap_or_default());
         sale_data.sale_reference_id = kept(data::SALE_REFERENCE);
         RepeatedBody { payment_response: Some(payment_response(sale_data, told, flow)), reversal_response: None }
     };

@@ -109,12 +109,6 @@ impl P2peStatus {
         wrapped_element(tags::P2PE_STATUS, &[self.0])
     }
 
-    /// Bit 0.
-    #[must_use]
-    pub fn initialised(self) -> bool {
-        self.0 & 1 != 0
-    }
-
     /// Bit 1: it can encrypt a PIN.
     #[must_use]
     pub fn pin_key(self) -> bool {
@@ -141,17 +135,6 @@ impl ClockAnswer {
         LocalTime::from_bcd(need_array(body, tag::TRANSACTION_DATE)?, need_array(body, tag::TRANSACTION_TIME)?)
             .map(Self)
             .ok_or(MessageError::Malformed(tag::TRANSACTION_DATE))
-    }
-
-    /// The answer.
-    ///
-    /// # Errors
-    /// None in practice.
-    pub fn encode(self) -> Result<MessageBody, TlvError> {
-        let mut body = MessageBody::new();
-        tlv::push(&mut body, tag::TRANSACTION_DATE, &self.0.date_bcd())?;
-        tlv::push(&mut body, tag::TRANSACTION_TIME, &self.0.time_bcd())?;
-        wrapped(tags::ANSWER_DATA, &body)
     }
 }
 

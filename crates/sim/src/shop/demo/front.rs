@@ -15,8 +15,9 @@ const READY_WITHIN: Duration = Duration::from_secs(20);
 
 /// A running front. It is killed when this is dropped.
 pub(super) struct Front {
-    program: Program,
-    url: String,
+    pub(super) program: Program,
+    /// Where the page is.
+    pub(super) url: String,
 }
 
 impl Front {
@@ -33,21 +34,6 @@ impl Front {
         let mut program = Program::start(file, at("front.toml"), at("front.log"))?;
         let url = program.until((&["status"], READY_WITHIN), listens_at).await?;
         Ok(Self { program, url })
-    }
-
-    /// Where the page is.
-    pub(super) fn url(&self) -> &str {
-        &self.url
-    }
-
-    /// Returns when the front has ended by itself, which it should not.
-    pub(super) async fn ended(&mut self) -> io::Error {
-        self.program.ended().await
-    }
-
-    /// Ends the front as systemd would.
-    pub(super) async fn stop(self) {
-        self.program.stop().await;
     }
 }
 

@@ -36,8 +36,8 @@ use self::line_by_line::LineByLine;
 use self::model::{Model, ShopAction};
 use self::shop_actions::ShopControls;
 use self::terminal::Terminal;
-use super::agent::Agent;
 use super::front::Front;
+use super::program::Program;
 use super::till::{Asked, News, Till};
 use crate::fault::LineFaults;
 use crate::shop::Shop;
@@ -84,12 +84,12 @@ impl Face {
 /// When the terminal cannot be used, or a program ended by itself: its log is in the error.
 pub(super) async fn show(
     shop: &mut Shop,
-    (agent, mut front): (&mut Agent, Option<&mut Front>),
+    (agent, mut front): (&mut Program, Option<&mut Front>),
     line: LineFaults,
     (on_screen, network_off): (bool, bool),
     mut stop: Pin<&mut impl Future<Output = ()>>,
 ) -> io::Result<u8> {
-    let page_at = front.as_ref().map(|front| front.url().to_owned());
+    let page_at = front.as_ref().map(|front| front.url.clone());
     let mut model = Model { places: places(shop, agent, page_at.as_deref()), page_at, ..Model::default() };
     model.faults.network = network_off;
     let (mut display, mut receipts) = (shop.reader.watch(), shop.printer.watch());
@@ -154,13 +154,13 @@ async fn until(moment: Option<Instant>) {
 
 async fn has_ended(front: &mut Option<&mut Front>) -> io::Error {
     match front {
-        Some(front) => front.ended().await,
+        Some(front) => front.program.ended().await,
         None => std::future::pending().await,
     }
 }
 
 /// What is where, and where.
-fn places(shop: &Shop, agent: &Agent, page_at: Option<&str>) -> Vec<(String, String)> {
+fn places(shop: &Shop, agent: &Program, page_at: Option<&str>) -> Vec<(String, String)> {
     let (program, config) = (agent.file().display(), shop.config().display().to_string());
     let folder = shop.folder().display();
     let place = |what: &str, place: String| (what.to_owned(), place);

@@ -3,7 +3,7 @@
 use std::io;
 use std::time::Duration;
 
-use super::super::agent::Agent;
+use super::super::program::Program;
 use super::super::till::Till;
 use super::model::{PrinterIs, ShopAction};
 use crate::fault::{BOTH_DIRECTIONS, LineFaults};
@@ -19,7 +19,7 @@ const SLOW: Duration = Duration::from_millis(900);
 /// Everything that a key can reach.
 pub(super) struct ShopControls<'a> {
     pub(super) shop: &'a mut Shop,
-    pub(super) agent: &'a mut Agent,
+    pub(super) agent: &'a mut Program,
     pub(super) till: Till,
     /// The line between agent and gateway.
     pub(super) line: LineFaults,
@@ -52,8 +52,8 @@ impl ShopControls<'_> {
                 let delay = if slow { SLOW } else { Duration::ZERO };
                 BOTH_DIRECTIONS.iter().for_each(|way| self.line.delay(*way, delay));
             }
-            ShopAction::Power(false) => self.agent.cut_power().await?,
-            ShopAction::Power(true) => self.agent.power_on()?,
+            ShopAction::Power(false) => self.agent.kill().await?,
+            ShopAction::Power(true) => self.agent.start_again()?,
             ShopAction::Quit => {}
         }
         Ok(())
