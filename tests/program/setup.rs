@@ -271,10 +271,7 @@ async fn a_running_agent_is_not_disturbed() {
         shop.reader.place()
     );
     fs::write(&board, format!("title = \"Desk\"\n{ports}")).unwrap();
-    // The agent asks the reader's clock by itself, now and then.
-    let asked =
-        |commands: Vec<u16>| -> Vec<u16> { commands.into_iter().filter(|command| *command != 0xD010).collect() };
-    let before = asked(shop.reader.counters().commands);
+    let before = counter.told_to_reader();
     let config = shop.config();
     let arguments = [
         "setup",
@@ -290,8 +287,7 @@ async fn a_running_agent_is_not_disturbed() {
     assert_eq!(output.status.code(), Some(0), "{}", text(&output));
     assert!(text(&output).contains("no port is asked"), "{}", text(&output));
     assert!(text(&output).contains("systemctl restart pos-agent"), "{}", text(&output));
-    let after = asked(counter.shop.reader.counters().commands);
-    assert_eq!(after, before, "the reader was spoken to");
+    assert_eq!(counter.told_to_reader(), before, "the reader was spoken to");
     counter.sell("r-1", "12.34", "chip-pin", pos_sim::reader::CardEntry::Insert).await;
     counter.until_ended("r-1").await;
     counter.stop_agent().await;

@@ -175,7 +175,7 @@ const AMOUNTS_OF_NOBODY: &[(&str, &str)] = &[
 #[tokio::test]
 async fn an_amount_that_cannot_be_charged_is_refused_before_the_reader_is_armed() {
     let counter = Counter::open().await;
-    let at_rest = counter.shop.reader.counters();
+    let at_rest = counter.told_to_reader();
     for (what, amount, currency, message) in AMOUNTS_OF_PEOPLE {
         let (answered, body) = counter.begin_in("R1", amount, currency).await;
         assert_eq!((answered, &body["code"]), (422, &json!("amount")), "{what}: {body}");
@@ -203,7 +203,7 @@ async fn an_amount_that_cannot_be_charged_is_refused_before_the_reader_is_armed(
         assert_eq!(output.status.code(), Some(*exit), "{what}: {text}");
         assert!(text.contains(message) && !text.contains('\u{1b}'), "{what}: {text}");
     }
-    nothing_began(&counter, &at_rest.commands);
+    nothing_began(&counter, &at_rest);
 }
 
 /// What is wrong | the body of `POST /v1/sales` | HTTP status and code | what it says.
@@ -319,7 +319,7 @@ const REQUESTS: &[(&str, &str, u16, &str, &str)] = &[
 #[tokio::test]
 async fn a_request_that_is_not_as_documented_is_refused() {
     let counter = Counter::open().await;
-    let at_rest = counter.shop.reader.counters();
+    let at_rest = counter.told_to_reader();
     let (long, huge) = ("R".repeat(65), "R".repeat(65 * 1024));
     let long = json!({"reference": long, "amount": "12.34"}).to_string();
     let huge = json!({"reference": huge, "amount": "12.34"}).to_string();
@@ -332,12 +332,12 @@ async fn a_request_that_is_not_as_documented_is_refused() {
         let text = body.to_string();
         assert!(text.contains(message), "{what}: {text}");
     }
-    nothing_began(&counter, &at_rest.commands);
+    nothing_began(&counter, &at_rest);
 }
 
 fn nothing_began(counter: &Counter, commands: &[u16]) {
     assert!(counter.kept().is_empty(), "a sale was recorded");
-    assert_eq!(counter.shop.reader.counters().commands, commands, "the reader was told something");
+    assert_eq!(counter.told_to_reader(), commands, "the reader was told something");
     assert!(counter.shop.gateway.counters().requests <= 2, "more than the probe of each start");
 }
 

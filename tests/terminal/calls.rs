@@ -3,7 +3,7 @@
 
 use crate::counter::{Counter, ended};
 use easy_ext::ext;
-use pos_agent::till::SaleView;
+use pos_agent::till::{GatewayState, SaleView};
 use pos_sim::reader::CardEntry::{Insert, Tap};
 use pos_sim::reader::card;
 use pos_terms::transaction::{Kind, OutcomeWord, Reference};
@@ -369,6 +369,8 @@ async fn a_parameter_that_this_gateway_does_not_take_is_refused_before_anything_
 #[tokio::test]
 async fn a_throttled_sale_is_sent_again_and_charged_once() {
     let counter = Counter::open().await;
+    // The agent's own first question would be one of the two.
+    counter.until_status("the gateway", |status| status.gateway.state == GatewayState::Answers).await;
     counter.shop.gateway.throttle_next(2);
     let (status, answer) = counter.ask(json!({"reference": "s", "amount": "12.34"})).await;
     assert_eq!(status, 201, "{answer}");

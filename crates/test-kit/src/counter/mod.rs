@@ -232,6 +232,11 @@ impl Counter {
         within("a receipt", self.shop.printer.next_receipt()).await
     }
 
+    /// What the reader was told, without its clock (D010), which the agent asks and sets by itself.
+    pub fn told_to_reader(&self) -> Vec<u16> {
+        self.shop.reader.counters().commands.into_iter().filter(|command| *command != 0xD010).collect()
+    }
+
     /// What the gateway holds as charged, in all.
     pub fn charged(&self) -> Vec<String> {
         self.shop.gateway.ledger().all_charged().map(|entry| format!("{} {}", entry.amount, entry.currency)).collect()
