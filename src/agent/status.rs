@@ -56,7 +56,7 @@ struct StatusFacts<'a> {
     busy: bool,
     logging: Option<LogView>,
     health: HealthView,
-    /// Of the open transactions, those of tills that whoever asks hears of.
+    /// The open transactions of the tills that the caller may hear of.
     current: Option<SaleView>,
     unconfirmed: Vec<SaleView>,
     awaiting: Vec<(&'a Order, Awaited)>,
