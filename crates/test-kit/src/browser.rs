@@ -16,6 +16,8 @@ use crate::within;
 
 /// How often a condition is looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
+/// How often the driver is started until its port is free.
+const STARTS: u32 = 10;
 /// Marks the document that is about to be left.
 const LEFT: &str = "window.wasLeft = true";
 /// Another document is there, and it has been read.
@@ -36,6 +38,19 @@ pub struct Driver {
 
 impl Driver {
     pub async fn start() -> Self {
+        let mut said = String::new();
+        for _ in 0..STARTS {
+            match Self::try_start().await {
+                Ok(driver) => return driver,
+                Err(why) => said = why,
+            }
+        }
+        panic!("chromedriver does not start: {said}");
+    }
+
+    /// The driver takes a port that is free on `::1`, and ends when another socket has the same port on `127.0.0.1`.
+    /// What it said by then is the error.
+    async fn try_start() -> Result<Self, String> {
         let mut child = Command::new("chromedriver")
             .arg("--port=0")
             .stdout(Stdio::piped())
@@ -44,14 +59,16 @@ impl Driver {
             .spawn()
             .expect("chromedriver starts: Debian's packages chromium and chromium-driver are needed");
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let mut said = String::new();
         let port = loop {
-            let line = lines.next_line().await.unwrap().expect("chromedriver says its port");
+            let Some(line) = lines.next_line().await.unwrap() else { return Err(said) };
             if let Some((_, port)) = line.split_once("successfully on port ") {
                 break port.trim_end_matches('.').to_owned();
             }
+            said = line;
         };
         tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
-        Self { _child: child, url: format!("http://127.0.0.1:{port}") }
+        Ok(Self { _child: child, url: format!("http://127.0.0.1:{port}") })
     }
 
     /// A browser with a memory of its own, which is empty.
