@@ -4,46 +4,28 @@
 //! says, and carries out what comes out of the journal. It decides nothing about money: that is `sale`'s business. What
 //! it owns is the clock, the random numbers, and which sale has the reader.
 
-mod actions;
-mod announcing;
-mod answered;
-mod card_left;
 pub(crate) mod clock;
-mod closing;
-mod confirmation;
+mod closes;
 mod counting;
-mod device_states;
+mod devices;
 mod earlier;
-mod expiry;
-mod gateway_desk;
+mod engine;
+mod identity;
 mod journal_desk;
-mod leaving;
 mod limits;
 mod log_level;
-mod measured;
 mod old_copy;
 mod operators;
-mod probing;
-mod reader_change;
-mod reader_desk;
-mod reader_settings;
-mod reasons;
-mod receipts;
-mod recovery;
-mod sale_desk;
-mod sale_times;
-mod sale_view;
-mod set_back;
 mod shop_time;
 mod start;
-mod status;
 mod surroundings;
-mod task_results;
+mod tasks;
+mod teller;
 mod tills;
-mod training;
+mod training_ground;
 mod turns;
-mod typing;
-mod waiting;
+mod updates;
+mod views;
 
 use std::future::Future;
 use std::time::Duration;
@@ -52,31 +34,24 @@ use tokio::sync::mpsc;
 use tokio::time::Instant;
 
 use crate::config::Config;
-use crate::metrics::Metrics;
 use crate::till::{self, ProgressLog, Served, Wires};
-use pos_core::sale;
+use pos_core::sale::Standing;
 use pos_daemon::systemd;
+use pos_printer::{PrinterEvent, Slip};
 use pos_terms::money::{Currency, MoneyError};
-use pos_terms::transaction::SaleNumber;
 
-use answered::Answered;
-pub use answered::this_program;
-use clock::Clock;
-use closing::ClosingDesk;
-use gateway_desk::GatewayDesk;
-use journal_desk::JournalDesk;
-use limits::Limits;
+use closes::ClosingDesk;
+use devices::Devices;
+use engine::{Engine, OpenSale};
 use log_level::LogDesk;
-use old_copy::OldCopy;
-use operators::OperatorDesk;
-use reader_desk::ReaderDesk;
-use receipts::PrinterDesk;
-use sale_desk::{OpenSale, SaleDesk};
+use old_copy::Beside;
 use start::Ends;
 pub use surroundings::{AnyBook, BoardClock, BookWrapper, Random, Surroundings};
-use task_results::TaskResult;
-use training::Ground;
+use tasks::TaskResult;
+use training_ground::TrainingGround;
 use turns::{Round, Source};
+pub use updates::this_program;
+use updates::{Answered, Answers};
 
 /// Why the agent does not start. Each tells what to do.
 #[derive(Debug, thiserror::Error)]
@@ -135,7 +110,7 @@ pub async fn run(config: Config, shutdown: impl Future<Output = ()>) -> Result<(
     let (sender, commands) = mpsc::channel(COMMANDS_WAITING);
     let progress = ProgressLog::new(PROGRESS_KEPT);
     let (till, settings, operators) = (progress.clone(), config.till.clone(), config.operators.required);
-    let (agent, ends) = Agent::start(config, Surroundings::default(), Wires { commands, progress })?;
+    let (agent, ends) = start::start(config, Surroundings::default(), Wires { commands, progress })?;
     let served = till::serve(&settings, operators, given, currency, sender, till).await?;
     if let Some(address) = served.address() {
         tracing::info!(%address, "tills are served");
@@ -154,7 +129,7 @@ pub async fn run_in(
     config: Config,
     shutdown: impl Future<Output = ()>,
 ) -> Result<(), Error> {
-    let (agent, ends) = Agent::start(config, surroundings, tills)?;
+    let (agent, ends) = start::start(config, surroundings, tills)?;
     work(agent, ends, None, systemd::Notify::from_env(), shutdown).await;
     Ok(())
 }
@@ -186,11 +161,11 @@ async fn work(
             biased;
             _ = watchdog.tick() => {
                 notify.watchdog();
-                agent.look_at_the_journal();
+                agent.engine.look_at_the_journal();
             }
             () = &mut shutdown, if stopping.is_none() => {
                 stopping = Some(agent.asks_the_clock());
-                agent.stop_taking_sales();
+                agent.engine.stop_taking_sales();
             }
             Some(result) = ends.tasks.recv(), if round.has(Source::Tasks) => {
                 round.take(Source::Tasks);
@@ -198,11 +173,11 @@ async fn work(
             }
             Some(event) = ends.reader.recv(), if round.has(Source::Reader) => {
                 round.take(Source::Reader);
-                agent.reader_says(event);
+                agent.engine.reader_says(event);
             }
             () = tokio::time::sleep_until(deadline), if round.has(Source::Time) => {
                 round.take(Source::Time);
-                agent.deadline_passed();
+                agent.engine.deadline_passed();
             }
             Some(command) = ends.commands.recv(), if round.has(Source::Tills) => {
                 round.take(Source::Tills);
@@ -213,23 +188,22 @@ async fn work(
                 agent.printer_says(event);
             }
             // Nobody is ready, or nobody who has a turn left. What is to be told is told before anybody is waited for.
-            () = std::future::ready(()), if round.is_used() || !agent.sales.afterwards.is_empty() => {
+            () = std::future::ready(()), if round.is_used() || agent.engine.has_something_to_tell() => {
                 round = Round::default();
             }
         }
         // Devices act first, and only then people are told and paper is printed.
         tokio::task::yield_now().await;
-        agent.tell_and_print();
+        agent.engine.tell_and_print();
     }
 }
 
 /// The end: the last tellings, receipts and answers go out.
 async fn end(mut agent: Agent, mut ends: Ends, tills: Option<Served>) {
-    agent.tell_and_print();
-    agent.look_at_the_journal();
-    agent.rescue_the_journal();
+    agent.engine.tell_and_print();
+    agent.engine.look_at_the_journal();
+    agent.engine.rescue_the_journal();
     agent.note_the_end();
-    agent.keep_last_receipts();
     if let Some(tills) = tills {
         tills.close().await;
     }
@@ -239,69 +213,67 @@ async fn end(mut agent: Agent, mut ends: Ends, tills: Option<Served>) {
     let _ = tokio::time::timeout(LAST_PAPER, last_paper).await;
 }
 
-/// Everything the loop turns on: a desk for each thing that it looks after, and what all of them need.
+/// Everything the loop turns on: the engine, and the parts beside it that change no transaction.
 struct Agent {
-    config: Config,
-    limits: Limits,
-    clock: Clock,
-    random: Random,
-    journal: JournalDesk,
-    old_copy: OldCopy,
-    gateway: GatewayDesk,
-    reader: ReaderDesk,
-    printers: PrinterDesk,
-    sales: SaleDesk,
+    engine: Engine,
     closing: ClosingDesk,
-    /// Whether it works for the shop, or trains.
-    ground: Ground,
-    operators: OperatorDesk,
-    /// What tasks bring back.
-    tasks: mpsc::Sender<TaskResult>,
-    progress: ProgressLog,
-    metrics: Metrics,
+    training: TrainingGround,
     log: LogDesk,
     /// What answers this program, and what did the one before.
     answered: Answered,
-    stopping: bool,
 }
 
 impl Agent {
     /// Hands on what actions left behind, until nothing is left; then forgets what is settled.
     fn settle(&mut self) {
-        if !self.trains() {
+        if !self.engine.identity.trains() {
             self.look_outside();
         }
-        if self.journal.fault.as_ref().is_some_and(|fault| fault.retry_at <= self.clock.monotonic()) {
-            self.retry_journal();
+        let engine = &mut self.engine;
+        if engine.journal.fault.as_ref().is_some_and(|fault| fault.retry_at <= engine.clock.monotonic()) {
+            engine.retry_journal();
         }
-        while let Some((number, event)) = self.sales.inbox.pop_front() {
-            self.advance(number, event);
-        }
-        self.mark_old_copy();
-        self.journal.keep_small(self.reader.in_use_by.is_some());
+        engine.hear_what_waits();
+        engine.mark_old_copy();
+        engine.journal.keep_small(engine.devices.reader.in_use_by.is_some());
     }
 
     /// What is looked at beside the sales. Training has nothing outside.
     fn look_outside(&mut self) {
-        self.look_at_the_clocks();
+        let engine = &mut self.engine;
+        engine.look_at_the_clocks();
         // A sale has no time for it.
-        if self.reader.in_use_by.is_none() {
-            self.gateway.warn_of_expiry();
+        let is_quiet = engine.devices.reader.in_use_by.is_none();
+        if is_quiet {
+            engine.devices.gateway.warn_of_expiry();
         }
-        self.look_for_old_copy();
-        if self.reader.in_use_by.is_none() {
-            self.gateway.probe_daily();
+        let Engine { journal, sales, identity, clock, old_copy, devices, .. } = &mut *engine;
+        let looked = old_copy.look(&devices.gateway, Beside { journal, sales, identity, clock });
+        looked.unwrap_or_else(|error| engine.journal_is_faulty(&error));
+        if is_quiet {
+            engine.devices.gateway.probe_daily();
         }
         self.log.is_usual_again();
-        self.note_what_answers();
+        if is_quiet {
+            let (answers, now) = (self.answers(), self.engine.clock.monotonic());
+            self.answered.note(&mut self.engine.journal, answers, now);
+        }
+    }
+
+    /// What answers at this moment.
+    fn answers(&self) -> Answers {
+        let devices = &self.engine.devices;
+        Answers { reader: devices.reader.state.is_ready(), gateway: devices.gateway.is_reached() }
     }
 
     fn next_deadline(&self) -> Instant {
-        let retry = self.journal.fault.as_ref().map(|fault| fault.retry_at);
-        let far = self.clock.monotonic() + Duration::from_secs(3600);
-        let probe = (self.reader.in_use_by.is_none() && !self.trains()).then_some(self.gateway.probing.at);
-        let due = [self.sales.due(), self.reader.slot.due(), retry, self.old_copy_due(), probe, self.log.due()];
-        self.clock.instant(due.into_iter().flatten().fold(far, Duration::min))
+        let Engine { clock, devices, journal, sales, old_copy, identity, .. } = &self.engine;
+        let Devices { reader, gateway, .. } = devices;
+        let retry = journal.fault.as_ref().map(|fault| fault.retry_at);
+        let far = clock.monotonic() + Duration::from_secs(3600);
+        let probe = (reader.in_use_by.is_none() && !identity.trains()).then(|| gateway.due());
+        let due = [sales.due(), reader.slot.due(), retry, old_copy.due(gateway), probe, self.log.due()];
+        clock.instant(due.into_iter().flatten().fold(far, Duration::min))
     }
 
     #[allow(clippy::disallowed_methods, reason = "the agent is where the clock is asked")]
@@ -309,26 +281,48 @@ impl Agent {
         Instant::now()
     }
 
-    fn stop_taking_sales(&mut self) {
-        self.stopping = true;
-        for number in self.reader.in_use_by.into_iter().chain(self.reader.slot.next()) {
-            self.sales.inbox.push_back((number, sale::Event::CancelAsked { by: None }));
-        }
-    }
-
     /// What waits for nothing but its answer, its card, its signature or its till is let end; what is looked up goes on
     /// after the next start.
     fn may_stop(&self, since: Instant) -> bool {
-        let runs = |(number, active): (&SaleNumber, &OpenSale)| match active.sale.standing() {
-            sale::Standing::Waiting
-            | sale::Standing::InProgress
-            | sale::Standing::AtSignature
-            | sale::Standing::AwaitingTill { .. } => !active.stuck && !self.old_copy.holds_up(*number),
-            _ => self.reader.in_use_by == Some(*number) && !active.sale.is_settled(),
+        let Engine { sales, old_copy, devices, .. } = &self.engine;
+        let runs = |active: &OpenSale| match active.sale().standing() {
+            Standing::Waiting | Standing::InProgress | Standing::AtSignature | Standing::AwaitingTill { .. } => {
+                !active.is_stuck() && !old_copy.holds_up(active.number())
+            }
+            _ => devices.reader.in_use_by == Some(active.number()) && !active.sale().is_settled(),
         };
-        !self.sales.open.iter().any(runs) || self.asks_the_clock().duration_since(since) > STOP_PATIENCE
+        !sales.iter().any(runs) || self.asks_the_clock().duration_since(since) > STOP_PATIENCE
+    }
+
+    /// What the printer reports is shown, and changes no sale.
+    fn printer_says(&mut self, event: PrinterEvent) {
+        let engine = &self.engine;
+        // Of a receipt to its till; a close is the terminal's.
+        let announce = |slip: Slip, step: &str, text: &str| match slip {
+            Slip::Receipt { sale, .. } => engine.announce_to(sale, step, text),
+            Slip::Close { .. } => engine.teller.terminal(step, text),
+            // Its till hears of it by the answer.
+            Slip::TillLines => {}
+        };
+        match event {
+            PrinterEvent::Printed { slip, duplicate } => tracing::debug!(%slip, duplicate, "printed"),
+            PrinterEvent::Waits { slip, why } => {
+                announce(slip, "printer-waits", &format!("The {slip} waits: the printer is {why}"));
+            }
+            PrinterEvent::Failed { slip, why } => {
+                tracing::warn!(%slip, %why, "not printed");
+                announce(slip, "printer-failed", &format!("The {slip} is not printed: the printer is {why}"));
+            }
+        }
+    }
+
+    /// The end of this program's run, on the disk.
+    fn note_the_end(&mut self) {
+        let (answers, engine) = (self.answers(), &mut self.engine);
+        self.answered.note_the_end(&mut engine.journal, answers, engine.clock.monotonic());
+        // What is kept with the next sale's beginning is written now.
+        if let Err(error) = engine.journal.write_receipts() {
+            tracing::warn!(%error, "the last receipts are not kept; a duplicate is composed anew");
+        }
     }
 }
-
-#[cfg(test)]
-mod tests;

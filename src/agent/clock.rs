@@ -4,8 +4,19 @@
 //! program or before the journal's latest record can be right. Until the board's clock is later, the reader's own clock
 //! serves, when that one is later; otherwise no sale is taken.
 //!
-//! The reader's clock and the gateway's `Date` are witnesses against a latest record that the board's clock alone has
-//! said: see `set_back.rs`.
+//! # A clock that was ahead
+//!
+//! The journal's latest time keeps an earlier clock from being believed. When the board's clock was ahead for a moment,
+//! that time is one that nobody else ever said. So when the reader's clock and the gateway's `Date` agree on an earlier
+//! one, that is the time: it is written into the book, and then believed. Both must say so, within five minutes of each
+//! other, and neither may be before this program was built: who has the gateway's line alone, or the reader's, sets
+//! nothing back. The reader's clock can only be a witness as long as it is not set by the clock that it is to bear
+//! witness against: see [`Clock::for_the_reader`]. It is set as soon as the gateway confirms the board's, in whichever
+//! order reader and gateway are heard: a reader whose clock was never set bears witness of nothing after a restart.
+//!
+//! By the false time the gateway's certificate may have ended. So the probe, which shows no token, holds it against the
+//! reader's time instead ([`Clock::doubted`]); everything else goes on holding it against the floor. An impostor would
+//! need the key of a certificate that has really ended, and the reader's clock as well.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
@@ -15,6 +26,7 @@ use chrono::{DateTime, Datelike, Local, NaiveDate, NaiveDateTime, SecondsFormat,
 use tokio::time::Instant;
 
 use super::BoardClock;
+use pos_core::sale::Now;
 use pos_journal::CLOCKS_DIFFER_MS;
 use pos_reader::LocalTime;
 
@@ -148,6 +160,16 @@ impl Clock {
             return board;
         }
         self.local().map_or(floor, |local| local.timestamp_millis())
+    }
+
+    /// Both times, for a step of the core.
+    pub(super) fn now(&self) -> Now {
+        Now { monotonic: self.monotonic(), unix_ms: self.unix_ms() }
+    }
+
+    /// What the clock for people shows after this time.
+    pub(super) fn unix_ms_in(&self, left: Duration) -> i64 {
+        self.unix_ms().saturating_add(i64::try_from(left.as_millis()).unwrap_or(i64::MAX))
     }
 
     /// Takes the reader's clock as read at its start-up, when it can be right.

@@ -4,16 +4,17 @@
 //! What has no end yet is named, and its number handed to the next count, so that a refund that is confirmed tomorrow
 //! is in tomorrow's sums. It keeps no mark of its own: who counts keeps the number that the report ends with.
 
-use tokio::sync::oneshot;
+use tokio::sync::{mpsc, oneshot};
 
-use crate::till::{Refused, SaleState, TotalsView};
+use crate::till::{Refused, SaleState, SaleView, TotalsView};
 use pos_core::counter::Sum;
 use pos_core::sale::Sale;
 use pos_core::totals::Totals;
+use pos_journal::Journal;
 use pos_terms::transaction::SaleNumber;
 
 use super::journal_desk::refused_by_journal;
-use super::{Agent, TaskResult};
+use super::tasks::TaskResult;
 
 /// Transactions of one page: counted within a millisecond.
 const PAGE: u32 = 200;
@@ -41,67 +42,67 @@ enum Reading {
     Carried(SaleNumber),
 }
 
-impl Agent {
-    pub(super) fn begin_count(
-        &self,
+impl Counting {
+    /// A count after this number; `carried` had no end the last time.
+    pub(super) fn new(
         till: Option<String>,
         since: SaleNumber,
         carried: Vec<SaleNumber>,
         reply: oneshot::Sender<Result<TotalsView, Refused>>,
-    ) {
-        let (seen, totals) = (since, Totals::default());
-        self.read_on(Counting { till, since, seen, carried, reading: Reading::Page, totals, reply });
+    ) -> Self {
+        Self { till, since, seen: since, carried, reading: Reading::Page, totals: Totals::default(), reply }
     }
 
     /// Reads the next page, on a thread of the journal's own.
-    fn read_on(&self, counting: Counting) {
-        let (since, limit) = match counting.reading {
-            Reading::Page => (counting.seen, PAGE),
+    pub(super) fn read_on(self, journal: &Journal, done: mpsc::Sender<TaskResult>) {
+        let (since, limit) = match self.reading {
+            Reading::Page => (self.seen, PAGE),
             Reading::Carried(number) => (number.saturating_sub(1), 1),
         };
-        let (list, done) = (self.journal.book().list(counting.till.clone(), since, limit), self.tasks.clone());
+        let list = journal.list(self.till.clone(), since, limit);
         tokio::spawn(async move {
             let page = list.await;
-            let _ = done.send(TaskResult::Counted { page, counting: Box::new(counting) }).await;
+            let _ = done.send(TaskResult::Counted { page, counting: Box::new(self) }).await;
         });
     }
 
-    pub(super) fn counted(&self, page: Result<Vec<Sale>, pos_journal::Error>, mut counting: Counting) {
+    /// Counts a page. Whether the count goes on; nothing, when the journal cannot be read and that was answered.
+    pub(super) fn counted(mut self, page: Result<Vec<Sale>, pos_journal::Error>) -> Option<CountedPage> {
         let page = match page {
             Ok(page) => page,
             Err(error) => {
-                let _ = counting.reply.send(Err(refused_by_journal(error)));
-                return;
+                let _ = self.reply.send(Err(refused_by_journal(error)));
+                return None;
             }
         };
-        let goes_on = match counting.reading {
+        let goes_on = match self.reading {
             Reading::Page => {
-                page.iter().for_each(|sale| counting.totals.take(sale));
-                counting.seen = page.last().map_or(counting.seen, |sale| sale.order().number);
+                page.iter().for_each(|sale| self.totals.take(sale));
+                self.seen = page.last().map_or(self.seen, |sale| sale.order().number);
                 u32::try_from(page.len()).is_ok_and(|read| read == PAGE)
             }
             Reading::Carried(number) => {
-                page.iter().filter(|sale| sale.order().number == number).for_each(|sale| counting.totals.take(sale));
+                page.iter().filter(|sale| sale.order().number == number).for_each(|sale| self.totals.take(sale));
                 false
             }
         };
         if !goes_on {
-            let Some(number) = counting.carried.pop() else { return self.end_count(counting) };
-            counting.reading = Reading::Carried(number);
+            let Some(number) = self.carried.pop() else { return Some(CountedPage::Last(self)) };
+            self.reading = Reading::Carried(number);
         }
-        self.read_on(counting);
+        Some(CountedPage::GoesOn(self))
     }
 
-    fn end_count(&self, counting: Counting) {
-        let Counting { till, since, seen, mut totals, reply, .. } = counting;
-        let mut views: Vec<_> = self.sales.open.values().map(|active| self.view_of(&active.sale)).collect();
-        views.retain(|view| view.state != SaleState::Ended && till.as_ref().is_none_or(|till| *till == view.till));
+    /// All is counted: what is open now is named.
+    pub(super) fn ends(self, terminal_id: String, mut open: Vec<SaleView>) {
+        let Self { till, since, seen, mut totals, reply, .. } = self;
+        open.retain(|view| view.state != SaleState::Ended && till.as_ref().is_none_or(|till| *till == view.till));
         // What began after the last page is the next count's anyway.
-        totals.open.extend(views.iter().map(|view| view.number).filter(|number| *number <= seen));
+        totals.open.extend(open.iter().map(|view| view.number).filter(|number| *number <= seen));
         let _ = reply.send(Ok(TotalsView {
-            terminal_id: self.config.terminal.id.clone(),
+            terminal_id,
             till,
-            open: views,
+            open,
             since,
             next: seen,
             kinds: totals.kinds().map(|line| Sum::of(line, None)).collect(),
@@ -114,4 +115,12 @@ impl Agent {
             carried: totals.open.into_iter().collect(),
         }));
     }
+}
+
+/// A count after one more page.
+pub(super) enum CountedPage {
+    /// There is more to read.
+    GoesOn(Counting),
+    /// That was the last one.
+    Last(Counting),
 }

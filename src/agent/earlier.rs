@@ -8,16 +8,20 @@
 //! only within `max-credit-amount`, as for a credit.
 
 use crate::config::Right;
-use crate::till::{LaterView, Refused, SaleView, Wanted};
+use crate::till::{Refused, Wanted};
 use pos_core::follow_up::{self, CannotFollow, GivenById, History, Left, NoFollowUp};
-use pos_core::sale::{Sale, Standing};
+use pos_core::sale::{Order, Sale, Standing};
 use pos_core::wish::EarlierName;
 use pos_gateway::till_parameters;
+use pos_journal::Journal;
 use pos_terms::money::Amount;
-use pos_terms::transaction::{Earlier, Kind, PaymentId, Transaction};
+use pos_terms::transaction::{Earlier, Kind, PaymentId, Reference, SaleNumber, Taken, Transaction};
 
-use super::Agent;
+use super::engine::{OpenSale, OpenSales};
+use super::identity::Identity;
 use super::journal_desk::refused_by_journal;
+use super::limits::Limits;
+use super::old_copy::OldCopy;
 
 /// An earlier transaction, as far as this journal knows it.
 pub(super) enum EarlierFound {
@@ -33,7 +37,45 @@ impl EarlierFound {
     }
 }
 
-impl Agent {
+/// What is known of the transactions of before: the live ones, and the journal's.
+#[derive(Clone, Copy)]
+pub(super) struct Known<'a> {
+    pub(super) sales: &'a OpenSales,
+    pub(super) journal: &'a Journal,
+    pub(super) limits: &'a Limits,
+    pub(super) identity: &'a Identity,
+    pub(super) old_copy: &'a OldCopy,
+}
+
+/// A transaction with all that refers to it, and the reservation that it took of.
+pub(super) struct Histories {
+    of: History,
+    root: Option<History>,
+}
+
+impl Histories {
+    /// How much of it may follow in this way.
+    pub(super) fn left(&self, follow: Kind) -> Result<Left, CannotFollow> {
+        self.of.left(follow, self.root.as_ref())
+    }
+}
+
+impl Known<'_> {
+    /// The sale as it stands: the live one, else the journal's.
+    pub(super) fn find(&self, till: &str, reference: &Reference) -> Result<Sale, Refused> {
+        if let Some(live) = self.sales.find(till, reference) {
+            return Ok(live.clone());
+        }
+        let kept = self.journal.find(till, reference).map_err(refused_by_journal)?;
+        kept.ok_or_else(|| Refused::NoSuchSale { till: till.to_owned(), reference: reference.clone() })
+    }
+
+    /// The till and the reference of a transaction.
+    pub(super) fn key(&self, number: SaleNumber) -> Option<(String, Reference)> {
+        let live = self.sales.get(number).map(|active| (active.order().till.clone(), active.order().reference.clone()));
+        live.or_else(|| self.journal.key(number).ok().flatten())
+    }
+
     /// What a wish comes to: with the earlier transaction found, and its amount.
     pub(super) fn transaction_and_amount(&self, wanted: &Wanted) -> Result<(Transaction, Amount), Refused> {
         let wish = &wanted.wish;
@@ -46,7 +88,7 @@ impl Agent {
             None => (None, wish.amount.unwrap_or_else(|| Amount::nothing(self.limits.currency()))),
         };
         if wish.kind == Kind::Credit {
-            self.is_whole_for(None)?;
+            self.old_copy.is_whole_for(None)?;
             self.limits.may_give(amount, 0)?;
         }
         let transaction = Transaction::new(wish.kind, of, registration);
@@ -73,19 +115,19 @@ impl Agent {
     pub(super) fn earlier(&self, of: &EarlierName) -> Result<EarlierFound, Refused> {
         let number = match of {
             EarlierName::Reference { till, reference } => {
-                return self.find(till, reference).map(|(sale, _)| EarlierFound::here(sale));
+                return self.find(till, reference).map(EarlierFound::here);
             }
             EarlierName::Number(number) => *number,
             EarlierName::Payment(payment) => {
                 let payment = PaymentId::new(checked_id("payment", payment.as_str())?);
-                self.is_of_its_ground(&payment)?;
-                match self.journal.book().of_payment(&payment).map_err(refused_by_journal)? {
+                self.identity.has_payment(&payment)?;
+                match self.journal.of_payment(&payment).map_err(refused_by_journal)? {
                     Some(number) => number,
                     None => return self.not_a_reversal_of_ours(payment).map(EarlierFound::Elsewhere),
                 }
             }
         };
-        let sale = self.journal.book().number(number).map_err(refused_by_journal)?;
+        let sale = self.journal.number(number).map_err(refused_by_journal)?;
         sale.map(EarlierFound::here)
             .ok_or_else(|| not_possible(format!("this terminal has no transaction of the number {number}")))
     }
@@ -93,7 +135,7 @@ impl Agent {
     /// The id of a payment that this journal does not know. What it reversed by itself it knows, and nothing follows
     /// that.
     fn not_a_reversal_of_ours(&self, payment: PaymentId) -> Result<PaymentId, Refused> {
-        match self.journal.book().of_reversal(&payment).map_err(refused_by_journal)? {
+        match self.journal.of_reversal(&payment).map_err(refused_by_journal)? {
             None => Ok(payment),
             Some(number) => Err(not_possible(format!(
                 "{payment} is the reversal of transaction {number}, which this terminal took back: nothing follows a reversal"
@@ -106,10 +148,10 @@ impl Agent {
         if follow_up::is_another_tills(sale.order(), &wanted.till) {
             wanted.caller.needs(Right::AnyTill, "to refer to another till's transaction")?;
         }
-        self.is_transaction_of_its_ground(sale)?;
-        self.is_whole_for(Some(number))?;
+        self.identity.has_transaction(sale)?;
+        self.old_copy.is_whole_for(Some(number))?;
         let kind = wanted.wish.kind;
-        let left = self.left(kind, sale)?;
+        let left = self.histories(sale)?.left(kind);
         follow_up::follow_up(kind, sale, left, amount, &wanted.till).map_err(|why| match why {
             NoFollowUp::TooMuch { .. } => Refused::Amount { why: why.to_string() },
             why => not_possible(why.to_string()),
@@ -117,62 +159,80 @@ impl Agent {
     }
 
     fn of_unknown(&self, payment: &PaymentId, amount: Option<Amount>, wanted: &Wanted) -> Result<Amount, Refused> {
-        self.is_whole_for(None)?;
+        self.old_copy.is_whole_for(None)?;
         wanted.caller.needs(Right::UnknownPayment, "to refer to a payment that this terminal does not know")?;
         let amount = amount
             .ok_or_else(|| not_possible("an amount is needed: this terminal does not know the payment".to_owned()))?;
         if wanted.wish.kind.gives_back() {
             // What may have been given for it already counts.
-            let earlier = self.journal.book().referring_to(payment).map_err(refused_by_journal)?;
+            let earlier = self.journal.referring_to(payment).map_err(refused_by_journal)?;
             self.limits.may_give(amount, GivenById::of(&earlier).sum())?;
         }
         Ok(amount)
     }
 
-    /// How much of a transaction may follow in this way.
-    fn left(&self, follow: Kind, sale: &Sale) -> Result<Result<Left, CannotFollow>, Refused> {
+    /// What is known of a transaction, for what may follow it.
+    pub(super) fn histories(&self, sale: &Sale) -> Result<Histories, Refused> {
         let root = follow_up::reservation_behind(sale.order());
-        let root =
-            root.map(|number| self.journal.book().number(number)).transpose().map_err(refused_by_journal)?.flatten();
+        let root = root.map(|number| self.journal.number(number)).transpose().map_err(refused_by_journal)?.flatten();
         let history = |sale: &Sale| History::read(sale, &|one| self.later_than_this(one));
         let root = root.as_ref().map(history).transpose()?;
-        Ok(history(sale)?.left(follow, root.as_ref()))
+        Ok(Histories { of: history(sale)?, root })
     }
 
     /// What refers to a transaction.
-    fn later_than_this(&self, sale: &Sale) -> Result<Vec<Sale>, Refused> {
-        let mut sales = self.journal.book().later(sale.order().number).map_err(refused_by_journal)?;
+    pub(super) fn later_than_this(&self, sale: &Sale) -> Result<Vec<Sale>, Refused> {
+        let mut sales = self.journal.later(sale.order().number).map_err(refused_by_journal)?;
         if let Some(id) = &sale.host().id {
             // Referred to by its id when this journal did not know it.
-            sales.extend(self.journal.book().referring_to(id).map_err(refused_by_journal)?);
+            sales.extend(self.journal.referring_to(id).map_err(refused_by_journal)?);
         }
         Ok(sales)
     }
 
     /// A till's latest transaction.
-    pub(super) fn latest(&self, till: &str) -> Result<SaleView, Refused> {
-        let reference = self.journal.book().latest(till).map_err(refused_by_journal)?;
+    pub(super) fn latest(&self, till: &str) -> Result<Sale, Refused> {
+        let reference = self.journal.latest(till).map_err(refused_by_journal)?;
         let reference = reference.ok_or_else(|| Refused::NoneYet { till: till.to_owned() })?;
-        self.find(till, &reference).map(|(_, view)| view)
+        self.find(till, &reference)
     }
 
-    /// The view of one sale: with what refers to it, what can still be captured or refunded, and all that the gateway
-    /// said.
-    pub(super) fn with_what_is_left(&self, sale: &Sale, mut view: SaleView) -> SaleView {
-        view.answer.clone_from(&sale.host().more);
-        let later = self.later_than_this(sale).unwrap_or_default();
-        view.later = later.iter().map(|one| self.view_of(one)).map(|one| later_view(one, &view.till)).collect();
-        view.later.sort_by_key(|one| one.number);
-        let Some(follow) = follow_up::told_follow_up(sale.order().kind()) else { return view };
-        let may_follow = || self.is_transaction_of_its_ground(sale).and(self.is_whole_for(Some(sale.order().number)));
-        if matches!(sale.standing(), Standing::Ended(_)) && may_follow().is_ok() {
-            match self.left(follow, sale) {
-                Ok(Ok(Left::UpTo(left))) => view.left = Some(left.decimal()),
-                Ok(Err(CannotFollow::HoldsNothing)) | Err(_) => {}
-                Ok(_) => view.left = Some("0".to_owned()),
+    /// How much can still be captured or refunded, as a till is told it.
+    pub(super) fn told_as_left(&self, sale: &Sale) -> Option<String> {
+        let follow = follow_up::told_follow_up(sale.order().kind())?;
+        let may_follow =
+            || self.identity.has_transaction(sale).and(self.old_copy.is_whole_for(Some(sale.order().number)));
+        if !matches!(sale.standing(), Standing::Ended(_)) || may_follow().is_err() {
+            return None;
+        }
+        match self.histories(sale).ok()?.left(follow) {
+            Ok(Left::UpTo(left)) => Some(left.decimal()),
+            Err(CannotFollow::HoldsNothing) => None,
+            Ok(_) | Err(_) => Some("0".to_owned()),
+        }
+    }
+
+    /// What the refund of the rest is called: after the sale, unless the till has called something so.
+    pub(super) fn reference_for_rest(&self, order: &Order) -> Result<Reference, Refused> {
+        let names = [format!("{}-rest", order.reference), format!("rest-of-{}", order.number)];
+        for reference in names.into_iter().filter_map(|name| Reference::parse(name).ok()) {
+            if self.journal.find(&order.till, &reference).map_err(refused_by_journal)?.is_none() {
+                return Ok(reference);
             }
         }
-        view
+        let why = "both references for the refund of the rest are used already; take all, and refund the rest yourself";
+        Err(not_possible(why.to_owned()))
+    }
+
+    /// The refund of the rest, of a sale of which its till took a part.
+    pub(super) fn refund_of_rest(&self, sale: &Sale) -> Option<Sale> {
+        let Taken::Part { .. } = sale.till_said()? else { return None };
+        let number = sale.order().number;
+        let gives_it = |one: &Sale| {
+            one.order().gives_rest && one.order().transaction.of().is_some_and(|of| of.number == Some(number))
+        };
+        let live = self.sales.iter().map(OpenSale::sale).find(|one| gives_it(one));
+        live.cloned().or_else(|| self.journal.later(number).ok()?.into_iter().find(|one| gives_it(one)))
     }
 
     /// Whether a wish is the stored transaction: then it is answered again.
@@ -180,18 +240,11 @@ impl Agent {
         let order = sale.order();
         let by_reference = matches!(wanted.wish.of, Some(EarlierName::Reference { .. }));
         let earlier = order.transaction.of().filter(|_| by_reference).and_then(|of| of.number);
-        let key = earlier.map(|number| self.journal.book().key(number)).transpose().map_err(refused_by_journal)?;
+        let key = earlier.map(|number| self.journal.key(number)).transpose().map_err(refused_by_journal)?;
         Ok(wanted.wish.is_of(order, key.flatten().as_ref())
             && order.training == wanted.training
             && till_parameters::are_the_same(&wanted.parameters, &order.parameters))
     }
-}
-
-/// As the earlier transaction's till may hear of it: another till's reference is that till's business.
-pub(super) fn later_view(view: SaleView, till: &str) -> LaterView {
-    let SaleView { number, reference, kind, amount, approved_amount, currency, state, outcome, .. } = view;
-    let (reference, amount) = ((view.till == till).then_some(reference), approved_amount.unwrap_or(amount));
-    LaterView { number, reference, kind, amount, currency, state, outcome }
 }
 
 fn checked_id(name: &str, id: &str) -> Result<String, Refused> {

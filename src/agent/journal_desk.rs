@@ -9,9 +9,9 @@ use pos_core::sale::Sale;
 use pos_journal::{Journal, KnownReader, OldCopyFound, OperatorChange, Program, Rescued, SetBack, SoldMark, SoldOn};
 use pos_terms::transaction::{ReceiptCopy, SaleNumber, Who};
 
-use super::Agent;
-use super::device_states::state_of_journal;
+use super::engine::{OpenSale, OpenSales};
 use super::surroundings::{AnyBook, BookWrapper};
+use super::views::states::state_of_journal;
 
 /// How often a journal that failed is tried again: a technician frees space by hand.
 pub(super) const JOURNAL_RETRY: Duration = Duration::from_secs(5);
@@ -106,10 +106,6 @@ impl JournalDesk {
         self.book.mark_old_copy(found, unix_ms)
     }
 
-    pub(super) fn begin(&mut self, gateway_unix_ms: i64, unix_ms: i64) -> Result<(), pos_journal::Error> {
-        self.book.begin(gateway_unix_ms, unix_ms)
-    }
-
     pub(super) fn set_clock_back(&mut self, now_unix_ms: i64, by: &str) -> Result<SetBack, pos_journal::Error> {
         self.book.set_clock_back(now_unix_ms, by)
     }
@@ -120,11 +116,6 @@ impl JournalDesk {
 
     pub(super) fn write_receipts(&mut self) -> Result<(), pos_journal::Error> {
         self.book.write_receipts()
-    }
-
-    /// The open sales, as the disk knows them.
-    pub(super) fn unsettled(&mut self) -> Result<Vec<Sale>, pos_journal::Error> {
-        self.book.unsettled()
     }
 
     pub(super) fn tidy(&mut self) {
@@ -155,7 +146,7 @@ impl JournalDesk {
     }
 
     /// Writes the mark that this terminal has sold, before its first sale.
-    fn mark_sold(&mut self) -> Result<(), pos_journal::Error> {
+    pub(super) fn mark_sold(&mut self) -> Result<(), pos_journal::Error> {
         let Some(sold) = self.sold.as_ref().filter(|_| !self.is_marked) else { return Ok(()) };
         let identities = self.book.identities()?;
         let failed =
@@ -173,85 +164,61 @@ pub(super) struct JournalFault {
     pub(super) retry_at: Duration,
 }
 
-impl Agent {
+impl JournalDesk {
     /// Asks whether the journal is in place, before anything is promised on it.
-    pub(super) fn look_at_the_journal(&mut self) {
-        if self.journal.fault.is_none()
-            && let Err(error) = self.journal.book.is_in_place()
-        {
-            self.journal_is_faulty(&error);
-        }
+    pub(super) fn is_in_place(&self) -> Result<(), pos_journal::Error> {
+        if self.fault.is_some() { Ok(()) } else { self.book.is_in_place() }
     }
 
-    /// Before the first sale the mark is written that this terminal has sold.
-    pub(super) fn mark_sold(&mut self) -> Result<(), Refused> {
-        self.journal.mark_sold().map_err(|error| {
-            self.journal_is_faulty(&error);
-            refused_by_journal(error)
-        })
-    }
-
-    /// Saves what is open in a journal that was taken away; the status says where it is.
-    pub(super) fn rescue_the_journal(&mut self) {
-        let is_gone = matches!(self.journal.book.is_in_place(), Err(pos_journal::Error::Gone { .. }));
-        if !is_gone || self.journal.rescued.is_some() || self.trains() {
-            return;
+    /// Saves what is open in a journal that was taken away; the status says where it is. What everybody is told.
+    pub(super) fn rescue(&mut self, unix_ms: i64) -> Option<String> {
+        let is_gone = matches!(self.book.is_in_place(), Err(pos_journal::Error::Gone { .. }));
+        if !is_gone || self.rescued.is_some() {
+            return None;
         }
-        let Some(sold) = &self.journal.sold else { return };
-        // The mark's folder comes first: it survives when the journal's folder is emptied.
-        let folders: Vec<_> = sold.folders().collect();
-        match self.journal.book.rescue(&folders, self.clock.unix_ms()) {
+        // Training has no mark, and nothing of it is saved. The mark's folder comes first: it survives when the
+        // journal's folder is emptied.
+        let folders: Vec<_> = self.sold.as_ref()?.folders().collect();
+        match self.book.rescue(&folders, unix_ms) {
             Ok(rescued) => {
                 let said = said_of(&rescued);
                 tracing::error!("ALARM: {said}");
-                self.announce("alarm", &format!("ALARM: {said}"));
-                self.journal.rescued = Some(rescued);
+                self.rescued = Some(rescued);
+                Some(format!("ALARM: {said}"))
             }
             Err(error) => {
-                tracing::error!(%error, "ALARM: what is open in the journal could not be saved; it is tried again")
+                tracing::error!(%error, "ALARM: what is open in the journal could not be saved; it is tried again");
+                None
             }
         }
     }
 
-    /// Takes up again what only the disk knows; when that cannot be written either, it is tried again later.
-    pub(super) fn retry_journal(&mut self) {
-        self.rescue_the_journal();
+    /// The sales whose last step could not be written, when the journal can be written again. Every other open sale
+    /// stands on the disk as it stands here, and goes on.
+    pub(super) fn try_again(&mut self, sales: &OpenSales) -> Result<Vec<Sale>, pos_journal::Error> {
         // That it can be read says nothing about whether a sale can be written.
-        match self.journal.book.try_to_write().and_then(|()| self.known_to_the_disk_alone()) {
-            Ok(sales) => {
-                self.journal.fault = self.journal.bar();
-                self.journal.rescued = None;
-                // Nothing of it is settled before a person has decided whose journal it is.
-                if !self.journal.is_barred() {
-                    self.resume(sales);
-                }
-            }
-            Err(error) => self.journal_is_faulty(&error),
-        }
-    }
-
-    /// The sales whose last step could not be written. Every other open sale stands on the disk as it stands here, and
-    /// goes on.
-    fn known_to_the_disk_alone(&mut self) -> Result<Vec<Sale>, pos_journal::Error> {
-        let mut sales = self.journal.unsettled()?;
-        sales.retain(|sale| self.sales.open.get(&sale.order().number).is_none_or(|active| active.stuck));
-        for stuck in self.sales.open.values().filter(|active| active.stuck) {
-            let order = stuck.sale.order();
-            if !sales.iter().any(|sale| sale.order().number == order.number) {
+        self.book.try_to_write()?;
+        let mut known = self.book.unsettled()?;
+        known.retain(|sale| sales.get(sale.order().number).is_none_or(OpenSale::is_stuck));
+        for stuck in sales.iter().filter(|active| active.is_stuck()) {
+            let order = stuck.order();
+            if !known.iter().any(|sale| sale.order().number == order.number) {
                 // A write that was reported as failed may have ended it all the same.
-                sales.extend(self.journal.book.find(&order.till, &order.reference)?);
+                known.extend(self.book.find(&order.till, &order.reference)?);
             }
         }
-        Ok(sales)
+        self.fault = self.bar();
+        self.rescued = None;
+        Ok(known)
     }
 
-    /// Takes no sale until the journal can be written again.
-    pub(super) fn journal_is_faulty(&mut self, error: &pos_journal::Error) {
-        let now = self.clock.monotonic();
-        let is_new = self.journal.fault.is_none();
+    /// No sale is taken until it can be written again. What everybody is told, when it was taken away.
+    pub(super) fn is_faulty(&mut self, error: &pos_journal::Error, now: Duration) -> Option<String> {
+        let is_new = self.fault.is_none();
         let (mut why, mut retry_at) = (error.to_string(), now + JOURNAL_RETRY);
+        let mut told = None;
         if let pos_journal::Error::Gone { .. } = error {
-            match &self.journal.rescued {
+            match &self.rescued {
                 Some(rescued) => why = format!("{why}; {}", said_of(rescued)),
                 // The tills that wait are told first; then what is open is saved.
                 None if is_new => retry_at = now,
@@ -259,10 +226,33 @@ impl Agent {
             }
             if is_new {
                 tracing::error!(%error, "ALARM: the journal was taken away");
-                self.announce("alarm", &format!("ALARM: {error}"));
+                told = Some(format!("ALARM: {error}"));
             }
         }
-        self.journal.fault = Some(JournalFault { state: state_of_journal(error), why, retry_at });
+        self.fault = Some(JournalFault { state: state_of_journal(error), why, retry_at });
+        told
+    }
+
+    /// The number of a new transaction. It is given once, even when its transaction cannot be written: a write that
+    /// failed may yet be on the disk.
+    pub(super) fn next_number(&mut self) -> SaleNumber {
+        self.last_number = self.last_number.saturating_add(1);
+        self.last_number
+    }
+
+    /// A journal without a transaction: what the gateway holds from before now is not its own.
+    pub(super) fn begins(&mut self, gateway_unix_s: Option<i64>, unix_ms: i64) {
+        let Some(gateway) = gateway_unix_s.filter(|_| self.last_number == SaleNumber::BEFORE_ALL) else { return };
+        if let Err(error) = self.book.begin(gateway.saturating_mul(1000), unix_ms) {
+            tracing::warn!(%error, "the journal could not note when it began");
+        }
+    }
+
+    /// The gateway was asked by date: a start later it need not be asked from there any more.
+    pub(super) fn look_is_answered(&self) {
+        if let Err(error) = self.book.look_from(None) {
+            tracing::warn!(%error, "the journal could not note that the gateway was asked; the next start asks from earlier");
+        }
     }
 }
 

@@ -24,14 +24,17 @@ mod looking_up;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use crate::till::{Attention, AttentionView, Refused, SaleView};
+use crate::till::{Attention, AttentionView, Refused};
 use pos_core::sale::{self, Action, Event, Sale};
 use pos_journal::Opened;
-use pos_terms::transaction::{SaleNumber, Who};
+use pos_terms::transaction::SaleNumber;
 
-use super::Agent;
+use super::devices::GatewayDesk;
+use super::engine::{OpenSale, OpenSales};
+use super::journal_desk::JournalDesk;
+pub(super) use comparing::Beside;
 use comparing::{mark_of, number_of};
-pub(super) use looking_up::WaitingWish;
+pub(super) use looking_up::{Linked, WaitingWish};
 
 /// How long after its first sale a new journal asks for payments of the board before it.
 const AFTER_THE_FIRST: Duration = Duration::from_secs(600);
@@ -148,7 +151,7 @@ impl OldCopy {
         let is_known_as_sent = || self.noticed.references.contains(&mark_of(&order.merchant_transaction_id));
         match self.comparison {
             _ if never_sent && self.is_of_before_it_was_noticed(number) && is_known_as_sent() => {
-                Some(Event::OldCopy { why: waits_for_person(number) })
+                Some(held_for_person(number))
             }
             Comparison::Due(_) | Comparison::Asking if never_sent && number <= self.before => {
                 self.unsent.insert(number);
@@ -163,9 +166,11 @@ impl OldCopy {
         number <= self.noticed.before
     }
 
-    /// When it is asked next.
-    fn due(&self) -> Option<Duration> {
-        if let Comparison::Due(at) = self.comparison { Some(at) } else { None }
+    /// When the gateway is asked next: after the first probe, which tells how far its clock is from ours, and wakes the
+    /// loop itself.
+    pub(super) fn due(&self, gateway: &GatewayDesk) -> Option<Duration> {
+        let Comparison::Due(at) = self.comparison else { return None };
+        gateway.has_told_its_time().then_some(at)
     }
 
     /// What a person must know.
@@ -209,53 +214,68 @@ impl OldCopy {
     }
 }
 
-impl Agent {
-    /// Gives a reversal back, unless the gateway's word is waited for.
-    pub(super) fn unless_old_copy(&mut self, number: SaleNumber, reversal: Action) -> Option<Action> {
-        let decided = self.sales.open.get(&number).is_some_and(|active| active.sale.is_decided());
-        if number > self.old_copy.before || decided {
-            return Some(reversal);
+/// What a transaction of before gets, once it is known whether the journal is an old copy.
+pub(super) enum GoesOn {
+    /// It hears this.
+    Hears(Event),
+    /// What it had wanted is done.
+    Does(Action),
+}
+
+/// What the gateway's list has shown.
+pub(super) enum ListShows {
+    /// Nothing yet: it is asked again.
+    Nothing,
+    /// The journal is no old copy: what waited goes on.
+    IsWhole(Vec<(SaleNumber, GoesOn)>),
+    /// The journal is new, and there was another one before it.
+    BeganAnew,
+    /// The journal is an old copy: these references are missing.
+    Missing(Vec<String>),
+}
+
+/// A journal that was found to be an old copy.
+pub(super) struct OldCopyShown {
+    /// What everybody is told.
+    pub(super) told: String,
+    /// What the transactions of before hear, in this order.
+    pub(super) heard: Vec<(SaleNumber, Event)>,
+}
+
+impl OldCopy {
+    /// Lets a reversal leave, unless the gateway's word is waited for; else what its transaction hears at once.
+    /// `decided`: a person has said what becomes of it.
+    pub(super) fn may_leave(
+        &mut self,
+        number: SaleNumber,
+        reversal: Action,
+        decided: bool,
+        now: Duration,
+    ) -> Result<Action, Option<Event>> {
+        if number > self.before || decided {
+            return Ok(reversal);
         }
-        match &self.old_copy.comparison {
+        match &self.comparison {
             // What was left alone when that was found goes on now, and waits for a person all the same.
-            _ if self.old_copy.is_of_before_it_was_noticed(number) => self.hold_for_person(number),
-            Comparison::Finished | Comparison::BeganAnew(_) => Some(reversal),
+            _ if self.is_of_before_it_was_noticed(number) => Err(Some(held_for_person(number))),
+            Comparison::Finished | Comparison::BeganAnew(_) => Ok(reversal),
             Comparison::Due(_) | Comparison::Asking => {
-                self.old_copy.waiting.push((number, reversal, self.clock.monotonic()));
-                None
+                self.waiting.push((number, reversal, now));
+                Err(None)
             }
             // It could not be recorded that it waits for a person: tried again here.
-            Comparison::IsOldCopy(_) => self.hold_for_person(number),
+            Comparison::IsOldCopy(_) => Err(Some(held_for_person(number))),
         }
     }
 
-    fn hold_for_person(&mut self, number: SaleNumber) -> Option<Action> {
-        self.sales.inbox.push_back((number, Event::OldCopy { why: waits_for_person(number) }));
-        None
-    }
-
-    /// When the gateway is asked next: after the first probe, which tells how far its clock is from ours, and wakes the
-    /// loop itself.
-    pub(super) fn old_copy_due(&self) -> Option<Duration> {
-        self.old_copy.due().filter(|_| self.gateway.probing.was_answered)
-    }
-
-    /// A reversal that had to wait. When that was long, somebody may have given the payment back meanwhile: it is
-    /// looked up again.
-    fn goes_on(&mut self, number: SaleNumber, reversal: Action, since: Duration) {
-        let waited = self.clock.monotonic().saturating_sub(since);
-        match reversal {
-            Action::Reverse { reference, .. } if waited > sale::FRESH => {
-                let why = sale::Reason::ReversalHeldBack.into();
-                let reversal = sale::ReversalAnswer::HeldBack { why, for_person: false };
-                self.sales.inbox.push_back((number, Event::ReversalAnswered { reference, reversal }));
-                self.sales.inbox.push_back((number, Event::Nudged));
-            }
-            reversal => self.act(number, reversal),
-        }
-    }
-
-    fn is_old_copy(&mut self, strange: &[String]) {
+    /// The references that this journal does not know show that it is an old copy: numbers go on above the highest, and
+    /// the transactions of before wait for a person.
+    pub(super) fn is_shown_by(
+        &mut self,
+        strange: &[String],
+        journal: &mut JournalDesk,
+        sales: &OpenSales,
+    ) -> OldCopyShown {
         let above = strange.iter().filter_map(|reference| number_of(reference)).max().unwrap_or_default();
         let (count, last) = (strange.len(), strange.last().map_or("", String::as_str));
         // Every till hears it, and the references are not every till's business.
@@ -263,68 +283,44 @@ impl Agent {
             "the gateway holds {count} references of this terminal that the journal does not know (the log has the last one)"
         );
         tracing::error!(above = above.get(), %how, last, "ALARM: this journal is an old copy");
-        self.announce("alarm", &format!("ALARM: this journal is an old copy: {how}"));
-        self.journal.last_number = self.journal.last_number.max(above);
-        self.old_copy.waiting.clear();
-        self.old_copy.comparison = Comparison::IsOldCopy(how);
+        let told = format!("ALARM: this journal is an old copy: {how}");
+        journal.last_number = journal.last_number.max(above);
+        self.waiting.clear();
+        self.comparison = Comparison::IsOldCopy(how);
         let ours = |sale: &Sale| strange.contains(&sale.order().merchant_transaction_id);
-        for number in std::mem::take(&mut self.old_copy.unsent) {
-            if !self.sales.open.get(&number).is_some_and(|active| ours(&active.sale)) {
-                self.advance(number, Event::Restarted);
-            }
-        }
-        let before: Vec<SaleNumber> =
-            self.sales.open.range(..=self.old_copy.before).map(|(number, _)| *number).collect();
-        for number in &before {
-            self.advance(*number, Event::OldCopy { why: waits_for_person(*number) });
-        }
-        let noticed = &mut self.old_copy.noticed;
-        noticed.above = noticed.above.max(above);
-        noticed.before = noticed.before.max(self.old_copy.before);
-        noticed.references.extend(strange.iter().map(|reference| mark_of(reference)));
-        self.old_copy.unmarked = true;
-        self.mark_old_copy();
+        let unsent = std::mem::take(&mut self.unsent).into_iter();
+        let never_left = unsent.filter(|number| !sales.get(*number).is_some_and(|active| ours(active.sale())));
+        let restarted = never_left.map(|number| (number, Event::Restarted));
+        let held = sales.until(self.before).map(|active| (active.number(), held_for_person(active.number())));
+        let heard = restarted.chain(held).collect();
+        self.noticed.above = self.noticed.above.max(above);
+        self.noticed.before = self.noticed.before.max(self.before);
+        self.noticed.references.extend(strange.iter().map(|reference| mark_of(reference)));
+        self.unmarked = true;
+        OldCopyShown { told, heard }
     }
 
     /// Writes down what was found, once all of before wait for a person: until then the next start must find it again,
     /// and ask from where this one did.
-    pub(super) fn mark_old_copy(&mut self) {
-        let mut before = self.sales.open.range(..=self.old_copy.before);
-        if !self.old_copy.unmarked || self.journal.fault.is_some() || before.any(|(_, active)| active.stuck) {
-            return;
+    pub(super) fn mark(
+        &mut self,
+        journal: &mut JournalDesk,
+        sales: &OpenSales,
+        unix_ms: i64,
+    ) -> Result<(), pos_journal::Error> {
+        if !self.unmarked || journal.fault.is_some() || sales.until(self.before).any(OpenSale::is_stuck) {
+            return Ok(());
         }
-        let (found, unix_ms) = (self.old_copy.noticed.clone(), self.now().unix_ms);
-        match self.journal.mark_old_copy(&found, unix_ms) {
-            Ok(()) => {
-                self.old_copy.unmarked = false;
-                self.look_is_answered();
-            }
-            Err(error) => self.journal_is_faulty(&error),
-        }
-    }
-
-    /// A journal without a transaction: what the gateway holds from before now is not its own.
-    pub(super) fn journal_begins(&mut self, gateway_unix_s: Option<i64>) {
-        let Some(gateway) = gateway_unix_s.filter(|_| self.journal.last_number == SaleNumber::BEFORE_ALL) else {
-            return;
-        };
-        let now = self.now().unix_ms;
-        if let Err(error) = self.journal.begin(gateway.saturating_mul(1000), now) {
-            tracing::warn!(%error, "the journal could not note when it began");
-        }
-    }
-
-    /// A start later it need not be asked from here any more.
-    fn look_is_answered(&mut self) {
-        if let Err(error) = self.journal.book().look_from(None) {
-            tracing::warn!(%error, "the journal could not note that the gateway was asked; the next start asks from earlier");
-        }
+        journal.mark_old_copy(&self.noticed, unix_ms)?;
+        self.unmarked = false;
+        journal.look_is_answered();
+        Ok(())
     }
 
     /// Whether the journal knows all that was done with the transaction of this number, as far as it can be known.
     /// `None` stands for what this journal does not know anyway, and for money that is given without a payment.
     pub(super) fn is_whole_for(&self, number: Option<SaleNumber>) -> Result<(), Refused> {
-        let OldCopy { comparison, before, noticed, is_new, lists_no_more, vouched_for, .. } = &self.old_copy;
+        let OldCopy { comparison, before, noticed, is_new, lists_no_more, vouched_for, .. } = self;
         if let Some(number) = number.filter(|number| *number <= noticed.before) {
             let why = format!(
                 "transaction {number} is older than the moment at which this journal was found to be an old copy: what was given \
@@ -348,21 +344,11 @@ impl Agent {
         }
         Ok(())
     }
+}
 
-    /// A person has decided what becomes of a sale that waits.
-    pub(super) fn settle_sale(&mut self, number: SaleNumber, keep: bool, by: &Who) -> Result<SaleView, Refused> {
-        let waits = self.sales.open.get(&number).is_some_and(|active| active.sale.is_held() && !active.stuck);
-        if !waits {
-            let why = format!(
-                "transaction {number} does not wait for a person's decision; pos-agent status lists those that do"
-            );
-            return Err(Refused::NotPossible { why });
-        }
-        tracing::warn!(sale = number.get(), keep, %by, "a person has decided what becomes of a sale of an old copy");
-        self.advance(number, sale::Event::Settle { keep, by: Some(by.clone()) });
-        let settled = self.sales.open.get(&number).map(|active| self.view_of(&active.sale));
-        settled.ok_or_else(|| Refused::NotPossible { why: format!("transaction {number} has ended") })
-    }
+/// What a transaction hears that waits for a person.
+fn held_for_person(number: SaleNumber) -> Event {
+    Event::OldCopy { why: waits_for_person(number) }
 }
 
 /// The number is what `pos-agent settle` is told.

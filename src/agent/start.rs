@@ -11,24 +11,22 @@ use pos_daemon::wire::Connector;
 use pos_journal::{Journal, Opened, Purpose, SoldMark};
 use pos_reader::{ReaderFamily, ReaderSettings};
 
-use super::answered::Answered;
 use super::clock::Clock;
-use super::closing::ClosingDesk;
-use super::gateway_desk::GatewayDesk;
+use super::closes::ClosingDesk;
+use super::devices::{Devices, GatewayDesk, PrinterDesk, ReaderDesk, RecordedReader, TrainerDesk, reader_settings};
+use super::engine::{Engine, OpenSales};
+use super::identity::{Ground, Identity};
 use super::journal_desk::JournalDesk;
 use super::limits::Limits;
 use super::log_level::LogDesk;
 use super::old_copy::OldCopy;
 use super::operators::OperatorDesk;
-use super::reader_change::RecordedReader;
-use super::reader_desk::ReaderDesk;
-use super::reader_settings::reader_settings;
-use super::receipts::PrinterDesk;
-use super::sale_desk::SaleDesk;
-use super::shop_time::ShopTime;
-use super::surroundings::BookWrapper;
-use super::training::{self, Ground, TrainingDesk};
-use super::{Agent, Error, Random, Surroundings, TaskResult};
+use super::surroundings::{BookWrapper, Random, Surroundings};
+use super::tasks::TaskResult;
+use super::teller::Teller;
+use super::training_ground::{self, TrainingGround};
+use super::updates::Answered;
+use super::{Agent, Error};
 
 /// The receiving ends of the loop.
 pub(super) struct Ends {
@@ -38,102 +36,106 @@ pub(super) struct Ends {
     pub(super) printer: mpsc::Receiver<pos_printer::PrinterEvent>,
 }
 
-impl Agent {
-    /// Opens everything but the tills' wires and replays the open sales.
-    pub(super) fn start(config: Config, surroundings: Surroundings, tills: Wires) -> Result<(Self, Ends), Error> {
-        let (mut journal, opened) = Journal::open(&config.journal.path)?;
-        journal.keep_days(Some(config.journal.keep_days));
-        let clock = Clock::new(surroundings.board, opened.last_unix_ms);
-        let client = open_gateway(&config, surroundings.gateway, &clock)?;
-        let limits = Limits::new(&config.terminal)?;
-        let way = surroundings.reader;
-        let settings = ReaderSettings { way, ..reader_settings(&config, &clock) };
-        let (reader, from_reader) = pos_reader::spawn(settings, ReaderFamily::of(&config.reader));
-        let (printers, from_printer) = open_printers(&config, surroundings.printer.as_ref());
-        let old_copy = OldCopy::new(&opened, can_be_asked_by_date(&config.gateway.assumptions));
-        let devices = Devices { client, reader, from_reader, printers, from_printer };
-        let ground = Ground::Shop(None);
-        let from_before = FromBefore { journal, opened, old_copy, wrapper: surroundings.book };
-        Self::assemble(config, ground, limits, (clock, surroundings.random), from_before, devices, tills)
-    }
+/// Opens everything but the tills' wires and replays the open sales.
+pub(super) fn start(config: Config, surroundings: Surroundings, tills: Wires) -> Result<(Agent, Ends), Error> {
+    let (mut journal, opened) = Journal::open(&config.journal.path)?;
+    journal.keep_days(Some(config.journal.keep_days));
+    let clock = Clock::new(surroundings.board, opened.last_unix_ms);
+    let client = open_gateway(&config, surroundings.gateway, &clock)?;
+    let limits = Limits::new(&config.terminal)?;
+    let way = surroundings.reader;
+    let settings = ReaderSettings { way, ..reader_settings(&config, &clock) };
+    let (reader, from_reader) = pos_reader::spawn(settings, ReaderFamily::of(&config.reader));
+    let (printers, from_printer) = open_printers(&config, surroundings.printer.as_ref());
+    let old_copy = OldCopy::new(&opened, can_be_asked_by_date(&config.gateway.assumptions));
+    let wires = DeviceWires { client, reader, from_reader, printers, from_printer };
+    let from_before = FromBefore { journal, opened, old_copy, wrapper: surroundings.book };
+    assemble(config, Ground::Shop, limits, (clock, surroundings.random), from_before, wires, tills)
+}
 
-    /// The agent that trains: with this one's clock and configuration, a journal of its own, and no device.
-    pub(super) fn start_training(&self, commands: mpsc::Receiver<Command>) -> Result<(Self, Ends), Error> {
-        let mut config = self.config.clone();
-        config.journal.path = config.journal.path.with_file_name(training::JOURNAL);
-        // Not even the shop's certificate is read.
-        (config.gateway.client_certificate_file, config.gateway.client_key_file) = (None, None);
-        config.gateway.client_key_credential = None;
-        let (mut journal, opened) = Journal::open_for(&config.journal.path, Purpose::Training)?;
-        journal.keep_days(Some(training::KEEP_DAYS));
-        let nowhere = || std::io::Error::new(std::io::ErrorKind::NotConnected, "training reaches no gateway");
-        let way: Connector = Arc::new(move || Box::pin(async move { Err(nowhere()) }));
-        let client = pos_gateway::Client::over(
-            Some(way),
-            &config.gateway,
-            &config.terminal.point_of_sale(),
-            pos_gateway::Token::none(),
-            std::time::SystemTime::UNIX_EPOCH,
-        )?;
-        let (reader, from_reader) = pos_reader::nobody();
-        let devices = Devices { client, reader, from_reader, printers: Vec::new(), from_printer: mpsc::channel(1).1 };
-        let from_before = FromBefore { old_copy: OldCopy::new(&opened, false), journal, opened, wrapper: None };
-        let tills = Wires { commands, progress: self.progress.clone() };
-        let ground = Ground::Training(TrainingDesk::default());
-        let times = (self.clock.clone(), Arc::clone(&self.random));
-        Self::assemble(config, ground, self.limits, times, from_before, devices, tills)
-    }
+/// The agent that trains: with the shop's clock and configuration, a journal of its own, and no device.
+pub(super) fn start_training(shop: &Engine, commands: mpsc::Receiver<Command>) -> Result<(Agent, Ends), Error> {
+    let mut config = shop.config.clone();
+    config.journal.path = config.journal.path.with_file_name(training_ground::JOURNAL);
+    // Not even the shop's certificate is read.
+    (config.gateway.client_certificate_file, config.gateway.client_key_file) = (None, None);
+    config.gateway.client_key_credential = None;
+    let (mut journal, opened) = Journal::open_for(&config.journal.path, Purpose::Training)?;
+    journal.keep_days(Some(training_ground::KEEP_DAYS));
+    let nowhere = || std::io::Error::new(std::io::ErrorKind::NotConnected, "training reaches no gateway");
+    let way: Connector = Arc::new(move || Box::pin(async move { Err(nowhere()) }));
+    let client = pos_gateway::Client::over(
+        Some(way),
+        &config.gateway,
+        &config.terminal.point_of_sale(),
+        pos_gateway::Token::none(),
+        std::time::SystemTime::UNIX_EPOCH,
+    )?;
+    let (reader, from_reader) = pos_reader::nobody();
+    let wires = DeviceWires { client, reader, from_reader, printers: Vec::new(), from_printer: mpsc::channel(1).1 };
+    let from_before = FromBefore { old_copy: OldCopy::new(&opened, false), journal, opened, wrapper: None };
+    let tills = Wires { commands, progress: shop.teller.progress().clone() };
+    let times = (shop.clock.clone(), Arc::clone(&shop.random));
+    assemble(config, Ground::Training, shop.limits, times, from_before, wires, tills)
+}
 
-    fn assemble(
-        config: Config,
-        ground: Ground,
-        limits: Limits,
-        (clock, random): (Clock, Random),
-        FromBefore { journal, opened, old_copy, wrapper }: FromBefore,
-        Devices { client, reader, from_reader, printers, from_printer }: Devices,
-        Wires { commands, progress }: Wires,
-    ) -> Result<(Self, Ends), Error> {
-        let (tasks, from_tasks) = mpsc::channel(64);
-        let trains = matches!(ground, Ground::Training(_));
-        let surrounding = (clock.clone(), Arc::clone(&random), tasks.clone());
-        let operators = OperatorDesk::new(&config.operators, limits.currency(), &journal, trains, surrounding)?;
-        let recorded = RecordedReader::new(journal.latest_reader()?);
-        let last_number = opened.last_number.max(opened.old_copy.above);
-        let sold = matches!(ground, Ground::Shop(_))
-            .then(|| SoldMark::of(&config.terminal.id, &config.journal.mark_folder(), &config.journal.path));
-        let mut journal = JournalDesk::new(journal, last_number, sold, wrapper)?;
-        let answered = Answered::begin(&mut journal);
-        let old_copy = if journal.is_of_a_terminal_that_sold() { old_copy.of_no_new_terminal() } else { old_copy };
-        let mut agent = Self {
-            limits,
-            random,
-            journal,
-            old_copy,
+fn assemble(
+    config: Config,
+    ground: Ground,
+    limits: Limits,
+    (clock, random): (Clock, Random),
+    FromBefore { journal, opened, old_copy, wrapper }: FromBefore,
+    DeviceWires { client, reader, from_reader, printers, from_printer }: DeviceWires,
+    Wires { commands, progress }: Wires,
+) -> Result<(Agent, Ends), Error> {
+    let (tasks, from_tasks) = mpsc::channel(64);
+    let trains = ground == Ground::Training;
+    let surrounding = (clock.clone(), Arc::clone(&random), tasks.clone());
+    let operators = OperatorDesk::new(&config.operators, limits.currency(), &journal, trains, surrounding)?;
+    let recorded = RecordedReader::new(journal.latest_reader()?);
+    let last_number = opened.last_number.max(opened.old_copy.above);
+    let sold =
+        (!trains).then(|| SoldMark::of(&config.terminal.id, &config.journal.mark_folder(), &config.journal.path));
+    let mut journal = JournalDesk::new(journal, last_number, sold, wrapper)?;
+    let answered = Answered::begin(&mut journal);
+    let old_copy = if journal.is_of_a_terminal_that_sold() { old_copy.of_no_new_terminal() } else { old_copy };
+    let printers = PrinterDesk::new(&config, printers, trains);
+    let engine = Engine {
+        identity: Identity::new(ground, &config.terminal.id, client.account()),
+        limits,
+        random,
+        journal,
+        old_copy,
+        operators,
+        sales: OpenSales::new(&config),
+        teller: Teller::new(progress, printers.letterhead.words.clone(), trains),
+        devices: Devices {
+            reader: ReaderDesk::new(&config, clock.clone(), reader, recorded),
             gateway: GatewayDesk::new(client, clock.clone(), tasks.clone()),
-            reader: ReaderDesk::new(reader, recorded),
-            printers: PrinterDesk::new(&config, printers, trains),
-            sales: SaleDesk::new(&config),
-            closing: ClosingDesk::new(ShopTime::new(&config.close)),
-            ground,
-            operators,
-            tasks,
-            progress,
-            metrics: Metrics::new(),
-            log: LogDesk::new(clock.clone()),
-            answered,
-            stopping: false,
-            clock,
-            config,
-        };
-        if !agent.journal.is_barred() {
-            agent.resume(opened.unsettled);
-        }
-        Ok((agent, Ends { reader: from_reader, tasks: from_tasks, commands, printer: from_printer }))
+            printers,
+            trainer: trains.then(|| TrainerDesk::new(tasks.clone())),
+        },
+        metrics: Metrics::new(),
+        tasks: tasks.clone(),
+        stopping: false,
+        clock: clock.clone(),
+        config,
+    };
+    let mut agent = Agent {
+        closing: ClosingDesk::new(&engine.config, clock.clone(), tasks),
+        training: TrainingGround::default(),
+        log: LogDesk::new(clock),
+        answered,
+        engine,
+    };
+    if !agent.engine.journal.is_barred() {
+        agent.engine.resume(opened.unsettled);
     }
+    Ok((agent, Ends { reader: from_reader, tasks: from_tasks, commands, printer: from_printer }))
 }
 
 /// The devices, opened.
-struct Devices {
+struct DeviceWires {
     client: pos_gateway::Client,
     reader: pos_reader::ReaderHandle,
     from_reader: mpsc::Receiver<pos_reader::ReaderEvent>,

@@ -4,14 +4,16 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use tokio::sync::oneshot;
-
-use crate::agent::{Agent, TaskResult};
-use pos_core::sale::Event;
+use crate::agent::clock::Clock;
+use crate::agent::devices::GatewayDesk;
+use crate::agent::engine::OpenSales;
+use crate::agent::identity::Identity;
+use crate::agent::journal_desk::JournalDesk;
+use pos_core::sale::{self, Action, Event};
 use pos_gateway::Found;
 use pos_terms::transaction::SaleNumber;
 
-use super::{Comparison, OldCopy};
+use super::{Comparison, GoesOn, ListShows, OldCopy};
 
 /// A day before the last thing that is known: clocks of board and gateway may differ, and zones.
 const SLACK_MS: i64 = 24 * 3600 * 1000;
@@ -29,135 +31,149 @@ const MOST_MISSING: u64 = 1_000_000;
 /// A shop's network comes back within minutes.
 const LONGEST_WAIT: Duration = Duration::from_secs(300);
 
-impl Agent {
+/// What the comparison is made with; nothing of it is changed.
+#[derive(Clone, Copy)]
+pub(in crate::agent) struct Beside<'a> {
+    pub(in crate::agent) journal: &'a JournalDesk,
+    pub(in crate::agent) sales: &'a OpenSales,
+    pub(in crate::agent) identity: &'a Identity,
+    pub(in crate::agent) clock: &'a Clock,
+}
+
+impl OldCopy {
     /// Asks the gateway when it is time.
-    pub(in crate::agent) fn look_for_old_copy(&mut self) {
-        if self.old_copy_due().is_none_or(|at| at > self.clock.monotonic()) {
-            return;
+    pub(in crate::agent) fn look(
+        &mut self,
+        gateway: &GatewayDesk,
+        beside: Beside<'_>,
+    ) -> Result<(), pos_journal::Error> {
+        let now = beside.clock.monotonic();
+        if self.due(gateway).is_none_or(|at| at > now) {
+            return Ok(());
         }
-        let (terminals, from, to) = match self.what_is_asked() {
-            Ok(asked) => asked,
-            Err(error) => {
-                self.old_copy.comparison = Comparison::Due(self.clock.monotonic() + FIRST_WAIT);
-                return self.journal_is_faulty(&error);
+        match self.what_is_asked(beside) {
+            Ok((terminals, times)) => {
+                self.comparison = Comparison::Asking;
+                gateway.list_references(terminals, times);
+                Ok(())
             }
-        };
-        self.old_copy.comparison = Comparison::Asking;
-        let (gateway, done, places) = (self.gateway.client.clone(), self.tasks.clone(), self.gateway.turns.clone());
-        tokio::spawn(async move {
-            let _turn = places.acquire_owned().await;
-            let strange = |references| {
-                let done = done.clone();
-                async move {
-                    let (reply, said) = oneshot::channel();
-                    let _ = done.send(TaskResult::SomeReferences { references, reply }).await;
-                    said.await.unwrap_or_else(|_| Err("the terminal is being stopped".to_owned()))
-                }
-            };
-            let found = gateway.references_between(&terminals, (from, to), strange).await;
-            let _ = done.send(TaskResult::References { found }).await;
-        });
+            Err(error) => {
+                self.comparison = Comparison::Due(now + FIRST_WAIT);
+                Err(error)
+            }
+        }
     }
 
     /// The terminals and the time that the gateway is asked for: this one's id, and those that the journal has of that
     /// time, for a copy may be put back together with another id.
-    fn what_is_asked(&mut self) -> Result<(BTreeSet<String>, i64, i64), pos_journal::Error> {
-        let (from, to) = self.window()?;
-        let mut terminals = self.journal.book().terminals_since(from)?;
-        terminals.insert(self.config.terminal.id.clone());
-        Ok((terminals, from, to))
+    fn what_is_asked(&mut self, beside: Beside<'_>) -> Result<(BTreeSet<String>, (i64, i64)), pos_journal::Error> {
+        let (from, to) = self.times(beside)?;
+        let mut terminals = beside.journal.book().terminals_since(from)?;
+        terminals.insert(beside.identity.terminal_id().to_owned());
+        Ok((terminals, (from, to)))
     }
 
     /// The time that the gateway is asked for, in its own clock; the journal keeps from when on, until there is an
     /// answer.
-    fn window(&mut self) -> Result<(i64, i64), pos_journal::Error> {
-        let board = self.clock.unix_ms();
+    fn times(&mut self, beside: Beside<'_>) -> Result<(i64, i64), pos_journal::Error> {
+        let (clock, book) = (beside.clock, beside.journal.book());
+        let board = clock.unix_ms();
         // While no clock here can be right the gateway's is the only one.
-        let (now, apart) = match (self.clock.local(), self.clock.gateway()) {
+        let (now, apart) = match (clock.local(), clock.gateway()) {
             (None, Some(gateway)) => (gateway, 0),
-            _ => (board, self.gateway_is_ahead_s().saturating_mul(1000)),
+            _ => (board, gateway_is_ahead_s(clock).saturating_mul(1000)),
         };
-        if self.old_copy.is_new {
+        if self.is_new {
             // In the gateway's clock, where it tells it: nothing that this board's says bounds what another one did.
-            let now = self.clock.gateway().unwrap_or(now);
+            let now = clock.gateway().unwrap_or(now);
             return Ok((now.saturating_sub(FORERUNNER_MS).max(0), now.saturating_add(SLACK_MS)));
         }
         // A record that is later was written by a clock that was ahead, and tells nothing of until when the journal
         // knows.
         let over = now.saturating_add(SLACK_MS);
-        if self.old_copy.known_until_unix_ms > over {
-            self.old_copy.known_until_unix_ms = self.journal.book().known_until(over)?.unwrap_or_default();
+        if self.known_until_unix_ms > over {
+            self.known_until_unix_ms = book.known_until(over)?.unwrap_or_default();
         }
-        if let Some(begun) = self.open_before_another_account() {
-            self.old_copy.known_until_unix_ms = begun.min(self.old_copy.known_until_unix_ms);
+        if let Some(begun) = self.open_before_another_account(beside) {
+            self.known_until_unix_ms = begun.min(self.known_until_unix_ms);
         }
-        let OldCopy { known_until_unix_ms: known, first_unix_ms: first, .. } = self.old_copy;
-        if self.old_copy.tries == 0 {
-            self.journal.book().look_from(Some(known))?;
+        let (known, first) = (self.known_until_unix_ms, self.first_unix_ms);
+        if self.tries == 0 {
+            book.look_from(Some(known))?;
         }
-        let began = self.journal.book().began()?;
-        let (from, to) = window(known, first, began, now, apart);
+        let (from, to) = window(known, first, book.began()?, now, apart);
         Ok((from.max(0), to.max(board.saturating_add(SLACK_MS))))
     }
 
     /// When the first of the open transactions began, where the latest one was begun with another account: that one was
     /// asked since, and this one was not.
-    fn open_before_another_account(&self) -> Option<i64> {
-        let before = self.old_copy.before;
-        let latest = self.journal.book().number(before).ok().flatten()?;
-        let open = self.sales.open.range(..=before).filter(|_| self.is_of_another_account(latest.order()));
-        open.map(|(_, active)| active.sale.order().started_unix_ms).min()
+    fn open_before_another_account(&self, Beside { journal, sales, identity, .. }: Beside<'_>) -> Option<i64> {
+        let latest = journal.book().number(self.before).ok().flatten()?;
+        let open = sales.until(self.before).filter(|_| identity.is_of_another_account(latest.order()));
+        open.map(|active| active.order().started_unix_ms).min()
     }
 
     /// The gateway named the references that it holds, or could not be asked.
-    pub(in crate::agent) fn references_listed(&mut self, found: Result<Found, String>) {
-        self.old_copy.lists_no_more = found.as_ref().is_ok_and(|found| found.incomplete.is_some());
+    pub(in crate::agent) fn references_listed(
+        &mut self,
+        found: Result<Found, String>,
+        journal: &JournalDesk,
+        now: Duration,
+    ) -> ListShows {
+        self.lists_no_more = found.as_ref().is_ok_and(|found| found.incomplete.is_some());
         let strange = found.and_then(|Found { references, incomplete }| {
-            let strange = self.strange(references).map_err(|error| error.to_string())?;
+            let strange = self.strange(references, journal).map_err(|error| error.to_string())?;
             // What is strange shows an old copy, however much is not listed.
             incomplete.filter(|_| strange.is_empty()).map_or(Ok(strange), Err)
         });
         match strange {
             Err(why) => {
-                let wait = (FIRST_WAIT * 2_u32.saturating_pow(self.old_copy.tries.min(16))).min(LONGEST_WAIT);
-                self.old_copy.tries += 1;
-                self.old_copy.comparison = Comparison::Due(self.clock.monotonic() + wait);
-                if self.old_copy.trouble.as_ref() != Some(&why) {
+                let wait = (FIRST_WAIT * 2_u32.saturating_pow(self.tries.min(16))).min(LONGEST_WAIT);
+                self.tries += 1;
+                self.comparison = Comparison::Due(now + wait);
+                if self.trouble.as_ref() != Some(&why) {
                     tracing::warn!(%why, "the gateway cannot be asked by date whether this journal is an old copy");
                 }
-                self.old_copy.trouble = Some(why);
+                self.trouble = Some(why);
+                ListShows::Nothing
             }
             Ok(strange) if strange.is_empty() => {
-                self.old_copy.comparison = Comparison::Finished;
-                self.look_is_answered();
-                for number in std::mem::take(&mut self.old_copy.unsent) {
-                    self.sales.inbox.push_back((number, Event::Restarted));
-                }
-                for (number, reversal, since) in std::mem::take(&mut self.old_copy.waiting) {
-                    self.goes_on(number, reversal, since);
-                }
+                self.comparison = Comparison::Finished;
+                journal.look_is_answered();
+                let unsent = std::mem::take(&mut self.unsent).into_iter();
+                let restarted = unsent.map(|number| (number, GoesOn::Hears(Event::Restarted)));
+                let waited = std::mem::take(&mut self.waiting).into_iter();
+                let goes_on = waited.flat_map(|(number, reversal, since)| {
+                    goes_on(reversal, now.saturating_sub(since)).into_iter().map(move |one| (number, one))
+                });
+                ListShows::IsWhole(restarted.chain(goes_on).collect())
             }
-            Ok(strange) if self.old_copy.is_new => {
+            Ok(strange) if self.is_new => {
                 let count = strange.len();
                 tracing::warn!(count, "this journal is new, and the gateway holds payments of this terminal");
-                self.old_copy.comparison = Comparison::BeganAnew(count);
+                self.comparison = Comparison::BeganAnew(count);
+                ListShows::BeganAnew
             }
-            Ok(strange) => self.is_old_copy(&strange),
+            Ok(strange) => ListShows::Missing(strange),
         }
     }
 
     /// The references that cannot be there when this journal is whole.
-    pub(in crate::agent) fn strange(&self, references: Vec<String>) -> Result<Vec<String>, pos_journal::Error> {
+    pub(in crate::agent) fn strange(
+        &self,
+        references: Vec<String>,
+        journal: &JournalDesk,
+    ) -> Result<Vec<String>, pos_journal::Error> {
         let mut strange = Vec::new();
         for reference in references {
             let Some(number) = number_of(&reference) else { continue };
-            if number > self.journal.last_number.saturating_add(MOST_MISSING) {
+            if number > journal.last_number.saturating_add(MOST_MISSING) {
                 // No board went on so far; who sent it is for a person to find out, and nothing here rests on it.
                 tracing::error!(%reference, "ALARM: the gateway holds a reference like ours with a number that ours cannot have");
                 continue;
             }
-            let known = self.journal.book().knows(&reference)?
-                && match self.journal.book().number(number) {
+            let known = journal.book().knows(&reference)?
+                && match journal.book().number(number) {
                     // One that was taken over has another number here.
                     Ok(sale) => {
                         sale.is_none_or(|sale| sale.order().merchant_transaction_id != reference || sale.was_asked())
@@ -166,18 +182,32 @@ impl Agent {
                     Err(pos_journal::Error::Unreadable { .. }) => true,
                     Err(error) => return Err(error),
                 };
-            if !known && !self.old_copy.noticed.references.contains(&mark_of(&reference)) {
+            if !known && !self.noticed.references.contains(&mark_of(&reference)) {
                 strange.push(reference);
             }
         }
         Ok(strange)
     }
+}
 
-    /// By how much the gateway's clock is ahead of ours, in seconds, as the latest probe told.
-    fn gateway_is_ahead_s(&self) -> i64 {
-        let Some(gateway) = self.clock.gateway() else { return 0 };
-        (gateway / 1000).saturating_sub(self.clock.unix_ms() / 1000)
+/// A reversal that had to wait. When that was long, somebody may have given the payment back meanwhile: it is looked up
+/// again.
+fn goes_on(reversal: Action, waited: Duration) -> Vec<GoesOn> {
+    match reversal {
+        Action::Reverse { reference, .. } if waited > sale::FRESH => {
+            let why = sale::Reason::ReversalHeldBack.into();
+            let reversal = sale::ReversalAnswer::HeldBack { why, for_person: false };
+            let answered = Event::ReversalAnswered { reference, reversal };
+            vec![GoesOn::Hears(answered), GoesOn::Hears(Event::Nudged)]
+        }
+        reversal => vec![GoesOn::Does(reversal)],
     }
+}
+
+/// By how much the gateway's clock is ahead of ours, in seconds, as the latest probe told.
+fn gateway_is_ahead_s(clock: &Clock) -> i64 {
+    let Some(gateway) = clock.gateway() else { return 0 };
+    (gateway / 1000).saturating_sub(clock.unix_ms() / 1000)
 }
 
 /// The time that the gateway is asked for, in its own clock: what happened after the last thing that the journal knows.

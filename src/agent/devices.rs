@@ -1,0 +1,86 @@
+//! The devices: reader, gateway and printers, each a part with its own state that performs an action and hears an
+//! event. In training the trainer stands before all of them.
+//!
+//! A device knows no rule of a sale: what an action means was decided by the core, and written, before it comes here.
+
+mod expiry;
+mod gateway;
+mod printers;
+mod probing;
+mod reader;
+mod reader_changes;
+mod reader_slot;
+mod reader_typing;
+mod reasons;
+mod trainer;
+
+use pos_core::sale::{Action, Event};
+
+use super::engine::OpenSale;
+
+pub(super) use gateway::GatewayDesk;
+pub(super) use printers::PrinterDesk;
+#[cfg(test)]
+pub(super) use printers::receipt_of;
+pub(super) use probing::ProbeBrought;
+pub(super) use reader::{HeardReader, ReaderDesk, reader_settings};
+pub(super) use reader_changes::RecordedReader;
+pub(super) use reader_slot::TAKE_IT_OUT;
+pub(super) use reader_typing::NO_SALE;
+pub(super) use reasons::{no_card, no_tip, unready};
+pub(super) use trainer::TrainerDesk;
+
+/// All of them.
+pub(super) struct Devices {
+    pub(super) reader: ReaderDesk,
+    pub(super) gateway: GatewayDesk,
+    pub(super) printers: PrinterDesk,
+    /// Performs in the place of the others, in training.
+    pub(super) trainer: Option<TrainerDesk>,
+}
+
+impl Devices {
+    /// Why the reader cannot be used; the trainer needs none.
+    pub(super) fn reader_trouble(&self) -> Option<String> {
+        if self.trainer.is_some() { None } else { self.reader.state.trouble() }
+    }
+
+    /// Carries out one action of a sale. Nothing here waits: answers come back through the loop; what is heard at once
+    /// is given back.
+    pub(super) fn perform(&mut self, active: &mut OpenSale, action: Action) -> Option<Event> {
+        if let Some(trainer) = &mut self.trainer {
+            trainer.perform(active.sale(), &action);
+            return None;
+        }
+        let number = active.number();
+        let action = match self.reader.slot.lets_through(number, action) {
+            Ok(action) => action,
+            Err(heard) => return heard,
+        };
+        let is_at_reader = self.reader.in_use_by == Some(number);
+        match action {
+            Action::AskTip => self.reader.ask_tip(active),
+            Action::Arm => {
+                let heard = self.reader.arm(active);
+                if !matches!(heard, Some(Event::NoCard { .. })) {
+                    self.gateway.warm();
+                }
+                heard
+            }
+            Action::StopReader => self.reader.stop(number),
+            Action::Ask => self.gateway.ask(active),
+            Action::Poll { payment } => {
+                self.gateway.poll(active, payment);
+                None
+            }
+            Action::AnswerCard(answer) => self.reader.answer_card(active, *answer),
+            Action::Query { references } => self.gateway.query(active, references, is_at_reader),
+            Action::Reverse { payment, amount, reference } => {
+                self.gateway.reverse(number, (payment, amount, reference), is_at_reader);
+                None
+            }
+            // The engine's own.
+            Action::Alarm { .. } | Action::Print(_) | Action::Tell => None,
+        }
+    }
+}

@@ -1,0 +1,296 @@
+//! The gateway, as the agent knows it: the requests that it is sent, each a task whose result comes back through the
+//! loop. How they travel is `gateway`'s business.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::future::Future;
+use std::sync::Arc;
+
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
+
+use crate::agent::TaskResult;
+use crate::agent::clock::Clock;
+use crate::agent::engine::OpenSale;
+use crate::agent::old_copy::WaitingWish;
+use crate::till::Refused;
+use pos_core::sale::{self, Answer, Event, Order, Reason};
+use pos_core::training;
+use pos_gateway::{Expected, PreparedPayment, RequestTarget, WithoutCard};
+use pos_terms::money::Amount;
+use pos_terms::transaction::{Kind, PaymentId, SaleNumber};
+
+use super::expiry::ExpiryWarnings;
+use super::probing::Probing;
+
+/// Questions and reversals of earlier sales that are on their way at one time: a handshake each is work that the sale
+/// at the reader would wait for on a small board. The sale at the reader asks whenever it wants.
+pub(in crate::agent) const AT_ONCE: usize = 3;
+
+/// The fields of a payment as the gateway tells them, by their flat names.
+type GatewayFields = BTreeMap<String, String>;
+
+/// The way to the gateway, and what is watched of it.
+pub(in crate::agent) struct GatewayDesk {
+    pub(in crate::agent) client: pos_gateway::Client,
+    /// What was logged of certificates that end.
+    pub(super) expiry_warnings: ExpiryWarnings,
+    pub(super) probing: Probing,
+    pub(in crate::agent) refused: RefusedRequest,
+    /// One place for each of [`AT_ONCE`].
+    pub(super) turns: Arc<Semaphore>,
+    pub(super) clock: Clock,
+    /// What came of a request comes back there.
+    pub(super) tasks: mpsc::Sender<TaskResult>,
+}
+
+impl GatewayDesk {
+    pub(in crate::agent) fn new(client: pos_gateway::Client, clock: Clock, tasks: mpsc::Sender<TaskResult>) -> Self {
+        let (expiry_warnings, probing, refused) = Default::default();
+        Self { client, expiry_warnings, probing, refused, turns: Arc::new(Semaphore::new(AT_ONCE)), clock, tasks }
+    }
+
+    /// Shows a till what the gateway says of one payment.
+    pub(in crate::agent) fn show_payment(&self, id: PaymentId, reply: oneshot::Sender<Result<GatewayFields, Refused>>) {
+        if let Err(problem) = pos_gateway::Client::judge_id(&id) {
+            let _ = reply.send(Err(Refused::Parameter { name: problem.name, why: problem.why }));
+            return;
+        }
+        let gateway = self.client.clone();
+        tokio::spawn(async move {
+            let shown = gateway.show(&id).await;
+            let _ = reply.send(shown.map_err(|why| Refused::Gateway { why }));
+        });
+    }
+
+    /// Shows a till the payments that the gateway finds.
+    pub(in crate::agent) fn find_payments(
+        &self,
+        filters: Vec<(String, String)>,
+        reply: oneshot::Sender<Result<Vec<GatewayFields>, Refused>>,
+    ) {
+        if let Err(problem) = self.client.judge_filters(&filters) {
+            let _ = reply.send(Err(Refused::Parameter { name: problem.name, why: problem.why }));
+            return;
+        }
+        let gateway = self.client.clone();
+        tokio::spawn(async move {
+            let found = gateway.find(&filters).await;
+            let _ = reply.send(found.map_err(|why| Refused::Gateway { why }));
+        });
+    }
+}
+
+/// What the gateway said when it refused the last request of a transaction as invalid; until it processes one.
+#[derive(Debug, Default)]
+pub(in crate::agent) struct RefusedRequest(Option<String>);
+
+impl RefusedRequest {
+    /// Keeps it, by the answer to a request.
+    pub(super) fn heard(&mut self, number: SaleNumber, answer: &Answer) {
+        match answer {
+            Answer::NotSent { why } if why.reason == Reason::RequestNotPossible => {
+                let said = why.detail.clone().unwrap_or_default();
+                tracing::error!(sale = number.get(), said, "the gateway refuses the request as invalid");
+                self.0 = Some(said);
+            }
+            Answer::Approved(_) | Answer::Declined(_) | Answer::DeclinedInDoubt(_) | Answer::Pending { .. } => {
+                self.0 = None;
+            }
+            Answer::NotSent { .. } | Answer::Throttled(_) | Answer::Unknown { .. } | Answer::NotOurs { .. } => {}
+        }
+    }
+
+    /// What a technician must do as long as it stands.
+    pub(in crate::agent) fn attention(&self) -> Option<String> {
+        let said = self.0.as_ref()?;
+        let said = if said.is_empty() { String::new() } else { format!(" ({said})") };
+        Some(format!(
+            "the gateway refused the last transaction as an invalid request{said}; check entity-id of [gateway] and what the till \
+             sends: another card does not help"
+        ))
+    }
+}
+
+impl GatewayDesk {
+    /// Sends the request of a sale; what is heard at once when it cannot be sent.
+    pub(super) fn ask(&self, active: &mut OpenSale) -> Option<Event> {
+        let number = active.number();
+        if is_trained(active.order()) {
+            let why = Reason::RequestNotPossible.with("it follows a transaction of training, which never was");
+            return Some(Event::CannotAsk { why });
+        }
+        if !active.order().kind().needs_card() {
+            active.prepared = Some(without_card(&self.client, active.order()));
+        }
+        // Kept until the answer: a gateway that did not process it may be asked again.
+        let why = match active.prepared.clone() {
+            Some(Ok(prepared)) => {
+                let (gateway, done, clock) = (self.client.clone(), self.tasks.clone(), self.clock.clone());
+                active.times.handed_on(clock.monotonic());
+                tokio::spawn(async move {
+                    let start = clock.monotonic();
+                    let answer = gateway.pay(prepared).await;
+                    let took = clock.monotonic() - start;
+                    let _ = done.send(TaskResult::Paid { sale: number, answer, took }).await;
+                });
+                return None;
+            }
+            Some(Err(why)) => Reason::RequestNotPossible.with(why),
+            None => Reason::RequestNotPossible.into(),
+        };
+        Some(Event::CannotAsk { why })
+    }
+
+    /// Opens the way to the gateway while the customer looks for the card.
+    pub(super) fn warm(&self) {
+        let (gateway, done) = (self.client.clone(), self.tasks.clone());
+        tokio::spawn(async move {
+            // What came of it the client keeps.
+            let _ = gateway.warm().await;
+            let _ = done.send(TaskResult::Warmed).await;
+        });
+    }
+
+    /// Asks what became of a pending payment.
+    pub(super) fn poll(&self, active: &OpenSale, payment: PaymentId) {
+        let (number, order) = (active.number(), active.order());
+        let asked = Expected {
+            merchant_transaction_id: order.merchant_transaction_id.clone(),
+            amount: active.sale().amount(),
+            payment_type: order.kind().payment_type().to_owned(),
+        };
+        let (gateway, done) = (self.client.clone(), self.tasks.clone());
+        tokio::spawn(async move {
+            let answer = gateway.payment(&payment, &asked).await;
+            let _ = done.send(TaskResult::Polled { sale: number, answer }).await;
+        });
+    }
+
+    /// Asks what the gateway holds under these references; what is heard at once when nothing need be asked.
+    pub(super) fn query(&self, active: &OpenSale, references: Vec<String>, is_at_reader: bool) -> Option<Event> {
+        if active.order().kind() == Kind::ForgetCard {
+            // It has no reference that a query could find it by, and needs none: it is sent again.
+            return Some(Event::Inquired(sale::Inquiry::Payments(Vec::new())));
+        }
+        let number = active.number();
+        let (gateway, done, turn) = (self.client.clone(), self.tasks.clone(), self.turn(is_at_reader));
+        tokio::spawn(async move {
+            let _turn = turn.await;
+            let inquiry = gateway.look_up(&references).await;
+            let _ = done.send(TaskResult::Inquired { sale: number, inquiry }).await;
+        });
+        None
+    }
+
+    /// Sends a reversal.
+    pub(super) fn reverse(
+        &self,
+        number: SaleNumber,
+        (payment, amount, reference): (PaymentId, Amount, String),
+        is_at_reader: bool,
+    ) {
+        let (gateway, done, turn) = (self.client.clone(), self.tasks.clone(), self.turn(is_at_reader));
+        tokio::spawn(async move {
+            let _turn = turn.await;
+            let reversal = gateway.reverse(&payment, amount, &reference).await;
+            let _ = done.send(TaskResult::Reversed { sale: number, reference, reversal }).await;
+        });
+    }
+
+    /// Asks which references of these terminals it holds between two times (milliseconds since 1970).
+    pub(in crate::agent) fn list_references(&self, terminals: BTreeSet<String>, times: (i64, i64)) {
+        let (gateway, done, turn) = (self.client.clone(), self.tasks.clone(), self.turn(false));
+        tokio::spawn(async move {
+            let _turn = turn.await;
+            let strange = |references| {
+                let done = done.clone();
+                async move {
+                    let (reply, said) = oneshot::channel();
+                    let _ = done.send(TaskResult::SomeReferences { references, reply }).await;
+                    said.await.unwrap_or_else(|_| Err("the terminal is being stopped".to_owned()))
+                }
+            };
+            let found = gateway.references_between(&terminals, times, strange).await;
+            let _ = done.send(TaskResult::References { found }).await;
+        });
+    }
+
+    /// Looks up the transaction that a till's wish follows, with all that is linked to it.
+    pub(in crate::agent) fn look_up_for(&self, wish: Box<WaitingWish>, reference: String) {
+        let (gateway, done, turn) = (self.client.clone(), self.tasks.clone(), self.turn(false));
+        tokio::spawn(async move {
+            let _turn = turn.await;
+            let inquiry = gateway.query_for_till(&reference).await;
+            let _ = done.send(TaskResult::LookedUp { wish, inquiry }).await;
+        });
+    }
+
+    /// Waits for one of the few places that all earlier sales share; the sale at the reader goes at once.
+    fn turn(&self, is_at_reader: bool) -> impl Future<Output = Option<OwnedSemaphorePermit>> + use<> {
+        let places = (!is_at_reader).then(|| Arc::clone(&self.turns));
+        async move { places?.acquire_owned().await.ok() }
+    }
+
+    /// What the answer to a request says of the gateway itself.
+    pub(in crate::agent) fn answered(&mut self, number: SaleNumber, answer: &Answer) {
+        self.probe_again_soon();
+        self.refused.heard(number, answer);
+        if matches!(answer, Answer::Approved(_) | Answer::Declined(_)) && !self.probing.was_answered {
+            self.probing.at = self.probing.at.min(self.clock.monotonic());
+        }
+    }
+
+    /// A handshake was made, which may have shown another certificate.
+    pub(in crate::agent) fn warmed(&mut self) {
+        self.probe_again_soon();
+        self.expiry_warnings.look_again();
+    }
+
+    /// It was reached when it was spoken to last, whatever it said.
+    pub(in crate::agent) fn is_reached(&self) -> bool {
+        self.client.contact().is_reached()
+    }
+
+    /// Whether it has answered a probe, which tells how far its clock is from ours.
+    pub(in crate::agent) fn has_told_its_time(&self) -> bool {
+        self.probing.was_answered
+    }
+}
+
+/// A transaction of training, or one that follows such a one, has no business at the gateway.
+fn is_trained(order: &Order) -> bool {
+    order.training.is_some() || order.transaction.of().is_some_and(|of| training::is_of_training(&of.payment))
+}
+
+/// The request of a transaction that needs no card.
+fn without_card(gateway: &pos_gateway::Client, order: &Order) -> Result<PreparedPayment, String> {
+    let on = RequestTarget::of(&order.transaction).ok_or("it needs a card")?;
+    let asked = WithoutCard {
+        payment_type: order.kind().payment_type(),
+        on,
+        amount: order.amount,
+        merchant_transaction_id: &order.merchant_transaction_id,
+        parameters: &order.parameters,
+    };
+    gateway.prepare_without_card(&asked).map_err(|error| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refused_request_is_told_until_one_is_processed() {
+        let mut refused = RefusedRequest::default();
+        let mut after = |answer: Answer| {
+            refused.heard(SaleNumber::new(1), &answer);
+            refused.attention()
+        };
+        assert_eq!(after(Answer::NotSent { why: Reason::GatewayUnreachable.into() }), None);
+        let told = after(Answer::NotSent { why: Reason::RequestNotPossible.with("entityId") });
+        assert!(told.as_ref().is_some_and(|told| told.contains("(entityId)")), "{told:?}");
+        // What does not say whether it was looked at changes nothing.
+        assert_eq!(after(Answer::Unknown { why: Reason::GatewayNoAnswer.into() }), told);
+        assert_eq!(after(Answer::NotSent { why: Reason::GatewayUnreachable.into() }), told);
+        assert_eq!(after(Answer::Pending { id: PaymentId::new("p1"), redirect: None }), None);
+    }
+}

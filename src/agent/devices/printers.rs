@@ -1,0 +1,298 @@
+//! Receipts: what stands on them as far as the journal knows it, to the printers that print them, and as text.
+
+use tokio::sync::oneshot;
+
+use crate::config::{self, Config, Copies, Terminal};
+use crate::till::{LineAlign, LineStyle, LineToPrint, PrintView, ReceiptRowIs, ReceiptRowView, ReceiptView, Refused};
+use pos_core::counter::Close;
+use pos_core::sale::{Original, Paper, Receipt, Sale, Standing};
+use pos_journal::Journal;
+use pos_printer::layout::{Align, ReceiptRow, Style};
+use pos_printer::{Letterhead, NotPrinted, Page, TillLine};
+use pos_terms::transaction::ReceiptCopy;
+use pos_words::{Language, Words};
+
+use crate::agent::views::states::state_of_printer;
+
+/// In the order in which they are printed.
+const COPIES: [ReceiptCopy; 2] = [ReceiptCopy::Merchant, ReceiptCopy::Customer];
+
+/// What the configuration says of each receipt.
+fn letterhead(terminal: &Terminal) -> Letterhead {
+    // The check has refused every other code.
+    let words = Words::new(Language::from_code(&terminal.language).unwrap_or_default());
+    Letterhead { merchant: terminal.merchant.clone(), footer: terminal.footer.clone(), words }
+}
+
+/// The printers, and what stands on each receipt.
+pub(in crate::agent) struct PrinterDesk {
+    /// In the order of the configuration.
+    printers: Vec<(config::Printer, pos_printer::Handle)>,
+    /// Characters of a line, where nobody says another width.
+    pub(in crate::agent) columns: u8,
+    /// The language of the receipts, as tills write it.
+    language: String,
+    /// What is trained is shown, and never printed.
+    in_training: bool,
+    /// What the shop has printed on each receipt, and the language of all that a cashier and a customer read.
+    pub(in crate::agent) letterhead: Letterhead,
+}
+
+impl PrinterDesk {
+    pub(in crate::agent) fn new(
+        config: &Config,
+        printers: Vec<(config::Printer, pos_printer::Handle)>,
+        in_training: bool,
+    ) -> Self {
+        Self {
+            printers,
+            columns: config.printer.first().map_or(42, |printer| printer.columns),
+            language: config.terminal.language.clone(),
+            in_training,
+            letterhead: letterhead(&config.terminal),
+        }
+    }
+
+    /// The printers with their configurations.
+    pub(in crate::agent) fn each(&self) -> impl Iterator<Item = (&config::Printer, &pos_printer::Handle)> {
+        self.printers.iter().map(|(config, handle)| (config, handle))
+    }
+
+    /// Prints a receipt again, with the mark that says so, on the printer that prints this copy by itself, or else the
+    /// first.
+    pub(in crate::agent) fn print_again(
+        &self,
+        journal: &Journal,
+        sale: &Sale,
+        copy: ReceiptCopy,
+    ) -> Result<PrintView, Refused> {
+        if self.in_training {
+            // On the shop's paper it could pass for one that was paid.
+            let why = "it is training, whose receipts are shown and never printed".to_owned();
+            return Err(Refused::Printer { why });
+        }
+        let (receipt, page) = self.page_of(journal, sale, copy);
+        self.on_the_usual_printer(copy, |printer| printer.print(receipt, page, copy, true))
+    }
+
+    /// Prints a close of day where the merchant's copies are printed.
+    pub(in crate::agent) fn print_close(&self, close: &Close, duplicate: bool) -> Result<PrintView, Refused> {
+        let page = pos_printer::compose_close(close, &self.letterhead);
+        let print = |printer: &pos_printer::Handle| printer.print_close(close.number, page, duplicate);
+        self.on_the_usual_printer(ReceiptCopy::Merchant, print)
+    }
+
+    /// As [`Self::usual_printer`], with what is printed there.
+    fn on_the_usual_printer(
+        &self,
+        copy: ReceiptCopy,
+        print: impl FnOnce(&pos_printer::Handle) -> Result<(), pos_printer::QueueFull>,
+    ) -> Result<PrintView, Refused> {
+        let (config, printer) = self.usual_printer(copy)?;
+        print(printer).map_err(|full| Refused::Printer { why: full.to_string() })?;
+        Ok(print_view(config, printer))
+    }
+
+    /// Prints lines of a till's own where the merchant's copies are printed, and answers when they are on paper. They
+    /// are no receipt: nothing of them is kept, and training may print them too.
+    pub(in crate::agent) fn print_till_lines(
+        &self,
+        lines: Vec<LineToPrint>,
+        reply: oneshot::Sender<Result<PrintView, Refused>>,
+    ) {
+        let usual = match self.usual_printer(ReceiptCopy::Merchant) {
+            Ok((config, printer)) => (config.clone(), printer.clone()),
+            Err(refused) => return drop(reply.send(Err(refused))),
+        };
+        let lines = lines.into_iter().map(till_line).collect();
+        match usual.1.print_till_lines(lines) {
+            Err(why) => drop(reply.send(Err(Refused::Printer { why: why.to_string() }))),
+            Ok(becomes) => drop(tokio::spawn(answer_when_printed(usual, becomes, reply))),
+        }
+    }
+
+    /// The printer that prints this copy by itself, or else the first.
+    fn usual_printer(&self, copy: ReceiptCopy) -> Result<(&config::Printer, &pos_printer::Handle), Refused> {
+        let usual = self.each().find(|(config, _)| prints(config, copy)).or_else(|| self.each().next());
+        usual.ok_or_else(|| {
+            let why = "the terminal has no printer; see [[printer]] in the configuration".to_owned();
+            Refused::Printer { why }
+        })
+    }
+
+    /// A receipt to be read, for the screen or a till's own printer.
+    pub(in crate::agent) fn receipt_view(
+        &self,
+        journal: &Journal,
+        sale: &Sale,
+        copy: ReceiptCopy,
+        width: Option<u8>,
+    ) -> ReceiptView {
+        let width = width.unwrap_or(self.columns).max(pos_printer::layout::MIN_COLUMNS);
+        let (_, page) = self.page_of(journal, sale, copy);
+        let order = sale.order();
+        ReceiptView {
+            till: order.till.clone(),
+            reference: order.reference.clone(),
+            number: order.number,
+            copy,
+            language: self.language.clone(),
+            width,
+            text: pos_printer::plain(&page.lines(width), width),
+            rows: page.rows().into_iter().map(row_view).collect(),
+        }
+    }
+
+    /// One copy of a receipt: as it was kept, or composed anew.
+    fn page_of(&self, journal: &Journal, sale: &Sale, copy: ReceiptCopy) -> (Receipt, Page) {
+        let (receipt, number) = (receipt_of(journal, sale), sale.order().number);
+        let kept = match sale.standing() {
+            Standing::Ended(_) => journal.receipt(number, copy),
+            _ => Ok(None),
+        };
+        let kept = kept.unwrap_or_else(|error| {
+            tracing::warn!(sale = number.get(), %error, "the receipt as it was cannot be read; it is composed anew");
+            None
+        });
+        // What a later program kept in another form is composed anew too.
+        let kept = kept.and_then(|page| serde_json::from_str(&page).ok());
+        let page = kept.unwrap_or_else(|| pos_printer::compose(&receipt, &self.letterhead, copy));
+        (receipt, page)
+    }
+}
+
+/// What came of a sale's receipts.
+pub(in crate::agent) struct Handed {
+    /// Why a printer did not take one.
+    pub(in crate::agent) not_printed: Vec<String>,
+    /// Each copy as it is to be kept: what stands on the last ones, for every later copy.
+    pub(in crate::agent) to_keep: Vec<(ReceiptCopy, String)>,
+}
+
+impl PrinterDesk {
+    /// Hands the receipts to the printers. A printer that is dead or full changes nothing: they can be had again.
+    pub(in crate::agent) fn hand_out(&self, journal: &Journal, sale: &Sale, paper: Paper) -> Handed {
+        let mut handed = Handed { not_printed: Vec::new(), to_keep: Vec::new() };
+        let has_ended = matches!(sale.standing(), Standing::Ended(_));
+        let (receipt, number) = (receipt_of(journal, sale), sale.order().number);
+        let pages = COPIES.map(|copy| (copy, pos_printer::compose(&receipt, &self.letterhead, copy)));
+        for (copy, page) in &pages {
+            // The slip is signed, whatever copies are printed by themselves: the first printer that prints any gives it
+            // out.
+            let slip = self.each().find(|(config, _)| prints(config, ReceiptCopy::Merchant)).or(self.each().next());
+            let printers: Vec<_> = match (paper, copy) {
+                // The till prints them; what is signed is the terminal's.
+                (Paper::Copies | Paper::AfterSignature, _) if sale.order().till_prints => Vec::new(),
+                (Paper::Copies, _) | (Paper::AfterSignature, ReceiptCopy::Customer) => {
+                    self.each().filter(|(config, _)| prints(config, *copy)).collect()
+                }
+                (Paper::SignatureSlip, ReceiptCopy::Merchant) => slip.into_iter().collect(),
+                (Paper::SignatureSlip, ReceiptCopy::Customer) | (Paper::AfterSignature, ReceiptCopy::Merchant) => {
+                    Vec::new()
+                }
+            };
+            for (config, printer) in printers {
+                if let Err(why) = printer.print(receipt.clone(), page.clone(), *copy, false) {
+                    tracing::warn!(sale = number.get(), printer = config.name, %why, "receipt not printed");
+                    handed.not_printed.push(why.to_string());
+                }
+            }
+        }
+        for (copy, page) in pages.iter().filter(|_| has_ended) {
+            match serde_json::to_string(page) {
+                Ok(page) => handed.to_keep.push((*copy, page)),
+                Err(error) => tracing::warn!(sale = number.get(), %error, "the receipt is not kept"),
+            }
+        }
+        handed
+    }
+}
+
+/// The receipt with the transaction that it refers to.
+pub(in crate::agent) fn receipt_of(journal: &Journal, sale: &Sale) -> Receipt {
+    Receipt { original: original_of(journal, sale), ..sale.receipt() }
+}
+
+/// What the journal knows of the transaction that this one refers to. Another till's reference is that till's.
+fn original_of(journal: &Journal, sale: &Sale) -> Option<Original> {
+    let order = sale.order();
+    let number = order.transaction.of()?.number.filter(|number| *number < order.number)?;
+    let earlier = match journal.number(number) {
+        Ok(earlier) => earlier?,
+        Err(error) => {
+            tracing::warn!(sale = order.number.get(), %error, "its receipt does not name the original transaction");
+            return None;
+        }
+    };
+    let original = Original::of(receipt_of(journal, &earlier));
+    let is_theirs = earlier.order().till == order.till;
+    Some(Original { reference: original.reference.filter(|_| is_theirs), ..original })
+}
+
+/// A till that has gone meanwhile lets go of its lines: they are not printed when their turn comes.
+async fn answer_when_printed(
+    (config, printer): (config::Printer, pos_printer::Handle),
+    becomes: oneshot::Receiver<Result<(), NotPrinted>>,
+    mut reply: oneshot::Sender<Result<PrintView, Refused>>,
+) {
+    let becomes = tokio::select! {
+        () = reply.closed() => return,
+        becomes = becomes => becomes,
+    };
+    // The agent is ending: whether they were printed is not known, and no answer says so.
+    let Ok(becomes) = becomes else { return };
+    let printed = becomes.map(|()| print_view(&config, &printer));
+    let _ = reply.send(printed.map_err(|error| Refused::Printer { why: error.to_string() }));
+}
+
+fn print_view(config: &config::Printer, printer: &pos_printer::Handle) -> PrintView {
+    PrintView {
+        printer: config.name.clone(),
+        state: state_of_printer(&printer.standing()),
+        text: printer.state(),
+        waiting: printer.waiting(),
+    }
+}
+
+/// A line that a till sent, as the printer lays it out.
+fn till_line(line: LineToPrint) -> TillLine {
+    let LineToPrint { text, value, align, style } = line;
+    let align = match align {
+        LineAlign::Left => Align::Left,
+        LineAlign::Centre => Align::Centre,
+        LineAlign::Right => Align::Right,
+    };
+    let style = match style {
+        LineStyle::Plain => Style::Plain,
+        LineStyle::Bold => Style::Bold,
+        LineStyle::Tall => Style::Tall,
+        LineStyle::Big => Style::Big,
+    };
+    TillLine { text, value, align, style }
+}
+
+/// A row as tills and pages are shown it.
+fn row_view(row: ReceiptRow) -> ReceiptRowView {
+    let of = |is, text| ReceiptRowView { is, text, value: String::new() };
+    match row {
+        ReceiptRow::Rule => of(ReceiptRowIs::Rule, String::new()),
+        ReceiptRow::Left(text) => of(ReceiptRowIs::Left, text),
+        ReceiptRow::Centred(text) => of(ReceiptRowIs::Centred, text),
+        ReceiptRow::Bold(text) => of(ReceiptRowIs::Bold, text),
+        ReceiptRow::Large(text) => of(ReceiptRowIs::Large, text),
+        ReceiptRow::Amount(text) => of(ReceiptRowIs::Amount, text),
+        ReceiptRow::Pair(label, value) => ReceiptRowView { is: ReceiptRowIs::Pair, text: label, value },
+        ReceiptRow::Status(text) => of(ReceiptRowIs::Status, text),
+        ReceiptRow::SignatureLine(word) => of(ReceiptRowIs::SignatureLine, word),
+    }
+}
+
+/// Whether a printer prints a copy by itself.
+fn prints(config: &config::Printer, copy: ReceiptCopy) -> bool {
+    match config.copies {
+        Copies::Both => true,
+        Copies::Merchant => copy == ReceiptCopy::Merchant,
+        Copies::Customer => copy == ReceiptCopy::Customer,
+        Copies::None => false,
+    }
+}

@@ -1,0 +1,154 @@
+//! The daily look at the gateway: whether it answers, what time it has, and, where nothing else has shown it, whether
+//! it takes our token. No sale depends on it.
+
+use std::time::Duration;
+
+use super::gateway::GatewayDesk;
+use crate::agent::TaskResult;
+use pos_gateway::{Fault, Probed};
+
+/// How often it is asked.
+const DAY: Duration = Duration::from_secs(24 * 3600);
+/// As long as the terminal has no clock that can be right, the gateway's may be the one that is missing.
+const AGAIN: Duration = Duration::from_secs(3600);
+/// As long as it does not answer, or refuses our token, it is asked again sooner, twice as late each time: a board
+/// starts before its network does, and what was mended is to be seen without a sale.
+const SOON: Duration = Duration::from_secs(1);
+/// A shop's network comes back within minutes.
+const LONGEST: Duration = Duration::from_secs(300);
+/// Clocks that are so far apart are worth a warning.
+const CLOCKS_DIFFER_S: u64 = pos_journal::CLOCKS_DIFFER_MS.unsigned_abs() / 1000;
+
+/// When the gateway is asked, and what came of it before.
+#[derive(Debug, Default)]
+pub(super) struct Probing {
+    /// When it is asked again.
+    pub(super) at: Duration,
+    /// Whether it answered, and how often it did not before.
+    pub(super) was_answered: bool,
+    tries: u8,
+    /// Why it did not the last time, as it was told.
+    told: Option<&'static str>,
+}
+
+impl GatewayDesk {
+    /// Asks when it is time; cheap when it is not.
+    pub(in crate::agent) fn probe_daily(&mut self) {
+        let now = self.clock.monotonic();
+        if now < self.probing.at {
+            return;
+        }
+        // Without a clock that can be right no sale is taken, and the gateway's may be the one that is missing.
+        self.probing.at = now + if self.clock.local().is_some() { DAY } else { AGAIN };
+        let (gateway, done) = (self.client.clone(), self.tasks.clone());
+        // The certificate of a gateway may have ended by a time that a clock gone wrong has written.
+        let doubted = self.clock.doubted().map(|time| pos_gateway::CertificateClock::new(move || time));
+        tokio::spawn(async move {
+            let probed = match doubted {
+                Some(clock) => gateway.probe_at(clock).await,
+                None => gateway.probe_with_token().await,
+            };
+            let _ = done.send(TaskResult::Probed { probed }).await;
+        });
+    }
+
+    /// When it is asked again.
+    pub(in crate::agent) fn due(&self) -> Duration {
+        self.probing.at
+    }
+
+    /// As long as something is wrong with the gateway it is asked again, less and less often.
+    pub(in crate::agent) fn probe_again_soon(&mut self) {
+        if self.client.contact().fault().is_none() && self.probing.was_answered {
+            return;
+        }
+        let soon = (SOON * 2_u32.saturating_pow(self.probing.tries.into())).min(LONGEST);
+        let at = self.clock.monotonic() + soon;
+        if at < self.probing.at {
+            self.probing.at = at;
+            self.probing.tries = self.probing.tries.saturating_add(1).min(16);
+        }
+    }
+
+    /// A sentence with its remedy when the gateway's clock and ours are far apart.
+    pub(in crate::agent) fn clocks_differ(&self) -> Option<String> {
+        let theirs = self.clock.gateway()? / 1000;
+        match self.clock.trusted_board() {
+            Some(board) => far_apart(theirs, board.timestamp(), "the board's"),
+            None => far_apart(theirs, self.clock.local()?.timestamp(), "the reader's, which serves here,"),
+        }
+    }
+}
+
+/// What a probe brought that others must know.
+pub(in crate::agent) enum ProbeBrought {
+    /// It answers; with its time (seconds since 1970) where it tells it, and whether that was told for the first time.
+    Answers { unix_s: Option<i64>, is_first_time: bool },
+    /// It has not answered since the start, so that its time is not known.
+    NeverAnswered { why: String },
+    /// It does not answer now.
+    Silence,
+}
+
+impl GatewayDesk {
+    /// What came of a probe.
+    pub(in crate::agent) fn probed(&mut self, probed: Result<Probed, Fault>) -> ProbeBrought {
+        // A handshake may have shown another certificate.
+        self.expiry_warnings.look_again();
+        let brought = match probed {
+            Ok(Probed { unix_s, round_trip }) => {
+                self.probing.was_answered = true;
+                self.probing.told = None;
+                tracing::debug!(unix_s, round_trip_us = round_trip.as_micros(), "the gateway answers");
+                let is_first_time = self.clock.gateway().is_none() && unix_s.is_some();
+                self.clock.gateway_says(unix_s);
+                if let Some(warning) = self.clocks_differ() {
+                    tracing::warn!("{warning}");
+                }
+                ProbeBrought::Answers { unix_s, is_first_time }
+            }
+            Err(fault) => {
+                // Once for each cause: it is asked again every few minutes.
+                if self.probing.told.replace(fault.as_str()) != Some(fault.as_str()) {
+                    tracing::warn!(fault = fault.as_str(), why = %fault, "the gateway does not answer");
+                }
+                if self.probing.was_answered {
+                    ProbeBrought::Silence
+                } else {
+                    let why = format!("its time is not known: {fault}; see [gateway.assumptions] probe-path");
+                    ProbeBrought::NeverAnswered { why }
+                }
+            }
+        };
+        if self.client.contact().fault().is_none() {
+            self.probing.tries = 0;
+        }
+        self.probe_again_soon();
+        brought
+    }
+}
+
+fn far_apart(theirs: i64, ours: i64, whose: &str) -> Option<String> {
+    let apart = theirs.abs_diff(ours);
+    (apart > CLOCKS_DIFFER_S).then(|| {
+        format!(
+            "the gateway's clock and {whose} are {apart} s apart; set the board's clock (timedatectl); if it is right, tell \
+             the gateway's operator"
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clocks_may_be_five_minutes_apart() {
+        assert_eq!(far_apart(1_000, 1_300, "the board's"), None);
+        assert_eq!(far_apart(1_300, 1_000, "the board's"), None);
+        for (theirs, ours) in [(1_301, 1_000), (1_000, 1_301), (i64::MAX, i64::MIN)] {
+            let said = far_apart(theirs, ours, "the board's").unwrap();
+            assert!(said.contains(" s apart; set the board's clock"), "{said}");
+        }
+    }
+}

@@ -1,0 +1,232 @@
+//! The card reader, as the agent knows it: what it said, and the orders that it is given. One sale has it at a time.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::agent::clock::{self, Clock};
+use crate::agent::engine::OpenSale;
+use crate::config::{Config, Tips};
+use crate::till::{KeysView, ReaderState};
+use pos_core::sale::{self, CardAnswer, Event};
+use pos_reader::{
+    AmountToType, Arm, Completion, EntryRequest, NoAmount, ReaderHandle, ReaderIdentity, ReaderOrder, TypeAmount,
+    Unready,
+};
+use pos_terms::money::Amount;
+use pos_terms::transaction::{Kind, SaleNumber};
+
+use super::reader_changes::RecordedReader;
+use super::reader_slot::Slot;
+use super::reader_typing::AmountAwaited;
+
+/// EMV transaction type (9C) of a purchase (ISO 8583: processing code).
+const PURCHASE: u8 = 0x00;
+/// EMV transaction type (9C) of a refund.
+const REFUND: u8 = 0x20;
+
+/// The reader's settings from the configuration; what only its family needs is [`pos_reader::ReaderFamily::of`].
+pub(in crate::agent) fn reader_settings(config: &Config, clock: &Clock) -> pos_reader::ReaderSettings {
+    let clock = clock.clone();
+    let section = &config.reader;
+    pos_reader::ReaderSettings {
+        baud: section.baud,
+        icc_masked_tags: config.gateway.send_masked_tags,
+        clock: Arc::new(move || clock.for_the_reader()),
+        // The check has refused every other code.
+        language: pos_reader::ReaderLanguage::from_code(&section.language).unwrap_or_default(),
+        serials: section.serials.clone(),
+        ..pos_reader::ReaderSettings::new(section.port.as_str())
+    }
+}
+
+/// What is known of the reader, and who has it.
+pub(in crate::agent) struct ReaderDesk {
+    pub(super) handle: ReaderHandle,
+    pub(in crate::agent) state: HeardReader,
+    /// The reader as the book has it.
+    pub(super) recorded: RecordedReader,
+    /// What it waits for between two sales.
+    pub(in crate::agent) slot: Slot,
+    /// Keys that it has left, as far as its cards have shown.
+    pub(in crate::agent) keys_left: Option<KeysView>,
+    /// The sale that has it.
+    pub(in crate::agent) in_use_by: Option<SaleNumber>,
+    /// A till that waits for an amount to be typed at it.
+    pub(super) amount_awaited: Option<AmountAwaited>,
+    pub(super) clock: Clock,
+    tips: Option<Tips>,
+    /// What the reader offers where nothing is said of tips, in percent.
+    tip_percentages: Vec<u8>,
+    card_timeout: Duration,
+    warn_keys_left: u64,
+}
+
+impl ReaderDesk {
+    pub(in crate::agent) fn new(config: &Config, clock: Clock, handle: ReaderHandle, recorded: RecordedReader) -> Self {
+        let (slot, keys_left, in_use_by, amount_awaited) = Default::default();
+        Self {
+            handle,
+            state: HeardReader::Opening,
+            recorded,
+            slot,
+            keys_left,
+            in_use_by,
+            amount_awaited,
+            clock,
+            tips: config.tips.clone(),
+            tip_percentages: config.reader.tip_percentages.clone(),
+            card_timeout: Duration::from_secs(config.terminal.card_timeout_s),
+            warn_keys_left: config.reader.warn_keys_left,
+        }
+    }
+
+    /// Its orders go there from now on.
+    #[cfg(test)]
+    pub(in crate::agent) fn is_given(&mut self, handle: ReaderHandle) {
+        self.handle = handle;
+    }
+
+    /// How long a customer has at the reader.
+    pub(in crate::agent) fn card_timeout(&self) -> Duration {
+        self.card_timeout
+    }
+
+    /// Arms the reader.
+    pub(super) fn arm(&mut self, active: &mut OpenSale) -> Option<Event> {
+        let Some(local) = self.clock.local() else {
+            self.in_use_by = None;
+            return Some(Event::NoCard { why: sale::Reason::ClockUntrusted.into() });
+        };
+        let number = active.number();
+        let arm = Arm {
+            sale: number,
+            amount: active.sale().amount(),
+            transaction_type: if active.order().kind() == Kind::Credit { REFUND } else { PURCHASE },
+            at: clock::for_reader(&local),
+            card_timeout: self.card_timeout,
+            entry: if active.order().manual { EntryRequest::Manual } else { EntryRequest::Card },
+        };
+        let until = self.clock.monotonic() + arm.card_timeout;
+        active.card_until = (arm.entry != EntryRequest::Manual).then_some(until);
+        self.order(number, ReaderOrder::Arm(arm))
+    }
+
+    /// Lets the reader ask for a tip on top of a sale's amount.
+    pub(super) fn ask_tip(&mut self, active: &OpenSale) -> Option<Event> {
+        let (percentages, other, timeout) = match &self.tips {
+            Some(tips) => (&tips.presets, tips.custom, Duration::from_secs(tips.timeout_s)),
+            None => (&self.tip_percentages, true, self.card_timeout),
+        };
+        let percentages = heapless::Vec::from_slice(percentages).unwrap_or_default();
+        let what = AmountToType::Tip { base: active.sale().amount(), percentages, other };
+        let number = active.number();
+        self.order(number, ReaderOrder::TypeAmount(TypeAmount { sale: number, what, timeout }))
+    }
+
+    /// The tip of a sale as it counts: who walks off at the question has not refused to pay.
+    pub(in crate::agent) fn tip(
+        &self,
+        base: Amount,
+        typed: Result<Option<Amount>, NoAmount>,
+    ) -> Result<Option<Amount>, NoAmount> {
+        match (typed, &self.tips) {
+            (Err(NoAmount::TimedOut), Some(tips)) => Ok(base.percent(tips.default)),
+            (typed, _) => typed,
+        }
+    }
+
+    /// Takes back what the sale asked of the reader, if it has it.
+    pub(super) fn stop(&mut self, number: SaleNumber) -> Option<Event> {
+        if self.in_use_by == Some(number) { self.order(number, ReaderOrder::Cancel { sale: number }) } else { None }
+    }
+
+    pub(super) fn answer_card(&mut self, active: &mut OpenSale, answer: CardAnswer) -> Option<Event> {
+        active.times.handed_on(self.clock.monotonic());
+        self.complete(active.number(), answer)
+    }
+
+    /// Declines a card whose sale could not be recorded, or is no more.
+    pub(in crate::agent) fn decline_card(&mut self, number: SaleNumber) -> Option<Event> {
+        self.complete(number, CardAnswer { arc: *b"Z1", issuer_authentication: None, scripts: heapless::Vec::new() })
+    }
+
+    fn complete(&mut self, number: SaleNumber, answer: CardAnswer) -> Option<Event> {
+        let CardAnswer { arc, issuer_authentication, scripts } = answer;
+        let completion = Completion { arc, issuer_authentication, scripts };
+        self.order(number, ReaderOrder::Complete { sale: number, completion })
+    }
+
+    /// Gives the reader an order; when it is gone or another sale has it, the sale hears that the reader was lost.
+    fn order(&mut self, number: SaleNumber, order: ReaderOrder) -> Option<Event> {
+        let is_lost = self.in_use_by != Some(number) || self.handle.order_now(order).is_err();
+        is_lost.then_some(Event::ReaderLost)
+    }
+
+    /// The reader's clock is set by the board's.
+    pub(in crate::agent) fn set_clock(&mut self) {
+        let _ = self.handle.order_now(ReaderOrder::SetClock);
+    }
+
+    /// Keys that a card has shown; those of the other kind stay as they were known.
+    pub(in crate::agent) fn keys_are_left(&mut self, card: Option<u64>, pin: Option<u64>) {
+        let known = self.keys_left.unwrap_or_default();
+        self.keys_left = Some(KeysView { card: card.or(known.card), pin: pin.or(known.pin) });
+        if let Some(text) = self.keys_run_out() {
+            tracing::warn!(card, pin, "{text}");
+        }
+    }
+
+    /// Keys are used up one by one, and a reader without them takes no card: warned of while there is time to inject
+    /// new ones.
+    pub(in crate::agent) fn keys_run_out(&self) -> Option<String> {
+        let KeysView { card, pin } = self.keys_left?;
+        let fewest = card.into_iter().chain(pin).min()?;
+        (fewest < self.warn_keys_left)
+            .then(|| format!("the reader has keys for {fewest} more payments: have new ones injected"))
+    }
+}
+
+/// The reader, as it was heard last.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::agent) enum HeardReader {
+    /// Nothing was heard yet.
+    Opening,
+    Ready(ReaderIdentity),
+    Unready(Unready),
+}
+
+impl HeardReader {
+    pub(in crate::agent) fn is_ready(&self) -> bool {
+        matches!(self, Self::Ready(_))
+    }
+
+    pub(in crate::agent) fn identity(&self) -> Option<&ReaderIdentity> {
+        if let Self::Ready(identity) = self { Some(identity) } else { None }
+    }
+
+    /// Why it cannot be used, with what to do.
+    pub(in crate::agent) fn trouble(&self) -> Option<String> {
+        match self {
+            Self::Ready(_) => None,
+            Self::Opening => Some("the reader is being opened".to_owned()),
+            Self::Unready(why) => Some(why.to_string()),
+        }
+    }
+
+    pub(in crate::agent) fn state(&self) -> ReaderState {
+        match self {
+            Self::Ready(_) => ReaderState::Ready,
+            Self::Opening => ReaderState::Opening,
+            Self::Unready(why) => match why {
+                Unready::Absent { .. } => ReaderState::Absent,
+                Unready::WrongDevice { .. } => ReaderState::OtherDevice,
+                Unready::NotListed { .. } => ReaderState::NotListed,
+                Unready::NoCardKey { .. } => ReaderState::NoKeys,
+                Unready::ClearCardData { .. } => ReaderState::ClearData,
+                Unready::NotEncrypting { .. } => ReaderState::NotEncrypting,
+                Unready::Flooding { .. } => ReaderState::Flooding,
+                Unready::Restarting { .. } => ReaderState::Restarting,
+            },
+        }
+    }
+}

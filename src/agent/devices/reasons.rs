@@ -1,0 +1,44 @@
+//! What a device says, as a reason of the core. The sentences for people are made elsewhere, from the reason.
+
+use pos_core::sale::{Reason, Why};
+use pos_reader::{NoAmount, NoCard, Unready};
+
+/// Why no card was read.
+pub(in crate::agent) fn no_card(why: &NoCard) -> Why {
+    match why {
+        NoCard::CancelledByTill => Reason::TillCancelled.into(),
+        NoCard::CancelledAtReader => Reason::CustomerCancelled.into(),
+        NoCard::TimedOut => Reason::CardTimeout.into(),
+        NoCard::Unreadable { cause } => Reason::CardUnreadable.with(cause),
+        NoCard::AmountDiffers => Reason::ReaderAmountDiffers.into(),
+        NoCard::PinMissing => Reason::ReaderPinMissing.into(),
+        NoCard::NoKeyLeft => Reason::ReaderNoKeys.into(),
+        NoCard::ManualEntryOff => Reason::TypingNotPossible.with("[reader] manual-entry"),
+        NoCard::ManualEntryUnknown => Reason::TypingNotPossible.with("[reader] manual-entry-command"),
+        NoCard::NotReady => Reason::ReaderNotReady.into(),
+    }
+}
+
+/// Why no tip was typed; without one no card is asked for.
+pub(in crate::agent) fn no_tip(why: &NoAmount) -> Why {
+    match why {
+        NoAmount::CancelledByTill => Reason::TillCancelled.into(),
+        NoAmount::CancelledAtReader => Reason::CustomerCancelled.into(),
+        NoAmount::TimedOut => Reason::CardTimeout.into(),
+        other => Reason::TipNotPossible.with(other),
+    }
+}
+
+/// Why the reader is lost to a sale that waits for its card.
+pub(in crate::agent) fn unready(why: &Unready) -> Why {
+    match why {
+        Unready::Absent { port, cause } => Reason::ReaderAbsent.with(format_args!("{port}: {cause}")),
+        Unready::WrongDevice { port, cause, .. } => Reason::ReaderOtherDevice.with(format_args!("{port}: {cause}")),
+        Unready::Restarting { cause } => Reason::ReaderRestarting.with(cause),
+        Unready::Flooding { port, .. } => Reason::ReaderFlooding.with(port),
+        Unready::NoCardKey { serial } => Reason::ReaderNoKeys.with(serial),
+        Unready::NotListed { serial } => Reason::ReaderNotListed.with(serial),
+        Unready::ClearCardData { serial } => Reason::ReaderClearData.with(serial),
+        Unready::NotEncrypting { serial, .. } => Reason::ReaderNotEncrypting.with(serial),
+    }
+}

@@ -1,0 +1,48 @@
+//! The trainer's place: what the core asks of a device in training is played here, and reaches no device.
+
+use std::time::Duration;
+
+use tokio::sync::mpsc;
+use tokio::task::AbortHandle;
+use tokio::time::sleep;
+
+use crate::agent::TaskResult;
+use pos_core::sale::{Action, Sale};
+use pos_core::training::{Timed, Trainer};
+use pos_terms::transaction::SaleNumber;
+
+/// The trainer, and what is being played.
+pub(in crate::agent) struct TrainerDesk {
+    trainer: Trainer,
+    /// What is being played at the place of the reader.
+    at_reader: Option<AbortHandle>,
+    /// Each scene is heard there.
+    tasks: mpsc::Sender<TaskResult>,
+}
+
+impl TrainerDesk {
+    pub(in crate::agent) fn new(tasks: mpsc::Sender<TaskResult>) -> Self {
+        Self { trainer: Trainer::default(), at_reader: None, tasks }
+    }
+
+    /// Plays what is heard when the core wants this of a device.
+    pub(super) fn perform(&mut self, sale: &Sale, action: &Action) {
+        let Some(scenes) = self.trainer.plays(sale, action) else { return };
+        let at_reader = matches!(action, Action::AskTip | Action::Arm | Action::StopReader | Action::AnswerCard(_));
+        let playing = tokio::spawn(play(sale.order().number, scenes, self.tasks.clone())).abort_handle();
+        if let Some(before) = at_reader.then(|| self.at_reader.replace(playing)).flatten() {
+            before.abort();
+        }
+    }
+}
+
+async fn play(sale: SaleNumber, scenes: Vec<Timed>, done: mpsc::Sender<TaskResult>) {
+    for (after, scene) in scenes {
+        if after > Duration::ZERO {
+            sleep(after).await;
+        }
+        if done.send(TaskResult::Played { sale, scene }).await.is_err() {
+            return;
+        }
+    }
+}

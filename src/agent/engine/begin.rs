@@ -1,0 +1,161 @@
+//! How a transaction begins. Whether it may is decided here, and nowhere else.
+
+use crate::agent::surroundings::Random;
+use crate::agent::views::figures;
+use crate::agent::views::sale::what_it_is;
+use crate::till::{Refused, SaleView, Wanted};
+use pos_core::book;
+use pos_core::sale::{Event, Now, Order, Sale};
+use pos_core::wish::WantedTip;
+use pos_gateway::till_parameters;
+use pos_terms::emv::pan;
+use pos_terms::money::{Amount, Currency};
+use pos_terms::transaction::{Kind, SaleNumber};
+
+use super::{Engine, OpenSale};
+
+impl Engine {
+    /// A new sale, or the stored one under the same till and reference (design: path of a sale, 1).
+    pub(in crate::agent) fn begin(&mut self, wanted: Wanted) -> Result<SaleView, Refused> {
+        self.identity.takes(&wanted)?;
+        match self.facts().find(&wanted.till, &wanted.reference) {
+            Ok((sale, mut view)) => {
+                view.replayed = true;
+                return if self.known().is_the_same(&wanted, &sale)? {
+                    Ok(view)
+                } else {
+                    Err(Refused::AmountDiffers { reference: wanted.reference, known: what_it_is(&sale) })
+                };
+            }
+            Err(Refused::NoSuchSale { .. }) => {}
+            Err(refused) => return Err(refused),
+        }
+        let parameters =
+            till_parameters::parameters(&wanted.parameters, wanted.wish.kind, &self.config.gateway.assumptions)
+                .map_err(|problem| Refused::Parameter { name: problem.name, why: problem.why })?;
+        if pan::is_in(wanted.reference.as_str()) {
+            let why = "it looks like a card number, which belongs into the reader alone; use another reference";
+            return Err(Refused::Parameter { name: "reference".to_owned(), why: why.to_owned() });
+        }
+        if let Some(why) = wanted.till_side.fault() {
+            return Err(Refused::Parameter { name: "tillData".to_owned(), why });
+        }
+        if let Some(name) = wanted.till_side.data.iter().find(|(_, value)| pan::is_in(value)).map(|(name, _)| name) {
+            let why = format!("{name}: it looks like a card number, which belongs into the reader alone");
+            return Err(Refused::Parameter { name: "tillData".to_owned(), why });
+        }
+        let (transaction, amount) = self.known().transaction_and_amount(&wanted)?;
+        let given = match wanted.wish.tip {
+            Some(WantedTip::Given(tip)) => Some(self.limits.may_tip(amount, tip)?),
+            Some(WantedTip::Ask) | None => None,
+        };
+        let total = given.and_then(|tip| amount.plus(tip).ok()).unwrap_or(amount);
+        let by = self.operators.author(self.journal.book(), &wanted, &transaction, total)?;
+        let approval = wanted.caller.present().approval;
+        self.may_begin(transaction.kind(), amount)?;
+        let Some(local) = self.clock.local() else {
+            return Err(Refused::NotReady { why: self.clock.untrusted() });
+        };
+        let now = self.clock.now();
+        self.journal.mark_sold().map_err(|error| self.cannot_be_written(error))?;
+        self.old_copy.sells(now.monotonic);
+        let number = self.journal.next_number();
+        let order = Order {
+            transaction,
+            parameters,
+            number,
+            till: wanted.till,
+            reference: wanted.reference,
+            by: Some(by),
+            amount,
+            ask_tip: wanted.wish.tip == Some(WantedTip::Ask),
+            tip: given,
+            manual: wanted.wish.manual,
+            accept_partial: wanted.wish.accepts_part(),
+            till_confirms: wanted.wish.till_confirms,
+            gives_rest: false,
+            till_prints: wanted.till_side.prints,
+            till_data: wanted.till_side.data,
+            training: wanted.training,
+            terminal_id: self.config.terminal.id.clone(),
+            account: self.identity.account(),
+            merchant_transaction_id: merchant_transaction_id(&self.random, &self.config.terminal.id, number)?,
+            started_unix_ms: now.unix_ms,
+            local_time: local.format("%Y-%m-%d %H:%M:%S").to_string(),
+        };
+        let is_confirmed = order.by.as_ref().is_some_and(|by| by.supervisor.is_some());
+        let begun = self.begin_recorded(order, now)?;
+        // A word that was not needed stays good for its own command.
+        self.operators.approval_used(approval.filter(|_| is_confirmed));
+        Ok(begun)
+    }
+
+    /// Written first; only then it is told and anything is done for it.
+    fn begin_recorded(&mut self, order: Order, now: Now) -> Result<SaleView, Refused> {
+        let number = order.number;
+        let (mut sale, step) = Sale::begin(order);
+        let written = self.journal.write(|book| book::commit(book, now.unix_ms, &mut sale, step));
+        let (actions, took) = written.map_err(|error| self.cannot_be_written(error))?;
+        figures::count_write(&self.metrics, took);
+        self.sales.nudge_open_reversals();
+        let view = self.facts().view(&sale);
+        if sale.order().kind().needs_card() {
+            self.devices.reader.is_taken_by(number);
+        } else {
+            self.hear_later(number, Event::Proceed);
+        }
+        self.sales.open.insert(number, OpenSale::new(sale, self.clock.monotonic()));
+        for action in actions {
+            self.act(number, action);
+        }
+        Ok(view)
+    }
+
+    /// Whether a transaction of `amount` can begin now.
+    fn may_begin(&self, kind: Kind, amount: Amount) -> Result<(), Refused> {
+        if let Some(number) = self.devices.reader.is_kept_by().filter(|_| kind.needs_card())
+            && let Some(active) = self.sales.open.get(&number)
+        {
+            let order = active.sale.order();
+            return Err(Refused::Busy { till: order.till.clone(), reference: order.reference.clone() });
+        }
+        if self.devices.reader.awaits_amount() && kind.needs_card() {
+            return Err(Refused::NotReady { why: "an amount is being typed at the reader".to_owned() });
+        }
+        if let Some(fault) = &self.journal.fault {
+            return Err(Refused::Journal { why: fault.why.clone() });
+        }
+        if self.stopping {
+            return Err(Refused::NotReady { why: "the terminal is being stopped".to_owned() });
+        }
+        if let Some(why) = self.devices.reader_trouble().filter(|_| kind.needs_card()) {
+            return Err(Refused::NotReady { why });
+        }
+        // What refers to an earlier transaction is in the currency of that.
+        if !kind.has_earlier() {
+            self.takes(amount.currency())?;
+        }
+        self.limits.may_begin(kind, amount).map_err(|why| Refused::Amount { why })
+    }
+
+    /// Whether the terminal has this currency.
+    pub(in crate::agent) fn takes(&self, currency: Currency) -> Result<(), Refused> {
+        let terminal = &self.config.terminal.currency;
+        if currency.code() == terminal {
+            return Ok(());
+        }
+        Err(Refused::Currency { wanted: currency, terminal: terminal.clone() })
+    }
+}
+
+/// Our reference at the gateway: terminal id, number and 128 random bits. A counter starts again after a reinstall;
+/// recovery must never meet an older payment (design: Decisions).
+pub(super) fn merchant_transaction_id(
+    random: &Random,
+    terminal_id: &str,
+    number: SaleNumber,
+) -> Result<String, Refused> {
+    let random =
+        random().map_err(|error| Refused::NotReady { why: format!("the system gives no random numbers ({error})") })?;
+    Ok(format!("{terminal_id}-{number}-{}", hex::encode(random)))
+}

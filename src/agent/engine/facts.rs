@@ -1,0 +1,116 @@
+//! What the views of transactions are made of: what stands here, in the journal, and on the clock. A view itself is a
+//! function of these facts alone.
+
+use std::time::Duration;
+
+use crate::agent::clock::Clock;
+use crate::agent::devices::ReaderDesk;
+use crate::agent::earlier::Known;
+use crate::agent::views::sale::{SaleFacts, Wait, later_view, sale_view, utc};
+use crate::till::{Refused, SaleView, ToConfirm};
+use pos_core::sale::{Reason, Sale, Standing};
+use pos_terms::transaction::Reference;
+use pos_words::Words;
+
+use super::OpenSale;
+
+/// Where the facts are looked up.
+#[derive(Clone, Copy)]
+pub(in crate::agent) struct Facts<'a> {
+    pub(super) known: Known<'a>,
+    pub(super) words: &'a Words,
+    pub(super) clock: &'a Clock,
+    pub(super) reader: &'a ReaderDesk,
+}
+
+impl Facts<'_> {
+    /// The transaction as tills see it.
+    pub(in crate::agent) fn view(&self, sale: &Sale) -> SaleView {
+        sale_view(self.words, sale, self.of(sale))
+    }
+
+    /// The transaction of a till's reference, with its view.
+    pub(in crate::agent) fn find(&self, till: &str, reference: &Reference) -> Result<(Sale, SaleView), Refused> {
+        let sale = self.known.find(till, reference)?;
+        let view = self.view(&sale);
+        Ok((sale, view))
+    }
+
+    /// The view of one transaction: with what refers to it, what can still be captured or refunded, and all that the
+    /// gateway said.
+    pub(in crate::agent) fn with_what_is_left(&self, sale: &Sale, mut view: SaleView) -> SaleView {
+        view.answer.clone_from(&sale.host().more);
+        let later = self.known.later_than_this(sale).unwrap_or_default();
+        view.later = later.iter().map(|one| later_view(self.view(one), &view.till)).collect();
+        view.later.sort_by_key(|one| one.number);
+        view.left = self.known.told_as_left(sale);
+        view
+    }
+
+    fn of(&self, sale: &Sale) -> SaleFacts {
+        let order = sale.order();
+        let of = order.transaction.of().map(|of| match of.number {
+            Some(number) => match self.known.journal.key(number) {
+                Ok(Some((till, reference))) if till == order.till => reference.to_string(),
+                // Another till's reference, and its payment's id, are that till's.
+                _ => format!("number {number}"),
+            },
+            None => of.payment.to_string(),
+        });
+        let alone = self.known.sales.left_alone().get(&order.number);
+        let alone = alone.map(|(.., why)| Reason::NotSettledHere.with(why));
+        let live = self.known.sales.get(order.number);
+        SaleFacts {
+            of,
+            stuck: live.is_some_and(OpenSale::is_stuck),
+            held_up: self.known.old_copy.holds_up(order.number),
+            rest: self.known.refund_of_rest(sale).map(|rest| later_view(self.view(&rest), &order.till)),
+            to_confirm: self.to_confirm(sale).filter(|_| alone.is_none()),
+            alone,
+            step: live.and_then(|active| active.step),
+            wait: live.and_then(|active| self.wait(sale, active)),
+        }
+    }
+
+    /// What the till is to confirm, and until when. A sale of which only the journal is read has no time yet.
+    pub(in crate::agent) fn to_confirm(&self, sale: &Sale) -> Option<ToConfirm> {
+        let (Standing::AwaitingTill { approved }, Some(on_silence)) = (sale.standing(), sale.order().till_confirms)
+        else {
+            return None;
+        };
+        let now = self.clock.monotonic();
+        let live = self.known.sales.get(sale.order().number).map_or(sale, OpenSale::sale);
+        let left = live.deadline().unwrap_or(self.known.sales.deadlines().till + now).saturating_sub(now);
+        Some(ToConfirm { amount: approved.decimal(), until: utc(self.clock.unix_ms_in(left)), on_silence })
+    }
+
+    /// How much is left of what it waits for, for a countdown. Nothing is decided by it; the deadlines are the core's,
+    /// the gateway's and the reader's.
+    fn wait(&self, sale: &Sale, active: &OpenSale) -> Option<Wait> {
+        let now = self.clock.monotonic();
+        let (until, all) = self.waits_until(sale, active).filter(|(until, _)| *until > now)?;
+        let left = until - now;
+        Some(Wait { until_unix_ms: self.clock.unix_ms_in(left), left, all })
+    }
+
+    /// Until when it waits, and how long in all.
+    fn waits_until(&self, sale: &Sale, active: &OpenSale) -> Option<(Duration, Duration)> {
+        if active.is_stuck() {
+            return None;
+        }
+        let deadlines = self.known.sales.deadlines();
+        match sale.standing() {
+            Standing::Waiting => {
+                let at_reader = || Some((active.card_until?, self.reader.card_timeout()));
+                self.reader.slot.wait_of(sale.order().number).or_else(at_reader)
+            }
+            Standing::InProgress if let Some(until) = sale.pending_until() => Some((until, deadlines.pending)),
+            Standing::InProgress if sale.may_ask_again() => {
+                Some((active.times.handed_on_at()? + deadlines.pending, deadlines.pending))
+            }
+            Standing::AtSignature => Some((active.sale().deadline()?, deadlines.signature?)),
+            Standing::AwaitingTill { .. } => Some((active.sale().deadline()?, deadlines.till)),
+            Standing::InProgress | Standing::Unconfirmed { .. } | Standing::Ended(_) => None,
+        }
+    }
+}

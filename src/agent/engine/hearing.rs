@@ -1,0 +1,224 @@
+//! What reader and gateway say, as events of the transaction that it concerns.
+
+use std::time::Duration;
+
+use crate::agent::devices::{self, HeardReader, NO_SALE};
+use crate::agent::old_copy::{GoesOn, ListShows};
+use pos_core::book;
+use pos_core::sale::{Answer, Event, Inquiry, Reason, ReversalAnswer, Standing, Why};
+use pos_gateway::Found;
+use pos_reader::{NoAmount, ReaderEvent};
+use pos_terms::card::{FirstAnswer, Presented};
+use pos_terms::money::Amount;
+use pos_terms::transaction::SaleNumber;
+use pos_words::Message;
+
+use super::{Afterwards, Engine, OpenSale, Owner};
+
+impl Engine {
+    /// The reader said something.
+    pub(in crate::agent) fn reader_says(&mut self, event: ReaderEvent) {
+        let reader = &mut self.devices.reader;
+        reader.slot.hears(&event, reader.in_use_by);
+        match event {
+            ReaderEvent::Ready(identity) => {
+                tracing::info!(serial = %identity.serial, model = %identity.model, firmware = %identity.firmware, "reader ready");
+                self.clock.reader_says(identity.clock);
+                if let Some(told) = reader.compare(&identity, &mut self.journal) {
+                    self.teller.terminal("reader-changed", &told);
+                }
+                reader.state = HeardReader::Ready(identity);
+                self.teller.terminal_says("reader-ready", Message::ReaderReady);
+            }
+            ReaderEvent::Unready(unready) => {
+                let lost = devices::unready(&unready);
+                let why = unready.to_string();
+                let now = HeardReader::Unready(unready);
+                tracing::warn!(state = now.state().as_str(), %why, "reader not ready");
+                if reader.state != now {
+                    self.teller.terminal("reader-unready", &why);
+                }
+                reader.state = now;
+                reader.typing_ends(&why);
+                self.reader_is_lost(lost);
+            }
+            ReaderEvent::KeysLeft { card, pin } => reader.keys_are_left(card, pin),
+            ReaderEvent::Typed { sale: NO_SALE, amount } => reader.amount_typed(amount),
+            ReaderEvent::Typed { sale, amount } => self.tip_typed(sale, amount),
+            ReaderEvent::Progress { sale, progress } => {
+                self.announce_step(sale, &progress);
+                self.ask_for_the_card_before();
+            }
+            ReaderEvent::Card { sale, presented } => self.card_read(sale, *presented),
+            ReaderEvent::NoCard { sale, why } => self.hear_later(sale, Event::NoCard { why: devices::no_card(&why) }),
+            ReaderEvent::Completed { sale, verdict, facts, scripts_dropped } => {
+                if scripts_dropped {
+                    tracing::warn!(sale = sale.get(), "issuer scripts did not fit the reader and were left out");
+                }
+                let confirmed = verdict == pos_reader::CardVerdict::Approved;
+                self.hear_later(sale, Event::CardSaid { confirmed, facts });
+            }
+            ReaderEvent::Idle => self.reader_is_idle(),
+        }
+    }
+
+    /// Nobody has the reader: the sale that waits for its empty slot goes on.
+    fn reader_is_idle(&mut self) {
+        let reader = &mut self.devices.reader;
+        if let Some(number) = reader.in_use_by.take() {
+            self.sales.afterwards.push_back((number, Afterwards::LogTimes));
+        }
+        // What could not be recorded is taken up again from the disk, and not with a card.
+        let is_open = |number: &SaleNumber| self.sales.open.get(number).is_some_and(|active| !active.stuck);
+        if let Some((number, action)) = reader.slot.is_empty().filter(|(number, _)| is_open(number)) {
+            reader.in_use_by = Some(number);
+            return self.act(number, action);
+        }
+        self.journal.tidy();
+        self.teller.terminal_says("idle", Message::Idle);
+    }
+
+    /// The reader is gone: who waits for it hears it, and who has it.
+    fn reader_is_lost(&mut self, lost: Why) {
+        self.sales.inbox.extend(self.devices.reader.slot.gives_up(lost.clone()));
+        let Some(number) = self.devices.reader.in_use_by.take() else { return };
+        // Nothing was sent yet: the cashier is told what is wrong with the reader, not only that it is lost.
+        let waiting = self.sales.open.get(&number).map(|active| active.sale.standing());
+        let event = match waiting {
+            Some(Standing::Waiting) => Event::NoCard { why: lost },
+            _ => Event::ReaderLost,
+        };
+        self.hear_later(number, event);
+    }
+
+    /// The hot path: between the card's last byte and the request's first there is one sync and nothing that can wait.
+    /// The sealed card is wiped here whatever happens.
+    fn card_read(&mut self, number: SaleNumber, presented: Presented) {
+        let now = self.clock.now();
+        let Some(active) = self.sales.open.get_mut(&number).filter(|active| active.waits_for_card()) else {
+            // Nobody waits for it any more: it is declined, for a card left waiting would block the reader.
+            let heard = self.devices.reader.decline_card(number);
+            return self.sales.inbox.extend(heard.map(|event| (number, event)));
+        };
+        active.times.card_read(now.monotonic);
+        let goes_online =
+            presented.first_answer == FirstAnswer::GoOnline || !active.sale.order().kind().card_may_decline();
+        if goes_online {
+            let identity = self.devices.reader.state.identity();
+            let order = active.sale.order();
+            let payment = pos_gateway::CardPayment {
+                amount: active.sale.amount(),
+                merchant_transaction_id: &order.merchant_transaction_id,
+                sequence_number: order.number,
+                device_serial: identity.map_or("", |identity| &identity.serial),
+                pin_entry: identity.is_some_and(|identity| identity.pin_key),
+                payment_type: order.kind().payment_type(),
+                parameters: &order.parameters,
+                presented: &presented,
+            };
+            let prepared = self.devices.gateway.client.prepare(&payment);
+            active.prepared = Some(prepared.map_err(|error| error.to_string()));
+        }
+        let Presented { facts, first_answer, .. } = presented;
+        let step = active.sale.handle(Event::CardRead { facts, first_answer }, now, self.sales.deadlines);
+        let written = self.journal.write(|book| book::commit(book, now.unix_ms, &mut active.sale, step));
+        self.after_writing(number, written);
+    }
+
+    /// A tip was typed at the reader, or was not.
+    fn tip_typed(&mut self, number: SaleNumber, typed: Result<Option<Amount>, NoAmount>) {
+        let Some(active) = self.sales.open.get(&number) else { return };
+        let event = self.tip_of(active, typed).unwrap_or_else(|why| Event::NoCard { why });
+        self.hear(number, event);
+        // The reader waits for the next order, and says nothing more of a sale that does not ask for its card: one
+        // that has ended, as one that was cancelled in the same moment, or that could not be recorded.
+        if !self.sales.open.get(&number).is_some_and(OpenSale::waits_for_card) {
+            self.devices.reader.is_left_by(number);
+        }
+    }
+
+    /// The tip, when amount and tip together may be charged, and need no supervisor.
+    fn tip_of(&self, active: &OpenSale, typed: Result<Option<Amount>, NoAmount>) -> Result<Event, Why> {
+        let base = active.sale.amount();
+        let tip = self.devices.reader.tip(base, typed).map_err(|why| devices::no_tip(&why))?;
+        let total = tip.map_or(Ok(base), |tip| base.plus(tip)).map_err(|error| Reason::TipNotPossible.with(error))?;
+        let needs_supervisor = || self.operators.tip_needs_supervisor(active.order(), total);
+        if self.limits.may_charge(total).is_err() || needs_supervisor() {
+            return Err(Reason::TipNotPossible.with(total));
+        }
+        Ok(Event::TipTyped { tip })
+    }
+
+    /// The gateway answered the request.
+    pub(in crate::agent) fn paid(&mut self, number: SaleNumber, answer: Answer, took: Duration) {
+        if let Some(active) = self.sales.open.get_mut(&number) {
+            if !matches!(answer, Answer::Throttled(_)) {
+                active.prepared = None;
+            }
+            active.times.gateway += took;
+            active.times.answered(self.clock.monotonic());
+        }
+        self.devices.gateway.answered(number, &answer);
+        if matches!(answer, Answer::Throttled(_)) {
+            self.announce_to(number, "throttled", self.teller.words().label(Message::AskedAgain));
+        }
+        if matches!(answer, Answer::Approved(_) | Answer::Declined(_)) {
+            self.old_copy.nudge(self.clock.monotonic());
+        }
+        self.answered(number, answer);
+    }
+
+    /// What became of a request, by whatever question.
+    pub(in crate::agent) fn answered(&mut self, number: SaleNumber, answer: Answer) {
+        let answer = self.owner(number).answer(answer);
+        self.hear(number, Event::Answered(answer));
+    }
+
+    pub(in crate::agent) fn inquired(&mut self, number: SaleNumber, inquiry: Inquiry) {
+        let inquiry = self.owner(number).inquiry(inquiry);
+        self.hear(number, Event::Inquired(inquiry));
+    }
+
+    pub(in crate::agent) fn reversed(&mut self, number: SaleNumber, reference: String, reversal: ReversalAnswer) {
+        let reversal = self.owner(number).reversal(reversal);
+        self.hear(number, Event::ReversalAnswered { reference, reversal });
+    }
+
+    /// Who knows whether an answer is this transaction's.
+    pub(in crate::agent) fn owner(&self, number: SaleNumber) -> Owner<'_> {
+        Owner { number, order: self.sales.get(number).map(OpenSale::order), journal: self.journal.book() }
+    }
+
+    /// The gateway named the references of this terminal that it holds, or could not be asked.
+    pub(in crate::agent) fn references_listed(&mut self, found: Result<Found, String>) {
+        let shows = self.old_copy.references_listed(found, &self.journal, self.clock.monotonic());
+        match shows {
+            ListShows::Nothing | ListShows::BeganAnew => {}
+            ListShows::IsWhole(waited) => {
+                for (number, goes_on) in waited {
+                    match goes_on {
+                        GoesOn::Hears(event) => self.hear_later(number, event),
+                        GoesOn::Does(action) => self.act(number, action),
+                    }
+                }
+            }
+            ListShows::Missing(references) => self.journal_is_old_copy(&references),
+        }
+    }
+
+    /// The gateway holds references that the journal does not know: what was open before waits for a person.
+    pub(in crate::agent) fn journal_is_old_copy(&mut self, references: &[String]) {
+        let shown = self.old_copy.is_shown_by(references, &mut self.journal, &self.sales);
+        self.teller.terminal("alarm", &shown.told);
+        for (number, event) in shown.heard {
+            self.hear(number, event);
+        }
+        self.mark_old_copy();
+    }
+
+    /// Writes down that the journal is an old copy, as soon as that can be.
+    pub(in crate::agent) fn mark_old_copy(&mut self) {
+        let marked = self.old_copy.mark(&mut self.journal, &self.sales, self.clock.unix_ms());
+        marked.unwrap_or_else(|error| self.journal_is_faulty(&error));
+    }
+}

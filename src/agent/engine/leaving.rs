@@ -1,0 +1,54 @@
+//! What a reversal waits for before it leaves: that what a till had given back by the payment's id is in the list by
+//! which its amount was reckoned, that the payment is none of training, and, of a sale of before the start, that this
+//! journal is no old copy (`old_copy.rs`).
+//!
+//! How much is left to reverse is `sale`'s to reckon; a sale knows no other transaction, so what others gave back of it
+//! is found here. What that holds back decides `follow_up/by_id.rs`.
+
+use pos_core::follow_up::GivenById;
+use pos_core::sale::{Action, Event, Reason, ReversalAnswer};
+use pos_core::training;
+use pos_journal::Journal;
+use pos_terms::money::Amount;
+use pos_terms::transaction::PaymentId;
+
+use super::OpenSale;
+use crate::agent::clock::Clock;
+use crate::agent::old_copy::OldCopy;
+
+/// Lets an action leave; a reversal that may not, is held back with what its sale hears of it at once.
+pub(in crate::agent) fn may_leave(
+    active: &mut OpenSale,
+    action: Action,
+    journal: &Journal,
+    old_copy: &mut OldCopy,
+    clock: &Clock,
+) -> Result<Action, Option<Event>> {
+    let Action::Reverse { payment, amount, reference } = &action else { return Ok(action) };
+    let held_back = if training::is_of_training(payment) {
+        let why = Reason::RequestNotPossible.with("a payment of training, which never was");
+        Some(ReversalAnswer::HeldBack { why, for_person: true })
+    } else {
+        given_back_by_id(active, payment, *amount, journal)
+    };
+    match held_back {
+        Some(reversal) => Err(Some(Event::ReversalAnswered { reference: reference.clone(), reversal })),
+        None => old_copy.may_leave(active.number(), action, active.sale.is_decided(), clock.monotonic()),
+    }
+}
+
+/// Whether a till had this payment given back by its id before the journal knew whose it is, and together it would be
+/// too much, or nobody knows yet.
+fn given_back_by_id(
+    active: &mut OpenSale,
+    payment: &PaymentId,
+    amount: Amount,
+    journal: &Journal,
+) -> Option<ReversalAnswer> {
+    let Ok(referring) = journal.referring_to(payment) else {
+        return Some(ReversalAnswer::HeldBack { why: Reason::ReversalHeldBack.into(), for_person: false });
+    };
+    let given = GivenById::of(&referring);
+    let may_leave = given.may_leave(amount, active.sale.whole_to_reverse(), &mut active.given_by_id);
+    may_leave.err().map(|held_back| held_back.answer(payment))
+}

@@ -1,0 +1,120 @@
+//! Taking up what only the disk knows: sales found open at a start, and sales whose step could not be written. One path
+//! for both: read from the disk, `Restarted`, go on.
+
+use crate::agent::clock;
+use crate::agent::journal_desk::refused_by_journal;
+use crate::till::Refused;
+use pos_core::sale::{Paper, Sale, Standing};
+use pos_terms::transaction::SaleNumber;
+
+use super::{Engine, OpenSale};
+
+/// Who says that the clock was ahead, in the book.
+const WITNESSES: &str = "the reader's clock and the gateway's";
+
+impl Engine {
+    /// Takes up sales that were found open: after a start, and after the journal could not be written. One path for
+    /// both.
+    pub(in crate::agent) fn resume(&mut self, unsettled: Vec<Sale>) {
+        for sale in unsettled {
+            let number = sale.order().number;
+            if let Some(why) = self.identity.cannot_settle(sale.order()) {
+                tracing::error!(sale = number.get(), %why, "ALARM: an open sale is left alone");
+                self.sales.left_alone.insert(number, (sale.order().till.clone(), sale.order().reference.clone(), why));
+                continue;
+            }
+            tracing::info!(sale = number.get(), "found open, being settled");
+            let never_sent = sale.standing() == Standing::Waiting;
+            let first = self.old_copy.first_event(sale.order(), never_sent);
+            let counted = self.sales.open.get(&number).is_some_and(|active| active.counted);
+            self.sales.open.insert(number, OpenSale { counted, ..OpenSale::new(sale, self.clock.monotonic()) });
+            self.sales.inbox.extend(first.map(|event| (number, event)));
+        }
+    }
+
+    /// What cannot be recorded is not done: the card is declined, the till told that nothing is sure, and the sale
+    /// taken up again from the disk, as after a power cut.
+    pub(super) fn journal_failed(&mut self, number: SaleNumber, error: &pos_journal::Error) {
+        tracing::error!(sale = number.get(), %error, "the journal could not be written");
+        self.journal_is_faulty(error);
+        let why = error.to_string();
+        let Some(active) = self.sales.open.get_mut(&number) else {
+            return;
+        };
+        active.prepared = None;
+        if active.sale.is_settled() {
+            // The outcome is on the disk and stands; the card's last word alone is lost.
+            self.print(number, Paper::Copies);
+            self.teller.terminal("journal-failed", &why);
+            return;
+        }
+        active.stuck = true;
+        if active.sale.card_waits() {
+            let heard = self.devices.reader.decline_card(number);
+            self.sales.inbox.extend(heard.map(|event| (number, event)));
+        }
+        self.tell(number);
+        self.teller.terminal("journal-failed", &why);
+    }
+
+    /// Takes no sale until the journal can be written again.
+    pub(in crate::agent) fn journal_is_faulty(&mut self, error: &pos_journal::Error) {
+        if let Some(told) = self.journal.is_faulty(error, self.clock.monotonic()) {
+            self.teller.terminal("alarm", &told);
+        }
+    }
+
+    /// The same, for a till that asked for what could not be written.
+    pub(super) fn cannot_be_written(&mut self, error: pos_journal::Error) -> Refused {
+        self.journal_is_faulty(&error);
+        refused_by_journal(error)
+    }
+
+    /// Asks whether the journal is in place, before anything is promised on it.
+    pub(in crate::agent) fn look_at_the_journal(&mut self) {
+        if let Err(error) = self.journal.is_in_place() {
+            self.journal_is_faulty(&error);
+        }
+    }
+
+    /// Saves what is open in a journal that was taken away.
+    pub(in crate::agent) fn rescue_the_journal(&mut self) {
+        if let Some(told) = self.journal.rescue(self.clock.unix_ms()) {
+            self.teller.terminal("alarm", &told);
+        }
+    }
+
+    /// Takes up again what only the disk knows; when that cannot be written either, it is tried again later.
+    pub(in crate::agent) fn retry_journal(&mut self) {
+        self.rescue_the_journal();
+        match self.journal.try_again(&self.sales) {
+            // Nothing of it is settled before a person has decided whose journal it is.
+            Ok(_) if self.journal.is_barred() => {}
+            Ok(sales) => self.resume(sales),
+            Err(error) => self.journal_is_faulty(&error),
+        }
+    }
+
+    /// Sets the clock back when its witnesses agree; cheap when there is nothing to do.
+    pub(in crate::agent) fn look_at_the_clocks(&mut self) {
+        let Some(now_unix_ms) = self.clock.agreed_earlier().filter(|_| self.journal.fault.is_none()) else { return };
+        let set_back = match self.journal.set_clock_back(now_unix_ms, WITNESSES) {
+            Ok(set_back) => set_back,
+            // What was in the way is none of its latest any more.
+            Err(pos_journal::Error::ClockStays { .. }) => return self.clock.set_back(now_unix_ms),
+            Err(error) => return self.journal_is_faulty(&error),
+        };
+        self.clock.set_back(now_unix_ms);
+        for active in self.sales.open.values_mut() {
+            active.sale.clock_was_set_back(now_unix_ms);
+        }
+        let text = format!(
+            "the journal had a record of {}, and the reader's clock and the gateway's agree that it is {}: that record was written by a clock \
+             that was ahead, and is no reason any more to take no sale",
+            clock::said(set_back.latest_unix_ms),
+            clock::said(now_unix_ms)
+        );
+        tracing::warn!("{text}");
+        self.teller.terminal("clock-set-back", &text);
+    }
+}

@@ -1,0 +1,181 @@
+//! What the agent's own tasks bring back: answers of the gateway, pages of the journal, and digests of PINs.
+
+use std::time::Duration;
+
+use tokio::sync::oneshot;
+
+use crate::till::{Refused, SaleView};
+use pos_core::sale::{Answer, Inquiry, ReversalAnswer, Sale};
+use pos_core::training::Scene;
+use pos_reader::ReaderProgress;
+use pos_terms::transaction::SaleNumber;
+
+use super::Agent;
+use super::closes::Counted;
+use super::counting::{CountedPage, Counting};
+use super::devices::ProbeBrought;
+use super::journal_desk::refused_by_journal;
+use super::old_copy::{Linked, WaitingWish};
+use super::operators::PinReckoned;
+
+/// What a spawned task brought.
+pub(super) enum TaskResult {
+    Warmed,
+    Probed {
+        probed: Result<pos_gateway::Probed, pos_gateway::Fault>,
+    },
+    Paid {
+        sale: SaleNumber,
+        answer: Answer,
+        took: Duration,
+    },
+    Polled {
+        sale: SaleNumber,
+        answer: Answer,
+    },
+    Inquired {
+        sale: SaleNumber,
+        inquiry: Inquiry,
+    },
+    Reversed {
+        sale: SaleNumber,
+        reference: String,
+        reversal: ReversalAnswer,
+    },
+    References {
+        found: Result<pos_gateway::Found, String>,
+    },
+    /// A transaction of before that a till's wish follows.
+    LookedUp {
+        wish: Box<WaitingWish>,
+        inquiry: Inquiry,
+    },
+    /// References that the gateway holds: which of them does the journal not know?
+    SomeReferences {
+        references: Vec<String>,
+        reply: oneshot::Sender<Result<Vec<String>, String>>,
+    },
+    Counted {
+        page: Result<Vec<Sale>, pos_journal::Error>,
+        counting: Box<Counting>,
+    },
+    CloseCounted {
+        counted: Box<Result<Counted, pos_journal::Error>>,
+    },
+    /// The trainer's scene.
+    Played {
+        sale: SaleNumber,
+        scene: Scene,
+    },
+    Pin(Box<PinReckoned>),
+    Listed {
+        sales: Result<Vec<Sale>, pos_journal::Error>,
+        reply: oneshot::Sender<Result<Vec<SaleView>, Refused>>,
+    },
+}
+
+impl Agent {
+    pub(super) fn task_brought(&mut self, result: TaskResult) {
+        let engine = &mut self.engine;
+        match result {
+            TaskResult::Paid { sale, answer, took } => engine.paid(sale, answer, took),
+            TaskResult::Polled { sale, answer } => engine.answered(sale, answer),
+            TaskResult::Inquired { sale, inquiry } => engine.inquired(sale, inquiry),
+            TaskResult::Reversed { sale, reference, reversal } => engine.reversed(sale, reference, reversal),
+            TaskResult::Warmed => engine.devices.gateway.warmed(),
+            TaskResult::Probed { probed } => self.probed(probed),
+            TaskResult::References { found } => engine.references_listed(found),
+            TaskResult::LookedUp { wish, inquiry } => self.looked_up(*wish, inquiry),
+            TaskResult::SomeReferences { references, reply } => {
+                let strange = engine.old_copy.strange(references, &engine.journal);
+                let _ = reply.send(strange.map_err(|error| error.to_string()));
+            }
+            TaskResult::Pin(reckoned) => {
+                let resolved = reckoned.confirms().map(|wanted| engine.known().transaction_and_amount(wanted));
+                engine.operators.pin_reckoned(&mut engine.journal, *reckoned, resolved);
+            }
+            TaskResult::Counted { page, counting } => self.counted(page, *counting),
+            TaskResult::CloseCounted { counted } => self.close_counted(*counted),
+            TaskResult::Played { sale, scene } => self.played(sale, scene),
+            TaskResult::Listed { sales, reply } => {
+                let sales = sales.map_err(refused_by_journal);
+                let _ = reply.send(sales.map(|sales| sales.iter().map(|sale| engine.facts().view(sale)).collect()));
+            }
+        }
+    }
+
+    /// What came of a probe of the gateway.
+    pub(super) fn probed(&mut self, probed: Result<pos_gateway::Probed, pos_gateway::Fault>) {
+        let engine = &mut self.engine;
+        match engine.devices.gateway.probed(probed) {
+            ProbeBrought::Answers { unix_s, is_first_time } => {
+                if is_first_time {
+                    // A reader that was there before could not be set: it is to be a witness after the next start.
+                    engine.devices.reader.set_clock();
+                }
+                engine.journal.begins(unix_s, engine.clock.unix_ms());
+            }
+            ProbeBrought::NeverAnswered { why } => engine.old_copy.cannot_be_asked(why),
+            ProbeBrought::Silence => {}
+        }
+    }
+
+    /// The transaction that a wish follows was looked up.
+    pub(super) fn looked_up(&mut self, wish: WaitingWish, inquiry: Inquiry) {
+        let WaitingWish { wanted, of, reply } = wish;
+        // A till that gave up asks again under the same reference.
+        if reply.is_closed() {
+            return;
+        }
+        let answer = self.knows_all_of(of, inquiry).and_then(|()| {
+            self.engine.old_copy.vouches_for(Some(of));
+            let begun = self.engine.begin(wanted);
+            self.engine.old_copy.vouches_for(None);
+            begun
+        });
+        let _ = reply.send(answer);
+    }
+
+    /// Whether this journal knows each transaction that the gateway has linked to this one.
+    fn knows_all_of(&mut self, number: SaleNumber, inquiry: Inquiry) -> Result<(), Refused> {
+        let engine = &mut self.engine;
+        let linked = Linked::of(number, inquiry, engine.journal.book())?;
+        let strange = engine.old_copy.strange(linked.references(), &engine.journal).map_err(refused_by_journal)?;
+        if !strange.is_empty() {
+            engine.journal_is_old_copy(&strange);
+        }
+        linked.are_known(engine.journal.book())
+    }
+
+    fn counted(&self, page: Result<Vec<Sale>, pos_journal::Error>, counting: Counting) {
+        let engine = &self.engine;
+        match counting.counted(page) {
+            Some(CountedPage::GoesOn(counting)) => counting.read_on(engine.journal.book(), engine.tasks.clone()),
+            Some(CountedPage::Last(counting)) => {
+                let facts = engine.facts();
+                let open = engine.sales.iter().map(|active| facts.view(active.sale())).collect();
+                counting.ends(engine.config.terminal.id.clone(), open);
+            }
+            None => {}
+        }
+    }
+
+    fn close_counted(&mut self, counted: Result<Counted, pos_journal::Error>) {
+        let engine = &mut self.engine;
+        let written = self.closing.counted((&mut engine.journal, &engine.devices.printers), counted);
+        written.unwrap_or_else(|error| engine.journal_is_faulty(&error));
+        self.closing.next(&engine.journal);
+    }
+
+    /// A scene of the trainer is played.
+    fn played(&mut self, number: SaleNumber, scene: Scene) {
+        let engine = &mut self.engine;
+        match scene {
+            Scene::PresentCard => engine.announce_step(number, &ReaderProgress::PresentCard),
+            Scene::PinEntry => engine.announce_step(number, &ReaderProgress::PinEntry { digits: None }),
+            Scene::RemoveCard => engine.announce_step(number, &ReaderProgress::RemoveCard),
+            Scene::Heard(event) => engine.hear(number, event),
+            Scene::Free => engine.devices.reader.is_left_by(number),
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! What is announced while things happen: to the till of a sale how it stands, to all tills what concerns the terminal,
+//! and to whoever reads the log what a person must hear of.
+
+use crate::till::{Progress, ProgressLog, SaleState, SaleView};
+use pos_core::sale::{Order, Outcome, Standing, Why};
+use pos_reader::ReaderProgress;
+use pos_terms::transaction::{OutcomeWord, Reference};
+use pos_words::{Message, Words};
+
+use super::engine::OpenSale;
+
+const FAULT: &str = "the sale ended because of a fault of the terminal's side";
+
+/// Announces to tills. It knows no sale: what is told is handed to it.
+pub(super) struct Teller {
+    progress: ProgressLog,
+    words: Words,
+    in_training: bool,
+}
+
+impl Teller {
+    pub(super) fn new(progress: ProgressLog, words: Words, in_training: bool) -> Self {
+        Self { progress, words, in_training }
+    }
+
+    pub(super) fn progress(&self) -> &ProgressLog {
+        &self.progress
+    }
+
+    /// The language of all that a cashier and a customer read.
+    pub(super) fn words(&self) -> &Words {
+        &self.words
+    }
+
+    /// How a sale stands, to its till.
+    pub(super) fn sale(&self, step: &str, view: SaleView) {
+        let outcome = view.outcome.map(OutcomeWord::as_str);
+        tracing::info!(sale = view.number.get(), step, outcome, reason = view.reason, "sale");
+        self.progress.send(Progress {
+            till: view.till.clone(),
+            reference: view.reference.to_string(),
+            step: step.to_owned(),
+            text: view.text.clone(),
+            training: view.training,
+            sale: Some(Box::new(view)),
+        });
+    }
+
+    /// A step of the reader, for the cashier.
+    pub(super) fn step(&self, active: &mut OpenSale, step: &ReaderProgress) {
+        let (word, text) = step_words(&self.words, step);
+        active.step = Some(word);
+        if step.has_a_card() {
+            active.card_until = None;
+        }
+        let order = active.order();
+        self.about((&order.till, &order.reference), word, text);
+    }
+
+    /// Something that a person must hear of: in the log as an error, and as a step `alarm` for whoever listens. As long
+    /// as the sale is open it stands in the status as well.
+    pub(super) fn alarm(&self, order: &Order, why: &Why) {
+        let reason = why.reason.as_str();
+        let detail = why.detail.as_deref().unwrap_or_default();
+        let (sale, reference, till) = (order.number.get(), order.reference.as_str(), &order.till);
+        tracing::error!(sale, reference, till, reason, detail, "ALARM");
+        self.about((&order.till, &order.reference), "alarm", self.words.alarm(why));
+    }
+
+    /// A word about a sale that may be over, to its till alone.
+    pub(super) fn about(&self, (till, reference): (&str, &Reference), step: &str, text: String) {
+        self.progress.send(Progress {
+            till: till.to_owned(),
+            reference: reference.to_string(),
+            step: step.to_owned(),
+            text,
+            training: self.in_training,
+            sale: None,
+        });
+    }
+
+    /// Something about the terminal itself: every till hears it, so it names no sale.
+    pub(super) fn terminal(&self, step: &str, text: &str) {
+        if self.in_training {
+            // What becomes of training's journal is nothing that a till must know of its terminal.
+            return;
+        }
+        self.progress.send(Progress {
+            till: String::new(),
+            reference: String::new(),
+            step: step.to_owned(),
+            text: text.to_owned(),
+            training: false,
+            sale: None,
+        });
+    }
+
+    /// The same, in the terminal's own words.
+    pub(super) fn terminal_says(&self, step: &str, message: Message) {
+        self.terminal(step, self.words.label(message));
+    }
+}
+
+/// The word for programs of how a sale stands.
+pub(super) fn step_of(view: &SaleView) -> &'static str {
+    match view.state {
+        SaleState::InProgress if view.redirect_url.is_some() => "customer-acts",
+        SaleState::InProgress => "authorising",
+        SaleState::AwaitingTill => "confirm-needed",
+        state => state.as_str(),
+    }
+}
+
+/// A sale ended because of a fault of the terminal's side, that of the gateway and of the way to it included: once,
+/// what a technician looks for.
+pub(super) fn warn_of_end(active: &OpenSale) {
+    let Standing::Ended(outcome @ (Outcome::NotSent { why } | Outcome::Reversed { why })) = active.sale().standing()
+    else {
+        return;
+    };
+    if why.reason.is_somebodys_wish() {
+        return;
+    }
+    let order = active.order();
+    let (reason, detail) = (why.reason.as_str(), why.detail.as_deref().unwrap_or_default());
+    let (outcome, reference, till) = (outcome.word().as_str(), order.reference.as_str(), &order.till);
+    tracing::warn!(sale = order.number.get(), outcome, reason, reference, till, detail, "{}", FAULT);
+}
+
+/// A step of the reader: its word for programs, and its sentence for the cashier. A text of the reader's own is shown
+/// as it is.
+fn step_words(words: &Words, step: &ReaderProgress) -> (&'static str, String) {
+    let (word, step) = match step {
+        ReaderProgress::PresentCard => ("present-card", pos_words::ReaderStep::PresentCard),
+        ReaderProgress::InsertCard => ("insert-card", pos_words::ReaderStep::InsertCard),
+        ReaderProgress::SwipeCard => ("swipe-card", pos_words::ReaderStep::SwipeCard),
+        ReaderProgress::TryAgain => ("try-again", pos_words::ReaderStep::TryAgain),
+        ReaderProgress::TypeCard => ("type-card", pos_words::ReaderStep::TypeCard),
+        ReaderProgress::ChoosingApplication => ("choosing-application", pos_words::ReaderStep::ChoosingApplication),
+        ReaderProgress::ReadingCard => ("reading-card", pos_words::ReaderStep::ReadingCard),
+        ReaderProgress::PinEntry { digits } => ("pin-entry", pos_words::ReaderStep::PinEntry(*digits)),
+        ReaderProgress::PinWrong { tries_left } => ("pin-wrong", pos_words::ReaderStep::PinWrong(*tries_left)),
+        ReaderProgress::PinDone => ("pin-done", pos_words::ReaderStep::PinDone),
+        ReaderProgress::ReaderText(text) => return ("reader-text", text.chars().filter(|c| !c.is_control()).collect()),
+        ReaderProgress::RemoveCard => ("remove-card", pos_words::ReaderStep::RemoveCard),
+    };
+    (word, words.step(step))
+}

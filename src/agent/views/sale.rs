@@ -1,0 +1,196 @@
+//! A sale as tills see it: what a cashier reads and a program branches on.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use chrono::{SecondsFormat, TimeZone, Utc};
+
+use crate::till::{CardView, LaterView, Refused, SaleState, SaleView, ToConfirm};
+use pos_core::sale::{Outcome, Sale, Standing, Why};
+use pos_terms::card::Cryptogram;
+use pos_terms::transaction::{Kind, OutcomeWord};
+use pos_words::{Message, Words};
+
+/// What is true of a transaction beside itself.
+pub(in crate::agent) struct SaleFacts {
+    /// The earlier transaction, as this one's till may hear of it.
+    pub(in crate::agent) of: Option<String>,
+    /// Why it is not settled here.
+    pub(in crate::agent) alone: Option<Why>,
+    /// Its last step could not be written.
+    pub(in crate::agent) stuck: bool,
+    /// The journal may be an old copy, and this transaction waits for that to be known.
+    pub(in crate::agent) held_up: bool,
+    /// The refund of the rest.
+    pub(in crate::agent) rest: Option<LaterView>,
+    /// What its till is to confirm.
+    pub(in crate::agent) to_confirm: Option<ToConfirm>,
+    /// The last step that was announced of it.
+    pub(in crate::agent) step: Option<&'static str>,
+    /// What it waits for that has a time limit.
+    pub(in crate::agent) wait: Option<Wait>,
+}
+
+/// A wait with a time limit.
+pub(in crate::agent) struct Wait {
+    /// When it is over.
+    pub(in crate::agent) until_unix_ms: i64,
+    pub(in crate::agent) left: Duration,
+    /// How long it is in all.
+    pub(in crate::agent) all: Duration,
+}
+
+/// The transaction as tills see it.
+pub(in crate::agent) fn sale_view(words: &Words, sale: &Sale, facts: SaleFacts) -> SaleView {
+    let SaleFacts { of, alone, stuck, held_up, rest, to_confirm, step, wait } = facts;
+    let is_running = !matches!(sale.standing(), Standing::Ended(_) | Standing::Unconfirmed { .. });
+    let order = sale.order();
+    let (state, outcome, text) = if let Some(why) = &alone {
+        (unconfirmed(sale), None, words.unconfirmed(order.kind(), why, None, Some(why)))
+    } else if stuck {
+        (unconfirmed(sale), None, words.label(Message::JournalCannotBeWritten).to_owned())
+    } else if held_up {
+        (unconfirmed(sale), None, words.label(Message::AskingWhetherSent).to_owned())
+    } else {
+        standing(words, sale)
+    };
+    let approved = match sale.standing() {
+        Standing::Ended(Outcome::Approved) => Some(sale.amount()),
+        Standing::Ended(Outcome::PartiallyApproved { amount }) => Some(*amount),
+        _ => None,
+    };
+    let (host, kind) = (sale.host(), order.kind());
+    let (why, unsettled) = match sale.standing() {
+        _ if alone.is_some() => (alone.as_ref(), alone.as_ref()),
+        Standing::Ended(outcome) => (outcome.why(), None),
+        Standing::Unconfirmed { why, trouble, quarantined } => (Some(why), quarantined.or(trouble)),
+        _ => (None, None),
+    };
+    SaleView {
+        till: order.till.clone(),
+        reference: order.reference.clone(),
+        by: order.by.clone(),
+        number: order.number,
+        receipt_number: order.number.on_four_digits(),
+        training: order.training.is_some(),
+        kind: order.kind(),
+        of,
+        left: None,
+        later: Vec::new(),
+        rest: rest.map(Box::new),
+        amount: order.amount.decimal(),
+        tip: sale.tip().map(pos_terms::money::Amount::decimal),
+        currency: order.amount.currency().code().to_owned(),
+        state,
+        outcome,
+        to_confirm,
+        approved_amount: approved.filter(|_| kind.moves_money()).map(pos_terms::money::Amount::decimal),
+        reason: why.map(|why| why.reason.as_str().to_owned()),
+        unsettled: unsettled.map(|why| why.reason.as_str().to_owned()),
+        text,
+        needs_person: match sale.standing() {
+            _ if let Some(why) = &alone => Some(words.technician(why)),
+            Standing::Unconfirmed { quarantined: Some(why), .. } => Some(words.technician(why)),
+            _ => None,
+        },
+        started_at: utc(order.started_unix_ms),
+        ended_at: sale.ended_unix_ms().map(utc),
+        replayed: false,
+        redirect_url: sale.customer_acts_at().map(str::to_owned),
+        payment_id: host.id.clone().filter(|_| kind.moves_money()),
+        code: host.code.clone(),
+        approval_code: host.issuer_code.clone(),
+        card: sale.card().map(|card| CardView {
+            aid: card.aid.clone(),
+            cryptogram: card.cryptogram.map(shown_cryptogram),
+            verification: card.cvm.map(|cvm| cvm.as_str().to_owned()),
+            entry_mode: card.entry.as_str().to_owned(),
+            brand: host.brand.clone().or_else(|| card.label.clone()),
+            last4: card.pan.as_ref().map(|pan| pan.last4().to_owned()).or_else(|| host.last4.clone()),
+        }),
+        // The bank's own words may say that it is approved.
+        status_text: host.status_text.clone().filter(|_| state != SaleState::AwaitingTill),
+        registration: match &host.id {
+            Some(id) if kind == Kind::StoreCard && approved.is_some() => Some(id.to_string()),
+            _ if kind == Kind::ForgetCard => order.transaction.registration().map(str::to_owned),
+            _ => host.more.get("registrationId").or_else(|| host.more.get("registration.id")).cloned(),
+        },
+        till_data: order.till_data.clone(),
+        answer: BTreeMap::new(),
+        step: step.filter(|_| is_running).map(ToOwned::to_owned),
+        until: wait.as_ref().map(|wait| utc(wait.until_unix_ms)),
+        left_s: wait.as_ref().and_then(|wait| wait.left.as_millis().div_ceil(1000).try_into().ok()),
+        wait_s: wait.map(|wait| wait.all.as_secs()),
+    }
+}
+
+pub(in crate::agent) fn utc(unix_ms: i64) -> String {
+    Utc.timestamp_millis_opt(unix_ms).single().unwrap_or_default().to_rfc3339_opts(SecondsFormat::Secs, true)
+}
+
+fn shown_cryptogram(cryptogram: Cryptogram) -> String {
+    format!("{} {}", cryptogram.kind.as_str(), hex::encode_upper(cryptogram.value))
+}
+
+/// What nobody knows yet is taken back, or finished.
+fn unconfirmed(sale: &Sale) -> SaleState {
+    if sale.order().kind().is_undone_when_unknown() { SaleState::Unconfirmed } else { SaleState::UnconfirmedFinishing }
+}
+
+/// How a sale stands: state, outcome, and one sentence for the cashier.
+fn standing(words: &Words, sale: &Sale) -> (SaleState, Option<OutcomeWord>, String) {
+    let (amount, kind) = (sale.amount(), sale.order().kind());
+    match sale.standing() {
+        Standing::Waiting if !kind.needs_card() => {
+            (SaleState::InProgress, None, words.label(Message::BeingSent).to_owned())
+        }
+        Standing::Waiting if !kind.moves_money() => {
+            (SaleState::WaitingForCard, None, words.label(Message::WaitingForCardToStore).to_owned())
+        }
+        Standing::Waiting => (SaleState::WaitingForCard, None, words.waiting_for_card(amount)),
+        Standing::InProgress if let Some(url) = sale.customer_acts_at() => {
+            (SaleState::InProgress, None, words.customer_acts(url))
+        }
+        Standing::InProgress => (SaleState::InProgress, None, words.label(Message::Authorising).to_owned()),
+        Standing::AtSignature => {
+            let text = words.compare_signature(amount, sale.order().till_confirms.is_some());
+            (SaleState::AwaitingSignature, None, text)
+        }
+        Standing::AwaitingTill { approved } => (SaleState::AwaitingTill, None, words.till_confirms(approved)),
+        Standing::Unconfirmed { why, trouble, quarantined } => {
+            (unconfirmed(sale), None, words.unconfirmed(kind, why, trouble, quarantined))
+        }
+        Standing::Ended(outcome) => (SaleState::Ended, Some(outcome.word()), words.ended(kind, outcome, amount)),
+    }
+}
+
+/// Whether there is a receipt to be had: not before the gateway has answered.
+///
+/// # Errors
+/// With how the sale stands.
+pub(in crate::agent) fn has_a_receipt(view: &SaleView) -> Result<(), Refused> {
+    let stands = match view.state {
+        SaleState::WaitingForCard => "is waiting for a card",
+        SaleState::InProgress => "is being authorised",
+        SaleState::AwaitingTill => "waits for its till to confirm it",
+        SaleState::AwaitingSignature | SaleState::Unconfirmed | SaleState::UnconfirmedFinishing | SaleState::Ended => {
+            return Ok(());
+        }
+    };
+    Err(Refused::NoReceiptYet { stands })
+}
+
+/// What a transaction is, for a till that used its reference again for something else.
+pub(in crate::agent) fn what_it_is(sale: &Sale) -> String {
+    match sale.order().kind() {
+        Kind::Sale => sale.order().amount.to_string(),
+        kind => format!("{} ({})", sale.order().amount, kind.as_str()),
+    }
+}
+
+/// As the earlier transaction's till may hear of it: another till's reference is that till's business.
+pub(in crate::agent) fn later_view(view: SaleView, till: &str) -> LaterView {
+    let SaleView { number, reference, kind, amount, approved_amount, currency, state, outcome, .. } = view;
+    let (reference, amount) = ((view.till == till).then_some(reference), approved_amount.unwrap_or(amount));
+    LaterView { number, reference, kind, amount, currency, state, outcome }
+}

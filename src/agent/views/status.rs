@@ -1,0 +1,235 @@
+//! How the terminal stands: what is ready, what needs attention, and the sales that are open, as tills see it.
+
+use crate::agent::clock::Clock;
+use crate::agent::devices::{PrinterDesk, ReaderDesk, TAKE_IT_OUT};
+use crate::agent::engine::LeftAlone;
+use crate::config::{Config, Tips};
+use crate::till::{
+    Attention, AttentionView, ClockState, ClockView, GatewayView, HealthView, JournalState, JournalView, LogView,
+    PrinterView, ReaderState, ReaderView, SaleView, StatusView, TipsView, WaitsView,
+};
+use pos_core::sale::Order;
+use pos_gateway::{Contact, Soon};
+use pos_terms::money::Currency;
+
+use super::states::{of_gateway, of_journal, of_printer, of_reader, of_soon, state_of, state_of_printer};
+
+/// Below this a day of sales does not fit, and something else is filling the disk.
+const LITTLE_ROOM: u64 = 16 << 20;
+
+/// What the last write that failed makes of the journal, or the room on its disk.
+pub(in crate::agent) fn journal_view(trouble: Option<(JournalState, String)>, free_bytes: Option<u64>) -> JournalView {
+    let (state, text) = match (trouble, free_bytes) {
+        (Some(trouble), _) => trouble,
+        (None, Some(free)) if free < LITTLE_ROOM => {
+            let text = format!(
+                "the journal's disk has {} MiB left; free space on it (df -h, journalctl --vacuum-size=50M), and never delete the journal",
+                free >> 20
+            );
+            (JournalState::NearlyFull, text)
+        }
+        (None, _) => (JournalState::Ready, "written".to_owned()),
+    };
+    JournalView { state, text, free_bytes }
+}
+
+fn tips_view(tips: &Tips) -> TipsView {
+    let Tips { presets, custom, default, timeout_s } = tips.clone();
+    TipsView { presets, custom, default, timeout_s }
+}
+
+/// What the status is made of.
+pub(in crate::agent) struct StatusFacts<'a> {
+    pub(in crate::agent) config: &'a Config,
+    pub(in crate::agent) currency: Currency,
+    pub(in crate::agent) reader: ReaderView,
+    pub(in crate::agent) gateway: GatewayView,
+    pub(in crate::agent) printers: Vec<PrinterView>,
+    pub(in crate::agent) clock: ClockView,
+    pub(in crate::agent) journal: JournalView,
+    /// Sentences of the devices, each with its remedy.
+    pub(in crate::agent) refused_request: Option<String>,
+    pub(in crate::agent) ends_soon: Vec<(Soon, String)>,
+    pub(in crate::agent) clocks_differ: Option<String>,
+    pub(in crate::agent) keys_run_out: Option<String>,
+    pub(in crate::agent) old_copy: Option<AttentionView>,
+    pub(in crate::agent) busy: bool,
+    pub(in crate::agent) logging: Option<LogView>,
+    pub(in crate::agent) health: HealthView,
+    /// The open transactions of the tills that the caller may hear of.
+    pub(in crate::agent) current: Option<SaleView>,
+    pub(in crate::agent) unconfirmed: Vec<SaleView>,
+    pub(in crate::agent) awaiting: Vec<(&'a Order, Awaited)>,
+    pub(in crate::agent) left_alone: Vec<&'a LeftAlone>,
+}
+
+/// Whom an open transaction waits for.
+pub(in crate::agent) enum Awaited {
+    Signature,
+    Till,
+}
+
+/// The gateway.
+pub(in crate::agent) fn gateway_view(contact: &Contact, url: &str) -> GatewayView {
+    let text = match contact {
+        Contact::NotAskedYet => "not asked yet".to_owned(),
+        Contact::Connected => "connected".to_owned(),
+        Contact::Answers => "answers".to_owned(),
+        Contact::Throttles => "the gateway has too many requests; wait a moment".to_owned(),
+        Contact::Fault(fault) => fault.to_string(),
+    };
+    GatewayView {
+        state: state_of(contact),
+        text,
+        url: url.to_owned(),
+        cause: contact.fault().map(|fault| fault.as_str().to_owned()),
+    }
+}
+
+pub(in crate::agent) fn printer_views(printers: &PrinterDesk) -> Vec<PrinterView> {
+    let view = |(config, printer): (&crate::config::Printer, &pos_printer::Handle)| PrinterView {
+        name: config.name.clone(),
+        port: config.port.clone(),
+        state: state_of_printer(&printer.standing()),
+        text: printer.state(),
+        waiting: printer.waiting(),
+    };
+    printers.each().map(view).collect()
+}
+
+/// The clock; `differs` says so where the gateway's is another.
+pub(in crate::agent) fn clock_view(clock: &Clock, differs: Option<String>) -> ClockView {
+    let time = clock.local();
+    let (state, text) = match (&time, clock.trusted_board(), differs) {
+        (None, ..) => (ClockState::Untrusted, clock.untrusted()),
+        (Some(_), _, Some(differ)) => (ClockState::Differs, differ),
+        (Some(_), Some(_), None) => (ClockState::Ready, "the board's".to_owned()),
+        (Some(_), None, None) => {
+            (ClockState::ReaderServes, "the reader's serves: the board's cannot be right".to_owned())
+        }
+    };
+    ClockView { state, text, time: time.map(|time| time.to_rfc3339_opts(chrono::SecondsFormat::Secs, false)) }
+}
+
+/// The reader and its latest change.
+pub(in crate::agent) fn reader_view(reader: &ReaderDesk) -> ReaderView {
+    let state = reader.state.state();
+    let Some(identity) = reader.state.identity() else {
+        return ReaderView::new(state, reader.state.trouble().unwrap_or_default());
+    };
+    let text = format!("{} {}, serial {}", identity.model, identity.firmware, identity.serial);
+    let view = ReaderView {
+        serial: Some(identity.serial.clone()),
+        model: Some(identity.model.clone()),
+        firmware: Some(identity.firmware.clone()),
+        keys_left: reader.keys_left,
+        card_left: reader.slot.card_is_in(),
+        ..ReaderView::new(state, text)
+    };
+    reader.with_its_change(identity, view)
+}
+
+/// How the terminal stands, from the facts alone.
+pub(in crate::agent) fn status_view(facts: StatusFacts<'_>) -> StatusView {
+    let attention = attention(&facts);
+    let StatusFacts { config, currency, reader, gateway, printers, clock, journal, .. } = facts;
+    StatusView {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        terminal_id: config.terminal.id.clone(),
+        merchant: config.terminal.merchant.clone(),
+        currency: Some(config.terminal.currency.clone()),
+        currency_number: Some(currency.numeric()),
+        currency_decimals: Some(currency.exponent()),
+        tips: config.tips.as_ref().map(tips_view),
+        may_train: config.training.allowed,
+        // Those who serve it know who asks.
+        may_begin: Vec::new(),
+        tills: Vec::new(),
+        waits: Some(WaitsView {
+            card_s: config.terminal.card_timeout_s,
+            answer_s: config.gateway.answer_timeout_ms.div_ceil(1000),
+            signature_s: config.terminal.signature_timeout_s,
+        }),
+        ready: reader.state == ReaderState::Ready
+            && !matches!(journal.state, JournalState::Full | JournalState::CannotBeWritten)
+            && clock.state != ClockState::Untrusted
+            && !gateway.state.stops_sales(),
+        busy: facts.busy,
+        attention,
+        reader,
+        gateway,
+        printers,
+        clock,
+        journal,
+        // Those who serve it say how it stands.
+        http: None,
+        logging: facts.logging,
+        health: Some(facts.health),
+        current: facts.current,
+        unconfirmed: facts.unconfirmed,
+    }
+}
+
+/// What somebody should look at, in the order in which it is shown.
+fn attention(facts: &StatusFacts<'_>) -> Vec<AttentionView> {
+    let StatusFacts { reader, gateway, printers, clock, journal, .. } = facts;
+    let mut attention: Vec<AttentionView> = Vec::new();
+    let mut device = |code: Option<Attention>, text: &str| {
+        attention.extend(code.map(|code| AttentionView::new(code, text)));
+    };
+    device(of_reader(reader.state), &reader.text);
+    device(reader.card_left.then_some(Attention::ReaderCardLeft), TAKE_IT_OUT);
+    device(of_journal(journal.state), &journal.text);
+    device((clock.state == ClockState::Untrusted).then_some(Attention::ClockUntrusted), &clock.text);
+    device(of_gateway(gateway.state), &gateway.text);
+    let refused = facts.refused_request.as_deref();
+    device(refused.map(|_| Attention::GatewayRefusesRequest), refused.unwrap_or_default());
+    for printer in printers {
+        let name = if printers.len() == 1 { "the printer".to_owned() } else { format!("the printer {}", printer.name) };
+        device(of_printer(printer.state), &format!("{name} is {}", printer.text));
+    }
+    for view in &facts.unconfirmed {
+        let code = if view.needs_person.is_some() { Attention::SaleNeedsPerson } else { Attention::SaleUnconfirmed };
+        let text = format!("sale {} of till {}: {}", view.reference, view.till, view.text);
+        attention.push(of_sale(code, text, view.reference.as_str(), &view.till));
+    }
+    for (till, reference, why) in &facts.left_alone {
+        let text = format!("sale {reference} of till {till} is open: {why}");
+        attention.push(of_sale(Attention::SaleNeedsPerson, text, reference.as_str(), till));
+    }
+    attention.extend(facts.old_copy.clone());
+    attention.extend(facts.ends_soon.iter().map(|(soon, text)| AttentionView::new(of_soon(*soon), text)));
+    attention.extend(facts.clocks_differ.as_ref().map(|text| AttentionView::new(Attention::ClocksDiffer, text)));
+    for (order, awaited) in &facts.awaiting {
+        let (code, for_what) = match awaited {
+            Awaited::Signature => (Attention::SignatureAwaited, "its signature to be compared"),
+            Awaited::Till => (Attention::ConfirmationAwaited, "its till to confirm that it takes it"),
+        };
+        let text = format!("sale {} of till {} waits for {for_what}", order.reference, order.till);
+        attention.push(of_sale(code, text, order.reference.as_str(), &order.till));
+    }
+    attention.extend(facts.keys_run_out.as_ref().map(|text| AttentionView::new(Attention::ReaderKeysLow, text)));
+    attention
+}
+
+fn of_sale(code: Attention, text: String, reference: &str, till: &str) -> AttentionView {
+    AttentionView { sale: Some(reference.to_owned()), till: Some(till.to_owned()), ..AttentionView::new(code, text) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::agent::views::states::state_of_journal;
+
+    #[test]
+    fn the_journal_is_full_by_sqlites_word_and_nearly_so_by_the_disks() {
+        let failed = |cause: &str| pos_journal::Error::Failed { cause: cause.to_owned() };
+        assert_eq!(state_of_journal(&failed("database or disk is full")), JournalState::Full);
+        assert_eq!(state_of_journal(&failed("disk I/O error")), JournalState::CannotBeWritten);
+        let view = |free| journal_view(None, free).state;
+        assert_eq!((view(None), view(Some(LITTLE_ROOM))), (JournalState::Ready, JournalState::Ready));
+        assert_eq!(view(Some(LITTLE_ROOM - 1)), JournalState::NearlyFull);
+        let full = journal_view(Some((JournalState::Full, "full".to_owned())), Some(0));
+        assert_eq!((full.state, full.text.as_str()), (JournalState::Full, "full"), "what failed counts more");
+    }
+}
