@@ -161,7 +161,7 @@ async fn work(
             biased;
             _ = watchdog.tick() => {
                 notify.watchdog();
-                agent.engine.look_at_the_journal();
+                agent.look_at_the_journal();
             }
             () = &mut shutdown, if stopping.is_none() => {
                 stopping = Some(agent.asks_the_clock());
@@ -188,7 +188,7 @@ async fn work(
                 agent.printer_says(event);
             }
             // Nobody is ready, or nobody who has a turn left. What is to be told is told before anybody is waited for.
-            () = std::future::ready(()), if round.is_used() || agent.engine.has_something_to_tell() => {
+            () = std::future::ready(()), if round.is_used() || agent.engine.sales.has_something_to_tell() => {
                 round = Round::default();
             }
         }
@@ -201,8 +201,8 @@ async fn work(
 /// The end: the last tellings, receipts and answers go out.
 async fn end(mut agent: Agent, mut ends: Ends, tills: Option<Served>) {
     agent.engine.tell_and_print();
-    agent.engine.look_at_the_journal();
-    agent.engine.rescue_the_journal();
+    agent.look_at_the_journal();
+    agent.rescue_the_journal();
     agent.note_the_end();
     if let Some(tills) = tills {
         tills.close().await;
@@ -231,11 +231,39 @@ impl Agent {
         }
         let engine = &mut self.engine;
         if engine.journal.fault.as_ref().is_some_and(|fault| fault.retry_at <= engine.clock.monotonic()) {
-            engine.retry_journal();
+            self.retry_journal();
         }
+        let engine = &mut self.engine;
         engine.hear_what_waits();
         engine.mark_old_copy();
         engine.journal.keep_small(engine.devices.reader.in_use_by.is_some());
+    }
+
+    /// Asks whether the journal is in place, before anything is promised on it.
+    fn look_at_the_journal(&mut self) {
+        if let Err(error) = self.engine.journal.is_in_place() {
+            self.engine.journal_is_faulty(&error);
+        }
+    }
+
+    /// Saves what is open in a journal that was taken away.
+    fn rescue_the_journal(&mut self) {
+        let Engine { journal, clock, teller, .. } = &mut self.engine;
+        if let Some(told) = journal.rescue(clock.unix_ms()) {
+            teller.terminal("alarm", &told);
+        }
+    }
+
+    /// Takes up again what only the disk knows; when that cannot be written either, it is tried again later.
+    fn retry_journal(&mut self) {
+        self.rescue_the_journal();
+        let engine = &mut self.engine;
+        match engine.journal.try_again(&engine.sales) {
+            // Nothing of it is settled before a person has decided whose journal it is.
+            Ok(_) if engine.journal.is_barred() => {}
+            Ok(sales) => engine.resume(sales),
+            Err(error) => engine.journal_is_faulty(&error),
+        }
     }
 
     /// What is looked at beside the sales. Training has nothing outside.
@@ -299,7 +327,7 @@ impl Agent {
         let engine = &self.engine;
         // Of a receipt to its till; a close is the terminal's.
         let announce = |slip: Slip, step: &str, text: &str| match slip {
-            Slip::Receipt { sale, .. } => engine.announce_to(sale, step, text),
+            Slip::Receipt { sale, .. } => engine.teller.about_number(engine.known(), sale, step, text),
             Slip::Close { .. } => engine.teller.terminal(step, text),
             // Its till hears of it by the answer.
             Slip::TillLines => {}

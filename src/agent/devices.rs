@@ -3,14 +3,12 @@
 //!
 //! A device knows no rule of a sale: what an action means was decided by the core, and written, before it comes here.
 
-mod expiry;
+mod between_sales;
 mod gateway;
 mod printers;
 mod probing;
 mod reader;
 mod reader_changes;
-mod reader_slot;
-mod reader_typing;
 mod reasons;
 mod trainer;
 
@@ -18,6 +16,7 @@ use pos_core::sale::{Action, Event};
 
 use super::engine::OpenSale;
 
+pub(super) use between_sales::{NO_SALE, TAKE_IT_OUT};
 pub(super) use gateway::GatewayDesk;
 pub(super) use printers::PrinterDesk;
 #[cfg(test)]
@@ -25,8 +24,6 @@ pub(super) use printers::receipt_of;
 pub(super) use probing::ProbeBrought;
 pub(super) use reader::{HeardReader, ReaderDesk, reader_settings};
 pub(super) use reader_changes::RecordedReader;
-pub(super) use reader_slot::TAKE_IT_OUT;
-pub(super) use reader_typing::NO_SALE;
 pub(super) use reasons::{no_card, no_tip, unready};
 pub(super) use trainer::TrainerDesk;
 

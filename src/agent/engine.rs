@@ -13,12 +13,14 @@ mod own_answers;
 mod recovery;
 mod till_words;
 
+use std::time::Duration;
+
 use tokio::sync::mpsc;
 
 use crate::config::Config;
 use crate::metrics::Metrics;
 use pos_core::book;
-use pos_core::sale::{Action, Event, Standing};
+use pos_core::sale::{Action, Event, Paper, Standing};
 use pos_reader::ReaderProgress;
 use pos_terms::transaction::SaleNumber;
 
@@ -37,8 +39,9 @@ use super::views::figures;
 use facts::Facts;
 use open_sales::Afterwards;
 
+pub(super) use hearing::GatewaySaid;
 pub(super) use open_sales::{LeftAlone, OpenSale, OpenSales, SaleTimes};
-pub(super) use own_answers::Owner;
+use own_answers::Owner;
 
 /// The open transactions, and all that a change of one needs.
 pub(super) struct Engine {
@@ -92,11 +95,6 @@ impl Engine {
         self.after_writing(number, written);
     }
 
-    /// The same, once what is under way is done.
-    pub(super) fn hear_later(&mut self, number: SaleNumber, event: Event) {
-        self.sales.inbox.push_back((number, event));
-    }
-
     /// Hands on what actions left behind, until nothing is left.
     pub(super) fn hear_what_waits(&mut self) {
         while let Some((number, event)) = self.sales.inbox.pop_front() {
@@ -105,11 +103,7 @@ impl Engine {
     }
 
     /// Carries out what the journal gave out, or, when it could not write, nothing but the safe end.
-    fn after_writing(
-        &mut self,
-        number: SaleNumber,
-        written: Result<(Vec<Action>, std::time::Duration), pos_journal::Error>,
-    ) {
+    fn after_writing(&mut self, number: SaleNumber, written: Result<(Vec<Action>, Duration), pos_journal::Error>) {
         match written {
             Ok((actions, took)) => {
                 if let Some(active) = self.sales.open.get_mut(&number) {
@@ -163,16 +157,11 @@ impl Engine {
         while let Some((number, what)) = self.sales.afterwards.pop_front() {
             match what {
                 Afterwards::Tell => self.tell(number),
-                Afterwards::Print(paper) => self.print(number, paper),
+                Afterwards::Print(paper) => print(self, number, paper),
                 Afterwards::LogTimes => figures::log_times(&self.metrics, self.sales.open.get(&number)),
             }
         }
         self.sales.forget_settled(self.devices.reader.in_use_by);
-    }
-
-    /// Whether something waits to be told or printed.
-    pub(super) fn has_something_to_tell(&self) -> bool {
-        !self.sales.afterwards.is_empty()
     }
 
     /// Tells the till how the sale stands, and answers who waits for a cancel.
@@ -206,27 +195,6 @@ impl Engine {
         }
     }
 
-    /// A word about a sale that may be over, to its till alone.
-    pub(super) fn announce_to(&self, number: SaleNumber, step: &str, text: &str) {
-        if let Some((till, reference)) = self.known().key(number) {
-            self.teller.about((&till, &reference), step, text.to_owned());
-        }
-    }
-
-    /// Hands the receipts to the printers, and keeps what stands on them.
-    fn print(&mut self, number: SaleNumber, paper: pos_core::sale::Paper) {
-        let Some(active) = self.sales.open.get(&number) else {
-            return;
-        };
-        let handed = self.devices.printers.hand_out(self.journal.book(), &active.sale, paper);
-        for why in handed.not_printed {
-            self.announce_to(number, "printer-failed", &why);
-        }
-        for (copy, page) in handed.to_keep {
-            self.journal.keep_receipt(number, copy, page);
-        }
-    }
-
     /// No sale begins any more, and the one that waits for its card is cancelled.
     pub(super) fn stop_taking_sales(&mut self) {
         self.stopping = true;
@@ -234,6 +202,20 @@ impl Engine {
         for number in reader.in_use_by.into_iter().chain(reader.slot.next()) {
             self.sales.inbox.push_back((number, Event::CancelAsked { by: None }));
         }
+    }
+}
+
+/// Hands the receipts to the printers, and keeps what stands on them.
+fn print(engine: &mut Engine, number: SaleNumber, paper: Paper) {
+    let Some(active) = engine.sales.open.get(&number) else {
+        return;
+    };
+    let handed = engine.devices.printers.hand_out(engine.journal.book(), &active.sale, paper);
+    for why in handed.not_printed {
+        engine.teller.about_number(engine.known(), number, "printer-failed", &why);
+    }
+    for (copy, page) in handed.to_keep {
+        engine.journal.keep_receipt(number, copy, page);
     }
 }
 

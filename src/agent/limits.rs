@@ -34,6 +34,14 @@ impl Limits {
         self.currency
     }
 
+    /// Whether the terminal has this currency.
+    pub(super) fn takes(&self, currency: Currency) -> Result<(), Refused> {
+        if currency == self.currency {
+            return Ok(());
+        }
+        Err(Refused::Currency { wanted: currency, terminal: self.currency.code().to_owned() })
+    }
+
     /// Whether a transaction of `amount` may begin. The terminal's limit is for what is charged or reserved: what takes
     /// of an earlier reservation, or gives back, has that one's amount for its limit.
     pub(super) fn may_begin(&self, kind: Kind, amount: Amount) -> Result<(), String> {

@@ -1,11 +1,9 @@
 //! What the agent's own tasks bring back: answers of the gateway, pages of the journal, and digests of PINs.
 
-use std::time::Duration;
-
 use tokio::sync::oneshot;
 
 use crate::till::{Refused, SaleView};
-use pos_core::sale::{Answer, Inquiry, ReversalAnswer, Sale};
+use pos_core::sale::{Inquiry, Sale};
 use pos_core::training::Scene;
 use pos_reader::ReaderProgress;
 use pos_terms::transaction::SaleNumber;
@@ -14,6 +12,7 @@ use super::Agent;
 use super::closes::Counted;
 use super::counting::{CountedPage, Counting};
 use super::devices::ProbeBrought;
+use super::engine::GatewaySaid;
 use super::journal_desk::refused_by_journal;
 use super::old_copy::{Linked, WaitingWish};
 use super::operators::PinReckoned;
@@ -24,23 +23,10 @@ pub(super) enum TaskResult {
     Probed {
         probed: Result<pos_gateway::Probed, pos_gateway::Fault>,
     },
-    Paid {
+    /// The gateway, of a transaction.
+    Said {
         sale: SaleNumber,
-        answer: Answer,
-        took: Duration,
-    },
-    Polled {
-        sale: SaleNumber,
-        answer: Answer,
-    },
-    Inquired {
-        sale: SaleNumber,
-        inquiry: Inquiry,
-    },
-    Reversed {
-        sale: SaleNumber,
-        reference: String,
-        reversal: ReversalAnswer,
+        said: GatewaySaid,
     },
     References {
         found: Result<pos_gateway::Found, String>,
@@ -78,10 +64,7 @@ impl Agent {
     pub(super) fn task_brought(&mut self, result: TaskResult) {
         let engine = &mut self.engine;
         match result {
-            TaskResult::Paid { sale, answer, took } => engine.paid(sale, answer, took),
-            TaskResult::Polled { sale, answer } => engine.answered(sale, answer),
-            TaskResult::Inquired { sale, inquiry } => engine.inquired(sale, inquiry),
-            TaskResult::Reversed { sale, reference, reversal } => engine.reversed(sale, reference, reversal),
+            TaskResult::Said { sale, said } => engine.gateway_says(sale, said),
             TaskResult::Warmed => engine.devices.gateway.warmed(),
             TaskResult::Probed { probed } => self.probed(probed),
             TaskResult::References { found } => engine.references_listed(found),

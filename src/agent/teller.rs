@@ -4,9 +4,10 @@
 use crate::till::{Progress, ProgressLog, SaleState, SaleView};
 use pos_core::sale::{Order, Outcome, Standing, Why};
 use pos_reader::ReaderProgress;
-use pos_terms::transaction::{OutcomeWord, Reference};
+use pos_terms::transaction::{OutcomeWord, Reference, SaleNumber};
 use pos_words::{Message, Words};
 
+use super::earlier::Known;
 use super::engine::OpenSale;
 
 const FAULT: &str = "the sale ended because of a fault of the terminal's side";
@@ -77,6 +78,13 @@ impl Teller {
             training: self.in_training,
             sale: None,
         });
+    }
+
+    /// The same, of a sale of this number.
+    pub(super) fn about_number(&self, known: Known<'_>, number: SaleNumber, step: &str, text: &str) {
+        if let Some((till, reference)) = known.key(number) {
+            self.about((&till, &reference), step, text.to_owned());
+        }
     }
 
     /// Something about the terminal itself: every till hears it, so it names no sale.

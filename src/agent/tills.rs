@@ -21,7 +21,7 @@ use super::{Agent, closes};
 
 impl Agent {
     pub(super) fn till_asks(&mut self, command: Command) {
-        self.engine.look_at_the_journal();
+        self.look_at_the_journal();
         let engine = &mut self.engine;
         // A till that hung up has nothing to be told; what it asked for is recorded all the same.
         match command {
@@ -32,7 +32,7 @@ impl Agent {
                 }
             }
             Command::InTraining(command) => self.training.train(&self.engine, *command),
-            Command::TypeAmount { currency, reply } => match engine.takes(currency) {
+            Command::TypeAmount { currency, reply } => match engine.limits.takes(currency) {
                 Ok(()) => engine.devices.reader.type_amount(currency, engine.stopping, reply),
                 Err(refused) => drop(reply.send(Err(refused))),
             },

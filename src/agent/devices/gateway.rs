@@ -9,7 +9,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 
 use crate::agent::TaskResult;
 use crate::agent::clock::Clock;
-use crate::agent::engine::OpenSale;
+use crate::agent::engine::{GatewaySaid, OpenSale};
 use crate::agent::old_copy::WaitingWish;
 use crate::till::Refused;
 use pos_core::sale::{self, Answer, Event, Order, Reason};
@@ -18,7 +18,7 @@ use pos_gateway::{Expected, PreparedPayment, RequestTarget, WithoutCard};
 use pos_terms::money::Amount;
 use pos_terms::transaction::{Kind, PaymentId, SaleNumber};
 
-use super::expiry::ExpiryWarnings;
+use super::probing::ExpiryWarnings;
 use super::probing::Probing;
 
 /// Questions and reversals of earlier sales that are on their way at one time: a handshake each is work that the sale
@@ -130,7 +130,8 @@ impl GatewayDesk {
                     let start = clock.monotonic();
                     let answer = gateway.pay(prepared).await;
                     let took = clock.monotonic() - start;
-                    let _ = done.send(TaskResult::Paid { sale: number, answer, took }).await;
+                    let _ =
+                        done.send(TaskResult::Said { sale: number, said: GatewaySaid::Paid { answer, took } }).await;
                 });
                 return None;
             }
@@ -161,7 +162,7 @@ impl GatewayDesk {
         let (gateway, done) = (self.client.clone(), self.tasks.clone());
         tokio::spawn(async move {
             let answer = gateway.payment(&payment, &asked).await;
-            let _ = done.send(TaskResult::Polled { sale: number, answer }).await;
+            let _ = done.send(TaskResult::Said { sale: number, said: GatewaySaid::Polled(answer) }).await;
         });
     }
 
@@ -176,7 +177,7 @@ impl GatewayDesk {
         tokio::spawn(async move {
             let _turn = turn.await;
             let inquiry = gateway.look_up(&references).await;
-            let _ = done.send(TaskResult::Inquired { sale: number, inquiry }).await;
+            let _ = done.send(TaskResult::Said { sale: number, said: GatewaySaid::Inquired(inquiry) }).await;
         });
         None
     }
@@ -192,7 +193,8 @@ impl GatewayDesk {
         tokio::spawn(async move {
             let _turn = turn.await;
             let reversal = gateway.reverse(&payment, amount, &reference).await;
-            let _ = done.send(TaskResult::Reversed { sale: number, reference, reversal }).await;
+            let _ =
+                done.send(TaskResult::Said { sale: number, said: GatewaySaid::Reversed { reference, reversal } }).await;
         });
     }
 

@@ -15,9 +15,8 @@ use pos_reader::{
 use pos_terms::money::Amount;
 use pos_terms::transaction::{Kind, SaleNumber};
 
+use super::between_sales::{AmountAwaited, Slot};
 use super::reader_changes::RecordedReader;
-use super::reader_slot::Slot;
-use super::reader_typing::AmountAwaited;
 
 /// EMV transaction type (9C) of a purchase (ISO 8583: processing code).
 const PURCHASE: u8 = 0x00;

@@ -1,5 +1,6 @@
 //! How a transaction begins. Whether it may is decided here, and nowhere else.
 
+use crate::agent::journal_desk::refused_by_journal;
 use crate::agent::surroundings::Random;
 use crate::agent::views::figures;
 use crate::agent::views::sale::what_it_is;
@@ -9,7 +10,7 @@ use pos_core::sale::{Event, Now, Order, Sale};
 use pos_core::wish::WantedTip;
 use pos_gateway::till_parameters;
 use pos_terms::emv::pan;
-use pos_terms::money::{Amount, Currency};
+use pos_terms::money::Amount;
 use pos_terms::transaction::{Kind, SaleNumber};
 
 use super::{Engine, OpenSale};
@@ -52,12 +53,12 @@ impl Engine {
         let total = given.and_then(|tip| amount.plus(tip).ok()).unwrap_or(amount);
         let by = self.operators.author(self.journal.book(), &wanted, &transaction, total)?;
         let approval = wanted.caller.present().approval;
-        self.may_begin(transaction.kind(), amount)?;
+        may_begin(self, transaction.kind(), amount)?;
         let Some(local) = self.clock.local() else {
             return Err(Refused::NotReady { why: self.clock.untrusted() });
         };
         let now = self.clock.now();
-        self.journal.mark_sold().map_err(|error| self.cannot_be_written(error))?;
+        self.journal.mark_sold().map_err(|error| cannot_be_written(self, error))?;
         self.old_copy.sells(now.monotonic);
         let number = self.journal.next_number();
         let order = Order {
@@ -95,14 +96,14 @@ impl Engine {
         let number = order.number;
         let (mut sale, step) = Sale::begin(order);
         let written = self.journal.write(|book| book::commit(book, now.unix_ms, &mut sale, step));
-        let (actions, took) = written.map_err(|error| self.cannot_be_written(error))?;
+        let (actions, took) = written.map_err(|error| cannot_be_written(self, error))?;
         figures::count_write(&self.metrics, took);
         self.sales.nudge_open_reversals();
         let view = self.facts().view(&sale);
         if sale.order().kind().needs_card() {
             self.devices.reader.is_taken_by(number);
         } else {
-            self.hear_later(number, Event::Proceed);
+            self.sales.hear_later(number, Event::Proceed);
         }
         self.sales.open.insert(number, OpenSale::new(sale, self.clock.monotonic()));
         for action in actions {
@@ -110,42 +111,40 @@ impl Engine {
         }
         Ok(view)
     }
+}
 
-    /// Whether a transaction of `amount` can begin now.
-    fn may_begin(&self, kind: Kind, amount: Amount) -> Result<(), Refused> {
-        if let Some(number) = self.devices.reader.is_kept_by().filter(|_| kind.needs_card())
-            && let Some(active) = self.sales.open.get(&number)
-        {
-            let order = active.sale.order();
-            return Err(Refused::Busy { till: order.till.clone(), reference: order.reference.clone() });
-        }
-        if self.devices.reader.awaits_amount() && kind.needs_card() {
-            return Err(Refused::NotReady { why: "an amount is being typed at the reader".to_owned() });
-        }
-        if let Some(fault) = &self.journal.fault {
-            return Err(Refused::Journal { why: fault.why.clone() });
-        }
-        if self.stopping {
-            return Err(Refused::NotReady { why: "the terminal is being stopped".to_owned() });
-        }
-        if let Some(why) = self.devices.reader_trouble().filter(|_| kind.needs_card()) {
-            return Err(Refused::NotReady { why });
-        }
-        // What refers to an earlier transaction is in the currency of that.
-        if !kind.has_earlier() {
-            self.takes(amount.currency())?;
-        }
-        self.limits.may_begin(kind, amount).map_err(|why| Refused::Amount { why })
+/// Whether a transaction of `amount` can begin now.
+fn may_begin(engine: &Engine, kind: Kind, amount: Amount) -> Result<(), Refused> {
+    let Engine { sales, devices, journal, limits, .. } = engine;
+    if let Some(number) = devices.reader.is_kept_by().filter(|_| kind.needs_card())
+        && let Some(active) = sales.get(number)
+    {
+        let order = active.order();
+        return Err(Refused::Busy { till: order.till.clone(), reference: order.reference.clone() });
     }
+    if devices.reader.awaits_amount() && kind.needs_card() {
+        return Err(Refused::NotReady { why: "an amount is being typed at the reader".to_owned() });
+    }
+    if let Some(fault) = &journal.fault {
+        return Err(Refused::Journal { why: fault.why.clone() });
+    }
+    if engine.stopping {
+        return Err(Refused::NotReady { why: "the terminal is being stopped".to_owned() });
+    }
+    if let Some(why) = devices.reader_trouble().filter(|_| kind.needs_card()) {
+        return Err(Refused::NotReady { why });
+    }
+    // What refers to an earlier transaction is in the currency of that.
+    if !kind.has_earlier() {
+        limits.takes(amount.currency())?;
+    }
+    limits.may_begin(kind, amount).map_err(|why| Refused::Amount { why })
+}
 
-    /// Whether the terminal has this currency.
-    pub(in crate::agent) fn takes(&self, currency: Currency) -> Result<(), Refused> {
-        let terminal = &self.config.terminal.currency;
-        if currency.code() == terminal {
-            return Ok(());
-        }
-        Err(Refused::Currency { wanted: currency, terminal: terminal.clone() })
-    }
+/// What could not be written is not begun.
+fn cannot_be_written(engine: &mut Engine, error: pos_journal::Error) -> Refused {
+    engine.journal_is_faulty(&error);
+    refused_by_journal(error)
 }
 
 /// Our reference at the gateway: terminal id, number and 128 random bits. A counter starts again after a reinstall;

@@ -50,13 +50,15 @@ impl Engine {
                 self.ask_for_the_card_before();
             }
             ReaderEvent::Card { sale, presented } => self.card_read(sale, *presented),
-            ReaderEvent::NoCard { sale, why } => self.hear_later(sale, Event::NoCard { why: devices::no_card(&why) }),
+            ReaderEvent::NoCard { sale, why } => {
+                self.sales.hear_later(sale, Event::NoCard { why: devices::no_card(&why) })
+            }
             ReaderEvent::Completed { sale, verdict, facts, scripts_dropped } => {
                 if scripts_dropped {
                     tracing::warn!(sale = sale.get(), "issuer scripts did not fit the reader and were left out");
                 }
                 let confirmed = verdict == pos_reader::CardVerdict::Approved;
-                self.hear_later(sale, Event::CardSaid { confirmed, facts });
+                self.sales.hear_later(sale, Event::CardSaid { confirmed, facts });
             }
             ReaderEvent::Idle => self.reader_is_idle(),
         }
@@ -88,7 +90,7 @@ impl Engine {
             Some(Standing::Waiting) => Event::NoCard { why: lost },
             _ => Event::ReaderLost,
         };
-        self.hear_later(number, event);
+        self.sales.hear_later(number, event);
     }
 
     /// The hot path: between the card's last byte and the request's first there is one sync and nothing that can wait.
@@ -128,7 +130,7 @@ impl Engine {
     /// A tip was typed at the reader, or was not.
     fn tip_typed(&mut self, number: SaleNumber, typed: Result<Option<Amount>, NoAmount>) {
         let Some(active) = self.sales.open.get(&number) else { return };
-        let event = self.tip_of(active, typed).unwrap_or_else(|why| Event::NoCard { why });
+        let event = tip_of(self, active, typed).unwrap_or_else(|why| Event::NoCard { why });
         self.hear(number, event);
         // The reader waits for the next order, and says nothing more of a sale that does not ask for its card: one
         // that has ended, as one that was cancelled in the same moment, or that could not be recorded.
@@ -137,56 +139,41 @@ impl Engine {
         }
     }
 
-    /// The tip, when amount and tip together may be charged, and need no supervisor.
-    fn tip_of(&self, active: &OpenSale, typed: Result<Option<Amount>, NoAmount>) -> Result<Event, Why> {
-        let base = active.sale.amount();
-        let tip = self.devices.reader.tip(base, typed).map_err(|why| devices::no_tip(&why))?;
-        let total = tip.map_or(Ok(base), |tip| base.plus(tip)).map_err(|error| Reason::TipNotPossible.with(error))?;
-        let needs_supervisor = || self.operators.tip_needs_supervisor(active.order(), total);
-        if self.limits.may_charge(total).is_err() || needs_supervisor() {
-            return Err(Reason::TipNotPossible.with(total));
+    /// The gateway said something of a transaction.
+    pub(in crate::agent) fn gateway_says(&mut self, number: SaleNumber, said: GatewaySaid) {
+        if let GatewaySaid::Paid { answer, took } = &said {
+            self.request_is_answered(number, answer, *took);
         }
-        Ok(Event::TipTyped { tip })
+        let owner = Owner::of(number, &self.sales, self.journal.book());
+        let event = match said {
+            GatewaySaid::Paid { answer, .. } | GatewaySaid::Polled(answer) => Event::Answered(owner.answer(answer)),
+            GatewaySaid::Inquired(inquiry) => Event::Inquired(owner.inquiry(inquiry)),
+            GatewaySaid::Reversed { reference, reversal } => {
+                Event::ReversalAnswered { reference, reversal: owner.reversal(reversal) }
+            }
+        };
+        self.hear(number, event);
     }
 
-    /// The gateway answered the request.
-    pub(in crate::agent) fn paid(&mut self, number: SaleNumber, answer: Answer, took: Duration) {
+    /// A request is no more on its way.
+    fn request_is_answered(&mut self, number: SaleNumber, answer: &Answer, took: Duration) {
+        let now = self.clock.monotonic();
         if let Some(active) = self.sales.open.get_mut(&number) {
             if !matches!(answer, Answer::Throttled(_)) {
                 active.prepared = None;
             }
             active.times.gateway += took;
-            active.times.answered(self.clock.monotonic());
+            active.times.answered(now);
         }
-        self.devices.gateway.answered(number, &answer);
-        if matches!(answer, Answer::Throttled(_)) {
-            self.announce_to(number, "throttled", self.teller.words().label(Message::AskedAgain));
+        self.devices.gateway.answered(number, answer);
+        match answer {
+            Answer::Throttled(_) => {
+                let text = self.teller.words().label(Message::AskedAgain);
+                self.teller.about_number(self.known(), number, "throttled", text);
+            }
+            Answer::Approved(_) | Answer::Declined(_) => self.old_copy.nudge(now),
+            _ => {}
         }
-        if matches!(answer, Answer::Approved(_) | Answer::Declined(_)) {
-            self.old_copy.nudge(self.clock.monotonic());
-        }
-        self.answered(number, answer);
-    }
-
-    /// What became of a request, by whatever question.
-    pub(in crate::agent) fn answered(&mut self, number: SaleNumber, answer: Answer) {
-        let answer = self.owner(number).answer(answer);
-        self.hear(number, Event::Answered(answer));
-    }
-
-    pub(in crate::agent) fn inquired(&mut self, number: SaleNumber, inquiry: Inquiry) {
-        let inquiry = self.owner(number).inquiry(inquiry);
-        self.hear(number, Event::Inquired(inquiry));
-    }
-
-    pub(in crate::agent) fn reversed(&mut self, number: SaleNumber, reference: String, reversal: ReversalAnswer) {
-        let reversal = self.owner(number).reversal(reversal);
-        self.hear(number, Event::ReversalAnswered { reference, reversal });
-    }
-
-    /// Who knows whether an answer is this transaction's.
-    pub(in crate::agent) fn owner(&self, number: SaleNumber) -> Owner<'_> {
-        Owner { number, order: self.sales.get(number).map(OpenSale::order), journal: self.journal.book() }
     }
 
     /// The gateway named the references of this terminal that it holds, or could not be asked.
@@ -197,7 +184,7 @@ impl Engine {
             ListShows::IsWhole(waited) => {
                 for (number, goes_on) in waited {
                     match goes_on {
-                        GoesOn::Hears(event) => self.hear_later(number, event),
+                        GoesOn::Hears(event) => self.sales.hear_later(number, event),
                         GoesOn::Does(action) => self.act(number, action),
                     }
                 }
@@ -221,4 +208,28 @@ impl Engine {
         let marked = self.old_copy.mark(&mut self.journal, &self.sales, self.clock.unix_ms());
         marked.unwrap_or_else(|error| self.journal_is_faulty(&error));
     }
+}
+
+/// What the gateway said of a transaction.
+pub(in crate::agent) enum GatewaySaid {
+    /// To its request, after this time.
+    Paid { answer: Answer, took: Duration },
+    /// What became of a pending payment.
+    Polled(Answer),
+    /// What it holds under its references.
+    Inquired(Inquiry),
+    /// To the reversal of this reference.
+    Reversed { reference: String, reversal: ReversalAnswer },
+}
+
+/// The tip, when amount and tip together may be charged, and need no supervisor.
+fn tip_of(engine: &Engine, active: &OpenSale, typed: Result<Option<Amount>, NoAmount>) -> Result<Event, Why> {
+    let base = active.sale.amount();
+    let tip = engine.devices.reader.tip(base, typed).map_err(|why| devices::no_tip(&why))?;
+    let total = tip.map_or(Ok(base), |tip| base.plus(tip)).map_err(|error| Reason::TipNotPossible.with(error))?;
+    let needs_supervisor = || engine.operators.tip_needs_supervisor(active.order(), total);
+    if engine.limits.may_charge(total).is_err() || needs_supervisor() {
+        return Err(Reason::TipNotPossible.with(total));
+    }
+    Ok(Event::TipTyped { tip })
 }

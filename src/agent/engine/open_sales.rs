@@ -99,6 +99,16 @@ impl OpenSales {
         self.iter().filter_map(OpenSale::deadline).min()
     }
 
+    /// A sale hears this once what is under way is done.
+    pub(super) fn hear_later(&mut self, number: SaleNumber, event: sale::Event) {
+        self.inbox.push_back((number, event));
+    }
+
+    /// Whether something waits to be told or printed.
+    pub(in crate::agent) fn has_something_to_tell(&self) -> bool {
+        !self.afterwards.is_empty()
+    }
+
     /// Those whose deadline has passed hear it.
     pub(super) fn deadlines_passed(&mut self, now: Duration) {
         let due = self.open.iter().filter(|(_, active)| active.deadline().is_some_and(|deadline| deadline <= now));

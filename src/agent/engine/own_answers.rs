@@ -4,15 +4,22 @@ use pos_core::sale::{self, Answer, Inquiry, Order, ReversalAnswer};
 use pos_journal::Journal;
 use pos_terms::transaction::{Kind, PaymentId, SaleNumber};
 
+use super::{OpenSale, OpenSales};
+
 /// The transaction that was asked for, and the journal that knows whose each payment is.
 pub(in crate::agent) struct Owner<'a> {
-    pub(super) number: SaleNumber,
+    number: SaleNumber,
     /// Its order, as long as it is open.
-    pub(super) order: Option<&'a Order>,
-    pub(super) journal: &'a Journal,
+    order: Option<&'a Order>,
+    journal: &'a Journal,
 }
 
-impl Owner<'_> {
+impl<'a> Owner<'a> {
+    /// Who knows whether an answer is this transaction's.
+    pub(in crate::agent) fn of(number: SaleNumber, sales: &'a OpenSales, journal: &'a Journal) -> Self {
+        Self { number, order: sales.get(number).map(OpenSale::order), journal }
+    }
+
     /// An answer with the id of another transaction is not one to this request, whatever else it says.
     pub(in crate::agent) fn answer(&self, answer: Answer) -> Answer {
         let id = match &answer {

@@ -2,12 +2,10 @@
 //! for both: read from the disk, `Restarted`, go on.
 
 use crate::agent::clock;
-use crate::agent::journal_desk::refused_by_journal;
-use crate::till::Refused;
 use pos_core::sale::{Paper, Sale, Standing};
 use pos_terms::transaction::SaleNumber;
 
-use super::{Engine, OpenSale};
+use super::{Engine, OpenSale, print};
 
 /// Who says that the clock was ahead, in the book.
 const WITNESSES: &str = "the reader's clock and the gateway's";
@@ -44,7 +42,7 @@ impl Engine {
         active.prepared = None;
         if active.sale.is_settled() {
             // The outcome is on the disk and stands; the card's last word alone is lost.
-            self.print(number, Paper::Copies);
+            print(self, number, Paper::Copies);
             self.teller.terminal("journal-failed", &why);
             return;
         }
@@ -61,37 +59,6 @@ impl Engine {
     pub(in crate::agent) fn journal_is_faulty(&mut self, error: &pos_journal::Error) {
         if let Some(told) = self.journal.is_faulty(error, self.clock.monotonic()) {
             self.teller.terminal("alarm", &told);
-        }
-    }
-
-    /// The same, for a till that asked for what could not be written.
-    pub(super) fn cannot_be_written(&mut self, error: pos_journal::Error) -> Refused {
-        self.journal_is_faulty(&error);
-        refused_by_journal(error)
-    }
-
-    /// Asks whether the journal is in place, before anything is promised on it.
-    pub(in crate::agent) fn look_at_the_journal(&mut self) {
-        if let Err(error) = self.journal.is_in_place() {
-            self.journal_is_faulty(&error);
-        }
-    }
-
-    /// Saves what is open in a journal that was taken away.
-    pub(in crate::agent) fn rescue_the_journal(&mut self) {
-        if let Some(told) = self.journal.rescue(self.clock.unix_ms()) {
-            self.teller.terminal("alarm", &told);
-        }
-    }
-
-    /// Takes up again what only the disk knows; when that cannot be written either, it is tried again later.
-    pub(in crate::agent) fn retry_journal(&mut self) {
-        self.rescue_the_journal();
-        match self.journal.try_again(&self.sales) {
-            // Nothing of it is settled before a person has decided whose journal it is.
-            Ok(_) if self.journal.is_barred() => {}
-            Ok(sales) => self.resume(sales),
-            Err(error) => self.journal_is_faulty(&error),
         }
     }
 

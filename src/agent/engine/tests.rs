@@ -160,6 +160,10 @@ impl Terminal {
         }
     }
 
+    fn owner(&self, number: SaleNumber) -> Owner<'_> {
+        Owner::of(number, &self.agent.engine.sales, self.agent.engine.journal.book())
+    }
+
     fn may(&self, wanted: &Wanted) -> Result<(Transaction, Amount), String> {
         self.agent.engine.known().transaction_and_amount(wanted).map_err(|refused| refused.to_string())
     }
@@ -394,7 +398,7 @@ async fn an_answer_with_the_id_of_another_transaction_is_not_taken() {
     {
         let pending = Answer::Pending { id: PaymentId::new(payment.clone()), redirect: None };
         for answer in [approved(&payment), pending] {
-            let taken = terminal.agent.engine.owner(SaleNumber::new(number)).answer(answer.clone());
+            let taken = terminal.owner(SaleNumber::new(number)).answer(answer.clone());
             assert_eq!(!matches!(taken, Answer::NotOurs { .. }), is_ours, "{number}: {answer:?}");
         }
     }
@@ -526,14 +530,14 @@ async fn a_list_or_a_reversal_with_the_id_of_another_transaction_is_not_taken() 
             reference: Some(reference(2)),
             refers_to: None,
         };
-        let listed = terminal.agent.engine.owner(SaleNumber::new(2)).inquiry(Inquiry::Payments(vec![found.clone()]));
+        let listed = terminal.owner(SaleNumber::new(2)).inquiry(Inquiry::Payments(vec![found.clone()]));
         assert_eq!(matches!(listed, Inquiry::Payments(_)), is_ours, "{payment}");
         let reversal = ReversalAnswer::Done { id: PaymentId::new(payment.clone()), amount: ApprovedAmount::NotSaid };
-        let reversal = terminal.agent.engine.owner(SaleNumber::new(2)).reversal(reversal);
+        let reversal = terminal.owner(SaleNumber::new(2)).reversal(reversal);
         assert_eq!(matches!(reversal, ReversalAnswer::Done { .. }), is_ours, "{payment}");
         // What another transaction is linked to it by is not under our reference.
         let linked = sale::ListedTransaction { reference: Some(reference(1)), ..found };
-        let listed = terminal.agent.engine.owner(SaleNumber::new(2)).inquiry(Inquiry::Payments(vec![linked]));
+        let listed = terminal.owner(SaleNumber::new(2)).inquiry(Inquiry::Payments(vec![linked]));
         assert!(matches!(listed, Inquiry::Payments(_)), "{payment}");
     }
 }
@@ -719,7 +723,7 @@ async fn what_was_never_sent_ends_only_when_the_gateway_does_not_hold_it() {
         terminal.agent.engine.references_listed(listed(vec![reference(held)]));
         terminal.agent.settle();
         assert!(terminal.agent.engine.old_copy.unmarked, "the next start must find it again");
-        terminal.agent.engine.retry_journal();
+        terminal.agent.retry_journal();
         terminal.agent.settle();
         assert!(!terminal.agent.engine.old_copy.unmarked);
         assert_eq!(view(&terminal, 1), (till::SaleState::Ended, Some(OutcomeWord::NotSent)));
@@ -769,7 +773,7 @@ async fn the_look_for_an_old_copy_waits_for_the_gateways_time() {
     let now = terminal.agent.engine.clock.monotonic();
     assert!(terminal.agent.engine.old_copy.due(&terminal.agent.engine.devices.gateway).is_some_and(|at| at > now));
     let (sale, answer, took) = (SaleNumber::new(1), approved(&id(1)), Duration::from_millis(700));
-    terminal.agent.task_brought(TaskResult::Paid { sale, answer, took });
+    terminal.agent.task_brought(TaskResult::Said { sale, said: GatewaySaid::Paid { answer, took } });
     assert_eq!(terminal.agent.engine.old_copy.due(&terminal.agent.engine.devices.gateway), Some(now));
 }
 
@@ -878,7 +882,7 @@ async fn a_till_hears_of_another_tills_sale_neither_its_reference_nor_its_paymen
     assert!(!refused.contains("R1") && !refused.contains(&id(1)), "{refused}");
     // An answer with the id of another's payment.
     terminal.enter(4, "till-2", stored_card(), 1000, None);
-    let Answer::NotOurs { why } = terminal.agent.engine.owner(SaleNumber::new(4)).answer(approved(&id(1))) else {
+    let Answer::NotOurs { why } = terminal.owner(SaleNumber::new(4)).answer(approved(&id(1))) else {
         panic!("it was taken")
     };
     assert_eq!(why, sale::Reason::AnotherPaymentAnswered.into());
@@ -891,16 +895,14 @@ async fn a_till_hears_of_another_tills_sale_neither_its_reference_nor_its_paymen
         refers_to: None,
     };
     let reversal = ReversalAnswer::Done { id: PaymentId::new(id(1)), amount: ApprovedAmount::NotSaid };
-    let ReversalAnswer::Unknown { why } = terminal.agent.engine.owner(SaleNumber::new(4)).reversal(reversal) else {
+    let ReversalAnswer::Unknown { why } = terminal.owner(SaleNumber::new(4)).reversal(reversal) else {
         panic!("it was taken")
     };
     assert_eq!(why, sale::Reason::AnotherPaymentAnswered.into());
     drop(terminal);
     // One that is open, and is looked up.
     let terminal = Terminal::start(folder.path(), "");
-    let Inquiry::CannotAsk { why } =
-        terminal.agent.engine.owner(SaleNumber::new(4)).inquiry(Inquiry::Payments(vec![other]))
-    else {
+    let Inquiry::CannotAsk { why } = terminal.owner(SaleNumber::new(4)).inquiry(Inquiry::Payments(vec![other])) else {
         panic!("it was taken")
     };
     assert_eq!(why, sale::Reason::AnotherPaymentAnswered.into());

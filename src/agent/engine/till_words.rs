@@ -66,7 +66,7 @@ impl Engine {
         match self.journal.write(|book| book::commit_all(book, now.unix_ms, steps)) {
             Ok(([actions, begun], took)) => {
                 self.sales.open.insert(refund, OpenSale::new(back, self.clock.monotonic()));
-                self.hear_later(refund, Event::Proceed);
+                self.sales.hear_later(refund, Event::Proceed);
                 self.after_writing(number, Ok((actions, took)));
                 for action in begun {
                     self.act(refund, action);

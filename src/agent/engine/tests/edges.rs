@@ -386,7 +386,7 @@ async fn a_close_that_cannot_be_written_is_none_and_the_journal_is_faulty() {
     let refused = made.try_recv().expect("it is refused at once");
     assert!(matches!(refused, Err(Refused::Journal { .. })), "{refused:?}");
     file.execute_batch("DROP TRIGGER full").unwrap();
-    terminal.agent.engine.retry_journal();
+    terminal.agent.retry_journal();
     let close = terminal.close("till-1").await.close;
     assert_eq!((close.number, close.kinds[0].sum.as_str()), (1, "7.00"));
 }
@@ -447,7 +447,7 @@ async fn a_sale_that_is_taken_up_again_is_counted_no_second_time() {
         let mut terminal = Terminal::start(folder.path(), "");
         let open = terminal.agent.engine.sales.open.get_mut(&SaleNumber::new(1)).unwrap();
         (open.counted, open.stuck) = (was_counted, true);
-        terminal.agent.engine.retry_journal();
+        terminal.agent.retry_journal();
         let open = &terminal.agent.engine.sales.open[&SaleNumber::new(1)];
         assert_eq!((open.counted, open.stuck), (was_counted, false));
     }

@@ -18,7 +18,7 @@ async fn a_journal_that_waits_for_a_person_stays_untouched_after_a_retry() {
         terminal.agent.settle();
         assert!(terminal.agent.engine.sales.open.is_empty(), "{:?}", terminal.agent.engine.sales.open.keys());
         assert!(terminal.agent.engine.sales.inbox.is_empty());
-        terminal.agent.engine.retry_journal();
+        terminal.agent.retry_journal();
     }
 }
 

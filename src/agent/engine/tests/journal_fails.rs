@@ -79,7 +79,7 @@ impl AtReader {
 
     fn answers(&mut self, answer: Answer) {
         let (sale, took) = (SaleNumber::new(1), Duration::from_millis(700));
-        self.terminal.agent.task_brought(TaskResult::Paid { sale, answer, took });
+        self.terminal.agent.task_brought(TaskResult::Said { sale, said: GatewaySaid::Paid { answer, took } });
         self.terminal.goes_on();
     }
 
