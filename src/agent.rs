@@ -1,10 +1,20 @@
 //! The agent: wires till, reader, gateway, printer and journal to the sales. The only room that knows everyone.
 //!
-//! One loop waits for whatever happens next, hands it to the sale it concerns, lets the journal write what the sale
-//! says, and carries out what comes out of the journal. It decides nothing about money: that is `sale`'s business. What
-//! it owns is the clock, the random numbers, and which sale has the reader.
+//! One loop waits for whatever happens next and hands it to whom it concerns:
+//!
+//! | room | what it is |
+//! |---|---|
+//! | `engine` | owns the open transactions, and is the only place where one changes: event, core, account book, actions |
+//! | `devices` | reader, gateway and printers, each with its own state; in training the trainer |
+//! | `views` | a transaction, the status and the figures, each a function of facts |
+//! | `tills`, `tasks` | what tills ask, and what the agent's own tasks bring back |
+//! | all others | a part for each thing that is looked after: operators, closes, clock, limits, the old copy, updates, the log |
+//!
+//! It decides nothing about money: that is `sale`'s business. What it owns is the clock, the random numbers, and which
+//! sale has the reader.
 
 pub(crate) mod clock;
+mod close_count;
 mod closes;
 mod counting;
 mod devices;
@@ -19,6 +29,7 @@ mod operators;
 mod shop_time;
 mod start;
 mod surroundings;
+mod task_results;
 mod tasks;
 mod teller;
 mod tills;
@@ -42,12 +53,12 @@ use pos_terms::money::{Currency, MoneyError};
 
 use closes::ClosingDesk;
 use devices::Devices;
-use engine::{Engine, OpenSale};
+use engine::Engine;
+use engine::open_sales::OpenSale;
 use log_level::LogDesk;
 use old_copy::Beside;
 use start::Ends;
 pub use surroundings::{AnyBook, BoardClock, BookWrapper, Random, Surroundings};
-use tasks::TaskResult;
 use training_ground::TrainingGround;
 use turns::{Round, Source};
 pub use updates::this_program;

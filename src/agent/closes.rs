@@ -3,24 +3,22 @@
 //!
 //! It refuses nothing and changes nothing at the gateway. What is counted, and how, is `counter`'s business.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::VecDeque;
 
 use tokio::sync::{mpsc, oneshot};
 
 use crate::config::Config;
 use crate::till::{CloseAsked, CloseView, Permit, PrintView, Refused, ShownClose, WhichClose};
 use pos_core::book;
-use pos_core::counter::{Close, ClosePeriod, DaySums, OpenItem, OpenKind};
-use pos_core::follow_up::{Held, History, Left};
-use pos_core::sale::{Outcome, Sale, Standing};
-use pos_journal::{Ended, Journal, Snapshot};
-use pos_terms::transaction::{Kind, SaleNumber, Transaction};
+use pos_core::counter::{Close, ClosePeriod};
+use pos_journal::Journal;
 
 use super::clock::Clock;
+use super::close_count::{Counted, count};
 use super::devices::PrinterDesk;
 use super::journal_desk::{JournalDesk, refused_by_journal};
 use super::shop_time::ShopTime;
-use super::tasks::TaskResult;
+use super::task_results::TaskResult;
 
 /// The desk.
 pub(super) struct ClosingDesk {
@@ -40,14 +38,6 @@ enum ClosingWish {
     Make(CloseAsked, oneshot::Sender<Result<CloseView, Refused>>),
     /// To see what the next one would be by now.
     Look(Permit, oneshot::Sender<Result<ShownClose, Refused>>),
-}
-
-/// What was counted at one moment of the journal.
-pub(super) struct Counted {
-    before: Option<Close>,
-    to_entry: i64,
-    sums: DaySums,
-    open: Vec<OpenItem>,
 }
 
 impl ClosingDesk {
@@ -190,140 +180,4 @@ fn find(journal: &Journal, which: WhichClose) -> Result<Close, Refused> {
         WhichClose::Number(number) => journal.close(number),
     };
     found.map_err(refused_by_journal)?.ok_or(Refused::NoSuchClose { which })
-}
-
-/// What a close counts: everything that has ended since the last one, and what is open at this moment.
-fn count(book: &mut Snapshot) -> Result<Counted, pos_journal::Error> {
-    let before = book.last_close()?;
-    let after = before.as_ref().map_or(0, |before| before.period.to_entry);
-    let mut count = Count { book, sums: DaySums::default(), unreadable: Vec::new(), reserved: BTreeSet::new() };
-    for item in before.iter().flat_map(|close| &close.open) {
-        match item.is {
-            OpenKind::Unreadable => count.again(item.number, after)?,
-            OpenKind::PreAuthorisation => drop(count.reserved.insert(item.number)),
-            OpenKind::NeedsPerson
-            | OpenKind::Unconfirmed
-            | OpenKind::AwaitingSignature
-            | OpenKind::AwaitingTill
-            | OpenKind::UnderWay => {}
-        }
-    }
-    count.ended_after(after)?;
-    count.unreadable.extend(count.book.settled_without_an_end(after)?);
-    let Count { sums, unreadable, reserved, .. } = count;
-    let mut open = Vec::new();
-    for number in reserved {
-        open.extend(reserved_item(book, number)?);
-    }
-    for number in unreadable {
-        open.push(OpenItem::unreadable(number, book.key(number)?));
-    }
-    let (without_end, set_aside) = book.open()?;
-    open.extend(without_end.iter().filter_map(OpenItem::without_end));
-    let aside = set_aside.into_iter().map(|aside| (aside.number, Some((aside.till, aside.reference))));
-    open.extend(aside.map(|(number, key)| OpenItem::unreadable(number, key)));
-    open.sort_by_key(|item| (item.is, item.number));
-    open.dedup_by_key(|item| item.number);
-    Ok(Counted { before, to_entry: book.last_entry(), sums, open })
-}
-
-/// A count under way.
-struct Count<'a> {
-    book: &'a Snapshot,
-    sums: DaySums,
-    /// Ended, and not to be read by this program.
-    unreadable: Vec<SaleNumber>,
-    /// Reservations of which something may be left.
-    reserved: BTreeSet<SaleNumber>,
-}
-
-impl Count<'_> {
-    fn ended_after(&mut self, entry: i64) -> Result<(), pos_journal::Error> {
-        let book = self.book;
-        book.ended_after(entry, |ended| self.take(ended))
-    }
-
-    /// One that could not be read when the last close was made: it is counted now, if it had ended by then.
-    fn again(&mut self, number: SaleNumber, closed_to: i64) -> Result<(), pos_journal::Error> {
-        match self.book.ended_by(number, closed_to)? {
-            Some(ended) => self.take(ended)?,
-            None if self.book.is_settled_without_an_end(number)? => self.unreadable.push(number),
-            None => {}
-        }
-        Ok(())
-    }
-
-    fn take(&mut self, ended: Ended) -> Result<(), pos_journal::Error> {
-        let sale = match ended.sale {
-            Ok(sale) => sale,
-            Err(number) => {
-                self.unreadable.push(number);
-                return Ok(());
-            }
-        };
-        if sale.order().kind().is_reservation() && stands(&sale) {
-            self.reserved.insert(sale.order().number);
-        }
-        if !ended.counted_elsewhere {
-            match self.what_it_reversed(&sale)? {
-                Reversed::Nothing => self.sums.take(&sale, None),
-                Reversed::Of(kind) => self.sums.take(&sale, Some(kind)),
-                // Which way its money went nobody can say before that one can be read.
-                Reversed::Unreadable => self.unreadable.push(sale.order().number),
-            }
-        }
-        Ok(())
-    }
-
-    fn what_it_reversed(&self, sale: &Sale) -> Result<Reversed, pos_journal::Error> {
-        let Transaction::Reversal { of } = &sale.order().transaction else { return Ok(Reversed::Nothing) };
-        let Some(number) = of.number else { return Ok(Reversed::Nothing) };
-        Ok(match self.book.number(number)? {
-            Some(undone) => Reversed::Of(undone.order().kind()),
-            None if self.book.key(number)?.is_some() => Reversed::Unreadable,
-            None => Reversed::Nothing,
-        })
-    }
-}
-
-/// What a transaction reversed.
-enum Reversed {
-    /// Nothing, or what this journal does not know.
-    Nothing,
-    /// A transaction of this kind.
-    Of(Kind),
-    /// A transaction of this journal that this program cannot read.
-    Unreadable,
-}
-
-fn stands(sale: &Sale) -> bool {
-    matches!(sale.standing(), Standing::Ended(Outcome::Approved | Outcome::PartiallyApproved { .. }))
-}
-
-/// A reservation of which something is left to be captured, or may be as long as something that refers to it is open.
-fn reserved_item(book: &Snapshot, number: SaleNumber) -> Result<Option<OpenItem>, pos_journal::Error> {
-    let Some(sale) = book.number(number)? else {
-        // It cannot be read now: it stays named, so that the next close looks at it again.
-        return Ok(book.key(number)?.map(|key| OpenItem::reserved_unread(number, key)));
-    };
-    if !stands(&sale) {
-        return Ok(None);
-    }
-    let history = match History::read(&sale, &|one| book.later(one.order().number, one.host().id.as_ref())) {
-        // What of it was taken nobody can say.
-        Err(pos_journal::Error::Unreadable { .. }) => {
-            let whole = History::of(&sale, Vec::new()).amount;
-            return Ok(Some(OpenItem::reserved(&sale, whole)));
-        }
-        history => history?,
-    };
-    Ok(match history.left(Kind::Capture, None) {
-        Ok(Left::UpTo(left)) => Some(OpenItem::reserved(&sale, left)),
-        _ if is_open(&history) => Some(OpenItem::reserved(&sale, history.amount)),
-        Ok(Left::Nothing | Left::Any(_)) | Err(_) => None,
-    })
-}
-
-fn is_open(history: &History) -> bool {
-    history.held == Held::Perhaps || history.later.iter().any(is_open)
 }

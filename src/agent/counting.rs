@@ -4,7 +4,7 @@
 //! What has no end yet is named, and its number handed to the next count, so that a refund that is confirmed tomorrow
 //! is in tomorrow's sums. It keeps no mark of its own: who counts keeps the number that the report ends with.
 
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::oneshot;
 
 use crate::till::{Refused, SaleState, SaleView, TotalsView};
 use pos_core::counter::Sum;
@@ -14,7 +14,6 @@ use pos_journal::Journal;
 use pos_terms::transaction::SaleNumber;
 
 use super::journal_desk::refused_by_journal;
-use super::tasks::TaskResult;
 
 /// Transactions of one page: counted within a millisecond.
 const PAGE: u32 = 200;
@@ -53,17 +52,16 @@ impl Counting {
         Self { till, since, seen: since, carried, reading: Reading::Page, totals: Totals::default(), reply }
     }
 
-    /// Reads the next page, on a thread of the journal's own.
-    pub(super) fn read_on(self, journal: &Journal, done: mpsc::Sender<TaskResult>) {
+    /// The next page of the journal.
+    pub(super) fn next_page(
+        &self,
+        journal: &Journal,
+    ) -> impl Future<Output = Result<Vec<Sale>, pos_journal::Error>> + Send + use<> {
         let (since, limit) = match self.reading {
             Reading::Page => (self.seen, PAGE),
             Reading::Carried(number) => (number.saturating_sub(1), 1),
         };
-        let list = journal.list(self.till.clone(), since, limit);
-        tokio::spawn(async move {
-            let page = list.await;
-            let _ = done.send(TaskResult::Counted { page, counting: Box::new(self) }).await;
-        });
+        journal.list(self.till.clone(), since, limit)
     }
 
     /// Counts a page. Whether the count goes on; nothing, when the journal cannot be read and that was answered.

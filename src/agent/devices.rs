@@ -3,28 +3,22 @@
 //!
 //! A device knows no rule of a sale: what an action means was decided by the core, and written, before it comes here.
 
-mod between_sales;
 mod gateway;
 mod printers;
-mod probing;
 mod reader;
-mod reader_changes;
-mod reasons;
 mod trainer;
 
 use pos_core::sale::{Action, Event};
 
-use super::engine::OpenSale;
+use super::engine::open_sales::OpenSale;
 
-pub(super) use between_sales::{NO_SALE, TAKE_IT_OUT};
-pub(super) use gateway::GatewayDesk;
+pub(super) use gateway::{GatewayDesk, ProbeBrought};
 pub(super) use printers::PrinterDesk;
 #[cfg(test)]
 pub(super) use printers::receipt_of;
-pub(super) use probing::ProbeBrought;
-pub(super) use reader::{HeardReader, ReaderDesk, reader_settings};
-pub(super) use reader_changes::RecordedReader;
-pub(super) use reasons::{no_card, no_tip, unready};
+pub(super) use reader::{
+    HeardReader, NO_SALE, ReaderDesk, RecordedReader, TAKE_IT_OUT, no_card, no_tip, reader_settings, unready,
+};
 pub(super) use trainer::TrainerDesk;
 
 /// All of them.

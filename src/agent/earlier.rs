@@ -17,7 +17,7 @@ use pos_journal::Journal;
 use pos_terms::money::Amount;
 use pos_terms::transaction::{Earlier, Kind, PaymentId, Reference, SaleNumber, Taken, Transaction};
 
-use super::engine::{OpenSale, OpenSales};
+use super::engine::open_sales::{OpenSale, OpenSales};
 use super::identity::Identity;
 use super::journal_desk::refused_by_journal;
 use super::limits::Limits;
@@ -39,7 +39,7 @@ impl EarlierFound {
 
 /// What is known of the transactions of before: the live ones, and the journal's.
 #[derive(Clone, Copy)]
-pub(super) struct Known<'a> {
+pub(super) struct KnownTransactions<'a> {
     pub(super) sales: &'a OpenSales,
     pub(super) journal: &'a Journal,
     pub(super) limits: &'a Limits,
@@ -60,7 +60,7 @@ impl Histories {
     }
 }
 
-impl Known<'_> {
+impl KnownTransactions<'_> {
     /// The sale as it stands: the live one, else the journal's.
     pub(super) fn find(&self, till: &str, reference: &Reference) -> Result<Sale, Refused> {
         if let Some(live) = self.sales.find(till, reference) {

@@ -8,7 +8,7 @@ mod begin;
 mod facts;
 mod hearing;
 mod leaving;
-mod open_sales;
+pub(super) mod open_sales;
 mod own_answers;
 mod recovery;
 mod till_words;
@@ -26,21 +26,19 @@ use pos_terms::transaction::SaleNumber;
 
 use super::clock::Clock;
 use super::devices::Devices;
-use super::earlier::Known;
+use super::earlier::KnownTransactions;
 use super::identity::Identity;
 use super::journal_desk::JournalDesk;
 use super::limits::Limits;
 use super::old_copy::OldCopy;
 use super::operators::OperatorDesk;
 use super::surroundings::Random;
-use super::tasks::TaskResult;
+use super::task_results::TaskResult;
 use super::teller::{self, Teller};
 use super::views::figures;
 use facts::Facts;
-use open_sales::Afterwards;
+use open_sales::{Afterwards, OpenSale, OpenSales};
 
-pub(super) use hearing::GatewaySaid;
-pub(super) use open_sales::{LeftAlone, OpenSale, OpenSales, SaleTimes};
 use own_answers::Owner;
 
 /// The open transactions, and all that a change of one needs.
@@ -65,8 +63,8 @@ pub(super) struct Engine {
 
 impl Engine {
     /// What is known of the transactions of before.
-    pub(super) fn known(&self) -> Known<'_> {
-        Known {
+    pub(super) fn known(&self) -> KnownTransactions<'_> {
+        KnownTransactions {
             sales: &self.sales,
             journal: self.journal.book(),
             limits: &self.limits,

@@ -9,7 +9,7 @@ use pos_core::sale::Sale;
 use pos_journal::{Journal, KnownReader, OldCopyFound, OperatorChange, Program, Rescued, SetBack, SoldMark, SoldOn};
 use pos_terms::transaction::{ReceiptCopy, SaleNumber, Who};
 
-use super::engine::{OpenSale, OpenSales};
+use super::engine::open_sales::{OpenSale, OpenSales};
 use super::surroundings::{AnyBook, BookWrapper};
 use super::views::states::state_of_journal;
 

@@ -30,11 +30,11 @@ use pos_journal::Opened;
 use pos_terms::transaction::SaleNumber;
 
 use super::devices::GatewayDesk;
-use super::engine::{OpenSale, OpenSales};
+use super::engine::open_sales::{OpenSale, OpenSales};
 use super::journal_desk::JournalDesk;
 pub(super) use comparing::Beside;
 use comparing::{mark_of, number_of};
-pub(super) use looking_up::{Linked, WaitingWish};
+pub(super) use looking_up::Linked;
 
 /// How long after its first sale a new journal asks for payments of the board before it.
 const AFTER_THE_FIRST: Duration = Duration::from_secs(600);

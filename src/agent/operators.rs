@@ -30,7 +30,8 @@ use pos_terms::transaction::{OperatorName, Transaction, Who};
 
 use super::clock::Clock;
 use super::journal_desk::{JournalDesk, refused_by_journal};
-use super::{Error, Random, TaskResult};
+use super::task_results::{PinReckoned, TaskResult};
+use super::{Error, Random};
 
 /// A shop's staff over some years.
 const MOST_OPERATORS: usize = 200;
@@ -59,24 +60,6 @@ pub(super) struct OperatorDesk {
 
 /// What a command that a supervisor confirms comes to, as it is when it begins.
 pub(super) type Resolved = Result<(Transaction, Amount), Refused>;
-
-/// A digest was reckoned: what was asked, and what came of it.
-pub(super) enum PinReckoned {
-    /// Whether the PIN is right.
-    LookedAt { asked: OperatorCommand, right: bool },
-    /// What is to be kept of a new PIN; nothing, when that thread ended.
-    Made { asked: OperatorCommand, made: Option<PinDigest> },
-}
-
-impl PinReckoned {
-    /// The command that is confirmed, if the PIN is right.
-    pub(super) fn confirms(&self) -> Option<&Wanted> {
-        match self {
-            Self::LookedAt { asked: OperatorCommand::Approve { wanted, .. }, right: true } => Some(wanted),
-            _ => None,
-        }
-    }
-}
 
 impl OperatorDesk {
     pub(super) fn new(

@@ -8,13 +8,14 @@ use crate::config::{self, Assumptions, Config};
 use crate::metrics::Metrics;
 use crate::till::{Command, Wires};
 use pos_daemon::wire::Connector;
-use pos_journal::{Journal, Opened, Purpose, SoldMark};
+use pos_journal::{Journal, Opened, SoldMark};
 use pos_reader::{ReaderFamily, ReaderSettings};
 
 use super::clock::Clock;
 use super::closes::ClosingDesk;
 use super::devices::{Devices, GatewayDesk, PrinterDesk, ReaderDesk, RecordedReader, TrainerDesk, reader_settings};
-use super::engine::{Engine, OpenSales};
+use super::engine::Engine;
+use super::engine::open_sales::OpenSales;
 use super::identity::{Ground, Identity};
 use super::journal_desk::JournalDesk;
 use super::limits::Limits;
@@ -22,9 +23,8 @@ use super::log_level::LogDesk;
 use super::old_copy::OldCopy;
 use super::operators::OperatorDesk;
 use super::surroundings::{BookWrapper, Random, Surroundings};
-use super::tasks::TaskResult;
+use super::task_results::TaskResult;
 use super::teller::Teller;
-use super::training_ground::{self, TrainingGround};
 use super::updates::Answered;
 use super::{Agent, Error};
 
@@ -53,33 +53,8 @@ pub(super) fn start(config: Config, surroundings: Surroundings, tills: Wires) ->
     assemble(config, Ground::Shop, limits, (clock, surroundings.random), from_before, wires, tills)
 }
 
-/// The agent that trains: with the shop's clock and configuration, a journal of its own, and no device.
-pub(super) fn start_training(shop: &Engine, commands: mpsc::Receiver<Command>) -> Result<(Agent, Ends), Error> {
-    let mut config = shop.config.clone();
-    config.journal.path = config.journal.path.with_file_name(training_ground::JOURNAL);
-    // Not even the shop's certificate is read.
-    (config.gateway.client_certificate_file, config.gateway.client_key_file) = (None, None);
-    config.gateway.client_key_credential = None;
-    let (mut journal, opened) = Journal::open_for(&config.journal.path, Purpose::Training)?;
-    journal.keep_days(Some(training_ground::KEEP_DAYS));
-    let nowhere = || std::io::Error::new(std::io::ErrorKind::NotConnected, "training reaches no gateway");
-    let way: Connector = Arc::new(move || Box::pin(async move { Err(nowhere()) }));
-    let client = pos_gateway::Client::over(
-        Some(way),
-        &config.gateway,
-        &config.terminal.point_of_sale(),
-        pos_gateway::Token::none(),
-        std::time::SystemTime::UNIX_EPOCH,
-    )?;
-    let (reader, from_reader) = pos_reader::nobody();
-    let wires = DeviceWires { client, reader, from_reader, printers: Vec::new(), from_printer: mpsc::channel(1).1 };
-    let from_before = FromBefore { old_copy: OldCopy::new(&opened, false), journal, opened, wrapper: None };
-    let tills = Wires { commands, progress: shop.teller.progress().clone() };
-    let times = (shop.clock.clone(), Arc::clone(&shop.random));
-    assemble(config, Ground::Training, shop.limits, times, from_before, wires, tills)
-}
-
-fn assemble(
+/// Puts an agent together.
+pub(super) fn assemble(
     config: Config,
     ground: Ground,
     limits: Limits,
@@ -123,7 +98,7 @@ fn assemble(
     };
     let mut agent = Agent {
         closing: ClosingDesk::new(&engine.config, clock.clone(), tasks),
-        training: TrainingGround::default(),
+        training: Default::default(),
         log: LogDesk::new(clock),
         answered,
         engine,
@@ -135,20 +110,20 @@ fn assemble(
 }
 
 /// The devices, opened.
-struct DeviceWires {
-    client: pos_gateway::Client,
-    reader: pos_reader::ReaderHandle,
-    from_reader: mpsc::Receiver<pos_reader::ReaderEvent>,
-    printers: Vec<(config::Printer, pos_printer::Handle)>,
-    from_printer: mpsc::Receiver<pos_printer::PrinterEvent>,
+pub(super) struct DeviceWires {
+    pub(super) client: pos_gateway::Client,
+    pub(super) reader: pos_reader::ReaderHandle,
+    pub(super) from_reader: mpsc::Receiver<pos_reader::ReaderEvent>,
+    pub(super) printers: Vec<(config::Printer, pos_printer::Handle)>,
+    pub(super) from_printer: mpsc::Receiver<pos_printer::PrinterEvent>,
 }
 
 /// What is known of before.
-struct FromBefore {
-    journal: Journal,
-    opened: Opened,
-    old_copy: OldCopy,
-    wrapper: Option<BookWrapper>,
+pub(super) struct FromBefore {
+    pub(super) journal: Journal,
+    pub(super) opened: Opened,
+    pub(super) old_copy: OldCopy,
+    pub(super) wrapper: Option<BookWrapper>,
 }
 
 /// The gateway's client, over a wire that is given or the system's.

@@ -1,64 +1,18 @@
 //! What the agent's own tasks bring back: answers of the gateway, pages of the journal, and digests of PINs.
 
-use tokio::sync::oneshot;
-
-use crate::till::{Refused, SaleView};
+use crate::till::Refused;
 use pos_core::sale::{Inquiry, Sale};
 use pos_core::training::Scene;
 use pos_reader::ReaderProgress;
 use pos_terms::transaction::SaleNumber;
 
 use super::Agent;
-use super::closes::Counted;
+use super::close_count::Counted;
 use super::counting::{CountedPage, Counting};
 use super::devices::ProbeBrought;
-use super::engine::GatewaySaid;
 use super::journal_desk::refused_by_journal;
-use super::old_copy::{Linked, WaitingWish};
-use super::operators::PinReckoned;
-
-/// What a spawned task brought.
-pub(super) enum TaskResult {
-    Warmed,
-    Probed {
-        probed: Result<pos_gateway::Probed, pos_gateway::Fault>,
-    },
-    /// The gateway, of a transaction.
-    Said {
-        sale: SaleNumber,
-        said: GatewaySaid,
-    },
-    References {
-        found: Result<pos_gateway::Found, String>,
-    },
-    /// A transaction of before that a till's wish follows.
-    LookedUp {
-        wish: Box<WaitingWish>,
-        inquiry: Inquiry,
-    },
-    /// References that the gateway holds: which of them does the journal not know?
-    SomeReferences {
-        references: Vec<String>,
-        reply: oneshot::Sender<Result<Vec<String>, String>>,
-    },
-    Counted {
-        page: Result<Vec<Sale>, pos_journal::Error>,
-        counting: Box<Counting>,
-    },
-    CloseCounted {
-        counted: Box<Result<Counted, pos_journal::Error>>,
-    },
-    /// The trainer's scene.
-    Played {
-        sale: SaleNumber,
-        scene: Scene,
-    },
-    Pin(Box<PinReckoned>),
-    Listed {
-        sales: Result<Vec<Sale>, pos_journal::Error>,
-        reply: oneshot::Sender<Result<Vec<SaleView>, Refused>>,
-    },
-}
+use super::old_copy::Linked;
+use super::task_results::{TaskResult, WaitingWish};
 
 impl Agent {
     pub(super) fn task_brought(&mut self, result: TaskResult) {
@@ -130,10 +84,20 @@ impl Agent {
         linked.are_known(engine.journal.book())
     }
 
+    /// Reads the next page of a count, on a thread of the journal's own.
+    pub(super) fn read_on(&self, counting: Counting) {
+        let engine = &self.engine;
+        let (list, done) = (counting.next_page(engine.journal.book()), engine.tasks.clone());
+        tokio::spawn(async move {
+            let page = list.await;
+            let _ = done.send(TaskResult::Counted { page, counting: Box::new(counting) }).await;
+        });
+    }
+
     fn counted(&self, page: Result<Vec<Sale>, pos_journal::Error>, counting: Counting) {
         let engine = &self.engine;
         match counting.counted(page) {
-            Some(CountedPage::GoesOn(counting)) => counting.read_on(engine.journal.book(), engine.tasks.clone()),
+            Some(CountedPage::GoesOn(counting)) => self.read_on(counting),
             Some(CountedPage::Last(counting)) => {
                 let facts = engine.facts();
                 let open = engine.sales.iter().map(|active| facts.view(active.sale())).collect();

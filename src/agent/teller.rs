@@ -7,8 +7,8 @@ use pos_reader::ReaderProgress;
 use pos_terms::transaction::{OutcomeWord, Reference, SaleNumber};
 use pos_words::{Message, Words};
 
-use super::earlier::Known;
-use super::engine::OpenSale;
+use super::earlier::KnownTransactions;
+use super::engine::open_sales::OpenSale;
 
 const FAULT: &str = "the sale ended because of a fault of the terminal's side";
 
@@ -81,7 +81,7 @@ impl Teller {
     }
 
     /// The same, of a sale of this number.
-    pub(super) fn about_number(&self, known: Known<'_>, number: SaleNumber, step: &str, text: &str) {
+    pub(super) fn about_number(&self, known: KnownTransactions<'_>, number: SaleNumber, step: &str, text: &str) {
         if let Some((till, reference)) = known.key(number) {
             self.about((&till, &reference), step, text.to_owned());
         }

@@ -8,10 +8,11 @@ use pos_terms::transaction::{Reference, SaleNumber, Taken, Who};
 
 use super::counting::Counting;
 use super::devices::Devices;
-use super::engine::{Engine, OpenSale};
+use super::earlier::EarlierFound;
+use super::engine::Engine;
+use super::engine::open_sales::OpenSale;
 use super::journal_desk::refused_by_journal;
-use super::old_copy::WaitingWish;
-use super::tasks::TaskResult;
+use super::task_results::{TaskResult, WaitingWish};
 use super::views::figures;
 use super::views::sale::has_a_receipt;
 use super::views::status::{
@@ -53,8 +54,7 @@ impl Agent {
                 self.hand_on(self.engine.journal.book().list_newest(till, (above, below), reference, limit), reply);
             }
             Command::Totals { till, since, carried, reply } => {
-                let counting = Counting::new(till, since, carried, reply);
-                counting.read_on(engine.journal.book(), engine.tasks.clone());
+                self.read_on(Counting::new(till, since, carried, reply));
             }
             Command::Close { wish, reply } => self.closing.make(&engine.journal, wish, reply),
             Command::ShowClose { which, permit, reply } => {
@@ -127,15 +127,23 @@ impl Agent {
 
     /// A new sale, or what it was before; of one that follows another, after a look-up where that is needed.
     fn begin_or_look_up(&mut self, wanted: Wanted, reply: oneshot::Sender<Result<SaleView, Refused>>) {
-        let engine = &mut self.engine;
-        let Some(earlier) = engine.old_copy.to_be_looked_up(&wanted, engine.known()) else {
-            let answer = engine.begin(wanted);
+        let Some(earlier) = self.to_be_looked_up(&wanted) else {
+            let answer = self.engine.begin(wanted);
             let _ = reply.send(answer);
             return;
         };
         let order = earlier.order();
         let (of, reference) = (order.number, order.merchant_transaction_id.clone());
-        engine.devices.gateway.look_up_for(Box::new(WaitingWish { wanted, of, reply }), reference);
+        self.engine.devices.gateway.look_up_for(Box::new(WaitingWish { wanted, of, reply }), reference);
+    }
+
+    /// The transaction that is to be looked up before this wish may begin.
+    fn to_be_looked_up(&self, wanted: &Wanted) -> Option<Sale> {
+        let (old_copy, known) = (&self.engine.old_copy, self.engine.known());
+        let is_new = || known.find(&wanted.till, &wanted.reference).is_err();
+        let of = wanted.wish.of.as_ref().filter(|_| old_copy.looks_up() && is_new())?;
+        let EarlierFound::Here(earlier) = known.earlier(of).ok()? else { return None };
+        old_copy.asks_to_look_up(earlier.order().number).then_some(*earlier)
     }
 
     /// The sale, when there is a receipt to be had of it.

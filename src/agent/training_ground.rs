@@ -2,27 +2,33 @@
 //! of reader and gateway.
 //!
 //! It is the same agent: the same core, views, receipts and rules of what may follow what, so that a cashier learns the
-//! real thing. What differs stands in `start.rs` and `devices.rs`: what the core asks of a device goes to the trainer
+//! real thing. What differs stands here and in `devices.rs`: what the core asks of a device goes to the trainer
 //! ([`pos_core::training`]), no reader and no printer is opened, and the gateway's client has a wire that opens nothing
 //! and a token that is none. So a sale of training that the power has cut is taken up again like a real one, and still
 //! reaches nobody.
 //!
 //! A real sale never waits for one of training. One of training is refused as long as a real one is at the reader.
 
+use std::sync::Arc;
+
 use tokio::sync::{mpsc, oneshot};
 
-use crate::till::{Command, Refused};
+use crate::till::{Command, Refused, Wires};
 use pos_daemon::systemd;
+use pos_daemon::wire::Connector;
+use pos_journal::{Journal, Purpose};
 
 use super::engine::Engine;
+use super::identity::Ground;
 use super::journal_desk::refused_by_journal;
-use super::start::start_training;
-use super::{COMMANDS_WAITING, Error};
+use super::old_copy::OldCopy;
+use super::start::{DeviceWires, Ends, FromBefore, assemble};
+use super::{Agent, COMMANDS_WAITING, Error};
 
 /// Where training's journal lies: beside the real one.
-pub(super) const JOURNAL: &str = "training.db";
+const JOURNAL: &str = "training.db";
 /// So many days of training are kept.
-pub(super) const KEEP_DAYS: u32 = 30;
+const KEEP_DAYS: u32 = 30;
 
 /// The training ground, once somebody has trained.
 #[derive(Default)]
@@ -94,4 +100,30 @@ fn open(shop: &Engine) -> Result<Way, Error> {
         }
     });
     Ok(Way { commands, _open: open })
+}
+
+/// The agent that trains: with the shop's clock and configuration, a journal of its own, and no device.
+fn start_training(shop: &Engine, commands: mpsc::Receiver<Command>) -> Result<(Agent, Ends), Error> {
+    let mut config = shop.config.clone();
+    config.journal.path = config.journal.path.with_file_name(JOURNAL);
+    // Not even the shop's certificate is read.
+    (config.gateway.client_certificate_file, config.gateway.client_key_file) = (None, None);
+    config.gateway.client_key_credential = None;
+    let (mut journal, opened) = Journal::open_for(&config.journal.path, Purpose::Training)?;
+    journal.keep_days(Some(KEEP_DAYS));
+    let nowhere = || std::io::Error::new(std::io::ErrorKind::NotConnected, "training reaches no gateway");
+    let way: Connector = Arc::new(move || Box::pin(async move { Err(nowhere()) }));
+    let client = pos_gateway::Client::over(
+        Some(way),
+        &config.gateway,
+        &config.terminal.point_of_sale(),
+        pos_gateway::Token::none(),
+        std::time::SystemTime::UNIX_EPOCH,
+    )?;
+    let (reader, from_reader) = pos_reader::nobody();
+    let wires = DeviceWires { client, reader, from_reader, printers: Vec::new(), from_printer: mpsc::channel(1).1 };
+    let from_before = FromBefore { old_copy: OldCopy::new(&opened, false), journal, opened, wrapper: None };
+    let tills = Wires { commands, progress: shop.teller.progress().clone() };
+    let times = (shop.clock.clone(), Arc::clone(&shop.random));
+    assemble(config, Ground::Training, shop.limits, times, from_before, wires, tills)
 }

@@ -107,6 +107,11 @@ const READER_DOOR: &[&str] = &["reader", "driver"];
 /// added in `till` alone.
 const CLOSED_ROOMS: &[(&str, &[&str])] = &[("agent", &["till", "http"])];
 
+/// The rooms of the agent that a view is made of. It is handed what is true, and neither looks into the journal nor
+/// changes a transaction.
+const FACTS: &[&[&str]] =
+    &[&["views"], &["clock"], &["devices"], &["identity"], &["teller"], &["engine", "open_sales"]];
+
 /// The crates of the outside world: they name the same things as the agent, in types of their own.
 const SIMULATORS: &[&str] = &["crates/keys", "crates/payment-service", "crates/sim"];
 
@@ -205,6 +210,19 @@ fn a_family_of_readers_has_no_circle_of_files() {
 #[test]
 fn the_payment_service_has_no_circle_of_files() {
     has_no_circle(Path::new("crates/payment-service/src"), 60);
+}
+
+#[test]
+fn a_view_knows_facts_alone() {
+    let views = sources("src/agent/views");
+    assert!(views.len() > 3, "{views:?}");
+    let wrong: Vec<String> = views.iter().flat_map(|file| check_view(file, &read(file))).collect();
+    assert!(wrong.is_empty(), "\n{}\n", wrong.join("\n"));
+}
+
+#[test]
+fn the_agent_has_no_circle_of_files() {
+    has_no_circle(Path::new("src/agent"), 30);
 }
 
 /// Holds a folder of more than so many files.
@@ -542,6 +560,20 @@ fn check_family(file: &Path, source: &str) -> Vec<String> {
         .collect()
 }
 
+/// Whatever a view uses of the agent beside facts, and of the journal beside its errors.
+fn check_view(file: &Path, source: &str) -> Vec<String> {
+    let is_fact = |path: &[String]| {
+        FACTS.iter().any(|fact| path.iter().zip(*fact).filter(|(one, other)| one == other).count() == fact.len())
+    };
+    let may_use = |path: &[String]| match path.split_first() {
+        Some((room, inside)) if room == "agent" => is_fact(inside),
+        Some((room, inside)) if room == "journal" => inside.first().is_some_and(|name| name == "Error"),
+        _ => true,
+    };
+    let paths = absolute_paths(file, source).into_iter().filter(|(_, path)| !may_use(path));
+    paths.map(|(line, path)| format!("{}:{line}: a view uses `{}`", file.display(), path.join("::"))).collect()
+}
+
 /// The files that stand in a circle of imports, or on the way from one circle to another. Only imports are seen: what a
 /// method of the same type in another file calls is not.
 fn in_circles(files: &[(PathBuf, String)]) -> Vec<PathBuf> {
@@ -848,6 +880,18 @@ fn finds_an_account_book_that_is_not_the_journals() {
         |file: &str| check_books(Path::new(file), "//! Head.\nuse pos_core::book::Book;\nimpl Book for Nothing {}\n");
     assert!(matches!(&found("src/agent/act.rs")[..], [one] if one.starts_with("src/agent/act.rs:3: `impl Book`")));
     assert_eq!(found("crates/journal/src/lib.rs").len(), 0);
+}
+
+#[test]
+fn finds_a_view_that_looks_into_the_journal() {
+    let found = |source: &str| check_view(Path::new("src/agent/views/sale.rs"), source).len();
+    assert_eq!(found("use crate::agent::journal_desk::JournalDesk;"), 1);
+    assert_eq!(found("use super::super::engine::Engine;"), 1);
+    assert_eq!(found("use pos_journal::{Error, Journal};"), 1);
+    assert_eq!(
+        found("use crate::agent::engine::open_sales::OpenSale;\nuse pos_journal::Error;\nuse super::states;"),
+        0
+    );
 }
 
 #[test]

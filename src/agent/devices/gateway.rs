@@ -1,16 +1,17 @@
 //! The gateway, as the agent knows it: the requests that it is sent, each a task whose result comes back through the
 //! loop. How they travel is `gateway`'s business.
 
+mod probing;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::future::Future;
 use std::sync::Arc;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 
-use crate::agent::TaskResult;
 use crate::agent::clock::Clock;
-use crate::agent::engine::{GatewaySaid, OpenSale};
-use crate::agent::old_copy::WaitingWish;
+use crate::agent::engine::open_sales::OpenSale;
+use crate::agent::task_results::{GatewaySaid, TaskResult, WaitingWish};
 use crate::till::Refused;
 use pos_core::sale::{self, Answer, Event, Order, Reason};
 use pos_core::training;
@@ -18,8 +19,9 @@ use pos_gateway::{Expected, PreparedPayment, RequestTarget, WithoutCard};
 use pos_terms::money::Amount;
 use pos_terms::transaction::{Kind, PaymentId, SaleNumber};
 
-use super::probing::ExpiryWarnings;
-use super::probing::Probing;
+use probing::{ExpiryWarnings, Probing};
+
+pub(in crate::agent) use probing::ProbeBrought;
 
 /// Questions and reversals of earlier sales that are on their way at one time: a handshake each is work that the sale
 /// at the reader would wait for on a small board. The sale at the reader asks whenever it wants.
@@ -32,8 +34,8 @@ type GatewayFields = BTreeMap<String, String>;
 pub(in crate::agent) struct GatewayDesk {
     pub(in crate::agent) client: pos_gateway::Client,
     /// What was logged of certificates that end.
-    pub(super) expiry_warnings: ExpiryWarnings,
-    pub(super) probing: Probing,
+    expiry_warnings: ExpiryWarnings,
+    probing: Probing,
     pub(in crate::agent) refused: RefusedRequest,
     /// One place for each of [`AT_ONCE`].
     pub(super) turns: Arc<Semaphore>,

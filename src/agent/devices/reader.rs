@@ -1,10 +1,14 @@
 //! The card reader, as the agent knows it: what it said, and the orders that it is given. One sale has it at a time.
 
+mod between_sales;
+mod changes;
+mod reasons;
+
 use std::sync::Arc;
 use std::time::Duration;
 
 use crate::agent::clock::{self, Clock};
-use crate::agent::engine::OpenSale;
+use crate::agent::engine::open_sales::OpenSale;
 use crate::config::{Config, Tips};
 use crate::till::{KeysView, ReaderState};
 use pos_core::sale::{self, CardAnswer, Event};
@@ -15,8 +19,11 @@ use pos_reader::{
 use pos_terms::money::Amount;
 use pos_terms::transaction::{Kind, SaleNumber};
 
-use super::between_sales::{AmountAwaited, Slot};
-use super::reader_changes::RecordedReader;
+use between_sales::{AmountAwaited, Slot};
+
+pub(in crate::agent) use between_sales::{NO_SALE, TAKE_IT_OUT};
+pub(in crate::agent) use changes::RecordedReader;
+pub(in crate::agent) use reasons::{no_card, no_tip, unready};
 
 /// EMV transaction type (9C) of a purchase (ISO 8583: processing code).
 const PURCHASE: u8 = 0x00;
@@ -40,10 +47,10 @@ pub(in crate::agent) fn reader_settings(config: &Config, clock: &Clock) -> pos_r
 
 /// What is known of the reader, and who has it.
 pub(in crate::agent) struct ReaderDesk {
-    pub(super) handle: ReaderHandle,
+    handle: ReaderHandle,
     pub(in crate::agent) state: HeardReader,
     /// The reader as the book has it.
-    pub(super) recorded: RecordedReader,
+    recorded: RecordedReader,
     /// What it waits for between two sales.
     pub(in crate::agent) slot: Slot,
     /// Keys that it has left, as far as its cards have shown.
@@ -51,8 +58,8 @@ pub(in crate::agent) struct ReaderDesk {
     /// The sale that has it.
     pub(in crate::agent) in_use_by: Option<SaleNumber>,
     /// A till that waits for an amount to be typed at it.
-    pub(super) amount_awaited: Option<AmountAwaited>,
-    pub(super) clock: Clock,
+    amount_awaited: Option<AmountAwaited>,
+    clock: Clock,
     tips: Option<Tips>,
     /// What the reader offers where nothing is said of tips, in percent.
     tip_percentages: Vec<u8>,

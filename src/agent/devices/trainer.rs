@@ -6,7 +6,7 @@ use tokio::sync::mpsc;
 use tokio::task::AbortHandle;
 use tokio::time::sleep;
 
-use crate::agent::TaskResult;
+use crate::agent::task_results::TaskResult;
 use pos_core::sale::{Action, Sale};
 use pos_core::training::{Timed, Trainer};
 use pos_terms::transaction::SaleNumber;

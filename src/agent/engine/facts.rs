@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::agent::clock::Clock;
 use crate::agent::devices::ReaderDesk;
-use crate::agent::earlier::Known;
+use crate::agent::earlier::KnownTransactions;
 use crate::agent::views::sale::{SaleFacts, Wait, later_view, sale_view, utc};
 use crate::till::{Refused, SaleView, ToConfirm};
 use pos_core::sale::{Reason, Sale, Standing};
@@ -17,7 +17,7 @@ use super::OpenSale;
 /// Where the facts are looked up.
 #[derive(Clone, Copy)]
 pub(in crate::agent) struct Facts<'a> {
-    pub(super) known: Known<'a>,
+    pub(super) known: KnownTransactions<'a>,
     pub(super) words: &'a Words,
     pub(super) clock: &'a Clock,
     pub(super) reader: &'a ReaderDesk,

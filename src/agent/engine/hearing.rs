@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use crate::agent::devices::{self, HeardReader, NO_SALE};
 use crate::agent::old_copy::{GoesOn, ListShows};
+use crate::agent::task_results::GatewaySaid;
 use pos_core::book;
-use pos_core::sale::{Answer, Event, Inquiry, Reason, ReversalAnswer, Standing, Why};
+use pos_core::sale::{Answer, Event, Reason, Standing, Why};
 use pos_gateway::Found;
 use pos_reader::{NoAmount, ReaderEvent};
 use pos_terms::card::{FirstAnswer, Presented};
@@ -208,18 +209,6 @@ impl Engine {
         let marked = self.old_copy.mark(&mut self.journal, &self.sales, self.clock.unix_ms());
         marked.unwrap_or_else(|error| self.journal_is_faulty(&error));
     }
-}
-
-/// What the gateway said of a transaction.
-pub(in crate::agent) enum GatewaySaid {
-    /// To its request, after this time.
-    Paid { answer: Answer, took: Duration },
-    /// What became of a pending payment.
-    Polled(Answer),
-    /// What it holds under its references.
-    Inquired(Inquiry),
-    /// To the reversal of this reference.
-    Reversed { reference: String, reversal: ReversalAnswer },
 }
 
 /// The tip, when amount and tip together may be charged, and need no supervisor.

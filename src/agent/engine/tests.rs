@@ -11,6 +11,7 @@ use chrono::DateTime;
 use tempfile::TempDir;
 
 use super::*;
+use crate::agent::task_results::{GatewaySaid, TaskResult};
 use crate::agent::*;
 use crate::config::{self, Right, TillToken};
 use crate::till::{self, Caller, Command, ProgressLog, Refused, Wanted};

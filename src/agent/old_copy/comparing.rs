@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::agent::clock::Clock;
 use crate::agent::devices::GatewayDesk;
-use crate::agent::engine::OpenSales;
+use crate::agent::engine::open_sales::OpenSales;
 use crate::agent::identity::Identity;
 use crate::agent::journal_desk::JournalDesk;
 use pos_core::sale::{self, Action, Event};

@@ -1,23 +1,13 @@
 //! A transaction of before that something is to follow, while the gateway's list by date is not complete: its own
 //! payment is looked up, with all that is linked to it. It may go on when this journal knows each of those.
 
-use tokio::sync::oneshot;
-
-use crate::agent::earlier::{EarlierFound, Known};
 use crate::agent::journal_desk::refused_by_journal;
-use crate::till::{Refused, SaleView, Wanted};
-use pos_core::sale::{Inquiry, ListedState, ListedTransaction, Sale};
+use crate::till::Refused;
+use pos_core::sale::{Inquiry, ListedState, ListedTransaction};
 use pos_journal::Journal;
 use pos_terms::transaction::{PaymentId, SaleNumber};
 
 use super::{Comparison, OldCopy};
-
-/// A wish that waits for the look-up of the transaction that it follows.
-pub(in crate::agent) struct WaitingWish {
-    pub(in crate::agent) wanted: Wanted,
-    pub(in crate::agent) of: SaleNumber,
-    pub(in crate::agent) reply: oneshot::Sender<Result<SaleView, Refused>>,
-}
 
 /// What the gateway has linked to one payment, itself included.
 pub(in crate::agent) struct Linked {
@@ -27,13 +17,14 @@ pub(in crate::agent) struct Linked {
 }
 
 impl OldCopy {
-    /// The transaction that is to be looked up before this wish may begin.
-    pub(in crate::agent) fn to_be_looked_up(&self, wanted: &Wanted, known: Known<'_>) -> Option<Sale> {
-        let is_open =
-            self.lists_no_more && !self.is_new && matches!(self.comparison, Comparison::Due(_) | Comparison::Asking);
-        let of = wanted.wish.of.as_ref().filter(|_| is_open && known.find(&wanted.till, &wanted.reference).is_err())?;
-        let EarlierFound::Here(earlier) = known.earlier(of).ok()? else { return None };
-        (earlier.order().number <= self.before).then_some(*earlier)
+    /// Whether what is to follow a transaction of this number waits for a look-up of that transaction.
+    pub(in crate::agent) fn asks_to_look_up(&self, number: SaleNumber) -> bool {
+        self.looks_up() && number <= self.before
+    }
+
+    /// Whether any transaction is to be looked up before something follows it.
+    pub(in crate::agent) fn looks_up(&self) -> bool {
+        self.lists_no_more && !self.is_new && matches!(self.comparison, Comparison::Due(_) | Comparison::Asking)
     }
 
     /// What of this transaction may be followed for the moment: it was looked up, and the journal knows all of it.

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use crate::agent::devices::Devices;
-use crate::agent::engine::{OpenSale, SaleTimes};
+use crate::agent::engine::open_sales::{OpenSale, SaleTimes};
 use crate::agent::identity::Identity;
 use crate::agent::teller;
 use crate::metrics::{Metrics, PrinterStanding, SaleTiming, TerminalStanding};

@@ -2,7 +2,7 @@
 
 use crate::agent::clock::Clock;
 use crate::agent::devices::{PrinterDesk, ReaderDesk, TAKE_IT_OUT};
-use crate::agent::engine::LeftAlone;
+use crate::agent::engine::open_sales::LeftAlone;
 use crate::config::{Config, Tips};
 use crate::till::{
     Attention, AttentionView, ClockState, ClockView, GatewayView, HealthView, JournalState, JournalView, LogView,

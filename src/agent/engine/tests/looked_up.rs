@@ -1,7 +1,7 @@
 //! What follows a transaction of before, while the gateway's list by date is not complete.
 
 use super::*;
-use crate::agent::old_copy::WaitingWish;
+use crate::agent::task_results::WaitingWish;
 use crate::till::SaleView;
 use pos_core::sale::{ListedState, ListedTransaction, Reason};
 use pos_core::wish::WishFields;

@@ -6,8 +6,8 @@
 
 use std::time::Duration;
 
-use super::gateway::GatewayDesk;
-use crate::agent::TaskResult;
+use super::GatewayDesk;
+use crate::agent::task_results::TaskResult;
 use pos_gateway::{Fault, Probed};
 
 /// How often it is asked, and each warning of what ends is said again.

@@ -11,7 +11,7 @@ use crate::till::{ConfigFileView, ReaderView};
 use pos_journal::{KnownReader, ReaderChange};
 use pos_reader::ReaderIdentity;
 
-use super::reader::ReaderDesk;
+use super::ReaderDesk;
 
 /// Changes that are recorded within a [`DAY`]: a reader that is another one at each start must not fill the disk.
 const RECORDED: usize = 20;

@@ -16,7 +16,7 @@ use pos_terms::money::{Amount, Currency};
 use pos_terms::transaction::SaleNumber;
 use pos_words::clean;
 
-use super::reader::ReaderDesk;
+use super::ReaderDesk;
 
 /// How long a sale waits for the card of the one before: a customer who walked off without it does not come sooner, and
 /// a till must hear in time that nothing was charged.
@@ -83,7 +83,11 @@ impl Slot {
 
     /// What is left to be done at once: what a sale that waits asks of the reader is held until the slot is empty. A
     /// sale that is cancelled meanwhile hears it at once.
-    pub(super) fn lets_through(&mut self, number: SaleNumber, action: Action) -> Result<Action, Option<Event>> {
+    pub(in crate::agent) fn lets_through(
+        &mut self,
+        number: SaleNumber,
+        action: Action,
+    ) -> Result<Action, Option<Event>> {
         let Some(next) = self.next.as_mut().filter(|next| next.number == number) else { return Ok(action) };
         match action {
             Action::AskTip | Action::Arm => {
