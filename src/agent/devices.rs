@@ -10,7 +10,7 @@ mod trainer;
 
 use pos_core::sale::{Action, Event};
 
-use super::engine::open_sales::OpenSale;
+use super::engine::open_sales::{Gate, OpenSale};
 
 pub(super) use gateway::{GatewayDesk, ProbeBrought};
 pub(super) use printers::PrinterDesk;
@@ -45,8 +45,8 @@ impl Devices {
         }
         let number = active.number();
         let action = match self.reader.slot.lets_through(number, action) {
-            Ok(action) => action,
-            Err(heard) => return heard,
+            Gate::Opens(action) => action,
+            Gate::Holds(heard) => return heard,
         };
         let is_at_reader = self.reader.in_use_by == Some(number);
         match action {

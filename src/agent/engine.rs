@@ -37,7 +37,7 @@ use super::task_results::TaskResult;
 use super::teller::{self, Teller};
 use super::views::figures;
 use facts::Facts;
-use open_sales::{Afterwards, OpenSale, OpenSales};
+use open_sales::{Afterwards, Gate, OpenSale, OpenSales};
 
 use own_answers::Owner;
 
@@ -135,11 +135,14 @@ impl Engine {
         };
         let Some(active) = self.sales.open.get_mut(&number) else { return };
         // The trainer takes back what never was.
-        let may_leave = match self.identity.trains() {
-            true => Ok(action),
+        let gate = match self.identity.trains() {
+            true => Gate::Opens(action),
             false => leaving::may_leave(active, action, self.journal.book(), &mut self.old_copy, &self.clock),
         };
-        let heard = may_leave.map_or_else(|heard| heard, |action| self.devices.perform(active, action));
+        let heard = match gate {
+            Gate::Opens(action) => self.devices.perform(active, action),
+            Gate::Holds(heard) => heard,
+        };
         self.sales.inbox.extend(heard.map(|event| (number, event)));
     }
 

@@ -30,7 +30,7 @@ use pos_journal::Opened;
 use pos_terms::transaction::SaleNumber;
 
 use super::devices::GatewayDesk;
-use super::engine::open_sales::{OpenSale, OpenSales};
+use super::engine::open_sales::{Gate, OpenSale, OpenSales};
 use super::journal_desk::JournalDesk;
 pub(super) use comparing::Beside;
 use comparing::{mark_of, number_of};
@@ -245,26 +245,20 @@ pub(super) struct OldCopyShown {
 impl OldCopy {
     /// Lets a reversal leave, unless the gateway's word is waited for; else what its transaction hears at once.
     /// `decided`: a person has said what becomes of it.
-    pub(super) fn may_leave(
-        &mut self,
-        number: SaleNumber,
-        reversal: Action,
-        decided: bool,
-        now: Duration,
-    ) -> Result<Action, Option<Event>> {
+    pub(super) fn may_leave(&mut self, number: SaleNumber, reversal: Action, decided: bool, now: Duration) -> Gate {
         if number > self.before || decided {
-            return Ok(reversal);
+            return Gate::Opens(reversal);
         }
         match &self.comparison {
             // What was left alone when that was found goes on now, and waits for a person all the same.
-            _ if self.is_of_before_it_was_noticed(number) => Err(Some(held_for_person(number))),
-            Comparison::Finished | Comparison::BeganAnew(_) => Ok(reversal),
+            _ if self.is_of_before_it_was_noticed(number) => Gate::Holds(Some(held_for_person(number))),
+            Comparison::Finished | Comparison::BeganAnew(_) => Gate::Opens(reversal),
             Comparison::Due(_) | Comparison::Asking => {
                 self.waiting.push((number, reversal, now));
-                Err(None)
+                Gate::Holds(None)
             }
             // It could not be recorded that it waits for a person: tried again here.
-            Comparison::IsOldCopy(_) => Err(Some(held_for_person(number))),
+            Comparison::IsOldCopy(_) => Gate::Holds(Some(held_for_person(number))),
         }
     }
 
@@ -320,7 +314,7 @@ impl OldCopy {
     /// Whether the journal knows all that was done with the transaction of this number, as far as it can be known.
     /// `None` stands for what this journal does not know anyway, and for money that is given without a payment.
     pub(super) fn is_whole_for(&self, number: Option<SaleNumber>) -> Result<(), Refused> {
-        let OldCopy { comparison, before, noticed, is_new, lists_no_more, vouched_for, .. } = self;
+        let Self { comparison, before, noticed, is_new, lists_no_more, vouched_for, .. } = self;
         if let Some(number) = number.filter(|number| *number <= noticed.before) {
             let why = format!(
                 "transaction {number} is older than the moment at which this journal was found to be an old copy: what was given \

@@ -65,7 +65,7 @@ impl Facts<'_> {
             stuck: live.is_some_and(OpenSale::is_stuck),
             held_up: self.known.old_copy.holds_up(order.number),
             rest: self.known.refund_of_rest(sale).map(|rest| later_view(self.view(&rest), &order.till)),
-            to_confirm: self.to_confirm(sale).filter(|_| alone.is_none()),
+            to_confirm: self.awaited_confirmation(sale).filter(|_| alone.is_none()),
             alone,
             step: live.and_then(|active| active.step),
             wait: live.and_then(|active| self.wait(sale, active)),
@@ -73,7 +73,7 @@ impl Facts<'_> {
     }
 
     /// What the till is to confirm, and until when. A sale of which only the journal is read has no time yet.
-    pub(in crate::agent) fn to_confirm(&self, sale: &Sale) -> Option<ToConfirm> {
+    pub(in crate::agent) fn awaited_confirmation(&self, sale: &Sale) -> Option<ToConfirm> {
         let (Standing::AwaitingTill { approved }, Some(on_silence)) = (sale.standing(), sale.order().till_confirms)
         else {
             return None;

@@ -12,7 +12,7 @@ use pos_journal::Journal;
 use pos_terms::money::Amount;
 use pos_terms::transaction::PaymentId;
 
-use super::OpenSale;
+use super::open_sales::{Gate, OpenSale};
 use crate::agent::clock::Clock;
 use crate::agent::old_copy::OldCopy;
 
@@ -23,8 +23,8 @@ pub(in crate::agent) fn may_leave(
     journal: &Journal,
     old_copy: &mut OldCopy,
     clock: &Clock,
-) -> Result<Action, Option<Event>> {
-    let Action::Reverse { payment, amount, reference } = &action else { return Ok(action) };
+) -> Gate {
+    let Action::Reverse { payment, amount, reference } = &action else { return Gate::Opens(action) };
     let held_back = if training::is_of_training(payment) {
         let why = Reason::RequestNotPossible.with("a payment of training, which never was");
         Some(ReversalAnswer::HeldBack { why, for_person: true })
@@ -32,7 +32,7 @@ pub(in crate::agent) fn may_leave(
         given_back_by_id(active, payment, *amount, journal)
     };
     match held_back {
-        Some(reversal) => Err(Some(Event::ReversalAnswered { reference: reference.clone(), reversal })),
+        Some(reversal) => Gate::Holds(Some(Event::ReversalAnswered { reference: reference.clone(), reversal })),
         None => old_copy.may_leave(active.number(), action, active.sale.is_decided(), clock.monotonic()),
     }
 }

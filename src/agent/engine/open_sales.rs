@@ -8,7 +8,7 @@ use tokio::sync::oneshot;
 
 use crate::config::Config;
 use crate::till::{Refused, SaleState, SaleView};
-use pos_core::sale::{self, Deadlines, Order, Sale, Standing};
+use pos_core::sale::{self, Action, Deadlines, Order, Sale, Standing};
 use pos_gateway::PreparedPayment;
 use pos_terms::transaction::{Reference, SaleNumber};
 
@@ -57,6 +57,13 @@ pub(in crate::agent) struct OpenSale {
     pub(in crate::agent) step: Option<&'static str>,
     /// Until when the reader waits for a card; `None` when it does not, or when a card is at work.
     pub(in crate::agent) card_until: Option<Duration>,
+}
+
+/// Whether an action may be carried out now.
+pub(in crate::agent) enum Gate {
+    Opens(Action),
+    /// Not now; what its sale hears of that at once.
+    Holds(Option<sale::Event>),
 }
 
 impl OpenSales {

@@ -153,8 +153,8 @@ impl Terminal {
         let mut closed = kept.map(|sale| OpenSale::new(sale, Duration::ZERO));
         let active = sales.open.get_mut(&number).or(closed.as_mut()).expect("a transaction of this journal");
         match leaving::may_leave(active, reversal, journal.book(), old_copy, clock) {
-            Ok(reversal) => Some(reversal),
-            Err(heard) => {
+            Gate::Opens(reversal) => Some(reversal),
+            Gate::Holds(heard) => {
                 sales.inbox.extend(heard.map(|event| (number, event)));
                 None
             }
@@ -714,7 +714,7 @@ async fn what_was_never_sent_ends_only_when_the_gateway_does_not_hold_it() {
                 .agent
                 .engine
                 .facts()
-                .view(&terminal.agent.engine.sales.get(SaleNumber::new(number)).unwrap().sale());
+                .view(terminal.agent.engine.sales.get(SaleNumber::new(number)).unwrap().sale());
             terminal.agent.engine.cancel(SaleNumber::new(number), &Who::default(), known, reply);
             assert_eq!(said.try_recv().unwrap().unwrap().outcome, None, "nor may it be cancelled");
         }

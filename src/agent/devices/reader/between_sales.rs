@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use tokio::sync::oneshot;
 
+use crate::agent::engine::open_sales::Gate;
 use crate::till::Refused;
 use pos_core::sale::{Action, Event, Reason, Why};
 use pos_reader::{AmountToType, NoAmount, ReaderEvent, ReaderOrder, ReaderProgress, TypeAmount};
@@ -83,22 +84,18 @@ impl Slot {
 
     /// What is left to be done at once: what a sale that waits asks of the reader is held until the slot is empty. A
     /// sale that is cancelled meanwhile hears it at once.
-    pub(in crate::agent) fn lets_through(
-        &mut self,
-        number: SaleNumber,
-        action: Action,
-    ) -> Result<Action, Option<Event>> {
-        let Some(next) = self.next.as_mut().filter(|next| next.number == number) else { return Ok(action) };
+    pub(in crate::agent) fn lets_through(&mut self, number: SaleNumber, action: Action) -> Gate {
+        let Some(next) = self.next.as_mut().filter(|next| next.number == number) else { return Gate::Opens(action) };
         match action {
             Action::AskTip | Action::Arm => {
                 next.held = Some(action);
-                Err(None)
+                Gate::Holds(None)
             }
             Action::StopReader => {
                 self.next = None;
-                Err(Some(Event::NoCard { why: Reason::TillCancelled.into() }))
+                Gate::Holds(Some(Event::NoCard { why: Reason::TillCancelled.into() }))
             }
-            action => Ok(action),
+            action => Gate::Opens(action),
         }
     }
 

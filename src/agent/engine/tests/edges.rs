@@ -184,7 +184,7 @@ async fn until_when_a_till_may_answer_is_counted_down() {
     terminal.waits_for_its_till(1, "till-1", 1000);
     let until = |terminal: &Terminal| {
         let sale = &terminal.agent.engine.sales.get(SaleNumber::new(1)).unwrap().sale();
-        let asked = terminal.agent.engine.facts().to_confirm(sale).unwrap();
+        let asked = terminal.agent.engine.facts().awaited_confirmation(sale).unwrap();
         assert_eq!((asked.amount.as_str(), asked.on_silence), ("10.00", OnSilence::Reverse));
         DateTime::parse_from_rfc3339(&asked.until).unwrap().timestamp() - terminal.agent.engine.clock.unix_ms() / 1000
     };
@@ -426,7 +426,7 @@ async fn a_till_that_is_waited_for_is_answered_by_how_the_sale_stands_now() {
     terminal.waits_for_its_till(1, "till-1", 1000);
     tokio::time::advance(Duration::from_secs(50)).await;
     let kept = terminal.agent.engine.journal.book().number(SaleNumber::new(1)).unwrap().unwrap();
-    let asked = terminal.agent.engine.facts().to_confirm(&kept).unwrap();
+    let asked = terminal.agent.engine.facts().awaited_confirmation(&kept).unwrap();
     let left =
         DateTime::parse_from_rfc3339(&asked.until).unwrap().timestamp() - terminal.agent.engine.clock.unix_ms() / 1000;
     assert!((69..=70).contains(&left), "{left}");
