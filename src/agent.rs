@@ -10,8 +10,7 @@
 //! | `tills`, `tasks` | what tills ask, and what the agent's own tasks bring back |
 //! | all others | a part for each thing that is looked after: operators, closes, clock, limits, the old copy, updates, the log |
 //!
-//! It decides nothing about money: that is `sale`'s business. What it owns is the clock, the random numbers, and which
-//! sale has the reader.
+//! It decides nothing about money: that is `sale`'s business.
 
 pub(crate) mod clock;
 mod close_count;
@@ -235,7 +234,7 @@ struct Agent {
 }
 
 impl Agent {
-    /// Hands on what actions left behind, until nothing is left; then forgets what is settled.
+    /// Looks at what is beside the sales, and hands on what actions left behind, until nothing is left.
     fn settle(&mut self) {
         if !self.engine.identity.trains() {
             self.look_outside();
@@ -292,7 +291,7 @@ impl Agent {
         if is_quiet {
             engine.devices.gateway.probe_daily();
         }
-        self.log.is_usual_again();
+        self.log.end_when_due();
         if is_quiet {
             let (answers, now) = (self.answers(), self.engine.clock.monotonic());
             self.answered.note(&mut self.engine.journal, answers, now);

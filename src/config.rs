@@ -86,8 +86,8 @@ pub struct Terminal {
     pub language: String,
     /// The currency of its sales, ISO 4217, as `EUR`: it takes none in another.
     pub currency: String,
-    /// Largest amount of one sale or reservation in `currency`, tip included, as `5000.00`; without it what the gateway
-    /// can take: `9999999999.99`. It limits no capture, refund or reversal.
+    /// Largest amount of one sale, reservation or credit in `currency`, tip included, as `5000.00`; without it what the
+    /// gateway can take: `9999999999.99`. It limits no capture, refund or reversal.
     pub max_amount: Option<String>,
     /// Largest amount in `currency` that may be given without an earlier payment that this terminal knows: a credit, or
     /// a refund of a payment that its journal does not have. Absent: nothing may be given so, and no value means "no

@@ -16,8 +16,8 @@
 //! | its wish is judged: what this kind needs; later, whether it is the same again | `core/wish.rs` `judged`, `is_of` |
 //! | whether it may | `till/rights.rs` `may`: one table from verb to right, for every way in |
 //! | the agent's one loop hears it | `agent.rs` `run`, then `agent/tills.rs` `till_asks` |
-//! | whether it may begin now: the terminal's limits, and whether a supervisor must confirm it | `agent/engine/begin.rs` `begin`, `agent/limits.rs` `may_begin`, `agent/operators.rs` `author` |
-//! | the sale says what to write and what to do | [`pos_core::sale::Sale::begin`], later [`pos_core::sale::Sale::handle`], in `sale/decide.rs` |
+//! | whether it may begin now: the terminal's limits, and whether a supervisor must confirm it | `agent/engine/begin.rs` `begin`, `can_begin_now`, `agent/limits.rs` `may_begin`, `may_give`, `agent/operators.rs` `confirmed_author` |
+//! | the sale says what to write and what to do | [`pos_core::sale::Sale::begin`], in `sale/mod.rs`; later [`pos_core::sale::Sale::handle`], in `sale/decide.rs` |
 //! | it is written; only that gives out what to do | `agent/journal_desk.rs` `write`, [`pos_core::book::commit`] |
 //! | the engine owns the open sales: an event, the core's step, the book, and then each action | `agent/engine.rs` `hear`, `act` |
 //! | each action goes to its device, or in training to the trainer | `agent/devices.rs` `perform` |
@@ -31,10 +31,10 @@
 //! | … what goes back, and what a reversal waits for before it leaves | `sale/reversing.rs`, `sale/still_charged.rs`, `agent/engine/leaving.rs`, `follow_up/by_id.rs` |
 //! | a capture, refund or reversal: which, whose, and what is left; without an answer | `agent/earlier.rs`, `follow_up/amount.rs` `follow_up`, `follow_up/mod.rs` `left`, `sale/confirming.rs` |
 //! | the journal is an old copy: nothing is reversed by itself | `agent/old_copy.rs`, `journal/known.rs`, `sale/held.rs` |
-//! | the board's clock was ahead, and is right again | `agent/clock.rs`, `agent/engine/recovery.rs` `look_at_the_clocks`, `journal/set_back.rs` |
+//! | the board's clock was ahead, and is right again | `agent/clock.rs`, `agent/engine/hearing.rs` `look_at_the_clocks`, `journal/set_back.rs` |
 //! | what a look-up shows of a payment that is to be reversed | `sale/look_up.rs` |
 //! | the power fails | `agent/engine/recovery.rs` `resume`, then `sale/decide.rs` again |
-//! | the journal cannot be written: what stops, and how it comes back | `agent/journal_desk.rs` `is_faulty`, `agent/engine/recovery.rs` `journal_failed`, `agent.rs` `retry_journal` |
+//! | the journal cannot be written: what stops, and how it comes back | `agent/journal_desk.rs` `failed`, `agent/engine/recovery.rs` `journal_failed`, `agent.rs` `retry_journal` |
 //! | why it ended so, as data | `sale/reason.rs`, `agent/devices/reader/reasons.rs` |
 //! | the sentence that the cashier reads | `agent/engine/facts.rs` `view`, `agent/views/sale.rs` `sale_view`, `words/cashier.rs` |
 //! | a person is put in, and confirms | `till/http/sessions.rs`, `agent/operators.rs`, `core/counter/approvals.rs` |

@@ -1,7 +1,8 @@
 //! The devices: reader, gateway and printers, each a part with its own state that performs an action and hears an
 //! event. In training the trainer stands before all of them.
 //!
-//! A device knows no rule of a sale: what an action means was decided by the core, and written, before it comes here.
+//! A device decides nothing of a sale: what an action means was decided by the core, and written, and whether it may
+//! leave was asked (`engine/leaving.rs`), before it comes here.
 
 mod gateway;
 mod printers;
@@ -65,7 +66,10 @@ impl Devices {
                 None
             }
             Action::AnswerCard(answer) => self.reader.answer_card(active, *answer),
-            Action::Query { references } => self.gateway.query(active, references, is_at_reader),
+            Action::Query { references } => {
+                self.gateway.query(number, references, is_at_reader);
+                None
+            }
             Action::Reverse { payment, amount, reference } => {
                 self.gateway.reverse(number, (payment, amount, reference), is_at_reader);
                 None

@@ -1,8 +1,8 @@
 //! The engine: it owns the open transactions, and is the only place where one of them changes. An event is handed to
 //! its sale, the sale's step is written into the account book, and what the book gives out goes to the devices.
 //!
-//! It decides nothing about money: that is the core's business. Whoever is outside asks for a change with
-//! [`Engine::hear`], and sees the open transactions as they stand.
+//! It decides nothing about money: that is the core's business. Whoever is outside lets it hear what
+//! happened, or begin what a till wants, and sees the open transactions as they stand.
 
 mod begin;
 mod facts;
@@ -20,7 +20,7 @@ use tokio::sync::mpsc;
 use crate::config::Config;
 use crate::metrics::Metrics;
 use pos_core::book;
-use pos_core::sale::{Action, Event, Paper, Standing};
+use pos_core::sale::{Action, Event, Paper};
 use pos_reader::ReaderProgress;
 use pos_terms::transaction::SaleNumber;
 
@@ -36,9 +36,9 @@ use super::surroundings::Random;
 use super::task_results::TaskResult;
 use super::teller::{self, Teller};
 use super::views::figures;
+use super::views::sale::is_running;
 use facts::Facts;
 use open_sales::{Afterwards, Gate, OpenSale, OpenSales};
-
 use own_answers::Owner;
 
 /// The open transactions, and all that a change of one needs.
@@ -150,7 +150,7 @@ impl Engine {
     pub(super) fn deadline_passed(&mut self) {
         let now = self.clock.monotonic();
         self.sales.deadlines_passed(now);
-        self.sales.inbox.extend(self.devices.reader.slot.was_waited_for(now));
+        self.sales.inbox.extend(self.devices.reader.slot.gives_up_when_late(now));
     }
 
     /// Tells tills and prints, in the order it was asked for; then forgets the sales that are settled.
@@ -172,8 +172,7 @@ impl Engine {
         };
         let mut view = self.facts().view(&active.sale);
         let step = teller::step_of(&view);
-        let is_running = !matches!(active.sale.standing(), Standing::Ended(_) | Standing::Unconfirmed { .. });
-        view.step = is_running.then(|| step.to_owned());
+        view.step = is_running(&active.sale).then(|| step.to_owned());
         if let Some(active) = self.sales.open.get_mut(&number) {
             active.step = Some(step);
             active.answer_cancels(&view);

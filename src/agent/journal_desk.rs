@@ -18,7 +18,7 @@ pub(super) const JOURNAL_RETRY: Duration = Duration::from_secs(5);
 
 /// The book, and how it stands.
 pub(super) struct JournalDesk {
-    /// Written through [`Self::write`] alone.
+    /// Each step of a sale and each close is written through [`Self::write`] alone; marks have a method each.
     book: Journal,
     /// Stands before the book in a world that cuts the power.
     wrapper: Option<BookWrapper>,
@@ -213,7 +213,7 @@ impl JournalDesk {
     }
 
     /// No sale is taken until it can be written again. What everybody is told, when it was taken away.
-    pub(super) fn is_faulty(&mut self, error: &pos_journal::Error, now: Duration) -> Option<String> {
+    pub(super) fn failed(&mut self, error: &pos_journal::Error, now: Duration) -> Option<String> {
         let is_new = self.fault.is_none();
         let (mut why, mut retry_at) = (error.to_string(), now + JOURNAL_RETRY);
         let mut told = None;

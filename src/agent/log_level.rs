@@ -43,7 +43,7 @@ impl LogDesk {
     }
 
     /// Ends it when its time is over.
-    pub(super) fn is_usual_again(&mut self) {
+    pub(super) fn end_when_due(&mut self) {
         if self.changed.is_none_or(|changed| changed.until > self.clock.monotonic()) {
             return;
         }

@@ -245,7 +245,7 @@ pub(super) struct OldCopyShown {
 impl OldCopy {
     /// Lets a reversal leave, unless the gateway's word is waited for; else what its transaction hears at once.
     /// `decided`: a person has said what becomes of it.
-    pub(super) fn may_leave(&mut self, number: SaleNumber, reversal: Action, decided: bool, now: Duration) -> Gate {
+    pub(super) fn lets_leave(&mut self, number: SaleNumber, reversal: Action, decided: bool, now: Duration) -> Gate {
         if number > self.before || decided {
             return Gate::Opens(reversal);
         }
@@ -264,7 +264,7 @@ impl OldCopy {
 
     /// The references that this journal does not know show that it is an old copy: numbers go on above the highest, and
     /// the transactions of before wait for a person.
-    pub(super) fn is_shown_by(
+    pub(super) fn turns_out_old(
         &mut self,
         strange: &[String],
         journal: &mut JournalDesk,

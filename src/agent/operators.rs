@@ -454,7 +454,7 @@ impl OperatorDesk {
 
     /// Who is the author of a transaction that is about to begin: with the supervisor who confirmed it, where a cashier
     /// needs one. `amount` is all that is charged: what a supervisor confirms has the till's tip in it.
-    pub(super) fn author(
+    pub(super) fn confirmed_author(
         &self,
         journal: &Journal,
         wanted: &Wanted,

@@ -122,7 +122,7 @@ impl Agent {
             Scene::PinEntry => engine.announce_step(number, &ReaderProgress::PinEntry { digits: None }),
             Scene::RemoveCard => engine.announce_step(number, &ReaderProgress::RemoveCard),
             Scene::Heard(event) => engine.hear(number, event),
-            Scene::Free => engine.devices.reader.is_left_by(number),
+            Scene::Free => engine.devices.reader.is_freed_by(number),
         }
     }
 }

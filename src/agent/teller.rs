@@ -12,7 +12,7 @@ use super::engine::open_sales::OpenSale;
 
 const FAULT: &str = "the sale ended because of a fault of the terminal's side";
 
-/// Announces to tills. It knows no sale: what is told is handed to it.
+/// Announces to tills. What is told is handed to it; of an open sale it keeps what was announced last.
 pub(super) struct Teller {
     progress: ProgressLog,
     words: Words,

@@ -1,5 +1,5 @@
 //! The views: a transaction, the status and the figures, each made from the facts that it is handed. A view reads no
-//! journal and changes nothing: what tells cannot decide.
+//! journal and changes no transaction: what tells cannot decide.
 
 pub(super) mod figures;
 pub(super) mod sale;

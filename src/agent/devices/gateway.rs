@@ -13,11 +13,10 @@ use crate::agent::clock::Clock;
 use crate::agent::engine::open_sales::OpenSale;
 use crate::agent::task_results::{GatewaySaid, TaskResult, WaitingWish};
 use crate::till::Refused;
-use pos_core::sale::{self, Answer, Event, Order, Reason};
-use pos_core::training;
+use pos_core::sale::{Answer, Event, Order, Reason};
 use pos_gateway::{Expected, PreparedPayment, RequestTarget, WithoutCard};
 use pos_terms::money::Amount;
-use pos_terms::transaction::{Kind, PaymentId, SaleNumber};
+use pos_terms::transaction::{PaymentId, SaleNumber};
 
 use probing::{ExpiryWarnings, Probing};
 
@@ -116,10 +115,6 @@ impl GatewayDesk {
     /// Sends the request of a sale; what is heard at once when it cannot be sent.
     pub(super) fn ask(&self, active: &mut OpenSale) -> Option<Event> {
         let number = active.number();
-        if is_trained(active.order()) {
-            let why = Reason::RequestNotPossible.with("it follows a transaction of training, which never was");
-            return Some(Event::CannotAsk { why });
-        }
         if !active.order().kind().needs_card() {
             active.prepared = Some(without_card(&self.client, active.order()));
         }
@@ -168,20 +163,14 @@ impl GatewayDesk {
         });
     }
 
-    /// Asks what the gateway holds under these references; what is heard at once when nothing need be asked.
-    pub(super) fn query(&self, active: &OpenSale, references: Vec<String>, is_at_reader: bool) -> Option<Event> {
-        if active.order().kind() == Kind::ForgetCard {
-            // It has no reference that a query could find it by, and needs none: it is sent again.
-            return Some(Event::Inquired(sale::Inquiry::Payments(Vec::new())));
-        }
-        let number = active.number();
+    /// Asks what the gateway holds under these references.
+    pub(super) fn query(&self, number: SaleNumber, references: Vec<String>, is_at_reader: bool) {
         let (gateway, done, turn) = (self.client.clone(), self.tasks.clone(), self.turn(is_at_reader));
         tokio::spawn(async move {
             let _turn = turn.await;
             let inquiry = gateway.look_up(&references).await;
             let _ = done.send(TaskResult::Said { sale: number, said: GatewaySaid::Inquired(inquiry) }).await;
         });
-        None
     }
 
     /// Sends a reversal.
@@ -258,11 +247,6 @@ impl GatewayDesk {
     pub(in crate::agent) fn has_told_its_time(&self) -> bool {
         self.probing.was_answered
     }
-}
-
-/// A transaction of training, or one that follows such a one, has no business at the gateway.
-fn is_trained(order: &Order) -> bool {
-    order.training.is_some() || order.transaction.of().is_some_and(|of| training::is_of_training(&of.payment))
 }
 
 /// The request of a transaction that needs no card.

@@ -174,7 +174,7 @@ impl ReaderDesk {
     }
 
     /// Keys that a card has shown; those of the other kind stay as they were known.
-    pub(in crate::agent) fn keys_are_left(&mut self, card: Option<u64>, pin: Option<u64>) {
+    pub(in crate::agent) fn note_keys(&mut self, card: Option<u64>, pin: Option<u64>) {
         let known = self.keys_left.unwrap_or_default();
         self.keys_left = Some(KeysView { card: card.or(known.card), pin: pin.or(known.pin) });
         if let Some(text) = self.keys_run_out() {

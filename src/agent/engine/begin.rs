@@ -1,4 +1,5 @@
-//! How a transaction begins. Whether it may is decided here, and nowhere else.
+//! How a transaction that a till wants begins: all that must be so is asked here, one after the other. What each rule
+//! is, stands with the rule: the limits, the operators' desk, the transactions of before.
 
 use crate::agent::journal_desk::refused_by_journal;
 use crate::agent::surroundings::Random;
@@ -51,9 +52,9 @@ impl Engine {
             Some(WantedTip::Ask) | None => None,
         };
         let total = given.and_then(|tip| amount.plus(tip).ok()).unwrap_or(amount);
-        let by = self.operators.author(self.journal.book(), &wanted, &transaction, total)?;
+        let by = self.operators.confirmed_author(self.journal.book(), &wanted, &transaction, total)?;
         let approval = wanted.caller.present().approval;
-        may_begin(self, transaction.kind(), amount)?;
+        can_begin_now(self, transaction.kind(), amount)?;
         let Some(local) = self.clock.local() else {
             return Err(Refused::NotReady { why: self.clock.untrusted() });
         };
@@ -98,10 +99,10 @@ impl Engine {
         let written = self.journal.write(|book| book::commit(book, now.unix_ms, &mut sale, step));
         let (actions, took) = written.map_err(|error| cannot_be_written(self, error))?;
         figures::count_write(&self.metrics, took);
-        self.sales.nudge_open_reversals();
+        self.sales.nudge_the_oldest();
         let view = self.facts().view(&sale);
         if sale.order().kind().needs_card() {
-            self.devices.reader.is_taken_by(number);
+            self.devices.reader.goes_to(number);
         } else {
             self.sales.hear_later(number, Event::Proceed);
         }
@@ -114,7 +115,7 @@ impl Engine {
 }
 
 /// Whether a transaction of `amount` can begin now.
-fn may_begin(engine: &Engine, kind: Kind, amount: Amount) -> Result<(), Refused> {
+fn can_begin_now(engine: &Engine, kind: Kind, amount: Amount) -> Result<(), Refused> {
     let Engine { sales, devices, journal, limits, .. } = engine;
     if let Some(number) = devices.reader.is_kept_by().filter(|_| kind.needs_card())
         && let Some(active) = sales.get(number)

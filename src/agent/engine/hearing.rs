@@ -1,11 +1,12 @@
-//! What reader and gateway say, as events of the transaction that it concerns.
+//! What reader and gateway say, as events of the transaction that it concerns; and of the journal and the clock, where
+//! they show that these are not right.
 
 use std::time::Duration;
 
+use crate::agent::clock;
 use crate::agent::devices::{self, HeardReader, NO_SALE};
 use crate::agent::old_copy::{GoesOn, ListShows};
 use crate::agent::task_results::GatewaySaid;
-use pos_core::book;
 use pos_core::sale::{Answer, Event, Reason, Standing, Why};
 use pos_gateway::Found;
 use pos_reader::{NoAmount, ReaderEvent};
@@ -15,6 +16,9 @@ use pos_terms::transaction::SaleNumber;
 use pos_words::Message;
 
 use super::{Afterwards, Engine, OpenSale, Owner};
+
+/// Who says that the clock was ahead, in the book.
+const WITNESSES: &str = "the reader's clock and the gateway's";
 
 impl Engine {
     /// The reader said something.
@@ -43,7 +47,7 @@ impl Engine {
                 reader.typing_ends(&why);
                 self.reader_is_lost(lost);
             }
-            ReaderEvent::KeysLeft { card, pin } => reader.keys_are_left(card, pin),
+            ReaderEvent::KeysLeft { card, pin } => reader.note_keys(card, pin),
             ReaderEvent::Typed { sale: NO_SALE, amount } => reader.amount_typed(amount),
             ReaderEvent::Typed { sale, amount } => self.tip_typed(sale, amount),
             ReaderEvent::Progress { sale, progress } => {
@@ -73,7 +77,7 @@ impl Engine {
         }
         // What could not be recorded is taken up again from the disk, and not with a card.
         let is_open = |number: &SaleNumber| self.sales.open.get(number).is_some_and(|active| !active.stuck);
-        if let Some((number, action)) = reader.slot.is_empty().filter(|(number, _)| is_open(number)) {
+        if let Some((number, action)) = reader.slot.empties().filter(|(number, _)| is_open(number)) {
             reader.in_use_by = Some(number);
             return self.act(number, action);
         }
@@ -97,13 +101,13 @@ impl Engine {
     /// The hot path: between the card's last byte and the request's first there is one sync and nothing that can wait.
     /// The sealed card is wiped here whatever happens.
     fn card_read(&mut self, number: SaleNumber, presented: Presented) {
-        let now = self.clock.now();
+        let now = self.clock.monotonic();
         let Some(active) = self.sales.open.get_mut(&number).filter(|active| active.waits_for_card()) else {
             // Nobody waits for it any more: it is declined, for a card left waiting would block the reader.
             let heard = self.devices.reader.decline_card(number);
             return self.sales.inbox.extend(heard.map(|event| (number, event)));
         };
-        active.times.card_read(now.monotonic);
+        active.times.card_read(now);
         let goes_online =
             presented.first_answer == FirstAnswer::GoOnline || !active.sale.order().kind().card_may_decline();
         if goes_online {
@@ -123,9 +127,7 @@ impl Engine {
             active.prepared = Some(prepared.map_err(|error| error.to_string()));
         }
         let Presented { facts, first_answer, .. } = presented;
-        let step = active.sale.handle(Event::CardRead { facts, first_answer }, now, self.sales.deadlines);
-        let written = self.journal.write(|book| book::commit(book, now.unix_ms, &mut active.sale, step));
-        self.after_writing(number, written);
+        self.hear(number, Event::CardRead { facts, first_answer });
     }
 
     /// A tip was typed at the reader, or was not.
@@ -136,7 +138,7 @@ impl Engine {
         // The reader waits for the next order, and says nothing more of a sale that does not ask for its card: one
         // that has ended, as one that was cancelled in the same moment, or that could not be recorded.
         if !self.sales.open.get(&number).is_some_and(OpenSale::waits_for_card) {
-            self.devices.reader.is_left_by(number);
+            self.devices.reader.is_freed_by(number);
         }
     }
 
@@ -196,7 +198,7 @@ impl Engine {
 
     /// The gateway holds references that the journal does not know: what was open before waits for a person.
     pub(in crate::agent) fn journal_is_old_copy(&mut self, references: &[String]) {
-        let shown = self.old_copy.is_shown_by(references, &mut self.journal, &self.sales);
+        let shown = self.old_copy.turns_out_old(references, &mut self.journal, &self.sales);
         self.teller.terminal("alarm", &shown.told);
         for (number, event) in shown.heard {
             self.hear(number, event);
@@ -208,6 +210,29 @@ impl Engine {
     pub(in crate::agent) fn mark_old_copy(&mut self) {
         let marked = self.old_copy.mark(&mut self.journal, &self.sales, self.clock.unix_ms());
         marked.unwrap_or_else(|error| self.journal_is_faulty(&error));
+    }
+
+    /// Sets the clock back when its witnesses agree; cheap when there is nothing to do.
+    pub(in crate::agent) fn look_at_the_clocks(&mut self) {
+        let Some(now_unix_ms) = self.clock.agreed_earlier().filter(|_| self.journal.fault.is_none()) else { return };
+        let set_back = match self.journal.set_clock_back(now_unix_ms, WITNESSES) {
+            Ok(set_back) => set_back,
+            // What was in the way is none of its latest any more.
+            Err(pos_journal::Error::ClockStays { .. }) => return self.clock.set_back(now_unix_ms),
+            Err(error) => return self.journal_is_faulty(&error),
+        };
+        self.clock.set_back(now_unix_ms);
+        for active in self.sales.open.values_mut() {
+            active.sale.clock_was_set_back(now_unix_ms);
+        }
+        let text = format!(
+            "the journal had a record of {}, and the reader's clock and the gateway's agree that it is {}: that record was written by a clock \
+             that was ahead, and is no reason any more to take no sale",
+            clock::said(set_back.latest_unix_ms),
+            clock::said(now_unix_ms)
+        );
+        tracing::warn!("{text}");
+        self.teller.terminal("clock-set-back", &text);
     }
 }
 

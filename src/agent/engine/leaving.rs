@@ -1,22 +1,23 @@
-//! What a reversal waits for before it leaves: that what a till had given back by the payment's id is in the list by
-//! which its amount was reckoned, that the payment is none of training, and, of a sale of before the start, that this
-//! journal is no old copy (`old_copy.rs`).
+//! What an action is held against before it leaves for the gateway. A request must follow nothing of training, and a
+//! look-up must have a reference that something can be found by. A reversal must be none of training, what a till had
+//! given back by the payment's id must be in the list by which its amount was reckoned, and, of a sale of before the
+//! start, this journal must be no old copy (`old_copy.rs`).
 //!
 //! How much is left to reverse is `sale`'s to reckon; a sale knows no other transaction, so what others gave back of it
 //! is found here. What that holds back decides `follow_up/by_id.rs`.
 
 use pos_core::follow_up::GivenById;
-use pos_core::sale::{Action, Event, Reason, ReversalAnswer};
+use pos_core::sale::{Action, Event, Inquiry, Order, Reason, ReversalAnswer};
 use pos_core::training;
 use pos_journal::Journal;
 use pos_terms::money::Amount;
-use pos_terms::transaction::PaymentId;
+use pos_terms::transaction::{Kind, PaymentId};
 
 use super::open_sales::{Gate, OpenSale};
 use crate::agent::clock::Clock;
 use crate::agent::old_copy::OldCopy;
 
-/// Lets an action leave; a reversal that may not, is held back with what its sale hears of it at once.
+/// Lets an action leave, or holds it back with what its sale hears of that at once.
 pub(in crate::agent) fn may_leave(
     active: &mut OpenSale,
     action: Action,
@@ -24,7 +25,18 @@ pub(in crate::agent) fn may_leave(
     old_copy: &mut OldCopy,
     clock: &Clock,
 ) -> Gate {
-    let Action::Reverse { payment, amount, reference } = &action else { return Gate::Opens(action) };
+    let (payment, amount, reference) = match &action {
+        Action::Reverse { payment, amount, reference } => (payment, amount, reference),
+        Action::Ask if is_trained(active.order()) => {
+            let why = Reason::RequestNotPossible.with("it follows a transaction of training, which never was");
+            return Gate::Holds(Some(Event::CannotAsk { why }));
+        }
+        // It has no reference that a query could find it by, and needs none: it is sent again.
+        Action::Query { .. } if active.order().kind() == Kind::ForgetCard => {
+            return Gate::Holds(Some(Event::Inquired(Inquiry::Payments(Vec::new()))));
+        }
+        _ => return Gate::Opens(action),
+    };
     let held_back = if training::is_of_training(payment) {
         let why = Reason::RequestNotPossible.with("a payment of training, which never was");
         Some(ReversalAnswer::HeldBack { why, for_person: true })
@@ -33,7 +45,7 @@ pub(in crate::agent) fn may_leave(
     };
     match held_back {
         Some(reversal) => Gate::Holds(Some(Event::ReversalAnswered { reference: reference.clone(), reversal })),
-        None => old_copy.may_leave(active.number(), action, active.sale.is_decided(), clock.monotonic()),
+        None => old_copy.lets_leave(active.number(), action, active.sale.is_decided(), clock.monotonic()),
     }
 }
 
@@ -51,4 +63,9 @@ fn given_back_by_id(
     let given = GivenById::of(&referring);
     let may_leave = given.may_leave(amount, active.sale.whole_to_reverse(), &mut active.given_by_id);
     may_leave.err().map(|held_back| held_back.answer(payment))
+}
+
+/// A transaction of training, or one that follows such a one, has no business at the gateway.
+fn is_trained(order: &Order) -> bool {
+    order.training.is_some() || order.transaction.of().is_some_and(|of| training::is_of_training(&of.payment))
 }

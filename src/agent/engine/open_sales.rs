@@ -12,7 +12,7 @@ use pos_core::sale::{self, Action, Deadlines, Order, Sale, Standing};
 use pos_gateway::PreparedPayment;
 use pos_terms::transaction::{Reference, SaleNumber};
 
-/// Open reversals that a new sale sets going again; many at once would crowd the line that the sale needs.
+/// Sales of unknown end that a new sale sets going again; many at once would crowd the line that the sale needs.
 const NUDGED: usize = 3;
 
 /// The open sales, and what is on its way to them.
@@ -42,7 +42,8 @@ pub(super) enum Afterwards {
 /// A sale with what is kept for it in memory only.
 pub(in crate::agent) struct OpenSale {
     pub(super) sale: Sale,
-    /// The request, made from the sealed card while the journal is written; wiped when it was sent or is dropped.
+    /// The request: of a sealed card it is made before the card's step is written. Kept until the answer, for a gateway
+    /// that was too busy is asked again; wiped when it is dropped.
     pub(in crate::agent) prepared: Option<Result<PreparedPayment, String>>,
     /// Its last step could not be written: how it stands is only on the disk.
     pub(super) stuck: bool,
@@ -122,9 +123,9 @@ impl OpenSales {
         self.inbox.extend(due.map(|(number, _)| (*number, sale::Event::DeadlinePassed)));
     }
 
-    /// The oldest open reversals are tried again before the next sale, without holding it up: what goes out for them
-    /// waits for no answer here, and is bounded (`AT_ONCE` of the gateway's desk).
-    pub(super) fn nudge_open_reversals(&mut self) {
+    /// The oldest of those that nobody knows the end of are tried again before the next sale, without holding it up:
+    /// what goes out for them waits for no answer here, and is bounded (`AT_ONCE` of the gateway's desk).
+    pub(super) fn nudge_the_oldest(&mut self) {
         let waits = |active: &OpenSale| {
             !active.stuck && matches!(active.sale.standing(), Standing::Unconfirmed { quarantined: None, .. })
         };

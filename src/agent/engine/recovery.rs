@@ -1,14 +1,10 @@
 //! Taking up what only the disk knows: sales found open at a start, and sales whose step could not be written. One path
 //! for both: read from the disk, `Restarted`, go on.
 
-use crate::agent::clock;
 use pos_core::sale::{Paper, Sale, Standing};
 use pos_terms::transaction::SaleNumber;
 
 use super::{Engine, OpenSale, print};
-
-/// Who says that the clock was ahead, in the book.
-const WITNESSES: &str = "the reader's clock and the gateway's";
 
 impl Engine {
     /// Takes up sales that were found open: after a start, and after the journal could not be written. One path for
@@ -57,31 +53,8 @@ impl Engine {
 
     /// Takes no sale until the journal can be written again.
     pub(in crate::agent) fn journal_is_faulty(&mut self, error: &pos_journal::Error) {
-        if let Some(told) = self.journal.is_faulty(error, self.clock.monotonic()) {
+        if let Some(told) = self.journal.failed(error, self.clock.monotonic()) {
             self.teller.terminal("alarm", &told);
         }
-    }
-
-    /// Sets the clock back when its witnesses agree; cheap when there is nothing to do.
-    pub(in crate::agent) fn look_at_the_clocks(&mut self) {
-        let Some(now_unix_ms) = self.clock.agreed_earlier().filter(|_| self.journal.fault.is_none()) else { return };
-        let set_back = match self.journal.set_clock_back(now_unix_ms, WITNESSES) {
-            Ok(set_back) => set_back,
-            // What was in the way is none of its latest any more.
-            Err(pos_journal::Error::ClockStays { .. }) => return self.clock.set_back(now_unix_ms),
-            Err(error) => return self.journal_is_faulty(&error),
-        };
-        self.clock.set_back(now_unix_ms);
-        for active in self.sales.open.values_mut() {
-            active.sale.clock_was_set_back(now_unix_ms);
-        }
-        let text = format!(
-            "the journal had a record of {}, and the reader's clock and the gateway's agree that it is {}: that record was written by a clock \
-             that was ahead, and is no reason any more to take no sale",
-            clock::said(set_back.latest_unix_ms),
-            clock::said(now_unix_ms)
-        );
-        tracing::warn!("{text}");
-        self.teller.terminal("clock-set-back", &text);
     }
 }

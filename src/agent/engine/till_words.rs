@@ -49,7 +49,7 @@ impl Engine {
             return Err(Refused::NotReady { why: self.clock.untrusted() });
         };
         let now = self.clock.now();
-        let refund = self.journal.last_number.saturating_add(1);
+        let refund = self.journal.next_number();
         let names = Order {
             number: refund,
             reference,
@@ -60,8 +60,6 @@ impl Engine {
         };
         let Some(active) = self.sales.open.get_mut(&number) else { return Ok(()) };
         let (ends, mut back, begins) = active.sale.take_part(part, names, by, now).map_err(no_part)?;
-        // A number is given once, even when its transaction cannot be written.
-        self.journal.last_number = refund;
         let steps = [(&mut active.sale, ends), (&mut back, begins)];
         match self.journal.write(|book| book::commit_all(book, now.unix_ms, steps)) {
             Ok(([actions, begun], took)) => {

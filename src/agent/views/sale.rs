@@ -40,10 +40,14 @@ pub(in crate::agent) struct Wait {
     pub(in crate::agent) all: Duration,
 }
 
+/// Whether its steps are told: they are over with its end, and when nobody knows that.
+pub(in crate::agent) fn is_running(sale: &Sale) -> bool {
+    !matches!(sale.standing(), Standing::Ended(_) | Standing::Unconfirmed { .. })
+}
+
 /// The transaction as tills see it.
 pub(in crate::agent) fn sale_view(words: &Words, sale: &Sale, facts: SaleFacts) -> SaleView {
     let SaleFacts { of, alone, stuck, held_up, rest, to_confirm, step, wait } = facts;
-    let is_running = !matches!(sale.standing(), Standing::Ended(_) | Standing::Unconfirmed { .. });
     let order = sale.order();
     let (state, outcome, text) = if let Some(why) = &alone {
         (unconfirmed(sale), None, words.unconfirmed(order.kind(), why, None, Some(why)))
@@ -117,7 +121,7 @@ pub(in crate::agent) fn sale_view(words: &Words, sale: &Sale, facts: SaleFacts) 
         },
         till_data: order.till_data.clone(),
         answer: BTreeMap::new(),
-        step: step.filter(|_| is_running).map(ToOwned::to_owned),
+        step: step.filter(|_| is_running(sale)).map(ToOwned::to_owned),
         until: wait.as_ref().map(|wait| utc(wait.until_unix_ms)),
         left_s: wait.as_ref().and_then(|wait| wait.left.as_millis().div_ceil(1000).try_into().ok()),
         wait_s: wait.map(|wait| wait.all.as_secs()),

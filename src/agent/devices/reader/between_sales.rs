@@ -105,13 +105,13 @@ impl Slot {
     }
 
     /// The slot is empty: the sale that waits, and what it asked of the reader.
-    pub(in crate::agent) fn is_empty(&mut self) -> Option<(SaleNumber, Action)> {
+    pub(in crate::agent) fn empties(&mut self) -> Option<(SaleNumber, Action)> {
         let next = self.next.take()?;
         next.held.map(|action| (next.number, action))
     }
 
     /// The sale that waits, when nobody took the card out in time.
-    pub(in crate::agent) fn was_waited_for(&mut self, now: Duration) -> Option<(SaleNumber, Event)> {
+    pub(in crate::agent) fn gives_up_when_late(&mut self, now: Duration) -> Option<(SaleNumber, Event)> {
         if self.due().is_none_or(|until| until > now) {
             return None;
         }
@@ -132,7 +132,7 @@ impl ReaderDesk {
     }
 
     /// Gives a new sale the reader, or has it wait for an empty slot.
-    pub(in crate::agent) fn is_taken_by(&mut self, number: SaleNumber) {
+    pub(in crate::agent) fn goes_to(&mut self, number: SaleNumber) {
         if self.in_use_by.is_none() {
             self.in_use_by = Some(number);
             return;
@@ -142,7 +142,7 @@ impl ReaderDesk {
     }
 
     /// The sale has it no more.
-    pub(in crate::agent) fn is_left_by(&mut self, number: SaleNumber) {
+    pub(in crate::agent) fn is_freed_by(&mut self, number: SaleNumber) {
         self.in_use_by.take_if(|at_reader| *at_reader == number);
     }
 }

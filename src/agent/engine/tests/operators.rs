@@ -179,7 +179,12 @@ async fn a_supervisor_confirms_what_an_earlier_day_took() {
     wanted.caller = caller.with(present(None));
     let (transaction, amount) = terminal.agent.engine.known().transaction_and_amount(&wanted).unwrap();
     let author = |terminal: &Terminal, wanted: &Wanted| {
-        terminal.agent.engine.operators.author(terminal.agent.engine.journal.book(), wanted, &transaction, amount)
+        terminal.agent.engine.operators.confirmed_author(
+            terminal.agent.engine.journal.book(),
+            wanted,
+            &transaction,
+            amount,
+        )
     };
     let refused = author(&terminal, &wanted).unwrap_err();
     assert!(matches!(refused, Refused::Operator(OperatorRefused::SupervisorNeeded { .. })), "{refused:?}");
@@ -209,7 +214,7 @@ async fn a_supervisor_confirms_what_an_earlier_day_took() {
         .agent
         .engine
         .operators
-        .author(terminal.agent.engine.journal.book(), &other, &another, amount)
+        .confirmed_author(terminal.agent.engine.journal.book(), &other, &another, amount)
         .unwrap_err()
         .to_string();
     assert!(refused.contains("for a reversal of 10.00 EUR of transaction 1 under"), "{refused}");
@@ -361,14 +366,14 @@ async fn a_word_ends_with_the_one_who_gave_it_and_with_the_one_who_got_it() {
             .agent
             .engine
             .operators
-            .author(terminal.agent.engine.journal.book(), &wanted, &transaction, amount)
+            .confirmed_author(terminal.agent.engine.journal.book(), &wanted, &transaction, amount)
             .map(|who| who.supervisor);
         match is_good {
             true => {
                 assert_eq!(supervisor, Ok(Some(name("Ben"))), "{between:?}");
                 let begun = terminal.wants(wanted.clone()).try_recv().unwrap();
                 assert!(begun.is_ok(), "{between:?}: {begun:?}");
-                let again = terminal.agent.engine.operators.author(
+                let again = terminal.agent.engine.operators.confirmed_author(
                     terminal.agent.engine.journal.book(),
                     &wanted,
                     &transaction,
