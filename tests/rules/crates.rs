@@ -10,6 +10,7 @@ const EDGES: &[(&str, &[&str], &[&str])] = &[
     ("pos-terms", &[], &[]),
     ("pos-till-api", &[], &[]),
     ("pos-core", &["pos-terms"], &[]),
+    ("pos-explore", &["pos-core", "pos-terms"], &[]),
     ("pos-daemon", &[], &[]),
     ("pos-gateway", &["pos-core", "pos-daemon", "pos-gateway-model", "pos-terms"], &[]),
     ("pos-gateway-model", &[], &[]),

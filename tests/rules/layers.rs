@@ -120,9 +120,10 @@ const ROOMS: &[&str] = &["gateway", "journal", "printer", "reader", "reconcile",
 /// Those of the others that the agent enters by their modules.
 const SHELLS: &[&str] = &["core", "daemon", "terms"];
 
-/// Where the core's account book may be implemented: the journal, and the world that cuts the power before it. Tests of
-/// the core may have one too.
-const BOOKS: &[&str] = &["crates/journal/src/lib.rs", "crates/test-kit/src/world/board.rs"];
+/// Where the core's account book may be implemented: the journal, the world that cuts the power before it, and the disk
+/// of the explorer. Tests of the core may have one too.
+const BOOKS: &[&str] =
+    &["crates/journal/src/lib.rs", "crates/test-kit/src/world/board.rs", "crates/explore/src/board.rs"];
 
 /// Modules that decide and never act: no clock, no I/O, no async.
 const PURE: &[&str] = &[

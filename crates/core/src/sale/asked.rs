@@ -8,6 +8,7 @@ use pos_terms::transaction::PaymentId;
 use super::back_off;
 use super::confirming::Confirming;
 use super::pursuit::Pursuit;
+use super::seen::Moment;
 use super::state::{Cancel, State};
 use super::{Action, Deadlines, Event, HostFacts, Now, Outcome, Reason, Record, Sale, Step, Why};
 
@@ -58,6 +59,18 @@ impl Asked {
     pub(super) fn due(&self) -> Option<Duration> {
         let throttled = self.volatile.throttled.as_ref().and_then(|throttled| throttled.at);
         self.volatile.poll.as_ref().map(|poll| poll.at).into_iter().chain(throttled).min()
+    }
+
+    /// See [`Sale::seen_from`].
+    pub(super) fn seen_from(&mut self, seen: Moment) {
+        let VolatileAsked { poll, throttled, before } = &mut self.volatile;
+        for at in poll.iter_mut().flat_map(|poll| [&mut poll.at, &mut poll.until]) {
+            seen.until(at);
+        }
+        for at in throttled.iter_mut().flat_map(|it| it.at.iter_mut().chain([&mut it.until])) {
+            seen.until(at);
+        }
+        before.seen_from(seen);
     }
 
     /// Whether the gateway did not process it and it has not left again.

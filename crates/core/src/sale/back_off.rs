@@ -9,6 +9,9 @@ use std::time::Duration;
 /// Longest wait, before what sets terminals apart; a shop's network comes back within minutes.
 pub(super) const LONGEST: Duration = Duration::from_secs(300);
 
+/// After so many tries the wait is the longest.
+pub(super) const MOST_TRIES: u32 = 10;
+
 /// The wait after the `tries`th try that settled nothing: 1 s, 2 s, 4 s, … [`LONGEST`], and up to a quarter of it on
 /// top.
 pub(super) fn wait(reference: &str, tries: u32) -> Duration {

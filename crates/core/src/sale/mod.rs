@@ -42,6 +42,7 @@ mod receipt;
 mod record;
 mod reversals;
 mod reversing;
+mod seen;
 mod signature;
 mod standing;
 mod state;

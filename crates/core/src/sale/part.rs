@@ -8,6 +8,7 @@
 
 use std::time::Duration;
 
+use super::seen::Moment;
 use super::state::{Entering, State};
 use super::{
     ApprovedAmount, Deadlines, Event, ForChip, HostFacts, Inquiry, ListedState, ListedTransaction, Now, Payment,
@@ -29,6 +30,13 @@ pub(super) struct VolatilePart {
 }
 
 impl VolatilePart {
+    /// See [`Sale::seen_from`].
+    pub(super) fn seen_from(&mut self, seen: Moment) {
+        for at in self.due.iter_mut().chain([&mut self.until]) {
+            seen.until(at);
+        }
+    }
+
     pub(super) fn due(&self) -> Option<Duration> {
         self.due
     }

@@ -10,6 +10,7 @@ use std::time::Duration;
 use pos_terms::money::Amount;
 
 use super::back_off;
+use super::seen::Moment;
 use super::{Action, Deadlines, Event, Now, Paper, Reason, Record, Standing, Step, Why};
 
 /// What is quarantined is retried daily: what a person mended at the gateway is then noticed.
@@ -19,7 +20,7 @@ const QUARANTINE_WAIT: Duration = Duration::from_secs(24 * 3600);
 const LOOKS_BEFORE_SENDING: u32 = 2;
 
 /// How long an absence must have been watched by one process before it can be final.
-const WATCHED_ABSENCE: Duration = Duration::from_secs(3600);
+pub(super) const WATCHED_ABSENCE: Duration = Duration::from_secs(3600);
 
 /// What the records say of it.
 #[derive(Clone, Debug)]
@@ -69,6 +70,18 @@ impl Pursuit {
 
     pub(super) fn trouble(&self) -> Option<&Why> {
         self.trouble.as_ref()
+    }
+
+    /// See [`super::Sale::seen_from`]: how often it was tried counts until the wait grows no longer.
+    pub(super) fn seen_from(&mut self, seen: Moment) {
+        if let Some(due) = &mut self.due {
+            seen.until(due);
+            if self.tries > back_off::MOST_TRIES && !due.is_zero() {
+                *due = back_off::LONGEST;
+            }
+        }
+        self.tries = self.tries.min(back_off::MOST_TRIES);
+        self.absence.seen_from(seen);
     }
 
     /// Whether to look now: at a start, in time, or in a good moment, which what waits for a person has none of.
@@ -137,6 +150,14 @@ impl Absence {
     pub(super) fn looked(&mut self, now: Now) {
         self.looks += 1;
         self.since.get_or_insert(now.monotonic);
+    }
+
+    /// See [`super::Sale::seen_from`].
+    pub(super) fn seen_from(&mut self, seen: Moment) {
+        self.looks = self.looks.min(LOOKS_BEFORE_SENDING);
+        if let Some(since) = &mut self.since {
+            seen.since(since);
+        }
     }
 
     /// How long; from now on, if no look was answered before.

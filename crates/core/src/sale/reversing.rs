@@ -14,6 +14,7 @@ use pos_terms::transaction::PaymentId;
 use super::look_up;
 use super::pursuit::{Absence, Pursuit, alarm_of_a_part};
 use super::reversals::{RecordedReversal, ReversalRequest, reversal_reference};
+use super::seen::Moment;
 use super::state::{Entering, State};
 use super::{
     Action, ApprovedAmount, CardAnswer, Deadlines, Event, HostFacts, Inquiry, Now, Outcome, Paper, Payment, Reason,
@@ -56,6 +57,23 @@ pub(super) struct VolatileReversing {
     pub(super) payment_absence: Absence,
     /// An approved payment that no look has listed for so long, whatever else they listed.
     pub(super) not_listed: Option<(PaymentId, Absence)>,
+}
+
+impl VolatileReversing {
+    /// See [`Sale::seen_from`].
+    pub(super) fn seen_from(&mut self, seen: Moment) {
+        self.pursuit.seen_from(seen);
+        if let Some(reckoned) = &mut self.reckoned {
+            seen.since(reckoned);
+        }
+        if let Some(unshown) = &mut self.unshown {
+            seen.since(unshown);
+        }
+        self.payment_absence.seen_from(seen);
+        if let Some((_, absence)) = &mut self.not_listed {
+            absence.seen_from(seen);
+        }
+    }
 }
 
 impl Reversing {

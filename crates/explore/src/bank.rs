@@ -1,0 +1,214 @@
+//! The bank: what it has booked, and what it can answer. It is permissive, and books whatever it is asked for, but for
+//! a reversal of more than is left.
+
+use pos_core::sale::{
+    Answer, Approval, ApprovedAmount, ForChip, HostFacts, Inquiry, ListedState, ListedTransaction, Reason, Refusal,
+    ReversalAnswer,
+};
+use pos_terms::money::{Amount, Currency};
+use pos_terms::transaction::{Kind, PaymentId};
+
+/// A request on its way.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Request {
+    Pay,
+    Poll { payment: PaymentId },
+    Query { references: Vec<String> },
+    Reverse { payment: PaymentId, amount: Amount, reference: String },
+}
+
+impl Request {
+    /// Whether it changes anything at the bank.
+    pub(crate) fn moves_money(&self) -> bool {
+        matches!(self, Self::Pay | Self::Reverse { .. })
+    }
+}
+
+/// What the bank makes of a request for money.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Makes {
+    Approves,
+    ApprovesPart,
+    Declines,
+    /// It is decided later.
+    Ponders,
+}
+
+/// One booking.
+#[derive(Clone, Debug)]
+pub(crate) struct Booked {
+    pub(crate) id: PaymentId,
+    pub(crate) reference: String,
+    pub(crate) payment_type: &'static str,
+    pub(crate) amount: Amount,
+    pub(crate) state: ListedState,
+    pub(crate) refers_to: Option<PaymentId>,
+}
+
+/// The bank's books.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Bank {
+    pub(crate) booked: Vec<Booked>,
+}
+
+pub(crate) fn eur(minor: u64) -> Amount {
+    let currency = Currency::from_code("EUR").expect("EUR is a currency");
+    Amount::from_minor(minor, currency).expect("a small amount")
+}
+
+/// An id as gateways give them: 32 letters and digits.
+pub(crate) fn id(nth: usize) -> PaymentId {
+    PaymentId::new(format!("8ac7a4a1{nth:024}"))
+}
+
+impl Bank {
+    /// A transaction that was there before.
+    pub(crate) fn holds(&mut self, payment_type: &'static str, amount: Amount) -> PaymentId {
+        self.book("earlier".to_owned(), payment_type, amount, ListedState::Approved, None)
+    }
+
+    fn book(
+        &mut self,
+        reference: String,
+        payment_type: &'static str,
+        amount: Amount,
+        state: ListedState,
+        refers_to: Option<PaymentId>,
+    ) -> PaymentId {
+        let id = id(self.booked.len() + 1);
+        self.booked.push(Booked { id: id.clone(), reference, payment_type, amount, state, refers_to });
+        id
+    }
+
+    /// Books the request of a transaction, and answers it.
+    pub(crate) fn pays(
+        &mut self,
+        reference: &str,
+        kind: Kind,
+        amount: Amount,
+        of: Option<PaymentId>,
+        makes: Makes,
+    ) -> Answer {
+        let part = eur(amount.minor() * 3 / 4);
+        // What went back already does not go back again: by this the core may send a reversal twice.
+        let is_over = kind == Kind::Reversal && of.as_ref().is_some_and(|of| self.left_of(of) < amount.minor());
+        let (state, amount) = match makes {
+            _ if is_over => (ListedState::Declined, amount),
+            Makes::Approves => (ListedState::Approved, amount),
+            Makes::ApprovesPart => (ListedState::Approved, part),
+            Makes::Declines => (ListedState::Declined, amount),
+            Makes::Ponders => (ListedState::Undecided, amount),
+        };
+        let id = self.book(reference.to_owned(), kind.payment_type(), amount, state, of);
+        self.answer(&id)
+    }
+
+    /// How a payment stands, as an answer to its request.
+    pub(crate) fn answer(&self, id: &PaymentId) -> Answer {
+        let Some(booked) = self.find(id) else { return Answer::Unknown { why: Reason::GatewayNoAnswer.into() } };
+        match booked.state {
+            ListedState::Approved => approval(id, ApprovedAmount::Said(booked.amount)),
+            ListedState::Declined => Answer::Declined(Box::new(refusal(Some(id)))),
+            ListedState::Undecided | ListedState::Unclear => Answer::Pending { id: id.clone(), redirect: None },
+        }
+    }
+
+    /// Books a reversal of so much, and answers it.
+    pub(crate) fn reverses(&mut self, payment: &PaymentId, amount: Amount, reference: &str) -> ReversalAnswer {
+        let left = self.left_of(payment);
+        if left < amount.minor() {
+            let id = payment.clone();
+            self.book(reference.to_owned(), "RV", amount, ListedState::Declined, Some(id));
+            return ReversalAnswer::Refused { why: Reason::BankDeclined.into() };
+        }
+        let of = Some(payment.clone());
+        let id = self.book(reference.to_owned(), "RV", amount, ListedState::Approved, of);
+        ReversalAnswer::Done { id, amount: ApprovedAmount::Said(amount) }
+    }
+
+    /// What is listed under these references, with all that is linked to it.
+    pub(crate) fn lists(&self, references: &[String], without_the_last: bool) -> Inquiry {
+        let most = self.booked.len() - usize::from(without_the_last);
+        let known = || self.booked[..most].iter();
+        let named: Vec<&PaymentId> =
+            known().filter(|one| references.contains(&one.reference)).map(|one| &one.id).collect();
+        let linked =
+            |one: &&Booked| named.contains(&&one.id) || one.refers_to.as_ref().is_some_and(|of| named.contains(&of));
+        Inquiry::Payments(known().filter(linked).map(listed).collect())
+    }
+
+    pub(crate) fn find(&self, id: &PaymentId) -> Option<&Booked> {
+        self.booked.iter().find(|one| one.id == *id)
+    }
+
+    /// What of a payment has not gone back.
+    pub(crate) fn left_of(&self, payment: &PaymentId) -> u64 {
+        let Some(booked) = self.find(payment).filter(|one| one.state == ListedState::Approved) else { return 0 };
+        let back = self.approved("RV").filter(|one| one.refers_to.as_ref() == Some(payment));
+        booked.amount.minor().saturating_sub(back.map(|one| one.amount.minor()).sum())
+    }
+
+    /// A payment of which more went back than it was.
+    pub(crate) fn over_given(&self) -> Option<(u64, u64)> {
+        let paid = self.booked.iter().filter(|one| one.state == ListedState::Approved && one.refers_to.is_none());
+        paid.map(|one| self.given_back_of(&one.id)).find(|(given, paid)| given > paid)
+    }
+
+    /// What went back of a payment, and how much it was.
+    pub(crate) fn given_back_of(&self, payment: &PaymentId) -> (u64, u64) {
+        let back = self.approved("RV").chain(self.approved("RF"));
+        let back = back.filter(|one| one.refers_to.as_ref() == Some(payment)).map(|one| one.amount.minor()).sum();
+        (back, self.find(payment).map_or(0, |one| one.amount.minor()))
+    }
+
+    pub(crate) fn approved(&self, payment_type: &str) -> impl Iterator<Item = &Booked> {
+        self.booked.iter().filter(move |one| one.payment_type == payment_type && one.state == ListedState::Approved)
+    }
+
+    /// Those of this reference that are booked and have not gone back.
+    pub(crate) fn charged(&self, reference: &str) -> impl Iterator<Item = u64> {
+        let own = self.booked.iter().filter(move |one| one.reference == reference);
+        own.map(|one| self.left_of(&one.id)).filter(|left| *left > 0)
+    }
+
+    /// Decides what it has pondered.
+    pub(crate) fn decides(&mut self, approves: bool) {
+        let Some(at) = self.booked.iter().position(|one| one.state == ListedState::Undecided) else { return };
+        let Booked { payment_type, refers_to, amount, .. } = &self.booked[at];
+        let is_over = *payment_type == "RV" && refers_to.as_ref().is_some_and(|of| self.left_of(of) < amount.minor());
+        self.booked[at].state = if approves && !is_over { ListedState::Approved } else { ListedState::Declined };
+    }
+
+    /// Whether something is not decided yet.
+    pub(crate) fn ponders(&self) -> bool {
+        self.booked.iter().any(|one| one.state == ListedState::Undecided)
+    }
+}
+
+pub(crate) fn approval(id: &PaymentId, amount: ApprovedAmount) -> Answer {
+    Answer::Approved(Box::new(Approval {
+        id: id.clone(),
+        amount,
+        for_chip: ForChip { arc: Some(*b"00"), ..ForChip::default() },
+        facts: HostFacts { id: Some(id.clone()), ..HostFacts::default() },
+    }))
+}
+
+pub(crate) fn refusal(id: Option<&PaymentId>) -> Refusal {
+    Refusal {
+        why: Reason::BankDeclined.into(),
+        for_chip: ForChip::default(),
+        facts: HostFacts { id: id.cloned(), ..HostFacts::default() },
+    }
+}
+
+fn listed(one: &Booked) -> ListedTransaction {
+    ListedTransaction {
+        id: one.id.clone(),
+        payment_type: one.payment_type.to_owned(),
+        amount: ApprovedAmount::Said(one.amount),
+        state: one.state,
+        reference: Some(one.reference.clone()),
+        refers_to: None,
+    }
+}

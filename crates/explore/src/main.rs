@@ -1,0 +1,148 @@
+//! Every life of a sale up to a bound, over the core itself and not a model of it; `pos-explore` tells the shortest
+//! story of what does not hold.
+//!
+//! *Is* the smallest world around one sale in which everything can go wrong, and a search through all of it. *Is not* a
+//! proof without a bound: a life has so many faults, and the bank, the reader and the till are as small as they can be.
+//! *Invariant*: the driver decides nothing, and a story that is told is one that the core itself has played.
+
+#![allow(clippy::print_stdout, reason = "its report is what it is for")]
+
+mod bank;
+mod board;
+mod invariants;
+mod search;
+mod shapes;
+mod story;
+mod world;
+
+use std::collections::BTreeMap;
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
+
+use clap::Parser;
+use pos_core::sale::Order;
+
+use search::{Explored, Start};
+use shapes::Shape;
+use world::Move;
+
+/// Plays every life of a sale up to a bound, over the core itself, and holds each invariant in every state.
+#[derive(Parser)]
+struct Arguments {
+    /// Faults that one life may have: cuts of power, lost answers, a disk that fails, …
+    #[arg(long, default_value_t = 1)]
+    faults: u8,
+    /// Faults of what follows it.
+    #[arg(long, default_value_t = 1)]
+    faults_after: u8,
+    /// Only the shapes whose names begin so: chip, tap, refund, …
+    #[arg(long, default_value = "")]
+    shape: String,
+    /// Tells the shortest way to each end.
+    #[arg(long)]
+    ways: bool,
+    /// States after which it gives up, for each shape.
+    #[arg(long, default_value_t = 20_000_000)]
+    most: usize,
+}
+
+/// One life after the other of a shape, and then of what follows it.
+struct Report {
+    rows: Vec<String>,
+    is_whole: bool,
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    println!("{:<28} {:>9} {:>12} {:>6} {:>7}  ends", "what is wished", "states", "transitions", "depth", "s");
+    let chosen: Vec<&Shape> = shapes::ALL.iter().filter(|shape| shape.name.starts_with(&arguments.shape)).collect();
+    let next = AtomicUsize::new(0);
+    let workers = std::thread::available_parallelism().map_or(1, usize::from).min(chosen.len().max(1));
+    let is_whole = std::thread::scope(|scope| {
+        let work = || {
+            let mut is_whole = true;
+            while let Some(shape) = chosen.get(next.fetch_add(1, Ordering::Relaxed)) {
+                let report = lives(shape, &arguments);
+                is_whole &= report.is_whole;
+                println!("{}", report.rows.join("\n"));
+            }
+            is_whole
+        };
+        let workers: Vec<_> = (0..workers).map(|_| scope.spawn(work)).collect();
+        workers.into_iter().all(|worker| worker.join().unwrap_or(false))
+    });
+    if is_whole && !chosen.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// Explores a shape, and what follows each of its ends.
+#[allow(clippy::disallowed_methods, reason = "the rate is printed; nothing is decided by it")]
+fn lives(shape: &Shape, arguments: &Arguments) -> Report {
+    let mut report = Report { rows: Vec::new(), is_whole: true };
+    let began = Instant::now();
+    let first = search::explore(&shape.order(), vec![(shape.world(arguments.faults), Vec::new())], arguments.most);
+    report.tell(shape.name, &first, began, arguments.ways);
+    for kind in shape.follow_ups() {
+        let began = Instant::now();
+        let follows = |(world, story): &Start| {
+            let (order, world) = shapes::follow_up(*kind, world, arguments.faults_after)?;
+            Some((order, (world, story.clone())))
+        };
+        let all: Vec<(Order, Start)> = first.ended.iter().filter_map(follows).collect();
+        // Of one order all ends are one search.
+        let mut orders: BTreeMap<String, (Order, Vec<Start>)> = BTreeMap::new();
+        for (order, start) in all {
+            orders.entry(format!("{order:?}")).or_insert_with(|| (order, Vec::new())).1.push(start);
+        }
+        let searched = orders.into_values().map(|(order, starts)| search::explore(&order, starts, arguments.most));
+        let Some(found) = searched.reduce(Explored::and) else { continue };
+        report.tell(&format!("{}, then {}", shape.name, kind.as_str()), &found, began, arguments.ways);
+    }
+    report
+}
+
+impl Report {
+    fn tell(&mut self, name: &str, found: &Explored, began: Instant, ways: bool) {
+        let ends: Vec<String> = found.ends.iter().map(|(end, (states, _))| format!("{end} {states}")).collect();
+        let short = if found.is_cut_short { " NOT ALL OF IT WAS SEEN" } else { "" };
+        let Explored { states, transitions, depth, .. } = found;
+        let seconds = began.elapsed().as_secs();
+        let ends = ends.join(", ");
+        self.rows.push(format!("{name:<28} {states:>9} {transitions:>12} {depth:>6} {seconds:>7}  {ends}{short}"));
+        for (end, (_, story)) in found.ends.iter().filter(|_| ways) {
+            self.tell_story(&format!("{name}, the shortest way to {end}"), story);
+        }
+        if let Some((broken, story)) = &found.broken {
+            self.tell_story(&format!("{name}: {broken:?}"), story);
+        }
+        self.is_whole &= found.broken.is_none() && !found.is_cut_short;
+    }
+
+    fn tell_story(&mut self, what: &str, story: &[Move]) {
+        self.rows.push(format!("\n{what}"));
+        self.rows.extend(story.iter().enumerate().map(|(nth, one)| format!("  {:>2}. {one}", nth + 1)));
+        self.rows.push(String::new());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_life_with_one_fault_holds() {
+        for shape in shapes::ALL {
+            let arguments =
+                Arguments { faults: 1, faults_after: 1, shape: String::new(), ways: false, most: 1_000_000 };
+            let report = lives(shape, &arguments);
+            assert!(report.is_whole, "{}", report.rows.join("\n"));
+        }
+    }
+
+    #[test]
+    fn a_bound_that_is_too_small_is_said() {
+        let arguments = Arguments { faults: 1, faults_after: 0, shape: String::new(), ways: false, most: 100 };
+        let report = lives(&shapes::ALL[0], &arguments);
+        assert!(!report.is_whole && report.rows[0].ends_with("NOT ALL OF IT WAS SEEN"), "{:?}", report.rows);
+    }
+}

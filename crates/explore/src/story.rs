@@ -1,0 +1,71 @@
+//! Moves in words: a story is read by somebody who was not there.
+
+use std::fmt;
+
+use crate::bank::Makes;
+use crate::board::CutAt;
+use crate::world::{Move, Spoilt};
+
+impl fmt::Display for Move {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Begins(_) => f.write_str("a till begins it"),
+            Self::Proceeds(_) => f.write_str("it needs no card and goes on"),
+            Self::ReadsCard(_) => f.write_str("a card is read"),
+            Self::NoCard(_) => f.write_str("no card is read"),
+            Self::CardSays { confirms: true, .. } => f.write_str("the card confirms"),
+            Self::CardSays { confirms: false, .. } => f.write_str("the card refuses"),
+            Self::CardGoes(_) => f.write_str("the declined card leaves"),
+            Self::ReaderLost(_) => f.write_str("the reader goes away"),
+            Self::Answered { at, makes, .. } => write!(f, "question {at} is answered: the bank {makes}"),
+            Self::Spoilt { at, makes, how } => write!(f, "question {at}: {how} (the bank {makes})"),
+            Self::Arrives { at, makes } => write!(f, "what nobody waits for ({at}) arrives: the bank {makes}"),
+            Self::Decides { approves: true } => f.write_str("the bank decides: approved"),
+            Self::Decides { approves: false } => f.write_str("the bank decides: declined"),
+            Self::Cancels(_) => f.write_str("the till cancels"),
+            Self::Signed { accepted: true, .. } => f.write_str("the signature is accepted"),
+            Self::Signed { accepted: false, .. } => f.write_str("the signature is refused"),
+            Self::TillTakes { taken: true, .. } => f.write_str("the till takes it"),
+            Self::TillTakes { taken: false, .. } => f.write_str("the till does not take it"),
+            Self::Deadline(_) => f.write_str("its deadline passes"),
+            Self::Long(_) => f.write_str("a day passes and more"),
+            Self::PowerFails => f.write_str("the power fails"),
+            Self::Boots(_) => f.write_str("the board starts"),
+            Self::DiskIsBack(_) => f.write_str("the disk takes writes again"),
+        }?;
+        match self.cut() {
+            CutAt::Not => Ok(()),
+            CutAt::BeforeWriting => f.write_str("; the power fails before that is written"),
+            CutAt::AfterWriting => f.write_str("; the power fails when that is written, and nothing of it is done"),
+            CutAt::AfterActions(done) => write!(f, "; the power fails after {done} of its actions"),
+            CutAt::DiskFails => f.write_str("; the disk does not take it"),
+        }
+    }
+}
+
+impl fmt::Display for Makes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Approves => "approves, or shows what it has",
+            Self::ApprovesPart => "approves a part",
+            Self::Declines => "declines",
+            Self::Ponders => "ponders",
+        })
+    }
+}
+
+impl fmt::Display for Spoilt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::RequestLost => "it is lost on the way, and nobody knows",
+            Self::NotSent => "it never leaves",
+            Self::Throttled => "it is refused as one too many",
+            Self::AnswerLost => "it is carried out, and the answer is lost",
+            Self::Late => "it has no answer in time, and may arrive later",
+            Self::SaysLess => "it is carried out, and the answer says less",
+            Self::AnotherId => "it is carried out, and the answer names another transaction",
+            Self::InDoubt => "it is declined in a way that must be looked up",
+            Self::ListLacks => "the list lacks what was booked last",
+        })
+    }
+}
