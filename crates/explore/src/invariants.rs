@@ -116,6 +116,24 @@ pub(crate) fn is_end(world: &World) -> bool {
     }
 }
 
+/// How it stands, in a word.
+pub(crate) fn stands(world: &World) -> String {
+    if let Some(end) = end_of(world) {
+        return end;
+    }
+    let word = match world.board.sale.as_ref().map(Sale::standing) {
+        None if !world.board.is_on => "dark",
+        None => "not begun",
+        Some(Standing::Waiting) => "waits for its card",
+        Some(Standing::InProgress) => "in progress",
+        Some(Standing::AtSignature) => "waits for the signature",
+        Some(Standing::AwaitingTill { .. }) => "waits for its till",
+        Some(Standing::Unconfirmed { .. }) => "unconfirmed",
+        Some(Standing::Ended(_)) => "ended, its card is in the reader",
+    };
+    word.to_owned()
+}
+
 /// How it ended.
 pub(crate) fn end_of(world: &World) -> Option<String> {
     let sale = world.board.sale.as_ref()?;

@@ -42,6 +42,9 @@ struct Arguments {
     /// Tells the shortest way to each end.
     #[arg(long)]
     ways: bool,
+    /// Draws how the standings follow each other, as a table of the manual.
+    #[arg(long)]
+    graph: bool,
     /// States after which it gives up, for each shape.
     #[arg(long, default_value_t = 20_000_000)]
     most: usize,
@@ -82,6 +85,10 @@ fn lives(shape: &Shape, arguments: &Arguments) -> Report {
     let began = Instant::now();
     let first = search::explore(&shape.order(), vec![(shape.world(arguments.faults), Vec::new())], arguments.most);
     report.tell(shape.name, &first, began, arguments.ways);
+    if arguments.graph {
+        report.rows = graph(&first);
+        return report;
+    }
     for kind in shape.follow_ups() {
         let began = Instant::now();
         let follows = |(world, story): &Start| {
@@ -99,6 +106,19 @@ fn lives(shape: &Shape, arguments: &Arguments) -> Report {
         report.tell(&format!("{}, then {}", shape.name, kind.as_str()), &found, began, arguments.ways);
     }
     report
+}
+
+/// How the standings follow each other. What only a power cut or a restart does is left out: from each standing the
+/// board can go dark, and starts where it stood or is unconfirmed.
+fn graph(found: &Explored) -> Vec<String> {
+    let row = |((from, to), by): (&(String, String), &Move)| {
+        format!("| {from} | {to} | {} |", by.to_string().split(';').next().unwrap_or_default())
+    };
+    let is_told = |((from, to), by): &(&(String, String), &Move)| {
+        from != "dark" && to != "dark" && !matches!(by, Move::Boots(_) | Move::DiskIsBack(_))
+    };
+    let head = ["| it stands | then | when |".to_owned(), "|---|---|---|".to_owned()];
+    head.into_iter().chain(found.ways.iter().filter(is_told).map(row)).collect()
 }
 
 impl Report {
@@ -132,16 +152,33 @@ mod tests {
     #[test]
     fn every_life_with_one_fault_holds() {
         for shape in shapes::ALL {
-            let arguments =
-                Arguments { faults: 1, faults_after: 1, shape: String::new(), ways: false, most: 1_000_000 };
+            let arguments = Arguments {
+                faults: 1,
+                faults_after: 1,
+                shape: String::new(),
+                ways: false,
+                graph: false,
+                most: 1_000_000,
+            };
             let report = lives(shape, &arguments);
             assert!(report.is_whole, "{}", report.rows.join("\n"));
         }
     }
 
     #[test]
+    fn the_manual_has_the_graph_that_is_drawn() {
+        let manual = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/src/proof.md");
+        let manual = std::fs::read_to_string(manual).expect("the manual");
+        let shape = shapes::ALL.iter().find(|shape| shape.name == "chip, parts taken").expect("the shape");
+        let found = search::explore(&shape.order(), vec![(shape.world(1), Vec::new())], 1_000_000);
+        let drawn = graph(&found).join("\n");
+        assert!(manual.contains(&drawn), "docs/src/proof.md is to have this:\n{drawn}");
+    }
+
+    #[test]
     fn a_bound_that_is_too_small_is_said() {
-        let arguments = Arguments { faults: 1, faults_after: 0, shape: String::new(), ways: false, most: 100 };
+        let arguments =
+            Arguments { faults: 1, faults_after: 0, shape: String::new(), ways: false, graph: false, most: 100 };
         let report = lives(&shapes::ALL[0], &arguments);
         assert!(!report.is_whole && report.rows[0].ends_with("NOT ALL OF IT WAS SEEN"), "{:?}", report.rows);
     }

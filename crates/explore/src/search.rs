@@ -34,6 +34,8 @@ pub(crate) struct Explored {
     pub(crate) broken: Option<(BrokenPromise, Vec<Move>)>,
     /// How many states each end has, and the shortest way to it.
     pub(crate) ends: BTreeMap<String, (usize, Vec<Move>)>,
+    /// From one standing to another: by the move that was met first.
+    pub(crate) ways: BTreeMap<(String, String), Move>,
     /// A world of each distinct end: another follows there.
     pub(crate) ended: Vec<Start>,
 }
@@ -128,6 +130,7 @@ impl<'a> Search<'a> {
             after.forgets();
             after.offers();
             self.found.transitions += 1;
+            self.note_way(world, &after, one);
             let mark = fingerprint(&after, true, &mut self.text);
             let number = self.number();
             let known = *self.seen.entry(mark).or_insert(number);
@@ -146,6 +149,13 @@ impl<'a> Search<'a> {
                 return;
             }
             next.push((number, after));
+        }
+    }
+
+    fn note_way(&mut self, before: &World, after: &World, by: Move) {
+        let way = (invariants::stands(before), invariants::stands(after));
+        if way.0 != way.1 {
+            self.found.ways.entry(way).or_insert(by);
         }
     }
 

@@ -17,9 +17,9 @@ impl fmt::Display for Move {
             Self::CardSays { confirms: false, .. } => f.write_str("the card refuses"),
             Self::CardGoes(_) => f.write_str("the declined card leaves"),
             Self::ReaderLost(_) => f.write_str("the reader goes away"),
-            Self::Answered { at, makes, .. } => write!(f, "question {at} is answered: the bank {makes}"),
-            Self::Spoilt { at, makes, how } => write!(f, "question {at}: {how} (the bank {makes})"),
-            Self::Arrives { at, makes } => write!(f, "what nobody waits for ({at}) arrives: the bank {makes}"),
+            Self::Answered { at, makes, .. } => write!(f, "the gateway answers{}: {makes}", nth(*at)),
+            Self::Spoilt { at, makes, how } => write!(f, "what was asked{}: {how} ({makes})", nth(*at)),
+            Self::Arrives { at, makes } => write!(f, "what nobody waits for{} arrives: {makes}", nth(*at)),
             Self::Decides { approves: true } => f.write_str("the bank decides: approved"),
             Self::Decides { approves: false } => f.write_str("the bank decides: declined"),
             Self::Cancels(_) => f.write_str("the till cancels"),
@@ -43,13 +43,18 @@ impl fmt::Display for Move {
     }
 }
 
+/// Which of several that are on their way.
+fn nth(at: u8) -> String {
+    if at == 0 { String::new() } else { format!(" (number {at} on the wire)") }
+}
+
 impl fmt::Display for Makes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Approves => "approves, or shows what it has",
-            Self::ApprovesPart => "approves a part",
-            Self::Declines => "declines",
-            Self::Ponders => "ponders",
+            Self::Approves => "approved, or what the bank has",
+            Self::ApprovesPart => "a part is approved",
+            Self::Declines => "declined",
+            Self::Ponders => "not decided yet",
         })
     }
 }
