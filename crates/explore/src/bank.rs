@@ -29,6 +29,8 @@ impl Request {
 pub(crate) enum Makes {
     Approves,
     ApprovesPart,
+    /// More than it was asked for.
+    ApprovesMore,
     Declines,
     /// It is decided later.
     Ponders,
@@ -96,6 +98,7 @@ impl Bank {
             _ if is_over => (ListedState::Declined, amount),
             Makes::Approves => (ListedState::Approved, amount),
             Makes::ApprovesPart => (ListedState::Approved, part),
+            Makes::ApprovesMore => (ListedState::Approved, eur(amount.minor() * 5 / 4)),
             Makes::Declines => (ListedState::Declined, amount),
             Makes::Ponders => (ListedState::Undecided, amount),
         };

@@ -53,6 +53,7 @@ impl fmt::Display for Makes {
         f.write_str(match self {
             Self::Approves => "approved, or what the bank has",
             Self::ApprovesPart => "a part is approved",
+            Self::ApprovesMore => "more is approved",
             Self::Declines => "declined",
             Self::Ponders => "not decided yet",
         })
@@ -67,6 +68,7 @@ impl fmt::Display for Spoilt {
             Self::Throttled => "it is refused as one too many",
             Self::AnswerLost => "it is carried out, and the answer is lost",
             Self::Late => "it has no answer in time, and may arrive later",
+            Self::Unasked => "it is carried out with another amount",
             Self::SaysLess => "it is carried out, and the answer says less",
             Self::AnotherId => "it is carried out, and the answer names another transaction",
             Self::InDoubt => "it is declined in a way that must be looked up",

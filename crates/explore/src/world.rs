@@ -169,6 +169,8 @@ pub(crate) enum Spoilt {
     AnswerLost,
     /// No answer in time; the request may arrive later.
     Late,
+    /// It was carried out with another amount than was asked for.
+    Unasked,
     /// The answer says a part of what was booked.
     SaysLess,
     /// The answer names another transaction.
@@ -367,7 +369,12 @@ impl World {
                 let takes_parts = self.board.sale.as_ref().is_some_and(|sale| sale.order().accept_partial);
                 moves.extend(takes_parts.then(|| answered(Makes::ApprovesPart)));
                 let both = [Makes::Approves, Makes::Declines];
-                moves.extend(both.map(|makes| spoilt(makes, Spoilt::AnswerLost)));
+                let lost = [Makes::Approves, Makes::ApprovesPart, Makes::Declines];
+                moves.extend(lost.map(|makes| spoilt(makes, Spoilt::AnswerLost)));
+                // Of a bank that gives back more than it was asked for no terminal can take it.
+                let takes = self.board.sale.as_ref().is_some_and(|sale| sale.order().kind().is_undone_when_unknown());
+                moves.extend(takes.then(|| spoilt(Makes::ApprovesMore, Spoilt::Unasked)));
+                moves.extend((!takes_parts).then(|| spoilt(Makes::ApprovesPart, Spoilt::Unasked)));
                 moves.extend(both.map(|makes| spoilt(makes, Spoilt::InDoubt)));
                 let once = [
                     Spoilt::RequestLost,
@@ -509,6 +516,7 @@ impl World {
         let no_answer = Reason::GatewayNoAnswer;
         match how {
             Spoilt::AnswerLost => drop(self.carried_out(&on_wire.request, makes)),
+            Spoilt::Unasked => return self.carried_out(&on_wire.request, makes),
             Spoilt::Late => {
                 on_wire.awaited = false;
                 self.wire.push(on_wire.clone());
