@@ -1,5 +1,5 @@
 //! The bank: what it has booked, and what it can answer. It is permissive, and books whatever it is asked for, but for
-//! a reversal of more than is left.
+//! a reversal under a reference that it has seen, and a till's own reversal of more than is left.
 
 use pos_core::sale::{
     Answer, Approval, ApprovedAmount, ForChip, HostFacts, Inquiry, ListedState, ListedTransaction, Reason, Refusal,
@@ -118,8 +118,10 @@ impl Bank {
 
     /// Books a reversal of so much, and answers it.
     pub(crate) fn reverses(&mut self, payment: &PaymentId, amount: Amount, reference: &str) -> ReversalAnswer {
-        let left = self.left_of(payment);
-        if left < amount.minor() {
+        let was_asked = self.booked.iter().any(|one| one.payment_type == "RV" && one.reference == reference);
+        let stands = self.find(payment).is_some_and(|one| one.state == ListedState::Approved);
+        // It knows its references, and does not reckon: what goes back under another one is the core's to get right.
+        if was_asked || !stands {
             let id = payment.clone();
             self.book(reference.to_owned(), "RV", amount, ListedState::Declined, Some(id));
             return ReversalAnswer::Refused { why: Reason::BankDeclined.into() };

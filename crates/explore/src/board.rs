@@ -154,6 +154,11 @@ impl World {
         if request == Request::Pay {
             self.asked_at = self.now;
         }
+        if matches!(request, Request::Reverse { .. }) {
+            let may_arrive = self.wire.iter().any(|one| !one.awaited && one.request == request);
+            self.reversed_again |= may_arrive && self.now.monotonic.saturating_sub(self.reversed_at) < DEADLINES.resend;
+            self.reversed_at = self.now.monotonic;
+        }
         self.wire.push(crate::world::OnWire { request, awaited: true });
     }
 

@@ -21,6 +21,8 @@ pub(crate) enum BrokenPromise {
     ApprovedTapWaits,
     /// 6: nothing is waited for, and nothing is due.
     WaitsForNothing,
+    /// The same reversal leaves again before `resend-after-s`, while the one before may still arrive.
+    ReversedTooEarly,
     /// 10: more was given back than was paid.
     OverGiven { given: u64, paid: u64 },
     /// 10: another transaction was offered what this one has taken.
@@ -37,6 +39,9 @@ pub(crate) fn broken(world: &World) -> Option<BrokenPromise> {
     let order = sale.order();
     if let Some((first, then)) = world.told_otherwise {
         return Some(BrokenPromise::ToldOtherwise { first, then });
+    }
+    if world.reversed_again {
+        return Some(BrokenPromise::ReversedTooEarly);
     }
     let has_no_say = !world.entry.card_confirms() && !order.accept_partial;
     if has_no_say && sale.host().id.is_some() && sale.standing() == Standing::InProgress {

@@ -15,6 +15,7 @@ pub(crate) struct Shape {
     transaction: fn() -> Transaction,
     accept_partial: bool,
     till_confirms: Option<OnSilence>,
+    signs: bool,
 }
 
 fn of() -> Earlier {
@@ -30,6 +31,12 @@ pub(crate) const ALL: &[Shape] = &[
         till_confirms: Some(OnSilence::Reverse),
         ..shape("tap, till confirms", EntryMode::NfcIcc, || Transaction::Sale)
     },
+    Shape { signs: true, ..shape("chip, signed", EntryMode::Icc, || Transaction::Sale) },
+    Shape {
+        till_confirms: Some(OnSilence::Keep),
+        signs: true,
+        ..shape("chip, signed, silence keeps", EntryMode::Icc, || Transaction::Sale)
+    },
     shape("pre-authorisation", EntryMode::NfcIcc, || Transaction::PreAuthorisation),
     shape("stored card", EntryMode::NfcIcc, || Transaction::ByRegistration { registration: "r".repeat(32) }),
     shape("credit", EntryMode::NfcIcc, || Transaction::Credit),
@@ -38,7 +45,7 @@ pub(crate) const ALL: &[Shape] = &[
 ];
 
 const fn shape(name: &'static str, entry: EntryMode, transaction: fn() -> Transaction) -> Shape {
-    Shape { name, entry, transaction, accept_partial: false, till_confirms: None }
+    Shape { name, entry, transaction, accept_partial: false, till_confirms: None, signs: false }
 }
 
 impl Shape {
@@ -50,7 +57,7 @@ impl Shape {
 
     /// The world before it.
     pub(crate) fn world(&self, faults: u8) -> World {
-        let mut world = World::new(self.entry, faults);
+        let mut world = World { signs: self.signs, ..World::new(self.entry, faults) };
         let kind = (self.transaction)().kind();
         if kind.has_earlier() {
             world.bank.holds(if kind == Kind::Capture { "PA" } else { "DB" }, eur(5000));

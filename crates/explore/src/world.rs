@@ -9,7 +9,7 @@ use pos_core::follow_up::{History, Left};
 use pos_core::sale::{
     Answer, ApprovedAmount, Deadlines, Event, Inquiry, Now, Order, Outcome, Reason, ReversalAnswer, Sale, Standing,
 };
-use pos_terms::card::{CardFacts, EntryMode, FirstAnswer, MaskedPan};
+use pos_terms::card::{CardFacts, Cvm, EntryMode, FirstAnswer, MaskedPan};
 use pos_terms::transaction::{Kind, OutcomeWord, Who};
 
 use crate::bank::{Bank, Makes, Request, approval, eur, refusal};
@@ -96,6 +96,11 @@ pub(crate) struct World {
     pub(crate) may_cancel: bool,
     pub(crate) now: Now,
     pub(crate) asked_at: Now,
+    pub(crate) reversed_at: Duration,
+    /// The same reversal left again while the one before may still arrive.
+    pub(crate) reversed_again: bool,
+    /// The cardholder signs.
+    pub(crate) signs: bool,
     /// When the bank booked something last.
     pub(crate) booked_at: Duration,
     /// Faults that may still happen.
@@ -230,6 +235,9 @@ impl World {
             may_cancel: true,
             now,
             asked_at: now,
+            reversed_at: Duration::ZERO,
+            reversed_again: false,
+            signs: false,
             booked_at: Duration::ZERO,
             faults,
         }
@@ -258,6 +266,9 @@ impl World {
         let mut all = Vec::new();
         for one in moves {
             all.push(one);
+            if matches!(one, Move::Boots(_) | Move::DiskIsBack(_)) && one.faults() < self.faults {
+                all.extend(CutAt::all(self.actions_of_a_start()).filter_map(|cut| with(one, cut)));
+            }
             if let Some(event) = self.event_of(one).filter(|_| one.faults() < self.faults) {
                 all.extend(CutAt::all(self.actions_of(event)).filter_map(|cut| with(one, cut)));
             }
@@ -299,6 +310,13 @@ impl World {
         if self.now.monotonic.saturating_sub(self.asked_at.monotonic) >= DEADLINES.absence_final {
             self.wire.retain(|on_wire| on_wire.awaited);
         }
+    }
+
+    /// How many actions the sale does when the board takes it up.
+    fn actions_of_a_start(&self) -> usize {
+        let mut world = self.clone();
+        world.board.sale.clone_from(&self.disk.sale);
+        world.actions_of(Event::Restarted)
     }
 
     /// What happens without the board.
@@ -388,7 +406,8 @@ impl World {
             }
             Request::Poll { .. } => {
                 moves.push(answered(Makes::Approves));
-                moves.push(spoilt(Makes::Approves, Spoilt::RequestLost));
+                let once = [Spoilt::RequestLost, Spoilt::NotSent, Spoilt::Throttled];
+                moves.extend(once.map(|how| spoilt(Makes::Approves, how)));
             }
             Request::Query { .. } => {
                 moves.push(answered(Makes::Approves));
@@ -398,7 +417,14 @@ impl World {
             }
             Request::Reverse { .. } => {
                 moves.push(answered(Makes::Approves));
-                let once = [Spoilt::RequestLost, Spoilt::NotSent, Spoilt::AnswerLost, Spoilt::Late, Spoilt::InDoubt];
+                let once = [
+                    Spoilt::RequestLost,
+                    Spoilt::NotSent,
+                    Spoilt::AnswerLost,
+                    Spoilt::Late,
+                    Spoilt::InDoubt,
+                    Spoilt::SaysLess,
+                ];
                 moves.extend(once.map(|how| spoilt(Makes::Approves, how)));
             }
         }
@@ -441,7 +467,7 @@ impl World {
             }
             Move::ReadsCard(_) => {
                 self.reader = ReaderDoes::HoldsCard;
-                Event::CardRead { facts: facts(self.entry), first_answer: FirstAnswer::GoOnline }
+                Event::CardRead { facts: facts(self.entry, self.signs), first_answer: FirstAnswer::GoOnline }
             }
             Move::NoCard(_) => {
                 let reason =
@@ -451,11 +477,11 @@ impl World {
             }
             Move::CardSays { confirms, .. } => {
                 self.reader = ReaderDoes::Idle;
-                Event::CardSaid { confirmed: confirms, facts: Some(Box::new(facts(self.entry))) }
+                Event::CardSaid { confirmed: confirms, facts: Some(Box::new(facts(self.entry, self.signs))) }
             }
             Move::CardGoes(_) => {
                 self.reader = ReaderDoes::Idle;
-                Event::CardSaid { confirmed: false, facts: Some(Box::new(facts(self.entry))) }
+                Event::CardSaid { confirmed: false, facts: Some(Box::new(facts(self.entry, self.signs))) }
             }
             Move::ReaderLost(_) => {
                 self.reader = ReaderDoes::Idle;
@@ -522,6 +548,12 @@ impl World {
                 self.wire.push(on_wire.clone());
             }
             Spoilt::SaysLess => {
+                if let Request::Reverse { payment, amount, reference } = &on_wire.request {
+                    // A part alone goes back.
+                    self.booked_at = self.now.monotonic;
+                    let reversal = self.bank.reverses(payment, eur(amount.minor() / 3), reference);
+                    return Event::ReversalAnswered { reference: reference.clone(), reversal };
+                }
                 let Event::Answered(Answer::Approved(approved)) = self.carried_out(&on_wire.request, makes) else {
                     return unknown(&on_wire.request, no_answer);
                 };
@@ -588,18 +620,20 @@ fn with(one: Move, cut: CutAt) -> Option<Move> {
         Move::TillTakes { taken, .. } => Move::TillTakes { taken, cut },
         Move::Deadline(_) => Move::Deadline(cut),
         Move::Long(_) => Move::Long(cut),
+        Move::Boots(_) => Move::Boots(cut),
+        Move::DiskIsBack(_) => Move::DiskIsBack(cut),
         _ => return None,
     })
 }
 
-fn facts(entry: EntryMode) -> CardFacts {
+fn facts(entry: EntryMode, signs: bool) -> CardFacts {
     CardFacts {
         entry,
         pan: MaskedPan::new("476173******0119"),
         pan_sequence_number: None,
         aid: None,
         label: None,
-        cvm: None,
+        cvm: signs.then_some(Cvm::Signature),
         cryptogram: None,
         tvr: None,
         tsi: None,
