@@ -21,6 +21,8 @@ pub(crate) enum BrokenPromise {
     ApprovedTapWaits,
     /// 6: nothing is waited for, and nothing is due.
     WaitsForNothing,
+    /// The chip refused, and the till heard that it is paid.
+    RefusedByChipAndPaid,
     /// The same reversal leaves again before `resend-after-s`, while the one before may still arrive.
     ReversedTooEarly,
     /// 10: more was given back than was paid.
@@ -39,6 +41,10 @@ pub(crate) fn broken(world: &World) -> Option<BrokenPromise> {
     let order = sale.order();
     if let Some((first, then)) = world.told_otherwise {
         return Some(BrokenPromise::ToldOtherwise { first, then });
+    }
+    let is_paid = matches!(world.told.0, Some((OutcomeWord::Approved | OutcomeWord::PartiallyApproved, _)));
+    if world.chip_refused && is_paid && world.entry.card_confirms() && order.kind().card_has_a_say() {
+        return Some(BrokenPromise::RefusedByChipAndPaid);
     }
     if world.reversed_again {
         return Some(BrokenPromise::ReversedTooEarly);

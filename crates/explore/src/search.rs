@@ -220,8 +220,10 @@ fn fingerprint(world: &World, has_begun: bool, text: &mut String) -> u128 {
     let (is_on, stuck, proceeds) = (board.is_on, board.stuck, board.proceeds);
     let beside =
         (is_on, stuck, proceeds, reader, told, may_cancel, faults, has_begun, since_asked, world.was_booked_lately());
+    let chip_refused = world.chip_refused;
     let reversed_lately = world.now.monotonic.saturating_sub(world.reversed_at) < DEADLINES.resend;
     let offered = world.follows.as_ref().map(|(_, most)| *most);
-    write!(text, "{beside:?}{offered:?}{reversed_lately}{seen:?}{disk:?}{wire:?}{bank:?}").expect("a text takes all");
+    write!(text, "{beside:?}{offered:?}{reversed_lately}{chip_refused}{seen:?}{disk:?}{wire:?}{bank:?}")
+        .expect("a text takes all");
     SipHasher13::new().hash(text.as_bytes()).as_u128()
 }

@@ -99,6 +99,8 @@ pub(crate) struct World {
     pub(crate) reversed_at: Duration,
     /// The same reversal left again while the one before may still arrive.
     pub(crate) reversed_again: bool,
+    /// The chip refused after the host's approval.
+    pub(crate) chip_refused: bool,
     /// The cardholder signs.
     pub(crate) signs: bool,
     /// When the bank booked something last.
@@ -237,6 +239,7 @@ impl World {
             asked_at: now,
             reversed_at: Duration::ZERO,
             reversed_again: false,
+            chip_refused: false,
             signs: false,
             booked_at: Duration::ZERO,
             faults,
@@ -476,6 +479,7 @@ impl World {
                 Event::NoCard { why: reason.into() }
             }
             Move::CardSays { confirms, .. } => {
+                self.chip_refused |= !confirms;
                 self.reader = ReaderDoes::Idle;
                 Event::CardSaid { confirmed: confirms, facts: Some(Box::new(facts(self.entry, self.signs))) }
             }
