@@ -68,7 +68,7 @@ pub(crate) fn broken(world: &World) -> Option<BrokenPromise> {
     let sums: Vec<u64> = world.bank.charged(&order.merchant_transaction_id).collect();
     match world.told.0 {
         Some((OutcomeWord::Approved | OutcomeWord::PartiallyApproved, told)) => match &sums[..] {
-            [booked] if *booked == told => {}
+            [booked] if *booked == told && told <= sale.amount().minor() => {}
             [booked] => return Some(BrokenPromise::AnotherAmount { told, booked: *booked }),
             _ => return Some(BrokenPromise::ChargedTwice { sums }),
         },
