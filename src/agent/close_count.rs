@@ -135,7 +135,7 @@ fn reserved_item(book: &Snapshot, number: SaleNumber) -> Result<Option<OpenItem>
         return Ok(None);
     }
     let history = match History::read(&sale, &|one| book.later(one.order().number, one.host().id.as_ref())) {
-        // What of it was taken nobody can say.
+        // Nobody can say how much of it was taken.
         Err(pos_journal::Error::Unreadable { .. }) => {
             let whole = History::of(&sale, Vec::new()).amount;
             return Ok(Some(OpenItem::reserved(&sale, whole)));

@@ -37,7 +37,7 @@ impl EarlierFound {
     }
 }
 
-/// What is known of the transactions of before: the live ones, and the journal's.
+/// The earlier transactions: the open ones, and those in the journal.
 #[derive(Clone, Copy)]
 pub(super) struct KnownTransactions<'a> {
     pub(super) sales: &'a OpenSales,

@@ -215,11 +215,11 @@ fn fingerprint(world: &World, has_begun: bool, text: &mut String) -> u128 {
     let seen = world.board.sale.as_ref().map(|sale| sale.seen_from(world.now, DEADLINES));
     let disk = world.disk.sale.as_ref().map(|sale| sale.seen_from(world.now, DEADLINES));
     // Whether something may still be on its way.
-    let since_asked = world.now.monotonic - world.asked_at.monotonic >= DEADLINES.absence_final;
+    let is_quiet = world.is_quiet();
     let World { board, reader, wire, bank, told, may_cancel, faults, .. } = world;
     let (is_on, stuck, proceeds) = (board.is_on, board.stuck, board.proceeds);
     let beside =
-        (is_on, stuck, proceeds, reader, told, may_cancel, faults, has_begun, since_asked, world.was_booked_lately());
+        (is_on, stuck, proceeds, reader, told, may_cancel, faults, has_begun, is_quiet, world.was_booked_lately());
     let chip_refused = world.chip_refused;
     let reversed_lately = world.now.monotonic.saturating_sub(world.reversed_at) < DEADLINES.resend;
     let offered = world.follows.as_ref().map(|(_, most)| *most);

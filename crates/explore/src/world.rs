@@ -282,9 +282,9 @@ impl World {
 
     /// The world in which another transaction follows: the bank has its books, and what is on its way may still arrive.
     pub(crate) fn for_the_next(&self, faults: u8) -> Self {
-        let Self { entry, bank, wire, now, asked_at, booked_at, .. } = self.clone();
+        let Self { entry, bank, wire, now, asked_at, reversed_at, booked_at, .. } = self.clone();
         let follows = self.board.sale.clone().map(|sale| (Rc::new(sale), 0));
-        Self { bank, wire, now, asked_at, booked_at, follows, ..Self::new(entry, faults) }
+        Self { bank, wire, now, asked_at, reversed_at, booked_at, follows, ..Self::new(entry, faults) }
     }
 
     /// A second till wants something back of the same payment: what the journal would allow it by now.
@@ -310,9 +310,15 @@ impl World {
 
     /// Forgets what can make no difference any more: what nobody waits for and is too old to arrive.
     pub(crate) fn forgets(&mut self) {
-        if self.now.monotonic.saturating_sub(self.asked_at.monotonic) >= DEADLINES.absence_final {
+        if self.is_quiet() {
             self.wire.retain(|on_wire| on_wire.awaited);
         }
+    }
+
+    /// Whether whatever was sent is too old to arrive.
+    pub(crate) fn is_quiet(&self) -> bool {
+        let sent = self.asked_at.monotonic.max(self.reversed_at);
+        self.now.monotonic.saturating_sub(sent) >= DEADLINES.absence_final
     }
 
     /// How many actions the sale does when the board takes it up.

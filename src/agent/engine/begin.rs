@@ -1,5 +1,5 @@
-//! How a transaction that a till wants begins: all that must be so is asked here, one after the other. What each rule
-//! is, stands with the rule: the limits, the operators' desk, the transactions of before.
+//! How a transaction begins. Each condition is checked here, one after the other. The rules themselves are elsewhere:
+//! the limits, the operators' desk, the earlier transactions.
 
 use crate::agent::journal_desk::refused_by_journal;
 use crate::agent::surroundings::Random;

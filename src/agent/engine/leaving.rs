@@ -1,10 +1,12 @@
-//! What an action is held against before it leaves for the gateway. A request must follow nothing of training, and a
-//! look-up must have a reference that something can be found by. A reversal must be none of training, what a till had
-//! given back by the payment's id must be in the list by which its amount was reckoned, and, of a sale of before the
-//! start, this journal must be no old copy (`old_copy.rs`).
+//! The checks that an action must pass before it leaves for the gateway.
 //!
-//! How much is left to reverse is `sale`'s to reckon; a sale knows no other transaction, so what others gave back of it
-//! is found here. What that holds back decides `follow_up/by_id.rs`.
+//! - A request follows no transaction of training.
+//! - A look-up has a reference by which the gateway can find something.
+//! - A reversal is of no payment of training. Its amount allows for what tills had given back by the payment's id. If
+//!   the sale was open at the start, this journal is no old copy (`old_copy.rs`).
+//!
+//! The core reckons how much is left to reverse. A sale knows no other transaction, so this file finds what others gave
+//! back of it; `follow_up/by_id.rs` decides what that holds back.
 
 use pos_core::follow_up::GivenById;
 use pos_core::sale::{Action, Event, Inquiry, Order, Reason, ReversalAnswer};

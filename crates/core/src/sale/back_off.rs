@@ -41,6 +41,12 @@ mod tests {
     }
 
     #[test]
+    fn the_wait_grows_until_the_most_tries_and_no_longer() {
+        let grown = |tries: u32| Duration::from_secs(1 << (tries - 1));
+        assert!(grown(MOST_TRIES - 1) < LONGEST && grown(MOST_TRIES) >= LONGEST);
+    }
+
+    #[test]
     fn terminals_are_set_apart_evenly() {
         let most = Duration::from_secs(60);
         let mut quarters = [0; 4];

@@ -2,7 +2,7 @@
 //! clocks say: times are told relative to now, and what has grown beyond the last thing that it decides is told as
 //! that.
 //!
-//! Whoever explores what may happen to a sale knows by it what was explored before. Nothing is decided by it.
+//! The explorer recognises by it a state that it has seen. The core decides nothing by it.
 
 use std::time::Duration;
 

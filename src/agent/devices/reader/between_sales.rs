@@ -163,7 +163,7 @@ impl ReaderDesk {
         }
     }
 
-    /// Whoever waited for an amount has hung up: the next customer does not find the question on the reader.
+    /// Takes the question off the reader when the till that waited for the amount has hung up.
     pub(in crate::agent) fn unless_awaited(&mut self) {
         if self.amount_awaited.as_ref().is_some_and(oneshot::Sender::is_closed) {
             // A reader that is gone asks nobody: `typing_ends` is told.
