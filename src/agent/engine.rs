@@ -1,8 +1,8 @@
 //! The engine: it owns the open transactions, and is the only place where one of them changes. An event is handed to
 //! its sale, the sale's step is written into the account book, and what the book gives out goes to the devices.
 //!
-//! It decides nothing about money: that is the core's business. Other rooms tell it what happened, or ask it to begin what a
-//! till wants. They read the open transactions, and change none.
+//! It decides nothing about money: that is the core's business. Other rooms tell it what happened, or ask it to begin
+//! what a till wants. They read the open transactions, and change none.
 
 mod begin;
 mod facts;
