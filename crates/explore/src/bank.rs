@@ -11,7 +11,7 @@ use pos_terms::transaction::{Kind, PaymentId};
 /// A request on its way.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Request {
-    Pay,
+    Pay { reference: String, kind: Kind, amount: Amount, of: Option<PaymentId> },
     Poll { payment: PaymentId },
     Query { references: Vec<String> },
     Reverse { payment: PaymentId, amount: Amount, reference: String },
@@ -20,7 +20,7 @@ pub(crate) enum Request {
 impl Request {
     /// Whether it changes anything at the bank.
     pub(crate) fn moves_money(&self) -> bool {
-        matches!(self, Self::Pay | Self::Reverse { .. })
+        matches!(self, Self::Pay { .. } | Self::Reverse { .. })
     }
 }
 
@@ -47,10 +47,40 @@ pub(crate) struct Booked {
     pub(crate) refers_to: Option<PaymentId>,
 }
 
+/// What a stranger gives back.
+const STRANGERS_PART: u64 = 300;
+
 /// The bank's books.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Bank {
     pub(crate) booked: Vec<Booked>,
+    pub(crate) habits: Habits,
+}
+
+/// What gateways do in one way or another.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Habits {
+    /// A reference that was seen before is refused.
+    pub(crate) refuses_repeats: bool,
+    /// Its lists leave stored cards out.
+    pub(crate) hides_registrations: bool,
+    /// Its lists say what a transaction refers to.
+    pub(crate) says_what_it_refers_to: bool,
+}
+
+/// How a look is answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ListAs {
+    /// All of it.
+    Whole,
+    /// Without what was booked last.
+    WithoutTheLast,
+    /// What was booked last has a code that no rule knows.
+    LastUnclear,
+    /// Without references.
+    WithoutReferences,
+    /// Without amounts.
+    WithoutAmounts,
 }
 
 pub(crate) fn eur(minor: u64) -> Amount {
@@ -93,9 +123,10 @@ impl Bank {
     ) -> Answer {
         let part = eur(amount.minor() * 3 / 4);
         // What went back already does not go back again: by this the core may send a reversal twice.
-        let is_over = kind == Kind::Reversal && of.as_ref().is_some_and(|of| self.left_of(of) < amount.minor());
+        let is_over = kind == Kind::Reversal && of.as_ref().is_some_and(|of| self.not_reversed(of) < amount.minor());
+        let is_repeated = self.habits.refuses_repeats && self.booked.iter().any(|one| one.reference == reference);
         let (state, amount) = match makes {
-            _ if is_over => (ListedState::Declined, amount),
+            _ if is_over || is_repeated => (ListedState::Declined, amount),
             Makes::Approves => (ListedState::Approved, amount),
             Makes::ApprovesPart => (ListedState::Approved, part),
             Makes::ApprovesMore => (ListedState::Approved, eur(amount.minor() * 5 / 4)),
@@ -132,24 +163,65 @@ impl Bank {
     }
 
     /// What is listed under these references, with all that is linked to it.
-    pub(crate) fn lists(&self, references: &[String], without_the_last: bool) -> Inquiry {
-        let most = self.booked.len() - usize::from(without_the_last);
-        let known = || self.booked[..most].iter();
+    pub(crate) fn lists(&self, references: &[String], how: ListAs) -> Inquiry {
+        let most = self.booked.len() - usize::from(how == ListAs::WithoutTheLast);
+        let is_shown = |one: &&Booked| !(self.habits.hides_registrations && one.payment_type == "RG");
+        let known = || self.booked[..most].iter().filter(is_shown);
         let named: Vec<&PaymentId> =
             known().filter(|one| references.contains(&one.reference)).map(|one| &one.id).collect();
         let linked =
             |one: &&Booked| named.contains(&&one.id) || one.refers_to.as_ref().is_some_and(|of| named.contains(&of));
-        Inquiry::Payments(known().filter(linked).map(listed).collect())
+        let mut found: Vec<_> = known().filter(linked).map(|one| self.listed(one)).collect();
+        match how {
+            ListAs::Whole | ListAs::WithoutTheLast => {}
+            ListAs::LastUnclear => found.iter_mut().rev().take(1).for_each(|one| one.state = ListedState::Unclear),
+            ListAs::WithoutReferences => found.iter_mut().for_each(|one| one.reference = None),
+            ListAs::WithoutAmounts => found.iter_mut().for_each(|one| one.amount = ApprovedAmount::NotSaid),
+        }
+        Inquiry::Payments(found)
+    }
+
+    fn listed(&self, one: &Booked) -> ListedTransaction {
+        ListedTransaction {
+            id: one.id.clone(),
+            payment_type: one.payment_type.to_owned(),
+            amount: ApprovedAmount::Said(one.amount),
+            state: one.state,
+            reference: Some(one.reference.clone()),
+            refers_to: one.refers_to.clone().filter(|_| self.habits.says_what_it_refers_to),
+        }
+    }
+
+    /// Whether somebody who is not of this terminal can give back a part of what was booked.
+    pub(crate) fn has_paid(&self) -> Option<PaymentId> {
+        let paid = self.booked.iter().filter(|one| one.refers_to.is_none() && one.payment_type == "DB");
+        paid.map(|one| &one.id).find(|id| self.left_of(id) > STRANGERS_PART).cloned()
+    }
+
+    /// Somebody else gives back a part of it.
+    pub(crate) fn is_refunded_by_a_stranger(&mut self, payment: PaymentId) {
+        let part = eur(STRANGERS_PART);
+        self.book("a stranger's".to_owned(), "RF", part, ListedState::Approved, Some(payment));
     }
 
     pub(crate) fn find(&self, id: &PaymentId) -> Option<&Booked> {
         self.booked.iter().find(|one| one.id == *id)
     }
 
-    /// What of a payment has not gone back.
+    /// What of a payment has not gone back, in one way or the other.
     pub(crate) fn left_of(&self, payment: &PaymentId) -> u64 {
+        self.without(payment, &["RV", "RF"])
+    }
+
+    /// What of a payment was not reversed.
+    fn not_reversed(&self, payment: &PaymentId) -> u64 {
+        self.without(payment, &["RV"])
+    }
+
+    fn without(&self, payment: &PaymentId, kinds: &[&str]) -> u64 {
         let Some(booked) = self.find(payment).filter(|one| one.state == ListedState::Approved) else { return 0 };
-        let back = self.approved("RV").filter(|one| one.refers_to.as_ref() == Some(payment));
+        let is_back = |one: &&Booked| one.state == ListedState::Approved && one.refers_to.as_ref() == Some(payment);
+        let back = self.booked.iter().filter(is_back).filter(|one| kinds.contains(&one.payment_type));
         booked.amount.minor().saturating_sub(back.map(|one| one.amount.minor()).sum())
     }
 
@@ -170,17 +242,26 @@ impl Bank {
         self.booked.iter().filter(move |one| one.payment_type == payment_type && one.state == ListedState::Approved)
     }
 
-    /// Those of this reference that are booked and have not gone back.
-    pub(crate) fn charged(&self, reference: &str) -> impl Iterator<Item = u64> {
-        let own = self.booked.iter().filter(move |one| one.reference == reference);
-        own.map(|one| self.left_of(&one.id)).filter(|left| *left > 0)
+    /// Those of this reference of which something has not gone back: so much.
+    pub(crate) fn charged(&self, reference: &str) -> Vec<u64> {
+        self.sums(reference, |one| self.left_of(&one.id))
+    }
+
+    /// Those of this reference that were not reversed: so much, whatever a stranger gave back.
+    pub(crate) fn stands(&self, reference: &str) -> Vec<u64> {
+        self.sums(reference, |one| self.not_reversed(&one.id))
+    }
+
+    fn sums(&self, reference: &str, left: impl Fn(&Booked) -> u64) -> Vec<u64> {
+        self.booked.iter().filter(|one| one.reference == reference).map(left).filter(|left| *left > 0).collect()
     }
 
     /// Decides what it has pondered.
     pub(crate) fn decides(&mut self, approves: bool) {
         let Some(at) = self.booked.iter().position(|one| one.state == ListedState::Undecided) else { return };
         let Booked { payment_type, refers_to, amount, .. } = &self.booked[at];
-        let is_over = *payment_type == "RV" && refers_to.as_ref().is_some_and(|of| self.left_of(of) < amount.minor());
+        let is_over =
+            *payment_type == "RV" && refers_to.as_ref().is_some_and(|of| self.not_reversed(of) < amount.minor());
         self.booked[at].state = if approves && !is_over { ListedState::Approved } else { ListedState::Declined };
     }
 
@@ -204,16 +285,5 @@ pub(crate) fn refusal(id: Option<&PaymentId>) -> Refusal {
         why: Reason::BankDeclined.into(),
         for_chip: ForChip::default(),
         facts: HostFacts { id: id.cloned(), ..HostFacts::default() },
-    }
-}
-
-fn listed(one: &Booked) -> ListedTransaction {
-    ListedTransaction {
-        id: one.id.clone(),
-        payment_type: one.payment_type.to_owned(),
-        amount: ApprovedAmount::Said(one.amount),
-        state: one.state,
-        reference: Some(one.reference.clone()),
-        refers_to: None,
     }
 }

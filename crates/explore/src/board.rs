@@ -3,112 +3,83 @@
 //!
 //! A step is written onto a disk that may fail, and the power may fail before and after it, and between two actions.
 
+use std::rc::Rc;
 use std::time::Duration;
 
-use pos_core::book::{self, Book, BookEntry};
-use pos_core::sale::{Action, Event, Now, Order, Sale};
+use pos_core::book;
+use pos_core::sale::{Action, Event, Now, Order, Reason, Sale, Step};
+use pos_terms::transaction::Who;
 
-use crate::bank::Request;
-use crate::world::{DEADLINES, ReaderDoes, Told, World};
-
-/// What the disk and the power do while an event is handled.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum CutAt {
-    /// All goes well.
-    Not,
-    /// The power fails before the step is written.
-    BeforeWriting,
-    /// The power fails when it is written, and nothing of it was done.
-    AfterWriting,
-    /// The power fails after so many of its actions.
-    AfterActions(u8),
-    /// The disk takes no write.
-    DiskFails,
-}
-
-impl CutAt {
-    /// Every one that makes a difference to a step with so many actions.
-    pub(crate) fn all(actions: usize) -> impl Iterator<Item = Self> {
-        let between = (1..actions).filter_map(|after| u8::try_from(after).ok()).map(Self::AfterActions);
-        [Self::BeforeWriting, Self::AfterWriting, Self::DiskFails].into_iter().chain(between)
-    }
-}
-
-/// What survives the power: the sale as its records tell it.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Disk {
-    pub(crate) sale: Option<Sale>,
-    fails: bool,
-}
-
-/// The disk took no write.
-#[derive(Debug)]
-pub(crate) struct DiskFull;
-
-impl Book for Disk {
-    type Error = DiskFull;
-
-    fn write(&mut self, _: i64, entries: &[BookEntry<'_>]) -> Result<Duration, DiskFull> {
-        if self.fails {
-            return Err(DiskFull);
-        }
-        for entry in entries {
-            let BookEntry::Step { records, .. } = entry else { continue };
-            let records = [records.to_vec()];
-            self.sale = match self.sale.take() {
-                Some(sale) => Some(sale.replay_on(&records)),
-                None => Sale::replay(&records),
-            };
-        }
-        Ok(Duration::ZERO)
-    }
-}
+use crate::bank::{Request, eur};
+use crate::disk::{CutAt, DiskFull};
+use crate::life::{Life, OldCopy, ReaderDoes};
+use crate::world::{OnWire, World};
 
 impl World {
-    /// The till wishes, and the sale begins.
-    pub(crate) fn begin(&mut self, order: Order, cut: CutAt) {
-        let (sale, step) = Sale::begin(order);
-        self.board.sale = Some(sale);
+    /// The till wishes, and the transaction begins.
+    pub(crate) fn begin(&mut self, cut: CutAt) {
+        let (sale, step) = Sale::begin(self.life.order.as_ref().clone());
+        self.life.has_begun = true;
+        self.life.sale = Some(sale);
         self.carry_out(step, cut);
-        self.board.proceeds = self.is_on() && !self.needs_card();
+        self.life.proceeds = self.is_on && !self.life.order.kind().needs_card();
     }
 
-    /// The sale hears an event.
+    /// It hears an event.
     pub(crate) fn hear(&mut self, event: Event, cut: CutAt) {
-        let now = self.now;
-        let Some(sale) = self.board.sale.as_mut().filter(|_| !self.board.stuck) else { return };
-        let step = sale.handle(event, now, DEADLINES);
+        let (now, deadlines) = (self.now, self.deadlines);
+        let Some(sale) = self.life.sale.as_mut().filter(|_| !self.life.stuck) else { return };
+        let step = sale.handle(event, now, deadlines);
         self.carry_out(step, cut);
     }
 
     /// How many actions the event would have done.
     pub(crate) fn actions_of(&self, event: Event) -> usize {
-        let mut board = self.board.clone();
-        let mut disk = Disk::default();
-        let Some(mut sale) = board.sale.take() else { return 0 };
-        let step = sale.handle(event, self.now, DEADLINES);
+        let mut disk = crate::disk::Disk::default();
+        let Some(mut sale) = self.life.sale.clone() else { return 0 };
+        let step = sale.handle(event, self.now, self.deadlines);
         book::commit(&mut disk, 0, &mut sale, step).map_or(0, |(actions, _)| actions.len())
     }
 
-    fn carry_out(&mut self, step: pos_core::sale::Step, cut: CutAt) {
+    fn carry_out(&mut self, step: Step, cut: CutAt) {
         let writes = !step.records().is_empty();
         if cut == CutAt::BeforeWriting {
             return self.power_fails();
         }
         self.disk.fails = cut == CutAt::DiskFails && writes;
-        let Some(sale) = self.board.sale.as_mut() else { return };
-        let written = book::commit(&mut self.disk, self.now.unix_ms, sale, step);
-        match written {
+        let Some(sale) = self.life.sale.as_mut() else { return };
+        match book::commit(&mut self.disk, self.now.unix_ms, sale, step) {
             Ok((actions, _)) => {
-                let most = match cut {
-                    CutAt::AfterWriting => 0,
-                    CutAt::AfterActions(most) => usize::from(most),
-                    _ => usize::MAX,
-                };
-                for action in actions.into_iter().take(most) {
-                    self.act(action);
+                actions.into_iter().take(cut.done()).for_each(|action| self.act(action));
+                if cut.done() != usize::MAX {
+                    self.power_fails();
                 }
-                if most != usize::MAX {
+            }
+            Err(DiskFull) => self.is_stuck(),
+        }
+    }
+
+    /// The till takes a part: the rest goes back by another transaction, which begins in the same step.
+    pub(crate) fn take_part(&mut self, part: u64, names: Order, cut: CutAt) {
+        if cut == CutAt::BeforeWriting {
+            return self.power_fails();
+        }
+        self.disk.fails = cut == CutAt::DiskFails;
+        let Some(sale) = self.life.sale.as_mut() else { return };
+        let Ok((ends, mut back, begins)) = sale.take_part(eur(part), names, Some(Who::default()), self.now) else {
+            return;
+        };
+        let steps = [(sale, ends), (&mut back, begins)];
+        match book::commit_all(&mut self.disk, self.now.unix_ms, steps) {
+            Ok(([actions, begun], _)) => {
+                let rest = Life::new(Rc::new(back.order().clone()), self.now);
+                self.other = Some(Box::new(Life { has_begun: true, proceeds: true, sale: Some(back), ..rest }));
+                let first = actions.len();
+                actions.into_iter().take(cut.done()).for_each(|action| self.act(action));
+                self.swaps();
+                begun.into_iter().take(cut.done().saturating_sub(first)).for_each(|action| self.act(action));
+                self.swaps();
+                if cut.done() != usize::MAX {
                     self.power_fails();
                 }
             }
@@ -118,54 +89,59 @@ impl World {
 
     /// What could not be written is not done: the card is declined, and nothing is told as sure.
     fn is_stuck(&mut self) {
-        self.board.stuck = true;
-        if self.board.sale.as_ref().is_some_and(Sale::card_waits) {
-            self.reader = ReaderDoes::Declined;
+        self.life.stuck = true;
+        if self.life.sale.as_ref().is_some_and(Sale::card_waits) {
+            self.life.reader = ReaderDoes::Declined;
         }
     }
 
     fn act(&mut self, action: Action) {
         match action {
-            Action::Arm => self.reader = ReaderDoes::Armed,
-            Action::StopReader => self.reader = ReaderDoes::Stopping,
+            Action::AskTip => self.life.reader = ReaderDoes::AsksTip,
+            Action::Arm => self.life.reader = ReaderDoes::Armed,
+            Action::StopReader => self.life.reader = self.life.reader.stops(),
             Action::AnswerCard(answer) => {
-                self.reader = if answer.arc == *b"00" { ReaderDoes::Approved } else { ReaderDoes::Declined };
+                self.life.reader = if answer.arc == *b"00" { ReaderDoes::Approved } else { ReaderDoes::Declined };
             }
-            Action::Ask => self.sends(Request::Pay),
+            Action::Ask => {
+                let Some(sale) = &self.life.sale else { return };
+                let order = sale.order();
+                self.sends(Request::Pay {
+                    reference: order.merchant_transaction_id.clone(),
+                    kind: order.kind(),
+                    amount: sale.amount(),
+                    of: order.transaction.of().map(|of| of.payment.clone()),
+                });
+            }
             Action::Poll { payment } => self.sends(Request::Poll { payment }),
             Action::Query { references } => self.sends(Request::Query { references }),
             Action::Reverse { payment, amount, reference } => {
                 self.sends(Request::Reverse { payment, amount, reference });
             }
-            Action::Tell => self.tells(Told::of(self.board.sale.as_ref())),
-            Action::AskTip | Action::Alarm { .. } | Action::Print(_) => {}
-        }
-    }
-
-    fn tells(&mut self, told: Told) {
-        let ends = self.told.0.zip(told.0).map(|((first, _), (then, _))| (first, then));
-        self.told_otherwise = ends.filter(|(first, then)| first != then);
-        if told.0.is_some() {
-            self.told = told;
+            Action::Tell => self.life.tells(),
+            Action::Alarm { .. } => self.life.heard_of = true,
+            Action::Print(paper) => self.life.prints(paper),
         }
     }
 
     fn sends(&mut self, request: Request) {
-        if request == Request::Pay {
-            self.asked_at = self.now;
+        let whose = self.life.order.number;
+        match &request {
+            Request::Pay { .. } => self.life.asks(self.now),
+            Request::Reverse { .. } => {
+                let may_arrive = self.wire.iter().any(|one| !one.awaited && one.request == request);
+                self.life.reverses(may_arrive, self.now, self.deadlines.resend);
+            }
+            Request::Poll { .. } | Request::Query { .. } => {}
         }
-        if matches!(request, Request::Reverse { .. }) {
-            let may_arrive = self.wire.iter().any(|one| !one.awaited && one.request == request);
-            self.reversed_again |= may_arrive && self.now.monotonic.saturating_sub(self.reversed_at) < DEADLINES.resend;
-            self.reversed_at = self.now.monotonic;
-        }
-        self.wire.push(crate::world::OnWire { request, awaited: true });
+        self.wire.push(OnWire { request, whose, awaited: true });
     }
 
     /// The board is dark: nobody waits for an answer any more, and the card is out.
     pub(crate) fn power_fails(&mut self) {
-        self.board = crate::world::Running::default();
-        self.reader = ReaderDoes::Idle;
+        self.is_on = false;
+        self.life.is_dark();
+        self.other.iter_mut().for_each(|other| other.is_dark());
         self.wire.iter_mut().for_each(|on_wire| on_wire.awaited = false);
         // A question that nobody waits for changes nothing at the bank.
         self.wire.retain(|on_wire| on_wire.request.moves_money());
@@ -173,22 +149,35 @@ impl World {
 
     /// The board starts, and takes up what its disk knows.
     pub(crate) fn boots(&mut self, cut: CutAt) {
-        self.board.is_on = true;
-        self.board.stuck = false;
-        self.board.sale.clone_from(&self.disk.sale);
-        if let Some(sale) = &self.board.sale
-            && !sale.is_settled()
-        {
-            self.hear(Event::Restarted, cut);
+        self.is_on = true;
+        self.takes_up(cut);
+        if self.other.is_some() {
+            self.swaps();
+            self.takes_up(CutAt::Not);
+            self.swaps();
         }
     }
 
-    pub(crate) fn is_on(&self) -> bool {
-        self.board.is_on
+    /// One transaction goes on from its records. Of an old copy what was never sent waits until that is known.
+    pub(crate) fn takes_up(&mut self, cut: CutAt) {
+        self.life.stuck = false;
+        self.life.sale = self.disk.sale(&self.life.order).filter(|_| self.is_on).cloned();
+        let Some(sale) = self.life.sale.as_ref().filter(|sale| !sale.is_settled()) else { return };
+        let is_unnoticed = self.life.copy == OldCopy::Unnoticed;
+        if sale.was_asked() || !is_unnoticed {
+            self.hear(Event::Restarted, if is_unnoticed { CutAt::Not } else { cut });
+        }
+        if is_unnoticed && self.is_on {
+            self.hear(Event::OldCopy { why: Reason::OldCopy.into() }, cut);
+            self.life.copy = if cut == CutAt::Not { OldCopy::Noticed } else { OldCopy::Unnoticed };
+        }
     }
 
-    fn needs_card(&self) -> bool {
-        self.board.sale.as_ref().is_some_and(|sale| sale.order().kind().needs_card())
+    /// The second transaction is the first for a moment.
+    pub(crate) fn swaps(&mut self) {
+        if let Some(other) = &mut self.other {
+            std::mem::swap(&mut self.life, other);
+        }
     }
 
     /// Both clocks go on.

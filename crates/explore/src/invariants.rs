@@ -2,9 +2,10 @@
 //! was told.
 
 use pos_core::sale::{Sale, Standing};
-use pos_terms::transaction::OutcomeWord;
+use pos_terms::transaction::{Kind, OutcomeWord};
 
-use crate::world::{ReaderDoes, World, is_finished};
+use crate::life::{Life, ReaderDoes};
+use crate::world::{World, is_finished};
 
 /// What does not hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,106 +26,147 @@ pub(crate) enum BrokenPromise {
     RefusedByChipAndPaid,
     /// The same reversal leaves again before `resend-after-s`, while the one before may still arrive.
     ReversedTooEarly,
+    /// The gateway said no, the terminal heard it, and the request left once more.
+    AskedAfterADecline,
+    /// 2: an old copy of the journal sent something before a person had decided.
+    LeftByItself,
+    /// A paper says that it is paid before that is its end.
+    PrintedTooEarly,
+    /// The last receipt says the contrary of what the till was told.
+    ReceiptSaysOtherwise { paid: bool },
+    /// A person is to see to it, and no alarm was raised.
+    NobodyHears,
+    /// A person is to see to it, though nobody did what no gateway should.
+    CalledForNothing { reason: &'static str },
     /// 10: more was given back than was paid.
     OverGiven { given: u64, paid: u64 },
+    /// 10: of a payment of which the till took a part, more went back than the rest.
+    MoreThanTheRest { given: u64, rest: u64 },
+    /// What is owed to the customer was given up, and nobody heard of it.
+    RestForgotten { given: u64, rest: u64 },
     /// 10: another transaction was offered what this one has taken.
     OfferedTwice { given: u64, offered: u64, paid: u64 },
     /// 11: carried out more than once.
     DoneTwice { times: usize },
     /// 2: no end can be reached from here, with everything in order again.
     NoEnd,
+    /// 2: with everything in order again it goes round and never ends.
+    GoesRound,
 }
 
 /// What does not hold in this state.
 pub(crate) fn broken(world: &World) -> Option<BrokenPromise> {
-    let sale = world.board.sale.as_ref().or(world.disk.sale.as_ref())?;
-    let order = sale.order();
-    if let Some((first, then)) = world.told_otherwise {
-        return Some(BrokenPromise::ToldOtherwise { first, then });
-    }
-    let is_paid = matches!(world.told.0, Some((OutcomeWord::Approved | OutcomeWord::PartiallyApproved, _)));
-    if world.chip_refused && is_paid && world.entry.card_confirms() && order.kind().card_has_a_say() {
-        return Some(BrokenPromise::RefusedByChipAndPaid);
-    }
-    if world.reversed_again {
-        return Some(BrokenPromise::ReversedTooEarly);
-    }
-    let has_no_say = !world.entry.card_confirms() && !order.accept_partial;
-    if has_no_say && sale.host().id.is_some() && sale.standing() == Standing::InProgress {
-        return Some(BrokenPromise::ApprovedTapWaits);
-    }
     if let Some((given, paid)) = world.bank.over_given() {
         return Some(BrokenPromise::OverGiven { given, paid });
     }
     if let Some((payment, offered)) = &world.follows {
-        let (given, paid) = world.bank.given_back_of(payment.host().id.as_ref()?);
+        let (given, paid) = payment.host().id.as_ref().map_or((0, 0), |id| world.bank.given_back_of(id));
         if given + offered > paid {
             return Some(BrokenPromise::OfferedTwice { given, offered: *offered, paid });
         }
+        if let Some(rest) = world.rest.filter(|rest| given > *rest) {
+            return Some(BrokenPromise::MoreThanTheRest { given, rest });
+        }
     }
-    if is_finished(order.kind()) {
-        return broken_of_finished(world, sale);
-    }
-    let sums: Vec<u64> = world.bank.charged(&order.merchant_transaction_id).collect();
-    match world.told.0 {
-        Some((OutcomeWord::Approved | OutcomeWord::PartiallyApproved, told)) => match &sums[..] {
-            [booked] if *booked == told && told <= sale.amount().minor() => {}
-            [booked] => return Some(BrokenPromise::AnotherAmount { told, booked: *booked }),
-            _ => return Some(BrokenPromise::ChargedTwice { sums }),
-        },
-        Some((told, _)) if !sums.is_empty() => return Some(BrokenPromise::ToldFreeAndCharged { told, sums }),
-        _ => {}
-    }
-    if sums.len() > 1 && !may_settle(sale) {
-        return Some(BrokenPromise::ChargedTwice { sums });
-    }
-    waits_for_nothing(world)
+    let lives = [Some(&world.life), world.other.as_deref()];
+    lives.into_iter().flatten().find_map(|life| broken_of(world, life))
 }
 
-fn broken_of_finished(world: &World, sale: &Sale) -> Option<BrokenPromise> {
-    let order = sale.order();
-    let own =
-        world.bank.approved(order.kind().payment_type()).filter(|one| one.reference == order.merchant_transaction_id);
-    let sums: Vec<u64> = own.map(|one| one.amount.minor()).collect();
-    if sums.len() > 1 {
-        return Some(BrokenPromise::DoneTwice { times: sums.len() });
+fn broken_of(world: &World, life: &Life) -> Option<BrokenPromise> {
+    let sale = life.sale.as_ref().or(world.disk.sale(&life.order))?;
+    let kind = sale.order().kind();
+    if let Some((first, then)) = life.told_otherwise {
+        return Some(BrokenPromise::ToldOtherwise { first, then });
     }
-    match world.told.0 {
-        Some((OutcomeWord::Approved | OutcomeWord::PartiallyApproved, told)) => match &sums[..] {
-            [booked] if *booked == told => {}
+    if life.chip_refused && life.told.is_paid() && life.entry.card_confirms() && kind.card_has_a_say() {
+        return Some(BrokenPromise::RefusedByChipAndPaid);
+    }
+    let has_no_say = !life.entry.card_confirms() && !sale.order().accept_partial;
+    let flags = [
+        (life.reversed_again, BrokenPromise::ReversedTooEarly),
+        (life.asked_after_decline, BrokenPromise::AskedAfterADecline),
+        (life.left_by_itself, BrokenPromise::LeftByItself),
+        (life.printed_too_early, BrokenPromise::PrintedTooEarly),
+        (
+            has_no_say && sale.host().id.is_some() && sale.standing() == Standing::InProgress,
+            BrokenPromise::ApprovedTapWaits,
+        ),
+    ];
+    if let Some((_, broken)) = flags.into_iter().find(|(is_broken, _)| *is_broken) {
+        return Some(broken);
+    }
+    let reference = &sale.order().merchant_transaction_id;
+    let (own, charged) = if is_finished(kind) {
+        let own = world.bank.approved(kind.payment_type()).filter(|one| one.reference == *reference);
+        let own: Vec<u64> = own.map(|one| one.amount.minor()).collect();
+        // What is forgotten already is not forgotten again.
+        if own.len() > 1 && kind != Kind::ForgetCard {
+            return Some(BrokenPromise::DoneTwice { times: own.len() });
+        }
+        (own.clone(), own)
+    } else {
+        (world.bank.stands(reference), world.bank.charged(reference))
+    };
+    match life.told.0 {
+        Some((_, told)) if life.told.is_paid() => match &own[..] {
+            [booked, ..] if *booked == told && told <= sale.amount().minor() => {}
             sums => return Some(BrokenPromise::AnotherAmount { told, booked: sums.iter().sum() }),
         },
-        Some((told, _)) if !sums.is_empty() => return Some(BrokenPromise::ToldFreeAndCharged { told, sums }),
+        Some((told, _)) if !charged.is_empty() => {
+            return Some(BrokenPromise::ToldFreeAndCharged { told, sums: charged });
+        }
         _ => {}
     }
-    waits_for_nothing(world)
+    // As long as it is being settled more than one may stand.
+    if own.len() > 1 && matches!(sale.standing(), Standing::Ended(_)) && kind != Kind::ForgetCard {
+        return Some(BrokenPromise::ChargedTwice { sums: own });
+    }
+    people_of(world, life, sale).or_else(|| waits_for_nothing(world, life))
 }
 
-/// Whether it is still being settled.
-fn may_settle(sale: &Sale) -> bool {
-    !matches!(sale.standing(), Standing::Ended(_))
+/// What people see and hear.
+fn people_of(world: &World, life: &Life, sale: &Sale) -> Option<BrokenPromise> {
+    if let Standing::Unconfirmed { quarantined: Some(why), .. } = sale.standing() {
+        if !world.is_strange {
+            return Some(BrokenPromise::CalledForNothing { reason: why.reason.as_str() });
+        }
+        if !life.heard_of && !life.stuck {
+            return Some(BrokenPromise::NobodyHears);
+        }
+    }
+    if !sale.is_settled() || life.told.0.is_none() {
+        return None;
+    }
+    if let Some(paid) = life.receipt.filter(|paid| *paid != life.told.is_paid()) {
+        return Some(BrokenPromise::ReceiptSaysOtherwise { paid });
+    }
+    let rest = world.rest.filter(|_| sale.order().gives_rest && !life.heard_of)?;
+    let (given, _) = world.follows.as_ref()?.0.host().id.as_ref().map(|id| world.bank.given_back_of(id))?;
+    (given != rest).then_some(BrokenPromise::RestForgotten { given, rest })
 }
 
 /// A board that is on has somebody to wait for, or a deadline.
-fn waits_for_nothing(world: &World) -> Option<BrokenPromise> {
-    let sale = world.board.sale.as_ref().filter(|sale| !sale.is_settled() && !world.board.stuck)?;
-    let waits = world.wire.iter().any(|on_wire| on_wire.awaited)
-        || world.reader != ReaderDoes::Idle
+fn waits_for_nothing(world: &World, life: &Life) -> Option<BrokenPromise> {
+    let sale = life.sale.as_ref().filter(|sale| !sale.is_settled() && !life.stuck)?;
+    let waits = world.wire.iter().any(|on_wire| on_wire.awaited && on_wire.whose == life.order.number)
+        || life.reader != ReaderDoes::Idle
         || sale.deadline().is_some()
-        || world.board.proceeds;
+        || sale.is_held()
+        || life.proceeds;
     (!waits).then_some(BrokenPromise::WaitsForNothing)
 }
 
-/// Whether the life is at its end: ended and told, or told to a person; or nothing has ever begun.
+/// Whether all of it is at its end: ended and told, or told to a person; or nothing has ever begun.
 pub(crate) fn is_end(world: &World) -> bool {
     let has_ended = |sale: &Sale| {
         sale.is_settled() || matches!(sale.standing(), Standing::Unconfirmed { quarantined: Some(_), .. })
     };
-    match (&world.board.sale, &world.disk.sale) {
+    let is_over = |life: &Life| match (&life.sale, world.disk.sale(&life.order)) {
         (Some(sale), _) => has_ended(sale),
         (None, None) => true,
         (None, Some(_)) => false,
-    }
+    };
+    is_over(&world.life) && world.other.as_deref().is_none_or(is_over)
 }
 
 /// How it stands, in a word.
@@ -132,8 +174,8 @@ pub(crate) fn stands(world: &World) -> String {
     if let Some(end) = end_of(world) {
         return end;
     }
-    let word = match world.board.sale.as_ref().map(Sale::standing) {
-        None if !world.board.is_on => "dark",
+    let word = match world.life.sale.as_ref().map(Sale::standing) {
+        None if !world.is_on => "dark",
         None => "not begun",
         Some(Standing::Waiting) => "waits for its card",
         Some(Standing::InProgress) => "in progress",
@@ -145,12 +187,21 @@ pub(crate) fn stands(world: &World) -> String {
     word.to_owned()
 }
 
-/// How it ended.
+/// How it ended; of two, how both did.
 pub(crate) fn end_of(world: &World) -> Option<String> {
-    let sale = world.board.sale.as_ref()?;
-    match sale.standing() {
-        Standing::Ended(outcome) if sale.is_settled() => Some(outcome.word().as_str().to_owned()),
-        Standing::Unconfirmed { quarantined: Some(why), .. } => Some(format!("for a person: {}", why.reason.as_str())),
-        _ => None,
-    }
+    let end = |life: &Life| {
+        let sale = life.sale.as_ref()?;
+        match sale.standing() {
+            Standing::Ended(outcome) if sale.is_settled() => Some(outcome.word().as_str().to_owned()),
+            Standing::Unconfirmed { quarantined: Some(why), .. } => {
+                Some(format!("for a person: {}", why.reason.as_str()))
+            }
+            _ => None,
+        }
+    };
+    let first = end(&world.life)?;
+    Some(match &world.other {
+        Some(other) => format!("{first}; the other: {}", end(other)?),
+        None => first,
+    })
 }

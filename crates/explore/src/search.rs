@@ -6,12 +6,12 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt::Write as _;
 
-use pos_core::sale::Order;
-
 use siphasher::sip128::SipHasher13;
 
 use crate::invariants::{self, BrokenPromise};
-use crate::world::{DEADLINES, Move, World};
+use crate::life::Life;
+use crate::moves::{Move, What};
+use crate::world::World;
 
 /// A state that was seen.
 struct Node {
@@ -55,9 +55,9 @@ impl Explored {
     }
 }
 
-/// All lives of an order that begin so.
-pub(crate) fn explore(order: &Order, starts: Vec<Start>, most: usize) -> Explored {
-    let mut search = Search::new(order);
+/// All lives that begin so.
+pub(crate) fn explore(starts: Vec<Start>, most: usize) -> Explored {
+    let mut search = Search::default();
     let mut level = Vec::new();
     for (world, before) in starts {
         if let Some(number) = search.root(&world, before) {
@@ -79,21 +79,21 @@ pub(crate) fn explore(order: &Order, starts: Vec<Start>, most: usize) -> Explore
         level = next;
     }
     if search.found.broken.is_none()
-        && let Some(stuck) = without_an_end(&search.edges, &search.is_end)
+        && let Some((broken, at)) = search.without_an_end()
     {
-        search.found.broken = Some((BrokenPromise::NoEnd, search.story(stuck)));
+        search.found.broken = Some((broken, search.story(at)));
     }
     search.report()
 }
 
-struct Search<'a> {
-    order: &'a Order,
+#[derive(Default)]
+struct Search {
     nodes: Vec<Node>,
     /// What happened before each root.
     before: HashMap<u32, Vec<Move>>,
     seen: HashMap<u128, u32>,
-    /// From state to state without a fault.
-    edges: Vec<(u32, u32)>,
+    /// From state to state without a fault; and whether that is how it goes on when everything is in order again.
+    edges: Vec<(u32, u32, bool)>,
     is_end: Vec<bool>,
     /// What the bank and the wire are like at each end that was found.
     ends: HashSet<u128>,
@@ -101,20 +101,14 @@ struct Search<'a> {
     found: Explored,
 }
 
-impl<'a> Search<'a> {
-    fn new(order: &'a Order) -> Self {
-        let (nodes, before, seen, edges) = Default::default();
-        let (is_end, ends, text, found) = Default::default();
-        Self { order, nodes, before, seen, edges, is_end, ends, text, found }
-    }
-
+impl Search {
     fn root(&mut self, world: &World, before: Vec<Move>) -> Option<u32> {
         let number = self.number();
-        if self.seen.insert(fingerprint(world, false, &mut self.text), number).is_some() {
+        if self.seen.insert(fingerprint(world, &mut self.text), number).is_some() {
             return None;
         }
         self.before.insert(number, before);
-        self.nodes.push(Node { parent: number, by: Move::PowerFails, depth: 0 });
+        self.nodes.push(Node { parent: number, by: Move { of_other: false, what: What::PowerFails }, depth: 0 });
         self.is_end.push(false);
         Some(number)
     }
@@ -125,17 +119,19 @@ impl<'a> Search<'a> {
 
     fn goes_on(&mut self, at: u32, world: &World, next: &mut Vec<(u32, World)>) {
         let depth = self.nodes[at as usize].depth + 1;
-        for one in world.moves(depth > 1) {
-            let mut after = world.make(one, self.order);
+        let moves = world.moves();
+        for one in &moves {
+            let one = *one;
+            let mut after = world.make(one);
             after.forgets();
             after.offers();
             self.found.transitions += 1;
             self.note_way(world, &after, one);
-            let mark = fingerprint(&after, true, &mut self.text);
+            let mark = fingerprint(&after, &mut self.text);
             let number = self.number();
             let known = *self.seen.entry(mark).or_insert(number);
-            if one.faults() == 0 {
-                self.edges.push((at, known));
+            if one.what.faults() == 0 {
+                self.edges.push((at, known, is_in_order(one.what, world, &moves)));
             }
             if known != number {
                 continue;
@@ -167,7 +163,7 @@ impl<'a> Search<'a> {
         }
         self.found.ends.entry(end).and_modify(|(states, _)| *states += 1);
         self.text.clear();
-        write!(self.text, "{:?}{:?}{:?}", world.bank, world.wire, world.told).expect("a text takes all");
+        write!(self.text, "{:?}{:?}{:?}", world.bank, world.wire, world.life.told).expect("a text takes all");
         if self.ends.insert(SipHasher13::new().hash(self.text.as_bytes()).as_u128()) {
             let story = self.story(number);
             self.found.ended.push((world.clone(), story));
@@ -187,43 +183,75 @@ impl<'a> Search<'a> {
         moves
     }
 
+    /// A state from which no end can be reached without another fault, or from which it goes round for ever.
+    fn without_an_end(&self) -> Option<(BrokenPromise, u32)> {
+        let all: Vec<_> = self.edges.iter().map(|(from, to, _)| (*from, *to)).collect();
+        let in_order: Vec<_> = self.edges.iter().filter(|edge| edge.2).map(|(from, to, _)| (*from, *to)).collect();
+        let first = |reaches: Vec<bool>| (0..).zip(reaches).find(|(_, reaches)| !reaches).map(|(at, _)| at);
+        let stuck = first(reach(&all, &self.is_end, false)).map(|at| (BrokenPromise::NoEnd, at));
+        let round = || first(reach(&in_order, &self.is_end, true)).map(|at| (BrokenPromise::GoesRound, at));
+        stuck.or_else(round)
+    }
+
     fn report(self) -> Explored {
         Explored { states: self.nodes.len(), ..self.found }
     }
 }
 
-/// A state from which no end can be reached without another fault.
-fn without_an_end(edges: &[(u32, u32)], ended: &[bool]) -> Option<u32> {
-    let mut before: Vec<Vec<u32>> = vec![Vec::new(); ended.len()];
+/// Whether a move is one of those by which it goes on when everything is in order again: the bank decides what it has
+/// pondered before anything else, nobody changes his mind, and what waits for an absence waits until that is final.
+fn is_in_order(one: What, world: &World, moves: &[Move]) -> bool {
+    let has = |what: fn(&What) -> bool| moves.iter().any(|one| what(&one.what));
+    match one {
+        What::Decides { .. } => true,
+        _ if world.bank.ponders() => false,
+        What::Cancels(_) | What::Nudges(_) | What::OtherBegins(_) | What::Arrives { .. } => false,
+        What::Deadline(_) => !has(|what| matches!(what, What::Long(_))),
+        _ => true,
+    }
+}
+
+/// The states from which a marked one is reached: by one way, or, where `by_all` is asked for, by whichever is taken.
+fn reach(edges: &[(u32, u32)], marked: &[bool], by_all: bool) -> Vec<bool> {
+    let mut before: Vec<Vec<u32>> = vec![Vec::new(); marked.len()];
+    let mut open: Vec<u32> = vec![0; marked.len()];
     for (from, to) in edges {
         before[*to as usize].push(*from);
+        open[*from as usize] += 1;
     }
-    let mut reaches = ended.to_vec();
-    let mut todo: Vec<u32> = (0..).zip(ended).filter(|(_, ended)| **ended).map(|(at, _)| at).collect();
+    let mut reaches = marked.to_vec();
+    let mut todo: Vec<u32> = (0..).zip(marked).filter(|(_, marked)| **marked).map(|(at, _)| at).collect();
     while let Some(at) = todo.pop() {
         for from in &before[at as usize] {
-            if !std::mem::replace(&mut reaches[*from as usize], true) {
-                todo.push(*from);
+            let from = *from as usize;
+            open[from] -= 1;
+            if !reaches[from] && (!by_all || open[from] == 0) {
+                reaches[from] = true;
+                todo.push(u32::try_from(from).unwrap_or(u32::MAX));
             }
         }
     }
-    (0..).zip(reaches).find(|(_, reaches)| !reaches).map(|(at, _)| at)
+    reaches
 }
 
-fn fingerprint(world: &World, has_begun: bool, text: &mut String) -> u128 {
+fn fingerprint(world: &World, text: &mut String) -> u128 {
     text.clear();
-    let seen = world.board.sale.as_ref().map(|sale| sale.seen_from(world.now, DEADLINES));
-    let disk = world.disk.sale.as_ref().map(|sale| sale.seen_from(world.now, DEADLINES));
-    // Whether something may still be on its way.
-    let is_quiet = world.is_quiet();
-    let World { board, reader, wire, bank, told, may_cancel, faults, .. } = world;
-    let (is_on, stuck, proceeds) = (board.is_on, board.stuck, board.proceeds);
-    let beside =
-        (is_on, stuck, proceeds, reader, told, may_cancel, faults, has_begun, is_quiet, world.was_booked_lately());
-    let chip_refused = world.chip_refused;
-    let reversed_lately = world.now.monotonic.saturating_sub(world.reversed_at) < DEADLINES.resend;
+    let World { rival, is_on, disk, wire, bank, is_strange, rest, faults, .. } = world;
+    let (is_quiet, lists_lately) = (world.is_quiet(), world.was_booked_lately());
     let offered = world.follows.as_ref().map(|(_, most)| *most);
-    write!(text, "{beside:?}{offered:?}{reversed_lately}{chip_refused}{seen:?}{disk:?}{wire:?}{bank:?}")
-        .expect("a text takes all");
+    let beside = (rival, is_on, is_strange, rest, faults, is_quiet, lists_lately, offered);
+    write!(text, "{beside:?}{wire:?}{bank:?}").expect("a text takes all");
+    for life in [Some(&world.life), world.other.as_deref()].into_iter().flatten() {
+        let Life { has_begun, stuck, proceeds, reader, told, may_cancel, may_nudge, copy, .. } = life;
+        let Life { was_declined, chip_refused, receipt, heard_of, .. } = life;
+        let reversed_lately = world.now.monotonic.saturating_sub(life.reversed_at) < world.deadlines.resend;
+        let first = (has_begun, stuck, proceeds, reader, told, may_cancel, may_nudge, copy);
+        let then = (was_declined, chip_refused, receipt, heard_of, reversed_lately);
+        let sale = life.sale.as_ref().map(|sale| sale.seen_from(world.now, world.deadlines));
+        write!(text, "{first:?}{then:?}{sale:?}").expect("a text takes all");
+    }
+    for sale in disk.sales().iter().chain(disk.before.iter().flatten().flatten()) {
+        write!(text, "{:?}", sale.seen_from(world.now, world.deadlines)).expect("a text takes all");
+    }
     SipHasher13::new().hash(text.as_bytes()).as_u128()
 }

@@ -1,14 +1,17 @@
 //! What is wished: one shape for each way through the core.
 
-use pos_core::follow_up::{History, Left};
-use pos_core::sale::Order;
-use pos_terms::card::EntryMode;
-use pos_terms::transaction::{Earlier, Kind, OnSilence, Reference, SaleNumber, Transaction};
+use std::rc::Rc;
 
-use crate::bank::{eur, id};
+use pos_core::follow_up::{History, Left};
+use pos_core::sale::{HostFacts, Order, Outcome, Record, Sale};
+use pos_terms::card::EntryMode;
+use pos_terms::transaction::{Earlier, Kind, OnSilence, PaymentId, Reference, SaleNumber, Transaction};
+
+use crate::bank::{Habits, eur, id};
 use crate::world::World;
 
 /// A wish.
+#[derive(Clone, Copy)]
 pub(crate) struct Shape {
     pub(crate) name: &'static str,
     entry: EntryMode,
@@ -16,20 +19,37 @@ pub(crate) struct Shape {
     accept_partial: bool,
     till_confirms: Option<OnSilence>,
     signs: bool,
+    asks_tip: bool,
+    habits: Habits,
+    /// The journal of an earlier moment may be put back.
+    is_copied: bool,
+    /// What a second till wants of the same payment while this one goes on.
+    rival: Option<Kind>,
+    /// The till may take a part of what was approved.
+    takes_part: bool,
 }
 
 fn of() -> Earlier {
     Earlier { payment: id(1), number: Some(SaleNumber::new(1)) }
 }
 
+const USUAL: Habits = Habits { refuses_repeats: false, hides_registrations: false, says_what_it_refers_to: false };
+const STRICT: Habits = Habits { refuses_repeats: true, says_what_it_refers_to: true, ..USUAL };
+
 /// Every one of them.
 pub(crate) const ALL: &[Shape] = &[
     shape("chip", EntryMode::Icc, || Transaction::Sale),
     shape("tap", EntryMode::NfcIcc, || Transaction::Sale),
     Shape { accept_partial: true, ..shape("chip, parts taken", EntryMode::Icc, || Transaction::Sale) },
+    Shape { asks_tip: true, ..shape("tap, a tip", EntryMode::NfcIcc, || Transaction::Sale) },
     Shape {
         till_confirms: Some(OnSilence::Reverse),
         ..shape("tap, till confirms", EntryMode::NfcIcc, || Transaction::Sale)
+    },
+    Shape {
+        till_confirms: Some(OnSilence::Keep),
+        takes_part: true,
+        ..shape("tap, till takes a part", EntryMode::NfcIcc, || Transaction::Sale)
     },
     Shape { signs: true, ..shape("chip, signed", EntryMode::Icc, || Transaction::Sale) },
     Shape {
@@ -37,37 +57,95 @@ pub(crate) const ALL: &[Shape] = &[
         signs: true,
         ..shape("chip, signed, silence keeps", EntryMode::Icc, || Transaction::Sale)
     },
+    Shape { is_copied: true, ..shape("old copy, chip", EntryMode::Icc, || Transaction::Sale) },
+    Shape {
+        is_copied: true,
+        till_confirms: Some(OnSilence::Keep),
+        ..shape("old copy, tap, till confirms", EntryMode::NfcIcc, || Transaction::Sale)
+    },
+    Shape { is_copied: true, ..shape("old copy, refund", EntryMode::NfcIcc, || Transaction::Refund { of: of() }) },
     shape("pre-authorisation", EntryMode::NfcIcc, || Transaction::PreAuthorisation),
-    shape("stored card", EntryMode::NfcIcc, || Transaction::ByRegistration { registration: "r".repeat(32) }),
+    shape("by registration", EntryMode::NfcIcc, || Transaction::ByRegistration { registration: "r".repeat(32) }),
+    Shape { habits: STRICT, ..shape("strict gateway, tap", EntryMode::NfcIcc, || Transaction::Sale) },
+    Shape { habits: STRICT, ..shape("strict gateway, refund", EntryMode::NfcIcc, || Transaction::Refund { of: of() }) },
+    shape("card to store", EntryMode::NfcIcc, || Transaction::StoreCard),
+    Shape {
+        habits: Habits { hides_registrations: true, ..USUAL },
+        ..shape("card to store, unlisted", EntryMode::NfcIcc, || Transaction::StoreCard)
+    },
+    shape("card to forget", EntryMode::NfcIcc, || Transaction::ForgetCard { registration: "r".repeat(32) }),
     shape("credit", EntryMode::NfcIcc, || Transaction::Credit),
     shape("capture", EntryMode::NfcIcc, || Transaction::Capture { of: of() }),
     shape("refund", EntryMode::NfcIcc, || Transaction::Refund { of: of() }),
+    race("race, refund and refund", Kind::Refund, Kind::Refund),
+    race("race, refund and reversal", Kind::Refund, Kind::Reversal),
+    race("race, reversal and reversal", Kind::Reversal, Kind::Reversal),
+    race("race, reversal and refund", Kind::Reversal, Kind::Refund),
 ];
 
 const fn shape(name: &'static str, entry: EntryMode, transaction: fn() -> Transaction) -> Shape {
-    Shape { name, entry, transaction, accept_partial: false, till_confirms: None, signs: false }
+    Shape {
+        name,
+        entry,
+        transaction,
+        accept_partial: false,
+        till_confirms: None,
+        signs: false,
+        asks_tip: false,
+        habits: USUAL,
+        is_copied: false,
+        rival: None,
+        takes_part: false,
+    }
+}
+
+/// Two of one payment: the first takes a part of it, the second what the journal lets it have.
+const fn race(name: &'static str, first: Kind, second: Kind) -> Shape {
+    let transaction: fn() -> Transaction = match first {
+        Kind::Refund => || Transaction::Refund { of: of() },
+        _ => || Transaction::Reversal { of: of() },
+    };
+    Shape { rival: Some(second), ..shape(name, EntryMode::NfcIcc, transaction) }
 }
 
 impl Shape {
     /// As a till orders it.
-    pub(crate) fn order(&self) -> Order {
-        let Self { accept_partial, till_confirms, .. } = *self;
-        Order { accept_partial, till_confirms, ..order((self.transaction)(), 7) }
+    fn order(&self) -> Order {
+        let Self { accept_partial, till_confirms, asks_tip, .. } = *self;
+        Order { accept_partial, till_confirms, ask_tip: asks_tip, ..order((self.transaction)(), 7) }
     }
 
     /// The world before it.
     pub(crate) fn world(&self, faults: u8) -> World {
-        let mut world = World { signs: self.signs, ..World::new(self.entry, faults) };
+        let mut world = World::new(self.order(), faults);
+        (world.life.entry, world.life.signs) = (self.entry, self.signs);
+        world.bank.habits = self.habits;
+        world.deadlines.refuses_repeats = self.habits.refuses_repeats;
+        world.deadlines.lists_registrations = !self.habits.hides_registrations;
+        world.takes_part = self.takes_part;
+        // What is not listed nobody but a person can find.
+        world.is_strange = self.habits.hides_registrations;
+        world.disk.before = self.is_copied.then(Vec::new);
         let kind = (self.transaction)().kind();
-        if kind.has_earlier() {
+        if self.rival.is_some() {
+            let payment = world.bank.holds("DB", eur(PAID));
+            world.follows = paid_before(payment).map(|paid| (Rc::new(paid), 0));
+            world.rival = self.rival;
+        } else if kind.has_earlier() {
             world.bank.holds(if kind == Kind::Capture { "PA" } else { "DB" }, eur(5000));
         }
         world
     }
 
+    /// Whether it is one of two that race.
+    pub(crate) fn is_race(&self) -> bool {
+        self.rival.is_some()
+    }
+
     /// The kinds that may follow it.
     pub(crate) fn follow_ups(&self) -> &'static [Kind] {
         match (self.transaction)().kind() {
+            _ if self.is_copied || self.takes_part => &[],
             Kind::PreAuthorisation => &[Kind::Capture, Kind::Reversal],
             kind if kind.has_earlier() || !kind.takes_money() => &[],
             _ => &[Kind::Refund, Kind::Reversal],
@@ -75,18 +153,35 @@ impl Shape {
     }
 }
 
-/// What may follow a sale in this way, by what the journal knows, and the world in which it begins with so many faults
-/// of its own.
-pub(crate) fn follow_up(kind: Kind, world: &World, faults: u8) -> Option<(Order, World)> {
-    let sale = world.board.sale.as_ref()?;
+/// What was paid before two follow-ups race for it; each asks for more than the half.
+const PAID: u64 = 2000;
+
+/// A payment that the journal knows.
+fn paid_before(payment: PaymentId) -> Option<Sale> {
+    let order = Order { amount: eur(PAID), ..order(Transaction::Sale, 1) };
+    let host = HostFacts { id: Some(payment.clone()), ..HostFacts::default() };
+    Sale::replay(&[
+        vec![Record::Started { order }],
+        vec![Record::Asked { card: None, again_unix_ms: None }],
+        vec![
+            Record::HostApproved { payment, approved: eur(PAID), host },
+            Record::Ended { outcome: Outcome::Approved, host: None, card: None, by: None, at_unix_ms: None },
+        ],
+    ])
+}
+
+/// What may follow a sale in this way, by what the journal knows: the world in which it begins with so many faults of
+/// its own. The order is the same for all ends that leave as much.
+pub(crate) fn follow_up(kind: Kind, world: &World, faults: u8) -> Option<World> {
+    let sale = world.life.sale.as_ref().filter(|_| world.other.is_none())?;
     let history = History::read(sale, &|_| Ok::<_, ()>(Vec::new())).ok()?;
     let Ok(Left::UpTo(left)) = history.left(kind, None) else { return None };
     let of = Earlier { payment: sale.host().id.clone()?, number: Some(sale.order().number) };
     let transaction = Transaction::new(kind, Some(of), None)?;
-    Some((Order { amount: left, ..order(transaction, 8) }, world.for_the_next(faults)))
+    Some(world.for_the_next(Order { amount: left, ..order(transaction, 8) }, faults))
 }
 
-fn order(transaction: Transaction, number: u64) -> Order {
+pub(crate) fn order(transaction: Transaction, number: u64) -> Order {
     Order {
         transaction,
         parameters: Vec::new(),

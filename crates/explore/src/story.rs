@@ -3,22 +3,32 @@
 use std::fmt;
 
 use crate::bank::Makes;
-use crate::board::CutAt;
-use crate::world::{Move, Spoilt};
+use crate::disk::CutAt;
+use crate::moves::{Move, Spoilt, What};
 
 impl fmt::Display for Move {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.of_other { write!(f, "of the other: {}", self.what) } else { self.what.fmt(f) }
+    }
+}
+
+impl fmt::Display for What {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Begins(_) => f.write_str("a till begins it"),
+            Self::OtherBegins(kind) => write!(f, "a second till begins a {}", kind.as_str()),
             Self::Proceeds(_) => f.write_str("it needs no card and goes on"),
             Self::ReadsCard(_) => f.write_str("a card is read"),
+            Self::TypesTip { tips: true, .. } => f.write_str("the cardholder types a tip"),
+            Self::TypesTip { tips: false, .. } => f.write_str("the cardholder gives no tip"),
+            Self::ReadsRefusal(_) => f.write_str("a card is read, and refuses at once"),
             Self::NoCard(_) => f.write_str("no card is read"),
             Self::CardSays { confirms: true, .. } => f.write_str("the card confirms"),
             Self::CardSays { confirms: false, .. } => f.write_str("the card refuses"),
             Self::CardGoes(_) => f.write_str("the declined card leaves"),
             Self::ReaderLost(_) => f.write_str("the reader goes away"),
             Self::Answered { at, makes, .. } => write!(f, "the gateway answers{}: {makes}", nth(*at)),
-            Self::Spoilt { at, makes, how } => write!(f, "what was asked{}: {how} ({makes})", nth(*at)),
+            Self::Spoilt { at, makes, how, .. } => write!(f, "what was asked{}: {how} ({makes})", nth(*at)),
             Self::Arrives { at, makes } => write!(f, "what nobody waits for{} arrives: {makes}", nth(*at)),
             Self::Decides { approves: true } => f.write_str("the bank decides: approved"),
             Self::Decides { approves: false } => f.write_str("the bank decides: declined"),
@@ -27,10 +37,15 @@ impl fmt::Display for Move {
             Self::Signed { accepted: false, .. } => f.write_str("the signature is refused"),
             Self::TillTakes { taken: true, .. } => f.write_str("the till takes it"),
             Self::TillTakes { taken: false, .. } => f.write_str("the till does not take it"),
+            Self::TakesPart { part, .. } => write!(f, "the till takes {part} of it"),
+            Self::Settles { keep: true, .. } => f.write_str("a person decides that it stays"),
+            Self::Settles { keep: false, .. } => f.write_str("a person decides that it goes back"),
+            Self::Nudges(_) => f.write_str("a good moment comes"),
             Self::Deadline(_) => f.write_str("its deadline passes"),
             Self::Long(_) => f.write_str("a day passes and more"),
             Self::PowerFails => f.write_str("the power fails"),
             Self::Boots(_) => f.write_str("the board starts"),
+            Self::PutsCopyBack { nth } => write!(f, "the journal as it stood after step {} is put back", nth + 1),
             Self::DiskIsBack(_) => f.write_str("the disk takes writes again"),
         }?;
         match self.cut() {
@@ -65,14 +80,24 @@ impl fmt::Display for Spoilt {
         f.write_str(match self {
             Self::RequestLost => "it is lost on the way, and nobody knows",
             Self::NotSent => "it never leaves",
+            Self::CannotBeMade => "it cannot be made of the data",
             Self::Throttled => "it is refused as one too many",
             Self::AnswerLost => "it is carried out, and the answer is lost",
             Self::Late => "it has no answer in time, and may arrive later",
             Self::Unasked => "it is carried out with another amount",
             Self::SaysLess => "it is carried out, and the answer says less",
+            Self::SaysNoAmount => "it is carried out, and the answer says no amount",
+            Self::SaysStrangeAmount => "it is carried out, and the answer says an amount that cannot be read",
+            Self::ContradictsChip => "it is carried out, and the chip is told the contrary",
             Self::AnotherId => "it is carried out, and the answer names another transaction",
             Self::InDoubt => "it is declined in a way that must be looked up",
             Self::ListLacks => "the list lacks what was booked last",
+            Self::ListUnclear => "what was booked last is listed with a code that no rule knows",
+            Self::ListUnnamed => "the list names no references",
+            Self::ListWithoutAmounts => "the list names no amounts",
+            Self::StrangerRefunded => "it shows that somebody who is not of this terminal gave a part back",
+            Self::HeldBack => "it is held back until the next look",
+            Self::HeldBackForPerson => "it is held back for a person",
         })
     }
 }

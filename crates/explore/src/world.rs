@@ -1,19 +1,19 @@
-//! The world around one sale, as small as it can be: a board with a disk, a reader, a wire, a bank, a till, and two
-//! clocks that move to deadlines alone. What may happen next is a list of moves; most are what happens anyway, and some
-//! are faults, of which a life has so many.
+//! The world around one transaction, or two that race, as small as it can be: a board with a disk, a reader, a wire, a
+//! bank, a till, and two clocks that move to deadlines alone.
 
 use std::rc::Rc;
 use std::time::Duration;
 
 use pos_core::follow_up::{History, Left};
-use pos_core::sale::{
-    Answer, ApprovedAmount, Deadlines, Event, Inquiry, Now, Order, Outcome, Reason, ReversalAnswer, Sale, Standing,
-};
+use pos_core::sale::{Deadlines, Event, Now, Order, Reason, Sale};
 use pos_terms::card::{CardFacts, Cvm, EntryMode, FirstAnswer, MaskedPan};
-use pos_terms::transaction::{Kind, OutcomeWord, Who};
+use pos_terms::transaction::{Earlier, Kind, SaleNumber, Transaction, Who};
 
-use crate::bank::{Bank, Makes, Request, approval, eur, refusal};
-use crate::board::{CutAt, Disk};
+use crate::bank::{Bank, Request, eur};
+use crate::disk::Disk;
+use crate::life::{Life, OldCopy, ReaderDoes, Told};
+use crate::moves::{Move, What};
+use crate::shapes;
 
 pub(crate) const DEADLINES: Deadlines = Deadlines {
     pending: Duration::from_secs(40),
@@ -29,277 +29,99 @@ const LISTED_AFTER: Duration = Duration::from_secs(15);
 /// Longer than anything may still be on its way.
 const LONG: Duration = Duration::from_secs(26 * 3600);
 
-/// The board: what runs on it.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Running {
-    pub(crate) is_on: bool,
-    pub(crate) sale: Option<Sale>,
-    /// Its last step could not be written.
-    pub(crate) stuck: bool,
-    /// The sale is recorded, and goes on by itself.
-    pub(crate) proceeds: bool,
-}
-
-/// What the reader does for the sale.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ReaderDoes {
-    Idle,
-    /// It waits for a card.
-    Armed,
-    /// It was told to stop.
-    Stopping,
-    /// A card waits for the host.
-    HoldsCard,
-    /// The card was told that the host approved.
-    Approved,
-    /// The card was told that the host did not.
-    Declined,
-}
-
 /// A request that has left.
 #[derive(Clone, Debug)]
 pub(crate) struct OnWire {
     pub(crate) request: Request,
+    pub(crate) whose: SaleNumber,
     /// Somebody waits for the answer. Otherwise it may still arrive, or never.
     pub(crate) awaited: bool,
-}
-
-/// What the till was told last, where that is an end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Told(pub(crate) Option<(OutcomeWord, u64)>);
-
-impl Told {
-    pub(crate) fn of(sale: Option<&Sale>) -> Self {
-        Self(sale.and_then(|sale| match sale.standing() {
-            Standing::Ended(outcome @ Outcome::PartiallyApproved { amount }) => Some((outcome.word(), amount.minor())),
-            Standing::Ended(outcome) => Some((outcome.word(), sale.amount().minor())),
-            _ => None,
-        }))
-    }
 }
 
 /// All of it.
 #[derive(Clone, Debug)]
 pub(crate) struct World {
-    pub(crate) board: Running,
+    pub(crate) life: Life,
+    /// One that goes on at the same time.
+    pub(crate) other: Option<Box<Life>>,
+    /// A second till wants something of the payment that this one follows.
+    pub(crate) rival: Option<Kind>,
+    pub(crate) is_on: bool,
     pub(crate) disk: Disk,
-    pub(crate) reader: ReaderDoes,
-    pub(crate) entry: EntryMode,
     pub(crate) wire: Vec<OnWire>,
     pub(crate) bank: Bank,
-    pub(crate) told: Told,
-    /// The payment that this transaction follows, and the most that the journal would have let another one take of it.
-    pub(crate) follows: Option<(Rc<Sale>, u64)>,
-    /// Two ends that it was told, one after the other.
-    pub(crate) told_otherwise: Option<(OutcomeWord, OutcomeWord)>,
-    /// The till may still want to cancel.
-    pub(crate) may_cancel: bool,
     pub(crate) now: Now,
-    pub(crate) asked_at: Now,
-    pub(crate) reversed_at: Duration,
-    /// The same reversal left again while the one before may still arrive.
-    pub(crate) reversed_again: bool,
-    /// The chip refused after the host's approval.
-    pub(crate) chip_refused: bool,
-    /// The cardholder signs.
-    pub(crate) signs: bool,
+    pub(crate) deadlines: Deadlines,
     /// When the bank booked something last.
     pub(crate) booked_at: Duration,
+    /// Somebody did what no gateway should: a person may have to see to it.
+    pub(crate) is_strange: bool,
+    /// The payment that this transaction follows, and the most that the journal would have let another one take of it.
+    pub(crate) follows: Option<(Rc<Sale>, u64)>,
+    /// What is to go back of a payment of which the till takes a part.
+    pub(crate) rest: Option<u64>,
+    /// The till may take a part of what was approved.
+    pub(crate) takes_part: bool,
     /// Faults that may still happen.
     pub(crate) faults: u8,
 }
 
-/// What happens next.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Move {
-    Begins(CutAt),
-    Proceeds(CutAt),
-    ReadsCard(CutAt),
-    NoCard(CutAt),
-    CardSays {
-        confirms: bool,
-        cut: CutAt,
-    },
-    /// The card that was declined leaves.
-    CardGoes(CutAt),
-    ReaderLost(CutAt),
-    /// The request at this place of the wire is answered.
-    Answered {
-        at: u8,
-        makes: Makes,
-        cut: CutAt,
-    },
-    /// … in a way that proves little.
-    Spoilt {
-        at: u8,
-        makes: Makes,
-        how: Spoilt,
-    },
-    /// What nobody waits for arrives.
-    Arrives {
-        at: u8,
-        makes: Makes,
-    },
-    /// The bank decides what it has pondered.
-    Decides {
-        approves: bool,
-    },
-    Cancels(CutAt),
-    Signed {
-        accepted: bool,
-        cut: CutAt,
-    },
-    TillTakes {
-        taken: bool,
-        cut: CutAt,
-    },
-    /// Time goes on to the deadline of the sale.
-    Deadline(CutAt),
-    /// Time goes on until nothing can be on its way any more.
-    Long(CutAt),
-    PowerFails,
-    Boots(CutAt),
-    /// The disk takes writes again.
-    DiskIsBack(CutAt),
-}
-
-/// How an answer is spoilt.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Spoilt {
-    /// The request never arrives, and nobody knows.
-    RequestLost,
-    /// The request never left.
-    NotSent,
-    /// It was not processed: too many requests.
-    Throttled,
-    /// It was carried out, and the answer is lost.
-    AnswerLost,
-    /// No answer in time; the request may arrive later.
-    Late,
-    /// It was carried out with another amount than was asked for.
-    Unasked,
-    /// The answer says a part of what was booked.
-    SaysLess,
-    /// The answer names another transaction.
-    AnotherId,
-    /// Declined, in a way that must be looked up.
-    InDoubt,
-    /// The look-up does not show what was booked last.
-    ListLacks,
-}
-
-impl Move {
-    /// What is cut in it.
-    pub(crate) fn cut(self) -> CutAt {
-        match self {
-            Self::Begins(cut)
-            | Self::Proceeds(cut)
-            | Self::ReadsCard(cut)
-            | Self::NoCard(cut)
-            | Self::CardGoes(cut)
-            | Self::CardSays { cut, .. }
-            | Self::ReaderLost(cut)
-            | Self::Answered { cut, .. }
-            | Self::Cancels(cut)
-            | Self::Signed { cut, .. }
-            | Self::TillTakes { cut, .. }
-            | Self::Deadline(cut)
-            | Self::Long(cut)
-            | Self::Boots(cut)
-            | Self::DiskIsBack(cut) => cut,
-            Self::Spoilt { .. } | Self::Arrives { .. } | Self::Decides { .. } | Self::PowerFails => CutAt::Not,
-        }
-    }
-
-    /// How many faults it is.
-    pub(crate) fn faults(self) -> u8 {
-        let is_fault = matches!(
-            self,
-            Self::ReaderLost(_) | Self::CardSays { confirms: false, .. } | Self::Spoilt { .. } | Self::PowerFails
-        );
-        u8::from(is_fault) + u8::from(self.cut() != CutAt::Not)
-    }
-}
-
 impl World {
-    pub(crate) fn new(entry: EntryMode, faults: u8) -> Self {
+    pub(crate) fn new(order: Order, faults: u8) -> Self {
         let now = Now { monotonic: Duration::from_secs(3600), unix_ms: 1_800_000_000_000 };
         Self {
-            board: Running { is_on: true, ..Running::default() },
+            life: Life::new(Rc::new(order), now),
+            other: None,
+            rival: None,
+            is_on: true,
             disk: Disk::default(),
-            reader: ReaderDoes::Idle,
-            entry,
             wire: Vec::new(),
             bank: Bank::default(),
-            told: Told(None),
-            told_otherwise: None,
-            follows: None,
-            may_cancel: true,
             now,
-            asked_at: now,
-            reversed_at: Duration::ZERO,
-            reversed_again: false,
-            chip_refused: false,
-            signs: false,
+            deadlines: DEADLINES,
             booked_at: Duration::ZERO,
+            is_strange: false,
+            follows: None,
+            rest: None,
+            takes_part: false,
             faults,
         }
     }
 
-    /// What may happen next.
-    pub(crate) fn moves(&self, has_begun: bool) -> Vec<Move> {
-        let mut moves = Vec::new();
-        if !has_begun {
-            return [CutAt::Not]
-                .into_iter()
-                .chain(CutAt::all(2))
-                .map(Move::Begins)
-                .filter(|one| one.faults() <= self.faults)
-                .collect();
-        }
-        self.outside(&mut moves);
-        if !self.board.is_on {
-            moves.push(Move::Boots(CutAt::Not));
-        } else if self.board.stuck {
-            moves.push(Move::DiskIsBack(CutAt::Not));
-            moves.push(Move::PowerFails);
-        } else {
-            self.inside(&mut moves);
-        }
-        let mut all = Vec::new();
-        for one in moves {
-            all.push(one);
-            if matches!(one, Move::Boots(_) | Move::DiskIsBack(_)) && one.faults() < self.faults {
-                all.extend(CutAt::all(self.actions_of_a_start()).filter_map(|cut| with(one, cut)));
-            }
-            if let Some(event) = self.event_of(one).filter(|_| one.faults() < self.faults) {
-                all.extend(CutAt::all(self.actions_of(event)).filter_map(|cut| with(one, cut)));
-            }
-        }
-        all.retain(|one| one.faults() <= self.faults);
-        all
+    /// The world in which another transaction follows: the bank has its books, and what is on its way may still arrive.
+    pub(crate) fn for_the_next(&self, order: Order, faults: u8) -> Self {
+        let Self { bank, wire, now, deadlines, booked_at, is_strange, .. } = self.clone();
+        let follows = self.life.sale.clone().map(|sale| (Rc::new(sale), 0));
+        let mut next = Self { bank, wire, now, deadlines, booked_at, is_strange, follows, ..Self::new(order, faults) };
+        let Life { asked_at, reversed_at, .. } = self.life;
+        (next.life.asked_at, next.life.reversed_at) = (asked_at, reversed_at);
+        next
     }
 
-    /// The world in which another transaction follows: the bank has its books, and what is on its way may still arrive.
-    pub(crate) fn for_the_next(&self, faults: u8) -> Self {
-        let Self { entry, bank, wire, now, asked_at, reversed_at, booked_at, .. } = self.clone();
-        let follows = self.board.sale.clone().map(|sale| (Rc::new(sale), 0));
-        Self { bank, wire, now, asked_at, reversed_at, booked_at, follows, ..Self::new(entry, faults) }
+    /// How much of the payment that is followed the journal would let another one have by now.
+    pub(crate) fn left(&self, kind: Kind) -> Option<u64> {
+        let (payment, _) = self.follows.as_ref()?;
+        let later = |of: &Sale| {
+            let is_later = |sale: &&Sale| sale.order().number != payment.order().number;
+            let is_followed = of.order().number == payment.order().number;
+            let later = self.disk.sales().iter().filter(|_| is_followed);
+            Ok::<_, ()>(later.filter(is_later).cloned().collect::<Vec<_>>())
+        };
+        let history = History::read(payment, &later).ok()?;
+        match history.left(kind, None) {
+            Ok(Left::UpTo(left)) => Some(left.minor()),
+            _ => None,
+        }
     }
 
     /// A second till wants something back of the same payment: what the journal would allow it by now.
     pub(crate) fn offers(&mut self) {
-        let Some((payment, most)) = &mut self.follows else { return };
-        let Some(own) = self.disk.sale.as_ref() else { return };
-        let later = |of: &Sale| {
-            let follows = of.order().number != own.order().number;
-            Ok::<_, ()>(if follows { vec![own.clone()] } else { Vec::new() })
-        };
-        let Ok(history) = History::read(payment, &later) else { return };
-        for kind in [Kind::Refund, Kind::Reversal] {
-            if let Ok(Left::UpTo(left)) = history.left(kind, None) {
-                *most = left.minor().max(*most);
-            }
+        if self.disk.sales().is_empty() || self.other.is_some() {
+            return;
+        }
+        let left = [Kind::Refund, Kind::Reversal].into_iter().filter_map(|kind| self.left(kind)).max();
+        if let Some((_, most)) = &mut self.follows {
+            *most = left.unwrap_or(0).max(*most);
         }
     }
 
@@ -317,203 +139,157 @@ impl World {
 
     /// Whether whatever was sent is too old to arrive.
     pub(crate) fn is_quiet(&self) -> bool {
-        let sent = self.asked_at.monotonic.max(self.reversed_at);
-        self.now.monotonic.saturating_sub(sent) >= DEADLINES.absence_final
+        let lives = self.other.as_deref().into_iter().chain([&self.life]);
+        let sent = lives.map(|life| life.asked_at.monotonic.max(life.reversed_at)).max().unwrap_or_default();
+        self.now.monotonic.saturating_sub(sent) >= self.deadlines.absence_final
     }
 
-    /// How many actions the sale does when the board takes it up.
-    fn actions_of_a_start(&self) -> usize {
-        let mut world = self.clone();
-        world.board.sale.clone_from(&self.disk.sale);
-        world.actions_of(Event::Restarted)
-    }
-
-    /// What happens without the board.
-    fn outside(&self, moves: &mut Vec<Move>) {
-        for (at, on_wire) in self.wire.iter().enumerate() {
-            let at = u8::try_from(at).unwrap_or(u8::MAX);
-            if !on_wire.awaited {
-                moves.extend([Makes::Approves, Makes::Declines].map(|makes| Move::Arrives { at, makes }));
-            }
-        }
-        if self.bank.ponders() {
-            moves.extend([true, false].map(|approves| Move::Decides { approves }));
-        }
-    }
-
-    /// What the board hears.
-    fn inside(&self, moves: &mut Vec<Move>) {
-        let Some(sale) = &self.board.sale else { return };
-        if self.board.proceeds {
-            return moves.push(Move::Proceeds(CutAt::Not));
-        }
-        match self.reader {
-            ReaderDoes::Idle => {}
-            ReaderDoes::Armed | ReaderDoes::Stopping => {
-                moves.extend([Move::ReadsCard(CutAt::Not), Move::NoCard(CutAt::Not), Move::ReaderLost(CutAt::Not)]);
-            }
-            ReaderDoes::HoldsCard => moves.push(Move::ReaderLost(CutAt::Not)),
-            ReaderDoes::Approved => {
-                let says = [true, false].map(|confirms| Move::CardSays { confirms, cut: CutAt::Not });
-                moves.extend(says.into_iter().chain([Move::ReaderLost(CutAt::Not)]));
-            }
-            ReaderDoes::Declined => moves.push(Move::CardGoes(CutAt::Not)),
-        }
-        for (at, on_wire) in self.wire.iter().enumerate().filter(|(_, on_wire)| on_wire.awaited) {
-            let at = u8::try_from(at).unwrap_or(u8::MAX);
-            self.answers(at, &on_wire.request, moves);
-        }
-        match sale.standing() {
-            Standing::AtSignature => {
-                moves.extend([true, false].map(|accepted| Move::Signed { accepted, cut: CutAt::Not }));
-            }
-            Standing::AwaitingTill { .. } => {
-                moves.extend([true, false].map(|taken| Move::TillTakes { taken, cut: CutAt::Not }));
-            }
-            _ => {}
-        }
-        if self.may_cancel && sale.can_be_cancelled() {
-            moves.push(Move::Cancels(CutAt::Not));
-        }
-        // Time goes on when nobody is waited for.
-        if !self.wire.iter().any(|on_wire| on_wire.awaited) && sale.deadline().is_some_and(|at| at != Duration::MAX) {
-            moves.push(Move::Deadline(CutAt::Not));
-            if matches!(sale.standing(), Standing::Unconfirmed { .. }) {
-                moves.push(Move::Long(CutAt::Not));
-            }
-        }
-        if !sale.is_settled() {
-            moves.push(Move::PowerFails);
-        }
-    }
-
-    fn answers(&self, at: u8, request: &Request, moves: &mut Vec<Move>) {
-        let answered = |makes| Move::Answered { at, makes, cut: CutAt::Not };
-        let spoilt = |makes, how| Move::Spoilt { at, makes, how };
-        match request {
-            Request::Pay => {
-                moves.extend([Makes::Approves, Makes::Declines, Makes::Ponders].map(answered));
-                let takes_parts = self.board.sale.as_ref().is_some_and(|sale| sale.order().accept_partial);
-                moves.extend(takes_parts.then(|| answered(Makes::ApprovesPart)));
-                let both = [Makes::Approves, Makes::Declines];
-                let lost = [Makes::Approves, Makes::ApprovesPart, Makes::Declines];
-                moves.extend(lost.map(|makes| spoilt(makes, Spoilt::AnswerLost)));
-                // Of a bank that gives back more than it was asked for no terminal can take it.
-                let takes = self.board.sale.as_ref().is_some_and(|sale| sale.order().kind().is_undone_when_unknown());
-                moves.extend(takes.then(|| spoilt(Makes::ApprovesMore, Spoilt::Unasked)));
-                moves.extend((!takes_parts).then(|| spoilt(Makes::ApprovesPart, Spoilt::Unasked)));
-                moves.extend(both.map(|makes| spoilt(makes, Spoilt::InDoubt)));
-                let once = [
-                    Spoilt::RequestLost,
-                    Spoilt::NotSent,
-                    Spoilt::Throttled,
-                    Spoilt::Late,
-                    Spoilt::SaysLess,
-                    Spoilt::AnotherId,
-                ];
-                moves.extend(once.map(|how| spoilt(Makes::Approves, how)));
-            }
-            Request::Poll { .. } => {
-                moves.push(answered(Makes::Approves));
-                let once = [Spoilt::RequestLost, Spoilt::NotSent, Spoilt::Throttled];
-                moves.extend(once.map(|how| spoilt(Makes::Approves, how)));
-            }
-            Request::Query { .. } => {
-                moves.push(answered(Makes::Approves));
-                moves.push(spoilt(Makes::Approves, Spoilt::RequestLost));
-                // A list that is late is so by minutes: what is old is in it.
-                moves.extend(self.was_booked_lately().then(|| spoilt(Makes::Approves, Spoilt::ListLacks)));
-            }
-            Request::Reverse { .. } => {
-                moves.push(answered(Makes::Approves));
-                let once = [
-                    Spoilt::RequestLost,
-                    Spoilt::NotSent,
-                    Spoilt::AnswerLost,
-                    Spoilt::Late,
-                    Spoilt::InDoubt,
-                    Spoilt::SaysLess,
-                ];
-                moves.extend(once.map(|how| spoilt(Makes::Approves, how)));
-            }
-        }
-    }
-
-    /// The event that the board hears by a move, where it hears one at once.
-    fn event_of(&self, one: Move) -> Option<Event> {
-        let mut world = self.clone();
-        world.event(one)
+    /// The transaction that acts, as the disk knows it.
+    pub(crate) fn on_disk(&self) -> Option<&Sale> {
+        self.disk.sale(&self.life.order)
     }
 
     /// Makes a move.
-    pub(crate) fn make(&self, one: Move, order: &Order) -> Self {
+    pub(crate) fn make(&self, one: Move) -> Self {
         let mut world = self.clone();
-        world.faults -= one.faults();
-        match one {
-            Move::Begins(cut) => world.begin(order.clone(), cut),
-            Move::PowerFails => world.power_fails(),
-            Move::Boots(cut) | Move::DiskIsBack(cut) => world.boots(cut),
-            Move::Arrives { at, makes } => {
-                let on_wire = world.wire.remove(usize::from(at));
-                let _ = world.carried_out(&on_wire.request, makes);
-            }
-            Move::Decides { approves } => world.bank.decides(approves),
-            one => {
-                if let Some(event) = world.event(one) {
-                    world.hear(event, one.cut());
-                }
-            }
+        world.faults -= one.what.faults();
+        if one.of_other {
+            world.swaps();
+        }
+        world.makes(one.what);
+        if one.of_other {
+            world.swaps();
         }
         world
     }
 
+    fn makes(&mut self, what: What) {
+        match what {
+            What::Begins(cut) => self.begin(cut),
+            What::OtherBegins(kind) => self.other_begins(kind),
+            What::PowerFails => self.power_fails(),
+            What::Boots(cut) => self.boots(cut),
+            What::DiskIsBack(cut) => self.takes_up(cut),
+            What::PutsCopyBack { nth } => {
+                self.disk.is_put_back(usize::from(nth));
+                (self.life.copy, self.is_strange) = (OldCopy::Unnoticed, true);
+            }
+            What::TakesPart { part, cut } => {
+                let before = self.life.sale.clone();
+                let rest = before.as_ref().and_then(|sale| sale.rest_of(eur(u64::from(part))).ok());
+                self.take_part(u64::from(part), shapes::order(Transaction::Sale, 9), cut);
+                if self.other.is_some() {
+                    self.rest = rest.map(|rest| rest.minor());
+                    self.follows = before.map(|sale| (Rc::new(sale), 0));
+                }
+            }
+            What::Arrives { at, makes } => {
+                let on_wire = self.wire.remove(usize::from(at));
+                let _ = self.carried_out(&on_wire.request, makes);
+            }
+            What::Decides { approves } => self.bank.decides(approves),
+            one => {
+                if let Some(event) = self.event(one) {
+                    self.hear(event, one.cut());
+                }
+            }
+        }
+    }
+
+    /// A second till has what the journal lets it have of the same payment.
+    fn other_begins(&mut self, kind: Kind) {
+        let Some(left) = self.left(kind) else { return };
+        let Some((payment, _)) = &self.follows else { return };
+        let Some(id) = payment.host().id.clone() else { return };
+        let of = Earlier { payment: id, number: Some(payment.order().number) };
+        let Some(transaction) = Transaction::new(kind, Some(of), None) else { return };
+        let order = Order { amount: eur(left), ..shapes::order(transaction, 9) };
+        self.other = Some(Box::new(Life::new(Rc::new(order), self.now)));
+        self.rival = None;
+        // What it has is judged by the bank's books alone from now on.
+        self.follows = self.follows.take().map(|(payment, _)| (payment, 0));
+        self.swaps();
+        self.begin(crate::disk::CutAt::Not);
+        self.swaps();
+    }
+
+    /// The event that the board hears by a move, where it hears one at once.
+    pub(crate) fn event_of(&self, one: What) -> Option<Event> {
+        let mut world = self.clone();
+        world.event(one)
+    }
+
     /// What the world makes of a move, and the event that the board hears.
-    fn event(&mut self, one: Move) -> Option<Event> {
+    fn event(&mut self, one: What) -> Option<Event> {
+        let Life { entry, signs, reader, .. } = self.life;
+        let by = Some(Who::default());
         Some(match one {
-            Move::Proceeds(_) => {
-                self.board.proceeds = false;
+            What::Proceeds(_) => {
+                self.life.proceeds = false;
                 Event::Proceed
             }
-            Move::ReadsCard(_) => {
-                self.reader = ReaderDoes::HoldsCard;
-                Event::CardRead { facts: facts(self.entry, self.signs), first_answer: FirstAnswer::GoOnline }
+            What::TypesTip { tips, .. } => {
+                self.life.reader = ReaderDoes::Idle;
+                Event::TipTyped { tip: tips.then(|| eur(100)) }
             }
-            Move::NoCard(_) => {
-                let reason =
-                    if self.reader == ReaderDoes::Stopping { Reason::TillCancelled } else { Reason::CardTimeout };
-                self.reader = ReaderDoes::Idle;
-                Event::NoCard { why: reason.into() }
+            What::ReadsCard(_) => {
+                self.life.reader = ReaderDoes::HoldsCard;
+                Event::CardRead { facts: facts(entry, signs), first_answer: FirstAnswer::GoOnline }
             }
-            Move::CardSays { confirms, .. } => {
-                self.chip_refused |= !confirms;
-                self.reader = ReaderDoes::Idle;
-                Event::CardSaid { confirmed: confirms, facts: Some(Box::new(facts(self.entry, self.signs))) }
+            What::ReadsRefusal(_) => {
+                self.life.reader = ReaderDoes::HoldsCard;
+                Event::CardRead { facts: facts(entry, signs), first_answer: FirstAnswer::Declined }
             }
-            Move::CardGoes(_) => {
-                self.reader = ReaderDoes::Idle;
-                Event::CardSaid { confirmed: false, facts: Some(Box::new(facts(self.entry, self.signs))) }
+            What::NoCard(_) => {
+                let stops = matches!(reader, ReaderDoes::Stopping | ReaderDoes::StopsTyping);
+                self.life.reader = ReaderDoes::Idle;
+                Event::NoCard { why: if stops { Reason::TillCancelled } else { Reason::CardTimeout }.into() }
             }
-            Move::ReaderLost(_) => {
-                self.reader = ReaderDoes::Idle;
+            What::CardSays { confirms, .. } => {
+                self.life.chip_refused |= !confirms;
+                self.life.reader = ReaderDoes::Idle;
+                Event::CardSaid { confirmed: confirms, facts: Some(Box::new(facts(entry, signs))) }
+            }
+            What::CardGoes(_) => {
+                self.life.reader = ReaderDoes::Idle;
+                Event::CardSaid { confirmed: false, facts: Some(Box::new(facts(entry, signs))) }
+            }
+            What::ReaderLost(_) => {
+                self.life.reader = ReaderDoes::Idle;
                 Event::ReaderLost
             }
-            Move::Answered { at, makes, .. } => {
+            What::Answered { at, makes, .. } => {
                 let on_wire = self.wire.remove(usize::from(at));
-                self.carried_out(&on_wire.request, makes)
+                let event = self.carried_out(&on_wire.request, makes);
+                self.life.was_declined |= is_a_no(&event);
+                event
             }
-            Move::Spoilt { at, makes, how } => self.spoilt(usize::from(at), makes, how),
-            Move::Cancels(_) => {
-                self.may_cancel = false;
-                Event::CancelAsked { by: Some(Who::default()) }
+            What::Spoilt { at, makes, how, .. } => {
+                let event = self.spoilt(usize::from(at), makes, how);
+                self.life.was_declined |= is_a_no(&event);
+                event
             }
-            Move::Signed { accepted, .. } => Event::SignatureChecked { accepted, by: Some(Who::default()) },
-            Move::TillTakes { taken, .. } => Event::TillAnswered { taken, by: Some(Who::default()) },
-            Move::Deadline(_) => {
-                let deadline = self.board.sale.as_ref().and_then(Sale::deadline)?;
+            What::Cancels(_) => {
+                self.life.may_cancel = false;
+                Event::CancelAsked { by }
+            }
+            What::Signed { accepted, .. } => Event::SignatureChecked { accepted, by },
+            What::TillTakes { taken, .. } => Event::TillAnswered { taken, by },
+            What::Settles { keep, .. } => {
+                // A person's word is told anew, whatever the other copy told.
+                self.life.told = Told(None);
+                Event::Settle { keep, by }
+            }
+            What::Nudges(_) => {
+                self.life.may_nudge = false;
+                Event::Nudged
+            }
+            What::Deadline(_) => {
+                let deadline = self.life.sale.as_ref().and_then(Sale::deadline)?;
                 self.passes(deadline.saturating_sub(self.now.monotonic));
                 Event::DeadlinePassed
             }
-            Move::Long(_) => {
+            What::Long(_) => {
                 self.passes(LONG);
                 // Nothing is on its way for so long.
                 self.wire.clear();
@@ -522,118 +298,12 @@ impl World {
             _ => return None,
         })
     }
-
-    /// The bank carries a request out; the event is its answer.
-    fn carried_out(&mut self, request: &Request, makes: Makes) -> Event {
-        match request {
-            Request::Pay => Event::Answered(self.pays(makes)),
-            Request::Poll { payment } => Event::Answered(self.bank.answer(payment)),
-            Request::Query { references } => Event::Inquired(self.bank.lists(references, false)),
-            Request::Reverse { payment, amount, reference } => {
-                self.booked_at = self.now.monotonic;
-                let reversal = self.bank.reverses(payment, *amount, reference);
-                Event::ReversalAnswered { reference: reference.clone(), reversal }
-            }
-        }
-    }
-
-    fn pays(&mut self, makes: Makes) -> Answer {
-        let Some(sale) = self.board.sale.as_ref().or(self.disk.sale.as_ref()) else {
-            return Answer::Unknown { why: Reason::GatewayNoAnswer.into() };
-        };
-        let order = sale.order();
-        let of = order.transaction.of().map(|of| of.payment.clone());
-        self.booked_at = self.now.monotonic;
-        self.bank.pays(&order.merchant_transaction_id, order.kind(), sale.amount(), of, makes)
-    }
-
-    fn spoilt(&mut self, at: usize, makes: Makes, how: Spoilt) -> Event {
-        let mut on_wire = self.wire.remove(at);
-        let no_answer = Reason::GatewayNoAnswer;
-        match how {
-            Spoilt::AnswerLost => drop(self.carried_out(&on_wire.request, makes)),
-            Spoilt::Unasked => return self.carried_out(&on_wire.request, makes),
-            Spoilt::Late => {
-                on_wire.awaited = false;
-                self.wire.push(on_wire.clone());
-            }
-            Spoilt::SaysLess => {
-                if let Request::Reverse { payment, amount, reference } = &on_wire.request {
-                    // A part alone goes back.
-                    self.booked_at = self.now.monotonic;
-                    let reversal = self.bank.reverses(payment, eur(amount.minor() / 3), reference);
-                    return Event::ReversalAnswered { reference: reference.clone(), reversal };
-                }
-                let Event::Answered(Answer::Approved(approved)) = self.carried_out(&on_wire.request, makes) else {
-                    return unknown(&on_wire.request, no_answer);
-                };
-                return Event::Answered(approval(&approved.id, ApprovedAmount::Said(eur(100))));
-            }
-            Spoilt::AnotherId => {
-                let _ = self.carried_out(&on_wire.request, makes);
-                return Event::Answered(Answer::NotOurs { why: Reason::AnotherPaymentAnswered.into() });
-            }
-            Spoilt::InDoubt => {
-                if let Request::Reverse { reference, .. } = &on_wire.request {
-                    let reversal = ReversalAnswer::Refused { why: Reason::BankDeclined.into() };
-                    return Event::ReversalAnswered { reference: reference.clone(), reversal };
-                }
-                let _ = self.carried_out(&on_wire.request, makes);
-                return Event::Answered(Answer::DeclinedInDoubt(Box::new(refusal(None))));
-            }
-            Spoilt::ListLacks => {
-                let Request::Query { references } = &on_wire.request else {
-                    return unknown(&on_wire.request, no_answer);
-                };
-                return Event::Inquired(self.bank.lists(references, true));
-            }
-            Spoilt::Throttled => return Event::Answered(Answer::Throttled(Box::new(refusal(None)))),
-            Spoilt::NotSent => {
-                let why = Reason::GatewayUnreachable;
-                return match &on_wire.request {
-                    Request::Reverse { reference, .. } => Event::ReversalAnswered {
-                        reference: reference.clone(),
-                        reversal: ReversalAnswer::NotSent { why: why.into() },
-                    },
-                    _ => Event::Answered(Answer::NotSent { why: why.into() }),
-                };
-            }
-            Spoilt::RequestLost => {}
-        }
-        unknown(&on_wire.request, no_answer)
-    }
 }
 
-fn unknown(request: &Request, reason: Reason) -> Event {
-    let why = reason.into();
-    match request {
-        Request::Pay | Request::Poll { .. } => Event::Answered(Answer::Unknown { why }),
-        Request::Query { .. } => Event::Inquired(Inquiry::CannotAsk { why }),
-        Request::Reverse { reference, .. } => {
-            Event::ReversalAnswered { reference: reference.clone(), reversal: ReversalAnswer::Unknown { why } }
-        }
-    }
-}
-
-/// The same move, with something cut in it.
-fn with(one: Move, cut: CutAt) -> Option<Move> {
-    Some(match one {
-        Move::Proceeds(_) => Move::Proceeds(cut),
-        Move::ReadsCard(_) => Move::ReadsCard(cut),
-        Move::NoCard(_) => Move::NoCard(cut),
-        Move::CardSays { confirms, .. } => Move::CardSays { confirms, cut },
-        Move::CardGoes(_) => Move::CardGoes(cut),
-        Move::ReaderLost(_) => Move::ReaderLost(cut),
-        Move::Answered { at, makes, .. } => Move::Answered { at, makes, cut },
-        Move::Cancels(_) => Move::Cancels(cut),
-        Move::Signed { accepted, .. } => Move::Signed { accepted, cut },
-        Move::TillTakes { taken, .. } => Move::TillTakes { taken, cut },
-        Move::Deadline(_) => Move::Deadline(cut),
-        Move::Long(_) => Move::Long(cut),
-        Move::Boots(_) => Move::Boots(cut),
-        Move::DiskIsBack(_) => Move::DiskIsBack(cut),
-        _ => return None,
-    })
+/// Whether it is the gateway's no to a request.
+fn is_a_no(event: &Event) -> bool {
+    use pos_core::sale::Answer;
+    matches!(event, Event::Answered(Answer::Declined(_) | Answer::DeclinedInDoubt(_)))
 }
 
 fn facts(entry: EntryMode, signs: bool) -> CardFacts {

@@ -155,6 +155,10 @@ impl CarryingOut<'_> {
             // One more may come of it, or has, and then a person must hear of it.
             (Some(_), None) if undecided.or(unclear).is_some() => {}
             (Some(done), None) => return self.carried_out(&done.id, done.amount, None),
+            // What is forgotten already is not forgotten again.
+            (Some(done), Some(_)) if self.sale.order.kind() == Kind::ForgetCard => {
+                return self.carried_out(&done.id, done.amount, None);
+            }
             (Some(one), Some(two)) => {
                 return self.needs_a_person(Reason::DoneTwice.with(format_args!("{}, {}", one.id, two.id)));
             }

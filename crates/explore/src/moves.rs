@@ -1,0 +1,454 @@
+//! What may happen next: a list of moves. Most are what happens anyway, and some are faults, of which a life has so
+//! many.
+
+use std::time::Duration;
+
+use pos_core::sale::{Event, Sale, Standing};
+use pos_terms::transaction::Kind;
+
+use crate::bank::{Makes, Request};
+use crate::disk::CutAt;
+use crate::life::{OldCopy, ReaderDoes};
+use crate::world::{OnWire, World};
+
+/// Something happens to one of two transactions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Move {
+    pub(crate) of_other: bool,
+    pub(crate) what: What,
+}
+
+/// What happens next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum What {
+    Begins(CutAt),
+    /// A second till begins this.
+    OtherBegins(Kind),
+    Proceeds(CutAt),
+    /// The cardholder types a tip, or wants to give none.
+    TypesTip {
+        tips: bool,
+        cut: CutAt,
+    },
+    ReadsCard(CutAt),
+    /// A card is read, and refuses at once.
+    ReadsRefusal(CutAt),
+    NoCard(CutAt),
+    CardSays {
+        confirms: bool,
+        cut: CutAt,
+    },
+    /// The card that was declined leaves.
+    CardGoes(CutAt),
+    ReaderLost(CutAt),
+    /// The request at this place of the wire is answered.
+    Answered {
+        at: u8,
+        makes: Makes,
+        cut: CutAt,
+    },
+    /// … in a way that proves little.
+    Spoilt {
+        at: u8,
+        makes: Makes,
+        how: Spoilt,
+        cut: CutAt,
+    },
+    /// What nobody waits for arrives.
+    Arrives {
+        at: u8,
+        makes: Makes,
+    },
+    /// The bank decides what it has pondered.
+    Decides {
+        approves: bool,
+    },
+    Cancels(CutAt),
+    Signed {
+        accepted: bool,
+        cut: CutAt,
+    },
+    TillTakes {
+        taken: bool,
+        cut: CutAt,
+    },
+    TakesPart {
+        part: u16,
+        cut: CutAt,
+    },
+    /// A person decides what becomes of what an old copy holds.
+    Settles {
+        keep: bool,
+        cut: CutAt,
+    },
+    /// A good moment: the network is back, or the next sale begins.
+    Nudges(CutAt),
+    /// Time goes on to the deadline of the sale.
+    Deadline(CutAt),
+    /// Time goes on until nothing can be on its way any more.
+    Long(CutAt),
+    PowerFails,
+    Boots(CutAt),
+    /// The journal of an earlier moment is put back.
+    PutsCopyBack {
+        nth: u8,
+    },
+    /// The disk takes writes again.
+    DiskIsBack(CutAt),
+}
+
+/// How an answer is spoilt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Spoilt {
+    /// The request never arrives, and nobody knows.
+    RequestLost,
+    /// The request never left.
+    NotSent,
+    /// The request could not be made of the data.
+    CannotBeMade,
+    /// It was not processed: too many requests.
+    Throttled,
+    /// It was carried out, and the answer is lost.
+    AnswerLost,
+    /// No answer in time; the request may arrive later.
+    Late,
+    /// It was carried out with another amount than was asked for.
+    Unasked,
+    /// The answer says a part of what was booked.
+    SaysLess,
+    /// The answer says no amount.
+    SaysNoAmount,
+    /// The answer says an amount that cannot be read.
+    SaysStrangeAmount,
+    /// The answer tells the chip the contrary.
+    ContradictsChip,
+    /// The answer names another transaction.
+    AnotherId,
+    /// Declined, in a way that must be looked up.
+    InDoubt,
+    /// The look-up does not show what was booked last.
+    ListLacks,
+    /// What was booked last is listed with a code that no rule knows.
+    ListUnclear,
+    /// The list names no references.
+    ListUnnamed,
+    /// The list names no amounts.
+    ListWithoutAmounts,
+    /// Somebody who is not of this terminal has given a part back by then.
+    StrangerRefunded,
+    /// The terminal holds it back, for something else may have given the payment back.
+    HeldBack,
+    /// … and another look will not tell more.
+    HeldBackForPerson,
+}
+
+impl Spoilt {
+    /// Whether it is what no gateway should do, so that a person may have to see to it.
+    pub(crate) fn is_strange(self, request: &Request) -> bool {
+        match self {
+            Self::Unasked
+            | Self::SaysLess
+            | Self::SaysStrangeAmount
+            | Self::AnotherId
+            | Self::ListUnclear
+            | Self::ListUnnamed
+            | Self::ListWithoutAmounts
+            | Self::StrangerRefunded
+            | Self::HeldBackForPerson => true,
+            Self::InDoubt => matches!(request, Request::Reverse { .. }),
+            _ => false,
+        }
+    }
+}
+
+impl What {
+    /// What is cut in it.
+    pub(crate) fn cut(self) -> CutAt {
+        match self {
+            Self::Begins(cut)
+            | Self::Proceeds(cut)
+            | Self::TypesTip { cut, .. }
+            | Self::ReadsCard(cut)
+            | Self::ReadsRefusal(cut)
+            | Self::NoCard(cut)
+            | Self::CardGoes(cut)
+            | Self::CardSays { cut, .. }
+            | Self::ReaderLost(cut)
+            | Self::Answered { cut, .. }
+            | Self::Spoilt { cut, .. }
+            | Self::Cancels(cut)
+            | Self::Signed { cut, .. }
+            | Self::TillTakes { cut, .. }
+            | Self::TakesPart { cut, .. }
+            | Self::Settles { cut, .. }
+            | Self::Nudges(cut)
+            | Self::Deadline(cut)
+            | Self::Long(cut)
+            | Self::Boots(cut)
+            | Self::DiskIsBack(cut) => cut,
+            Self::Arrives { .. }
+            | Self::Decides { .. }
+            | Self::OtherBegins(_)
+            | Self::PutsCopyBack { .. }
+            | Self::PowerFails => CutAt::Not,
+        }
+    }
+
+    /// The same, with something cut in it.
+    fn with(mut self, cut_now: CutAt) -> Option<Self> {
+        match &mut self {
+            Self::Begins(cut)
+            | Self::Proceeds(cut)
+            | Self::TypesTip { cut, .. }
+            | Self::ReadsCard(cut)
+            | Self::ReadsRefusal(cut)
+            | Self::NoCard(cut)
+            | Self::CardGoes(cut)
+            | Self::CardSays { cut, .. }
+            | Self::ReaderLost(cut)
+            | Self::Answered { cut, .. }
+            | Self::Spoilt { cut, .. }
+            | Self::Cancels(cut)
+            | Self::Signed { cut, .. }
+            | Self::TillTakes { cut, .. }
+            | Self::TakesPart { cut, .. }
+            | Self::Settles { cut, .. }
+            | Self::Nudges(cut)
+            | Self::Deadline(cut)
+            | Self::Long(cut)
+            | Self::Boots(cut)
+            | Self::DiskIsBack(cut) => *cut = cut_now,
+            _ => return None,
+        }
+        Some(self)
+    }
+
+    /// How many faults it is.
+    pub(crate) fn faults(self) -> u8 {
+        let is_fault = matches!(
+            self,
+            Self::ReaderLost(_)
+                | Self::CardSays { confirms: false, .. }
+                | Self::Spoilt { .. }
+                | Self::PutsCopyBack { .. }
+                | Self::PowerFails
+        );
+        u8::from(is_fault) + u8::from(self.cut() != CutAt::Not)
+    }
+}
+
+impl World {
+    /// What may happen next.
+    pub(crate) fn moves(&self) -> Vec<Move> {
+        let mut moves = self.moves_of(false);
+        if self.other.is_some() {
+            let mut swapped = self.clone();
+            swapped.swaps();
+            moves.extend(swapped.moves_of(true));
+        }
+        moves
+    }
+
+    fn moves_of(&self, of_other: bool) -> Vec<Move> {
+        let mut moves = Vec::new();
+        if !self.life.has_begun {
+            moves.push(What::Begins(CutAt::Not));
+            let all = moves.iter().copied().chain(CutAt::all(2).map(What::Begins));
+            return all.filter(|one| one.faults() <= self.faults).map(|what| Move { of_other, what }).collect();
+        }
+        if !of_other {
+            self.outside(&mut moves);
+        }
+        if !self.is_on {
+            moves.extend((!of_other).then_some(What::Boots(CutAt::Not)));
+        } else if self.life.stuck {
+            moves.push(What::DiskIsBack(CutAt::Not));
+            moves.push(What::PowerFails);
+        } else {
+            self.inside(&mut moves);
+        }
+        let mut all = Vec::new();
+        for one in moves {
+            all.push(one);
+            if one.faults() >= self.faults {
+                continue;
+            }
+            let actions = match one {
+                What::Boots(_) | What::DiskIsBack(_) => Some(self.actions_of_a_start()),
+                What::TakesPart { .. } => Some(4),
+                one => self.event_of(one).map(|event| self.actions_of(event)),
+            };
+            all.extend(actions.into_iter().flat_map(CutAt::all).filter_map(|cut| one.with(cut)));
+        }
+        all.retain(|one| one.faults() <= self.faults);
+        all.into_iter().map(|what| Move { of_other, what }).collect()
+    }
+
+    /// How many actions the transaction does when the board takes it up.
+    fn actions_of_a_start(&self) -> usize {
+        let mut world = self.clone();
+        world.life.sale = self.on_disk().cloned();
+        world.life.stuck = false;
+        world.actions_of(Event::Restarted)
+    }
+
+    /// What happens without the board.
+    fn outside(&self, moves: &mut Vec<What>) {
+        for (at, on_wire) in self.wire.iter().enumerate() {
+            let at = u8::try_from(at).unwrap_or(u8::MAX);
+            if !on_wire.awaited {
+                moves.extend([Makes::Approves, Makes::Declines].map(|makes| What::Arrives { at, makes }));
+            }
+        }
+        if self.bank.ponders() {
+            moves.extend([true, false].map(|approves| What::Decides { approves }));
+        }
+        if !self.is_on && self.life.copy == OldCopy::No {
+            let copies = self.disk.before.iter().flatten().zip(0..).map(|(_, nth)| What::PutsCopyBack { nth });
+            moves.extend(copies);
+        }
+    }
+
+    /// What the board hears.
+    fn inside(&self, moves: &mut Vec<What>) {
+        let Some(sale) = &self.life.sale else { return };
+        if self.life.proceeds {
+            return moves.push(What::Proceeds(CutAt::Not));
+        }
+        if let Some(kind) = self.rival.filter(|kind| self.left(*kind).is_some()) {
+            moves.push(What::OtherBegins(kind));
+        }
+        self.reader_says(sale, moves);
+        let own = self.wire.iter().enumerate().filter(|(_, one)| one.awaited && one.whose == self.life.order.number);
+        for (at, on_wire) in own {
+            let at = u8::try_from(at).unwrap_or(u8::MAX);
+            self.answers(at, &on_wire.request, moves);
+        }
+        self.people_say(sale, moves);
+        // Time goes on when nobody is waited for.
+        let is_awaited = self.wire.iter().any(|on_wire| on_wire.awaited);
+        // Of two, to the deadline that comes first.
+        let others = self.other.as_ref().and_then(|other| other.sale.as_ref()?.deadline());
+        let is_first = |at| at != Duration::MAX && others.is_none_or(|others| at <= others);
+        if !is_awaited && sale.deadline().is_some_and(is_first) {
+            moves.push(What::Deadline(CutAt::Not));
+            if let Standing::Unconfirmed { quarantined, .. } = sale.standing() {
+                moves.push(What::Long(CutAt::Not));
+                moves.extend((self.life.may_nudge && quarantined.is_none()).then_some(What::Nudges(CutAt::Not)));
+            }
+        }
+        if !sale.is_settled() {
+            moves.push(What::PowerFails);
+        }
+    }
+
+    fn reader_says(&self, sale: &Sale, moves: &mut Vec<What>) {
+        let not = CutAt::Not;
+        match self.life.reader {
+            ReaderDoes::Idle => {}
+            ReaderDoes::AsksTip | ReaderDoes::StopsTyping => {
+                moves.extend([true, false].map(|tips| What::TypesTip { tips, cut: not }));
+                moves.extend([What::NoCard(not), What::ReaderLost(not)]);
+            }
+            ReaderDoes::Armed | ReaderDoes::Stopping => {
+                moves.extend([What::ReadsCard(not), What::NoCard(not), What::ReaderLost(not)]);
+                let refuses = self.life.entry.card_confirms() && sale.order().kind().needs_card();
+                moves.extend(refuses.then_some(What::ReadsRefusal(not)));
+            }
+            ReaderDoes::HoldsCard => moves.push(What::ReaderLost(not)),
+            ReaderDoes::Approved => {
+                let says = [true, false].map(|confirms| What::CardSays { confirms, cut: not });
+                moves.extend(says.into_iter().chain([What::ReaderLost(not)]));
+            }
+            ReaderDoes::Declined => moves.push(What::CardGoes(not)),
+        }
+    }
+
+    fn people_say(&self, sale: &Sale, moves: &mut Vec<What>) {
+        let cut = CutAt::Not;
+        if sale.is_held() {
+            moves.extend([true, false].map(|keep| What::Settles { keep, cut }));
+            return;
+        }
+        match sale.standing() {
+            Standing::AtSignature => moves.extend([true, false].map(|accepted| What::Signed { accepted, cut })),
+            Standing::AwaitingTill { approved } => {
+                moves.extend([true, false].map(|taken| What::TillTakes { taken, cut }));
+                // Seven tenths, so that neither what is taken nor what goes back is the half.
+                let part = u16::try_from(approved.minor() * 7 / 10).unwrap_or(u16::MAX);
+                let is_part = self.takes_part && self.other.is_none();
+                moves.extend(is_part.then_some(What::TakesPart { part, cut }));
+            }
+            _ => {}
+        }
+        if self.life.may_cancel && sale.can_be_cancelled() {
+            moves.push(What::Cancels(cut));
+        }
+    }
+
+    fn answers(&self, at: u8, request: &Request, moves: &mut Vec<What>) {
+        let answered = |makes| What::Answered { at, makes, cut: CutAt::Not };
+        let spoilt = |makes, how| What::Spoilt { at, makes, how, cut: CutAt::Not };
+        let once = |how: &[Spoilt]| how.iter().map(|how| spoilt(Makes::Approves, *how)).collect::<Vec<_>>();
+        match request {
+            Request::Pay { kind, .. } => {
+                moves.extend([Makes::Approves, Makes::Declines].map(answered));
+                // Two that race are each decided at once.
+                let is_alone = self.rival.is_none() && self.other.is_none();
+                moves.extend(is_alone.then(|| answered(Makes::Ponders)));
+                let moves_money = kind.moves_money();
+                let takes_parts = self.life.order.accept_partial;
+                moves.extend(takes_parts.then(|| answered(Makes::ApprovesPart)));
+                let both = [Makes::Approves, Makes::Declines];
+                let lost = [Makes::Approves, Makes::ApprovesPart, Makes::Declines];
+                let lost = lost.into_iter().filter(|makes| moves_money || *makes != Makes::ApprovesPart);
+                moves.extend(lost.map(|makes| spoilt(makes, Spoilt::AnswerLost)));
+                // Of a bank that gives back more than it was asked for no terminal can take it.
+                moves.extend(kind.is_undone_when_unknown().then(|| spoilt(Makes::ApprovesMore, Spoilt::Unasked)));
+                moves.extend((moves_money && !takes_parts).then(|| spoilt(Makes::ApprovesPart, Spoilt::Unasked)));
+                moves.extend(both.map(|makes| spoilt(makes, Spoilt::InDoubt)));
+                moves.extend(
+                    kind.needs_card()
+                        .then_some(both)
+                        .into_iter()
+                        .flatten()
+                        .map(|makes| spoilt(makes, Spoilt::ContradictsChip)),
+                );
+                use Spoilt::{AnotherId, CannotBeMade, Late, NotSent, RequestLost, SaysNoAmount, Throttled};
+                moves.extend(once(&[RequestLost, NotSent, CannotBeMade, Throttled, Late, AnotherId, SaysNoAmount]));
+                if moves_money {
+                    moves.extend(once(&[Spoilt::SaysLess, Spoilt::SaysStrangeAmount]));
+                }
+            }
+            Request::Poll { .. } => {
+                moves.push(answered(Makes::Approves));
+                moves.extend(once(&[Spoilt::RequestLost, Spoilt::NotSent, Spoilt::Throttled, Spoilt::AnotherId]));
+            }
+            Request::Query { references } => {
+                moves.push(answered(Makes::Approves));
+                moves.push(spoilt(Makes::Approves, Spoilt::RequestLost));
+                // A list that is late is so by minutes: what is old is in it.
+                moves.extend(self.was_booked_lately().then(|| spoilt(Makes::Approves, Spoilt::ListLacks)));
+                if self.bank.booked.iter().any(|one| references.contains(&one.reference)) {
+                    moves.extend(once(&[Spoilt::ListUnclear, Spoilt::ListUnnamed]));
+                    // What may still give all of it back no terminal can call off.
+                    let goes_back = |one: &OnWire| matches!(one.request, Request::Reverse { .. });
+                    let is_payment = self.life.order.kind().is_undone_when_unknown();
+                    let is_calm = is_payment && !self.wire.iter().any(goes_back);
+                    let may_refund = is_calm && self.bank.has_paid().is_some();
+                    moves.extend(may_refund.then(|| spoilt(Makes::Approves, Spoilt::StrangerRefunded)));
+                    // A list without amounts is of use where none is another one than was asked for.
+                    let asked = self.life.sale.as_ref().map(Sale::amount);
+                    let is_whole = self.bank.booked.iter().all(|one| Some(one.amount) == asked);
+                    moves.extend(is_whole.then(|| spoilt(Makes::Approves, Spoilt::ListWithoutAmounts)));
+                }
+            }
+            Request::Reverse { .. } => {
+                moves.push(answered(Makes::Approves));
+                use Spoilt::{AnswerLost, HeldBack, HeldBackForPerson, InDoubt, Late, NotSent, RequestLost};
+                moves.extend(once(&[RequestLost, NotSent, AnswerLost, Late, InDoubt, HeldBack, HeldBackForPerson]));
+                moves.extend(once(&[Spoilt::SaysLess, Spoilt::SaysNoAmount, Spoilt::SaysStrangeAmount]));
+            }
+        }
+    }
+}
