@@ -12,7 +12,7 @@
 //! other: behind the first 120 points of a run a tenth is cut. `POS_AGENT_PAIRS=1` makes every pair of cuts,
 //! `POS_AGENT_PAIRS=48` (the default) a sample. Each scene is played with each gateway (`world/host_rules.rs`); a
 //! sample of cuts is shared by them. `POS_AGENT_SCENE=sale, chip / Approves / []` plays only the scenes whose name has
-//! this in it.
+//! this in it, or the scene that it tells, where none has.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
 #![allow(clippy::disallowed_methods, reason = "the rate is printed; nothing is decided by it")]
@@ -222,10 +222,40 @@ fn scenes() -> Vec<Scene> {
     scenes.extend(KINDS.into_iter().filter(|(_, kind, ..)| may_take_part(*kind)).map(answers_a_part));
     scenes.extend(long_troubles());
     scenes.extend(confirmed_by_tills());
-    let mut scenes: Vec<_> = scenes.into_iter().flat_map(Scene::with_every_gateway).collect();
-    scenes.retain(|scene| chosen().is_none_or(|part| scene.title().contains(&part)));
-    assert!(!scenes.is_empty(), "POS_AGENT_SCENE: no scene has this in its name");
-    scenes
+    let Some(part) = chosen() else { return scenes.into_iter().flat_map(Scene::with_every_gateway).collect() };
+    let all: Vec<_> = scenes.iter().cloned().flat_map(Scene::with_every_gateway).collect();
+    let chosen: Vec<_> = all.into_iter().filter(|scene| scene.title().contains(&part)).collect();
+    if !chosen.is_empty() {
+        return chosen;
+    }
+    let told = told(&part, &scenes).expect("POS_AGENT_SCENE: no scene has this in its name, and it is not one itself");
+    told.with_every_gateway().collect()
+}
+
+/// A scene that is told as its title: `sale, chip, parts taken / SilentAfter / [Fails, Silent]`.
+fn told(title: &str, scenes: &[Scene]) -> Option<Scene> {
+    let mut parts = title.split(" / ");
+    let (name, behaviour, troubles) = (parts.next()?, parts.next()?, parts.next()?);
+    let behaviour = Behaviour::ALL.into_iter().find(|one| format!("{one:?}") == behaviour)?;
+    let words = troubles.strip_prefix('[')?.strip_suffix(']')?.split(", ").filter(|word| !word.is_empty());
+    let known = |word: &str| Trouble::ALL.into_iter().find(|one| format!("{one:?}") == word);
+    let troubles = words.map(known).collect::<Option<Vec<_>>>()?;
+    let (name, accepts_part) = match name.strip_suffix(", parts taken") {
+        Some(name) => (name, true),
+        None => (name, false),
+    };
+    let like = scenes.iter().find(|scene| scene.name == name)?.clone();
+    Some(Scene { behaviour, troubles, accepts_part: accepts_part || like.confirms.is_some(), ..like })
+}
+
+#[test]
+fn a_scene_is_told_by_its_title() {
+    let scenes = [scenes(), confirmed_by_tills()].concat();
+    let scene = told("sale, chip, parts taken / SilentAfter / [Fails, Silent]", &scenes).unwrap();
+    assert_eq!((scene.kind, scene.behaviour, scene.accepts_part), (Kind::Sale, Behaviour::SilentAfter, true));
+    assert_eq!(scene.troubles, [Trouble::Fails, Trouble::Silent]);
+    assert!(told("confirmed, a part / SilentAfter / []", &scenes).unwrap().confirms.is_some());
+    assert!(told("sale, chip / SilentAfter / [Fial]", &scenes).is_none(), "an unknown word is not passed over");
 }
 
 /// A gateway that cannot be asked for longer than a lost refund, or what was answered with another amount, waits; one

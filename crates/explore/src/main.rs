@@ -13,6 +13,7 @@ mod disk;
 mod invariants;
 mod life;
 mod moves;
+mod scene;
 mod search;
 mod shapes;
 mod story;
@@ -27,7 +28,8 @@ use std::time::Instant;
 use clap::Parser;
 
 use moves::{Move, What};
-use search::{Explored, Start};
+use scene::Scene;
+use search::{Broken, Explored, Start};
 use shapes::Shape;
 
 /// Plays every life of a sale up to a bound, over the core itself, and holds each invariant in every state.
@@ -138,8 +140,10 @@ impl Report {
         for (end, (_, story)) in found.ends.iter().filter(|_| ways) {
             self.tell_story(&format!("{name}, the shortest way to {end}"), story);
         }
-        if let Some((broken, story)) = &found.broken {
-            self.tell_story(&format!("{name}: {broken:?}"), story);
+        if let Some(Broken { promise, before, root, moves }) = &found.broken {
+            let story: Vec<Move> = before.iter().chain(moves).copied().collect();
+            self.tell_story(&format!("{name}: {promise:?}"), &story);
+            self.rows.push(format!("{}\n", Scene::of(root, moves)));
         }
         self.is_whole &= found.broken.is_none() && !found.is_cut_short;
     }

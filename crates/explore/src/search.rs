@@ -31,13 +31,22 @@ pub(crate) struct Explored {
     pub(crate) depth: usize,
     /// The bound was reached before everything was seen.
     pub(crate) is_cut_short: bool,
-    pub(crate) broken: Option<(BrokenPromise, Vec<Move>)>,
+    pub(crate) broken: Option<Broken>,
     /// How many states each end has, and the shortest way to it.
     pub(crate) ends: BTreeMap<String, (usize, Vec<Move>)>,
     /// From one standing to another: by the move that was met first.
     pub(crate) ways: BTreeMap<(String, String), Move>,
     /// A world of each distinct end: another follows there.
     pub(crate) ended: Vec<Start>,
+}
+
+/// A story of what does not hold: what happened before, the world in which it begins, and what happens there.
+#[derive(Debug)]
+pub(crate) struct Broken {
+    pub(crate) promise: BrokenPromise,
+    pub(crate) before: Vec<Move>,
+    pub(crate) root: World,
+    pub(crate) moves: Vec<Move>,
 }
 
 impl Explored {
@@ -81,7 +90,7 @@ pub(crate) fn explore(starts: Vec<Start>, most: usize) -> Explored {
     if search.found.broken.is_none()
         && let Some((broken, at)) = search.without_an_end()
     {
-        search.found.broken = Some((broken, search.story(at)));
+        search.found.broken = Some(search.breaks(broken, at));
     }
     search.report()
 }
@@ -89,8 +98,8 @@ pub(crate) fn explore(starts: Vec<Start>, most: usize) -> Explored {
 #[derive(Default)]
 struct Search {
     nodes: Vec<Node>,
-    /// What happened before each root.
-    before: HashMap<u32, Vec<Move>>,
+    /// Where it begins, and what happened before.
+    roots: HashMap<u32, Start>,
     seen: HashMap<u128, u32>,
     /// From state to state without a fault; and whether that is how it goes on when everything is in order again.
     edges: Vec<(u32, u32, bool)>,
@@ -107,7 +116,7 @@ impl Search {
         if self.seen.insert(fingerprint(world, &mut self.text), number).is_some() {
             return None;
         }
-        self.before.insert(number, before);
+        self.roots.insert(number, (world.clone(), before));
         self.nodes.push(Node { parent: number, by: Move { of_other: false, what: What::PowerFails }, depth: 0 });
         self.is_end.push(false);
         Some(number)
@@ -141,7 +150,7 @@ impl Search {
             self.is_end.push(invariants::is_end(&after));
             self.note_end(number, &after);
             if let Some(broken) = invariants::broken(&after) {
-                self.found.broken = Some((broken, self.story(number)));
+                self.found.broken = Some(self.breaks(broken, number));
                 return;
             }
             next.push((number, after));
@@ -171,16 +180,27 @@ impl Search {
     }
 
     /// The moves from the beginning to a state.
-    fn story(&self, mut at: u32) -> Vec<Move> {
+    fn story(&self, at: u32) -> Vec<Move> {
+        let (root, moves) = self.way_to(at);
+        self.roots.get(&root).into_iter().flat_map(|(_, before)| before.iter().copied()).chain(moves).collect()
+    }
+
+    fn breaks(&self, promise: BrokenPromise, at: u32) -> Broken {
+        let (root, moves) = self.way_to(at);
+        let (root, before) = self.roots[&root].clone();
+        Broken { promise, before, root, moves }
+    }
+
+    /// The root from which a state is reached, and how.
+    fn way_to(&self, mut at: u32) -> (u32, Vec<Move>) {
         let mut moves = Vec::new();
         while self.nodes[at as usize].parent != at {
             let node = &self.nodes[at as usize];
             moves.push(node.by);
             at = node.parent;
         }
-        moves.extend(self.before.get(&at).into_iter().flatten().rev());
         moves.reverse();
-        moves
+        (at, moves)
     }
 
     /// A state from which no end can be reached without another fault, or from which it goes round for ever.
