@@ -123,7 +123,7 @@ const SHELLS: &[&str] = &["core", "daemon", "terms"];
 /// Where the core's account book may be implemented: the journal, the world that cuts the power before it, and the disk
 /// of the explorer. Tests of the core may have one too.
 const BOOKS: &[&str] =
-    &["crates/journal/src/lib.rs", "crates/test-kit/src/world/board.rs", "crates/explore/src/board.rs"];
+    &["crates/journal/src/lib.rs", "crates/test-kit/src/world/board.rs", "crates/explore/src/disk.rs"];
 
 /// Modules that decide and never act: no clock, no I/O, no async.
 const PURE: &[&str] = &[

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use pos_core::book;
-use pos_core::sale::{Action, Event, Now, Order, Reason, Sale, Step};
+use pos_core::sale::{Action, Event, Now, Order, Reason, ReversalAnswer, Sale, Step};
 use pos_terms::transaction::Who;
 
 use crate::bank::{Request, eur};
@@ -115,6 +115,9 @@ impl World {
             }
             Action::Poll { payment } => self.sends(Request::Poll { payment }),
             Action::Query { references } => self.sends(Request::Query { references }),
+            Action::Reverse { reference, .. } if self.life.copy == OldCopy::Unnoticed => {
+                self.life.held_back = Some(reference);
+            }
             Action::Reverse { payment, amount, reference } => {
                 self.sends(Request::Reverse { payment, amount, reference });
             }
@@ -166,6 +169,10 @@ impl World {
         let is_unnoticed = self.life.copy == OldCopy::Unnoticed;
         if sale.was_asked() || !is_unnoticed {
             self.hear(Event::Restarted, if is_unnoticed { CutAt::Not } else { cut });
+        }
+        if let Some(reference) = self.life.held_back.take().filter(|_| self.is_on) {
+            let reversal = ReversalAnswer::HeldBack { why: Reason::ReversalHeldBack.into(), for_person: false };
+            self.hear(Event::ReversalAnswered { reference, reversal }, CutAt::Not);
         }
         if is_unnoticed && self.is_on {
             self.hear(Event::OldCopy { why: Reason::OldCopy.into() }, cut);

@@ -100,6 +100,8 @@ pub(crate) struct Life {
     /// A person has heard that something is wrong, or sees it since the board started.
     pub(crate) heard_of: bool,
     pub(crate) copy: OldCopy,
+    /// A reversal that the board holds back until it knows whether its journal is an old copy.
+    pub(crate) held_back: Option<String>,
     /// Something left by itself that a person is to decide.
     pub(crate) left_by_itself: bool,
 }
@@ -129,6 +131,7 @@ impl Life {
             receipt: None,
             heard_of: false,
             copy: OldCopy::No,
+            held_back: None,
             left_by_itself: false,
         }
     }
@@ -160,7 +163,9 @@ impl Life {
     }
 
     pub(crate) fn reverses(&mut self, may_arrive: bool, now: Now, resend: Duration) {
-        self.reversed_again |= may_arrive && now.monotonic.saturating_sub(self.reversed_at) < resend;
+        // An old copy does not know what the other one has sent.
+        self.reversed_again |=
+            may_arrive && self.copy == OldCopy::No && now.monotonic.saturating_sub(self.reversed_at) < resend;
         self.reversed_at = now.monotonic;
         self.left_by_itself |= self.is_undecided_copy();
     }

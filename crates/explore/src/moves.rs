@@ -89,7 +89,7 @@ pub(crate) enum What {
     Long(CutAt),
     PowerFails,
     Boots(CutAt),
-    /// The journal of an earlier moment is put back.
+    /// The power fails, and the journal of an earlier moment is put back.
     PutsCopyBack {
         nth: u8,
     },
@@ -303,7 +303,7 @@ impl World {
         if self.bank.ponders() {
             moves.extend([true, false].map(|approves| What::Decides { approves }));
         }
-        if !self.is_on && self.life.copy == OldCopy::No {
+        if self.life.copy == OldCopy::No {
             let copies = self.disk.before.iter().flatten().zip(0..).map(|(_, nth)| What::PutsCopyBack { nth });
             moves.extend(copies);
         }

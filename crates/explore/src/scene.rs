@@ -154,7 +154,7 @@ impl fmt::Display for Scene {
         };
         let behaviour = behaviour.unwrap_or("Approves");
         let scene = format!("{name} / {behaviour} / [{}]", troubles.join(", "));
-        write!(f, "  the whole agent plays it, cut at every point: POS_AGENT_SCENE='{scene}' {every} \\\n")?;
+        writeln!(f, "  the whole agent plays it, cut at every point: POS_AGENT_SCENE='{scene}' {every} \\")?;
         write!(f, "    cargo test --profile proof --test cuts -- --nocapture {test}")?;
         if left_out.is_empty() { Ok(()) } else { write!(f, "\n  without: {}", left_out.join("; ")) }
     }

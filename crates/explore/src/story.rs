@@ -45,7 +45,9 @@ impl fmt::Display for What {
             Self::Long(_) => f.write_str("a day passes and more"),
             Self::PowerFails => f.write_str("the power fails"),
             Self::Boots(_) => f.write_str("the board starts"),
-            Self::PutsCopyBack { nth } => write!(f, "the journal as it stood after step {} is put back", nth + 1),
+            Self::PutsCopyBack { nth } => {
+                write!(f, "the power fails, and the journal as it stood after step {} is put back", nth + 1)
+            }
             Self::DiskIsBack(_) => f.write_str("the disk takes writes again"),
         }?;
         match self.cut() {

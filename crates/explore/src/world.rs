@@ -171,6 +171,9 @@ impl World {
             What::Boots(cut) => self.boots(cut),
             What::DiskIsBack(cut) => self.takes_up(cut),
             What::PutsCopyBack { nth } => {
+                self.power_fails();
+                // A person does that, and by then nothing is on its way any more.
+                self.wire.clear();
                 self.disk.is_put_back(usize::from(nth));
                 (self.life.copy, self.is_strange) = (OldCopy::Unnoticed, true);
             }
