@@ -47,7 +47,9 @@ pub(crate) struct Booked {
     pub(crate) refers_to: Option<PaymentId>,
 }
 
-/// What a stranger gives back.
+/// The reference of what a stranger gives back.
+const STRANGERS: &str = "a stranger's";
+/// How much that is.
 const STRANGERS_PART: u64 = 300;
 
 /// The bank's books.
@@ -198,10 +200,15 @@ impl Bank {
         paid.map(|one| &one.id).find(|id| self.left_of(id) > STRANGERS_PART).cloned()
     }
 
+    /// Whether a stranger's refund was booked last.
+    pub(crate) fn ends_with_a_strangers(&self) -> bool {
+        self.booked.last().is_some_and(|one| one.reference == STRANGERS)
+    }
+
     /// Somebody else gives back a part of it.
     pub(crate) fn is_refunded_by_a_stranger(&mut self, payment: PaymentId) {
         let part = eur(STRANGERS_PART);
-        self.book("a stranger's".to_owned(), "RF", part, ListedState::Approved, Some(payment));
+        self.book(STRANGERS.to_owned(), "RF", part, ListedState::Approved, Some(payment));
     }
 
     pub(crate) fn find(&self, id: &PaymentId) -> Option<&Booked> {

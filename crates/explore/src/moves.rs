@@ -427,8 +427,9 @@ impl World {
             Request::Query { references } => {
                 moves.push(answered(Makes::Approves));
                 moves.push(spoilt(Makes::Approves, Spoilt::RequestLost));
-                // A list that is late is so by minutes: what is old is in it.
-                moves.extend(self.was_booked_lately().then(|| spoilt(Makes::Approves, Spoilt::ListLacks)));
+                // A list that is late is so by minutes: what is old is in it, and a stranger's refund that it has shown.
+                let may_lack = self.was_booked_lately() && !self.bank.ends_with_a_strangers();
+                moves.extend(may_lack.then(|| spoilt(Makes::Approves, Spoilt::ListLacks)));
                 if self.bank.booked.iter().any(|one| references.contains(&one.reference)) {
                     moves.extend(once(&[Spoilt::ListUnclear, Spoilt::ListUnnamed]));
                     // What may still give all of it back no terminal can call off.
