@@ -47,9 +47,11 @@ impl World {
             return self.power_fails();
         }
         self.disk.fails = cut == CutAt::DiskFails && writes;
+        let was_for_a_person = self.life.is_for_a_person();
         let Some(sale) = self.life.sale.as_mut() else { return };
         match book::commit(&mut self.disk, self.now.unix_ms, sale, step) {
             Ok((actions, _)) => {
+                self.life.did(&actions, was_for_a_person);
                 actions.into_iter().take(cut.done()).for_each(|action| self.act(action));
                 if cut.done() != usize::MAX {
                     self.power_fails();
@@ -122,7 +124,7 @@ impl World {
                 self.sends(Request::Reverse { payment, amount, reference });
             }
             Action::Tell => self.life.tells(),
-            Action::Alarm { .. } => self.life.heard_of = true,
+            Action::Alarm { .. } => {}
             Action::Print(paper) => self.life.prints(paper),
         }
     }

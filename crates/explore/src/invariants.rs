@@ -130,7 +130,7 @@ fn people_of(world: &World, life: &Life, sale: &Sale) -> Option<BrokenPromise> {
         if !world.is_strange {
             return Some(BrokenPromise::CalledForNothing { reason: why.reason.as_str() });
         }
-        if !life.heard_of && !life.stuck {
+        if life.nobody_hears {
             return Some(BrokenPromise::NobodyHears);
         }
     }
@@ -140,7 +140,7 @@ fn people_of(world: &World, life: &Life, sale: &Sale) -> Option<BrokenPromise> {
     if let Some(paid) = life.receipt.filter(|paid| *paid != life.told.is_paid()) {
         return Some(BrokenPromise::ReceiptSaysOtherwise { paid });
     }
-    let rest = world.rest.filter(|_| sale.order().gives_rest && !life.heard_of)?;
+    let rest = world.rest.filter(|_| sale.order().gives_rest && !life.rest_is_told)?;
     let (given, _) = world.follows.as_ref()?.0.host().id.as_ref().map(|id| world.bank.given_back_of(id))?;
     (given != rest).then_some(BrokenPromise::RestForgotten { given, rest })
 }

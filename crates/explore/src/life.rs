@@ -3,7 +3,7 @@
 use std::rc::Rc;
 use std::time::Duration;
 
-use pos_core::sale::{Now, Order, Outcome, Paper, ReceiptOutcome, Sale, Standing};
+use pos_core::sale::{Action, Now, Order, Outcome, Paper, ReceiptOutcome, Sale, Standing};
 use pos_terms::card::EntryMode;
 use pos_terms::transaction::OutcomeWord;
 
@@ -81,8 +81,6 @@ pub(crate) struct Life {
     pub(crate) told_otherwise: Option<(OutcomeWord, OutcomeWord)>,
     /// The till may still want to cancel.
     pub(crate) may_cancel: bool,
-    /// A good moment may still come.
-    pub(crate) may_nudge: bool,
     pub(crate) asked_at: Now,
     pub(crate) reversed_at: Duration,
     /// The same reversal left again while the one before may still arrive.
@@ -97,8 +95,10 @@ pub(crate) struct Life {
     pub(crate) printed_too_early: bool,
     /// Whether the last receipt says that it is paid.
     pub(crate) receipt: Option<bool>,
-    /// A person has heard that something is wrong, or sees it since the board started.
-    pub(crate) heard_of: bool,
+    /// The last step called for a person and raised no alarm.
+    pub(crate) nobody_hears: bool,
+    /// An alarm told that what is owed to the customer stays, or the board has shown it since.
+    pub(crate) rest_is_told: bool,
     pub(crate) copy: OldCopy,
     /// A reversal that the board holds back until it knows whether its journal is an old copy.
     pub(crate) held_back: Option<String>,
@@ -120,7 +120,6 @@ impl Life {
             told: Told(None),
             told_otherwise: None,
             may_cancel: true,
-            may_nudge: true,
             asked_at: now,
             reversed_at: Duration::ZERO,
             reversed_again: false,
@@ -129,7 +128,8 @@ impl Life {
             chip_refused: false,
             printed_too_early: false,
             receipt: None,
-            heard_of: false,
+            nobody_hears: false,
+            rest_is_told: false,
             copy: OldCopy::No,
             held_back: None,
             left_by_itself: false,
@@ -175,10 +175,23 @@ impl Life {
         self.copy != OldCopy::No && !self.sale.as_ref().is_some_and(Sale::is_decided)
     }
 
+    /// Whether it waits for a person.
+    pub(crate) fn is_for_a_person(&self) -> bool {
+        self.sale
+            .as_ref()
+            .is_some_and(|sale| matches!(sale.standing(), Standing::Unconfirmed { quarantined: Some(_), .. }))
+    }
+
+    /// A step is done: who is called must hear of it.
+    pub(crate) fn did(&mut self, actions: &[Action], was_for_a_person: bool) {
+        let alarm = actions.iter().any(|action| matches!(action, Action::Alarm { .. }));
+        self.nobody_hears = !was_for_a_person && self.is_for_a_person() && !alarm;
+        self.rest_is_told |= alarm && self.order.gives_rest;
+    }
+
     /// The power is gone.
     pub(crate) fn is_dark(&mut self) {
         (self.sale, self.stuck, self.proceeds, self.reader) = (None, false, false, ReaderDoes::Idle);
-        // What waits for a person is shown by the board that starts.
-        self.heard_of = true;
+        self.rest_is_told |= self.order.gives_rest;
     }
 }

@@ -232,6 +232,8 @@ impl What {
                 | Self::Spoilt { .. }
                 | Self::PutsCopyBack { .. }
                 | Self::PowerFails
+                // No fault, but as rare as one.
+                | Self::Nudges(_)
         );
         u8::from(is_fault) + u8::from(self.cut() != CutAt::Not)
     }
@@ -334,7 +336,7 @@ impl World {
             moves.push(What::Deadline(CutAt::Not));
             if let Standing::Unconfirmed { quarantined, .. } = sale.standing() {
                 moves.push(What::Long(CutAt::Not));
-                moves.extend((self.life.may_nudge && quarantined.is_none()).then_some(What::Nudges(CutAt::Not)));
+                moves.extend(quarantined.is_none().then_some(What::Nudges(CutAt::Not)));
             }
         }
         if !sale.is_settled() {

@@ -225,7 +225,7 @@ fn is_in_order(one: What, world: &World, moves: &[Move]) -> bool {
     match one {
         What::Decides { .. } => true,
         _ if world.bank.ponders() => false,
-        What::Cancels(_) | What::Nudges(_) | What::OtherBegins(_) | What::Arrives { .. } => false,
+        What::Cancels(_) | What::OtherBegins(_) | What::Arrives { .. } => false,
         What::Deadline(_) => !has(|what| matches!(what, What::Long(_))),
         _ => true,
     }
@@ -262,11 +262,11 @@ fn fingerprint(world: &World, text: &mut String) -> u128 {
     let beside = (rival, is_on, is_strange, rest, faults, is_quiet, lists_lately, offered);
     write!(text, "{beside:?}{wire:?}{bank:?}").expect("a text takes all");
     for life in [Some(&world.life), world.other.as_deref()].into_iter().flatten() {
-        let Life { has_begun, stuck, proceeds, reader, told, may_cancel, may_nudge, copy, .. } = life;
-        let Life { was_declined, chip_refused, receipt, heard_of, .. } = life;
+        let Life { has_begun, stuck, proceeds, reader, told, may_cancel, copy, .. } = life;
+        let Life { was_declined, chip_refused, receipt, rest_is_told, .. } = life;
         let reversed_lately = world.now.monotonic.saturating_sub(life.reversed_at) < world.deadlines.resend;
-        let first = (has_begun, stuck, proceeds, reader, told, may_cancel, may_nudge, copy);
-        let then = (was_declined, chip_refused, receipt, heard_of, reversed_lately);
+        let first = (has_begun, stuck, proceeds, reader, told, may_cancel, copy);
+        let then = (was_declined, chip_refused, receipt, rest_is_told, reversed_lately);
         let sale = life.sale.as_ref().map(|sale| sale.seen_from(world.now, world.deadlines));
         write!(text, "{first:?}{then:?}{sale:?}").expect("a text takes all");
     }

@@ -283,10 +283,7 @@ impl World {
                 self.life.told = Told(None);
                 Event::Settle { keep, by }
             }
-            What::Nudges(_) => {
-                self.life.may_nudge = false;
-                Event::Nudged
-            }
+            What::Nudges(_) => Event::Nudged,
             What::Deadline(_) => {
                 let deadline = self.life.sale.as_ref().and_then(Sale::deadline)?;
                 self.passes(deadline.saturating_sub(self.now.monotonic));

@@ -82,7 +82,11 @@ impl Sale {
                 Shown::NotYet => self.look_again(part, now),
                 Shown::SomethingElse => {
                     let why = Reason::AnotherAmountApproved.with(part.amount);
-                    self.reverse(why.clone(), Some(part), None).alarm(why)
+                    let step = self.reverse(why.clone(), Some(part), None).alarm(why);
+                    if let Some(Entering::Reversing(begun)) = &mut self.volatile.entering {
+                        begun.was_shown = true;
+                    }
+                    step
                 }
             },
             Event::Inquired(Inquiry::CannotAsk { .. }) => self.look_again(part, now),

@@ -49,6 +49,8 @@ pub(super) struct VolatileReversing {
     pub(super) whole: Option<Amount>,
     /// What looks showed as charged: none of it is over because a list leaves it out.
     pub(super) seen: Vec<Payment>,
+    /// A look has shown it, before it began to go back: how much goes back another look tells, and not the answer.
+    pub(super) was_shown: bool,
     /// Since when looks have not shown the payment that the gateway answered with another amount.
     pub(super) unshown: Option<Duration>,
     /// The gateway refused the last reversal; if a look shows it still charged, retrying cannot mend it.
@@ -209,7 +211,8 @@ impl Undoing<'_> {
         let is = self.recorded;
         let lasts = |since: Duration| self.now.monotonic.saturating_sub(since) >= self.deadlines.resend;
         let untouched = is.open.is_none() && is.confirmed.is_empty();
-        let goes = is.in_doubt && untouched && !is.keep && is.unconfirmed.quarantined.is_none();
+        let goes =
+            is.in_doubt && untouched && !self.volatile.was_shown && !is.keep && is.unconfirmed.quarantined.is_none();
         let Payment { id, amount } = is.known.as_ref().filter(|_| goes && self.volatile.unshown.is_some_and(lasts))?;
         let asked = self.sale.amount;
         let is_more = amount.currency() == asked.currency() && amount.minor() > asked.minor();
@@ -264,9 +267,11 @@ impl Undoing<'_> {
         after.apply(&record, self.sale.our_reference());
         let done = alarm_of_a_part(Step::write([record]), amount, asked.payment.amount);
         let named = after.known.as_ref().is_some_and(|known| known.id == asked.payment.id);
+        // A look had shown that somebody else gave a part back: only another one tells what is left.
+        let was_all = self.recorded.known_rest().is_some_and(|rest| rest.amount == asked.payment.amount);
         done.and(match after.known_rest() {
             // Found by a look, or perhaps more than was answered: look again, every approved match must go.
-            _ if !named || !is_said || after.in_doubt => Step::act([self.sale.query(None)]),
+            _ if !named || !is_said || after.in_doubt || !was_all => Step::act([self.sale.query(None)]),
             None => self.end_reversed(),
             Some(rest) => {
                 self.volatile.certainly_unsent = true;

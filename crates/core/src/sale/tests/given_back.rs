@@ -108,6 +108,24 @@ fn what_others_gave_back_is_not_given_back_again() {
     }
 }
 
+/// The till did not take it and its reversal never left; meanwhile somebody gives a part back.
+#[test]
+fn what_others_gave_back_meanwhile_is_counted_after_the_rest_was_reversed_too() {
+    let mut sale = Trace::asked(EntryMode::Icc);
+    let _ = sale.on(approved());
+    assert!(sale.on(said(false)).contains(&reverse(KNOWN, 1234, 1)));
+    let _ = sale.on(answered(1, ReversalAnswer::NotSent { why: "no line".into() }));
+    assert_eq!(sale.on_at(Event::DeadlinePassed, 60), [query_with(1)]);
+    let paid = found("DB", KNOWN, ListedState::Approved, None);
+    let of_others = linked("RF", "rf1", 300, "a stranger's".to_owned());
+    let list = vec![paid, of_others];
+    assert_eq!(sale.on_at(listed(list.clone()), 60), [reverse(KNOWN, 934, 2)]);
+    // Nothing of the 3.00 goes back once more: what is left only a look tells.
+    assert_eq!(sale.on_at(answered(2, done("rv1", 934)), 61), [query()]);
+    let _ = sale.on_at(listed([list, vec![linked("RV", "rv1", 934, own(2))]].concat()), 62);
+    assert!(matches!(sale.outcome(), Some(Outcome::Reversed { .. })));
+}
+
 #[test]
 fn whose_reversal_it_is_must_be_known_where_several_payments_are_listed() {
     let two = || vec![charged(), found("DB", "p2", ListedState::Approved, None)];

@@ -56,6 +56,24 @@ fn a_part_is_taken_once_a_look_has_shown_just_this() {
 }
 
 #[test]
+fn a_part_that_a_look_has_shown_with_a_refund_never_goes_back_by_its_answer_alone() {
+    let mut sale = taking(EntryMode::Icc);
+    let of_others = ListedTransaction {
+        amount: ApprovedAmount::Said(eur(200)),
+        ..found("RF", "rf1", ListedState::Approved, Some(KNOWN))
+    };
+    let list = || listed(vec![booked(600), of_others.clone()]);
+    assert!(sale.on(list()).contains(&query()));
+    for minute in 1..10 {
+        let _ = sale.on_at(cannot(), minute * 60);
+        let sends = sale.on_at(Event::DeadlinePassed, minute * 60 + 59);
+        assert!(!sends.iter().any(|action| matches!(action, Action::Reverse { .. })), "{sends:?}");
+    }
+    let _ = sale.on_at(Event::DeadlinePassed, 3600);
+    assert!(sale.on_at(list(), 3600).contains(&reverse(KNOWN, 400, 1)));
+}
+
+#[test]
 fn a_part_of_which_more_is_booked_goes_back_whole() {
     for list in [vec![booked(1234)], vec![booked(500)], vec![booked(600), booked_twice()]] {
         let mut sale = taking(EntryMode::NfcIcc);
