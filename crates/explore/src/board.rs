@@ -7,7 +7,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use pos_core::book;
-use pos_core::sale::{Action, Event, Now, Order, Reason, ReversalAnswer, Sale, Step};
+use pos_core::sale::{Action, Event, Now, Order, Reason, ReversalAnswer, Sale, Standing, Step};
 use pos_terms::transaction::Who;
 
 use crate::bank::{Request, eur};
@@ -169,7 +169,7 @@ impl World {
         self.life.sale = self.disk.sale(&self.life.order).filter(|_| self.is_on).cloned();
         let Some(sale) = self.life.sale.as_ref().filter(|sale| !sale.is_settled()) else { return };
         let is_unnoticed = self.life.copy == OldCopy::Unnoticed;
-        if sale.was_asked() || !is_unnoticed {
+        if sale.standing() != Standing::Waiting || !is_unnoticed {
             self.hear(Event::Restarted, if is_unnoticed { CutAt::Not } else { cut });
         }
         if let Some(reference) = self.life.held_back.take().filter(|_| self.is_on) {

@@ -22,8 +22,10 @@ pub(crate) enum BrokenPromise {
     ApprovedTapWaits,
     /// 6: nothing is waited for, and nothing is due.
     WaitsForNothing,
-    /// The chip refused, and the till heard that it is paid.
-    RefusedByChipAndPaid,
+    /// The chip, the signature or the till refused it, and the till heard that it is paid.
+    RefusedAndPaid,
+    /// The till took it, and heard that it is not paid.
+    TakenAndNotPaid,
     /// The same reversal leaves again before `resend-after-s`, while the one before may still arrive.
     ReversedTooEarly,
     /// The gateway said no, the terminal heard it, and the request left once more.
@@ -78,11 +80,10 @@ fn broken_of(world: &World, life: &Life) -> Option<BrokenPromise> {
     if let Some((first, then)) = life.told_otherwise {
         return Some(BrokenPromise::ToldOtherwise { first, then });
     }
-    if life.chip_refused && life.told.is_paid() && life.entry.card_confirms() && kind.card_has_a_say() {
-        return Some(BrokenPromise::RefusedByChipAndPaid);
-    }
     let has_no_say = !life.entry.card_confirms() && !sale.order().accept_partial;
     let flags = [
+        (life.was_taken && life.told.0.is_some() && !life.told.is_paid(), BrokenPromise::TakenAndNotPaid),
+        (life.was_refused && life.told.is_paid(), BrokenPromise::RefusedAndPaid),
         (life.reversed_again, BrokenPromise::ReversedTooEarly),
         (life.asked_after_decline, BrokenPromise::AskedAfterADecline),
         (life.left_by_itself, BrokenPromise::LeftByItself),
@@ -110,6 +111,8 @@ fn broken_of(world: &World, life: &Life) -> Option<BrokenPromise> {
     match life.told.0 {
         Some((_, told)) if life.told.is_paid() => match &own[..] {
             [booked, ..] if *booked == told && told <= sale.amount().minor() => {}
+            // A person has decided that what is left stays.
+            _ if sale.is_decided() && charged == [told] => {}
             sums => return Some(BrokenPromise::AnotherAmount { told, booked: sums.iter().sum() }),
         },
         Some((told, _)) if !charged.is_empty() => {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use pos_core::sale::{Action, Now, Order, Outcome, Paper, ReceiptOutcome, Sale, Standing};
 use pos_terms::card::EntryMode;
-use pos_terms::transaction::OutcomeWord;
+use pos_terms::transaction::{OnSilence, OutcomeWord};
 
 /// What the reader does for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,8 +89,10 @@ pub(crate) struct Life {
     pub(crate) was_declined: bool,
     /// And the request left again.
     pub(crate) asked_after_decline: bool,
-    /// The chip refused after the host's approval.
-    pub(crate) chip_refused: bool,
+    /// After the host's approval the chip refused, or whoever compared the signature, or the till.
+    pub(crate) was_refused: bool,
+    /// The till has taken it, or kept its silence and wished it so.
+    pub(crate) was_taken: bool,
     /// A paper said that it is paid before that was its end.
     pub(crate) printed_too_early: bool,
     /// Whether the last receipt says that it is paid.
@@ -125,7 +127,8 @@ impl Life {
             reversed_again: false,
             was_declined: false,
             asked_after_decline: false,
-            chip_refused: false,
+            was_refused: false,
+            was_taken: false,
             printed_too_early: false,
             receipt: None,
             nobody_hears: false,
@@ -173,6 +176,16 @@ impl Life {
     /// Nobody has decided yet what becomes of what an old copy holds as open.
     fn is_undecided_copy(&self) -> bool {
         self.copy != OldCopy::No && !self.sale.as_ref().is_some_and(Sale::is_decided)
+    }
+
+    /// Nobody has said anything until the deadline: what the till wished for that case, or that it goes back.
+    pub(crate) fn is_silent(&mut self) {
+        let keeps = self.order.till_confirms == Some(OnSilence::Keep);
+        match self.sale.as_ref().map(Sale::standing) {
+            Some(Standing::AwaitingTill { .. }) if keeps => self.was_taken = true,
+            Some(Standing::AwaitingTill { .. } | Standing::AtSignature) => self.was_refused = true,
+            _ => {}
+        }
     }
 
     /// Whether it waits for a person.

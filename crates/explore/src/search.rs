@@ -263,10 +263,10 @@ fn fingerprint(world: &World, text: &mut String) -> u128 {
     write!(text, "{beside:?}{wire:?}{bank:?}").expect("a text takes all");
     for life in [Some(&world.life), world.other.as_deref()].into_iter().flatten() {
         let Life { has_begun, stuck, proceeds, reader, told, may_cancel, copy, .. } = life;
-        let Life { was_declined, chip_refused, receipt, rest_is_told, .. } = life;
+        let Life { was_declined, was_refused, was_taken, receipt, rest_is_told, .. } = life;
         let reversed_lately = world.now.monotonic.saturating_sub(life.reversed_at) < world.deadlines.resend;
         let first = (has_begun, stuck, proceeds, reader, told, may_cancel, copy);
-        let then = (was_declined, chip_refused, receipt, rest_is_told, reversed_lately);
+        let then = (was_declined, was_refused, was_taken, receipt, rest_is_told, reversed_lately);
         let sale = life.sale.as_ref().map(|sale| sale.seen_from(world.now, world.deadlines));
         write!(text, "{first:?}{then:?}{sale:?}").expect("a text takes all");
     }

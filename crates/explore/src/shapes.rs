@@ -41,7 +41,11 @@ pub(crate) const ALL: &[Shape] = &[
     shape("chip", EntryMode::Icc, || Transaction::Sale),
     shape("tap", EntryMode::NfcIcc, || Transaction::Sale),
     Shape { accept_partial: true, ..shape("chip, parts taken", EntryMode::Icc, || Transaction::Sale) },
-    Shape { asks_tip: true, ..shape("tap, a tip", EntryMode::NfcIcc, || Transaction::Sale) },
+    Shape {
+        asks_tip: true,
+        accept_partial: true,
+        ..shape("tap, a tip, parts taken", EntryMode::NfcIcc, || Transaction::Sale)
+    },
     Shape {
         till_confirms: Some(OnSilence::Reverse),
         ..shape("tap, till confirms", EntryMode::NfcIcc, || Transaction::Sale)

@@ -10,7 +10,7 @@ use pos_terms::card::{CardFacts, Cvm, EntryMode, FirstAnswer, MaskedPan};
 use pos_terms::transaction::{Earlier, Kind, SaleNumber, Transaction, Who};
 
 use crate::bank::{Bank, Request, eur};
-use crate::disk::Disk;
+use crate::disk::{CutAt, Disk};
 use crate::life::{Life, OldCopy, ReaderDoes, Told};
 use crate::moves::{Move, What};
 use crate::shapes;
@@ -172,8 +172,9 @@ impl World {
             What::DiskIsBack(cut) => self.takes_up(cut),
             What::PutsCopyBack { nth } => {
                 self.power_fails();
-                // A person does that, and by then nothing is on its way any more.
+                // A person does that, and by then nothing is on its way any more, and all of it is listed.
                 self.wire.clear();
+                self.passes(LISTED_AFTER);
                 self.disk.is_put_back(usize::from(nth));
                 (self.life.copy, self.is_strange) = (OldCopy::Unnoticed, true);
             }
@@ -212,7 +213,7 @@ impl World {
         // What it has is judged by the bank's books alone from now on.
         self.follows = self.follows.take().map(|(payment, _)| (payment, 0));
         self.swaps();
-        self.begin(crate::disk::CutAt::Not);
+        self.begin(CutAt::Not);
         self.swaps();
     }
 
@@ -249,7 +250,7 @@ impl World {
                 Event::NoCard { why: if stops { Reason::TillCancelled } else { Reason::CardTimeout }.into() }
             }
             What::CardSays { confirms, .. } => {
-                self.life.chip_refused |= !confirms;
+                self.life.was_refused |= !confirms && entry.card_confirms() && self.life.order.kind().card_has_a_say();
                 self.life.reader = ReaderDoes::Idle;
                 Event::CardSaid { confirmed: confirms, facts: Some(Box::new(facts(entry, signs))) }
             }
@@ -276,15 +277,26 @@ impl World {
                 self.life.may_cancel = false;
                 Event::CancelAsked { by }
             }
-            What::Signed { accepted, .. } => Event::SignatureChecked { accepted, by },
-            What::TillTakes { taken, .. } => Event::TillAnswered { taken, by },
+            What::Signed { accepted, cut } => {
+                self.life.was_refused |= !accepted && cut == CutAt::Not;
+                Event::SignatureChecked { accepted, by }
+            }
+            What::TillTakes { taken, cut } => {
+                self.life.was_refused |= !taken && cut == CutAt::Not;
+                self.life.was_taken |= taken && cut == CutAt::Not;
+                Event::TillAnswered { taken, by }
+            }
             What::Settles { keep, .. } => {
-                // A person's word is told anew, whatever the other copy told.
-                self.life.told = Told(None);
+                // A person's word is told and printed anew, whatever the other copy told, and whatever its chip said.
+                (self.life.told, self.life.receipt) = (Told(None), None);
+                (self.life.was_refused, self.life.was_taken) = (false, false);
                 Event::Settle { keep, by }
             }
             What::Nudges(_) => Event::Nudged,
-            What::Deadline(_) => {
+            What::Deadline(cut) => {
+                if cut == CutAt::Not {
+                    self.life.is_silent();
+                }
                 let deadline = self.life.sale.as_ref().and_then(Sale::deadline)?;
                 self.passes(deadline.saturating_sub(self.now.monotonic));
                 Event::DeadlinePassed

@@ -77,6 +77,10 @@ impl Undoing<'_> {
             let payment = Payment { id: one.id.clone(), amount };
             match look_up::left(is, &payment, found) {
                 Ok(None) => {}
+                // That it stays a till hears only of what is certainly paid.
+                Ok(Some(_)) if is.keep && one.state == ListedState::Unclear => {
+                    return self.quarantine(Reason::CodeUnknown.with(&one.id));
+                }
                 Ok(Some(left)) if is.keep => return self.keep_the_only_one(is, &payment.id, left, found),
                 Ok(Some(left)) => {
                     self.volatile.whole = Some(payment.amount);

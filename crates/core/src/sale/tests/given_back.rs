@@ -421,6 +421,12 @@ fn a_person_keeps_or_reverses_what_an_old_copy_does_not_know() {
     );
     assert_eq!(kept.on(Event::Settle { keep: false, by: None }), [], "once");
 
+    // What may never have been paid is told by nobody as paid.
+    let mut unclear = held();
+    let _ = unclear.on(Event::Settle { keep: true, by: None });
+    let _ = unclear.on(listed(vec![ListedTransaction { state: ListedState::Unclear, ..charged() }]));
+    assert!(unclear.outcome().is_none() && is_for_a_person(&unclear));
+
     // What was given back meanwhile is not kept.
     let mut in_part = held();
     let _ = in_part.on(Event::Settle { keep: true, by: None });
