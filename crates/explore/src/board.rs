@@ -33,14 +33,6 @@ impl World {
         self.carry_out(step, cut);
     }
 
-    /// How many actions the event would have done.
-    pub(crate) fn actions_of(&self, event: Event) -> usize {
-        let mut disk = crate::disk::Disk::default();
-        let Some(mut sale) = self.life.sale.clone() else { return 0 };
-        let step = sale.handle(event, self.now, self.deadlines);
-        book::commit(&mut disk, 0, &mut sale, step).map_or(0, |(actions, _)| actions.len())
-    }
-
     fn carry_out(&mut self, step: Step, cut: CutAt) {
         let writes = !step.records().is_empty();
         if cut == CutAt::BeforeWriting {
@@ -52,6 +44,7 @@ impl World {
         match book::commit(&mut self.disk, self.now.unix_ms, sale, step) {
             Ok((actions, _)) => {
                 self.life.did(&actions, was_for_a_person);
+                self.acts = actions.len();
                 actions.into_iter().take(cut.done()).for_each(|action| self.act(action));
                 if cut.done() != usize::MAX {
                     self.power_fails();
@@ -77,6 +70,7 @@ impl World {
                 let rest = Life::new(Rc::new(back.order().clone()), self.now);
                 self.other = Some(Box::new(Life { has_begun: true, proceeds: true, sale: Some(back), ..rest }));
                 let first = actions.len();
+                self.acts = first + begun.len();
                 actions.into_iter().take(cut.done()).for_each(|action| self.act(action));
                 self.swaps();
                 begun.into_iter().take(cut.done().saturating_sub(first)).for_each(|action| self.act(action));
@@ -169,7 +163,7 @@ impl World {
         self.life.sale = self.disk.sale(&self.life.order).filter(|_| self.is_on).cloned();
         let Some(sale) = self.life.sale.as_ref().filter(|sale| !sale.is_settled()) else { return };
         let is_unnoticed = self.life.copy == OldCopy::Unnoticed;
-        if sale.standing() != Standing::Waiting || !is_unnoticed {
+        if !is_unnoticed || sale.standing() != Standing::Waiting {
             self.hear(Event::Restarted, if is_unnoticed { CutAt::Not } else { cut });
         }
         if let Some(reference) = self.life.held_back.take().filter(|_| self.is_on) {

@@ -44,6 +44,9 @@ struct Arguments {
     /// Faults of two that race for one payment.
     #[arg(long, default_value_t = 1)]
     faults_racing: u8,
+    /// Faults where the journal of an earlier moment may be put back, which is one of them. [default: as many]
+    #[arg(long)]
+    faults_copied: Option<u8>,
     /// Only the shapes whose names begin so: chip, tap, refund, …
     #[arg(long, default_value = "")]
     shape: String,
@@ -93,8 +96,12 @@ fn main() -> ExitCode {
 fn lives(shape: &Shape, arguments: &Arguments) -> Report {
     let mut report = Report { rows: Vec::new(), is_whole: true };
     let began = Instant::now();
-    // Two that race are a smaller search.
-    let faults = if shape.is_race() { arguments.faults_racing } else { arguments.faults };
+    let faults = match () {
+        // Two that race are a smaller search.
+        () if shape.is_race() => arguments.faults_racing,
+        () if shape.is_copied => arguments.faults_copied.unwrap_or(arguments.faults),
+        () => arguments.faults,
+    };
     let first = search::explore(vec![(shape.world(faults), Vec::new())], arguments.most);
     report.tell(shape.name, &first, began, arguments.ways);
     if arguments.graph {
@@ -164,8 +171,9 @@ mod tests {
         for shape in shapes::ALL {
             let arguments = Arguments {
                 faults: 1,
-                faults_after: 1,
-                faults_racing: 0,
+                faults_after: 0,
+                faults_racing: 1,
+                faults_copied: None,
                 shape: String::new(),
                 ways: false,
                 graph: false,
@@ -192,6 +200,7 @@ mod tests {
             faults: 1,
             faults_after: 0,
             faults_racing: 0,
+            faults_copied: None,
             shape: String::new(),
             ways: false,
             graph: false,

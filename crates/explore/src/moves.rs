@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use pos_core::sale::{Event, Sale, Standing};
+use pos_core::sale::{Sale, Standing};
 use pos_terms::transaction::Kind;
 
 use crate::bank::{Makes, Request};
@@ -195,7 +195,7 @@ impl What {
     }
 
     /// The same, with something cut in it.
-    fn with(mut self, cut_now: CutAt) -> Option<Self> {
+    pub(crate) fn with(mut self, cut_now: CutAt) -> Option<Self> {
         match &mut self {
             Self::Begins(cut)
             | Self::Proceeds(cut)
@@ -240,7 +240,7 @@ impl What {
 }
 
 impl World {
-    /// What may happen next.
+    /// What may happen next, without what may be cut in it.
     pub(crate) fn moves(&self) -> Vec<Move> {
         let mut moves = self.moves_of(false);
         if self.other.is_some() {
@@ -254,9 +254,7 @@ impl World {
     fn moves_of(&self, of_other: bool) -> Vec<Move> {
         let mut moves = Vec::new();
         if !self.life.has_begun {
-            moves.push(What::Begins(CutAt::Not));
-            let all = moves.iter().copied().chain(CutAt::all(2).map(What::Begins));
-            return all.filter(|one| one.faults() <= self.faults).map(|what| Move { of_other, what }).collect();
+            return vec![Move { of_other, what: What::Begins(CutAt::Not) }];
         }
         if !of_other {
             self.outside(&mut moves);
@@ -269,29 +267,8 @@ impl World {
         } else {
             self.inside(&mut moves);
         }
-        let mut all = Vec::new();
-        for one in moves {
-            all.push(one);
-            if one.faults() >= self.faults {
-                continue;
-            }
-            let actions = match one {
-                What::Boots(_) | What::DiskIsBack(_) => Some(self.actions_of_a_start()),
-                What::TakesPart { .. } => Some(4),
-                one => self.event_of(one).map(|event| self.actions_of(event)),
-            };
-            all.extend(actions.into_iter().flat_map(CutAt::all).filter_map(|cut| one.with(cut)));
-        }
-        all.retain(|one| one.faults() <= self.faults);
-        all.into_iter().map(|what| Move { of_other, what }).collect()
-    }
-
-    /// How many actions the transaction does when the board takes it up.
-    fn actions_of_a_start(&self) -> usize {
-        let mut world = self.clone();
-        world.life.sale = self.on_disk().cloned();
-        world.life.stuck = false;
-        world.actions_of(Event::Restarted)
+        moves.retain(|one| one.faults() <= self.faults);
+        moves.into_iter().map(|what| Move { of_other, what }).collect()
     }
 
     /// What happens without the board.

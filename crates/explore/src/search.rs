@@ -8,6 +8,7 @@ use std::fmt::Write as _;
 
 use siphasher::sip128::SipHasher13;
 
+use crate::disk::CutAt;
 use crate::invariants::{self, BrokenPromise};
 use crate::life::Life;
 use crate::moves::{Move, What};
@@ -127,34 +128,47 @@ impl Search {
     }
 
     fn goes_on(&mut self, at: u32, world: &World, next: &mut Vec<(u32, World)>) {
-        let depth = self.nodes[at as usize].depth + 1;
         let moves = world.moves();
         for one in &moves {
-            let one = *one;
-            let mut after = world.make(one);
-            after.forgets();
-            after.offers();
-            self.found.transitions += 1;
-            self.note_way(world, &after, one);
-            let mark = fingerprint(&after, &mut self.text);
-            let number = self.number();
-            let known = *self.seen.entry(mark).or_insert(number);
-            if one.what.faults() == 0 {
-                self.edges.push((at, known, is_in_order(one.what, world, &moves)));
+            let acts = self.goes(at, world, *one, &moves, next);
+            // All that can be cut in it, as far as the life may have one more fault.
+            let cuts = CutAt::all(acts).filter(|_| one.what.faults() < world.faults);
+            for what in cuts.filter_map(|cut| one.what.with(cut)) {
+                self.goes(at, world, Move { what, ..*one }, &moves, next);
             }
-            if known != number {
-                continue;
-            }
-            self.nodes.push(Node { parent: at, by: one, depth });
-            self.found.depth = self.found.depth.max(usize::from(depth));
-            self.is_end.push(invariants::is_end(&after));
-            self.note_end(number, &after);
-            if let Some(broken) = invariants::broken(&after) {
-                self.found.broken = Some(self.breaks(broken, number));
+            if self.found.broken.is_some() {
                 return;
             }
-            next.push((number, after));
         }
+    }
+
+    /// One step from a state; so many actions it had.
+    fn goes(&mut self, at: u32, world: &World, one: Move, moves: &[Move], next: &mut Vec<(u32, World)>) -> usize {
+        let depth = self.nodes[at as usize].depth + 1;
+        let mut after = world.make(one);
+        let acts = after.acts;
+        after.forgets();
+        after.offers();
+        self.found.transitions += 1;
+        self.note_way(world, &after, one);
+        let mark = fingerprint(&after, &mut self.text);
+        let number = self.number();
+        let known = *self.seen.entry(mark).or_insert(number);
+        if one.what.faults() == 0 {
+            self.edges.push((at, known, is_in_order(one.what, world, moves)));
+        }
+        if known != number {
+            return acts;
+        }
+        self.nodes.push(Node { parent: at, by: one, depth });
+        self.found.depth = self.found.depth.max(usize::from(depth));
+        self.is_end.push(invariants::is_end(&after));
+        self.note_end(number, &after);
+        match invariants::broken(&after) {
+            Some(broken) => self.found.broken = self.found.broken.take().or(Some(self.breaks(broken, number))),
+            None => next.push((number, after)),
+        }
+        acts
     }
 
     fn note_way(&mut self, before: &World, after: &World, by: Move) {

@@ -22,7 +22,7 @@ pub(crate) struct Shape {
     asks_tip: bool,
     habits: Habits,
     /// The journal of an earlier moment may be put back.
-    is_copied: bool,
+    pub(crate) is_copied: bool,
     /// What a second till wants of the same payment while this one goes on.
     rival: Option<Kind>,
     /// The till may take a part of what was approved.
@@ -70,7 +70,6 @@ pub(crate) const ALL: &[Shape] = &[
     Shape { is_copied: true, ..shape("old copy, refund", EntryMode::NfcIcc, || Transaction::Refund { of: of() }) },
     shape("pre-authorisation", EntryMode::NfcIcc, || Transaction::PreAuthorisation),
     shape("by registration", EntryMode::NfcIcc, || Transaction::ByRegistration { registration: "r".repeat(32) }),
-    Shape { habits: STRICT, ..shape("strict gateway, tap", EntryMode::NfcIcc, || Transaction::Sale) },
     Shape { habits: STRICT, ..shape("strict gateway, refund", EntryMode::NfcIcc, || Transaction::Refund { of: of() }) },
     shape("card to store", EntryMode::NfcIcc, || Transaction::StoreCard),
     Shape {

@@ -62,6 +62,8 @@ pub(crate) struct World {
     pub(crate) rest: Option<u64>,
     /// The till may take a part of what was approved.
     pub(crate) takes_part: bool,
+    /// So many actions had the last step.
+    pub(crate) acts: usize,
     /// Faults that may still happen.
     pub(crate) faults: u8,
 }
@@ -84,6 +86,7 @@ impl World {
             follows: None,
             rest: None,
             takes_part: false,
+            acts: 0,
             faults,
         }
     }
@@ -144,15 +147,11 @@ impl World {
         self.now.monotonic.saturating_sub(sent) >= self.deadlines.absence_final
     }
 
-    /// The transaction that acts, as the disk knows it.
-    pub(crate) fn on_disk(&self) -> Option<&Sale> {
-        self.disk.sale(&self.life.order)
-    }
-
     /// Makes a move.
     pub(crate) fn make(&self, one: Move) -> Self {
         let mut world = self.clone();
         world.faults -= one.what.faults();
+        world.acts = 0;
         if one.of_other {
             world.swaps();
         }
@@ -215,12 +214,6 @@ impl World {
         self.swaps();
         self.begin(CutAt::Not);
         self.swaps();
-    }
-
-    /// The event that the board hears by a move, where it hears one at once.
-    pub(crate) fn event_of(&self, one: What) -> Option<Event> {
-        let mut world = self.clone();
-        world.event(one)
     }
 
     /// What the world makes of a move, and the event that the board hears.

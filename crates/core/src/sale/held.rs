@@ -4,7 +4,8 @@
 //! exception (design: invariant 2; invariant 3).
 //!
 //! Captures, refunds, reversals and credits are not held: they are only looked up, under references of their own, and
-//! what is found is what became of them in either copy.
+//! what is found is what became of them in either copy. None of them is sent again by a copy: its till may have heard
+//! in the other one that it was not carried out, and have wished it anew.
 
 use pos_terms::money::Amount;
 use pos_terms::transaction::PaymentId;
@@ -37,6 +38,10 @@ impl Sale {
                 let mut step = self.confirm(why.clone()).alarm(why.clone());
                 step.records.push(Record::Quarantined { why });
                 step
+            }
+            State::Confirming(ref confirming) if confirming.recorded.quarantined.is_none() => {
+                let why = Why::from(Reason::OpenInCopy);
+                Step::write([Record::Quarantined { why: why.clone() }]).then([Action::Tell]).alarm(why)
             }
             _ => Step::none(),
         }

@@ -153,6 +153,8 @@ reasons! {
     TakenBackByPerson = "taken-back-by-person",
     /// It had not been sent when an old copy of the journal was made.
     NotSentInCopy = "not-sent-in-copy",
+    /// It was not confirmed when an old copy of the journal was made: it is looked up, and never sent again.
+    OpenInCopy = "open-in-copy",
     /// Its signature was being compared when an old copy of the journal was made.
     SignatureInCopy = "signature-in-copy",
     /// The till's word was waited for when an old copy of the journal was made.

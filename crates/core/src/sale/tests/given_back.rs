@@ -392,6 +392,22 @@ fn what_had_not_been_sent_when_the_copy_was_made_and_is_at_the_gateway_is_not_ca
 }
 
 #[test]
+fn a_refund_that_an_old_copy_holds_as_open_is_looked_up_and_never_sent_again() {
+    let mut sale = without_card(Transaction::Refund { of: of() });
+    let _ = sale.on(unknown());
+    let actions = sale.on(Event::OldCopy { why: "old copy".into() });
+    assert_eq!(alarms(&actions), 1, "{actions:?}");
+    assert_eq!(sale.on(Event::OldCopy { why: "old copy".into() }), [], "once");
+    for day in 1..4 {
+        let actions = look(&mut sale, Vec::new(), day * 90_000);
+        assert!(!actions.contains(&Action::Ask) && is_for_a_person(&sale), "day {day}: {actions:?}");
+    }
+    // What the other copy has made of it is what became of it.
+    let _ = look(&mut sale, vec![found("RF", "rf1", ListedState::Approved, None)], 400_000);
+    assert_eq!(sale.outcome(), Some(&Outcome::Approved));
+}
+
+#[test]
 fn a_sale_of_an_old_copy_waits_for_a_person_whatever_happens() {
     let mut sale = held();
     for event in [
