@@ -90,10 +90,10 @@ impl Agent {
                 let settled = self.settle_sale(number, keep, &by);
                 let _ = reply.send(settled);
             }
-            Command::Receipt { till, reference, copy, width, reply } => {
+            Command::Receipt { till, reference, copy, width, duplicate, reply } => {
                 let found = self.find_with_receipt(&till, &reference);
                 let (printers, book) = (&self.engine.devices.printers, self.engine.journal.book());
-                let view = found.map(|sale| Box::new(printers.receipt_view(book, &sale, copy, width)));
+                let view = found.map(|sale| Box::new(printers.receipt_view(book, &sale, copy, width, duplicate)));
                 let _ = reply.send(view);
             }
             Command::Print { till, reference, copy, reply } => {

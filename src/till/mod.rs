@@ -216,6 +216,8 @@ pub enum Command {
         copy: ReceiptCopy,
         /// Characters of a line; `None`: as on the terminal's paper.
         width: Option<u8>,
+        /// It says that it is a duplicate.
+        duplicate: bool,
         /// The receipt.
         reply: oneshot::Sender<Result<Box<ReceiptView>, Refused>>,
     },

@@ -109,7 +109,10 @@ mod tests {
             (Ask::Cancel(reference()), AnswerDeadline::AtOnce),
             (Ask::Sign { reference: reference(), accepted: true }, AnswerDeadline::AtOnce),
             (Ask::Confirm { reference: reference(), taken: Taken::All }, AnswerDeadline::AtOnce),
-            (Ask::Receipt { reference: reference(), copy: Copy::Customer, width: None }, AnswerDeadline::AtOnce),
+            (
+                Ask::Receipt { reference: reference(), copy: Copy::Customer, width: None, duplicate: false },
+                AnswerDeadline::AtOnce,
+            ),
             (Ask::PrintAgain { reference: reference(), copy: Copy::Customer }, AnswerDeadline::AtOnce),
             (Ask::Print(Vec::<PrintLine>::new()), AnswerDeadline::Printing),
             (Ask::ShowText(String::new()), AnswerDeadline::AtOnce),

@@ -12,6 +12,7 @@ mod serial;
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime};
 
 use pos_protocols::zvt::apdu::{Apdu, Splitter};
@@ -64,7 +65,7 @@ pub(crate) struct ZvtTill {
 
 /// What happens on a line.
 enum Event {
-    Opened(Line, mpsc::Sender<Vec<u8>>, AbortHandle, String),
+    Opened(Line, mpsc::Sender<Apdu>, AbortHandle, String),
     Heard(Line, Apdu),
     Lost(Line),
 }
@@ -109,7 +110,7 @@ impl ZvtTill {
         let kept = kept.and_then(|kept| hex::decode(kept.registration?).ok());
         let mut session = Session::new(self.settings(), kept.as_deref());
         session.set_answers_intermediate(answers_intermediate);
-        let mut lines: HashMap<Line, (mpsc::Sender<Vec<u8>>, AbortHandle)> = HashMap::new();
+        let mut lines: HashMap<Line, (mpsc::Sender<Apdu>, AbortHandle)> = HashMap::new();
         let mut asked: JoinSet<(u64, Said)> = JoinSet::new();
         let start = Instant::now();
         loop {
@@ -146,7 +147,7 @@ impl ZvtTill {
                     Action::Send { line, apdu } => {
                         let Some((writer, _)) = lines.get(&line) else { continue };
                         self.seen.said("is told ", || trace::line(&apdu));
-                        if writer.try_send(apdu.encode()).is_err() {
+                        if writer.try_send(apdu).is_err() {
                             tracing::warn!(till = self.config.till, "the till does not read; its line is closed");
                             lost.push(line);
                         }
@@ -193,6 +194,7 @@ impl ZvtTill {
             credit: self.config.credit,
             unacknowledged: self.config.unacknowledged,
             order: if self.config.ascending { Order::Ascending } else { Order::Table },
+            status_containers: self.config.status_containers,
             needed_frames_only: self.config.needed_frames_only,
             references: format!("zvt-{}", in_letters(&random)),
         }
@@ -243,14 +245,15 @@ async fn open(
     events: &mpsc::Sender<Event>,
 ) {
     let (writer, waiting) = mpsc::channel(MOST_WAITING);
+    let has_lengths = Arc::new(AtomicBool::new(false));
     let lost = events.clone();
     let (ready, begin) = tokio::sync::oneshot::channel::<()>();
     let both = tokio::spawn(async move {
         // What is heard comes behind what says that the line is open.
         let _ = begin.await;
         tokio::select! {
-            () = read_on(line, read, &lost) => {}
-            () = write_on(write, waiting) => {}
+            () = read_on(line, read, &lost, &has_lengths) => {}
+            () = write_on(write, waiting, &has_lengths) => {}
         }
         let _ = lost.send(Event::Lost(line)).await;
     });
@@ -258,7 +261,7 @@ async fn open(
     let _ = ready.send(());
 }
 
-async fn read_on(line: Line, mut read: impl AsyncRead + Unpin, events: &mpsc::Sender<Event>) {
+async fn read_on(line: Line, mut read: impl AsyncRead + Unpin, events: &mpsc::Sender<Event>, has_lengths: &AtomicBool) {
     let (mut splitter, mut chunk) = (Splitter::default(), vec![0; CHUNK]);
     loop {
         let count = if splitter.is_inside() {
@@ -281,6 +284,7 @@ async fn read_on(line: Line, mut read: impl AsyncRead + Unpin, events: &mpsc::Se
             return;
         }
         while let Some(apdu) = splitter.next(&mut bytes) {
+            has_lengths.store(splitter.has_lengths(), Ordering::Relaxed);
             if events.send(Event::Heard(line, apdu)).await.is_err() {
                 return;
             }
@@ -288,8 +292,9 @@ async fn read_on(line: Line, mut read: impl AsyncRead + Unpin, events: &mpsc::Se
     }
 }
 
-async fn write_on(mut write: impl AsyncWrite + Unpin, mut waiting: mpsc::Receiver<Vec<u8>>) {
-    while let Some(bytes) = waiting.recv().await {
+async fn write_on(mut write: impl AsyncWrite + Unpin, mut waiting: mpsc::Receiver<Apdu>, has_lengths: &AtomicBool) {
+    while let Some(apdu) = waiting.recv().await {
+        let bytes = if has_lengths.load(Ordering::Relaxed) { apdu.encode_with_length() } else { apdu.encode() };
         if !matches!(timeout(TAKEN, write.write_all(&bytes)).await, Ok(Ok(()))) {
             return;
         }

@@ -134,12 +134,10 @@ impl Page {
     /// The same as one that was, or may have been, printed before: it says so at both ends, so that neither can be torn
     /// off unseen and nobody takes it for a second sale.
     #[must_use]
-    pub fn duplicate(&self, columns: u8) -> Vec<PrintedLine> {
-        let mark = PrintedLine::new(&self.duplicate, Align::Centre, Style::Big);
-        let mut lines = self.lines(columns);
-        lines.insert(0, mark.clone());
-        lines.push(mark);
-        lines
+    pub fn as_duplicate(&self) -> Self {
+        let mark = || ReceiptRow::Large(self.duplicate.clone());
+        let rows = [mark()].into_iter().chain(self.rows.iter().cloned()).chain([mark()]).collect();
+        Self { rows, duplicate: self.duplicate.clone() }
     }
 }
 
@@ -456,8 +454,9 @@ mod tests {
         let kept: Page = serde_json::from_str(&serde_json::to_string(&page).unwrap()).unwrap();
         assert_eq!(kept, page);
         for columns in [32, 42] {
-            assert_eq!(kept.duplicate(columns), page.duplicate(columns));
-            assert_eq!(kept.duplicate(columns).first().map(PrintedLine::text), Some("KOPIE"));
+            let lines = kept.as_duplicate().lines(columns);
+            assert_eq!(lines, page.as_duplicate().lines(columns));
+            assert_eq!([lines.first(), lines.last()].map(|line| line.map(PrintedLine::text)), [Some("KOPIE"); 2]);
         }
     }
 }

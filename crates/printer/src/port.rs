@@ -430,7 +430,7 @@ impl Paper {
     fn bytes(&self, job: &Job) -> Vec<u8> {
         let Self { config, logo } = self;
         let of_page = |page: &Page| match job.duplicate {
-            true => page.duplicate(config.columns),
+            true => page.as_duplicate().lines(config.columns),
             false => page.lines(config.columns),
         };
         let (lines, receipt): (Vec<PrintedLine>, _) = match &job.content {

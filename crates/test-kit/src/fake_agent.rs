@@ -248,7 +248,7 @@ async fn play(
                 let why = format!("sale {number} does not wait for a person's decision");
                 let _ = reply.send(known.ok_or(Refused::NotPossible { why }));
             }
-            Command::Receipt { till, reference, copy, width, reply } => {
+            Command::Receipt { till, reference, copy, width, duplicate: _, reply } => {
                 let text = format!("{copy:?} copy of {reference}\nGrüße\n");
                 let row = ReceiptRowView { is: ReceiptRowIs::Bold, text: "<script>".into(), value: String::new() };
                 let (number, language, width) = (SaleNumber::new(1), "de".into(), width.unwrap_or(42));

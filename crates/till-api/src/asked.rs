@@ -71,6 +71,8 @@ pub enum Ask {
         copy: Copy,
         /// Characters of a line.
         width: Option<u8>,
+        /// It says that it is a duplicate.
+        duplicate: bool,
     },
     /// Prints a receipt again, as a duplicate.
     PrintAgain {
@@ -154,9 +156,10 @@ impl Ask {
             Self::Cancel(reference) => post(one(reference, "/cancel"), json!({})),
             Self::Sign { reference, accepted } => post(one(reference, "/signature"), json!({ "accepted": accepted })),
             Self::Confirm { reference, taken } => post(one(reference, "/confirm"), written(taken)),
-            Self::Receipt { reference, copy, width } => {
+            Self::Receipt { reference, copy, width, duplicate } => {
                 let mut query = vec![("copy", copy.as_str().to_owned())];
                 query.extend(width.map(|width| ("width", width.clamp(24, 64).to_string())));
+                query.extend(duplicate.then(|| ("duplicate", "true".to_owned())));
                 get(one(reference, "/receipt"), query)
             }
             Self::PrintAgain { reference, copy } => {
@@ -293,16 +296,16 @@ mod tests {
             (Ask::Cancel(reference()), "POST", "/v1/sales/z/cancel", ""),
             (Ask::Sign { reference: reference(), accepted: true }, "POST", "/v1/sales/z/signature", ""),
             (
-                Ask::Receipt { reference: reference(), copy: Copy::Customer, width: Some(20) },
+                Ask::Receipt { reference: reference(), copy: Copy::Customer, width: Some(20), duplicate: false },
                 "GET",
                 "/v1/sales/z/receipt",
                 "copy=customer&width=24",
             ),
             (
-                Ask::Receipt { reference: reference(), copy: Copy::Merchant, width: None },
+                Ask::Receipt { reference: reference(), copy: Copy::Merchant, width: None, duplicate: true },
                 "GET",
                 "/v1/sales/z/receipt",
-                "copy=merchant",
+                "copy=merchant&duplicate=true",
             ),
             (
                 Ask::PrintAgain { reference: reference(), copy: Copy::Customer },

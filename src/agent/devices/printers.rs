@@ -127,9 +127,11 @@ impl PrinterDesk {
         sale: &Sale,
         copy: ReceiptCopy,
         width: Option<u8>,
+        duplicate: bool,
     ) -> ReceiptView {
         let width = width.unwrap_or(self.columns).max(pos_printer::layout::MIN_COLUMNS);
         let (_, page) = self.page_of(journal, sale, copy);
+        let page = if duplicate { page.as_duplicate() } else { page };
         let order = sale.order();
         ReceiptView {
             till: order.till.clone(),

@@ -56,6 +56,9 @@ struct ReceiptQuery {
     /// Characters of a line; as on the terminal's paper when nothing is said.
     #[cfg_attr(feature = "docs", schemars(range(min = 24, max = 64)))]
     width: Option<u8>,
+    /// It says that it is a duplicate: for a receipt that is shown or printed once more.
+    #[serde(default)]
+    duplicate: bool,
     /// The till that is meant: for a program that stands for several, and for whoever has the right `any-till`.
     till: Option<String>,
     /// The transaction is one of training; those have references of their own.
@@ -93,7 +96,7 @@ async fn receipt(
     State(app): State<Arc<App>>,
     Extension(caller): Extension<Caller>,
     ReferenceInPath(reference): ReferenceInPath,
-    Parameters(ReceiptQuery { copy, width, till, training }): Parameters<ReceiptQuery>,
+    Parameters(ReceiptQuery { copy, width, duplicate, till, training }): Parameters<ReceiptQuery>,
     headers: HeaderMap,
 ) -> Result<Response, Failure> {
     let permit = caller.may(Verb::Receipt)?;
@@ -103,8 +106,9 @@ async fn receipt(
         let detail = format!("width: {} to {} characters", WIDTHS.start(), WIDTHS.end());
         return Err(Failure::malformed(detail).field("width"));
     }
-    let shown =
-        app.ask_of(training, &permit, |reply| Command::Receipt { till, reference, copy, width, reply }).await??;
+    let shown = app
+        .ask_of(training, &permit, |reply| Command::Receipt { till, reference, copy, width, duplicate, reply })
+        .await??;
     let of = |media| [(header::CONTENT_TYPE, media)];
     Ok(match form {
         ReceiptForm::Text => (of("text/plain; charset=utf-8"), shown.text).into_response(),

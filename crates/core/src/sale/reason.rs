@@ -44,6 +44,8 @@ reasons! {
     TerminalStopped = "terminal-stopped",
     /// No card was presented in time.
     CardTimeout = "card-timeout",
+    /// The cardholder was asked for a tip, and typed none in time.
+    TipTimeout = "tip-timeout",
     /// The card could not be read by any way that it allows; the reader's words.
     CardUnreadable = "card-unreadable",
     /// The card was gone before the gateway had time for the sale.

@@ -36,6 +36,8 @@ pub(crate) struct ZvtConfig {
     pub(crate) unacknowledged: OnSilence,
     /// Fields of 04 0F in ascending order, not in the order of the specification's table.
     pub(crate) ascending: bool,
+    /// 04 0F may have a container of TLVs.
+    pub(crate) status_containers: bool,
     /// Only what a transaction cannot do without: no 04 FF, no printed lines.
     pub(crate) needed_frames_only: bool,
 }
@@ -81,6 +83,7 @@ impl ZvtConfig {
             credit: zvt.flag("credit").unwrap_or(false),
             unacknowledged: unacknowledged.unwrap_or(OnSilence::Reverse),
             ascending: order.unwrap_or(false),
+            status_containers: zvt.flag("status-containers").unwrap_or(true),
             needed_frames_only: frames.unwrap_or(false),
         }
     }

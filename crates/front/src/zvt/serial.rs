@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use pos_protocols::zvt::apdu::{Apdu, Splitter};
+use pos_protocols::zvt::apdu::Apdu;
 use pos_protocols::zvt::serial::{Link, LinkAction};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::sync::mpsc;
@@ -48,7 +48,7 @@ async fn serve(
     path: &Path,
     events: &mpsc::Sender<Event>,
 ) -> std::io::Result<()> {
-    let (writer, mut waiting) = mpsc::channel::<Vec<u8>>(MOST_WAITING);
+    let (writer, mut waiting) = mpsc::channel::<Apdu>(MOST_WAITING);
     // Nothing has to be stopped beside this task, which ends with the line.
     let stop = tokio::spawn(std::future::pending::<()>()).abort_handle();
     if events.send(Event::Opened(line, writer, stop, path.display().to_string())).await.is_err() {
@@ -62,7 +62,7 @@ async fn serve(
                 0 => return Ok(()),
                 count => link.receive(chunk.get(..count).unwrap_or_default(), start.elapsed()),
             },
-            bytes = waiting.recv() => match bytes.and_then(|bytes| whole(&bytes)) {
+            apdu = waiting.recv() => match apdu {
                 Some(apdu) => link.send(apdu, start.elapsed()).unwrap_or_default(),
                 None => return Ok(()),
             },
@@ -83,8 +83,4 @@ async fn serve(
             }
         }
     }
-}
-
-fn whole(bytes: &[u8]) -> Option<Apdu> {
-    Splitter::default().next(&mut &*bytes)
 }

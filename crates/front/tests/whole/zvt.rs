@@ -128,6 +128,8 @@ pub(crate) struct Till {
     says: Vec<Apdu>,
     /// Its printer is down.
     pub(crate) refuses_blocks: bool,
+    /// It sends the length of each APDU before it.
+    has_lengths: bool,
     sent: Option<Apdu>,
 }
 
@@ -149,13 +151,15 @@ impl Till {
             ahead: Vec::new(),
             says: Vec::new(),
             refuses_blocks: false,
+            has_lengths: false,
             sent: None,
         }
     }
 
     pub(crate) async fn send(&mut self, apdu: &Apdu) {
         self.sent = Some(apdu.clone());
-        self.stream.write_all(&apdu.encode()).await.unwrap();
+        let bytes = if self.has_lengths { apdu.encode_with_length() } else { apdu.encode() };
+        self.stream.write_all(&bytes).await.unwrap();
     }
 
     pub(crate) async fn hears(&mut self) -> Option<Apdu> {
@@ -283,6 +287,17 @@ pub(crate) async fn until(what: &str, is_so: impl Fn() -> bool) {
         }
     };
     timeout(PATIENCE, wait).await.unwrap_or_else(|_| panic!("{what}"));
+}
+
+#[tokio::test]
+async fn a_till_that_sends_lengths_before_its_apdus_is_answered_so() {
+    let (shop, _stop) = shop_of_two().await;
+    let port = free_port();
+    let _front = front(&shop, port, "").await;
+    let mut till = Till { has_lengths: true, ..Till::that_errs_at(port).await };
+    assert_eq!(till.asks(&Command::StatusEnquiry(Fields::default())).await, Told::Ok);
+    assert!(matches!(till.until_over().await.as_slice(), [Told::Completion(_)]));
+    assert!(till.splitter.has_lengths());
 }
 
 #[tokio::test]

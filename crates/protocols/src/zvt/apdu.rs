@@ -7,6 +7,8 @@ use std::fmt;
 
 /// Longest data: the extended length has two bytes.
 pub const LONGEST: usize = 65_535;
+/// Bytes of the length that some tills send before each APDU, the higher one first.
+const LENGTH_BEFORE: u8 = 2;
 /// What announces an extended length.
 const EXTENDED: u8 = 0xFF;
 
@@ -144,6 +146,15 @@ impl Apdu {
         Self { control, data: Vec::new() }
     }
 
+    /// As it goes over a line with a length before each.
+    #[must_use]
+    pub fn encode_with_length(&self) -> Vec<u8> {
+        let apdu = self.encode();
+        // The longest APDU has five bytes more than the longest length: a till that reads that counts by the APDU.
+        let length = u16::try_from(apdu.len()).unwrap_or(u16::MAX);
+        [&length.to_be_bytes()[..], &apdu].concat()
+    }
+
     /// `80 00 00`.
     #[must_use]
     pub const fn ok() -> Self {
@@ -202,6 +213,21 @@ fn head(bytes: &[u8]) -> Option<(Control, usize, usize)> {
 #[derive(Default)]
 pub struct Splitter {
     waiting: Vec<u8>,
+    before: LengthBefore,
+}
+
+/// The length that some tills send before each APDU.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum LengthBefore {
+    /// The first byte of the line has not come.
+    #[default]
+    Unknown,
+    /// This till sends none.
+    Never,
+    /// So many bytes of it are still to come.
+    ToCome(u8),
+    /// It has come, and its APDU has not.
+    Passed,
 }
 
 impl fmt::Debug for Splitter {
@@ -212,12 +238,21 @@ impl fmt::Debug for Splitter {
 
 impl Splitter {
     /// Takes bytes from the front until an APDU is whole; to be called until there is none.
+    ///
+    /// Some tills send a length before each APDU. The first byte of a line tells: no APDU begins with 00. What the APDU
+    /// itself says of its length counts.
     pub fn next(&mut self, bytes: &mut &[u8]) -> Option<Apdu> {
         loop {
+            if self.waiting.is_empty() && !self.passes_length(bytes) {
+                return None;
+            }
             let wanted = match head(&self.waiting) {
                 Some((control, head, length)) if self.waiting.len() == head + length => {
                     let data = self.waiting.split_off(head);
                     self.waiting.clear();
+                    if self.has_lengths() {
+                        self.before = LengthBefore::ToCome(LENGTH_BEFORE);
+                    }
                     return Some(Apdu { control, data });
                 }
                 Some((_, head, length)) => head + length,
@@ -232,10 +267,29 @@ impl Splitter {
         }
     }
 
+    /// Passes over the length before an APDU; false when not all of it is there.
+    fn passes_length(&mut self, bytes: &mut &[u8]) -> bool {
+        if let (LengthBefore::Unknown, Some(first)) = (self.before, bytes.first()) {
+            self.before = if *first == 0 { LengthBefore::ToCome(LENGTH_BEFORE) } else { LengthBefore::Never };
+        }
+        while let LengthBefore::ToCome(left) = self.before {
+            let Some((_, rest)) = bytes.split_first() else { return false };
+            *bytes = rest;
+            self.before = if left == 1 { LengthBefore::Passed } else { LengthBefore::ToCome(left - 1) };
+        }
+        true
+    }
+
+    /// Whether the till sends a length before each APDU, and wants one before each that it hears.
+    #[must_use]
+    pub fn has_lengths(&self) -> bool {
+        matches!(self.before, LengthBefore::ToCome(_) | LengthBefore::Passed)
+    }
+
     /// Whether a part of an APDU is there.
     #[must_use]
     pub fn is_inside(&self) -> bool {
-        !self.waiting.is_empty()
+        !self.waiting.is_empty() || matches!(self.before, LengthBefore::ToCome(1) | LengthBefore::Passed)
     }
 }
 
@@ -254,12 +308,27 @@ mod tests {
         found
     }
 
+    #[test]
+    fn a_length_before_each_apdu_is_found_by_itself() {
+        let sent = [Apdu::ok(), Apdu::new(Control::AUTHORISATION, vec![4; 300]), Apdu::empty(Control::LOG_OFF)];
+        let stream: Vec<u8> = sent.iter().flat_map(Apdu::encode_with_length).collect();
+        for size in 1..20 {
+            let chunks: Vec<&[u8]> = stream.chunks(size).collect();
+            assert_eq!(all(&chunks), sent, "in pieces of {size}");
+        }
+        let mut splitter = Splitter::default();
+        assert_eq!(splitter.next(&mut &stream[..1]), None);
+        assert!(splitter.is_inside() && splitter.has_lengths());
+        assert!(!Splitter::default().has_lengths());
+    }
+
     fn apdus() -> impl Strategy<Value = Apdu> {
         let data = prop_oneof![
             4 => prop::collection::vec(any::<u8>(), 0..20),
             1 => prop::collection::vec(any::<u8>(), 250..300),
         ];
-        (any::<[u8; 2]>(), data).prop_map(|([class, instruction], data)| Apdu::new(Control(class, instruction), data))
+        (1..=u8::MAX, any::<u8>(), data)
+            .prop_map(|(class, instruction, data)| Apdu::new(Control(class, instruction), data))
     }
 
     proptest! {

@@ -53,13 +53,16 @@ const TABLE: &[(u8, Length, &str)] = &[
 
 /// Tracks, card number, expiry and check value: of a card that a person or a till's own reader has read.
 const CARD: [u8; 6] = [0x0E, 0x22, 0x23, 0x24, 0x2D, 0x3A];
+/// BMP 06: a container of TLVs.
+pub const CONTAINER: u8 = 0x06;
 /// A till's password.
 const PASSWORD: u8 = 0x3D;
 
-/// The order of the specification's table for `04 0F`, which old tills rely on.
+/// The order of the specification's table for `04 0F`, which old tills rely on; but for 37, where some of them stop
+/// reading: it comes last.
 const TABLE_ORDER: [u8; 27] = [
-    0x27, 0x04, 0x0B, 0x37, 0x0C, 0x0D, 0x0E, 0x17, 0x19, 0x22, 0x29, 0x3B, 0x49, 0x4C, 0x87, 0x8A, 0x8C, 0x9A, 0xBA,
-    0x2A, 0x3C, 0x60, 0xAA, 0xA0, 0x88, 0x8B, 0x06,
+    0x27, 0x04, 0x0B, 0x0C, 0x0D, 0x0E, 0x17, 0x19, 0x22, 0x29, 0x3B, 0x49, 0x4C, 0x87, 0x8A, 0x8C, 0x9A, 0xBA, 0x2A,
+    0x3C, 0x60, 0xAA, 0xA0, 0x88, 0x8B, 0x06, 0x37,
 ];
 
 /// The order in which fields are written.
@@ -286,14 +289,19 @@ impl Fields {
         self.set(0x06, container);
     }
 
+    /// Takes a field out.
+    pub fn remove(&mut self, bmp: u8) {
+        self.list.retain(|(known, _)| *known != bmp);
+    }
+
     /// As they go over a line.
     #[must_use]
     pub fn write(&self, order: Order) -> Vec<u8> {
         let mut sorted: Vec<&(u8, Vec<u8>)> = self.list.iter().collect();
-        let place = |bmp: u8| TABLE_ORDER.iter().position(|known| *known == bmp).unwrap_or(TABLE_ORDER.len() - 2);
+        let place = |bmp: u8| TABLE_ORDER.iter().position(|known| *known == bmp).unwrap_or(TABLE_ORDER.len() - 3);
         match order {
             Order::Table => sorted.sort_by_key(|(bmp, _)| place(*bmp)),
-            Order::Ascending => sorted.sort_by_key(|(bmp, _)| (*bmp != 0x27, *bmp == 0x06, *bmp)),
+            Order::Ascending => sorted.sort_by_key(|(bmp, _)| (*bmp != 0x27, *bmp == 0x37, *bmp == 0x06, *bmp)),
         }
         let mut out = Vec::new();
         for (bmp, value) in sorted {

@@ -90,6 +90,7 @@ impl<'a> ZvtTill<'a> {
             credit: false,
             unacknowledged,
             order: Order::Table,
+            status_containers: true,
             needed_frames_only: !manner.hears,
             references: format!("zvt-{}", till.world.now().as_millis()),
         };

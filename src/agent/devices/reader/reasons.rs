@@ -24,7 +24,7 @@ pub(in crate::agent) fn no_tip(why: &NoAmount) -> Why {
     match why {
         NoAmount::CancelledByTill => Reason::TillCancelled.into(),
         NoAmount::CancelledAtReader => Reason::CustomerCancelled.into(),
-        NoAmount::TimedOut => Reason::CardTimeout.into(),
+        NoAmount::TimedOut => Reason::TipTimeout.into(),
         other => Reason::TipNotPossible.with(other),
     }
 }

@@ -237,8 +237,11 @@ async fn the_receipt_says_that_it_is_training_and_is_not_printed() {
     terminal.trained("R1").await;
     for copy in [ReceiptCopy::Merchant, ReceiptCopy::Customer] {
         let (till, reference) = (TILL.to_owned(), Reference::parse("R1").unwrap());
-        let text =
-            terminal.asks(|reply| Command::Receipt { till, reference, copy, width: None, reply }).await.unwrap().text;
+        let text = terminal
+            .asks(|reply| Command::Receipt { till, reference, copy, width: None, duplicate: false, reply })
+            .await
+            .unwrap()
+            .text;
         let lines: Vec<_> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
         let mark = ["TRAINING", "NOT A PAYMENT, NO MONEY MOVES"];
         assert!(lines.starts_with(&mark) && lines.ends_with(&mark), "{text}");

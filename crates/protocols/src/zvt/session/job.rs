@@ -137,6 +137,8 @@ struct Confirming {
 struct Slip {
     reference: String,
     copy: Copy,
+    /// It was printed, or may have been, before.
+    again: bool,
     then: Then,
 }
 
@@ -423,7 +425,7 @@ impl Job {
     /// How the transaction stands.
     fn stands(&mut self, mut payment: Payment, sale: Box<Sale>, flow: &mut Flow<'_>) {
         let (waits, is_up) = (sale.to_confirm.is_some(), self.till.is_up);
-        self.till.say_step(&sale, payment.text.as_deref(), flow);
+        self.till.say_step(&sale, flow);
         (payment.state, payment.text) = (Some(sale.state), Some(sale.text.clone()));
         match sale.state.turn() {
             Turn::Word if waits && is_up => self.tell(payment, sale, code::OK, flow),
@@ -499,16 +501,15 @@ fn state_of(status: &Status) -> u8 {
         () if status.busy => code::BUSY,
         () if status.clock.time.is_none() => code::CLOCK,
         () if status.reader.state != "ready" => code::READER,
-        () if status
-            .printers
-            .iter()
-            .any(|printer| matches!(printer.state.as_str(), "no-paper" | "paper-jam" | "cover-open")) =>
-        {
-            code::PRINTER
-        }
+        () if status.printers.iter().any(|printer| !prints(&printer.state)) => code::PRINTER,
         () if !status.ready => code::OUT_OF_ORDER,
         () => code::OK,
     }
+}
+
+/// Whether a printer prints now, or by itself in a moment. A word of later counts as one that does.
+fn prints(state: &str) -> bool {
+    !matches!(state, "no-paper" | "paper-jam" | "cover-open" | "error" | "offline" | "absent" | "silent")
 }
 
 fn fields_of(command: &Command) -> Option<&Fields> {

@@ -68,6 +68,8 @@ pub struct Settings {
     pub unacknowledged: OnSilence,
     /// The order of fields in `04 0F`.
     pub order: Order,
+    /// `04 0F` may have a container of TLVs.
+    pub status_containers: bool,
     /// Neither `04 FF` nor printed lines.
     pub needed_frames_only: bool,
     /// What this start's references begin with: random, so that no reference comes twice.

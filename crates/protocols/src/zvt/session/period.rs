@@ -3,7 +3,7 @@
 use super::flow::Flow;
 use super::outcome::{card_type, minor};
 use crate::zvt::answer::{CardTotal, totals};
-use crate::zvt::bmp::Fields;
+use crate::zvt::bmp::{Fields, digits};
 use pos_till_api::{Close, Kind, Turnover};
 
 /// The place of a ZVT card type among the seven sums of BMP 60.
@@ -40,6 +40,11 @@ pub(super) fn fields(close: &Close, flow: &Flow<'_>) -> Fields {
     fields.set_number(0x04, net.unwrap_or(0));
     fields.set(0x60, value);
     fields.set_number(0x0B, close.number % 1_000_000);
+    if let Some([month, day, hour, minute, second]) = shop_time(&close.period.to) {
+        let two = |number: u8| digits(u64::from(number), 1);
+        fields.set(0x0C, [hour, minute, second].map(two).concat());
+        fields.set(0x0D, [month, day].map(two).concat());
+    }
     let mut notes = Vec::new();
     if full {
         let counts: Vec<String> = cards.iter().map(|card| card.count.to_string()).collect();
@@ -53,13 +58,21 @@ pub(super) fn fields(close: &Close, flow: &Flow<'_>) -> Fields {
     fields
 }
 
+/// Month, day, hour, minute and second of a time as RFC 3339 has it, in its own offset.
+fn shop_time(text: &str) -> Option<[u8; 5]> {
+    let two = |at: usize| text.get(at..at + 2)?.parse().ok();
+    Some([two(5)?, two(8)?, two(11)?, two(14)?, two(17)?])
+}
+
 /// The slip of a close.
 pub(super) fn lines(close: &Close, width: usize) -> Vec<String> {
     let pair = |label: &str, value: &str| {
         let gap = width.saturating_sub(label.chars().count() + value.chars().count()).max(1);
         format!("{label}{}{value}", " ".repeat(gap))
     };
-    let mut lines = vec![pair("END OF DAY", &close.number.to_string()), "-".repeat(width)];
+    let mut lines = vec![pair("END OF DAY", &close.number.to_string())];
+    lines.extend(close.period.to.get(..16).map(|time| time.replace('T', " ")));
+    lines.push("-".repeat(width));
     for line in &close.schemes {
         let kind = match line.kind {
             Kind::Sale => "sales",

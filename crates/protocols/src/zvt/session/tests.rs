@@ -108,6 +108,7 @@ fn settings(unacknowledged: OnSilence) -> Settings {
         credit: false,
         unacknowledged,
         order: Order::Table,
+        status_containers: true,
         needed_frames_only: false,
         references: "zvt-test".to_owned(),
     }
@@ -493,7 +494,7 @@ fn a_range_of_receipts_is_printed_again_and_what_is_not_there_is_left_out() {
         let other = if there { number } else { number + 1 };
         stage.terminal(200, &json!({ "sales": [sale("ended", json!({ "number": other, "outcome": "approved" }))] }));
         for _ in 0..if there { 2 } else { 0 } {
-            assert!(matches!(stage.question(), Ask::Receipt { .. }), "{number}");
+            assert!(matches!(stage.question(), Ask::Receipt { duplicate: true, .. }), "{number}");
             stage.terminal(200, &receipt);
             printed += 1;
         }
@@ -537,6 +538,65 @@ fn a_range_of_receipts_is_printed_again_and_what_is_not_there_is_left_out() {
     stage.terminal(200, &status());
     stage.terminal(200, &json!({ "sales": [] }));
     assert!(matches!(stage.told().as_slice(), [Told::Aborted { code: 0x66, .. }]));
+}
+
+#[test]
+fn what_was_declined_is_one_slip_and_what_was_approved_is_two_and_neither_is_a_duplicate() {
+    let declined = sale("ended", json!({ "outcome": "declined" }));
+    for (ended, copies) in [(declined, vec![Copy::Customer]), (approved(), vec![Copy::Merchant, Copy::Customer])] {
+        let mut stage = Stage::with(settings(OnSilence::Reverse), "00 00 00 86 09 78 06 06 26 04 0A 02 06 D3");
+        stage.till(PAY);
+        stage.terminal(200, &status());
+        stage.terminal(201, &ended);
+        stage.till("80 00 00");
+        for copy in copies {
+            let Ask::Receipt { copy: asked, duplicate, .. } = stage.question() else { panic!("{:?}", stage.asked) };
+            assert_eq!((*asked, *duplicate), (copy, false));
+            stage.terminal(200, &json!({ "copy": "customer", "text": "", "rows": [{ "is": "left", "text": "x" }] }));
+        }
+        assert!(stage.asked.is_empty());
+    }
+}
+
+#[test]
+fn a_step_is_told_with_its_own_text_and_a_new_text_is_told_too() {
+    let mut stage = Stage::with(settings(OnSilence::Reverse), "00 00 00 0E 09 78 06 00");
+    stage.till(PAY);
+    stage.terminal(200, &status());
+    stage.terminal(201, &sale("waiting-for-card", json!({ "text": "CARD" })));
+    let says = |stage: &mut Stage, text: &str| {
+        let sent = std::mem::take(&mut stage.sent);
+        sent.iter().any(|apdu| apdu.data.windows(text.len()).any(|part| part == text.as_bytes()))
+    };
+    assert!(says(&mut stage, "CARD"));
+    stage.till("80 00 00");
+    stage.terminal(200, &sale("in-progress", json!({ "step": "pin-entry", "text": "PIN" })));
+    assert!(says(&mut stage, "PIN"));
+    stage.till("80 00 00");
+    // Another text of the same step, but not at once.
+    stage.terminal(200, &sale("in-progress", json!({ "step": "pin-entry", "text": "PIN*" })));
+    assert!(!says(&mut stage, "PIN*"));
+    stage.now += s(1);
+    stage.terminal(200, &sale("in-progress", json!({ "step": "pin-entry", "text": "PIN**" })));
+    assert!(says(&mut stage, "PIN**"));
+}
+
+#[test]
+fn containers_are_left_out_of_a_status_where_the_till_stumbles_over_them() {
+    let card = json!({ "card": { "entryMode": "NFC_ICC", "aid": "A0000000031010", "brand": "VISA", "last4": "0119" } });
+    for status_containers in [true, false] {
+        let settings = Settings { status_containers, ..settings(OnSilence::Reverse) };
+        let mut stage = Stage::with(settings, "00 00 00 06 09 78 06 00");
+        stage.till(PAY);
+        stage.terminal(200, &status());
+        let mut ended = approved();
+        ended.as_object_mut().unwrap().extend(card.as_object().unwrap().clone());
+        stage.terminal(201, &ended);
+        let told = stage.told();
+        let [Told::Ok, Told::Status(fields)] = told.as_slice() else { panic!("{told:?}") };
+        assert_eq!(fields.get(0x06).is_some(), status_containers);
+        assert!(fields.get(0x8B).is_some(), "nothing else is left out");
+    }
 }
 
 #[test]

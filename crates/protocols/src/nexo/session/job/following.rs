@@ -104,7 +104,7 @@ impl Job {
         }
         let (reference, copy) = (receipts.sale.reference.clone(), receipts.copy);
         let width = Some(flow.settings.width);
-        self.ask(Ask::Receipt { reference, copy, width }, Stage::Receipts(receipts), flow);
+        self.ask(Ask::Receipt { reference, copy, width, duplicate: false }, Stage::Receipts(receipts), flow);
     }
 
     pub(super) fn receipt(&mut self, mut receipts: Receipts, said: Said, flow: &mut Flow<'_>) {

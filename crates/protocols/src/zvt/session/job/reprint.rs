@@ -90,9 +90,12 @@ impl Job {
         if truth {
             self.repeated(&sale, flow);
         } else if flow.prints_payments() {
-            self.print_again(Slip { reference: sale.reference, copy: Copy::Merchant, then: Then::Next(range) }, flow);
+            self.print_again(
+                Slip { reference: sale.reference, copy: Copy::Merchant, again: true, then: Then::Next(range) },
+                flow,
+            );
         } else if flow.sends_receipts() {
-            self.ask_receipts(&sale, Then::Next(range), flow);
+            self.ask_receipts(&sale, Then::Next(range), true, flow);
         } else {
             self.next_receipt(range, flow);
         }

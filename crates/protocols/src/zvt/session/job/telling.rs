@@ -159,19 +159,22 @@ impl Job {
 
     fn receipts(&mut self, sale: &Sale, failed: Option<u8>, flow: &mut Flow<'_>) {
         if flow.sends_receipts() && sale.state == State::Ended {
-            self.ask_receipts(sale, Then::End(failed), flow);
+            self.ask_receipts(sale, Then::End(failed), false, flow);
         } else {
             self.finish(failed, flow);
         }
     }
 
-    pub(super) fn ask_receipts(&mut self, sale: &Sale, then: Then, flow: &mut Flow<'_>) {
-        let slip = Slip { reference: sale.reference.clone(), copy: Copy::Merchant, then };
-        self.ask_receipt(slip, code_of(sale) == Some(code::OK), flow);
+    /// Both copies; of what is not paid one slip is enough.
+    pub(super) fn ask_receipts(&mut self, sale: &Sale, then: Then, again: bool, flow: &mut Flow<'_>) {
+        let approved = code_of(sale) == Some(code::OK);
+        let copy = if approved { Copy::Merchant } else { Copy::Customer };
+        self.ask_receipt(Slip { reference: sale.reference.clone(), copy, again, then }, approved, flow);
     }
 
     fn ask_receipt(&mut self, slip: Slip, approved: bool, flow: &mut Flow<'_>) {
-        let ask = Ask::Receipt { reference: slip.reference.clone(), copy: slip.copy, width: None };
+        let ask =
+            Ask::Receipt { reference: slip.reference.clone(), copy: slip.copy, width: None, duplicate: slip.again };
         self.ask(ask, Stage::Receipt { slip, approved }, flow);
     }
 
@@ -228,9 +231,9 @@ impl Job {
         }
         let then = Then::End(None);
         if prints && flow.prints_payments() {
-            self.print_again(Slip { reference: sale.reference.clone(), copy: Copy::Customer, then }, flow);
+            self.print_again(Slip { reference: sale.reference.clone(), copy: Copy::Customer, again: true, then }, flow);
         } else if prints && flow.sends_receipts() {
-            self.ask_receipts(sale, then, flow);
+            self.ask_receipts(sale, then, true, flow);
         } else {
             self.end(flow);
         }

@@ -8,9 +8,12 @@ use super::super::flow::Flow;
 use super::T3;
 use crate::zvt::answer::{self, Wording};
 use crate::zvt::apdu::Apdu;
-use crate::zvt::bmp::Fields;
+use crate::zvt::bmp::{CONTAINER, Fields};
 use crate::zvt::code;
 use pos_till_api::{Sale, State};
+
+/// Another text of the same step is said so much later at the earliest.
+const NEWS: Duration = Duration::from_secs(1);
 
 /// A frame that waits for its turn.
 #[derive(Clone, Debug)]
@@ -47,6 +50,8 @@ pub(super) struct Till {
     pub(super) unanswered: Option<(Frame, Duration)>,
     pub(super) last_frame: Duration,
     pub(super) last_status: Option<u8>,
+    /// What it read with it.
+    pub(super) last_text: String,
 }
 
 impl Till {
@@ -59,8 +64,8 @@ impl Till {
         !self.hears || self.owed > 0
     }
 
-    /// `text` is what the till reads with it.
-    pub(super) fn say_step(&mut self, sale: &Sale, text: Option<&str>, flow: &mut Flow<'_>) {
+    /// What goes on at the terminal, where that is something new.
+    pub(super) fn say_step(&mut self, sale: &Sale, flow: &mut Flow<'_>) {
         use code::intermediate::{CASHIER, HOST, INSERT_CARD, PIN_PAD, REMOVE_CARD, STILL_WAIT, WAIT, WRONG_PIN};
         let status = match (sale.state, sale.step.as_deref().unwrap_or_default()) {
             (_, "pin-entry") => PIN_PAD,
@@ -73,13 +78,17 @@ impl Till {
             _ => STILL_WAIT,
         };
         let under_way = matches!(sale.state, State::WaitingForCard | State::InProgress | State::AwaitingSignature);
-        if under_way && self.last_status != Some(status) {
-            self.say_intermediate(status, text, flow);
+        // Each digit of a PIN is no news of its own.
+        let is_later = flow.now >= self.last_frame + NEWS;
+        let is_new = self.last_status != Some(status) || flow.has_tlv() && is_later && self.last_text != sale.text;
+        if under_way && is_new {
+            self.say_intermediate(status, Some(&sale.text), flow);
         }
     }
 
     pub(super) fn say_intermediate(&mut self, status: u8, text: Option<&str>, flow: &mut Flow<'_>) {
         self.last_status = Some(status);
+        self.last_text = text.unwrap_or_default().to_owned();
         if !flow.hears_intermediate() || !self.is_up {
             return;
         }
@@ -91,7 +100,11 @@ impl Till {
     }
 
     pub(super) fn push_status(&mut self, fields: &Fields, flow: &mut Flow<'_>) {
-        self.push(Frame::Status(answer::status(fields, flow.settings.order), Tries::default()), flow);
+        let mut fields = fields.clone();
+        if !flow.settings.status_containers {
+            fields.remove(CONTAINER);
+        }
+        self.push(Frame::Status(answer::status(&fields, flow.settings.order), Tries::default()), flow);
     }
 
     pub(super) fn push(&mut self, frame: Frame, flow: &mut Flow<'_>) {

@@ -141,7 +141,8 @@ fn the_slip_of_a_close_has_each_line_with_its_currency() {
         stage.till("80 00 00");
     }
     let (rule, sum) = ("-".repeat(24), "  2             5.00 USD");
-    let mut expected = vec!["END OF DAY             7".to_owned(), rule.clone()];
+    let time = "2026-11-20 18:00".to_owned();
+    let mut expected = vec!["END OF DAY             7".to_owned(), time, rule.clone()];
     for (kind, shown) in kinds {
         let scheme = if kind == "sale" { "other" } else { "VISA" };
         expected.extend([format!("{scheme} {shown}"), sum.to_owned()]);
@@ -152,14 +153,17 @@ fn the_slip_of_a_close_has_each_line_with_its_currency() {
 
 #[test]
 fn the_state_of_the_terminal_is_the_first_thing_that_is_wrong() {
-    let wrong: [(&str, Value, u8); 8] = [
+    let wrong: [(&str, Value, u8); 11] = [
         ("/busy", json!(true), BUSY),
         ("/clock/time", Value::Null, CLOCK),
         ("/reader/state", json!("lost"), READER),
         ("/printers", json!([{ "state": "ready" }, { "state": "no-paper" }]), PRINTER),
         ("/printers", json!([{ "state": "paper-jam" }]), PRINTER),
         ("/printers", json!([{ "state": "cover-open" }]), PRINTER),
+        ("/printers", json!([{ "state": "absent" }]), PRINTER),
+        ("/printers", json!([{ "state": "offline" }]), PRINTER),
         ("/printers", json!([{ "state": "paper-low" }]), OK),
+        ("/printers", json!([{ "state": "a state of later" }]), OK),
         ("/ready", json!(false), OUT_OF_ORDER),
     ];
     let state_of = |about: &Value| {
