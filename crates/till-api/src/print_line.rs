@@ -20,11 +20,44 @@ pub struct PrintLine {
 }
 
 impl PrintLine {
+    /// Most characters of a text that the agent takes.
+    pub const LONGEST: usize = 256;
+
+    /// The same as lines that the agent takes: a longer text goes on in the next line, from a space on where it has one.
+    #[must_use]
+    pub fn in_parts(self) -> Vec<Self> {
+        let Self { text, value, align, style } = self;
+        let mut lines: Vec<Self> =
+            parts(&text).into_iter().map(|text| Self { text, value: String::new(), align, style }).collect();
+        let mut values = parts(&value).into_iter();
+        if let (Some(last), Some(first)) = (lines.last_mut(), values.next()) {
+            last.value = first;
+        }
+        lines.extend(values.map(|text| Self { text, value: String::new(), align: Align::Right, style }));
+        lines
+    }
+
     /// As it is, at the left edge.
     #[must_use]
     pub fn plain(text: impl Into<String>) -> Self {
         Self { text: text.into(), ..Self::default() }
     }
+}
+
+/// A text in pieces that are not too long; one piece where it is empty.
+fn parts(text: &str) -> Vec<String> {
+    let (mut parts, mut rest) = (Vec::new(), text);
+    while let Some((longest, _)) = rest.char_indices().nth(PrintLine::LONGEST) {
+        let (head, _) = rest.split_at(longest);
+        let (piece, from) = match head.rfind(' ').filter(|at| *at > 0) {
+            Some(at) => (&head[..at], at + 1),
+            None => (head, longest),
+        };
+        parts.push(piece.to_owned());
+        rest = &rest[from..];
+    }
+    parts.push(rest.to_owned());
+    parts
 }
 
 /// Where a line stands.
@@ -53,4 +86,23 @@ pub enum Style {
     Tall,
     /// Bold, twice as high and twice as wide.
     Big,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_line_goes_on_in_the_next_one_and_loses_nothing() {
+        let words = "word ".repeat(120);
+        let lines = PrintLine { value: "9,99".to_owned(), ..PrintLine::plain(words.trim_end()) }.in_parts();
+        assert!(lines.iter().all(|line| line.text.chars().count() <= PrintLine::LONGEST));
+        let again: Vec<&str> = lines.iter().map(|line| line.text.as_str()).collect();
+        assert_eq!(again.join(" "), words.trim_end());
+        assert_eq!((lines.len(), lines.last().map(|line| line.value.as_str())), (3, Some("9,99")));
+        // Without a space it is cut, between characters.
+        let lines = PrintLine::plain("ü".repeat(257)).in_parts();
+        assert_eq!(lines.iter().map(|line| line.text.chars().count()).collect::<Vec<_>>(), [256, 1]);
+        assert_eq!(PrintLine::default().in_parts(), [PrintLine::default()]);
+    }
 }

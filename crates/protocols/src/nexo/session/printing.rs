@@ -29,7 +29,7 @@ pub(super) fn lines(print: &PrintOutput, profile: Profile) -> Option<Vec<PrintLi
         let line = format!("X{}", "_".repeat(23));
         lines.extend([PrintLine::default(), PrintLine::default(), PrintLine::plain(line)]);
     }
-    Some(lines)
+    Some(lines.into_iter().flat_map(PrintLine::in_parts).collect())
 }
 
 /// The text for the reader's display; `None` when anything else is to be shown, or anywhere else.

@@ -4,10 +4,13 @@
 //! A row that cannot be told has no key: a till prints it all the same.
 
 use crate::nexo::receipt::{Line, key};
-use pos_till_api::{Copy, Outcome, Row, RowIs, Sale};
+use pos_till_api::{Copy, Outcome, Receipt, Row, RowIs, Sale};
 
-/// The rows of a copy as lines with their keys. Date and time are lines of their own, as Adyen's terminals have them.
-pub(super) fn keyed(rows: &[Row], copy: Copy, sale: &Sale, terminal_id: &str) -> Vec<Line> {
+/// The rows of a copy as lines with their keys. Date and time are lines of their own, as Adyen's terminals have them,
+/// and each value has a name: some tills pass over a line without one.
+pub(super) fn keyed(receipt: &Receipt, sale: &Sale, terminal_id: &str) -> Vec<Line> {
+    let Receipt { rows, copy, language, .. } = receipt;
+    let copy = *copy;
     let mut given: Vec<&'static str> = Vec::new();
     let last = rows.len().saturating_sub(1);
     let before_amount = rows.iter().position(|row| row.is == RowIs::Amount);
@@ -32,7 +35,7 @@ pub(super) fn keyed(rows: &[Row], copy: Copy, sale: &Sale, terminal_id: &str) ->
         // The rows of an earlier transaction have the same labels: they come later.
         let found = found.filter(|found| !given.contains(found));
         given.extend(found);
-        lines.extend(lines_of(row, found));
+        lines.extend(lines_of(row, found, language));
     }
     lines
 }
@@ -67,7 +70,13 @@ fn date_and_time(value: &str) -> Option<(&str, &str)> {
     is_time.then_some((date, time))
 }
 
-fn lines_of(row: &Row, found: Option<&'static str>) -> Vec<Line> {
+/// The words of lines that the agent's receipt does not have by themselves: of the time, and of the amount.
+fn names(language: &str) -> (&'static str, &'static str) {
+    if language == "de" { ("Uhrzeit", "Betrag") } else { ("Time", "Amount") }
+}
+
+fn lines_of(row: &Row, found: Option<&'static str>, language: &str) -> Vec<Line> {
+    let (of_time, of_amount) = names(language);
     let keyed = |line: Line| match found {
         Some(found) => line.key(found),
         None => line,
@@ -75,11 +84,11 @@ fn lines_of(row: &Row, found: Option<&'static str>) -> Vec<Line> {
     match (row.is, found) {
         (RowIs::Pair, _) => match date_and_time(&row.value).filter(|_| found == Some(key::DATE)) {
             Some((date, time)) => {
-                vec![Line::pair(&row.text, date).key(key::DATE), Line::pair("", time).key(key::TIME)]
+                vec![Line::pair(&row.text, date).key(key::DATE), Line::pair(of_time, time).key(key::TIME)]
             }
             None => vec![keyed(Line::pair(&row.text, &row.value))],
         },
-        (RowIs::Amount, _) => vec![keyed(Line::pair("", &row.text)).bold()],
+        (RowIs::Amount, _) => vec![keyed(Line::pair(of_amount, &row.text)).bold()],
         (RowIs::Rule, _) => vec![Line::gap()],
         (RowIs::Bold | RowIs::Large, _) => vec![keyed(Line::text(&row.text)).bold()],
         (RowIs::Status, _) => row.text.lines().map(Line::text).collect(),
@@ -132,7 +141,13 @@ mod tests {
             row(RowIs::Centred, "PLEASE KEEP THIS RECEIPT", ""),
             row(RowIs::Bold, "CUSTOMER COPY", ""),
         ];
-        let lines = keyed(&rows, Copy::Customer, &sale, "12345678");
+        let receipt = |copy, language: &str, rows: &[Row]| Receipt {
+            copy,
+            language: language.to_owned(),
+            text: String::new(),
+            rows: rows.to_vec(),
+        };
+        let lines = keyed(&receipt(Copy::Customer, "en", &rows), &sale, "12345678");
         let shown: Vec<_> = lines
             .iter()
             .map(|line| {
@@ -147,12 +162,12 @@ mod tests {
             "||filler",
             "Terminal|12345678|tid",
             "Date|24 Nov 2026|txdate",
-            "|06:45:00|txtime",
+            "Time|06:45:00|txtime",
             "Sale number|8|",
             "Reference|R2|mref",
             "||filler",
             "REFUND||txtype",
-            "|3.00 EUR|totalAmount",
+            "Amount|3.00 EUR|totalAmount",
             "APPROVED||approved",
             "Brand|VISA|paymentMethod",
             "AID|A0000000031010|aid",
@@ -167,7 +182,14 @@ mod tests {
             "CUSTOMER COPY||cardholderHeader",
         ];
         assert_eq!(shown, expected);
-        assert_eq!(keyed(&rows, Copy::Merchant, &sale, "").last().unwrap().key.as_deref(), Some("merchantTitle"));
-        assert!(keyed(&[], Copy::Merchant, &sale, "").is_empty());
+        assert_eq!(
+            keyed(&receipt(Copy::Merchant, "en", &rows), &sale, "").last().unwrap().key.as_deref(),
+            Some("merchantTitle")
+        );
+        assert!(keyed(&receipt(Copy::Merchant, "en", &[]), &sale, "").is_empty());
+        let german = keyed(&receipt(Copy::Customer, "de", &rows), &sale, "");
+        assert!(german.iter().any(|line| line.name == "Uhrzeit") && german.iter().any(|line| line.name == "Betrag"));
+        // What a till of Odoo's shows: a line has a name, or it is not shown.
+        assert!(german.iter().all(|line| line.value.is_none() || !line.name.is_empty()));
     }
 }

@@ -255,7 +255,7 @@ fn receipts(told: &Told<'_>, flow: &Flow<'_>) -> Vec<PaymentReceipt> {
         let lines: Vec<Line> = match flow.settings.profile {
             Profile::Adyen => {
                 let terminal_id = flow.facts.map_or("", |facts| facts.terminal_id.as_str());
-                keyed(&receipt.rows, receipt.copy, told.sale, terminal_id)
+                keyed(receipt, told.sale, terminal_id)
             }
             Profile::Plain => receipt.rows.iter().flat_map(|row| lines_of(row, width)).collect(),
         };
