@@ -51,6 +51,8 @@ impl Config {
     }
 }
 
+/// Decimals of an amount at the gateway (interface: amount10.2).
+const GATEWAY_DECIMALS: u8 = 2;
 /// A customer needs some seconds; ten minutes is longer than any queue.
 const CARD_TIMEOUT_S: std::ops::RangeInclusive<u64> = 5..=600;
 /// Below the first no slip is printed and signed; an hour later the customer is gone.
@@ -96,6 +98,12 @@ fn terminal(found: &mut FaultList, terminal: &Terminal) {
     let currency = Currency::from_code(&terminal.currency).map_err(|error| money("terminal.currency", error));
     // An amount is only right or wrong in a currency.
     if let Some(currency) = found.add(currency) {
+        found.add(ensure(currency.exponent() <= GATEWAY_DECIMALS, "terminal.currency", || {
+            (
+                format!("{currency} has {} decimals, and the gateway takes two", currency.exponent()),
+                "use a currency with two decimals or none".to_owned(),
+            )
+        }));
         for (key, max) in
             [("terminal.max-amount", &terminal.max_amount), ("terminal.max-credit-amount", &terminal.max_credit_amount)]
         {

@@ -155,13 +155,17 @@ impl Bank {
         let stands = self.find(payment).is_some_and(|one| one.state == ListedState::Approved);
         // It knows its references, and does not reckon: what goes back under another one is the core's to get right.
         if was_asked || !stands {
-            let id = payment.clone();
-            self.book(reference.to_owned(), "RV", amount, ListedState::Declined, Some(id));
-            return ReversalAnswer::Refused { why: Reason::BankDeclined.into() };
+            return self.refuses_reversal(payment, amount, reference);
         }
         let of = Some(payment.clone());
         let id = self.book(reference.to_owned(), "RV", amount, ListedState::Approved, of);
         ReversalAnswer::Done { id, amount: ApprovedAmount::Said(amount) }
+    }
+
+    /// Refuses a reversal, and lists it so.
+    pub(crate) fn refuses_reversal(&mut self, payment: &PaymentId, amount: Amount, reference: &str) -> ReversalAnswer {
+        self.book(reference.to_owned(), "RV", amount, ListedState::Declined, Some(payment.clone()));
+        ReversalAnswer::Refused { why: Reason::BankDeclined.into() }
     }
 
     /// What is listed under these references, with all that is linked to it.

@@ -160,7 +160,7 @@ impl World {
     /// One transaction goes on from its records. Of an old copy what was never sent waits until that is known.
     pub(crate) fn takes_up(&mut self, cut: CutAt) {
         self.life.stuck = false;
-        self.life.sale = self.disk.sale(&self.life.order).filter(|_| self.is_on).cloned();
+        self.life.sale = self.disk.replayed(&self.life.order).filter(|_| self.is_on);
         let Some(sale) = self.life.sale.as_ref().filter(|sale| !sale.is_settled()) else { return };
         let is_unnoticed = self.life.copy == OldCopy::Unnoticed;
         if !is_unnoticed || sale.standing() != Standing::Waiting {

@@ -1,9 +1,11 @@
 //! The disk: what survives the power; and what the power and the disk do while a step is written.
 
+use std::rc::Rc;
 use std::time::Duration;
 
 use pos_core::book::{Book, BookEntry};
-use pos_core::sale::{Order, Sale};
+use pos_core::sale::{Order, Record, Sale};
+use pos_terms::transaction::SaleNumber;
 
 /// What the disk and the power do while an event is handled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,13 +39,21 @@ impl CutAt {
     }
 }
 
-/// What survives the power: the transactions as their records tell them.
+/// What survives the power: the transactions by their records.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Disk {
-    sales: Vec<Sale>,
+    written: Vec<Written>,
     /// How they stood before, for a copy that is put back; kept only where one is.
-    pub(crate) before: Option<Vec<Vec<Sale>>>,
+    pub(crate) before: Option<Vec<Vec<Written>>>,
     pub(crate) fails: bool,
+}
+
+/// One transaction.
+#[derive(Clone, Debug)]
+pub(crate) struct Written {
+    steps: Vec<Rc<[Record]>>,
+    /// What they come to.
+    pub(crate) sale: Sale,
 }
 
 /// The disk took no write.
@@ -53,18 +63,28 @@ pub(crate) struct DiskFull;
 impl Disk {
     /// The transaction of this order, as it is written.
     pub(crate) fn sale(&self, order: &Order) -> Option<&Sale> {
-        self.sales.iter().find(|sale| sale.order().number == order.number)
+        self.of(order.number).map(|written| &written.sale)
+    }
+
+    /// The same, read as a board reads it that starts.
+    pub(crate) fn replayed(&self, order: &Order) -> Option<Sale> {
+        let steps: Vec<Vec<Record>> = self.of(order.number)?.steps.iter().map(|step| step.to_vec()).collect();
+        Sale::replay(&steps)
+    }
+
+    fn of(&self, number: SaleNumber) -> Option<&Written> {
+        self.written.iter().find(|written| written.sale.order().number == number)
     }
 
     /// All of them.
-    pub(crate) fn sales(&self) -> &[Sale] {
-        &self.sales
+    pub(crate) fn sales(&self) -> impl Iterator<Item = &Sale> {
+        self.written.iter().map(|written| &written.sale)
     }
 
     /// A copy of how it stood is put back, and nobody notices yet.
     pub(crate) fn is_put_back(&mut self, nth: usize) {
         let copy = self.before.take().and_then(|before| before.into_iter().nth(nth));
-        self.sales = copy.unwrap_or_default();
+        self.written = copy.unwrap_or_default();
     }
 }
 
@@ -75,15 +95,22 @@ impl Book for Disk {
         if self.fails {
             return Err(DiskFull);
         }
-        if let Some(before) = self.before.as_mut().filter(|_| !self.sales.is_empty()) {
-            before.push(self.sales.clone());
+        if let Some(before) = self.before.as_mut().filter(|_| !self.written.is_empty()) {
+            before.push(self.written.clone());
         }
         for entry in entries {
             let BookEntry::Step { sale: number, records, .. } = entry else { continue };
+            let step: Rc<[Record]> = Rc::from(*records);
             let records = [records.to_vec()];
-            match self.sales.iter_mut().find(|sale| sale.order().number == *number) {
-                Some(sale) => *sale = sale.clone().replay_on(&records),
-                None => self.sales.extend(Sale::replay(&records)),
+            match self.written.iter_mut().find(|written| written.sale.order().number == *number) {
+                Some(written) => {
+                    written.sale = written.sale.clone().replay_on(&records);
+                    written.steps.push(step);
+                }
+                None => {
+                    let sale = Sale::replay(&records);
+                    self.written.extend(sale.map(|sale| Written { steps: vec![step], sale }));
+                }
             }
         }
         Ok(Duration::ZERO)

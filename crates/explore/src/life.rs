@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use pos_core::sale::{Action, Now, Order, Outcome, Paper, ReceiptOutcome, Sale, Standing};
 use pos_terms::card::EntryMode;
-use pos_terms::transaction::{OnSilence, OutcomeWord};
+use pos_terms::transaction::{Kind, OnSilence, OutcomeWord};
 
 /// What the reader does for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -161,7 +161,8 @@ impl Life {
 
     pub(crate) fn asks(&mut self, now: Now) {
         self.asked_at = now;
-        self.asked_after_decline |= self.was_declined;
+        // What is forgotten already is not forgotten again.
+        self.asked_after_decline |= self.was_declined && self.order.kind() != Kind::ForgetCard;
         self.left_by_itself |= self.is_undecided_copy();
     }
 

@@ -126,6 +126,8 @@ pub(crate) enum Spoilt {
     AnotherId,
     /// Declined, in a way that must be looked up.
     InDoubt,
+    /// The same, and it is never listed.
+    InDoubtUnlisted,
     /// The look-up does not show what was booked last.
     ListLacks,
     /// What was booked last is listed with a code that no rule knows.
@@ -393,8 +395,11 @@ impl World {
                         .flatten()
                         .map(|makes| spoilt(makes, Spoilt::ContradictsChip)),
                 );
-                use Spoilt::{AnotherId, CannotBeMade, Late, NotSent, RequestLost, SaysNoAmount, Throttled};
+                use Spoilt::{
+                    AnotherId, CannotBeMade, InDoubtUnlisted, Late, NotSent, RequestLost, SaysNoAmount, Throttled,
+                };
                 moves.extend(once(&[RequestLost, NotSent, CannotBeMade, Throttled, Late, AnotherId, SaysNoAmount]));
+                moves.extend(once(&[InDoubtUnlisted]));
                 if moves_money {
                     moves.extend(once(&[Spoilt::SaysLess, Spoilt::SaysStrangeAmount]));
                 }

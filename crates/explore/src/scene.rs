@@ -104,7 +104,7 @@ fn spoilt(request: &Request, makes: Makes, how: Spoilt) -> Said {
             (Spoilt::ContradictsChip, Makes::Approves) => Said::As("ContradictsItself"),
             (Spoilt::AnotherId, _) => Said::As("ApprovesAnOldId"),
             (Spoilt::InDoubt, Makes::Approves) => Said::As("BooksAndDeclines"),
-            (Spoilt::InDoubt, _) => Said::As("DeclinesOddly"),
+            (Spoilt::InDoubt | Spoilt::InDoubtUnlisted, _) => Said::As("DeclinesOddly"),
             (Spoilt::CannotBeMade, _) => Said::As("FindsItInvalid"),
             _ => Said::NoWord,
         },

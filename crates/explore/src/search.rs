@@ -284,7 +284,8 @@ fn fingerprint(world: &World, text: &mut String) -> u128 {
         let sale = life.sale.as_ref().map(|sale| sale.seen_from(world.now, world.deadlines));
         write!(text, "{first:?}{then:?}{sale:?}").expect("a text takes all");
     }
-    for sale in disk.sales().iter().chain(disk.before.iter().flatten().flatten()) {
+    let before = disk.before.iter().flatten().flatten().map(|written| &written.sale);
+    for sale in disk.sales().chain(before) {
         write!(text, "{:?}", sale.seen_from(world.now, world.deadlines)).expect("a text takes all");
     }
     SipHasher13::new().hash(text.as_bytes()).as_u128()

@@ -93,6 +93,7 @@ impl fmt::Display for Spoilt {
             Self::ContradictsChip => "it is carried out, and the chip is told the contrary",
             Self::AnotherId => "it is carried out, and the answer names another transaction",
             Self::InDoubt => "it is declined in a way that must be looked up",
+            Self::InDoubtUnlisted => "it is declined in a way that must be looked up, and never listed",
             Self::ListLacks => "the list lacks what was booked last",
             Self::ListUnclear => "what was booked last is listed with a code that no rule knows",
             Self::ListUnnamed => "the list names no references",

@@ -60,6 +60,7 @@ impl World {
                 let _ = self.carried_out(request, makes);
                 Answer::NotOurs { why: Reason::AnotherPaymentAnswered.into() }
             }
+            Spoilt::InDoubtUnlisted => Answer::DeclinedInDoubt(Box::new(refusal(None))),
             Spoilt::InDoubt => {
                 let _ = self.carried_out(request, makes);
                 Answer::DeclinedInDoubt(Box::new(refusal(None)))
@@ -93,7 +94,7 @@ impl World {
         let Request::Reverse { payment, amount, reference } = request else { return None };
         Some(match how {
             Spoilt::NotSent => ReversalAnswer::NotSent { why: Reason::GatewayUnreachable.into() },
-            Spoilt::InDoubt => ReversalAnswer::Refused { why: Reason::BankDeclined.into() },
+            Spoilt::InDoubt => self.bank.refuses_reversal(payment, *amount, reference),
             Spoilt::HeldBack | Spoilt::HeldBackForPerson => ReversalAnswer::HeldBack {
                 why: Reason::ReversalHeldBack.into(),
                 for_person: how == Spoilt::HeldBackForPerson,

@@ -107,7 +107,7 @@ impl World {
         let later = |of: &Sale| {
             let is_later = |sale: &&Sale| sale.order().number != payment.order().number;
             let is_followed = of.order().number == payment.order().number;
-            let later = self.disk.sales().iter().filter(|_| is_followed);
+            let later = self.disk.sales().filter(|_| is_followed);
             Ok::<_, ()>(later.filter(is_later).cloned().collect::<Vec<_>>())
         };
         let history = History::read(payment, &later).ok()?;
@@ -119,7 +119,7 @@ impl World {
 
     /// A second till wants something back of the same payment: what the journal would allow it by now.
     pub(crate) fn offers(&mut self) {
-        if self.disk.sales().is_empty() || self.other.is_some() {
+        if self.disk.sales().next().is_none() || self.other.is_some() {
             return;
         }
         let left = [Kind::Refund, Kind::Reversal].into_iter().filter_map(|kind| self.left(kind)).max();

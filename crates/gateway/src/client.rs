@@ -229,10 +229,10 @@ impl Client {
         let asked =
             FormContext { direction: Direction::Request, call: Call::Query, from_client_side: false, names: &names };
         let wrong = form::judge(filters, &asked).into_iter().find(|violation| violation.name != "entityId");
-        let names = |name: &str| filters.iter().any(|(given, _)| given == name);
-        // The rule is about several parameters, and stands in no row of the table (interface: Query parameters).
-        if wrong.is_none() && !names("merchantTransactionId") && !(names("date.from") && names("date.to")) {
-            let why = "give it, or date.from and date.to".to_owned();
+        // These only shape what others find. The rule stands in no row of the table (interface: Query parameters).
+        let is_filter = |name: &str| !matches!(name, "limit" | "includeLinkedTransactions");
+        if wrong.is_none() && !filters.iter().any(|(name, _)| is_filter(name)) {
+            let why = "give it, or date.from and date.to, or another filter".to_owned();
             return Err(UnfitParameter { name: "merchantTransactionId".to_owned(), why });
         }
         wrong.map_or(Ok(()), |wrong| {
@@ -291,13 +291,13 @@ impl Client {
         Ok(search.finish())
     }
 
-    /// Asks whether the gateway answers and what time it has, without our token and on a line of its own, so that the
-    /// daily look is at a new handshake. Whatever is answered serves.
+    /// Asks whether the gateway answers and what time it has, on a line of its own, so that the daily look is at a new
+    /// handshake. Each answer serves, and none of them says whether our token is taken: the path may be open to all.
     ///
     /// # Errors
     /// When there is no answer over TLS that was verified.
     pub async fn probe(&self) -> Result<Probed, Fault> {
-        self.probe_over(&self.0.others, false).await
+        self.probe_over(&self.0.others, Shown::Token).await
     }
 
     /// [`Self::probe`], and, where nothing has shown yet whether our token is taken, a question with it on the same
@@ -306,7 +306,7 @@ impl Client {
     /// # Errors
     /// As [`Self::probe`].
     pub async fn probe_with_token(&self) -> Result<Probed, Fault> {
-        self.probe_over(&self.0.others, true).await
+        self.probe_over(&self.0.others, Shown::TokenToQuery).await
     }
 
     /// [`Self::probe`] over a line that is used for nothing else, with the certificates judged at the time of another
@@ -319,19 +319,19 @@ impl Client {
         let files = files.map_err(|error| Fault::Files { why: error.to_string() })?;
         let connect = Duration::from_millis(self.0.gateway.connect_timeout_ms);
         let lines = GatewayLines::new(self.0.address.clone(), Arc::new(files), connect).over(self.0.way.clone());
-        self.probe_over(&lines, false).await
+        self.probe_over(&lines, Shown::Nothing).await
     }
 
-    async fn probe_over(&self, lines: &GatewayLines, with_token: bool) -> Result<Probed, Fault> {
+    async fn probe_over(&self, lines: &GatewayLines, shown: Shown) -> Result<Probed, Fault> {
         let edition = self.0.files.edition();
         let probed = async {
             let mut line = lines.open().await?;
-            let (probed, status) = self.probe_once(&mut line).await?;
+            let (probed, status) = self.probe_once(&mut line, shown).await?;
             self.0.heard.probed(status);
             Ok((probed, line))
         };
         let (probed, line) = probed.await.inspect_err(|fault| self.0.heard.failed(fault, edition))?;
-        if with_token && self.0.heard.must_ask_for_token(edition) {
+        if shown == Shown::TokenToQuery && self.0.heard.must_ask_for_token(edition) {
             self.try_token(line, edition).await;
         }
         Ok(probed)
@@ -349,9 +349,11 @@ impl Client {
     }
 
     /// With the status of the answer.
-    async fn probe_once(&self, line: &mut GatewayLine) -> Result<(Probed, u16), Fault> {
+    async fn probe_once(&self, line: &mut GatewayLine, shown: Shown) -> Result<(Probed, u16), Fault> {
         let path = self.0.address.path(&self.0.gateway.assumptions.probe_path, &[]);
-        let request = request_of(&self.0.address, None, Method::GET, &path, None)?;
+        // Each request of the interface carries the token.
+        let token = self.0.files.token().filter(|_| shown != Shown::Nothing);
+        let request = request_of(&self.0.address, token.as_ref(), Method::GET, &path, None)?;
         let ms = self.0.gateway.answer_timeout_ms;
         let start = Instant::now();
         match timeout(Duration::from_millis(ms), line.exchange(request)).await {
@@ -565,6 +567,17 @@ impl Client {
 
 /// A reference that no terminal makes: ours hold numbers.
 const NOBODYS: &str = "pos-agent-asks-whether-its-token-is-taken";
+
+/// What a probe shows of this terminal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Shown {
+    /// Nothing: the other side may be an impostor.
+    Nothing,
+    /// The token.
+    Token,
+    /// The token, and a question that tells whether it is taken.
+    TokenToQuery,
+}
 
 /// What needs attention before it fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,8 +1,8 @@
 //! What is known of the gateway from whatever it was asked last, by whom and for whatever: payments, questions,
 //! reversals, probes.
 //!
-//! That it answers a probe, which has no token, says nothing about the token: a refusal of that stands until a request
-//! with it was taken, or the files have changed.
+//! That it answers a probe says nothing about the token, for the path of a probe may be open to all: a refusal of the
+//! token stands until a request with it was taken, or the files have changed.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -74,7 +74,7 @@ impl LastContact {
         *latest = Latest { line: line_of(status), token, edition };
     }
 
-    /// A probe, without it.
+    /// A probe.
     pub(super) fn probed(&self, status: u16) {
         self.latest().line = line_of(status);
     }
@@ -144,7 +144,7 @@ mod tests {
         heard.answered(401, 0);
         assert_eq!(heard.contact(0), refused);
         assert!(heard.must_ask_for_token(0));
-        // A probe has no token, and an open line even less.
+        // A probe says nothing of the token, and an open line even less.
         heard.probed(200);
         heard.connected();
         assert_eq!(heard.contact(0), refused);
