@@ -139,7 +139,7 @@ fn no_card_data_leave_in_the_chips_data_for_the_host() {
                 ["70", "77", "E1", "BF0C", "61"].iter().take(depth).fold(one, |held, outer| object(outer, &held));
             let tlvs = hex::decode(format!("{before}{held}{}{held}{after}", object(tag, ""))).unwrap();
             for masked_too in [false, true] {
-                let sent = hex::encode_upper(card::for_host(&tlvs, masked_too).unwrap().expose());
+                let sent = hex::encode_upper(card::for_host(&tlvs, masked_too, &[]).unwrap().expose());
                 assert_eq!(sent, format!("{before}{after}"), "{tag} at depth {depth}");
             }
         }

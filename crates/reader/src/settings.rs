@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::LocalTime;
 use pos_daemon::wire::Connector;
+use pos_terms::emv::Tag;
 
 /// What a reader of any family needs to know from the configuration.
 #[derive(Clone)]
@@ -17,6 +18,8 @@ pub struct ReaderSettings {
     pub serials: Vec<String>,
     /// Leave the reader's masked card data inside `pos.iccDataRequest`.
     pub icc_masked_tags: bool,
+    /// The maker's own tags that go into `pos.iccDataRequest`; the others stay out.
+    pub icc_private_tags: Vec<Tag>,
     /// The board's local time.
     pub clock: ClockSource,
     /// The shop's language, for the reader's texts while no card has named another.
@@ -88,6 +91,7 @@ impl ReaderSettings {
             baud: 115_200,
             serials: Vec::new(),
             icc_masked_tags: false,
+            icc_private_tags: Vec::new(),
             clock: Arc::new(|| None),
             language: ReaderLanguage::default(),
             way: None,

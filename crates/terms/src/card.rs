@@ -6,6 +6,7 @@
 mod facts;
 mod masking;
 
+use crate::emv::Tag;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -200,17 +201,19 @@ pub struct Presented {
 }
 
 /// The TLVs of a reader's answer that go into `pos.iccDataRequest`: without the sealed blocks (DFAE02…05), without
-/// clear card data, and without the reader's masked copies (DFAE21/22/56/57/5A/6B) unless `masked_too`.
+/// clear card data, without the reader's masked copies (DFAE21/22/56/57/5A/6B) unless `masked_too`, and without what
+/// else is of the reader's maker, unless it is one of `private`.
 ///
 /// # Errors
 /// When `tlvs` is not BER-TLV, or what is left is more than [`MAX_SEALED`] bytes.
-pub fn for_host(tlvs: &[u8], masked_too: bool) -> Result<Wiped<MAX_SEALED>, TlvError> {
+pub fn for_host(tlvs: &[u8], masked_too: bool, private: &[Tag]) -> Result<Wiped<MAX_SEALED>, TlvError> {
     let mut out = Wiped::default();
     for object in tlv::walk(tlvs) {
         let object = object?;
         let sealed = matches!(object.tag.0, 0xDFAE02..=0xDFAE05);
         let masked = matches!(object.tag.0, 0xDFAE21 | 0xDFAE22 | 0xDFAE56 | 0xDFAE57 | 0xDFAE5A | 0xDFAE6B);
-        if sealed || (masked && !masked_too) || holds_card_data(object)? {
+        let unknown = object.tag.is_private() && !masked && !private.contains(&object.tag);
+        if sealed || unknown || (masked && !masked_too) || holds_card_data(object)? {
             continue;
         }
         out.0.extend_from_slice(object.raw).map_err(|_| TlvError::Full)?;
@@ -285,16 +288,30 @@ mod tests {
     fn the_host_gets_neither_sealed_blocks_nor_card_data() {
         // 9F02, 57, 5A, 5F20, 5F24, DFAE02, DFAE57, DFAE5A, 95.
         let tlvs = hex::decode("9F02060000000012345703476173 5A024761 5F200141 5F2403151231 DFAE0201AA DFAE570147 DFAE5A0147 95050000000000".replace(' ', "")).unwrap();
-        assert_eq!(hex::encode_upper(for_host(&tlvs, false).unwrap().expose()), "9F020600000000123495050000000000");
         assert_eq!(
-            hex::encode_upper(for_host(&tlvs, true).unwrap().expose()),
+            hex::encode_upper(for_host(&tlvs, false, &[]).unwrap().expose()),
+            "9F020600000000123495050000000000"
+        );
+        assert_eq!(
+            hex::encode_upper(for_host(&tlvs, true, &[]).unwrap().expose()),
             "9F0206000000001234DFAE570147DFAE5A014795050000000000"
         );
     }
 
     #[test]
+    fn what_is_the_makers_own_leaves_where_it_is_listed() {
+        // 9F02, DF30, DFA204, a sealed block, 95.
+        let tlvs = hex::decode("9F0201 01DF30020102DFA20401FFDFAE0201AA9505".replace(' ', "") + "0000000000").unwrap();
+        let sent = |private: &[Tag]| hex::encode_upper(for_host(&tlvs, false, private).unwrap().expose());
+        assert_eq!(sent(&[]), "9F02010195050000000000");
+        assert_eq!(sent(&[Tag(0xDF30)]), "9F020101DF3002010295050000000000");
+        // A sealed block has fields of its own, whatever is listed.
+        assert_eq!(sent(&[Tag(0xDFAE02)]), sent(&[]));
+    }
+
+    #[test]
     fn a_template_with_card_data_inside_does_not_leave() {
         let tlvs = hex::decode("700A5F2001415F2403151231950500000000009F020101").unwrap();
-        assert_eq!(hex::encode_upper(for_host(&tlvs, true).unwrap().expose()), "950500000000009F020101");
+        assert_eq!(hex::encode_upper(for_host(&tlvs, true, &[]).unwrap().expose()), "950500000000009F020101");
     }
 }

@@ -37,6 +37,7 @@ pub(in crate::agent) fn reader_settings(config: &Config, clock: &Clock) -> pos_r
     pos_reader::ReaderSettings {
         baud: section.baud,
         icc_masked_tags: config.gateway.send_masked_tags,
+        icc_private_tags: config.gateway.private_tags(),
         clock: Arc::new(move || clock.for_the_reader()),
         // The check has refused every other code.
         language: pos_reader::ReaderLanguage::from_code(&section.language).unwrap_or_default(),

@@ -96,7 +96,7 @@ impl NexoConfig {
         }
         if let Some(name) = self.common_name.as_ref().filter(|name| !is_common_name(name)) {
             let wrong = format!("{name:?} is no host's name");
-            let remedy = "write it as \"PosAgent-0001.live.terminal.adyen.com\", or leave it out";
+            let remedy = "write it as \"PosAgent-000000001.live.terminal.adyen.com\", or leave it out";
             say("nexo.certificate-name".to_owned(), wrong, remedy);
         }
         if self.tills.is_empty() {

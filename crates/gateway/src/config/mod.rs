@@ -8,6 +8,7 @@ use base64::engine::general_purpose::STANDARD;
 use hyper::Uri;
 use pos_daemon::secret::{credential_is_there, in_words, key_file, secret_file};
 use pos_daemon::settings::{ConfigFault, FaultList, absolute, check, ensure, fault, is_made_of, within};
+use pos_terms::emv::Tag;
 use rustls_pki_types::CertificateDer;
 use rustls_pki_types::pem::PemObject;
 use serde::Deserialize;
@@ -67,6 +68,10 @@ pub struct Gateway {
     /// Send the reader's masked card data inside `pos.iccDataRequest` too.
     #[serde(default)]
     pub send_masked_tags: bool,
+    /// The reader's own tags that are sent inside `pos.iccDataRequest`, in upper-case hex, as `DF30`. The others stay
+    /// out: their meaning is the maker's.
+    #[serde(default)]
+    pub send_private_tags: Vec<String>,
     /// Deadline for connecting, TLS handshake included, in milliseconds.
     #[serde(default = "defaults::connect_timeout_ms")]
     pub connect_timeout_ms: u64,
@@ -175,10 +180,31 @@ fn connection(found: &mut FaultList, gateway: &Gateway) {
             "write it as A0000000031010 = \"VISA\"",
         ));
     }
+    let are_private = gateway.send_private_tags.iter().all(|tag| private_tag(tag).is_some());
+    found.add(check(
+        are_private,
+        "gateway.send-private-tags",
+        "needs tags of the private class in upper-case hex",
+        "write them as [\"DF30\"]",
+    ));
     found.add(within("gateway.expiry-warning-days", gateway.expiry_warning_days, &EXPIRY_WARNING_DAYS));
     found.add(within("gateway.connect-timeout-ms", gateway.connect_timeout_ms, &CONNECT_TIMEOUT_MS));
     found.add(within("gateway.resend-after-s", gateway.resend_after_s, &RESEND_S));
     found.add(within("gateway.answer-timeout-ms", gateway.answer_timeout_ms, &ANSWER_TIMEOUT_MS));
+}
+
+/// A tag of the private class, in upper-case hex.
+fn private_tag(text: &str) -> Option<Tag> {
+    let is_hex = is_made_of(text, 8, |b| matches!(b, b'0'..=b'9' | b'A'..=b'F')) && text.len().is_multiple_of(2);
+    u32::from_str_radix(text, 16).ok().filter(|_| is_hex).map(Tag).filter(|tag| tag.is_private())
+}
+
+impl Gateway {
+    /// The reader's own tags that are sent.
+    #[must_use]
+    pub fn private_tags(&self) -> Vec<Tag> {
+        self.send_private_tags.iter().filter_map(|tag| private_tag(tag)).collect()
+    }
 }
 
 /// All of it or nothing: a gateway that asks for a certificate is not spoken to without.

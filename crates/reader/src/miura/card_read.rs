@@ -9,8 +9,8 @@ use crate::NotEncrypting;
 use pos_terms::card::{
     self, CardFacts, Cvm, EntryMode, FirstAnswer, MaskedPan, Presented, SealedCard, SealedPin, Wiped,
 };
-use pos_terms::emv::TlvError;
 use pos_terms::emv::track2::{PinRule, ServiceCode};
+use pos_terms::emv::{Tag, TlvError};
 
 /// Why what was read cannot be used.
 #[derive(Debug, PartialEq, Eq)]
@@ -40,9 +40,11 @@ pub(super) enum ChipInterface {
 
 /// The settings that a chip is judged by.
 #[derive(Clone, Copy)]
-pub(super) struct ChipSettings {
+pub(super) struct ChipSettings<'a> {
     /// The reader's masked card data stay inside `pos.iccDataRequest`.
     pub(super) icc_masked_tags: bool,
+    /// The maker's own tags that go into it.
+    pub(super) icc_private_tags: &'a [Tag],
     /// The second byte of DF30 that means "tapped in magstripe mode", where it is known.
     pub(super) magstripe_mode: Option<u8>,
 }
@@ -52,7 +54,7 @@ pub(super) fn chip(
     answer: &TransactionAnswer<'_>,
     interface: ChipInterface,
     asked: &TransactionData,
-    settings: ChipSettings,
+    settings: ChipSettings<'_>,
 ) -> Result<Presented, UnusableCard> {
     let TransactionAnswer { template, elements, tlvs } = answer;
     let online = *template == AnswerTemplate::Online;
@@ -90,7 +92,7 @@ pub(super) fn chip(
         (None, FirstAnswer::Declined) => SealedCard { data: Wiped::default(), ksn: Wiped::default() },
         (None, FirstAnswer::GoOnline) => return Err(UnusableCard::NotEncrypting(NotEncrypting::Nothing)),
     };
-    let icc = card::for_host(tlvs, settings.icc_masked_tags)?;
+    let icc = card::for_host(tlvs, settings.icc_masked_tags, settings.icc_private_tags)?;
     Ok(Presented { facts, card, pin, icc, first_answer })
 }
 

@@ -162,8 +162,11 @@ impl SaleAtReader {
         now: Duration,
     ) -> SaleNext {
         self.hear_language(answer);
-        let settings =
-            ChipSettings { icc_masked_tags: line.settings.icc_masked_tags, magstripe_mode: line.miura.magstripe_mode };
+        let settings = ChipSettings {
+            icc_masked_tags: line.settings.icc_masked_tags,
+            icc_private_tags: &line.settings.icc_private_tags,
+            magstripe_mode: line.miura.magstripe_mode,
+        };
         let why = match card_read::chip(answer, interface, &TransactionData::from(&self.arm), settings) {
             Ok(presented) => {
                 let awaiting = AwaitingHost::chip(&presented.facts, answer.template, interface, now);

@@ -26,6 +26,13 @@ impl Tag {
         }
     }
 
+    /// Whether it is of the private class: its meaning is the reader's maker's (EMV Book 3, B1: bits 8 and 7 of the first
+    /// byte).
+    #[must_use]
+    pub fn is_private(self) -> bool {
+        self.bytes()[4 - self.size()] & 0xC0 == 0xC0
+    }
+
     /// The tag right-aligned in four bytes; the last [`Self::size`] of them are the tag.
     pub(crate) fn bytes(self) -> [u8; 4] {
         self.0.to_be_bytes()
