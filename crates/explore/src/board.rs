@@ -12,7 +12,7 @@ use pos_terms::transaction::Who;
 
 use crate::bank::{Request, eur};
 use crate::disk::{CutAt, DiskFull};
-use crate::life::{Life, OldCopy, ReaderDoes};
+use crate::life::{JournalCopy, Life, ReaderDoes};
 use crate::world::{OnWire, World};
 
 impl World {
@@ -111,7 +111,7 @@ impl World {
             }
             Action::Poll { payment } => self.sends(Request::Poll { payment }),
             Action::Query { references } => self.sends(Request::Query { references }),
-            Action::Reverse { reference, .. } if self.life.copy == OldCopy::Unnoticed => {
+            Action::Reverse { reference, .. } if self.life.copy == JournalCopy::Unnoticed => {
                 self.life.held_back = Some(reference);
             }
             Action::Reverse { payment, amount, reference } => {
@@ -162,7 +162,7 @@ impl World {
         self.life.stuck = false;
         self.life.sale = self.disk.replayed(&self.life.order).filter(|_| self.is_on);
         let Some(sale) = self.life.sale.as_ref().filter(|sale| !sale.is_settled()) else { return };
-        let is_unnoticed = self.life.copy == OldCopy::Unnoticed;
+        let is_unnoticed = self.life.copy == JournalCopy::Unnoticed;
         if !is_unnoticed || sale.standing() != Standing::Waiting {
             self.hear(Event::Restarted, if is_unnoticed { CutAt::Not } else { cut });
         }
@@ -172,7 +172,7 @@ impl World {
         }
         if is_unnoticed && self.is_on {
             self.hear(Event::OldCopy { why: Reason::OldCopy.into() }, cut);
-            self.life.copy = if cut == CutAt::Not { OldCopy::Noticed } else { OldCopy::Unnoticed };
+            self.life.copy = if cut == CutAt::Not { JournalCopy::Noticed } else { JournalCopy::Unnoticed };
         }
     }
 

@@ -36,7 +36,7 @@ impl ReaderDoes {
 
 /// Whether it runs from an old copy of the journal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum OldCopy {
+pub(crate) enum JournalCopy {
     No,
     Unnoticed,
     Noticed,
@@ -101,7 +101,7 @@ pub(crate) struct Life {
     pub(crate) nobody_hears: bool,
     /// An alarm told that what is owed to the customer stays, or the board has shown it since.
     pub(crate) rest_is_told: bool,
-    pub(crate) copy: OldCopy,
+    pub(crate) copy: JournalCopy,
     /// A reversal that the board holds back until it knows whether its journal is an old copy.
     pub(crate) held_back: Option<String>,
     /// Something left by itself that a person is to decide.
@@ -133,7 +133,7 @@ impl Life {
             receipt: None,
             nobody_hears: false,
             rest_is_told: false,
-            copy: OldCopy::No,
+            copy: JournalCopy::No,
             held_back: None,
             left_by_itself: false,
         }
@@ -169,14 +169,14 @@ impl Life {
     pub(crate) fn reverses(&mut self, may_arrive: bool, now: Now, resend: Duration) {
         // An old copy does not know what the other one has sent.
         self.reversed_again |=
-            may_arrive && self.copy == OldCopy::No && now.monotonic.saturating_sub(self.reversed_at) < resend;
+            may_arrive && self.copy == JournalCopy::No && now.monotonic.saturating_sub(self.reversed_at) < resend;
         self.reversed_at = now.monotonic;
         self.left_by_itself |= self.is_undecided_copy();
     }
 
     /// Nobody has decided yet what becomes of what an old copy holds as open.
     fn is_undecided_copy(&self) -> bool {
-        self.copy != OldCopy::No && !self.sale.as_ref().is_some_and(Sale::is_decided)
+        self.copy != JournalCopy::No && !self.sale.as_ref().is_some_and(Sale::is_decided)
     }
 
     /// Nobody has said anything until the deadline: what the till wished for that case, or that it goes back.

@@ -29,7 +29,7 @@ use clap::Parser;
 
 use moves::{Move, What};
 use scene::Scene;
-use search::{Broken, Explored, Start};
+use search::{BrokenStory, Explored, Start};
 use shapes::Shape;
 
 /// Plays every life of a sale up to a bound, over the core itself, and holds each invariant in every state.
@@ -147,7 +147,7 @@ impl Report {
         for (end, (_, story)) in found.ends.iter().filter(|_| ways) {
             self.tell_story(&format!("{name}, the shortest way to {end}"), story);
         }
-        if let Some(Broken { promise, before, root, moves }) = &found.broken {
+        if let Some(BrokenStory { promise, before, root, moves }) = &found.broken {
             let story: Vec<Move> = before.iter().chain(moves).copied().collect();
             self.tell_story(&format!("{name}: {promise:?}"), &story);
             self.rows.push(format!("{}\n", Scene::of(root, moves)));

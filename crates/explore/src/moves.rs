@@ -8,7 +8,7 @@ use pos_terms::transaction::Kind;
 
 use crate::bank::{Makes, Request};
 use crate::disk::CutAt;
-use crate::life::{OldCopy, ReaderDoes};
+use crate::life::{JournalCopy, ReaderDoes};
 use crate::world::{OnWire, World};
 
 /// Something happens to one of two transactions.
@@ -284,7 +284,7 @@ impl World {
         if self.bank.ponders() {
             moves.extend([true, false].map(|approves| What::Decides { approves }));
         }
-        if self.life.copy == OldCopy::No {
+        if self.life.copy == JournalCopy::No {
             let copies = self.disk.before.iter().flatten().zip(0..).map(|(_, nth)| What::PutsCopyBack { nth });
             moves.extend(copies);
         }
@@ -411,7 +411,7 @@ impl World {
             Request::Query { references } => {
                 moves.push(answered(Makes::Approves));
                 moves.push(spoilt(Makes::Approves, Spoilt::RequestLost));
-                // A list that is late is so by minutes: what is old is in it, and a stranger's refund that it has shown.
+                // A list is late by seconds: what is old is in it, and so is a stranger's refund that it has shown.
                 let may_lack = self.was_booked_lately() && !self.bank.ends_with_a_strangers();
                 moves.extend(may_lack.then(|| spoilt(Makes::Approves, Spoilt::ListLacks)));
                 if self.bank.booked.iter().any(|one| references.contains(&one.reference)) {

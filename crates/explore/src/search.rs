@@ -32,7 +32,7 @@ pub(crate) struct Explored {
     pub(crate) depth: usize,
     /// The bound was reached before everything was seen.
     pub(crate) is_cut_short: bool,
-    pub(crate) broken: Option<Broken>,
+    pub(crate) broken: Option<BrokenStory>,
     /// How many states each end has, and the shortest way to it.
     pub(crate) ends: BTreeMap<String, (usize, Vec<Move>)>,
     /// From one standing to another: by the move that was met first.
@@ -43,7 +43,7 @@ pub(crate) struct Explored {
 
 /// A story of what does not hold: what happened before, the world in which it begins, and what happens there.
 #[derive(Debug)]
-pub(crate) struct Broken {
+pub(crate) struct BrokenStory {
     pub(crate) promise: BrokenPromise,
     pub(crate) before: Vec<Move>,
     pub(crate) root: World,
@@ -199,10 +199,10 @@ impl Search {
         self.roots.get(&root).into_iter().flat_map(|(_, before)| before.iter().copied()).chain(moves).collect()
     }
 
-    fn breaks(&self, promise: BrokenPromise, at: u32) -> Broken {
+    fn breaks(&self, promise: BrokenPromise, at: u32) -> BrokenStory {
         let (root, moves) = self.way_to(at);
         let (root, before) = self.roots[&root].clone();
-        Broken { promise, before, root, moves }
+        BrokenStory { promise, before, root, moves }
     }
 
     /// The root from which a state is reached, and how.

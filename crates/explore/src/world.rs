@@ -11,7 +11,7 @@ use pos_terms::transaction::{Earlier, Kind, SaleNumber, Transaction, Who};
 
 use crate::bank::{Bank, Request, eur};
 use crate::disk::{CutAt, Disk};
-use crate::life::{Life, OldCopy, ReaderDoes, Told};
+use crate::life::{JournalCopy, Life, ReaderDoes, Told};
 use crate::moves::{Move, What};
 use crate::shapes;
 
@@ -175,7 +175,7 @@ impl World {
                 self.wire.clear();
                 self.passes(LISTED_AFTER);
                 self.disk.is_put_back(usize::from(nth));
-                (self.life.copy, self.is_strange) = (OldCopy::Unnoticed, true);
+                (self.life.copy, self.is_strange) = (JournalCopy::Unnoticed, true);
             }
             What::TakesPart { part, cut } => {
                 let before = self.life.sale.clone();

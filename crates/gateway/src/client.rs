@@ -297,7 +297,7 @@ impl Client {
     /// # Errors
     /// When there is no answer over TLS that was verified.
     pub async fn probe(&self) -> Result<Probed, Fault> {
-        self.probe_over(&self.0.others, Shown::Token).await
+        self.probe_over(&self.0.others, ProbeShows::Token).await
     }
 
     /// [`Self::probe`], and, where nothing has shown yet whether our token is taken, a question with it on the same
@@ -306,7 +306,7 @@ impl Client {
     /// # Errors
     /// As [`Self::probe`].
     pub async fn probe_with_token(&self) -> Result<Probed, Fault> {
-        self.probe_over(&self.0.others, Shown::TokenToQuery).await
+        self.probe_over(&self.0.others, ProbeShows::TokenToQuery).await
     }
 
     /// [`Self::probe`] over a line that is used for nothing else, with the certificates judged at the time of another
@@ -319,10 +319,10 @@ impl Client {
         let files = files.map_err(|error| Fault::Files { why: error.to_string() })?;
         let connect = Duration::from_millis(self.0.gateway.connect_timeout_ms);
         let lines = GatewayLines::new(self.0.address.clone(), Arc::new(files), connect).over(self.0.way.clone());
-        self.probe_over(&lines, Shown::Nothing).await
+        self.probe_over(&lines, ProbeShows::Nothing).await
     }
 
-    async fn probe_over(&self, lines: &GatewayLines, shown: Shown) -> Result<Probed, Fault> {
+    async fn probe_over(&self, lines: &GatewayLines, shown: ProbeShows) -> Result<Probed, Fault> {
         let edition = self.0.files.edition();
         let probed = async {
             let mut line = lines.open().await?;
@@ -331,7 +331,7 @@ impl Client {
             Ok((probed, line))
         };
         let (probed, line) = probed.await.inspect_err(|fault| self.0.heard.failed(fault, edition))?;
-        if shown == Shown::TokenToQuery && self.0.heard.must_ask_for_token(edition) {
+        if shown == ProbeShows::TokenToQuery && self.0.heard.must_ask_for_token(edition) {
             self.try_token(line, edition).await;
         }
         Ok(probed)
@@ -349,10 +349,10 @@ impl Client {
     }
 
     /// With the status of the answer.
-    async fn probe_once(&self, line: &mut GatewayLine, shown: Shown) -> Result<(Probed, u16), Fault> {
+    async fn probe_once(&self, line: &mut GatewayLine, shown: ProbeShows) -> Result<(Probed, u16), Fault> {
         let path = self.0.address.path(&self.0.gateway.assumptions.probe_path, &[]);
         // Each request of the interface carries the token.
-        let token = self.0.files.token().filter(|_| shown != Shown::Nothing);
+        let token = self.0.files.token().filter(|_| shown != ProbeShows::Nothing);
         let request = request_of(&self.0.address, token.as_ref(), Method::GET, &path, None)?;
         let ms = self.0.gateway.answer_timeout_ms;
         let start = Instant::now();
@@ -570,7 +570,7 @@ const NOBODYS: &str = "pos-agent-asks-whether-its-token-is-taken";
 
 /// What a probe shows of this terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Shown {
+enum ProbeShows {
     /// Nothing: the other side may be an impostor.
     Nothing,
     /// The token.
