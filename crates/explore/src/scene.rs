@@ -13,7 +13,7 @@ use crate::world::World;
 
 /// A scene, and what of the story it does not tell.
 #[derive(Debug, Default)]
-pub(crate) struct Scene {
+pub(crate) struct PlayableScene {
     name: String,
     behaviour: Option<&'static str>,
     /// How the gateway treats what comes after, in turn; `None` where it is well.
@@ -22,7 +22,7 @@ pub(crate) struct Scene {
     left_out: Vec<String>,
 }
 
-impl Scene {
+impl PlayableScene {
     /// The scene of a story that begins in this world.
     pub(crate) fn of(root: &World, story: &[Move]) -> Self {
         let mut scene = Self { name: name_of(root, story), ..Self::default() };
@@ -144,7 +144,7 @@ fn name_of(root: &World, story: &[Move]) -> String {
     if order.accept_partial { format!("{name}, parts taken") } else { name.to_owned() }
 }
 
-impl fmt::Display for Scene {
+impl fmt::Display for PlayableScene {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { name, behaviour, troubles, cuts, left_out } = self;
         let troubles: Vec<&str> = troubles.iter().map(|one| one.unwrap_or("Silent")).collect();
@@ -177,7 +177,7 @@ mod tests {
         let lost = What::Spoilt { at: 0, makes: Makes::Approves, how: Spoilt::AnswerLost, cut };
         let look = What::Spoilt { at: 0, makes: Makes::Approves, how: Spoilt::RequestLost, cut };
         let story = [What::Begins(cut), What::ReadsCard(cut), lost, look].map(what);
-        let told = Scene::of(&root, &story).to_string();
+        let told = PlayableScene::of(&root, &story).to_string();
         assert!(told.contains("POS_AGENT_SCENE='sale, chip / SilentAfter / [Silent]'"), "{told}");
         assert!(!told.contains("without"), "{told}");
     }

@@ -23,7 +23,8 @@ impl PrintLine {
     /// Most characters of a text that the agent takes.
     pub const LONGEST: usize = 256;
 
-    /// The same as lines that the agent takes: a longer text goes on in the next line, from a space on where it has one.
+    /// The same as lines that the agent takes: a longer text goes on in the next line, from a space on where it has
+    /// one.
     #[must_use]
     pub fn in_parts(self) -> Vec<Self> {
         let Self { text, value, align, style } = self;

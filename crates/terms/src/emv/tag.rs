@@ -26,8 +26,8 @@ impl Tag {
         }
     }
 
-    /// Whether it is of the private class: its meaning is the reader's maker's (EMV Book 3, B1: bits 8 and 7 of the first
-    /// byte).
+    /// Whether it is of the private class: its meaning is the reader's maker's (EMV Book 3, B1: bits 8 and 7 of the
+    /// first byte).
     #[must_use]
     pub fn is_private(self) -> bool {
         self.bytes()[4 - self.size()] & 0xC0 == 0xC0
