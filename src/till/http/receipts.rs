@@ -85,9 +85,9 @@ enum ReceiptForm {
     Page,
 }
 
-/// The forms of a receipt; text for whoever says nothing.
+/// The forms of a receipt; data for a program that takes any, as everywhere in this interface.
 const FORMS: &[(&str, ReceiptForm)] =
-    &[("text/plain", ReceiptForm::Text), ("application/json", ReceiptForm::Json), ("text/html", ReceiptForm::Page)];
+    &[("application/json", ReceiptForm::Json), ("text/plain", ReceiptForm::Text), ("text/html", ReceiptForm::Page)];
 
 async fn receipt(
     State(app): State<Arc<App>>,
