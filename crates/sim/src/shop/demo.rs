@@ -34,7 +34,8 @@ mod till;
 #[command(
     after_help = "Examples:\n  cargo demo\n  cargo demo --once --amount 12.34 --card chip-pin --entry insert\n  \
     cargo demo --once --amount 5.51 --card tap --entry tap        (declined: the cents choose the outcome)\n\n\
-    Exit codes: 0 without --once; with it those of the sale, which pos-agent sale --help lists; 64 wrong usage; 130 interrupted.\n\n\
+    Exit codes: 0 without --once; with it those of the sale, which pos-agent sale --help lists;\n\
+    64 wrong usage; 70 a fault; 130 interrupted.\n\n\
     The outcomes and their cents: cargo run --package pos-sim -- gateway --help"
 )]
 pub struct Args {
