@@ -254,6 +254,10 @@ impl Agent {
         if let Err(error) = self.engine.journal.is_in_place() {
             self.engine.journal_is_faulty(&error);
         }
+        // The disk of a journal of training has no word in the log of the terminal.
+        if !self.engine.identity.trains() {
+            self.engine.journal.look_at_the_room();
+        }
     }
 
     /// Saves what is open in a journal that was taken away.

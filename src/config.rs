@@ -29,7 +29,7 @@ pub use pos_gateway::config::{Assumptions, Gateway, ID, Location, NotFound, Poin
 pub use pos_printer::config::{CodePage, Copies, Cut, FlowControl, Part, Printer, Value, qr_parts};
 pub use pos_printer::logo::{Logo, LogoError, logo_file};
 pub use pos_reader::config::{ManualEntryCommand, Reader, ReaderPrompts, ReaderProtocol, TipEntry};
-pub use rights::{Right, Rights};
+pub use rights::{Right, RightSet, Rights, sets as right_sets};
 pub use socket::{LOCAL, Socket, is_nameless};
 
 /// Where the configuration is when nobody says otherwise.

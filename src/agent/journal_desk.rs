@@ -12,6 +12,7 @@ use pos_terms::transaction::{ReceiptCopy, SaleNumber, Who};
 use super::engine::open_sales::{OpenSale, OpenSales};
 use super::surroundings::{AnyBook, BookWrapper};
 use super::views::states::state_of_journal;
+use super::views::status::{is_nearly_full, little_room};
 
 /// How often a journal that failed is tried again: a technician frees space by hand.
 pub(super) const JOURNAL_RETRY: Duration = Duration::from_secs(5);
@@ -33,6 +34,8 @@ pub(super) struct JournalDesk {
     barred: Option<String>,
     /// What was saved of it when it was taken away.
     rescued: Option<Rescued>,
+    /// Its disk was nearly full at the last look.
+    is_nearly_full: bool,
 }
 
 impl JournalDesk {
@@ -55,7 +58,17 @@ impl JournalDesk {
             // Its own sales speak for it.
             SoldOn::Unknown(how) => (false, is_empty.then_some(how)),
         };
-        let mut desk = Self { book, wrapper, fault: None, last_number, sold, is_marked, barred, rescued: None };
+        let mut desk = Self {
+            book,
+            wrapper,
+            fault: None,
+            last_number,
+            sold,
+            is_marked,
+            barred,
+            rescued: None,
+            is_nearly_full: false,
+        };
         desk.fault = desk.bar();
         Ok(desk)
     }
@@ -168,6 +181,23 @@ impl JournalDesk {
     /// Asks whether the journal is in place, before anything is promised on it.
     pub(super) fn is_in_place(&self) -> Result<(), pos_journal::Error> {
         if self.fault.is_some() { Ok(()) } else { self.book.is_in_place() }
+    }
+
+    /// Looks at the room on the journal's disk: the log hears once that it is nearly full, and once that it is not.
+    pub(super) fn look_at_the_room(&mut self) {
+        if let Some(free) = self.book.free_bytes() {
+            self.room_is(free);
+        }
+    }
+
+    fn room_is(&mut self, free_bytes: u64) {
+        let was = self.is_nearly_full;
+        self.is_nearly_full = is_nearly_full(was, free_bytes);
+        match (was, self.is_nearly_full) {
+            (false, true) => tracing::warn!(reason = "journal-nearly-full", "{}", little_room(free_bytes)),
+            (true, false) => tracing::info!(free_mib = free_bytes >> 20, "the journal's disk has room again"),
+            _ => {}
+        }
     }
 
     /// Saves what is open in a journal that was taken away; the status says where it is. What everybody is told.

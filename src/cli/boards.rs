@@ -9,6 +9,9 @@ use crate::board::{self, KNOWN, Known};
 /// Arguments.
 #[derive(Debug, Args)]
 #[command(after_help = "\
+A board is known when this program has a file about it: at which ports a reader and a printer are, which stable names udev gives them, what
+its unit needs. Another board runs too: by generic-armv7 or generic-aarch64, or by a file of your own. It looks at no device.
+
 Examples:
   pos-agent boards                                 all of them
   pos-agent boards raspberry-pi                    its facts, with their sources
@@ -16,7 +19,7 @@ Examples:
   pos-agent boards stm32mp157-dk2 --unit >/etc/systemd/system/pos-agent.service.d/board.conf
   pos-agent boards generic-armv7 --file >board.toml   the form of a file of your own, for setup --board ./board.toml")]
 pub(super) struct Boards {
-    /// One of them
+    /// The name of one of them, as the list shows it
     name: Option<String>,
     /// Its udev rules: stable names for its own ports
     #[arg(long, requires = "name", conflicts_with_all = ["unit", "file"])]

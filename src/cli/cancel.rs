@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::exit::{Exit, Stop};
+use super::exit::{Exit, Stop, and_of_faults};
 use super::out;
 use super::reference::Meant;
 use crate::till::{CancelView, Cancelled};
@@ -10,8 +10,12 @@ use crate::till::{CancelView, Cancelled};
 /// Arguments.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "A cancel wins before the request has left for the gateway, and loses after it; the answer says which.\n\n\
-        Exit codes: 0 the sale is cancelled; 1 it is not (too late: it goes on, or it has ended already)."
+    after_help = and_of_faults("\
+A cancel wins before the request has left for the gateway, and loses after it; the answer says which.
+
+Exit codes:
+   0  The sale is cancelled
+   1  It is not: too late, it goes on, or it has ended already")
 )]
 pub(super) struct Cancel {
     #[command(flatten)]

@@ -10,10 +10,7 @@ use crate::config::{self, DEFAULT_PATH};
 
 /// Arguments.
 #[derive(Debug, Args)]
-#[command(after_help = "\
-It shows what everybody may do. Rights: sale, pre-authorise, capture, refund, reverse, credit, any-till, unknown-payment, totals, read,
-service. Sets of them: till (of a [[till.token]] whose rights are not written), group (of whoever may open the socket), several-tills (of a
-[[till.peer]], a program at the socket): all but credit, any-till, unknown-payment and service; root: all.")]
+#[command(after_help = after_help())]
 pub(super) struct Check {
     /// The configuration
     #[arg(value_name = "CONFIG", default_value = DEFAULT_PATH)]
@@ -21,6 +18,17 @@ pub(super) struct Check {
     /// One JSON object: the file that is good, or what is wrong
     #[arg(long)]
     json: bool,
+}
+
+/// The rights by name, and which set has which.
+fn after_help() -> String {
+    let all = config::Rights::root();
+    let sets = config::right_sets().map(|config::RightSet { name, whose, rights }| {
+        let has = if rights == all { "all of them".to_owned() } else { rights.to_string() };
+        format!("  {name:<14} {has} (of {whose})")
+    });
+    let sets = sets.join("\n");
+    format!("It shows what everybody may do.\n\nRights: {all}.\n\nSets of them:\n{sets}")
 }
 
 /// Who may connect, and what each may do.

@@ -51,7 +51,7 @@ enum Verb {
     /// Show a close as its slip
     Show(Show),
     /// Print a close again, marked as a duplicate
-    Print(Show),
+    Print(Print),
     /// Write a close as a table for a spreadsheet, or as JSON
     Export(Export),
 }
@@ -72,6 +72,18 @@ struct List {
 struct Show {
     /// Its number, `last`, or `open`: what the next one would be by now
     #[arg(value_name = "CLOSE", default_value_t = WhichClose::Last, value_parser = which)]
+    close: WhichClose,
+    /// One JSON object
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    daemon: Where,
+}
+
+#[derive(Debug, Args)]
+struct Print {
+    /// Its number, or `last`; one that is not made yet has no slip
+    #[arg(value_name = "CLOSE", default_value_t = WhichClose::Last, value_parser = made)]
     close: WhichClose,
     /// One JSON object
     #[arg(long)]
@@ -102,6 +114,16 @@ fn which(text: &str) -> Result<WhichClose, String> {
     text.parse().map_err(|_| "give a number, last, or open for what the next one would count by now".to_owned())
 }
 
+/// One that there is.
+fn made(text: &str) -> Result<WhichClose, String> {
+    match which(text) {
+        Ok(WhichClose::Open) | Err(_) => {
+            Err("give a number, or last; pos-agent close show open shows what the next one would count".to_owned())
+        }
+        made => made,
+    }
+}
+
 /// A page of closes.
 #[derive(Deserialize)]
 struct Closes {
@@ -117,7 +139,7 @@ impl CloseDay {
         match self.verb {
             Some(Verb::List(verb)) => verb.run().await,
             Some(Verb::Show(verb)) => verb.run().await,
-            Some(Verb::Print(verb)) => verb.print().await,
+            Some(Verb::Print(verb)) => verb.run().await,
             Some(Verb::Export(verb)) => verb.run().await,
             None => self.close().await,
         }
@@ -177,8 +199,10 @@ impl Show {
         }
         Ok(exit(&close))
     }
+}
 
-    async fn print(self) -> Result<Exit, Stop> {
+impl Print {
+    async fn run(self) -> Result<Exit, Stop> {
         let daemon = self.daemon.daemon()?;
         let view: PrintView = daemon.post(&format!("{}/print", path_of(self.close)), &json!({})).await?;
         if self.json {

@@ -2,14 +2,17 @@
 
 use clap::Args;
 
-use super::exit::{Exit, Stop};
+use super::exit::{Exit, Stop, and_of_faults};
 use super::out;
 use super::reference::Meant;
 use crate::till::{SaleState, SaleView};
 
 /// Arguments.
 #[derive(Debug, Args)]
-#[command(after_help = "\
+#[command(after_help = and_of_faults("\
+A sale that was begun with --confirm till waits, once it is approved, until its till says how much of it it takes. A person says it here in
+the till's place. Without an answer in time the payment is reversed, or kept with --on-silence keep.
+
 Examples:
   pos-agent confirm order-4711 --taken all
   pos-agent confirm order-4711 --taken part --amount 8.00      the rest is refunded, under a reference of its own
@@ -17,7 +20,8 @@ Examples:
 
 The same answer once more changes nothing.
 
-Exit codes: 0 done: approved, or not taken and being reversed; 65 the sale does not wait for this answer.")]
+Exit codes:
+   0  Done: approved, or not taken and being reversed"))]
 pub(super) struct Confirm {
     /// What the till takes of it
     #[arg(long, value_enum, value_name = "HOW-MUCH")]

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use hyper::header::{ACCEPT, HeaderMap, HeaderName, HeaderValue};
 use hyper::{Method, StatusCode};
+use pos_daemon::access::way_in;
 use pos_till_api::client::{Client, ClientError, Event, Events as Stream, Listened, Question};
 use pos_till_api::deadlines::AnswerDeadline;
 use pos_till_api::problem::ProblemType;
@@ -42,6 +43,13 @@ pub(super) enum Error {
         #[source]
         cause: io::Error,
     },
+    /// This user may not use the socket; nothing was asked.
+    #[error("this user may not use {}: {cause}; {}", socket.display(), way_in(socket))]
+    Closed {
+        socket: PathBuf,
+        #[source]
+        cause: io::Error,
+    },
     /// It may have been asked.
     #[error("the connection to the daemon was lost: {why}; see its log (journalctl -u pos-agent)")]
     Lost { why: String },
@@ -57,7 +65,7 @@ impl Error {
     /// Whether the daemon may have carried out the request although it gave no answer.
     pub(super) fn may_have_been_heard(&self) -> bool {
         match self {
-            Self::Unreachable { .. } | Self::NoPin { .. } => false,
+            Self::Unreachable { .. } | Self::Closed { .. } | Self::NoPin { .. } => false,
             Self::Lost { .. } => true,
             Self::Refused { code, .. } => code == ProblemType::NoAnswer.code(),
         }
@@ -191,6 +199,9 @@ impl Daemon {
 
     fn failed(&self, error: ClientError) -> Error {
         match error {
+            ClientError::Unreachable(cause) if cause.kind() == io::ErrorKind::PermissionDenied => {
+                Error::Closed { socket: self.client.socket().to_owned(), cause }
+            }
             ClientError::Unreachable(cause) => Error::Unreachable { socket: self.client.socket().to_owned(), cause },
             error => lost(error),
         }

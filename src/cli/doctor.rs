@@ -107,9 +107,9 @@ pub(super) async fn agent(config: &Path) -> Agent {
     let till = config::read(config).map_or_else(|_| config::Till::default(), |config| config.till);
     match Daemon::at(till.socket.path).get("/v1/status").await {
         Ok(status) => Agent::Answers(status),
+        Err(daemon::Error::Closed { .. }) => Agent::Closed,
         Err(daemon::Error::Unreachable { cause, .. }) => match cause.kind() {
             io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => Agent::Absent,
-            io::ErrorKind::PermissionDenied => Agent::Closed,
             // A file that is no socket.
             _ if cause.raw_os_error() == Some(rustix::io::Errno::NOTSOCK.raw_os_error()) => Agent::Absent,
             _ => Agent::Silent(cause.to_string()),

@@ -9,6 +9,22 @@ use crate::config;
 use crate::till::{ProblemType, SaleState, SaleView};
 use pos_terms::transaction::OutcomeWord;
 
+/// Makes the numbers of a list in which each stands with its meaning: the help says it in the same words.
+macro_rules! exits {
+    ($(#[$outer:meta])* pub enum Exit { $($(#[doc = $meaning:literal])+ $name:ident = $number:literal,)+ }) => {
+        $(#[$outer])*
+        pub enum Exit {
+            $($(#[doc = $meaning])+ $name = $number,)+
+        }
+
+        impl Exit {
+            /// Each with what it means.
+            const TABLE: &[(Self, &str)] = &[$((Self::$name, concat!($($meaning),+)),)+];
+        }
+    };
+}
+
+exits! {
 /// How a verb ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
@@ -45,11 +61,38 @@ pub enum Exit {
     /// The configuration is wrong (`EX_CONFIG`).
     Config = 78,
 }
+}
 
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> Self {
         Self::from(exit as u8)
     }
+}
+
+/// The exit codes of every verb, for the help of the program.
+pub(super) fn table() -> String {
+    lines(|_| true)
+}
+
+/// The help of a verb that moves money: what it says before, and its exit codes.
+pub(super) fn of_money(before: &str) -> String {
+    let before = if before.is_empty() { String::new() } else { format!("{before}\n\n") };
+    format!("{before}Exit codes:\n{}", lines(|exit| exit != Exit::Attention))
+}
+
+/// The help of a verb with exit codes of its own, which end what it says before, and those of what is not done.
+pub(super) fn and_of_faults(before: &str) -> String {
+    format!("{before}\n{}", lines(|exit| exit as u8 >= Exit::Usage as u8 && exit != Exit::Attention))
+}
+
+fn lines(has: impl Fn(Exit) -> bool) -> String {
+    let rows = Exit::TABLE.iter().filter(|(exit, _)| has(*exit)).map(|(exit, meaning)| {
+        // The names of sysexits are for programmers, who read them in the manual.
+        let meaning = meaning.trim().trim_end_matches('.');
+        let meaning = meaning.split_once(" (`EX_").map_or(meaning, |(words, _)| words);
+        format!("  {:>2}  {meaning}", *exit as u8)
+    });
+    rows.collect::<Vec<_>>().join("\n")
 }
 
 impl Exit {
@@ -138,9 +181,7 @@ impl From<agent::Error> for Stop {
 impl From<daemon::Error> for Stop {
     fn from(error: daemon::Error) -> Self {
         let code = match &error {
-            daemon::Error::Unreachable { cause, .. } if cause.kind() == std::io::ErrorKind::PermissionDenied => {
-                Code::NotPermitted
-            }
+            daemon::Error::Closed { .. } => Code::NotPermitted,
             daemon::Error::Unreachable { .. } => Code::NoDaemon,
             daemon::Error::Lost { .. } => Code::DaemonLost,
             daemon::Error::NoPin { .. } => Code::Cancelled,

@@ -37,20 +37,29 @@ pub(super) struct Flow {
     /// Train: no card is read and no money moves, and this comes out of it
     #[arg(long, value_enum, value_name = "OUTCOME")]
     training: Option<Outcome>,
-    /// What to say of the customer's signature, when the card wants one
-    #[arg(long, value_enum, value_name = "ANSWER", default_value_t = SignatureAnswer::Ask)]
-    signature: SignatureAnswer,
+    /// Of what a card signs for alone.
+    #[arg(skip)]
+    signing: Signing,
     /// The outcome as one JSON object on standard output; the steps go to standard error
     #[arg(long)]
     json: bool,
-    /// How long to wait for the end of an unconfirmed transaction, in seconds
+    /// So many seconds this command waits for the end of an unconfirmed transaction; then it ends with 3 or 6, and the
+    /// terminal goes on with it by itself
     #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u64).range(..=3600))]
     settle_s: u64,
-    /// How long to ask again when the daemon is lost, in seconds
+    /// So many seconds this command asks again when it has lost the running agent
     #[arg(long, value_name = "SECONDS", default_value_t = 30, value_parser = clap::value_parser!(u64).range(..=3600))]
     reconnect_s: u64,
     #[command(flatten)]
     daemon: Where,
+}
+
+/// The signature of a card's transaction that may need one.
+#[derive(Clone, Copy, Debug, Default, Args)]
+pub(super) struct Signing {
+    /// What to say of the customer's signature, when the card wants one
+    #[arg(long, value_enum, value_name = "ANSWER", default_value_t = SignatureAnswer::Ask)]
+    signature: SignatureAnswer,
 }
 
 /// What is to come out of training.
@@ -80,9 +89,10 @@ impl clap::ValueEnum for Outcome {
 const TRAINING: &str = "*** TRAINING: no card is read, and no money moves ***";
 
 /// Who compares the signature.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 enum SignatureAnswer {
     /// Ask at this terminal; without one, wait for `pos-agent signature`
+    #[default]
     Ask,
     /// It is the card's
     Accept,
@@ -149,6 +159,11 @@ impl Flow {
         let Typed { amount, currency } = self.daemon.daemon()?.post("/v1/reader/amount", &body).await?;
         tell(&format!("{amount} {currency}"));
         Ok(amount)
+    }
+
+    /// The same, of a transaction that may have to be signed.
+    pub(super) fn signed(self, signing: Signing) -> Self {
+        Self { signing, ..self }
     }
 
     /// Whether it is training.
@@ -366,7 +381,7 @@ impl Till<'_> {
     /// Answers to the question whether the signature is the card's, as far as there is somebody to ask here.
     async fn signature(&self) -> mpsc::Receiver<bool> {
         let (sender, answers) = mpsc::channel(1);
-        match self.flow.signature {
+        match self.flow.signing.signature {
             SignatureAnswer::Accept => drop(sender.send(true).await),
             SignatureAnswer::Refuse => drop(sender.send(false).await),
             SignatureAnswer::Ask if !std::io::stdin().is_terminal() => {

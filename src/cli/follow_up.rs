@@ -5,15 +5,15 @@
 use clap::{Args, Subcommand};
 use serde_json::json;
 
-use super::exit::{Exit, Stop};
+use super::exit::{Exit, Stop, of_money};
 use super::flow::Flow;
 use super::reference;
 use super::sale::{HowMuch, Partial};
 use pos_terms::transaction::{Kind, SaleNumber};
 
-/// The earlier transaction and how much of it.
+/// The earlier transaction.
 #[derive(Debug, Args)]
-pub(super) struct Earlier {
+struct Earlier {
     /// The earlier transaction's reference, or `last`
     #[arg(required_unless_present_any = ["number", "payment"], conflicts_with_all = ["number", "payment"])]
     of: Option<String>,
@@ -26,9 +26,6 @@ pub(super) struct Earlier {
     /// The till that began the transaction of this reference [default: this user's own, local as a rule]
     #[arg(long, value_name = "NAME")]
     till: Option<String>,
-    /// How much, as 12.34, 3.5 or 3,50 [default: all that is left]
-    #[arg(long)]
-    amount: Option<String>,
     /// ISO 4217 [default: the terminal's currency]
     #[arg(long, value_name = "CODE")]
     currency: Option<String>,
@@ -36,11 +33,67 @@ pub(super) struct Earlier {
     flow: Flow,
 }
 
-/// Arguments of `capture`.
+/// How much of what an earlier transaction has left.
 #[derive(Debug, Args)]
-pub(super) struct Capture {
+struct HowMuchOfIt {
+    /// How much, as 12.34, 3.5 or 3,50 [default: all that is left]
+    #[arg(long)]
+    amount: Option<String>,
     #[command(flatten)]
     earlier: Earlier,
+}
+
+/// Arguments of `refund`.
+#[derive(Debug, Args)]
+#[command(after_help = of_money(""))]
+pub(super) struct Refund {
+    #[command(flatten)]
+    part: HowMuchOfIt,
+}
+
+/// Arguments of `reverse`.
+#[derive(Debug, Args)]
+#[command(after_help = of_money(""))]
+pub(super) struct Reverse {
+    #[command(flatten)]
+    part: HowMuchOfIt,
+}
+
+/// Arguments of `increment`.
+#[derive(Debug, Args)]
+#[command(after_help = of_money(INCREMENT_HELP))]
+pub(super) struct Increment {
+    /// How much more is reserved, as 12.34, 3.5 or 3,50: what is added, not the new sum
+    #[arg(long)]
+    amount: String,
+    #[command(flatten)]
+    earlier: Earlier,
+}
+
+const INCREMENT_HELP: &str = "\
+Example:
+  pos-agent preauthorise 150.00 --reference room-12    reserve 150.00
+  pos-agent increment room-12 --amount 30.00           180.00 are reserved now
+  pos-agent capture room-12                            take 180.00";
+
+/// Arguments of `reauthorise`.
+#[derive(Debug, Args)]
+#[command(after_help = of_money(REAUTHORISE_HELP))]
+pub(super) struct Reauthorise {
+    #[command(flatten)]
+    part: HowMuchOfIt,
+}
+
+const REAUTHORISE_HELP: &str = "\
+A bank keeps a reservation for some days only. The new pre-authorisation has a reference of its own, which is captured later; of the one
+before it nothing can be captured any more.";
+
+/// Arguments of `capture`.
+#[derive(Debug, Args)]
+#[command(after_help = of_money(""))]
+pub(super) struct Capture {
+    #[command(flatten)]
+    part: HowMuchOfIt,
     /// It is the last one: what is left of the reservation is set free
     #[arg(long = "final")]
     last: bool,
@@ -48,6 +101,16 @@ pub(super) struct Capture {
 
 /// Arguments of `registration`.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+The gateway keeps the card's data and gives an id for it; this terminal keeps the id alone.
+
+Examples:
+  pos-agent registration store                         read a card; its id is in the answer
+  pos-agent sale 20.00 --param createRegistration=true charge a card, and keep it too
+  pos-agent registration pay ID 12.34                  charge it: the card need not be there
+  pos-agent registration forget ID                     delete it at the gateway
+
+Exit codes: as of a sale (pos-agent sale --help).")]
 pub(super) struct Registration {
     #[command(subcommand)]
     verb: Verb,
@@ -66,6 +129,7 @@ enum Verb {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = of_money(""))]
 struct Store {
     /// The card number is typed on the reader, where the terminal allows it
     #[arg(long)]
@@ -75,6 +139,7 @@ struct Store {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = of_money(""))]
 struct Forget {
     /// The registration's id
     id: String,
@@ -83,6 +148,7 @@ struct Forget {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = of_money(""))]
 struct Pay {
     /// The registration's id, from `registration store`, or the sale that kept the card (`--param
     /// createRegistration=true`)
@@ -99,10 +165,40 @@ struct Pay {
     flow: Flow,
 }
 
+impl HowMuchOfIt {
+    async fn run(self, kind: Kind) -> Result<Exit, Stop> {
+        self.earlier.run(kind, self.amount).await
+    }
+}
+
+impl Refund {
+    pub(super) async fn run(self) -> Result<Exit, Stop> {
+        self.part.run(Kind::Refund).await
+    }
+}
+
+impl Reverse {
+    pub(super) async fn run(self) -> Result<Exit, Stop> {
+        self.part.run(Kind::Reversal).await
+    }
+}
+
+impl Increment {
+    pub(super) async fn run(self) -> Result<Exit, Stop> {
+        self.earlier.run(Kind::Increment, Some(self.amount)).await
+    }
+}
+
+impl Reauthorise {
+    pub(super) async fn run(self) -> Result<Exit, Stop> {
+        self.part.run(Kind::Reauthorisation).await
+    }
+}
+
 impl Earlier {
-    pub(super) async fn run(self, kind: Kind) -> Result<Exit, Stop> {
+    async fn run(self, kind: Kind, amount: Option<String>) -> Result<Exit, Stop> {
         let mut wanted = json!({ "kind": kind.as_str() });
-        if let Some(amount) = &self.amount {
+        if let Some(amount) = &amount {
             wanted["amount"] = amount.as_str().into();
         }
         if let Some(currency) = &self.currency {
@@ -127,9 +223,9 @@ impl Earlier {
 impl Capture {
     pub(super) async fn run(mut self) -> Result<Exit, Stop> {
         if self.last {
-            self.earlier.flow.add("sequence", "FINAL");
+            self.part.earlier.flow.add("sequence", "FINAL");
         }
-        self.earlier.run(Kind::Capture).await
+        self.part.run(Kind::Capture).await
     }
 }
 

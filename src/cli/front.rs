@@ -40,11 +40,11 @@ impl AtFront {
         let asked = timeout(PATIENCE, daemon.get::<Value>("/status")).await;
         let why = match asked {
             Ok(Ok(status)) => {
-                return Front::Answers(tills(&status));
+                return Front::Answers { socket, tills: tills(&status) };
             }
+            Ok(Err(Error::Closed { .. })) => return Front::Closed(socket),
             Ok(Err(Error::Unreachable { cause, .. })) => match cause.kind() {
                 io::ErrorKind::NotFound if self.front.is_none() => return Front::Absent,
-                io::ErrorKind::PermissionDenied => return Front::Closed(socket),
                 _ => cause.to_string(),
             },
             Ok(Err(Error::Lost { why })) => why,

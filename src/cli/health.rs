@@ -20,7 +20,8 @@ const ASK_AGAIN: Duration = Duration::from_secs(1);
 /// Arguments.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Run after an update, before the new system is marked as good; packages/UPDATE.md shows it for RAUC, SWUpdate and Mender.
+An updater (RAUC, SWUpdate, Mender) asks it after an update, and goes back to the system before when the answer is no; packages/UPDATE.md
+shows how. Whether a sale can be taken now, pos-agent status says; what is wrong and what to do, pos-agent doctor.
 
 agent     it has told systemd that it is ready, answers, and is the program that asks
 journal   this program has opened it and has written to it

@@ -11,8 +11,9 @@ use crate::till::LogView;
 /// Arguments.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-The log is again as the program was started when the time is over, at each restart, and with the level usual. pos-agent status shows it as
-long as it lasts. At no level does it hold anything of a card.
+When the time is over, and at a restart, the agent logs as it was started: by --log of pos-agent run, else RUST_LOG, else info.
+`pos-agent log-level usual` ends it at once, whatever --for says. pos-agent status shows another level as long as it lasts. At no level
+does the log hold anything of a card.
 
 It takes the right service: root and the agent's own user have it.
 
@@ -33,7 +34,7 @@ pub(super) struct LogLevel {
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Level {
-    /// As the program was started
+    /// End the change now: as the agent was started
     Usual,
     /// What happens to each sale, and what is wrong
     Info,

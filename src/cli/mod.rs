@@ -14,7 +14,6 @@ use tokio::sync::OnceCell;
 
 use self::daemon::{Daemon, SignIn};
 use crate::config::{self, DEFAULT_PATH};
-use pos_terms::transaction::Kind;
 
 mod boards;
 mod cancel;
@@ -55,37 +54,35 @@ pub use failure::Code;
 
 /// A payment terminal from a board, a card reader and a receipt printer.
 #[derive(Debug, Parser)]
-#[command(version, about, after_help = AFTER_HELP, max_term_width = 120)]
+#[command(version, about, after_help = after_help(), max_term_width = 120)]
 pub struct Arguments {
     #[command(subcommand)]
     verb: Verb,
 }
 
-const AFTER_HELP: &str = "\
+const EXAMPLES: &str = "\
 Examples:
   pos-agent setup                              ask what a new terminal needs, find its devices, write its configuration
   pos-agent check /etc/pos-agent/config.toml   see whether the configuration is good
-  pos-agent run                                be the terminal (systemd does this)
+  pos-agent run                                run the terminal (systemd does this)
   pos-agent sale 12.34                         take a payment and show each step
   pos-agent refund last --amount 3.5           give 3.50 of the latest payment back
   pos-agent close --print                      close the day and print its sums
   pos-agent status                             see whether a sale can be taken, and what is unconfirmed
   pos-agent doctor                             see what is wrong with the board, the devices or the gateway
 
-Exit codes:
-   0  done; of a sale: approved in full     64  wrong usage
-   1  declined                              65  an unknown reference, a broken rule, a file that does not agree
-   2  cancelled                             69  not sent, or the daemon is not running: nothing was charged
-   3  unconfirmed: it is being taken back   70  a fault of the program
-   4  partially approved                    74  the journal, a file or the socket cannot be used
-   5  reversed: it was taken back           75  of doctor: warnings alone
-   6  unconfirmed: it is being finished     77  not permitted
-                                            78  the configuration is wrong
-With --json a failure is one object too: {\"error\":{\"code\":\"…\",\"text\":\"…\"}}; the manual lists the codes (\"Drive it from a till\").";
+Exit codes:";
+
+const FAILURES: &str = "\
+With --json a failure is one object too: {\"error\":{\"code\":\"…\",\"detail\":\"…\"}}; the manual lists the codes (\"Drive it from a till\").";
+
+fn after_help() -> String {
+    format!("{EXAMPLES}\n{}\n{FAILURES}", exit::table())
+}
 
 #[derive(Debug, Subcommand)]
 enum Verb {
-    /// Be the terminal until SIGTERM or SIGINT
+    /// Run the terminal: serve tills, reader, printers and gateway until SIGTERM or SIGINT (systemd does this)
     Run(run::Run),
     /// Take a payment: arms the reader, shows each step, ends with the outcome
     Sale(sale::Sale),
@@ -96,14 +93,14 @@ enum Verb {
     /// Take what was reserved, in whole or in part
     Capture(follow_up::Capture),
     /// Give back what was paid, in whole or in part
-    Refund(follow_up::Earlier),
+    Refund(follow_up::Refund),
     /// Undo an earlier transaction
-    Reverse(follow_up::Earlier),
-    /// Reserve more under an earlier pre-authorisation
-    Increment(follow_up::Earlier),
-    /// Reserve anew what was reserved
-    Reauthorise(follow_up::Earlier),
-    /// Keep a card without a payment, charge it, reserve of it, or forget it
+    Reverse(follow_up::Reverse),
+    /// Reserve an amount more on the card of an earlier pre-authorisation; one capture takes both
+    Increment(follow_up::Increment),
+    /// Replace an earlier pre-authorisation, before it lapses, by a new one on the same card
+    Reauthorise(follow_up::Reauthorise),
+    /// Have the gateway store a card under an id (a registration); charge it or reserve on it later, or delete it
     Registration(follow_up::Registration),
     /// Show what became of a transaction, and what is left of it
     Show(show::Show),
@@ -117,9 +114,9 @@ enum Verb {
     Cancel(cancel::Cancel),
     /// Accept or refuse the signature of a sale that waits for it
     Signature(signature::Signature),
-    /// Say for a till whether it takes a sale that waits for its confirmation
+    /// Answer for a till how much it takes of an approved sale that was begun with --confirm till
     Confirm(confirm::Confirm),
-    /// Keep or reverse a sale that waits for a person because the journal is an old copy
+    /// Decide about one sale of a journal that is an old copy: its payment is kept, or reversed (no close of day)
     Settle(settle::Settle),
     /// Show the receipt of a sale
     Receipt(receipt::Receipt),
@@ -133,15 +130,15 @@ enum Verb {
     Reconcile(reconcile::Reconcile),
     /// Ask what a new terminal needs, find its reader and printer, write its configuration
     Setup(Box<setup::Setup>),
-    /// List the boards that are known; show one with its udev rules
+    /// List the boards whose ports and devices this program knows; show one, its udev rules, unit and file
     Boards(boards::Boards),
     /// Check a configuration and the files it names, without opening any device
     Check(check::Check),
     /// Look at everything the terminal stands on, and say what to do about what is wrong
     Doctor(doctor::Doctor),
-    /// Say whether an update is good: the agent, its journal, and what answered before the update
+    /// After an update: say whether the new program works as the one before it did, for an updater to go by
     Health(health::Health),
-    /// Log more or less for a while
+    /// Change for a while how much the running agent logs, without a restart
     LogLevel(log_level::LogLevel),
     /// Add and remove the people at the counter, and give them a PIN
     Operator(operator::Operator),
@@ -181,10 +178,10 @@ impl Arguments {
             Verb::Preauthorise(verb) => runtime.block_on(verb.run()),
             Verb::Credit(verb) => runtime.block_on(verb.run()),
             Verb::Capture(verb) => runtime.block_on(verb.run()),
-            Verb::Refund(verb) => runtime.block_on(verb.run(Kind::Refund)),
-            Verb::Reverse(verb) => runtime.block_on(verb.run(Kind::Reversal)),
-            Verb::Increment(verb) => runtime.block_on(verb.run(Kind::Increment)),
-            Verb::Reauthorise(verb) => runtime.block_on(verb.run(Kind::Reauthorisation)),
+            Verb::Refund(verb) => runtime.block_on(verb.run()),
+            Verb::Reverse(verb) => runtime.block_on(verb.run()),
+            Verb::Increment(verb) => runtime.block_on(verb.run()),
+            Verb::Reauthorise(verb) => runtime.block_on(verb.run()),
             Verb::Registration(verb) => runtime.block_on(verb.run()),
             Verb::Show(verb) => runtime.block_on(verb.run()),
             Verb::Payment(verb) => runtime.block_on(verb.run()),

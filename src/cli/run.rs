@@ -12,6 +12,13 @@ use pos_daemon::logging;
 
 /// Arguments.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+This is the agent itself, which every other verb talks to. systemd starts it with the board (systemctl enable --now pos-agent); by hand it
+is for trying things. It does not go into the background. SIGTERM and SIGINT (Ctrl-C) stop it: what waits for a card is cancelled,
+what was sent to the gateway is waited for.
+
+Exit codes: 0 stopped; 64 wrong usage, or a --log that is none; 70 a fault of the program; 74 the journal or the socket cannot be used;
+77 a file may not be read; 78 the configuration is wrong.")]
 pub(super) struct Run {
     /// The configuration
     #[arg(long, value_name = "FILE", default_value = DEFAULT_PATH)]

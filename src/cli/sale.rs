@@ -3,8 +3,8 @@
 use clap::Args;
 use serde_json::json;
 
-use super::exit::{Exit, Stop};
-use super::flow::Flow;
+use super::exit::{Exit, Stop, of_money};
+use super::flow::{Flow, Signing};
 use pos_terms::transaction::{Kind, OnSilence};
 
 /// How much.
@@ -20,7 +20,7 @@ pub(super) struct HowMuch {
 
 /// Arguments of `sale`.
 #[derive(Debug, Args)]
-#[command(after_help = SALE_HELP)]
+#[command(after_help = of_money(SALE_HELP))]
 pub(super) struct Sale {
     /// How much, as 12.34, 3.5 or 3,50 [default: it is typed at the reader]
     #[arg(allow_negative_numbers = true)]
@@ -38,6 +38,8 @@ pub(super) struct Sale {
     partial: Partial,
     #[command(flatten)]
     confirming: Confirming,
+    #[command(flatten)]
+    signing: Signing,
     #[command(flatten)]
     flow: Flow,
 }
@@ -103,10 +105,10 @@ impl Confirming {
 
 /// Arguments of `preauthorise`.
 #[derive(Debug, Args)]
-#[command(after_help = "\
+#[command(after_help = of_money("\
 Example:
   pos-agent preauthorise 150.00 --reference room-12    reserve
-  pos-agent capture room-12 --amount 99.50             take what was used, later, without the card")]
+  pos-agent capture room-12 --amount 99.50             take what was used, later, without the card"))]
 pub(super) struct Preauthorise {
     #[command(flatten)]
     how_much: HowMuch,
@@ -115,13 +117,15 @@ pub(super) struct Preauthorise {
     #[command(flatten)]
     confirming: Confirming,
     #[command(flatten)]
+    signing: Signing,
+    #[command(flatten)]
     flow: Flow,
 }
 
 /// Arguments of `credit`.
 #[derive(Debug, Args)]
-#[command(after_help = "\
-For a payment that this terminal took, `pos-agent refund` is the safer way: it needs no card and never gives back too much.")]
+#[command(after_help = of_money("\
+For a payment that this terminal took, `pos-agent refund` is the safer way: it needs no card and never gives back too much."))]
 pub(super) struct Credit {
     #[command(flatten)]
     how_much: HowMuch,
@@ -140,10 +144,7 @@ Examples:
   pos-agent sale 12.34 --training declined                learn: no card is read, and no money moves
   pos-agent sale 48.50 --accept-partial                   what the card cannot pay is paid in cash
   pos-agent sale                                          the amount is typed at the reader
-  pos-agent sale 20.00 --param createRegistration=true    keep the card for later payments
-
-Exit codes: 0 approved, 1 declined, 2 cancelled, 3 unconfirmed and being taken back, 4 partially approved, 5 reversed, \
-6 unconfirmed and being finished, 64 wrong usage, 69 not sent.";
+  pos-agent sale 20.00 --param createRegistration=true    keep the card for later payments";
 
 impl Sale {
     pub(super) async fn run(self) -> Result<Exit, Stop> {
@@ -163,7 +164,7 @@ impl Sale {
         }
         self.partial.add_to(&mut wanted);
         self.confirming.add_to(&mut wanted);
-        self.flow.run(wanted).await
+        self.flow.signed(self.signing).run(wanted).await
     }
 }
 
@@ -172,7 +173,7 @@ impl Preauthorise {
         let mut wanted = self.how_much.wanted(Kind::PreAuthorisation);
         self.partial.add_to(&mut wanted);
         self.confirming.add_to(&mut wanted);
-        self.flow.run(wanted).await
+        self.flow.signed(self.signing).run(wanted).await
     }
 }
 

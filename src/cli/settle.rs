@@ -3,23 +3,24 @@
 
 use clap::Args;
 
-use super::exit::{Exit, Stop};
+use super::exit::{Exit, Stop, and_of_faults};
 use super::{Where, out};
 use crate::till::SaleView;
 use pos_terms::transaction::SaleNumber;
 
 /// Arguments.
 #[derive(Debug, Args)]
-#[command(after_help = "\
+#[command(after_help = and_of_faults("\
 After this terminal's journal was found to be an old copy of itself, the sales that were open in it wait for a person: since the copy was
 made they may have been paid, and the customer may have gone with the goods. Look in the gateway's back office, or on the receipts,
 whether the customer paid. --keep leaves what was paid; --reverse takes it back.
 
-Which sales wait: pos-agent status.
+Which sales wait, with their numbers: pos-agent status. The close of day is another verb: pos-agent close.
 
-Exit codes: 0 done: kept, or being reversed; 65 there is no such sale, or it does not wait for a person.")]
+Exit codes:
+   0  Done: kept, or being reversed"))]
 pub(super) struct Settle {
-    /// The sale's number
+    /// The sale's number in this terminal's journal, as pos-agent status shows it
     number: SaleNumber,
     /// What was paid stays paid
     #[arg(long, conflicts_with = "reverse", required_unless_present = "reverse")]

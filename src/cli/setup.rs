@@ -16,7 +16,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use zeroize::Zeroizing;
 
 use self::answers::{Answers, CA, left_behind};
-use self::files::Prepared;
+use self::files::{Placed, Prepared, put_all};
 use super::exit::{Exit, Stop};
 use super::{doctor, out, person};
 use crate::board;
@@ -229,9 +229,7 @@ impl Setup {
         let folder = self.config.parent().unwrap_or(Path::new("/"));
         make(folder).map_err(|error| failed(folder, &error))?;
         let prepare = |place: &Path, content: &[u8], mode| {
-            Prepared::write(place, content, mode)
-                .map(|file| (file, place.to_owned()))
-                .map_err(|error| failed(place, &error))
+            Prepared::write(place, content, mode).map_err(|error| failed(place, &error))
         };
         // What is there already, and closed, stays as it is: no second copy of a secret.
         let token =
@@ -239,13 +237,10 @@ impl Setup {
         let ca = ca.filter(|ca| !fs::read(&answers.ca_file).is_ok_and(|there| there == *ca));
         let token = token.map(|token| prepare(&answers.token_file(), token.as_bytes(), 0o600)).transpose()?;
         let ca = ca.map(|ca| prepare(&answers.ca_file, &ca, 0o644)).transpose()?;
-        let (config, _) = prepare(&self.config, text.as_bytes(), 0o644)?;
-        for (file, place) in [token, ca].into_iter().flatten() {
-            let kept = file.put_in_place_of_another().map_err(|error| failed(&place, &error))?;
-            written(&place, kept.as_deref());
-        }
-        let kept = if self.replace { config.put_in_place_of_another() } else { config.put().map(|()| None) };
-        written(&self.config, kept.map_err(|error| failed(&self.config, &error))?.as_deref());
+        let config = prepare(&self.config, text.as_bytes(), 0o644)?;
+        let others = [token, ca].into_iter().flatten().collect();
+        let placed = put_all(others, config, self.replace).map_err(|(place, error)| failed(&place, &error))?;
+        placed.iter().for_each(|Placed { place, kept }| written(place, kept.as_deref()));
         Ok(())
     }
 

@@ -2,15 +2,17 @@
 
 use clap::Args;
 
-use super::exit::{Exit, Stop};
+use super::exit::{Exit, Stop, and_of_faults};
 use super::out;
 use super::reference::Meant;
 use crate::till::{SaleState, SaleView};
 
 /// Arguments.
 #[derive(Debug, Args)]
-#[command(after_help = "\
-Exit codes: 0 done: accepted and approved, or refused and being reversed; 1 the sale did not wait for a signature.")]
+#[command(after_help = and_of_faults("\
+Exit codes:
+   0  Done: accepted and approved, or refused and being reversed
+   1  The sale did not wait for a signature"))]
 pub(super) struct Signature {
     /// The signature is the card's: the sale is approved
     #[arg(long, conflicts_with = "refuse", required_unless_present = "refuse")]

@@ -83,7 +83,7 @@ fn tills(front: &Front) -> Vec<String> {
     match front {
         Front::Absent | Front::Closed(_) => Vec::new(),
         Front::Silent(why) => vec![format!("pos-front does not tell of them: {why}")],
-        Front::Answers(tills) => tills.iter().map(ToString::to_string).collect(),
+        Front::Answers { tills, .. } => tills.iter().map(ToString::to_string).collect(),
     }
 }
 

@@ -1,4 +1,7 @@
-//! Whether the files that a configuration names can be used: certificates, keys, tokens, the logo.
+//! Whether the files that a configuration names can be used: certificates, keys, tokens, the logo, the devices' ports.
+
+use std::fs;
+use std::path::PathBuf;
 
 use pos_daemon::secret::{in_words, secret_file};
 use pos_daemon::settings::{FaultList, check};
@@ -18,4 +21,19 @@ pub(super) fn check_all(found: &mut FaultList, config: &Config) {
         }));
     }
     pos_printer::config::check_files(found, &config.printer);
+    ports(found, config);
+}
+
+/// A port has one device: two names of one port (`/dev/ttyUSB0`, and its link in `/dev/serial/by-id/`) are one.
+fn ports(found: &mut FaultList, config: &Config) {
+    let real = |port: &str| fs::canonicalize(port).unwrap_or_else(|_| PathBuf::from(port));
+    let reader = real(&config.reader.port);
+    for (n, printer) in config.printer.iter().enumerate() {
+        found.add(check(
+            real(&printer.port) != reader,
+            &format!("printer[{n}].port"),
+            "is the port of the reader too ([reader] port)",
+            "write the printer's own port: ls -l /dev/serial/by-id/ shows which device has which",
+        ));
+    }
 }

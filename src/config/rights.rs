@@ -156,13 +156,26 @@ impl serde::Serialize for Rights {
     }
 }
 
-/// The sets, by the names that may stand in a list.
-fn sets() -> [(&'static str, Rights); 4] {
+/// A set of rights, by the name that may stand in a list.
+#[derive(Debug)]
+pub struct RightSet {
+    /// The name.
+    pub name: &'static str,
+    /// Who has it when nothing else is written.
+    pub whose: &'static str,
+    /// What is in it.
+    pub rights: Rights,
+}
+
+/// The sets.
+#[must_use]
+pub fn sets() -> [RightSet; 4] {
+    let set = |name, whose, rights| RightSet { name, whose, rights };
     [
-        ("till", Rights::till()),
-        ("group", Rights::group()),
-        ("several-tills", Rights::several_tills()),
-        ("root", Rights::root()),
+        set("till", "a [[till.token]] whose rights are not written", Rights::till()),
+        set("group", "users who may open the socket", Rights::group()),
+        set("several-tills", "a [[till.peer]], a program at the socket", Rights::several_tills()),
+        set("root", "root, and the agent's own user", Rights::root()),
     ]
 }
 
@@ -173,9 +186,9 @@ impl<'de> Deserialize<'de> for Named {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let name = String::deserialize(deserializer)?;
         let right = Right::ALL.into_iter().find(|right| right.as_str() == name);
-        let set = || sets().into_iter().find(|(set, _)| *set == name).map(|(_, rights)| rights);
+        let set = || sets().into_iter().find(|set| set.name == name).map(|set| set.rights);
         right.map(|right| Rights::from_iter([right])).or_else(set).map(Self).ok_or_else(|| {
-            let names = Right::ALL.map(Right::as_str).into_iter().chain(sets().map(|(set, _)| set));
+            let names = Right::ALL.map(Right::as_str).into_iter().chain(sets().map(|set| set.name));
             let names: Vec<String> = names.map(|name| format!("`{name}`")).collect();
             D::Error::custom(format_args!("unknown variant `{name}`, expected one of {}", names.join(", ")))
         })

@@ -2,9 +2,10 @@
 //! nothing may be switched off, and many connect for one command only.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::Report;
+use pos_daemon::access::{SocketAccess, way_in};
 
 /// The front, as far as it answers.
 #[derive(Clone, Debug)]
@@ -15,8 +16,13 @@ pub enum Front {
     Closed(PathBuf),
     /// It does not answer as it should.
     Silent(String),
-    /// The tills that it serves by a protocol.
-    Answers(Vec<FrontTill>),
+    /// It answers.
+    Answers {
+        /// Its control socket.
+        socket: PathBuf,
+        /// The tills that it serves by a protocol.
+        tills: Vec<FrontTill>,
+    },
 }
 
 /// One till, as the front tells it.
@@ -63,20 +69,36 @@ pub(super) fn look(report: &mut Report<'_>, front: &Front) {
     match front {
         Front::Absent => {}
         Front::Closed(socket) => report.note(format!(
-            "the tills of pos-front are not shown: this user may not open {}; run this as root",
-            socket.display()
+            "the tills of pos-front are not shown: this user may not open {}; {}",
+            socket.display(),
+            way_in(socket)
         )),
         Front::Silent(why) => report.warning(
             format!("pos-front does not tell of its tills: {why}"),
             "see journalctl -u pos-front, then systemctl restart pos-front",
         ),
-        Front::Answers(tills) => tills.iter().for_each(|till| match till.is_not_named {
-            false => report.ok(format!("till {till}")),
-            true => report.fault(
-                format!("till {till}"),
-                "write it into tills of the front's [[till.peer]] in config.toml, then systemctl restart pos-agent",
-            ),
-        }),
+        Front::Answers { socket, tills } => {
+            control_socket(report, socket);
+            tills.iter().for_each(|till| match till.is_not_named {
+                false => report.ok(format!("till {till}")),
+                true => report.fault(
+                    format!("till {till}"),
+                    "write it into tills of the front's [[till.peer]] in config.toml, then systemctl restart pos-agent",
+                ),
+            });
+        }
+    }
+}
+
+/// The front makes it for its own user and for root: a user who may open it lets tills in.
+fn control_socket(report: &mut Report<'_>, socket: &Path) {
+    let Ok(SocketAccess { mode, owner, group }) = SocketAccess::of(socket) else { return };
+    let seen = format!("pos-front answers at {} (mode {mode:04o}, owner {owner}, group {group})", socket.display());
+    let remedy = "systemctl restart pos-front, which makes it with mode 0600, and find out who changed it";
+    match mode {
+        _ if mode & 0o077 != 0 => report.fault(format!("{seen}: other users may pair tills"), remedy),
+        _ if mode & 0o200 == 0 => report.warning(format!("{seen}: nobody but root may use it"), remedy),
+        _ => report.ok(seen),
     }
 }
 

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::{Agent, Past, Report, on_a_thread};
 use crate::config::Config;
-use crate::till::{Attention, AttentionView, JournalState};
+use crate::till::{Attention, AttentionView, JournalState, StatusView};
 use pos_journal::{Inspection, LastClose, Purpose, Sales, SoldMark, SoldOn};
 
 /// References that are named; the rest is counted.
@@ -15,21 +15,15 @@ const MOST_UNCLOSED: u64 = 10;
 pub(super) async fn look(report: &mut Report<'_>, config: &Config, agent: &Agent) -> Past {
     let path = config.journal.path.as_path();
     let mark = SoldMark::of(&config.terminal.id, &config.journal.mark_folder(), path);
-    if let Agent::Answers(status) = agent
-        && status.journal.state == JournalState::CannotBeWritten
-    {
-        report.say_fault(&status.journal.text);
+    if let Agent::Answers(status) = agent {
+        as_the_agent_says(report, status);
     }
     if let Err(error) = path.try_exists() {
         report.note(format!("{} cannot be looked at by this user ({error}): run this as root", path.display()));
         return Past::default();
     }
     if !path.exists() {
-        if let SoldOn::Another(how) | SoldOn::Unknown(how) = mark.says_of(&[]) {
-            sold_on_another(report, &how);
-            return Past::default();
-        }
-        report.note(format!("there is no journal at {} yet: the agent makes it at its first start", path.display()));
+        missing(report, path, &mark, agent);
         return Past::default();
     }
     let place = path.to_owned();
@@ -71,6 +65,51 @@ pub(super) async fn look(report: &mut Report<'_>, config: &Config, agent: &Agent
             report.say_fault(&error.to_string());
             Past::default()
         }
+    }
+}
+
+/// What the running agent says of its journal, and what it knows to be unconfirmed.
+fn as_the_agent_says(report: &mut Report<'_>, status: &StatusView) {
+    let journal = &status.journal;
+    match journal.state {
+        JournalState::Ready => report.ok(format!("the agent says: {}", journal.text)),
+        JournalState::NearlyFull => report.say_warning(&journal.text),
+        JournalState::Full | JournalState::CannotBeWritten => report.say_fault(&journal.text),
+    }
+    let unconfirmed: Vec<_> =
+        status.unconfirmed.iter().map(|sale| pos_journal::name_of(sale.reference.as_str(), &sale.till)).collect();
+    match unconfirmed.as_slice() {
+        [] => report.ok("the agent says: unconfirmed sales: 0"),
+        some => report.note(format!("the agent says: unconfirmed sales: {} ({})", some.len(), named(some))),
+    }
+}
+
+/// The file is not there. It was taken away when an agent writes to it, or when its `-wal` file was left behind.
+fn missing(report: &mut Report<'_>, path: &Path, mark: &SoldMark, agent: &Agent) {
+    let put_back =
+        "put it back, with its -wal file, if it was moved; else see the manual, \"When the journal is lost\"";
+    let left = if pos_journal::has_a_wal_alone(path) { ", and its -wal file is left there" } else { "" };
+    let gone = format!("there is no file at {}{left}", path.display());
+    match agent {
+        // It has said what it knows of it.
+        Agent::Answers(status) if status.journal.state == JournalState::CannotBeWritten => report.note(gone),
+        Agent::Answers(_) => report.fault(format!("{gone}: it was taken away from an agent that runs"), put_back),
+        Agent::Silent(_) if pos_journal::is_held(path) => {
+            report.fault(format!("{gone}: it was taken away from an agent that runs"), put_back);
+        }
+        _ if !left.is_empty() => {
+            let remedy =
+                format!("{put_back}; keep the -wal file: sales may be open in it, and no agent starts beside it");
+            report.fault(gone, remedy);
+        }
+        _ => match mark.says_of(&[]) {
+            SoldOn::Another(how) | SoldOn::Unknown(how) => sold_on_another(report, &how),
+            _ => {
+                let seen =
+                    format!("there is no journal at {} yet: the agent makes it at its first start", path.display());
+                report.note(seen);
+            }
+        },
     }
 }
 

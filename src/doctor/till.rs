@@ -2,12 +2,13 @@
 
 use std::fs;
 use std::io;
-use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
+use std::os::unix::fs::FileTypeExt;
 
 use tokio::net::TcpListener;
 
 use super::{Agent, Report};
 use crate::config::{self, Config};
+use pos_daemon::access::{SocketAccess, way_in};
 
 pub(super) async fn look(report: &mut Report<'_>, config: &Config, agent: &Agent) {
     let socket = &config.till.socket.path;
@@ -20,15 +21,8 @@ pub(super) async fn look(report: &mut Report<'_>, config: &Config, agent: &Agent
                 "move it away, or change [till] socket; then restart the agent",
             );
         }
-        (Agent::Answers(status), Ok(facts)) => {
-            let (mode, owner, group) = (facts.permissions().mode() & 0o777, facts.uid(), facts.gid());
-            let seen = format!("the agent answers at {shown} (mode {mode:04o}, owner {owner}, group {group})");
-            if mode & 0o007 == 0 {
-                report.ok(seen);
-            } else {
-                let remedy = "restart the agent, which makes it with mode 0660, and find out who changed it";
-                report.fault(format!("{seen}: every user may take payments"), remedy);
-            }
+        (Agent::Answers(status), Ok(_)) => {
+            who_may_use(report, config);
             if !status.ready {
                 let why: Vec<_> = status.attention.iter().map(|one| one.text.as_str()).collect();
                 report.note(format!("no sale can be taken now: {}", why.join("; ")));
@@ -36,10 +30,7 @@ pub(super) async fn look(report: &mut Report<'_>, config: &Config, agent: &Agent
         }
         (Agent::Answers(_), Err(error)) => report.note(format!("the agent answers, and {shown} shows {error}")),
         (Agent::Closed, _) => {
-            report.fault(
-                format!("this user may not use {shown}"),
-                "usermod -aG pos-agent NAME, log in again; or run this as root",
-            );
+            report.fault(format!("this user may not use {shown}"), way_in(socket));
         }
         (Agent::Silent(why), _) => {
             report.fault(
@@ -65,6 +56,31 @@ pub(super) async fn look(report: &mut Report<'_>, config: &Config, agent: &Agent
     without_rights(report, config);
     if !config.till.token.is_empty() {
         port(report, config, agent).await;
+    }
+}
+
+/// By its mode and its group. Programs of a [[till.peer]] and tills with a token have a way in of their own.
+fn who_may_use(report: &mut Report<'_>, config: &Config) {
+    let socket = &config.till.socket.path;
+    let Ok(access) = SocketAccess::of(socket) else { return };
+    let SocketAccess { mode, owner, group } = access;
+    let seen = format!("the agent answers at {} (mode {mode:04o}, owner {owner}, group {group})", socket.display());
+    let remade = "restart the agent, which makes it with mode 0660, and find out who changed it";
+    let name = access.group_name();
+    if mode & 0o007 != 0 {
+        report.fault(format!("{seen}: every user may take payments"), remade);
+    } else if !access.is_open_to_its_group() {
+        report.fault(format!("{seen}: its group {name} may not use it"), remade);
+    } else if config.till.token.is_empty() && config.till.peer.is_empty() && !access.has_a_user_in_its_group() {
+        let remedy = format!(
+            "put the users who take payments into it (usermod -aG {name} USER; they log in again), or give a till a [[till.token]]"
+        );
+        report.warning(
+            format!("{seen}: its group {name} has no user, so that only root and its owner may use it"),
+            remedy,
+        );
+    } else {
+        report.ok(seen);
     }
 }
 

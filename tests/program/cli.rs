@@ -552,3 +552,129 @@ fn reasons_are_explained_in_each_language() {
         assert_eq!(code(&run(arguments)), exit, "{arguments:?}");
     }
 }
+
+/// What is in a socket's group, and who is told to be.
+#[test]
+fn a_user_who_may_not_use_the_socket_is_told_the_group_and_the_command() {
+    use std::os::unix::fs::{PermissionsExt, chown};
+    use std::os::unix::process::CommandExt;
+    if !rustix::process::geteuid().is_root() {
+        eprintln!("only root can become another user: not tested");
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let open = |path: &std::path::Path, mode| std::fs::set_permissions(path, PermissionsExt::from_mode(mode)).unwrap();
+    open(folder.path(), 0o755);
+    let program = folder.path().join("pos-agent");
+    crate::program::copied_to(&program);
+    open(&program, 0o755);
+    let inner = folder.path().join("run");
+    std::fs::create_dir(&inner).unwrap();
+    let socket = inner.join("till.sock");
+    let _listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
+    for path in [&inner, &socket] {
+        chown(path, None, Some(1)).unwrap();
+    }
+    let told = |verb: &[&str]| {
+        let mut command = std::process::Command::new(&program);
+        command.args(verb).arg("--socket").arg(&socket).env_remove("RUST_LOG").uid(65534).gid(65534);
+        let output = command.output().unwrap();
+        assert_eq!(code(&output), 77, "{verb:?}: {}", stderr(&output));
+        stderr(&output).to_owned()
+    };
+    // The folder is as systemd makes it, or it can be entered.
+    for (folder, mode, says) in [
+        (0o750, 0o660, "usermod -aG daemon nobody, then log in again; or run this as root"),
+        (0o755, 0o660, "usermod -aG daemon nobody, then log in again; or run this as root"),
+        (0o755, 0o600, "run this as root"),
+        (0o700, 0o660, "run this as root"),
+    ] {
+        open(&inner, folder);
+        open(&socket, mode);
+        for verb in [&["status"][..], &["sale", "12.34"], &["close"]] {
+            let said = told(verb);
+            assert!(said.contains("this user may not use ") && said.contains(says), "{folder:o} {mode:o}: {said}");
+            assert_eq!(said.contains("usermod"), says.contains("usermod"), "{folder:o} {mode:o}: {said}");
+        }
+    }
+}
+
+#[test]
+fn every_verb_that_moves_money_lists_its_exit_codes_and_the_program_lists_all() {
+    let all: Vec<String> = stdout(&run(&["--help"])).lines().filter(|line| is_code(line)).map(str::to_owned).collect();
+    assert_eq!(all.len(), 15, "{all:?}");
+    for verb in [
+        &["sale"][..],
+        &["preauthorise"],
+        &["credit"],
+        &["capture"],
+        &["refund"],
+        &["reverse"],
+        &["increment"],
+        &["reauthorise"],
+        &["registration", "pay"],
+        &["registration", "preauthorise"],
+        &["registration", "store"],
+        &["registration", "forget"],
+    ] {
+        let help = run(&[verb, &["--help"]].concat());
+        let said: Vec<&str> = stdout(&help).lines().filter(|line| is_code(line)).collect();
+        // All but the doctor's own.
+        assert_eq!(said, all.iter().filter(|line| !line.contains("75  ")).collect::<Vec<_>>(), "{verb:?}");
+    }
+    for verb in ["settle", "confirm", "signature", "cancel"] {
+        let help = run(&[verb, "--help"]);
+        for number in ["   0  ", "  65  ", "  69  ", "  77  "] {
+            assert!(stdout(&help).contains(number), "{verb} {number}: {}", stdout(&help));
+        }
+    }
+}
+
+/// A line of the table of exit codes.
+fn is_code(line: &str) -> bool {
+    let Some((number, _)) = line.trim_start().split_once("  ") else { return false };
+    line.starts_with("  ") && number.parse::<u8>().is_ok()
+}
+
+/// What the help says is what the program does.
+#[test]
+fn the_help_says_what_the_program_does() {
+    let help = |verb: &[&str]| stdout(&run(&[verb, &["--help"]].concat())).to_owned();
+    assert!(help(&[]).contains(r#"{"error":{"code":"…","detail":"…"}}"#), "{}", help(&[]));
+    let rights = help(&["check"]);
+    for right in pos_agent::config::Right::ALL {
+        assert!(rights.contains(&format!("{}, ", right.as_str())) || rights.contains(&format!("{}.", right.as_str())));
+    }
+    assert!(rights.contains("Rights: sale, ") && rights.contains("several-tills"), "{rights}");
+    // Only a card's own transaction can need a signature.
+    for (verb, may_sign) in
+        [("sale", true), ("preauthorise", true), ("credit", false), ("refund", false), ("capture", false)]
+    {
+        assert_eq!(help(&[verb]).contains("--signature"), may_sign, "{verb}");
+    }
+    let increment = help(&["increment"]);
+    assert!(increment.contains("Usage: pos-agent increment [OPTIONS] --amount <AMOUNT> [OF]"), "{increment}");
+    assert!(!increment.contains("all that is left"), "{increment}");
+    assert_eq!(code(&run(&["increment", "room-12"])), 64);
+    assert!(help(&["refund"]).contains("all that is left"));
+    assert!(!help(&["close", "print"]).contains("`open`"), "{}", help(&["close", "print"]));
+    let refused = run(&["close", "print", "open"]);
+    assert_eq!(code(&refused), 64);
+    assert!(stderr(&refused).contains("pos-agent close show open"), "{}", stderr(&refused));
+    for (verb, says) in [
+        ("run", "systemctl enable --now pos-agent"),
+        ("settle", "The close of day is another verb"),
+        ("confirm", "begun with --confirm till"),
+        ("increment", "180.00 are reserved now"),
+        ("reauthorise", "A bank keeps a reservation for some days only"),
+        ("health", "goes back to the system before"),
+        ("boards", "A board is known when"),
+        ("registration", "gives an id for it"),
+        ("sale", "the\n          terminal goes on with it by itself"),
+        ("log-level", "ends it at once"),
+    ] {
+        let said = help(&[verb]);
+        let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(words(&said).contains(&words(says)), "{verb}: {said}");
+    }
+}

@@ -58,6 +58,8 @@ const PLANTED: &[Planted] = &[
         probe: "config", severity: FAULT, says: "every user may write it", remedy: "run: chmod o-w", exit: 78 },
     Planted { what: "a CA file without a certificate", options: FINE, plant: |shop| write(shop, "ca.pem", "nothing"),
         probe: "config", severity: FAULT, says: "gateway.ca-file: ", remedy: "put the gateway's CA certificate there in PEM form", exit: 78 },
+    Planted { what: "a printer at the reader's port", options: FINE, plant: |shop| printer(shop, &shop.reader.place()),
+        probe: "config", severity: FAULT, says: "printer[0].port: is the port of the reader too", remedy: "write the printer's own port", exit: 78 },
     // ---- disk, journal, clock
     Planted { what: "a folder that is not there", options: |options| options.journal = Some("/nowhere/journal.db".into()), plant: NOTHING,
         probe: "disk", severity: FAULT, says: "the journal's folder /nowhere cannot be looked at", remedy: "create the folder", exit: 74 },
@@ -96,6 +98,8 @@ const PLANTED: &[Planted] = &[
         probe: "journal", severity: FAULT, says: "step 7340032 of the journal cannot be read", remedy: "keep the file and ask for support", exit: 74 },
     Planted { what: "a journal of training", options: FINE, plant: of_training,
         probe: "journal", severity: FAULT, says: "is a journal of training", remedy: "put the right journal in its place", exit: 74 },
+    Planted { what: "a -wal file whose journal is gone", options: FINE, plant: |shop| write(shop, "journal.db-wal", "what was written last"),
+        probe: "journal", severity: FAULT, says: "journal.db, and its -wal file is left there", remedy: "keep the -wal file: sales may be open in it", exit: 74 },
     Planted { what: "a mark that names another journal", options: FINE,
         plant: |shop| { sql(shop, "SELECT 1"); mark(shop) },
         probe: "journal", severity: FAULT, says: "this terminal has sold on another journal", remedy: "pos-agent journal accept", exit: 74 },
@@ -295,6 +299,57 @@ async fn sales_that_wait_for_an_agent_are_told() {
     assert_ne!(code, 0);
 }
 
+#[tokio::test]
+async fn what_the_running_agent_says_of_its_journal_and_of_what_is_unconfirmed_is_told() {
+    let mut counter = Counter::open().await;
+    let config = counter.shop.config();
+    let (found, _) = findings(&config).await;
+    has(&found, "ok", "the agent says: written");
+    has(&found, "ok", "the agent says: unconfirmed sales: 0");
+    // Cut off before it is processed: it stays open, since the gateway may still have it.
+    counter.sell("r-1", "5.72", "chip-pin", CardEntry::Insert).await;
+    counter.until("r-1", "unconfirmed", |view| view.state == pos_agent::till::SaleState::Unconfirmed).await;
+    let (found, _) = findings(&config).await;
+    has(&found, "note", "the agent says: unconfirmed sales: 1 (r-1 of till local)");
+    // Somebody removes the file, and leaves what was written last.
+    fs::remove_file(counter.shop.folder().join("journal.db")).unwrap();
+    let (found, code) = findings(&config).await;
+    let told = "is not the file any more that the agent writes to";
+    has(&found, "fault", told);
+    has(&found, "note", "journal.db, and its -wal file is left there");
+    has(&found, "note", "the agent says: unconfirmed sales: 1 (r-1 of till local)");
+    assert!(!list(&found).contains("the agent makes it at its first start"), "{}", list(&found));
+    assert_eq!(code, 74);
+    counter.cut_power().await;
+}
+
+#[tokio::test]
+async fn a_socket_that_nobody_or_everybody_may_use_is_told() {
+    let mut counter = Counter::open().await;
+    let config = counter.shop.config();
+    let socket = counter.shop.socket();
+    for (mode, says) in [(0o600, ": its group root may not use it"), (0o666, ": every user may take payments")] {
+        fs::set_permissions(&socket, fs::Permissions::from_mode(mode)).unwrap();
+        let (found, code) = findings(&config).await;
+        let remedy = has(&found, "fault", says);
+        assert!(remedy.contains("which makes it with mode 0660") && code == 69, "{code}: {remedy}");
+    }
+    // A group without users is no fault where a till has a token.
+    fs::set_permissions(&socket, fs::Permissions::from_mode(0o660)).unwrap();
+    std::os::unix::fs::chown(&socket, None, Some(4711)).unwrap();
+    let (found, _) = findings(&config).await;
+    has(&found, "ok", "(mode 0660, ");
+    let text = fs::read_to_string(&config).unwrap();
+    let (before, after) = text.split_once("[[till.token]]").unwrap();
+    let after = after.split_once("\n[").map_or("", |(_, rest)| rest);
+    let after = if after.is_empty() { String::new() } else { format!("[{after}") };
+    fs::write(&config, format!("{before}{after}")).unwrap();
+    let (found, _) = findings(&config).await;
+    let remedy = has(&found, "warning", ": its group 4711 has no user");
+    assert!(remedy.contains("usermod -aG 4711 USER"), "{remedy}");
+    counter.stop_agent().await;
+}
+
 /// The agent runs, and leaves it alone: it is another terminal's.
 #[tokio::test]
 async fn a_sale_that_is_left_alone_is_told_with_what_mends_it() {
@@ -395,6 +450,16 @@ async fn what_the_front_says_of_its_tills_commands_no_terminal() {
         }
     });
     let front = ["--front", socket.to_str().unwrap()];
+    // Whoever may open it may let tills in.
+    for (mode, severity, says) in [
+        (0o666, "fault", "other users may pair tills"),
+        (0o400, "warning", "nobody but root may use it"),
+        (0o600, "ok", "pos-front answers at "),
+    ] {
+        fs::set_permissions(&socket, fs::Permissions::from_mode(mode)).unwrap();
+        let (found, _) = read(&doctor(&shop.config(), &["--json", front[0], front[1]]).await);
+        has(&found, severity, says);
+    }
     let first = "till kasse[2J-1 (zvt): connected from 192.0.2.7:1; last command 06 01 31m  99  FAULT, now";
     let second = "till bar (zvt): not connected; no command since pos-front was started";
     let text = String::from_utf8(doctor(&shop.config(), &front).await.stdout).unwrap();

@@ -167,3 +167,57 @@ async fn in_systemds_journal_a_sale_is_found_by_its_fields() {
     }
     assert_eq!(desk.log(), "");
 }
+
+/// A disk of its own, which only root can have.
+struct SmallDisk(tempfile::TempDir);
+
+impl SmallDisk {
+    fn mount(options: &str) -> Option<Self> {
+        let disk = Self(tempfile::tempdir().unwrap());
+        disk.mounts(options).then_some(disk)
+    }
+
+    fn mounts(&self, options: &str) -> bool {
+        let mut mount = std::process::Command::new("mount");
+        mount.args(["-t", "tmpfs", "-o", options, "tmpfs"]).arg(self.0.path()).stderr(std::process::Stdio::null());
+        mount.status().is_ok_and(|status| status.success())
+    }
+}
+
+impl Drop for SmallDisk {
+    fn drop(&mut self) {
+        // A folder that is still mounted cannot be removed: it is seen then.
+        let _ = std::process::Command::new("umount").arg("--lazy").arg(self.0.path()).status();
+    }
+}
+
+#[tokio::test]
+async fn a_disk_that_is_nearly_full_is_logged_when_it_begins_and_when_it_ends() {
+    let Some(disk) = SmallDisk::mount("size=12m") else {
+        eprintln!("no disk can be mounted here: not tested; the rule is, beside the journal's desk");
+        return;
+    };
+    let journal = disk.0.path().join("journal.db");
+    let counter = Counter::closed(Options { journal: Some(journal), ..Options::default() }).await;
+    let file = File::create(counter.shop.folder().join("log")).unwrap();
+    let config = counter.shop.config();
+    let agent = program(&["run", "--config", config.to_str().unwrap()]).stderr(file).spawn().unwrap();
+    counter.until_ready().await;
+    let desk = Desk { counter, _agent: agent };
+    let count = |words: &str| desk.log().matches(words).count();
+    let (little, enough) = ("MiB left; free space on it", "the journal's disk has room again");
+    // However often it is asked how it stands.
+    for _ in 0..3 {
+        desk.counter.status().await;
+    }
+    assert_eq!((count(little), count(enough)), (1, 0), "{}", desk.log());
+    assert!(desk.log().contains("WARN") && desk.log().contains("journal-nearly-full"), "{}", desk.log());
+    for (size, times) in [("remount,size=64m", (1, 1)), ("remount,size=12m", (2, 1)), ("remount,size=64m", (2, 2))] {
+        assert!(disk.mounts(size));
+        for _ in 0..3 {
+            desk.counter.status().await;
+        }
+        assert_eq!((count(little), count(enough)), times, "{size}: {}", desk.log());
+    }
+    drop(desk);
+}

@@ -458,6 +458,65 @@ async fn a_person_is_asked_and_the_token_is_never_shown() {
     assert_eq!(fs::read_to_string(site.path("etc/gateway-token")).unwrap(), site.shop.gateway.token());
 }
 
+/// A PC, at which no board has a serial port; then a port without a device, another device, and nobody in the network.
+#[tokio::test]
+async fn a_port_without_a_reader_is_told_with_what_to_do_and_asked_again() {
+    let mut options = Options::default();
+    options.reader.wrong_device = true;
+    let site = Site::open(options).await;
+    let board = "title = \"Desk\"\nreader-ports = [\"/nowhere/reader\"]\nreader-baud = 115200\nprinter-ports = []\nprinter-columns = 42\n";
+    fs::write(site.path("board.toml"), board).unwrap();
+    let other_device = site.shop.reader.place().to_owned();
+    let (status, shown, files) = tokio::task::spawn_blocking(move || {
+        let mut terminal = Terminal::open(&asked(&site));
+        up_to_the_token(&mut terminal, &site);
+        terminal.types("0123456789abcdef\r");
+        terminal.answers("live, or a test system", "external");
+        terminal.until("there is no serial port here: none of /nowhere/reader, /dev/serial/by-id/*");
+        terminal.until("connect the reader, switch it on and begin again; or give its port (--reader)");
+        terminal.answers("The reader's port", "ttyS0");
+        terminal.until("must be the path of a serial line");
+        terminal.answers("The reader's port", "/nowhere/reader");
+        terminal.until("check the reader's power and cable, or give another port");
+        terminal.answers("Write this port all the same?", "");
+        terminal.answers("The reader's port", &other_device);
+        terminal.until("no Miura reader answers there; another device has this port");
+        terminal.answers("Write this port all the same?", "no");
+        terminal.answers("The reader's port", "tcp://127.0.0.1:1");
+        terminal.until("check the reader's power and cable");
+        terminal.answers("Write this port all the same?", "yes");
+        // One port has one device.
+        terminal.answers("The printer's port", "tcp://127.0.0.1:1");
+        terminal.until("is the port of the reader too");
+        terminal.answers("The printer's port", "none");
+        terminal.answers("Write this to", "no");
+        let (status, shown, _) = terminal.ends();
+        (status, shown, site.files())
+    })
+    .await
+    .unwrap();
+    assert_eq!(status.code(), Some(2), "{shown}");
+    assert_eq!(files, [], "{shown}");
+}
+
+#[tokio::test]
+async fn unattended_on_a_pc_it_says_what_it_looked_for_and_writes_nothing() {
+    let site = Site::open(Options::default()).await;
+    let board = "title = \"Desk\"\nreader-ports = [\"/nowhere/reader\"]\nreader-baud = 115200\nprinter-ports = []\nprinter-columns = 42\n";
+    fs::write(site.path("board.toml"), board).unwrap();
+    let output = run(with(&site.options(), &["--token-file", "-"]), site.shop.gateway.token()).await;
+    let said = text(&output);
+    assert_eq!(output.status.code(), Some(64), "{said}");
+    assert!(said.contains("none of /nowhere/reader, ") && said.contains("give --reader too"), "{said}");
+    assert_eq!(site.files(), []);
+    // A port that is given is the technician's word: the files are whole, and the doctor says what is wrong with it.
+    let given = with(&site.options(), &["--token-file", "-", "--reader", "/nowhere/reader"]);
+    let output = run(given, site.shop.gateway.token()).await;
+    assert_eq!(output.status.code(), Some(69), "{}", text(&output));
+    assert!(text(&output).contains("no device at /nowhere/reader"), "{}", text(&output));
+    assert_eq!(site.files().len(), 3);
+}
+
 /// Ctrl-C as a key at a question, and as a byte where nothing is shown; a terminal that is gone; and a no at the end.
 #[tokio::test]
 async fn whoever_stops_leaves_nothing_behind_and_a_terminal_as_it_was() {

@@ -66,7 +66,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
         ],
     ),
     // The agent's ways to the devices, walked without an agent; of the agent itself only which clock can be right.
-    ("doctor", &["config", "gateway", "journal", "reader", "sale", "printer", "till", "systemd", "agent"]),
+    ("doctor", &["config", "gateway", "journal", "reader", "sale", "printer", "till", "systemd", "access", "agent"]),
     // `card` and `emv` to find card numbers, nothing else.
     ("support", &["card", "emv", "config", "journal"]),
     ("board", &[]),
@@ -83,6 +83,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "board",
             "support",
             "logging",
+            "access",
             "words",
             "transaction",
         ],

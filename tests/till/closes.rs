@@ -49,7 +49,7 @@ async fn a_close_is_made_shown_in_three_forms_listed_and_printed_again() {
     let made = terminal.close(json!({ "reference": "Z1", "print": true })).await;
     let close = made.json();
     assert_eq!((made.0, &close["number"], &close["replayed"]), (201, &json!(1), &json!(false)), "{}", made.2);
-    let net = json!([{ "currency": "EUR", "count": 3, "taken": "37.02", "given": "0.00", "net": "37.02" }]);
+    let net = json!([{ "currency": "EUR", "count": 3, "takenCount": 3, "givenCount": 0, "taken": "37.02", "given": "0.00", "net": "37.02" }]);
     assert_eq!(close["net"], net);
     assert_eq!(close["tills"][0]["name"], "till-1");
     assert_eq!(close["notPrinted"], Value::Null, "the printer has it, or keeps it until it can");
@@ -105,7 +105,7 @@ async fn what_the_next_close_would_count_is_seen_and_closes_nothing() {
 async fn the_net_is_of_all_however_many_there_are() {
     let (terminal, _folder) = terminal(6_001, 26).await;
     let open = terminal.shown("open", "application/json").await.json();
-    let net = json!([{ "currency": "EUR", "count": 6_001, "taken": "74052.34", "given": "0.00", "net": "74052.34" }]);
+    let net = json!([{ "currency": "EUR", "count": 6_001, "takenCount": 6_001, "givenCount": 0, "taken": "74052.34", "given": "0.00", "net": "74052.34" }]);
     assert_eq!(open["net"], net);
     let made = terminal.close(json!({})).await.json();
     assert_eq!(made["net"], net, "what was shown is what is closed");

@@ -194,7 +194,7 @@ async fn a_cashier_signs_in_and_stands_in_the_sale_the_list_and_the_book() {
     counter.present(any_card(), CardEntry::Tap).await;
     let ended = till.ended("r").await;
     assert_eq!((&ended["outcome"], &ended["by"]["operator"]), (&json!("approved"), &json!("Anna")), "{ended}");
-    let paper = till.http.get(format!("{}/v1/sales/r/receipt?copy=merchant", till.base));
+    let paper = till.http.get(format!("{}/v1/sales/r/receipt?copy=merchant", till.base)).header("accept", "text/plain");
     let paper =
         paper.header("authorization", format!("Bearer {TILL_TOKEN}")).send().await.unwrap().text().await.unwrap();
     assert!(paper.lines().any(|line| line.starts_with("Operator") && line.ends_with("Anna")), "{paper}");

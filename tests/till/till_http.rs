@@ -78,6 +78,11 @@ impl Shop {
         exchange(UnixStream::connect(&self.socket).await.unwrap(), &get_request(path, "")).await
     }
 
+    pub(super) async fn get_as_text(&self, path: &str) -> Answer {
+        let request = get_request(path, "Accept: text/plain\r\n");
+        exchange(UnixStream::connect(&self.socket).await.unwrap(), &request).await
+    }
+
     pub(super) async fn post(&self, path: &str, body: &str) -> Answer {
         exchange(UnixStream::connect(&self.socket).await.unwrap(), &post_request(path, JSON, body.as_bytes())).await
     }
@@ -515,10 +520,10 @@ async fn only_the_person_at_the_terminal_settles() {
 async fn receipts_are_text_and_sales_can_be_cancelled() {
     let shop = fake_agent::open(16).await;
     shop.post("/v1/sales", &sale("r", "1.00")).await;
-    let answer = shop.get("/v1/sales/r/receipt").await;
+    let answer = shop.get_as_text("/v1/sales/r/receipt").await;
     assert_eq!((answer.0, answer.2.as_str()), (200, "Customer copy of r\nGrüße\n"));
     assert!(answer.1.contains("content-type: text/plain; charset=utf-8"));
-    let answer = shop.get("/v1/sales/r/receipt?copy=merchant").await;
+    let answer = shop.get_as_text("/v1/sales/r/receipt?copy=merchant").await;
     assert!(answer.2.starts_with(&format!("{:?}", ReceiptCopy::Merchant)));
     let answer = shop.post("/v1/sales/r/cancel", "{}").await;
     assert_eq!((answer.0, &answer.json()["outcome"]), (200, &"cancelled".into()));

@@ -4,6 +4,8 @@
 
 // Secrets in files of their own.
 pub mod secret;
+// Who may use a Unix socket, and what a user is told who may not.
+pub mod access;
 // Faults of a configuration file, each with line, key and remedy.
 pub mod settings;
 // A wire that is given instead of opened.

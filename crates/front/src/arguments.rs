@@ -54,7 +54,7 @@ pub(crate) enum Verb {
 #[derive(Debug, Args)]
 pub(crate) struct Where {
     /// The configuration
-    #[arg(long, value_name = "FILE", default_value = DEFAULT_CONFIG)]
+    #[arg(long, value_name = "FILE", default_value = DEFAULT_CONFIG, global = true)]
     pub(crate) config: PathBuf,
 }
 

@@ -19,6 +19,7 @@ use hyper::server::conn::http1 as server;
 use hyper::service::service_fn;
 use hyper::{Method, Request, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
+use pos_daemon::access::way_in;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use time::OffsetDateTime;
@@ -174,22 +175,48 @@ impl From<PairError> for Problem {
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ControlError {
     /// It is not there, or this user may not ask it.
-    #[error("{path}: {cause}; is pos-front running (systemctl status pos-front), and is this root or its user?")]
+    #[error("{path}: {cause}; is pos-front running (systemctl status pos-front)?")]
     Unreachable {
         /// Its socket.
         path: String,
         /// The system's words.
         cause: String,
     },
+    /// This user may not ask it.
+    #[error("this user may not use {path}: {cause}; {way_in}")]
+    Closed {
+        /// Its socket.
+        path: String,
+        /// The system's words.
+        cause: io::Error,
+        /// What to do.
+        way_in: String,
+    },
     /// It says no.
     #[error("{0}")]
     Refused(String),
 }
 
+impl ControlError {
+    fn unreachable(path: &Path, cause: impl ToString) -> Self {
+        Self::Unreachable { path: path.display().to_string(), cause: cause.to_string() }
+    }
+}
+
+/// Connects to the running front.
+async fn connected(path: &Path) -> Result<UnixStream, ControlError> {
+    UnixStream::connect(path).await.map_err(|cause| match cause.kind() {
+        io::ErrorKind::PermissionDenied => {
+            ControlError::Closed { path: path.display().to_string(), cause, way_in: way_in(path) }
+        }
+        _ => ControlError::unreachable(path, cause),
+    })
+}
+
 /// Writes what the running front streams, until it ends.
 pub(crate) async fn follow(path: &Path, target: &str, mut write: impl FnMut(&[u8])) -> Result<(), ControlError> {
-    let unreachable = |cause: String| ControlError::Unreachable { path: path.display().to_string(), cause };
-    let stream = UnixStream::connect(path).await.map_err(|error| unreachable(error.to_string()))?;
+    let unreachable = |cause: String| ControlError::unreachable(path, cause);
+    let stream = connected(path).await?;
     let (mut sender, connection) =
         client::handshake(TokioIo::new(stream)).await.map_err(|error| unreachable(error.to_string()))?;
     tokio::spawn(connection);
@@ -205,9 +232,9 @@ pub(crate) async fn follow(path: &Path, target: &str, mut write: impl FnMut(&[u8
 
 /// Asks the running front.
 pub(crate) async fn ask(path: &Path, method: Method, target: &str, body: &Value) -> Result<Value, ControlError> {
-    let unreachable = |cause: String| ControlError::Unreachable { path: path.display().to_string(), cause };
+    let unreachable = |cause: String| ControlError::unreachable(path, cause);
     let asked = async {
-        let stream = UnixStream::connect(path).await.map_err(|error| unreachable(error.to_string()))?;
+        let stream = connected(path).await?;
         let (mut sender, connection) =
             client::handshake(TokioIo::new(stream)).await.map_err(|error| unreachable(error.to_string()))?;
         tokio::spawn(connection);

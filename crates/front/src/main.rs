@@ -96,7 +96,7 @@ impl From<ConfigError> for Stop {
 impl From<ControlError> for Stop {
     fn from(error: ControlError) -> Self {
         match error {
-            ControlError::Unreachable { .. } => Self::Unreachable(error.to_string()),
+            ControlError::Unreachable { .. } | ControlError::Closed { .. } => Self::Unreachable(error.to_string()),
             ControlError::Refused(detail) => Self::Refused(detail),
         }
     }

@@ -167,7 +167,10 @@ impl Nexo {
         let received = passage::body_of(body, &head.headers, (MAX_MESSAGE, STRANGERS_BODY)).await?;
         let arrived = match self.read(&received, way) {
             Ok(arrived) => arrived,
-            Err(why) => return Ok(reading.until_sent(self.rejected(&received, &why))),
+            Err(why) => {
+                self.log(&received, &why, way);
+                return Ok(reading.until_sent(self.rejected(&received, &why)));
+            }
         };
         drop(reading);
         let under_way = place.begin(Owner::Nexo(arrived.till.seen.till.clone()), Lasting::Answer)?;
@@ -180,6 +183,7 @@ impl Nexo {
         till.seen.came(way.peer.to_string());
         till.seen.said("till says", || trace::line(&message));
         let Message::Request(request) = message else {
+            tracing::info!(till = till.seen.till, from = %way.peer, why = %NotTaken::Response, "a message of a till was not taken");
             return Ok(self.rejected(&received, &NotTaken::Response));
         };
         let gone = || Problem::agent_down("the terminal is being stopped; ask again by TransactionStatus");
@@ -224,6 +228,30 @@ impl Nexo {
         }
     }
 
+    /// Tells the technician what nobody on the network is told: which till a message says that it is of, where it came
+    /// from, and what to compare. The name is ours: only a SaleID of the configuration has one.
+    fn log(&self, received: &[u8], why: &NotTaken, way: Way) {
+        let header = header_of(received);
+        let till = header.and_then(|header| self.tills.get(header.sale_id.as_ref()?));
+        let (name, from) = (till.map(|till| till.seen.till.as_str()), way.peer);
+        match (why, till) {
+            (NotTaken::Sealed(_), Some(NexoTill { key: None, .. })) => tracing::warn!(
+                till = name, %from,
+                "a sealed message of a till was not taken: front.toml has no passphrase-file for this till"
+            ),
+            (NotTaken::Sealed(_), Some(_)) => tracing::warn!(
+                till = name, %from,
+                "a sealed message of a till was not taken: its key is another one; compare passphrase, key-identifier and \
+                 key-version of its [[nexo.till]] in front.toml with those of the till"
+            ),
+            (NotTaken::Sealed(_), None) => tracing::warn!(
+                %from,
+                "a sealed message was not taken: no sale-id of a [[nexo.till]] in front.toml is its SaleID"
+            ),
+            _ => tracing::info!(till = name, %from, %why, "a message of a till was not taken"),
+        }
+    }
+
     /// The answer to what is not taken, as the protocol has it.
     fn rejected(&self, received: &[u8], why: &NotTaken) -> Answer {
         let unix_s = unix_s((self.now)());
@@ -235,7 +263,6 @@ impl Nexo {
             device_id: NO_NUMBER,
             time_stamp: &rfc3339(unix_s),
         };
-        tracing::info!(why = %why, "a message of a till was not taken");
         json(StatusCode::BAD_REQUEST, rejected.notification(why).write())
     }
 }

@@ -73,6 +73,7 @@ pub use export::{Closing, ExportedTransaction};
 pub use inspect::{Inspection, LastClose, Sales, inspect, name_of};
 pub use known::OldCopyFound;
 pub use lock::is_held;
+pub use open::has_a_wal_alone;
 pub use operators::{KeptOperator, OperatorChange, OperatorEntry, PinKeyFile, pin_salt};
 pub use program::Program;
 pub use purpose::Purpose;

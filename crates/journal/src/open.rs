@@ -145,22 +145,25 @@ fn leave_the_wal(connection: &Connection, leave: bool) -> rusqlite::Result<()> {
 pub(super) fn look_at(path: &Path) -> Result<(), Error> {
     let name = path.display().to_string();
     let damaged = |cause: &str| Err(Error::Damaged { path: name.clone(), cause: cause.to_owned() });
-    let wal = beside(path, "-wal");
     match fs::metadata(path) {
         Ok(facts) if facts.is_file() && facts.len() == 0 => return damaged("it is empty, 0 bytes long"),
         Ok(_) => {}
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            return match fs::metadata(&wal) {
-                Ok(facts) if facts.len() > 0 => damaged("it is not there, and its -wal file is"),
-                _ => Ok(()),
-            };
+            return if has_a_wal_alone(path) { damaged("it is not there, and its -wal file is") } else { Ok(()) };
         }
         Err(error) => return Err(cannot_open(&name, &error)),
     }
-    match wal::fault(&wal).map_err(|error| cannot_open(&name, &error))? {
+    match wal::fault(&beside(path, "-wal")).map_err(|error| cannot_open(&name, &error))? {
         Some(fault) => damaged(fault),
         None => Ok(()),
     }
+}
+
+/// Whether a journal is not there, and the `-wal` file is in which its latest commits are.
+#[must_use]
+pub fn has_a_wal_alone(path: &Path) -> bool {
+    let is_missing = matches!(fs::metadata(path), Err(error) if error.kind() == io::ErrorKind::NotFound);
+    is_missing && fs::metadata(beside(path, "-wal")).is_ok_and(|wal| wal.len() > 0)
 }
 
 /// The oldest format whose programs may read this file, when ours is not older.

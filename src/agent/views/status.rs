@@ -17,17 +17,27 @@ use super::states::{of_gateway, of_journal, of_printer, of_reader, of_soon, stat
 /// Below this a day of sales does not fit, and something else is filling the disk.
 const LITTLE_ROOM: u64 = 16 << 20;
 
+/// Above this there is room again: one MiB more, so that a disk at the limit does not fill the log.
+const ROOM_AGAIN: u64 = LITTLE_ROOM + (1 << 20);
+
+/// Whether the journal's disk is nearly full, when it was so or was not at the look before.
+pub(in crate::agent) fn is_nearly_full(before: bool, free_bytes: u64) -> bool {
+    free_bytes < if before { ROOM_AGAIN } else { LITTLE_ROOM }
+}
+
+/// What the journal's disk has left, and what to do.
+pub(in crate::agent) fn little_room(free_bytes: u64) -> String {
+    format!(
+        "the journal's disk has {} MiB left; free space on it (df -h, journalctl --vacuum-size=50M), and never delete the journal",
+        free_bytes >> 20
+    )
+}
+
 /// What the last write that failed makes of the journal, or the room on its disk.
 pub(in crate::agent) fn journal_view(trouble: Option<(JournalState, String)>, free_bytes: Option<u64>) -> JournalView {
     let (state, text) = match (trouble, free_bytes) {
         (Some(trouble), _) => trouble,
-        (None, Some(free)) if free < LITTLE_ROOM => {
-            let text = format!(
-                "the journal's disk has {} MiB left; free space on it (df -h, journalctl --vacuum-size=50M), and never delete the journal",
-                free >> 20
-            );
-            (JournalState::NearlyFull, text)
-        }
+        (None, Some(free)) if is_nearly_full(false, free) => (JournalState::NearlyFull, little_room(free)),
         (None, _) => (JournalState::Ready, "written".to_owned()),
     };
     JournalView { state, text, free_bytes }
@@ -229,6 +239,15 @@ mod tests {
         let view = |free| journal_view(None, free).state;
         assert_eq!((view(None), view(Some(LITTLE_ROOM))), (JournalState::Ready, JournalState::Ready));
         assert_eq!(view(Some(LITTLE_ROOM - 1)), JournalState::NearlyFull);
+        // At the limit the log does not hear of it again and again.
+        let mut is_full = false;
+        let changes =
+            [LITTLE_ROOM, LITTLE_ROOM - 1, LITTLE_ROOM, LITTLE_ROOM - 1, ROOM_AGAIN, LITTLE_ROOM].map(|free| {
+                let was = is_full;
+                is_full = is_nearly_full(was, free);
+                was != is_full
+            });
+        assert_eq!(changes, [false, true, false, false, true, false]);
         let full = journal_view(Some((JournalState::Full, "full".to_owned())), Some(0));
         assert_eq!((full.state, full.text.as_str()), (JournalState::Full, "full"), "what failed counts more");
     }

@@ -16,6 +16,9 @@ use pos_reader::{ReaderEvent, ReaderFamily, ReaderSettings, Unready};
 /// Longer than a reader needs to say who it is; what is none has been given up by then (two answers of 5 s each).
 const PATIENCE: Duration = Duration::from_secs(12);
 
+/// Of a port at which nobody says anything.
+const SILENT: &str = "no Miura reader answers there; check that it is on, and that this is its port";
+
 /// A reader that was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Found {
@@ -51,11 +54,7 @@ pub(super) fn printer_ports(board: &Board) -> Vec<String> {
 pub(super) async fn readers(ports: &[String], baud: u32) -> Vec<Found> {
     let mut found = Vec::new();
     for port in ports {
-        let heard = match doctor::held_by(port) {
-            Some(program) => Err(format!("not asked, {program} has it")),
-            None => ask(port, baud).await,
-        };
-        match heard {
+        match heard(port, baud).await {
             Ok(who) => {
                 out::say(&format!("  {port}: {who}"));
                 found.push(Found { port: port.clone(), who });
@@ -66,7 +65,16 @@ pub(super) async fn readers(ports: &[String], baud: u32) -> Vec<Found> {
     found
 }
 
-/// Who answers at a port, or why it is no reader.
+/// Who answers at a port, or why it is no reader and what to do.
+pub(super) async fn heard(port: &str, baud: u32) -> Result<String, String> {
+    match doctor::held_by(port) {
+        Some(program) => {
+            Err(format!("not asked, {program} has it; stop that program (ModemManager and getty take serial lines)"))
+        }
+        None => ask(port, baud).await,
+    }
+}
+
 async fn ask(port: &str, baud: u32) -> Result<String, String> {
     let (handle, mut events) =
         pos_reader::spawn(ReaderSettings { baud, ..ReaderSettings::new(port) }, ReaderFamily::default());
@@ -81,15 +89,20 @@ async fn ask(port: &str, baud: u32) -> Result<String, String> {
                 }
                 // It begins again; the deadline ends it.
                 ReaderEvent::Unready(Unready::Restarting { .. }) => {}
-                ReaderEvent::Unready(Unready::Absent { cause, .. }) => return Err(cause),
-                ReaderEvent::Unready(Unready::WrongDevice { .. }) => return Err("no Miura reader".to_owned()),
+                ReaderEvent::Unready(Unready::Absent { cause, .. }) => {
+                    return Err(format!("{cause}; check the reader's power and cable, or give another port"));
+                }
+                ReaderEvent::Unready(Unready::WrongDevice { .. }) => {
+                    return Err("no Miura reader answers there; another device has this port, or the reader is off or in another mode"
+                        .to_owned());
+                }
                 ReaderEvent::Unready(why) => return Err(why.to_string()),
                 _ => {}
             }
         }
-        Err("no answer".to_owned())
+        Err(SILENT.to_owned())
     };
-    let answer = timeout(PATIENCE, answer).await.unwrap_or_else(|_| Err("no Miura reader answers".to_owned()));
+    let answer = timeout(PATIENCE, answer).await.unwrap_or_else(|_| Err(SILENT.to_owned()));
     // The port is free again when its task has ended, and that is when its events end.
     drop(handle);
     while events.recv().await.is_some() {}

@@ -47,6 +47,45 @@ impl Prepared {
     }
 }
 
+/// A file that was put in its place.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Placed {
+    pub(super) place: PathBuf,
+    /// Where the one is that was there before.
+    pub(super) kept: Option<PathBuf>,
+}
+
+/// Puts files in their places, the one that names the others last; `replace` says whether that one may take another's
+/// place. When one cannot be put, those before it are taken back, and all is as it was.
+pub(super) fn put_all(
+    others: Vec<Prepared>,
+    last: Prepared,
+    replace: bool,
+) -> Result<Vec<Placed>, (PathBuf, io::Error)> {
+    let mut placed = Vec::new();
+    let count = others.len();
+    for (n, file) in others.into_iter().chain([last]).enumerate() {
+        let place = file.place.clone();
+        let put = if n < count || replace { file.put_in_place_of_another() } else { file.put().map(|()| None) };
+        match put {
+            Ok(kept) => placed.push(Placed { place, kept }),
+            Err(error) => {
+                placed.iter().rev().for_each(take_back);
+                return Err((place, error));
+            }
+        }
+    }
+    Ok(placed)
+}
+
+/// What cannot be taken back stays beside the old file, which is kept in any case.
+fn take_back(Placed { place, kept }: &Placed) {
+    let _ = match kept {
+        Some(kept) => fs::rename(kept, place),
+        None => fs::remove_file(place),
+    };
+}
+
 impl Drop for Prepared {
     fn drop(&mut self) {
         // Gone already when it has its name.
@@ -110,6 +149,24 @@ mod tests {
         assert_eq!(names(folder.path()), ["config.toml", "config.toml.old", "config.toml.old2"]);
         assert_eq!(fs::read(folder.path().join("config.toml.old")).unwrap(), b"one");
         assert_eq!(fs::read(&place).unwrap(), b"three");
+    }
+
+    #[test]
+    fn when_the_last_cannot_be_put_the_others_are_as_they_were() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = |name: &str| folder.path().join(name);
+        let prepared = |name: &str| Prepared::write(&place(name), b"new", 0o600).unwrap();
+        fs::write(place("config.toml"), "old").unwrap();
+        fs::write(place("token"), "old").unwrap();
+        let others = || vec![prepared("token"), prepared("ca.pem")];
+        let (refused, error) = put_all(others(), prepared("config.toml"), false).unwrap_err();
+        assert_eq!((refused, error.kind()), (place("config.toml"), io::ErrorKind::AlreadyExists));
+        assert_eq!(names(folder.path()), ["config.toml", "token"]);
+        assert_eq!(fs::read(place("token")).unwrap(), b"old");
+        let placed = put_all(others(), prepared("config.toml"), true).unwrap();
+        let kept: Vec<_> = placed.iter().map(|placed| placed.kept.clone()).collect();
+        assert_eq!(kept, [Some(place("token.old")), None, Some(place("config.toml.old"))]);
+        assert_eq!(names(folder.path()), ["ca.pem", "config.toml", "config.toml.old", "token", "token.old"]);
     }
 
     #[test]

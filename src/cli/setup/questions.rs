@@ -41,7 +41,12 @@ impl Setup {
             answers.board = name.to_owned();
             return Ok(board::load(name)?);
         }
-        out::say(&format!("This board calls itself {}.", model.as_deref().unwrap_or("nothing")));
+        match model.as_deref() {
+            Some(model) => out::say(&format!("This board calls itself {model}.")),
+            None => out::say(
+                "This computer has no name of a board (/proc/device-tree/model), as a PC has none: take a generic one.",
+            ),
+        }
         for known in &board::KNOWN {
             out::say(&format!("  {:<18}{}", known.name, known.board().title));
         }
@@ -221,9 +226,10 @@ impl Setup {
         if self.reader.is_none() {
             if matches!(agent, Agent::Absent) {
                 out::say("Looking for a reader:");
-                found = devices::readers(&devices::reader_ports(board), answers.baud).await;
+                let ports = devices::reader_ports(board);
+                found = devices::readers(&ports, answers.baud).await;
                 if found.is_empty() {
-                    out::say("  none was found: check its power and cable, or give its port");
+                    none_found(board, &ports);
                 }
             } else {
                 out::say("An agent runs and may hold the reader: no port is asked.");
@@ -237,14 +243,32 @@ impl Setup {
             ));
         }
         let usual = found.first().map(|found| found.port.clone()).or_else(|| is_known.then(|| answers.reader.clone()));
-        let given = self.reader.as_deref();
-        let words = "The reader's port: a device, or tcp://host:6543";
-        let question = Question { key: "reader.port", option: "--reader", words, given, usual };
-        self.answer(answers, question, missing, |answers, text| answers.reader = text)?;
-        if let Some(found) = found.iter().find(|found| found.port == answers.reader) {
-            out::say(&format!("Reader: {} at {}", found.who, found.port));
+        let mut given = self.reader.as_deref();
+        loop {
+            let words = "The reader's port: a device, or tcp://host:6543";
+            let question = Question { key: "reader.port", option: "--reader", words, given, usual: usual.clone() };
+            self.answer(answers, question, missing, |answers, text| answers.reader = text)?;
+            if let Some(found) = found.iter().find(|found| found.port == answers.reader) {
+                out::say(&format!("Reader: {} at {}", found.who, found.port));
+                return Ok(());
+            }
+            // Unattended, the doctor says it at the end; an agent that runs has the port.
+            if self.yes || self.no_doctor || !matches!(agent, Agent::Absent) {
+                return Ok(());
+            }
+            let heard = devices::heard(&answers.reader, answers.baud).await;
+            match heard {
+                Ok(who) => {
+                    out::say(&format!("Reader: {who} at {}", answers.reader));
+                    return Ok(());
+                }
+                Err(why) => out::say(&format!("  {}: {why}", answers.reader)),
+            }
+            if person::agrees("Write this port all the same?", false)? {
+                return Ok(());
+            }
+            given = None;
         }
-        Ok(())
     }
 
     pub(super) fn printer(&self, answers: &mut Answers, board: &Board) -> Result<(), Stop> {
@@ -305,6 +329,21 @@ impl Setup {
             answers.clone_from(&before);
         }
     }
+}
+
+/// What was looked for, and what a person does who has a reader.
+fn none_found(board: &Board, ports: &[String]) {
+    if ports.is_empty() {
+        let usual: Vec<&str> = board.reader_ports.iter().map(String::as_str).collect();
+        let usual = if usual.is_empty() { String::new() } else { format!("{}, ", usual.join(", ")) };
+        out::say(&format!(
+            "  there is no serial port here: none of {usual}/dev/serial/by-id/*, /dev/ttyACM*, /dev/ttyUSB* is there"
+        ));
+    }
+    out::say(
+        "  none was found: connect the reader, switch it on and begin again; or give its port (--reader), as \
+         tcp://host:6543 of one in the network",
+    );
 }
 
 fn wrong(option: &str, fault: &config::ConfigFault) -> Stop {

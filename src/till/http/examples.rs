@@ -74,7 +74,10 @@ pub(super) fn totals() -> Value {
 /// A close of a day with one sale.
 pub(super) fn close() -> Value {
     let moved = |name: Option<&str>| {
-        let mut moved = json!({ "currency": "EUR", "count": 1, "taken": "12.34", "given": "0.00", "net": "12.34" });
+        let mut moved = json!({
+            "currency": "EUR", "count": 1, "takenCount": 1, "givenCount": 0, "taken": "12.34", "given": "0.00",
+            "net": "12.34",
+        });
         if let Some(name) = name {
             moved["name"] = name.into();
         }

@@ -25,7 +25,7 @@ pub(super) const ROUTES: &[Route] = routes! {
         Operation::new("receipt", "A receipt, to be read: as text, as data or as a page")
             .needs(Verb::Receipt)
             .query::<ReceiptQuery>()
-            .answers_text(200, "The receipt, in the form that `Accept` asks for.", "text/plain", examples::RECEIPT)
+            .answers_text(200, "The receipt, in the form that `Accept` asks for; data where it takes any.", "text/plain", examples::RECEIPT)
             .answers::<ReceiptView>(200, "", examples::receipt())
             .answers_text(200, "", "text/html", examples::RECEIPT_AS_PAGE)
             .refuses(&[ProblemType::NoSuchSale, ProblemType::NoReceiptYet, ProblemType::NotAcceptable])
@@ -88,9 +88,9 @@ enum ReceiptForm {
     Page,
 }
 
-/// The forms of a receipt; text for whoever says nothing.
+/// The forms of a receipt; data for a program that takes any, as everywhere in this interface.
 const FORMS: &[(&str, ReceiptForm)] =
-    &[("text/plain", ReceiptForm::Text), ("application/json", ReceiptForm::Json), ("text/html", ReceiptForm::Page)];
+    &[("application/json", ReceiptForm::Json), ("text/plain", ReceiptForm::Text), ("text/html", ReceiptForm::Page)];
 
 async fn receipt(
     State(app): State<Arc<App>>,

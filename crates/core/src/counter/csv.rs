@@ -14,10 +14,14 @@ pub fn csv(close: &Close) -> String {
     for (section, moved) in
         [("net", &close.net), ("brand", &close.brands), ("till", &close.tills), ("operator", &close.operators)]
     {
-        for Turnover { name, currency, count, taken, given, net } in moved {
+        for Turnover { name, currency, count, taken_count, given_count, taken, given, net } in moved {
             let name = name.as_deref().unwrap_or_default();
-            for (kind, amount) in [("taken", taken), ("given", given), ("net", net)] {
-                table.row([section, name, kind, currency], &count.to_string(), amount);
+            // A close of an earlier program knows how many there were of both together.
+            for (kind, count, amount) in
+                [("taken", *taken_count, taken), ("given", *given_count, given), ("net", Some(*count), net)]
+            {
+                let count = count.map_or_else(String::new, |count| count.to_string());
+                table.row([section, name, kind, currency], &count, amount);
             }
         }
     }
@@ -77,7 +81,9 @@ mod tests {
         let turnover = |name: Option<&str>, net: &str| Turnover {
             name: name.map(str::to_owned),
             currency: "EUR".to_owned(),
-            count: 2,
+            count: 3,
+            taken_count: name.map(|_| 1),
+            given_count: name.map(|_| 2),
             taken: "12.34".to_owned(),
             given: "20.00".to_owned(),
             net: net.to_owned(),
@@ -110,12 +116,12 @@ mod tests {
             ..Close::empty(7, terminal, day, period, till)
         };
         let expected = "close,day,section,name,kind,currency,count,amount
-7,2026-11-22,net,,taken,EUR,2,12.34
-7,2026-11-22,net,,given,EUR,2,20.00
-7,2026-11-22,net,,net,EUR,2,-7.66
-7,2026-11-22,till,till-1,taken,EUR,2,12.34
+7,2026-11-22,net,,taken,EUR,,12.34
+7,2026-11-22,net,,given,EUR,,20.00
+7,2026-11-22,net,,net,EUR,3,-7.66
+7,2026-11-22,till,till-1,taken,EUR,1,12.34
 7,2026-11-22,till,till-1,given,EUR,2,20.00
-7,2026-11-22,till,till-1,net,EUR,2,-7.66
+7,2026-11-22,till,till-1,net,EUR,3,-7.66
 7,2026-11-22,kind,,sale,EUR,1,12.34
 7,2026-11-22,scheme,\"'=HYPERLINK(\"\"x\"\")\",sale,EUR,1,12.34
 7,2026-11-22,scheme,\"A, \"\"B\"\"  C\",sale,EUR,1,12.34

@@ -35,7 +35,8 @@ pub struct DaySums {
 #[derive(Clone, Copy, Debug)]
 struct Moved {
     currency: Currency,
-    count: u64,
+    taken_count: u64,
+    given_count: u64,
     taken: u128,
     given: u128,
 }
@@ -52,6 +53,12 @@ pub struct Turnover {
     pub currency: String,
     /// How many transactions moved money.
     pub count: u64,
+    /// How many of them took money; absent in a close of an earlier program.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub taken_count: Option<u64>,
+    /// How many of them gave money; absent in a close of an earlier program.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub given_count: Option<u64>,
     /// What was taken from cards, as `12.34`.
     pub taken: String,
     /// What was given back or paid out.
@@ -103,7 +110,7 @@ impl DaySums {
         if way == Way::Neither {
             return;
         }
-        let none = Moved { currency, count: 0, taken: 0, given: 0 };
+        let none = Moved { currency, taken_count: 0, given_count: 0, taken: 0, given: 0 };
         self.net.entry(currency.code()).or_insert(none).add(way, amount);
         self.brands.entry((scheme(sale).to_owned(), currency.code())).or_insert(none).add(way, amount);
         self.tills.entry((sale.order().till.clone(), currency.code())).or_insert(none).add(way, amount);
@@ -155,21 +162,24 @@ fn named(moved: &BTreeMap<(String, &'static str), Moved>) -> Vec<Turnover> {
 
 impl Moved {
     fn add(&mut self, way: Way, amount: Amount) {
-        self.count += 1;
-        match way {
-            Way::Taken => self.taken += u128::from(amount.minor()),
-            Way::Given => self.given += u128::from(amount.minor()),
-            Way::Neither => {}
-        }
+        let (count, sum) = match way {
+            Way::Taken => (&mut self.taken_count, &mut self.taken),
+            Way::Given => (&mut self.given_count, &mut self.given),
+            Way::Neither => return,
+        };
+        *count += 1;
+        *sum += u128::from(amount.minor());
     }
 
     fn turnover(&self, name: Option<String>) -> Turnover {
-        let Self { currency, count, taken, given } = *self;
+        let Self { currency, taken_count, given_count, taken, given } = *self;
         let sign = if given > taken { "-" } else { "" };
         Turnover {
             name,
             currency: currency.code().to_owned(),
-            count,
+            count: taken_count + given_count,
+            taken_count: Some(taken_count),
+            given_count: Some(given_count),
             taken: decimal(taken, currency),
             given: decimal(given, currency),
             net: format!("{sign}{}", decimal(taken.abs_diff(given), currency)),

@@ -9,6 +9,7 @@ use tempfile::TempDir;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::TcpStream;
 use tokio::process::{Child, Command};
+use tokio::sync::watch;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_pos-front");
 
@@ -17,6 +18,7 @@ pub(crate) struct Running {
     pub(crate) folder: TempDir,
     child: Child,
     /// Host and port.
+    log: watch::Receiver<String>,
     pub(crate) https: String,
     pub(crate) http: String,
 }
@@ -71,9 +73,23 @@ impl Running {
             asked |= line.contains("the agent is there") || line.contains("the agent is not there");
             said.push_str(&line);
         }
-        // Nobody else reads what it says; it must not wait for that.
-        tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
-        Self { folder, child, https: https.unwrap(), http: http.unwrap() }
+        // It must not wait for somebody who reads what it says.
+        let (lines_of_log, log) = watch::channel(said);
+        tokio::spawn(async move {
+            while let Ok(Some(line)) = lines.next_line().await {
+                lines_of_log.send_modify(|log| log.extend([line.as_str(), "\n"]));
+            }
+        });
+        Self { folder, child, log, https: https.unwrap(), http: http.unwrap() }
+    }
+
+    /// Returns the line of the log that holds these words, as soon as there is one.
+    #[allow(dead_code, reason = "for the tests with the real agent")]
+    pub(crate) async fn until_logged(&self, words: &str) -> String {
+        let mut log = self.log.clone();
+        let found = log.wait_for(|log| log.lines().any(|line| line.contains(words)));
+        let log = pos_test_kit::within(words, found).await.unwrap();
+        log.lines().find(|line| line.contains(words)).unwrap().to_owned()
     }
 
     #[allow(dead_code, reason = "for the tests before the real agent")]

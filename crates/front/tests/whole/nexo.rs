@@ -481,6 +481,11 @@ async fn whatever_else_a_till_sends_has_a_documented_answer() {
         answers.insert((status, rejected(&answer["SaleToPOIRequest"])));
     }
     assert_eq!(answers.len(), 1, "{answers:?}");
+    // The technician is told more than the network: which till, from where, and what to compare.
+    let line = front.until_logged("compare passphrase, key-identifier and key-version").await;
+    assert!(line.contains("WARN") && line.contains("till=\"") && line.contains("from=127.0.0.1:"), "{line}");
+    let line = front.until_logged("no sale-id of a [[nexo.till]]").await;
+    assert!(line.contains("from=127.0.0.1:") && !line.contains("till="), "{line}");
     // What is no till's request at all, as problem details.
     let post = |path: &str| till.client.post(till.url.replace("/nexo/", path)).body(good.clone());
     for (request, status) in [

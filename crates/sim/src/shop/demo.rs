@@ -34,8 +34,8 @@ mod till;
 #[command(
     after_help = "Examples:\n  cargo demo\n  cargo demo --once --amount 12.34 --card chip-pin --entry insert\n  \
     cargo demo --once --amount 5.51 --card tap --entry tap        (declined: the cents choose the outcome)\n\n\
-    Exit codes with --once: 0 approved, 1 declined, 2 cancelled, 3 unconfirmed, 4 partially approved, 64 wrong usage,\n\
-    69 not sent.\n\n\
+    Exit codes: 0 without --once; with it those of the sale, which pos-agent sale --help lists;\n\
+    64 wrong usage; 70 a fault; 130 interrupted.\n\n\
     The outcomes and their cents: cargo run --package pos-sim -- gateway --help"
 )]
 pub struct Args {

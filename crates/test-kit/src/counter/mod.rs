@@ -175,7 +175,7 @@ impl Counter {
 
     pub async fn receipt(&self, reference: &str, copy: &str) -> String {
         let url = format!("http://till/v1/sales/{reference}/receipt?copy={copy}");
-        self.http.get(url).send().await.unwrap().text().await.unwrap()
+        self.http.get(url).header("accept", "text/plain").send().await.unwrap().text().await.unwrap()
     }
 
     /// Waits for a state of a sale.

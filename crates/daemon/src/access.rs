@@ -1,0 +1,143 @@
+//! Who may use a Unix socket, by its mode and its group, and what a user is told who may not.
+//!
+//! Groups are read from `/etc/group` and `/etc/passwd`: the C library's way to them is not in a static program.
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::Path;
+
+/// To connect to a socket means to write to it.
+const CONNECT: u32 = 0o020;
+/// To reach what is in a folder.
+const ENTER: u32 = 0o010;
+
+/// What the system says of a socket.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SocketAccess {
+    /// Its permission bits.
+    pub mode: u32,
+    /// The number of its user.
+    pub owner: u32,
+    /// The number of its group.
+    pub group: u32,
+}
+
+impl SocketAccess {
+    /// Looks at it; a link is not followed.
+    ///
+    /// # Errors
+    /// When it is not there, or this user may not enter its folder.
+    pub fn of(path: &Path) -> io::Result<Self> {
+        let facts = fs::symlink_metadata(path)?;
+        Ok(Self { mode: facts.permissions().mode() & 0o777, owner: facts.uid(), group: facts.gid() })
+    }
+
+    /// Whether the users of its group may connect.
+    #[must_use]
+    pub fn is_open_to_its_group(self) -> bool {
+        self.mode & CONNECT != 0
+    }
+
+    /// The name of its group; its number when it has none.
+    #[must_use]
+    pub fn group_name(self) -> String {
+        group_name(&read("/etc/group"), self.group)
+    }
+
+    /// Whether the files of this board name a user, beside the owner, who is in the group. A service may be in it by
+    /// its unit alone.
+    #[must_use]
+    pub fn has_a_user_in_its_group(self) -> bool {
+        has_a_user(&read("/etc/group"), &read("/etc/passwd"), self)
+    }
+}
+
+/// What a user does who may not use this socket.
+#[must_use]
+pub fn way_in(socket: &Path) -> String {
+    let root = "run this as root";
+    let seen = SocketAccess::of(socket).map(|socket| (socket, CONNECT)).or_else(|error| match socket.parent() {
+        Some(folder) => SocketAccess::of(folder).map(|folder| (folder, ENTER)),
+        None => Err(error),
+    });
+    match seen {
+        Ok((place, needed)) if place.group != 0 && place.mode & needed != 0 => {
+            let user = user_name(&read("/etc/passwd"), rustix::process::geteuid().as_raw());
+            let group = place.group_name();
+            format!("be in its group {group}: as root, usermod -aG {group} {user}, then log in again; or {root}")
+        }
+        _ => root.to_owned(),
+    }
+}
+
+/// A board without the file has no names.
+fn read(file: &str) -> String {
+    fs::read_to_string(file).unwrap_or_default()
+}
+
+/// The line of such a file whose third field is this number, in its fields.
+fn fields_of(file: &str, number: u32) -> Option<Vec<&str>> {
+    let lines = file.lines().map(|line| line.split(':').collect::<Vec<_>>());
+    lines.into_iter().find(|fields| fields.get(2).is_some_and(|field| field.parse() == Ok(number)))
+}
+
+fn group_name(groups: &str, number: u32) -> String {
+    let found = fields_of(groups, number).and_then(|fields| fields.first().copied());
+    found.map_or_else(|| number.to_string(), str::to_owned)
+}
+
+/// The name of a user, for a command that is to be copied.
+fn user_name(users: &str, number: u32) -> String {
+    let found = fields_of(users, number).and_then(|fields| fields.first().copied());
+    found.map_or_else(|| "NAME".to_owned(), str::to_owned)
+}
+
+fn has_a_user(groups: &str, users: &str, place: SocketAccess) -> bool {
+    let named = fields_of(groups, place.group).and_then(|fields| fields.get(3).copied());
+    let owner = user_name(users, place.owner);
+    let named = named.is_some_and(|users| users.split(',').any(|user| !user.trim().is_empty() && user != owner));
+    let by_number = |line: &str| {
+        let fields: Vec<&str> = line.split(':').collect();
+        let number = |place: usize| fields.get(place).and_then(|field| field.parse::<u32>().ok());
+        number(3) == Some(place.group) && number(2).is_some_and(|user| user != place.owner)
+    };
+    named || users.lines().any(by_number)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GROUPS: &str = "root:x:0:\npos-agent:x:990:\ntills:x:991:pos-agent,anna\nown:x:992:pos-agent\n";
+    const USERS: &str = "root:x:0:0::/root:/bin/sh\npos-agent:x:980:990::/:/bin/false\npos-front:x:981:993::/:\n";
+
+    fn place(group: u32) -> SocketAccess {
+        SocketAccess { mode: 0o660, owner: 980, group }
+    }
+
+    #[test]
+    fn a_group_is_called_by_its_name() {
+        assert_eq!(group_name(GROUPS, 990), "pos-agent");
+        assert_eq!(group_name(GROUPS, 4711), "4711");
+        assert_eq!((user_name(USERS, 980).as_str(), user_name(USERS, 5).as_str()), ("pos-agent", "NAME"));
+    }
+
+    #[test]
+    fn a_group_without_anybody_is_told_from_one_with_somebody() {
+        for (group, has) in [(990, false), (991, true), (992, false), (993, true), (4711, false)] {
+            assert_eq!(has_a_user(GROUPS, USERS, place(group)), has, "{group}");
+        }
+    }
+
+    #[test]
+    fn a_socket_that_its_group_may_not_use_is_for_root_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("till.sock");
+        let _listener = std::os::unix::net::UnixListener::bind(&path).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
+        assert!(!SocketAccess::of(&path).unwrap().is_open_to_its_group());
+        assert_eq!(way_in(&path), "run this as root");
+        assert_eq!(way_in(&folder.path().join("nothing/here")), "run this as root");
+    }
+}
