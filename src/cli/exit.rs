@@ -11,13 +11,13 @@ use pos_terms::transaction::OutcomeWord;
 
 /// Makes the numbers of a list in which each stands with its meaning: the help says it in the same words.
 macro_rules! exits {
-    ($(#[$outer:meta])* pub enum Exit { $($(#[doc = $meaning:literal])+ $name:ident = $number:literal,)+ }) => {
+    ($(#[$outer:meta])* pub enum $exits:ident { $($(#[doc = $meaning:literal])+ $name:ident = $number:literal,)+ }) => {
         $(#[$outer])*
-        pub enum Exit {
+        pub enum $exits {
             $($(#[doc = $meaning])+ $name = $number,)+
         }
 
-        impl Exit {
+        impl $exits {
             /// Each with what it means.
             const TABLE: &[(Self, &str)] = &[$((Self::$name, concat!($($meaning),+)),)+];
         }

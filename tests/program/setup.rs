@@ -466,7 +466,7 @@ async fn a_port_without_a_reader_is_told_with_what_to_do_and_asked_again() {
     let site = Site::open(options).await;
     let board = "title = \"Desk\"\nreader-ports = [\"/nowhere/reader\"]\nreader-baud = 115200\nprinter-ports = []\nprinter-columns = 42\n";
     fs::write(site.path("board.toml"), board).unwrap();
-    let other_device = site.shop.reader.place().to_owned();
+    let other_device = site.shop.reader.place();
     let (status, shown, files) = tokio::task::spawn_blocking(move || {
         let mut terminal = Terminal::open(&asked(&site));
         up_to_the_token(&mut terminal, &site);

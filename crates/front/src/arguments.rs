@@ -21,8 +21,8 @@ Examples:
 Files: /etc/pos-agent/front.toml (an example is in /usr/share/doc/pos-agent/examples), /var/lib/pos-front. The agent's
 configuration must give the user pos-front its tills: a [[till.peer]]. The manual says how, in \"The front\".
 
-Exit codes: 0 done, 64 wrong usage, 65 refused, 69 the front is not running, 74 a file or an address cannot be used,
-78 the configuration is wrong.";
+Exit codes: 0 done, 64 wrong usage, 65 refused, 69 the front is not running, or this user may not ask it, 74 a file or an
+address cannot be used, 78 the configuration is wrong.";
 
 /// What of a payment terminal faces the shop's network: the cashier's page, HTTPS, pairing of tills, webhooks.
 #[derive(Debug, Parser)]
