@@ -326,6 +326,26 @@ async fn what_a_checkout_is_made_of_is_checked_when_it_is_made() {
 }
 
 #[tokio::test]
+async fn the_script_knows_the_options_of_the_wallets_by_their_names() {
+    let shop = open(HostRules::Checked).await;
+    let script = shop.asked("GET", "v1/paymentWidgets.js", None).await.text().await.unwrap();
+    for (list, names) in [
+        (
+            "OPTIONS_OF_B",
+            "gatewayMerchantId merchantId merchantName currencyCode prefetchPriceStatus amount displayItems \
+             onPaymentDataChanged billingAddressRequired billingAddressParameters onPaymentAuthorized",
+        ),
+        ("OPTIONS_OF_C", "merchantId ledgerCurrency sandbox checkoutLanguage productType placement buttonColor"),
+    ] {
+        let (_, behind) = script.split_once(&format!("const {list} = [")).unwrap();
+        let (listed, _) = behind.split_once(']').unwrap();
+        let listed: Vec<&str> =
+            listed.split(',').map(|name| name.trim().trim_matches('\'')).filter(|name| !name.is_empty()).collect();
+        assert_eq!(listed, names.split_whitespace().collect::<Vec<_>>());
+    }
+}
+
+#[tokio::test]
 async fn each_brand_may_have_a_type_of_its_own() {
     let shop = open(HostRules::Checked).await;
     let types = [("overridePaymentType[VISA]", "PA")];
