@@ -207,6 +207,30 @@ impl Books {
         self.0.prepare_cached(&sql)?.query_map(parameters, booking)?.collect()
     }
 
+    /// The cards that were stored alone, and that a query finds: id and reference, which is empty where there was none.
+    pub(super) fn stored_alone(
+        &self,
+        wanted: &SearchFilter<'_>,
+        most: usize,
+    ) -> rusqlite::Result<Vec<(String, String)>> {
+        let (from, to) = wanted.frame.unzip();
+        self.0
+            .prepare_cached(
+                "SELECT id, reference FROM registered_as JOIN registration USING (id)
+                 WHERE (:reference IS NULL OR reference = :reference) AND (:from IS NULL OR at BETWEEN :from AND :to)
+                    AND (:methods IS NULL OR instr(:methods, ',' || method || ','))
+                 ORDER BY registered_as.rowid LIMIT :most",
+            )?
+            .query_map(
+                named_params! {
+                    ":reference": wanted.reference, ":from": from, ":to": to, ":methods": wanted.methods,
+                    ":most": i64::try_from(most).unwrap_or(i64::MAX),
+                },
+                |row| Ok((row.get(0)?, row.get(1)?)),
+            )?
+            .collect()
+    }
+
     /// What was booked from the one second to the other, in its order.
     pub(super) fn between(&self, seconds: (i64, i64)) -> rusqlite::Result<Vec<Booking>> {
         let mut rows = self.0.prepare_cached("SELECT * FROM payment WHERE at BETWEEN ? AND ? ORDER BY at, n")?;

@@ -34,11 +34,11 @@ impl Host {
             return Err(Refusal::NotFound);
         }
         let form = Form::from_pairs(pairs, form::PAYMENT, self.reading())?;
-        self.increment(&self.accepted(form)?)
+        self.increment(&self.accepted(form)?, &format!("/v1/payments/{id}"))
     }
 
-    /// `POST /v1/payments` with `referenceUuid`.
-    pub(super) fn increment(&mut self, form: &Form) -> Result<Delivery, Refusal> {
+    /// `POST /v1/payments` with `referenceUuid`; `path` is asked again when the request is redirected.
+    pub(super) fn increment(&mut self, form: &Form, path: &str) -> Result<Delivery, Refusal> {
         if form.required("paymentType")? != "PA" {
             return Err(Invalid::new("paymentType", "must be PA with referenceUuid").into());
         }
@@ -63,9 +63,7 @@ impl Host {
             return Err(Invalid::new(REFERENCE, "matches no payment").into());
         }
         let outcome = self.outcome(form.get("amount"));
-        if let Some(instead) =
-            self.instead_of_processing(outcome, form.required("merchantTransactionId")?, "/v1/payments")
-        {
+        if let Some(instead) = self.instead_of_processing(outcome, form.required("merchantTransactionId")?, path) {
             return Ok(instead);
         }
         if let Some(of) = of.as_ref().filter(|_| !self.host_rules().books_all()) {

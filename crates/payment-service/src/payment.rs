@@ -42,7 +42,7 @@ impl Host {
         }
         let form = self.form(body, form::PAYMENT)?;
         if form.get("referenceUuid").is_some() || standing_instruction::renews_or_adds(&form) {
-            return self.increment(&form);
+            return self.increment(&form, "/v1/payments");
         }
         if remote_payment::is_remote(&form)? && job::is_asked(&form) {
             let new = self.typed(&form)?;

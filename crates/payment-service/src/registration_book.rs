@@ -1,9 +1,8 @@
 //! The books' part about stored accounts.
 
-use rusqlite::{Connection, OptionalExtension, Row, named_params, params};
+use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde_json::Value;
 
-use super::books::SearchFilter;
 use super::database::{Books, json, method};
 use super::envelope::text;
 use super::masked_card::MaskedCard;
@@ -60,30 +59,6 @@ impl Books {
                 .execute(params![reference.unwrap_or_default(), new.id, at])?;
         }
         transaction.commit()
-    }
-
-    /// The cards that were stored alone, and that a query finds: id and reference, which is empty where there was none.
-    pub(super) fn stored_alone(
-        &self,
-        wanted: &SearchFilter<'_>,
-        most: usize,
-    ) -> rusqlite::Result<Vec<(String, String)>> {
-        let (from, to) = wanted.frame.unzip();
-        self.0
-            .prepare_cached(
-                "SELECT id, reference FROM registered_as JOIN registration USING (id)
-                 WHERE (:reference IS NULL OR reference = :reference) AND (:from IS NULL OR at BETWEEN :from AND :to)
-                    AND (:methods IS NULL OR instr(:methods, ',' || method || ','))
-                 ORDER BY registered_as.rowid LIMIT :most",
-            )?
-            .query_map(
-                named_params! {
-                    ":reference": wanted.reference, ":from": from, ":to": to, ":methods": wanted.methods,
-                    ":most": i64::try_from(most).unwrap_or(i64::MAX),
-                },
-                |row| Ok((row.get(0)?, row.get(1)?)),
-            )?
-            .collect()
     }
 
     /// The stored card with this id.

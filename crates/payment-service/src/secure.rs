@@ -14,8 +14,8 @@
 //!
 //! Assumed, as the interface is silent: the version is 2.2.0; `exemptionFlag` 01 is a low value, up to 30 euros (more
 //! is declined, 300.100.100), 02 a low risk, 03 a trusted shop, 04 a firm; `eci` 05, 06 and 07 (of a Mastercard-type
-//! card 02, 01 and 07) are authenticated, attempted and neither. Of a proof from elsewhere the lengths count alone; what
-//! its `eci` means is its scheme's, and a proof that says it has authenticated (status Y or A, or without a status an
+//! card 02, 01 and 07) are authenticated, attempted and neither. Of a proof from elsewhere the lengths count alone.
+//! What its `eci` means is its scheme's. A proof that says it has authenticated (status Y or A, or without a status an
 //! `eci` of 01, 02, 05 or 06) has a `verificationId`.
 
 use base64::Engine as _;
