@@ -3,7 +3,7 @@
 
 use chrono::TimeDelta;
 use pos_gateway_model::Call;
-use pos_sim::gateway::{Gateway, HostRules, Kind, Options, Outcome, State};
+use pos_sim::gateway::{Gateway, HostRules, Kind, LateShopCall, Options, Outcome, State};
 use reqwest::header::{HeaderMap, HeaderName, ORIGIN};
 use serde_json::Value;
 
@@ -326,6 +326,26 @@ async fn what_a_checkout_is_made_of_is_checked_when_it_is_made() {
 }
 
 #[tokio::test]
+async fn the_script_knows_the_options_of_the_wallets_by_their_names() {
+    let shop = open(HostRules::Checked).await;
+    let script = shop.asked("GET", "v1/paymentWidgets.js", None).await.text().await.unwrap();
+    for (list, names) in [
+        (
+            "OPTIONS_OF_B",
+            "gatewayMerchantId merchantId merchantName currencyCode prefetchPriceStatus amount displayItems \
+             onPaymentDataChanged billingAddressRequired billingAddressParameters onPaymentAuthorized",
+        ),
+        ("OPTIONS_OF_C", "merchantId ledgerCurrency sandbox checkoutLanguage productType placement buttonColor"),
+    ] {
+        let (_, behind) = script.split_once(&format!("const {list} = [")).unwrap();
+        let (listed, _) = behind.split_once(']').unwrap();
+        let listed: Vec<&str> =
+            listed.split(',').map(|name| name.trim().trim_matches('\'')).filter(|name| !name.is_empty()).collect();
+        assert_eq!(listed, names.split_whitespace().collect::<Vec<_>>());
+    }
+}
+
+#[tokio::test]
 async fn each_brand_may_have_a_type_of_its_own() {
     let shop = open(HostRules::Checked).await;
     let types = [("overridePaymentType[VISA]", "PA")];
@@ -404,9 +424,13 @@ async fn the_hash_is_that_of_the_bytes_that_are_served() {
 
 /// A shop that is called, with what it answers; and the gateway that calls it.
 async fn called(answers: impl FnMut(&str) -> Act + Send + 'static) -> (Shop, Server, String) {
+    called_with(Options::default(), answers).await
+}
+
+async fn called_with(options: Options, answers: impl FnMut(&str) -> Act + Send + 'static) -> (Shop, Server, String) {
     let authority = Authority::new();
     let server = Server::answering(authority.server("localhost", (2020, 2099)), answers).await;
-    let options = Options { clock: Some(at(START)), shop_ca: Some(authority.pem().to_owned()), ..Options::default() };
+    let options = Options { clock: Some(at(START)), shop_ca: Some(authority.pem().to_owned()), ..options };
     let shop = Shop::with(options).await;
     shop.gateway.set_clock(at(START));
     let origin = format!("https://localhost:{}", server.address().port());
@@ -445,6 +469,38 @@ async fn a_shop_that_has_not_asked_is_called_once_after_29_minutes() {
     let line = request.lines().next().unwrap();
     assert_eq!(line, format!("GET /result?cart=7&resourcePath=%2Fv1%2Fcheckouts%2F{silent}%2Fpayment HTTP/1.1"));
     assert!(!request.to_lowercase().contains("authorization"), "{request}");
+}
+
+#[tokio::test]
+async fn the_29_minutes_begin_with_the_submission_and_a_setting_says_what_comes_after_the_id() {
+    // Minutes after the checkout was made: not called yet, and called.
+    for (late, before, due) in
+        [(LateShopCall::After, 38, Some(39)), (LateShopCall::Before, 28, Some(29)), (LateShopCall::Never, 120, None)]
+    {
+        let options = Options { late_shop_call: late, ..Options::default() };
+        let (shop, server, origin) = called_with(options, |_| ok()).await;
+        let url = format!("{origin}/result");
+        let id = shop.checkout(&[("shopperResultUrl", &url)]).await;
+        let form: Form = owned(CARD).into_iter().filter(|(name, _)| name != "shopperResultUrl").collect();
+        shop.gateway.set_clock(at(START) + TimeDelta::minutes(10));
+        let path = format!("v1/checkouts/{id}/payment");
+        assert_eq!(read(browser(&shop, &path, &form, from(&origin)).await).await.0, 200);
+        shop.gateway.set_clock(at(START) + TimeDelta::minutes(before));
+        // Another shop's checkout, submitted as it is made, is called for certain: what was due before it came before.
+        let (first, other) =
+            (at(START) + TimeDelta::minutes(before), shop.checkout(&[("shopperResultUrl", &url)]).await);
+        let path = format!("v1/checkouts/{other}/payment");
+        assert_eq!(read(browser(&shop, &path, &form, from(&origin)).await).await.0, 200);
+        assert!(server.requests().is_empty(), "{late:?}: {:?}", server.requests());
+        match due {
+            Some(due) => shop.gateway.set_clock(at(START) + TimeDelta::minutes(due)),
+            None => shop.gateway.set_clock(first + TimeDelta::minutes(29)),
+        }
+        server.closed(1).await;
+        let requests = server.requests();
+        let called = if due.is_some() { &id } else { &other };
+        assert!(requests.len() == 1 && requests[0].contains(called.as_str()), "{late:?}: {requests:?}");
+    }
 }
 
 #[tokio::test]
@@ -499,6 +555,8 @@ async fn a_checkout_is_changed_until_something_is_submitted() {
         (&[("amount", "ten")][..], "amount"),
         (&[("paymentType", "RF")], "paymentType"),
         (&[("shopperResultUrl", "nonsense")], "shopperResultUrl"),
+        // It is taken when the checkout is made, and not after that.
+        (&[("overridePaymentType[VISA]", "PA")], "overridePaymentType[VISA]"),
     ] {
         let (status, answer) = update(changes(wrong)).await;
         assert_eq!((status, refusal(&answer).1), (400, name.to_owned()), "{answer}");

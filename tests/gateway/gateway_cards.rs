@@ -28,7 +28,7 @@ async fn a_card_is_stored_with_a_sale_paid_with_and_deleted() {
 
     let before = counter.shop.gateway.ledger().entries().to_vec();
     for (change, name) in [
-        (("paymentType", "CD"), "paymentType"),
+        (("paymentType", "CP"), "paymentType"),
         (("paymentBrand", "MASTER"), "paymentBrand"),
         (("numberOfCaptures", "1"), "numberOfCaptures"),
         (("pos.encryptedSred.data", "00"), "pos.encryptedSred.data"),

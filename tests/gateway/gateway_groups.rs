@@ -236,7 +236,7 @@ async fn captures_and_refunds_take_what_is_theirs() {
         ("pos.encryptedSred.data", "00"),
         ("createRegistration", "true"),
         ("job.hour", "8"),
-        ("integrity", "true"),
+        ("integrity", "yes"),
     ] {
         let before = page.entries();
         let (status, answer) = page.post(&path, &[&[("paymentType", "RF"), (name, value)]]).await;

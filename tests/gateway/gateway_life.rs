@@ -58,6 +58,98 @@ async fn captures_take_what_is_left_and_no_more() {
 }
 
 #[tokio::test]
+async fn a_payment_is_named_by_the_path_by_a_reference_or_by_both() {
+    let mut counter = Counter::open().await;
+    let entity = counter.shop.gateway.entity_id().to_owned();
+    let held = counter.paid("PA", "100.00", &[]).await;
+    let other = counter.paid("PA", "100.00", &[]).await;
+    let asks = async |path: String, kind: &str, reference: &str, more: &[(&str, &str)]| {
+        let form = [("entityId", entity.as_str()), ("paymentType", kind), ("amount", "10.00"), ("currency", "EUR")];
+        let reference = (!reference.is_empty()).then_some(("referenceUuid", reference));
+        let form: Vec<_> = form.into_iter().chain(reference).chain(more.iter().copied()).collect();
+        counter.shop.post(&path, &form).await
+    };
+    let by_path = |id: &str| format!("v1/payments/{id}");
+    // A capture, a refund and a reversal by each of the three ways.
+    for path in [by_path(&held), "v1/payments".to_owned()] {
+        let (status, capture) = asks(path, "CP", &held, &[]).await;
+        assert_eq!((status, text(&capture, "/paymentType").as_str()), (200, "CP"), "{capture}");
+        let id = text(&capture, "/id");
+        let (status, refund) = asks("v1/payments".to_owned(), "RF", &id, &[("sequence", "FINAL")]).await;
+        assert_eq!(status, 200, "{refund}");
+    }
+    assert_eq!(counter.left(&held).as_deref(), Some("80.00"));
+    let (status, answer) = asks("v1/payments".to_owned(), "RV", &other, &[]).await;
+    assert_eq!(status, 200, "{answer}");
+    assert_eq!(counter.left(&other).as_deref(), Some("90.00"));
+    // An increment goes by the path as well, and by both.
+    let adds =
+        [("standingInstruction.industryPractice", "INCREMENTAL_AUTH"), ("merchantTransactionId", "raised by its path")];
+    for reference in ["", held.as_str()] {
+        let (status, answer) = asks(by_path(&held), "PA", reference, &adds).await;
+        assert_eq!((status, text(&answer, "/paymentType").as_str()), (200, "PA"), "{answer}");
+    }
+    assert_eq!(counter.left(&held).as_deref(), Some("100.00"));
+    // Two payments, and none.
+    let before = counter.shop.gateway.ledger().entries().to_vec();
+    let nobody = "0".repeat(32);
+    for (path, kind, reference, more) in [
+        (by_path(&held), "CP", &other, &[][..]),
+        (by_path(&held), "RV", &nobody, &[]),
+        (by_path(&held), "PA", &other, &adds),
+        ("v1/payments".to_owned(), "CP", &nobody, &[]),
+        ("v1/payments".to_owned(), "RF", &nobody, &[]),
+    ] {
+        let (status, answer) = asks(path, kind, reference, more).await;
+        assert_eq!((status, refusal(&answer)), (400, (INVALID.to_owned(), "referenceUuid".to_owned())), "{answer}");
+    }
+    assert_eq!(asks(by_path(&nobody), "PA", "", &adds).await.0, 404);
+    assert_eq!(counter.shop.gateway.ledger().entries(), before);
+}
+
+#[tokio::test]
+async fn a_reversal_in_parts_ends_with_the_last_one() {
+    let mut counter = Counter::open().await;
+    for kind in ["PA", "DB"] {
+        let id = counter.paid(kind, "100.00", &[]).await;
+        counter.followed(&id, "RV", Some("30.00")).await;
+        assert_eq!(counter.left(&id).as_deref(), Some("70.00"));
+        counter.refused(&id, "RV", Some("70.01"), "700.100.200", "amount").await;
+        // FINAL ends the reversals; what is left stays.
+        let (status, answer) = counter.follow(&id, "RV", Some("20.00"), &[("sequence", "FINAL")]).await;
+        assert_eq!((status, text(&answer, "/amount").as_str()), (200, "20.00"), "{answer}");
+        counter.refused(&id, "RV", Some("1.00"), "700.300.300", "sequence").await;
+        counter.refused(&id, "RV", None, "700.300.300", "sequence").await;
+        assert_eq!(counter.left(&id).as_deref(), Some("50.00"));
+        let (follows, code) = if kind == "PA" { ("CP", "700.400.100") } else { ("RF", "700.400.200") };
+        counter.refused(&id, follows, Some("50.01"), code, "amount").await;
+        counter.followed(&id, follows, Some("50.00")).await;
+    }
+    // Part after part until nothing is left: then it is reversed.
+    let sale = counter.paid("DB", "10.00", &[]).await;
+    for part in [Some("4.00"), Some("5.00"), None] {
+        counter.followed(&sale, "RV", part).await;
+    }
+    let ledger = counter.shop.gateway.ledger();
+    assert_eq!(ledger.entries().last().unwrap().amount, "1.00");
+    assert_eq!(ledger.entries().iter().find(|entry| entry.id == sale).unwrap().state, State::Reversed);
+    counter.refused(&sale, "RV", None, "700.300.300", "paymentType").await;
+}
+
+#[tokio::test]
+async fn sequence_is_text_of_which_final_has_a_meaning() {
+    let mut counter = Counter::open().await;
+    let held = counter.paid("PA", "50.00", &[]).await;
+    for sequence in ["FIRST", "2 of 3", "final"] {
+        let (status, answer) = counter.follow(&held, "CP", Some("10.00"), &[("sequence", sequence)]).await;
+        assert_eq!(status, 200, "{sequence}: {answer}");
+    }
+    assert_eq!(counter.left(&held).as_deref(), Some("20.00"));
+    assert_eq!(counter.follow(&held, "CP", Some("10.00"), &[("sequence", "FINAL")]).await.0, 200);
+    counter.refused(&held, "CP", Some("1.00"), "700.300.300", "sequence").await;
+}
+
+#[tokio::test]
 async fn refunds_give_back_what_was_paid_and_no_more() {
     let mut counter = Counter::open().await;
     let sale = counter.paid("DB", "20.00", &[]).await;
@@ -124,7 +216,8 @@ async fn increments_add_and_a_reauthorisation_takes_the_place() {
     let held = counter.paid("PA", "100.00", &[]).await;
     let (status, more) = counter.by_reference(&held, "INCREMENTAL_AUTH", "20.00", &[]).await;
     assert_eq!((status, text(&more, "/paymentType"), text(&more, "/amount")), (200, "PA".into(), "20.00".into()));
-    assert_eq!((text(&more, "/referencedId"), text(&more, "/card/last4Digits")), (held.clone(), "0119".into()));
+    assert_eq!(counter.shop.gateway.ledger().entries().last().unwrap().refers_to.as_deref(), Some(held.as_str()));
+    assert_eq!((more.get("referencedId"), text(&more, "/card/last4Digits")), (None, "0119".into()));
     assert_eq!(counter.left(&held).as_deref(), Some("120.00"));
     let more = text(&more, "/id");
     counter.refused(&more, "CP", Some("1.00"), "700.400.510", "paymentType").await;
@@ -141,10 +234,11 @@ async fn increments_add_and_a_reauthorisation_takes_the_place() {
     counter.followed(&held, "CP", Some("110.00")).await;
     counter.refused(&more, "RV", None, "700.400.300", "paymentType").await;
 
-    // A reversal takes all of it.
+    // A reversal takes all of it; an increment is taken back as a whole.
     let held = counter.paid("PA", "10.00", &[]).await;
-    counter.by_reference(&held, "INCREMENTAL_AUTH", "5.00", &[]).await;
-    counter.refused(&held, "RV", Some("10.00"), "700.100.200", "amount").await;
+    let (_, more) = counter.by_reference(&held, "INCREMENTAL_AUTH", "5.00", &[]).await;
+    counter.refused(&held, "RV", Some("15.01"), "700.100.200", "amount").await;
+    counter.refused(&text(&more, "/id"), "RV", Some("4.00"), "700.100.200", "amount").await;
     counter.followed(&held, "RV", Some("15.00")).await;
     assert_eq!(counter.by_reference(&held, "INCREMENTAL_AUTH", "1.00", &[]).await.0, 400);
 

@@ -7,8 +7,9 @@ use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use crate::gateway_counter::{Counter, INVALID, at, read, refusal, text};
-use crate::shop_client::Shop;
-use pos_sim::gateway::Options;
+use crate::page_shop::{CARD, PageShop};
+use crate::shop_client::{Sales, Shop, with};
+use pos_sim::gateway::{HostRules, Options};
 use serde_json::Value;
 
 #[tokio::test]
@@ -151,7 +152,7 @@ async fn whatever_is_no_right_request_is_refused_by_name() {
         ("no type", &refund, Some(typed), entity.clone(), 400, "paymentType"),
         ("no entity", &refund, Some(typed), "paymentType=RF".to_owned(), 400, "entityId"),
         ("card in clear", &refund, Some(typed), format!("{right}&card.number=4111111111111111"), 400, "card.number"),
-        ("not FINAL", &refund, Some(typed), format!("{right}&sequence=LAST"), 400, "sequence"),
+        ("an empty sequence", &refund, Some(typed), format!("{right}&sequence="), 400, "sequence"),
         ("nothing at all", "v1/payments", Some(typed), String::new(), 400, "entityId"),
     ];
     for (what, path, content_type, body, status, name) in cases {
@@ -228,4 +229,65 @@ async fn curl_captures_refunds_and_hears_why_not() {
         assert!(said.ends_with(status) && said.contains(says), "{arguments:?} {path} {form:?}: {said}");
     }
     assert_eq!(counter.left(&held).as_deref(), Some("60.00"));
+}
+
+#[tokio::test]
+async fn terminals_and_currencies_that_the_merchant_has_not_are_refused() {
+    let mut counter = Counter::open().await;
+    let (status, answer) = counter.pay("DB", "5.00", &[("pos.terminalId", "99999999")]).await;
+    assert_eq!(status, 200, "without the options all are taken: {answer}");
+    let euro = pos_terms::money::Currency::from_code("EUR").unwrap();
+    let options = Options {
+        terminals: vec!["10000001".to_owned(), "4712".to_owned()],
+        currencies: vec![euro],
+        ..Options::default()
+    };
+    let mut counter = Counter::with(options).await;
+    let reserved = counter.paid("PA", "5.00", &[("pos.terminalId", "4712")]).await;
+    let before = counter.shop.gateway.ledger().entries().to_vec();
+    let (status, answer) = counter.pay("DB", "5.00", &[("pos.terminalId", "4713")]).await;
+    assert_eq!((status, refusal(&answer)), (400, (INVALID.to_owned(), "pos.terminalId".to_owned())), "{answer}");
+    let reference = counter.reference();
+    let dollars = counter.reader.chip_sale_in("5.00", "USD", 840, 500, &reference);
+    let (status, answer) = counter.shop.pay(&dollars).await;
+    assert_eq!((status, refusal(&answer)), (400, ("600.200.500".to_owned(), "currency".to_owned())), "{answer}");
+    let (status, answer) = counter.follow(&reserved, "CP", None, &[("pos.terminalId", "4713")]).await;
+    assert_eq!((status, refusal(&answer).1.as_str()), (400, "pos.terminalId"), "{answer}");
+    assert_eq!(counter.shop.gateway.ledger().entries(), before);
+}
+
+#[tokio::test]
+async fn a_payment_gives_the_hash_of_the_script_when_it_is_asked() {
+    let mut page = PageShop::open().await;
+    let integrity = page.shop.asked("GET", "v1/fastcheckout/integrity", None).await.bytes().await.unwrap();
+    let integrity: Value = serde_json::from_slice(&integrity).unwrap();
+    let answer = page.paid("10.00", &[CARD, &[("integrity", "true")]]).await;
+    assert_eq!(answer["integrity"], integrity["integrity"]);
+    assert!(page.paid("10.00", &[CARD, &[("integrity", "false")]]).await.get("integrity").is_none());
+    let id = text(&answer, "/id");
+    let (status, refund) =
+        page.post(&format!("v1/payments/{id}"), &[&[("paymentType", "RF"), ("integrity", "true")]]).await;
+    assert_eq!((status, &refund["integrity"]), (200, &integrity["integrity"]), "{refund}");
+    let (status, _) = page.post("v1/registrations", &[CARD, &[("integrity", "true"), ("paymentType", "")]]).await;
+    assert_eq!(status, 400, "nothing is paid there");
+}
+
+#[tokio::test]
+async fn hexadecimal_of_a_terminal_is_taken_in_either_case_and_a_latitude_alone() {
+    for host_rules in HostRules::ALL {
+        let mut counter = Counter::with(Options { host_rules, ..Options::default() }).await;
+        let reference = counter.reference();
+        let form = counter.reader.chip_sale("5.00", &reference);
+        let is_hex = |name: &str| name.starts_with("pos.encrypted") || name == "pos.iccDataRequest";
+        let lower: Vec<(String, String)> = form
+            .iter()
+            .filter(|(name, _)| is_hex(name))
+            .map(|(name, value)| (name.clone(), value.to_lowercase()))
+            .collect();
+        assert!(lower.len() >= 3, "{lower:?}");
+        let mut lower: Vec<(&str, &str)> = lower.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+        lower.push(("pos.location.latitude", "52.5"));
+        let (status, answer) = counter.shop.pay(&with(form.clone(), &lower)).await;
+        assert_eq!(status, 200, "{host_rules:?}: {answer}");
+    }
 }

@@ -85,7 +85,7 @@ async fn what_is_wrong_with_a_typed_card() {
         (("amount", ""), INVALID, "amount"),
         (("overrideHolder", "true"), INVALID, "overrideHolder"),
         (("overridePaymentType[VISA]", "PA"), INVALID, "overridePaymentType[VISA]"),
-        (("integrity", "true"), INVALID, "integrity"),
+        (("integrity", "yes"), INVALID, "integrity"),
     ] {
         let answer = page.refused(&[CARD, &[change]], code, name).await;
         assert!(!answer.to_string().contains("4111111111111111") && !answer.to_string().contains("4539578763621486"));
@@ -185,6 +185,9 @@ async fn a_bank_account_is_debited_with_its_mandate() {
     let mut page = PageShop::open().await;
     page.shop.gateway.set_clock(at("2026-11-20T12:00:00Z"));
     let answer = page.paid("10.00", &[SEPA]).await;
+    assert_eq!(text(&answer, "/merchant/bankAccount/holder"), "Shop of Tests", "required of each answer");
+    let lower = page.paid("10.00", &[SEPA, &[("bankAccount.country", "de")]]).await;
+    assert_eq!(text(&lower, "/bankAccount/country"), "de");
     let mandate = text(&answer, "/bankAccount/mandate/id");
     assert!(mandate.starts_with("SIM-") && text(&answer, "/bankAccount/mandate/dateOfSignature") == "2026-11-20");
     assert_eq!(
@@ -227,6 +230,8 @@ async fn a_bank_account_is_debited_with_its_mandate() {
         (("bankAccount.mandate.id", "MANDATE-ONE"), INVALID, "bankAccount.mandate.dateOfSignature"),
         (("bankAccount.mandate.dateOfSignature", "2026-11-01"), INVALID, "bankAccount.mandate.id"),
         (("transactionDueDate", "2026-11-19"), INVALID, "transactionDueDate"),
+        (("bankAccount.country", "at"), INVALID, "bankAccount.country"),
+        (("billing.country", "de"), INVALID, "billing.country"),
         (("paymentType", "PA"), INVALID, "paymentType"),
         (("paymentBrand", "VISA"), INVALID, "paymentBrand"),
         (("paymentBrand", ""), INVALID, "paymentBrand"),
@@ -338,7 +343,7 @@ async fn each_wallet_pays_by_its_token_and_decrypted() {
         assert_eq!(text(&answer, "/threeDSecure/verificationId"), "AAECAwQFBgcICQoLDA0ODxAREhM=");
         assert_eq!(page.last_entry().method, Method::Wallet);
         page.refused(&[CARD, &decrypted[..2]], INVALID, "threeDSecure.verificationId").await;
-        page.refused(&[CARD, &decrypted, &[("threeDSecure.eci", "02")]], INVALID, "threeDSecure.eci").await;
+        page.refused(&[CARD, &decrypted, &[("threeDSecure.eci", "09")]], INVALID, "threeDSecure.eci").await;
         page.refused(&[CARD, &decrypted, &[(name.as_str(), token.as_str())]], INVALID, &source).await;
         page.refused(&[&decrypted], INVALID, "card.number").await;
     }

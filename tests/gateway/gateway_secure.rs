@@ -204,7 +204,7 @@ async fn an_exemption_is_flagged_twice_and_needs_version_two_two() {
 }
 
 #[tokio::test]
-async fn a_proof_from_elsewhere_is_held_against_itself_and_passed_through() {
+async fn a_proof_from_elsewhere_is_held_to_its_lengths_and_passed_through() {
     let mut page = PageShop::open().await;
     let proof = [
         ("threeDSecure.eci", "05"),
@@ -217,17 +217,29 @@ async fn a_proof_from_elsewhere_is_held_against_itself_and_passed_through() {
     for (name, value) in proof {
         assert_eq!(text(&answer["threeDSecure"], &format!("/{}", &name[13..])), value);
     }
+    // Each eci of the document, whatever the brand; what is inside an id is the other server's.
+    for eci in ["01", "02", "03", "04", "05", "06", "07", "08"] {
+        let answer = page.paid("10.00", &[CARD, &card(CHALLENGE), &proof, &[("threeDSecure.eci", eci)]]).await;
+        assert_eq!(text(&answer, "/threeDSecure/eci"), eci);
+    }
+    for (name, value) in [
+        ("threeDSecure.verificationId", "no base64 at all, 28 letters"),
+        ("threeDSecure.dsTransactionId", "d65e93c3x35ab-41ba-b307-767bfc19eae3"),
+        ("threeDSecure.dsTransactionId", ""),
+        ("threeDSecure.acsTransactionId", "thirty-six characters of any kind, 36"),
+    ] {
+        let value = value.chars().take(36).collect::<String>();
+        page.paid("10.00", &[CARD, &card(CHALLENGE), &proof, &[(name, value.as_str())]]).await;
+    }
     for (name, value, broken) in [
         ("threeDSecure.eci", "", "threeDSecure.eci"),
-        ("threeDSecure.eci", "02", "threeDSecure.eci"),
-        ("threeDSecure.eci", "06", "threeDSecure.authenticationStatus"),
+        ("threeDSecure.eci", "00", "threeDSecure.eci"),
         ("threeDSecure.eci", "09", "threeDSecure.eci"),
         ("threeDSecure.verificationId", "", "threeDSecure.verificationId"),
-        ("threeDSecure.verificationId", "AAECAwQFBgcICQoLDA0ODxAREhMU", "threeDSecure.verificationId"),
         ("threeDSecure.verificationId", "short", "threeDSecure.verificationId"),
-        ("threeDSecure.dsTransactionId", "", "threeDSecure.dsTransactionId"),
-        ("threeDSecure.dsTransactionId", "d65e93c3x35ab-41ba-b307-767bfc19eae3", "threeDSecure.dsTransactionId"),
-        ("threeDSecure.authenticationStatus", "A", "threeDSecure.authenticationStatus"),
+        ("threeDSecure.verificationId", "AAECAwQFBgcICQoLDA0ODxAREhMUA", "threeDSecure.verificationId"),
+        ("threeDSecure.dsTransactionId", "d65e93c3-35ab-41ba-b307-767bfc19eae", "threeDSecure.dsTransactionId"),
+        ("threeDSecure.authenticationStatus", "R", "threeDSecure.authenticationStatus"),
         ("threeDSecure.version", "3.0.0", "threeDSecure.version"),
     ] {
         page.refused(&[CARD, &card(CHALLENGE), &proof, &[(name, value)]], INVALID, broken).await;
@@ -239,6 +251,96 @@ async fn a_proof_from_elsewhere_is_held_against_itself_and_passed_through() {
     assert_eq!((status, text(&answer, "/result/code").as_str()), (400, "100.380.401"));
     let unavailable = [("threeDSecure.authenticationStatus", "U")];
     page.paid("10.00", &[CARD, &proof, &no, &unavailable]).await;
+}
+
+#[tokio::test]
+async fn a_decoupled_authentication_has_no_page_and_is_decided_later() {
+    let mut page = PageShop::open().await;
+    let begin = at("2026-11-20T12:00:00Z");
+    let decoupled = [("threeDSecure.decoupled", "true")];
+    for (amount, code, state) in [("10.00", "000.100.110", State::Approved), ("10.51", "800.100.155", State::Declined)]
+    {
+        page.shop.gateway.set_clock(begin);
+        // Nobody is sent anywhere, so that no way back is asked for.
+        let (status, answer) = page.pay(amount, &[CARD, &card(CHALLENGE), SHOPPER, &decoupled]).await;
+        assert_eq!((status, text(&answer, "/result/code").as_str()), (200, "000.200.000"), "{answer}");
+        assert!(answer.get("redirect").is_none() && answer.get("threeDSecure").is_none(), "{answer}");
+        let path = format!("v1/payments/{}", text(&answer, "/id"));
+        let (_, still) = page.shop.get(&path).await;
+        assert_eq!(text(&still, "/result/code"), "000.200.000");
+        assert_eq!(page.last_entry().state, State::Pending);
+        page.shop.gateway.set_clock(begin + TimeDelta::minutes(3));
+        assert_eq!(page.last_entry().state, state, "by the clock, and not by the question");
+        let (_, settled) = page.shop.get(&path).await;
+        assert_eq!(text(&settled, "/result/code"), code);
+        is_a_proof(&settled, "Y", "05");
+    }
+    // A card that asks nobody is decided at once.
+    is_a_proof(&page.paid("10.00", &[CARD, &card(FRICTIONLESS), SHOPPER, &decoupled]).await, "Y", "05");
+}
+
+#[tokio::test]
+async fn an_authentication_alone_moves_no_money_whatever_the_amount() {
+    let mut page = PageShop::open().await;
+    let npa = [("threeDSecure.npa", "true")];
+    for (amount, kind) in [("0.00", "PA"), ("0.00", "DB"), ("25.00", "DB")] {
+        let kind = [("paymentType", kind)];
+        let answer = page.paid(amount, &[CARD, &card(FRICTIONLESS), SHOPPER, &npa, &kind]).await;
+        is_a_proof(&answer, "Y", "05");
+        assert_eq!(text(&answer, "/amount"), "0.00");
+        assert_eq!((page.last_entry().amount.as_str(), page.last_entry().state), ("0.00", State::Approved));
+        let id = text(&answer, "/id");
+        for follows in ["CP", "RF", "RV"] {
+            let (status, answer) = page.post(&format!("v1/payments/{id}"), &[&[("paymentType", follows)]]).await;
+            assert_eq!(status, 400, "{follows}: {answer}");
+        }
+    }
+    assert_eq!(page.shop.gateway.ledger().all_charged().count(), 0);
+    // The customer is asked, and the card may be stored for later.
+    let stores = [("createRegistration", "true")];
+    let (_, answer) = page.pay("0.00", &[CARD, &card(CHALLENGE), SHOPPER, BACK, &npa, &stores]).await;
+    assert_eq!(Browser::sent(&page, &answer).acts(&[("action", "confirm"), ("password", "1234")]).await.status, 303);
+    assert_eq!(page.last_entry().state, State::Approved);
+    assert!(answer["registrationId"].is_string(), "{answer}");
+    // A card that takes no part cannot be authenticated; nothing else pays nothing.
+    let (status, answer) = page.pay("0.00", &[CARD, SHOPPER, &npa]).await;
+    assert_eq!((status, text(&answer, "/result/code").as_str()), (400, "100.380.401"), "{answer}");
+    for (parts, name) in [
+        (&[CARD, &[("amount", "0.00")][..]][..], "amount"),
+        (&[CARD, &card(FRICTIONLESS), SHOPPER, &[("threeDSecure.npa", "false"), ("amount", "0.00")]], "amount"),
+        (&[CARD, &card(FRICTIONLESS), SHOPPER, &npa, &[("paymentType", "CD")]], "threeDSecure.npa"),
+    ] {
+        page.refused(parts, INVALID, name).await;
+    }
+}
+
+#[tokio::test]
+async fn installments_say_how_many_they_are_and_each_scheme_has_its_requestor() {
+    let schemes = ["VISA", "MASTER", "AMEX", "DISCOVER", "JCB", "CARTEBANCAIRE"];
+    let named = schemes.map(str::to_owned).to_vec();
+    let mut page = PageShop::with(Options { schemes: named.clone(), ..Options::default() }).await;
+    // The card takes part: 3-D Secure is processed although no field of it is sent.
+    let parts = [
+        ("standingInstruction.mode", "INITIAL"),
+        ("standingInstruction.source", "CIT"),
+        ("standingInstruction.type", "INSTALLMENT"),
+    ];
+    let many = "standingInstruction.numberOfInstallments";
+    page.refused(&[CARD, &card(FRICTIONLESS), SHOPPER, &parts], INVALID, many).await;
+    page.paid("10.00", &[CARD, &card(FRICTIONLESS), SHOPPER, &parts, &[(many, "3")]]).await;
+    // Another card takes no part, and needs no number.
+    page.paid("10.00", &[CARD, &parts]).await;
+    let pair = |scheme: &str| ["requestorId", "requestorName"].map(|what| format!("threeDSecure.v2.{scheme}.{what}"));
+    let all: Vec<String> = schemes.into_iter().flat_map(pair).collect();
+    let all: Vec<(&str, &str)> = all.iter().map(|name| (name.as_str(), "SHOP-1")).collect();
+    page.paid("10.00", &[CARD, &card(FRICTIONLESS), SHOPPER, &all]).await;
+    for unknown in ["<scheme>", "visa", "OTHER"] {
+        let [id, _] = pair(unknown);
+        page.refused(&[CARD, &card(FRICTIONLESS), SHOPPER, &[(&id, "SHOP-1")]], INVALID, &id).await;
+    }
+    let seven = [named, vec!["A_SEVENTH".to_owned()]].concat();
+    let error = pos_sim::gateway::start(Options { schemes: seven, ..Options::default() }).await.unwrap_err();
+    assert!(error.to_string().contains("6 card schemes at most"), "{error}");
 }
 
 #[tokio::test]

@@ -2,7 +2,7 @@
 //! customer has agreed to, migrated, deleted.
 
 use pos_sim::gateway::provider::{self, TokenType};
-use pos_sim::gateway::{HostRules, Method, Options};
+use pos_sim::gateway::{HostRules, Kind, Method, Options};
 
 use crate::gateway_counter::{Counter, INVALID, at, refusal, text};
 use crate::page_shop::{Browser, CARD, PageShop};
@@ -57,7 +57,7 @@ async fn each_means_is_stored_with_a_payment_and_pays_again() {
             (("bankAccount.iban", "DE89370400440532013000"), "bankAccount.iban"),
             (("paymentBrand", "AMEX"), "paymentBrand"),
             (("createRegistration", "true"), "createRegistration"),
-            (("paymentType", "CD"), "paymentType"),
+            (("paymentType", "CP"), "paymentType"),
         ] {
             let (status, answer) = page.post(&path, &[&[change]]).await;
             assert_eq!(
@@ -123,6 +123,49 @@ async fn each_means_is_stored_alone_and_deleted() {
     let wallet = [("<wallet_a>.paymentToken", "abc")];
     refused(&mut page, "v1/registrations", &[&wallet, UNPAID], INVALID, "<wallet_a>.paymentToken").await;
     refused(&mut page, "v1/registrations", &[UNPAID], INVALID, "pos.terminalId").await;
+}
+
+#[tokio::test]
+async fn money_goes_to_a_stored_account_and_it_is_judged_alone() {
+    let mut page = PageShop::open().await;
+    for (means, method) in [(CARD, Method::Card), (SEPA, Method::CreditTransfer)] {
+        let (_, answer) = page.post("v1/registrations", &[means, UNPAID]).await;
+        let path = format!("v1/registrations/{}/payments", text(&answer, "/id"));
+        let (status, paid) = page.post(&path, &[&[("paymentType", "CD")]]).await;
+        assert_eq!((status, text(&paid, "/paymentType").as_str()), (200, "CD"), "{paid}");
+        let entry = page.last_entry();
+        assert_eq!((entry.kind, entry.method), (Kind::Credit, method));
+        let (status, judged) = page.post(&path, &[&[("paymentType", "RI")]]).await;
+        assert_eq!((status, text(&judged, "/risk/score").as_str()), (200, "+00100"), "{judged}");
+        assert_eq!(page.last_entry().kind, Kind::RiskCheck);
+    }
+    assert_eq!(page.shop.gateway.ledger().all_charged().count(), 0);
+    let account = [("virtualAccount.accountId", "jane@shop.test"), ("paymentBrand", "SIMWALLET")];
+    let (_, answer) = page.post("v1/registrations", &[&account, UNPAID]).await;
+    let path = format!("v1/registrations/{}/payments", text(&answer, "/id"));
+    refused(&mut page, &path, &[&[("paymentType", "RI")]], INVALID, "paymentType").await;
+}
+
+#[tokio::test]
+async fn what_was_stored_alone_is_found_by_its_time() {
+    let mut page = PageShop::open().await;
+    let mut ids = Vec::new();
+    for (time, means) in [("10:00:00", CARD), ("11:00:00", SEPA), ("12:00:00", CARD)] {
+        page.shop.gateway.set_clock(at(&format!("2026-11-20T{time}Z")));
+        let reference = [("merchantTransactionId", if time == "11:00:00" { "" } else { "stored alone" })];
+        let (status, answer) = page.post("v1/registrations", &[means, UNPAID, &reference]).await;
+        assert_eq!(status, 200, "{answer}");
+        ids.push(text(&answer, "/id"));
+    }
+    let paid = text(&page.paid("10.00", &[CARD]).await, "/id");
+    let frame = |from: &str, to: &str| format!("date.from=2026-11-20+{from}&date.to=2026-11-20+{to}");
+    let day = frame("00:00:00", "23:00:00");
+    assert_eq!(page.found(&format!("{day}&paymentTypes=RG")).await, ids);
+    assert_eq!(page.found(&frame("10:30:00", "11:30:00")).await, [ids[1].as_str()]);
+    assert_eq!(page.found(&format!("{}&paymentTypes=RG", frame("11:30:00", "23:00:00"))).await, [ids[2].as_str()]);
+    assert_eq!(page.found(&format!("{day}&paymentTypes=RG&paymentMethods=DD")).await, [ids[1].as_str()]);
+    assert_eq!(page.found(&format!("{day}&paymentTypes=DB")).await, [paid.as_str()]);
+    assert_eq!(page.found("merchantTransactionId=stored+alone").await, [ids[0].as_str(), ids[2].as_str()]);
 }
 
 #[tokio::test]

@@ -108,8 +108,7 @@ async fn a_receiver_is_told_what_was_answered() {
         let referenced: Vec<Option<&str>> = all.iter().map(|body| body["referencedId"].as_str()).collect();
         let of_held = text(&held, "/id");
         assert_eq!(referenced, [None, Some(id.as_str()), None, None, Some(&of_held), None]);
-        let in_answers = answered.iter().any(|answer| answer.get("referencedId").is_some());
-        assert_eq!(in_answers, host_rules == HostRules::Checked, "the interface's letter knows it in webhooks only");
+        assert!(answered.iter().all(|answer| answer.get("referencedId").is_none()), "in webhooks only");
     }
 }
 
@@ -242,6 +241,38 @@ async fn with_a_key_only_its_holder_can_read() {
         vectors.push(vector);
     }
     assert_ne!(vectors[0], vectors[1]);
+}
+
+#[tokio::test]
+async fn the_notification_url_of_a_request_is_told_of_its_payment() {
+    let (mut counter, receiver) = open(Vec::new(), Options::default()).await;
+    let hook = hooks(&counter).await.remove(0);
+    let delete = format!("v1/webhooks/{}?entityId={}", text(&hook, "/id"), counter.shop.gateway.entity_id());
+    assert_eq!(counter.shop.asked("DELETE", &delete, None).await.status(), 200);
+    let url = format!("https://localhost:{}/of-this-one?order=7", receiver.address().port());
+    let (_, other) = counter.pay("DB", "7.00", &[]).await;
+    // Pending, then decided by the question: told twice.
+    let (status, answer) = counter.pay("DB", "9.61", &[("notificationUrl", &url)]).await;
+    assert_eq!(status, 200, "{answer}");
+    let id = text(&answer, "/id");
+    for _ in 0..2 {
+        counter.shop.get(&format!("v1/payments/{id}")).await;
+    }
+    let requests = told(&receiver, 2).await;
+    assert!(
+        requests.iter().all(|(head, _)| head.starts_with("POST /of-this-one?order=7 HTTP/1.1\r\n")),
+        "{requests:?}"
+    );
+    let all = bodies(&requests);
+    assert_eq!((&all[0]["type"], &all[0]["payload"]), (&json!("PAYMENT"), &answer));
+    let actions: Vec<&Value> = all.iter().map(|body| &body["action"]).collect();
+    assert_eq!(actions, ["CREATED", "UPDATED"]);
+    assert!(all.iter().all(|body| body["payload"]["id"] == id.as_str()) && text(&other, "/id") != id);
+    // Nobody has registered it; a place that may not be told is not called, and hinders no payment.
+    assert!(hooks(&counter).await.is_empty());
+    for nowhere in ["/notify-me", "http://shop.example/notify"] {
+        assert_eq!(counter.pay("DB", "8.00", &[("notificationUrl", nowhere)]).await.0, 200);
+    }
 }
 
 #[tokio::test]

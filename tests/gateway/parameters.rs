@@ -407,14 +407,6 @@ fn cases() -> Vec<(&'static str, Call, String, String, &'static str)> {
         ("brand", Payment, with(CARD), with("&virtualAccount.accountId=1"), "paymentBrand"),
         ("brand", Checkout, without(&iban, "paymentBrand"), String::new(), ""),
         ("payment-type", FollowUp, "paymentType=RV".to_owned(), "amount=1.00&currency=EUR".to_owned(), "paymentType"),
-        ("reference", Payment, with("&referenceUuid=1"), String::new(), ""),
-        (
-            "reference",
-            FollowUp,
-            "paymentType=RV".to_owned(),
-            "paymentType=RV&referenceUuid=1".to_owned(),
-            "referenceUuid",
-        ),
         (
             "wallet",
             Payment,
@@ -558,20 +550,6 @@ fn cases() -> Vec<(&'static str, Call, String, String, &'static str)> {
         ("override-holder", FollowUp, refund(""), refund("&overrideHolder=true"), "overrideHolder"),
         // A holder that replaces an empty stored one is no account of its own.
         ("bank-account-number", Payment, with(stored), with(&stored.replace("true", "false")), "bankAccount.number"),
-        (
-            "location",
-            Payment,
-            with("&pos.entryMode=ICC&pos.terminalId=1&pos.location.latitude=1.5&pos.location.longitude=-1.5"),
-            with("&pos.entryMode=ICC&pos.terminalId=1&pos.location.latitude=1.5"),
-            "pos.location.longitude",
-        ),
-        (
-            "location",
-            FollowUp,
-            "paymentType=RF&pos.terminalId=1".to_owned(),
-            "paymentType=RF&pos.terminalId=1&pos.location.longitude=1.5".to_owned(),
-            "pos.location.latitude",
-        ),
         (
             "scheme-use-case",
             Payment,

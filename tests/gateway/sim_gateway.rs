@@ -243,7 +243,7 @@ async fn currencies_without_and_with_three_decimals() {
 }
 
 #[tokio::test]
-async fn a_reversal_works_once_and_only_for_the_whole() {
+async fn a_reversal_works_once_and_for_no_more_than_was_paid() {
     let shop = Shop::open().await;
     let mut reader = Reader::new();
     let (_, answer) = shop.pay(&reader.chip_sale("20.00", "reversal-1")).await;
@@ -252,7 +252,7 @@ async fn a_reversal_works_once_and_only_for_the_whole() {
     let code = |answer: &Value| answer["result"]["code"].as_str().unwrap().to_owned();
 
     for (more, expected) in [
-        ([("amount", "19.99"), ("currency", "EUR")], "700.100.200"),
+        ([("amount", "20.01"), ("currency", "EUR")], "700.100.200"),
         ([("amount", "20.00"), ("currency", "USD")], "700.100.500"),
     ] {
         let (status, answer) = shop.post(&format!("v1/payments/{id}"), &[&reversal[..], &more].concat()).await;
@@ -267,10 +267,7 @@ async fn a_reversal_works_once_and_only_for_the_whole() {
         [&reversal[..], &[("amount", "20.00"), ("currency", "EUR"), ("merchantTransactionId", "reversal-1-rv")]]
             .concat();
     let (status, answer) = shop.post(&format!("v1/payments/{id}"), &whole).await;
-    assert_eq!(
-        (status, answer["paymentType"].as_str(), answer["referencedId"].as_str()),
-        (200, Some("RV"), Some(id.as_str()))
-    );
+    assert_eq!((status, answer["paymentType"].as_str(), answer.get("referencedId")), (200, Some("RV"), None));
     assert!(shop.gateway.ledger().charged("reversal-1").is_empty());
     let (status, again) = shop.post(&format!("v1/payments/{id}"), &reversal).await;
     assert_eq!((status, code(&again).as_str()), (400, "700.300.300"));
@@ -308,7 +305,7 @@ async fn retrieval_and_query() {
     assert_eq!(ids(&shop.get(&query).await.1), [id], "the reversal has no reference of its own");
     let linked = shop.get(&format!("{query}&includeLinkedTransactions=true")).await.1;
     assert_eq!(ids(&linked), [id, reversed["id"].as_str().unwrap()]);
-    assert_eq!(linked["payments"][1]["referencedId"], paid["id"]);
+    assert!(linked["payments"][1].get("referencedId").is_none(), "of webhooks only: {linked}");
 
     let all = "date.from=2000-01-01+00:00:00&date.to=2099-01-01+00:00:00";
     assert_eq!(ids(&shop.get(&format!("v1/query?entityId={entity}&{all}")).await.1).len(), 2);

@@ -27,11 +27,11 @@
 //! - The lengths of `merchant.billing.mobile` and `recipient.phone` count what follows the first character: a plus and
 //!   25 digits fit, although AN25 stands beside them. Other telephone numbers have 25 characters in all.
 //! - `paymentType` is two capital letters, as each of its values in the query's list that can be one.
-//! - `sequence` takes FINAL and nothing else. Letters in names and towns are those of any alphabet, in codes A to Z.
+//! - `sequence` is text, of which FINAL alone has a meaning. Letters in names and towns are those of any alphabet, in
+//!   codes A to Z.
 //! - A date is a day that the calendar has. Hours run from 00 to 23, also where the document writes hh.
 //! - Only the index of cart items has an end, 1000. No index has leading zeros.
-//! - A pair of coordinates is in degrees: a latitude from -90 to 90, a comma, a longitude from -180 to 180. Of
-//!   `pos.location` the two come together.
+//! - A pair of coordinates is in degrees: a latitude from -90 to 90, a comma, a longitude from -180 to 180.
 //! - What refers to a payment brings no payment data and no time table, stores nothing and overrides nothing;
 //!   `sequence` is its alone. `numberOfCaptures` is of reservations: `paymentType` PA.
 //! - A call takes the rows of `payment`, and more (see [`Call::takes`]); only what the document binds to another call

@@ -12,12 +12,6 @@ pub(super) fn payment_type(sent: &Sent<'_>, found: &mut ReportBroken<'_>) {
     }
 }
 
-pub(super) fn reference(sent: &Sent<'_>, found: &mut ReportBroken<'_>) {
-    if sent.has("referenceUuid") {
-        found("referenceUuid", "must not be sent here");
-    }
-}
-
 pub(super) fn captures(sent: &Sent<'_>, found: &mut ReportBroken<'_>) {
     if sent.has("numberOfCaptures") && sent.get("paymentType").is_some_and(|kind| kind != "PA") {
         found("numberOfCaptures", "must not be sent here");

@@ -27,14 +27,6 @@ pub static RULES: &[Rule] = &[
         demand: Demand::Look(look::payment_type),
     },
     Rule {
-        name: "reference",
-        says: "referenceUuid replaces the payment's id in the path",
-        clause: "Basic payment parameters",
-        direction: Direction::Request,
-        calls: &[Call::FollowUp],
-        demand: Demand::Look(look::reference),
-    },
-    Rule {
         name: "reference-given",
         says: "an increment or reauthorisation says which payment, and which of the two it is",
         clause: "Basic payment parameters; Card on file",
@@ -220,14 +212,6 @@ pub static RULES: &[Rule] = &[
         direction: Direction::Response,
         calls: &[],
         demand: Demand::Look(look::redirect_parameters),
-    },
-    Rule {
-        name: "location",
-        says: "a place has a latitude and a longitude",
-        clause: "Point of sale",
-        direction: Direction::Request,
-        calls: &[],
-        demand: Demand::Together { at: &["pos.location."], of: ["latitude", "longitude"] },
     },
     Rule {
         name: "chargeback-reason",

@@ -59,14 +59,9 @@ pub(super) fn payment(parts: &AnswerParts<'_>, code: &str, description: &str) ->
         "result": result(code, description),
         "resultDetails": { "AcquirerResponse": parts.acquirer, "ShortId": parts.short_id },
     });
-    // What it refers to is said in webhooks only (data-model: Webhook notification body).
-    let refers_to = entry.refers_to.as_ref().filter(|_| !parts.host_rules.is_literal());
-    for (name, value) in
-        [("merchantTransactionId", entry.merchant_transaction_id.as_ref()), ("referencedId", refers_to)]
-    {
-        if let Some(value) = value {
-            answer[name] = json!(value);
-        }
+    // What it refers to is said in webhooks only (data-model: Payment response fields).
+    if let Some(reference) = &entry.merchant_transaction_id {
+        answer["merchantTransactionId"] = json!(reference);
     }
     checks(&mut answer, parts);
     if let Some(masked_card) = parts.masked_card {
@@ -74,6 +69,9 @@ pub(super) fn payment(parts: &AnswerParts<'_>, code: &str, description: &str) ->
     }
     if let Some(shown) = parts.shown {
         add(&mut answer, shown);
+    }
+    if let Some(account) = parts.as_before.and_then(|before| before.pointer("/merchant/bankAccount")) {
+        answer["merchant"]["bankAccount"] = account.clone();
     }
     for name in AS_BEFORE {
         if let Some(value) = parts.as_before.and_then(|before| before.get(name)) {

@@ -23,6 +23,8 @@ pub(super) struct Balance {
     pub reversed: u64,
     /// All of it is reversed, or its reversal is pending.
     pub is_reversed: bool,
+    /// A reversal said FINAL: what it has left stays with the shop.
+    pub was_last_reversal: bool,
     /// Another pre-authorisation has taken its place.
     pub is_renewed: bool,
 }
@@ -49,7 +51,10 @@ impl Balance {
                     is.given_back += entry.minor();
                     is.is_final |= entry.is_last;
                 }
-                Kind::Reversal if counts && entry.currency == payment.currency => is.reversed += entry.minor(),
+                Kind::Reversal if counts && entry.currency == payment.currency => {
+                    is.reversed += entry.minor();
+                    is.was_last_reversal |= entry.is_last;
+                }
                 _ => {}
             }
         }

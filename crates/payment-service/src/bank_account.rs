@@ -4,7 +4,7 @@
 //! Assumed, as the interface is silent: the brands below; a reservation (PA) of a bank account does not exist; the id
 //! of a mandate and the day of its signature come together, that day is not in the future, and a SEPA debit without one
 //! gets a mandate here, which the answer carries; a due date is not in the past; SEPA is in euros and by IBAN. Of an
-//! account its last four characters are kept, and never shown.
+//! account its last four characters, its bank and its holder are kept for the settlement, and no answer shows them.
 //!
 //! Published example accounts only, as of cards: an IBAN that is not here is refused.
 
@@ -80,12 +80,13 @@ impl Host {
             return Err(Invalid::new(name, "SEPA is by IBAN, in euros").into());
         }
         let mut shown = json!({ "paymentBrand": brand, "bankAccount": shown(form) });
-        if method == Method::OnlineTransfer {
+        if method != Method::CreditTransfer {
             shown["merchant"]["bankAccount"] = payee();
         }
         self.debit_rules(form, method, brand, &mut shown)?;
         let declined = (account == CLOSED).then_some(ACCOUNT_CLOSED);
-        Ok(Paying { page, declined, ..Paying::new(method, shown, CheckLetters::default()) })
+        let account = Some(of_settlement(form, account));
+        Ok(Paying { page, declined, account, ..Paying::new(method, shown, CheckLetters::default()) })
     }
 
     /// Mandate and due date, which are of direct debits.
@@ -121,7 +122,7 @@ fn account(form: &Form) -> Result<&'static str, Refusal> {
     if let Some(iban) = form.get(IBAN) {
         let known = IBANS.into_iter().find(|known| *known == iban).ok_or(FOREIGN)?;
         let country = form.get("bankAccount.country");
-        if country.is_some_and(|country| !known.starts_with(country)) {
+        if country.is_some_and(|country| !known.starts_with(&country.to_ascii_uppercase())) {
             return Err(Invalid::new("bankAccount.country", "is not that of the IBAN").into());
         }
         return Ok(known);
@@ -149,7 +150,18 @@ fn shown(form: &Form) -> Value {
     Value::Object(fields)
 }
 
-/// Whose account a transfer goes to (data-model: Payment response fields): the shop's.
+/// What the settlement names of an account (data-model: Reconciliation file, AccountNumberLast4, BankCode,
+/// AccountHolder). A German IBAN holds the bank's code.
+fn of_settlement(form: &Form, iban: &str) -> Value {
+    let code = form.get("bankAccount.bankCode").or_else(|| iban.starts_with("DE").then(|| iban.get(4..12)).flatten());
+    json!({
+        "last4Digits": iban.get(iban.len().saturating_sub(4)..),
+        "bankCode": code,
+        "holder": form.get("bankAccount.holder"),
+    })
+}
+
+/// Whose account the money goes to (data-model: Payment response fields): the shop's.
 fn payee() -> Value {
     json!({ "holder": "Shop of Tests", "number": "DE02120300000000202051", "bic": "BYLADEM1001", "country": "DE" })
 }

@@ -20,6 +20,7 @@ use super::redirect::{PENDING, RedirectPlan, Settlement};
 use super::refusal::Refusal;
 use super::registration_book::Registration;
 use super::webhook::queue::Action;
+use super::widget;
 use pos_terms::money::Amount;
 
 /// What is to be booked.
@@ -44,6 +45,8 @@ pub(super) struct Draft<'a> {
     pub method: Method,
     /// What may be shown of what is paid with, beside a card's digits.
     pub shown: Option<Value>,
+    /// Of a bank account: what the settlement names of it.
+    pub account: Option<Value>,
     /// Whether a terminal asks.
     pub at_the_counter: bool,
     /// The page on which its customer has to act first.
@@ -74,6 +77,7 @@ impl<'a> Draft<'a> {
             instruction: None,
             method: Method::Card,
             shown: None,
+            account: None,
             at_the_counter: true,
             redirect: None,
         }
@@ -89,6 +93,7 @@ impl<'a> Draft<'a> {
             method: self.method,
             masked_card: self.masked_card.clone(),
             shown,
+            account: self.account.clone(),
             first: None,
             payment: Some(payment.to_owned()),
             is_deleted: false,
@@ -150,6 +155,7 @@ impl Host {
             first_reversal: outcome.first_reversal().filter(|_| entry.state == State::Approved),
             registration: stored.as_ref().map(|stored| stored.id.clone()).or(draft.registration),
             instruction: draft.instruction,
+            account: draft.of.map_or(draft.account, |of| of.account.clone()),
             short_id,
             entry,
         };
@@ -193,6 +199,9 @@ impl Host {
             host_rules: self.host_rules(),
         };
         let with_registration = |mut answer: Value| {
+            if draft.form.is_true("integrity") {
+                answer["integrity"] = json!(widget::integrity());
+            }
             if let Some(stored) = stored {
                 answer["registrationId"] = json!(stored.id);
                 answer["registration"] = json!({ "id": stored.id });
@@ -294,6 +303,10 @@ fn without_approval(mut answer: Value) -> Value {
 /// The amount that this outcome approves.
 fn approved_amount(draft: &Draft<'_>, outcome: Outcome) -> Result<Amount, Invalid> {
     let (minor, currency) = (draft.amount.minor(), draft.amount.currency());
+    if minor == 0 {
+        // An authentication alone: whatever else goes wrong, it stays nothing.
+        return Ok(draft.amount);
+    }
     let minor = match outcome {
         Outcome::Partial => minor / 2,
         // What follows a payment is never more than was asked: the books would not be right.

@@ -43,7 +43,8 @@ const SCHEMA: &str = "
         registration TEXT,
         instruction TEXT,
         method TEXT NOT NULL,
-        details TEXT NOT NULL
+        details TEXT NOT NULL,
+        account TEXT
     ) STRICT;
     CREATE INDEX IF NOT EXISTS payment_reference ON payment (reference) WHERE reference IS NOT NULL;
     CREATE INDEX IF NOT EXISTS payment_at ON payment (at);
@@ -59,6 +60,9 @@ const ADDED: &[(&str, &str, &str)] = &[
     ("registration", "method", "TEXT NOT NULL DEFAULT 'CC'"),
     ("registration", "shown", "TEXT NOT NULL DEFAULT '{}'"),
     ("registration", "first", "TEXT"),
+    ("payment", "account", "TEXT"),
+    ("registration", "account", "TEXT"),
+    ("registered_as", "at", "INTEGER NOT NULL DEFAULT 0"),
 ];
 
 /// An entry with what is answered about it.
@@ -79,6 +83,8 @@ pub(super) struct Booking {
     pub registration: Option<String>,
     /// `standingInstruction.*`.
     pub instruction: Option<Value>,
+    /// Of a bank account: `last4Digits`, `bankCode` and `holder`, for the settlement.
+    pub account: Option<Value>,
 }
 
 /// What a query asks for.
@@ -201,6 +207,30 @@ impl Books {
         self.0.prepare_cached(&sql)?.query_map(parameters, booking)?.collect()
     }
 
+    /// The cards that were stored alone, and that a query finds: id and reference, which is empty where there was none.
+    pub(super) fn stored_alone(
+        &self,
+        wanted: &SearchFilter<'_>,
+        most: usize,
+    ) -> rusqlite::Result<Vec<(String, String)>> {
+        let (from, to) = wanted.frame.unzip();
+        self.0
+            .prepare_cached(
+                "SELECT id, reference FROM registered_as JOIN registration USING (id)
+                 WHERE (:reference IS NULL OR reference = :reference) AND (:from IS NULL OR at BETWEEN :from AND :to)
+                    AND (:methods IS NULL OR instr(:methods, ',' || method || ','))
+                 ORDER BY registered_as.rowid LIMIT :most",
+            )?
+            .query_map(
+                named_params! {
+                    ":reference": wanted.reference, ":from": from, ":to": to, ":methods": wanted.methods,
+                    ":most": i64::try_from(most).unwrap_or(i64::MAX),
+                },
+                |row| Ok((row.get(0)?, row.get(1)?)),
+            )?
+            .collect()
+    }
+
     /// What was booked from the one second to the other, in its order.
     pub(super) fn between(&self, seconds: (i64, i64)) -> rusqlite::Result<Vec<Booking>> {
         let mut rows = self.0.prepare_cached("SELECT * FROM payment WHERE at BETWEEN ? AND ? ORDER BY at, n")?;
@@ -258,8 +288,8 @@ fn insert(db: &Connection, new: &Booking) -> rusqlite::Result<()> {
         .prepare_cached(
             "INSERT INTO payment (id, kind, reference, amount, currency, state, code, refers_to, entry_mode, parameters,
                 practice, is_last, captures, at, short_id, answer, hidden, later_in, later, first_reversal, registration,
-                instruction, method, details)
-             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                instruction, method, details, account)
+             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         )?
         .execute(params![
             entry.id,
@@ -286,6 +316,7 @@ fn insert(db: &Connection, new: &Booking) -> rusqlite::Result<()> {
             new.instruction.as_ref().map(Value::to_string),
             entry.method.as_str(),
             serde_json::to_string(&entry.details).unwrap_or_default(),
+            new.account.as_ref().map(text),
         ])?;
     Ok(())
 }
@@ -341,5 +372,6 @@ fn booking(row: &Row<'_>) -> rusqlite::Result<Booking> {
         first_reversal: row.get("first_reversal")?,
         registration: row.get("registration")?,
         instruction: json(row, "instruction")?,
+        account: json(row, "account")?,
     })
 }

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::envelope;
 use super::host::Host;
-use super::redirect::{PASSWORD, PageEnd, Redirect};
+use super::redirect::{PASSWORD, PageEnd, PageKind, Redirect};
 use super::webhook::queue::Action;
 
 /// The wrong passwords that end an authentication.
@@ -59,7 +59,9 @@ impl Host {
     /// Ends a page whose time is over.
     pub(super) fn expire(&mut self, page: &mut Redirect) -> rusqlite::Result<()> {
         if page.end.is_none() && self.clock.now().timestamp() > page.until {
-            self.end(page, PageEnd::Expired)?;
+            // Who proves it elsewhere has done so by then.
+            let end = if page.kind == PageKind::Decoupled { PageEnd::Done } else { PageEnd::Expired };
+            self.end(page, end)?;
         }
         Ok(())
     }

@@ -9,13 +9,14 @@ use serde_json::{Value, json};
 use super::form::Form;
 
 /// What is not given back: what the answer says in its own way, and what was for the gateway alone.
-const NOT_GIVEN_BACK: [&str; 12] = [
+const NOT_GIVEN_BACK: [&str; 13] = [
     "entityId",
     "amount",
     "currency",
     "paymentType",
     "paymentBrand",
     "createRegistration",
+    "integrity",
     "referenceUuid",
     "testMode",
     "sequence",

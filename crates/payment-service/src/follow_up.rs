@@ -1,6 +1,11 @@
 //! Capture, reversal and refund of an earlier payment: what its state allows, and nothing else. A refusal changes
 //! nothing. The host without rules (`host_rules`) books them whatever the state is.
 //!
+//! The payment is named by the path, by `referenceUuid`, or by both when they say the same (data-model: Basic payment
+//! parameters). Assumed, as the interface is silent: a reversal takes back a part or the whole of what nobody has
+//! captured or refunded; `sequence` FINAL ends the reversals, and what is left stays with the shop; an increment is
+//! reversed as a whole.
+//!
 //! Checked: kind, amount with currency, that the payment is known, its state and what is left of it. Not checked: that
 //! a follow-up has a reference of its own, or how long ago the payment was.
 
@@ -9,21 +14,45 @@ use super::booking::Draft;
 use super::books::Booking;
 use super::delivery::Delivery;
 use super::entry::{Kind, LedgerEntry, State};
-use super::form;
+use super::form::{self, Form};
 use super::host::{Host, money};
 use super::included;
+use super::increment::{NAMES_ANOTHER, REFERENCE};
 use super::invalid::Invalid;
 use super::outcomes;
 use super::refusal::{Refusal, rule};
+use super::standing_instruction::{PRACTICE, PRACTICES};
 use pos_terms::money::Amount;
 
 const OTHER_CURRENCY: Refusal =
     rule("currency", "700.100.500", "referenced payment currency does not match with requested payment currency");
 
 impl Host {
-    /// `POST /v1/payments/{id}`.
+    /// `POST /v1/payments/{id}`: what follows this payment, an increment or a reauthorisation too.
     pub(super) fn follow_up(&mut self, id: &str, body: &[u8]) -> Result<Delivery, Refusal> {
+        if raises_or_renews(&form::decoded(body)?) {
+            return self.increment_by_path(id, body);
+        }
         let form = self.form(body, form::FOLLOW_UP)?;
+        if form.get(REFERENCE).is_some_and(|named| named != id) {
+            return Err(Invalid::new(REFERENCE, NAMES_ANOTHER).into());
+        }
+        self.follow(id, &form, &format!("/v1/payments/{id}"))
+    }
+
+    /// `POST /v1/payments` with `referenceUuid` and the type of a follow-up.
+    pub(super) fn follow_up_by_reference(&mut self, body: &[u8]) -> Result<Delivery, Refusal> {
+        let form = self.form(body, form::FOLLOW_UP)?;
+        let id = form.required(REFERENCE)?.to_owned();
+        // A reference is a parameter: one that names nothing is a wrong one, and no missing page.
+        self.follow(&id, &form, "/v1/payments").map_err(|refusal| match refusal {
+            Refusal::NotFound => Invalid::new(REFERENCE, "matches no payment").into(),
+            refusal => refusal,
+        })
+    }
+
+    /// What follows the payment with this id; `path` is asked again when the request is redirected.
+    fn follow(&mut self, id: &str, form: &Form, path: &str) -> Result<Delivery, Refusal> {
         let kind = match form.required("paymentType")? {
             "CP" => Kind::Capture,
             "RV" => Kind::Reversal,
@@ -33,7 +62,7 @@ impl Host {
         if form.get("amount").is_some() != form.get("currency").is_some() {
             return Err(Invalid::new("amount", "amount and currency come together").into());
         }
-        let asked = form.get("amount").map(|_| money(&form)).transpose()?;
+        let asked = form.get("amount").map(|_| money(form)).transpose()?;
         let of = self.books.find(id)?;
         if of.is_none() && !self.host_rules().books_all() {
             return Err(Refusal::NotFound);
@@ -50,8 +79,8 @@ impl Host {
             }
             _ => self.outcome(form.get("amount")),
         };
-        let path = format!("/v1/payments/{id}");
-        if let Some(instead) = self.instead_of_processing(outcome, form.get("amount").unwrap_or(kind.as_str()), &path) {
+        let key = form.get("amount").unwrap_or(kind.as_str());
+        if let Some(instead) = self.instead_of_processing(outcome, &format!("{key} {id}"), path) {
             return Ok(instead);
         }
         let amount = match &of {
@@ -60,9 +89,9 @@ impl Host {
         };
         let is_remote = of.as_ref().is_some_and(|of| of.answer.get("pos").is_none());
         if is_remote && !self.host_rules().books_all() {
-            included::check(&form, amount)?;
+            included::check(form, amount)?;
         }
-        self.book(Draft { of: of.as_ref(), ..Draft::after(&form, kind, amount, id) }, outcome)
+        self.book(Draft { of: of.as_ref(), ..Draft::after(form, kind, amount, id) }, outcome)
     }
 
     /// The amount that a bank without rules books: what is asked for, or all of the payment.
@@ -114,7 +143,9 @@ impl Host {
             ),
         };
         match asked {
-            Some(asked) if asked.minor() > most || kind == Kind::Reversal && asked.minor() != most => Err(too_much),
+            Some(asked) if asked.minor() > most => Err(too_much),
+            // What it has added to its payment is not known in parts.
+            Some(asked) if kind == Kind::Reversal && payment.is_increment() && asked.minor() != most => Err(too_much),
             Some(asked) => Ok(asked),
             None => Ok(Amount::from_minor(most, currency).map_err(|why| Invalid::new("amount", why.to_string()))?),
         }
@@ -136,8 +167,20 @@ impl Host {
     }
 }
 
+/// Whether a request captures, reverses or refunds the payment that its `referenceUuid` names.
+pub(super) fn follows_by_reference(pairs: &[(String, String)]) -> bool {
+    let get = |wanted: &str| pairs.iter().find(|(name, _)| name == wanted).map(|(_, value)| value.as_str());
+    get(REFERENCE).is_some() && matches!(get("paymentType"), Some("CP" | "RV" | "RF"))
+}
+
+/// Whether a request to a payment's path raises it or takes its place.
+fn raises_or_renews(pairs: &[(String, String)]) -> bool {
+    let has = |wanted: &str, value: &str| pairs.iter().any(|(name, sent)| name == wanted && sent == value);
+    has("paymentType", "PA") && PRACTICES.into_iter().any(|practice| has(PRACTICE, practice))
+}
+
 fn capturable(payment: &LedgerEntry, is: &Balance) -> Result<(), Refusal> {
-    if payment.kind != Kind::PreAuthorisation || payment.is_increment() || is_undecided(payment) {
+    if payment.kind != Kind::PreAuthorisation || payment.is_increment() || moves_nothing(payment) {
         return Err(rule(
             "paymentType",
             "700.400.510",
@@ -160,7 +203,7 @@ fn capturable(payment: &LedgerEntry, is: &Balance) -> Result<(), Refusal> {
 }
 
 fn refundable(payment: &LedgerEntry, is: &Balance) -> Result<(), Refusal> {
-    if !matches!(payment.kind, Kind::Debit | Kind::Capture) || is_undecided(payment) {
+    if !matches!(payment.kind, Kind::Debit | Kind::Capture) || moves_nothing(payment) {
         let why = "refund needs at least one successful transaction of type (CP or DB)";
         return Err(rule("paymentType", "700.400.520", why));
     }
@@ -177,12 +220,15 @@ fn refundable(payment: &LedgerEntry, is: &Balance) -> Result<(), Refusal> {
 }
 
 fn reversible(payment: &LedgerEntry, is: &Balance) -> Result<(), Refusal> {
-    if matches!(payment.kind, Kind::Reversal | Kind::Refund | Kind::RiskCheck) || is_undecided(payment) {
+    if matches!(payment.kind, Kind::Reversal | Kind::Refund | Kind::RiskCheck) || moves_nothing(payment) {
         let why = "reversal needs at least one successful transaction of type (CP, DB, PA or CD)";
         return Err(rule("paymentType", "700.400.530", why));
     }
     if is.is_reversed {
         return Err(rule("paymentType", "700.300.300", "referenced tx can not be reversed (already reversed)"));
+    }
+    if is.was_last_reversal {
+        return Err(rule("sequence", "700.300.300", "referenced tx can not be reversed (its last reversal was FINAL)"));
     }
     if is.captures > 0 || is.given_back > 0 || is.is_renewed {
         let why = "cannot reverse (already captured, refunded or reauthorised)";
@@ -191,7 +237,7 @@ fn reversible(payment: &LedgerEntry, is: &Balance) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Declined, or not decided.
-fn is_undecided(payment: &LedgerEntry) -> bool {
-    matches!(payment.state, State::Declined | State::Pending)
+/// Declined, not decided, or an authentication alone, of which no money is.
+fn moves_nothing(payment: &LedgerEntry) -> bool {
+    matches!(payment.state, State::Declined | State::Pending) || payment.minor() == 0
 }

@@ -9,7 +9,7 @@
 //! table's own mark ([`Form::open_pairs`]).
 
 use std::collections::{HashMap, HashSet};
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use super::invalid::Invalid;
 use pos_gateway_model::form::{self, FormContext, Violation};
@@ -18,10 +18,10 @@ use pos_gateway_model::{Call, CharacterSet, Direction, Format, Names, Parameter,
 /// What a letter is, where the documents may be read in two ways.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Spelling {
-    /// Hexadecimal in upper case; in names and places letters of any script.
+    /// In names and places letters of any script.
     #[default]
     Usual,
-    /// Hexadecimal in any case; in names and places A to Z.
+    /// In names and places A to Z.
     Literal,
 }
 
@@ -41,6 +41,19 @@ impl Spelling {
     }
 }
 
+/// How a form is read, where the documents leave that open: letters, and names that are settings.
+#[derive(Clone, Debug, Default)]
+pub(super) struct FormReading {
+    pub spelling: Spelling,
+    pub names: Arc<Names>,
+}
+
+impl From<Spelling> for FormReading {
+    fn from(spelling: Spelling) -> Self {
+        Self { spelling, names: Arc::default() }
+    }
+}
+
 /// One parameter as it came.
 struct Pair {
     name: String,
@@ -53,43 +66,48 @@ struct Pair {
 #[derive(Default)]
 pub(super) struct Form {
     pairs: Vec<Pair>,
-    spelling: Spelling,
+    names: Arc<Names>,
 }
 
 impl Form {
     /// Decodes `application/x-www-form-urlencoded`, checks every name and value against the table, and what fields
     /// demand of each other. What must be there is asked for by [`Form::required`] and [`Form::complete`].
-    pub(super) fn parse(encoded: &[u8], taken: &AcceptedParameters, spelling: Spelling) -> Result<Self, Invalid> {
-        Self::from_pairs(decoded(encoded)?, taken, spelling)
+    pub(super) fn parse(
+        encoded: &[u8],
+        taken: &AcceptedParameters,
+        reading: impl Into<FormReading>,
+    ) -> Result<Self, Invalid> {
+        Self::from_pairs(decoded(encoded)?, taken, reading)
     }
 
     /// The same of pairs that are decoded already: those of several forms together, as of a checkout and its shopper.
     pub(super) fn from_pairs(
         pairs: Vec<(String, String)>,
         taken: &AcceptedParameters,
-        spelling: Spelling,
+        reading: impl Into<FormReading>,
     ) -> Result<Self, Invalid> {
+        let reading = reading.into();
         let mut secrets = Vec::with_capacity(pairs.len());
         let mut seen = HashSet::with_capacity(pairs.len());
         for (name, value) in &pairs {
             if !seen.insert(name.as_str()) {
                 return Err(Invalid::new(shown(name), "sent twice"));
             }
-            secrets.push(check(name, value, taken, spelling)?);
+            secrets.push(check(name, value, taken, &reading)?);
         }
-        first(form::broken(&pairs, &taken.context()))?;
+        first(form::broken(&pairs, &taken.context(&reading.names)))?;
         let pairs = pairs.into_iter().zip(secrets).map(|((name, value), secret)| Pair { name, value, secret });
-        Ok(Self { spelling, pairs: pairs.collect() })
+        Ok(Self { names: reading.names, pairs: pairs.collect() })
     }
 
     /// Whether everything is there that the table requires of the groups that are used.
     pub(super) fn complete(&self, taken: &AcceptedParameters) -> Result<(), Invalid> {
-        first(form::judge(&self.plain(), &taken.context()))
+        first(form::judge(&self.plain(), &taken.context(&self.names)))
     }
 
     /// Whether a form that was taken as another call's keeps to the rules of this one as well.
     pub(super) fn keeps_to(&self, taken: &AcceptedParameters) -> Result<(), Invalid> {
-        first(form::broken(&self.plain(), &taken.context()))
+        first(form::broken(&self.plain(), &taken.context(&self.names)))
     }
 
     /// The pairs as the table judges them.
@@ -98,9 +116,9 @@ impl Form {
     }
 
     /// What was parsed before, without looking at it again.
-    pub(super) fn of(pairs: Vec<(String, String)>, spelling: Spelling) -> Self {
+    pub(super) fn of(pairs: Vec<(String, String)>) -> Self {
         let pairs = pairs.into_iter().map(|(name, value)| Pair { name, value, secret: false }).collect();
-        Self { pairs, spelling }
+        Self { pairs, names: Arc::default() }
     }
 
     /// The value of a parameter.
@@ -123,12 +141,9 @@ impl Form {
         self.get(name) == Some("true")
     }
 
-    /// The bytes of a parameter in hex, whose letters must be upper case; the interface's letter is silent about that.
+    /// The bytes of a parameter in hex, in either case (data-model: Point of sale, "letters and digits").
     pub(super) fn hex(&self, name: &str) -> Result<Option<Vec<u8>>, Invalid> {
         let Some(value) = self.get(name) else { return Ok(None) };
-        if self.spelling == Spelling::Usual && value.bytes().any(|c| c.is_ascii_lowercase()) {
-            return Err(Invalid::new(name, "hex digits A to F must be upper case"));
-        }
         hex::decode(value).map(Some).map_err(|_| Invalid::new(name, "not an even number of hex digits"))
     }
 
@@ -176,8 +191,8 @@ pub(super) struct AcceptedParameters {
 }
 
 impl AcceptedParameters {
-    fn context(&self) -> FormContext<'static> {
-        FormContext { direction: Direction::Request, call: self.call, from_client_side: false, names: &NAMES }
+    fn context<'a>(&self, names: &'a Names) -> FormContext<'a> {
+        FormContext { direction: Direction::Request, call: self.call, from_client_side: false, names }
     }
 
     /// Why a name is not taken.
@@ -193,14 +208,11 @@ impl AcceptedParameters {
     }
 }
 
-/// What is known of the interface's settings: the document's own placeholders.
-static NAMES: LazyLock<Names> = LazyLock::new(Names::default);
-
 /// What no request of this gateway takes as a parameter.
 const EVERYWHERE: &[(&str, &str)] = &[("Authorization", "a header, not a parameter")];
 
 const OF_SHOPPER: &str = "the shopper gives it in the widget";
-const OF_CHECKOUTS: &str = "it belongs to a checkout";
+const OF_PAYMENTS: &str = "it belongs to a payment or a checkout";
 const OF_SCHEDULES: &str = "a time table belongs to a schedule";
 const NO_READER: &str = "nothing is read by a reader here";
 const NO_SHOPPER: &str = "no customer is asked here";
@@ -210,7 +222,7 @@ pub(super) const PAYMENT: &AcceptedParameters = &AcceptedParameters {
     call: Call::Payment,
     only: &[],
     taken: &[],
-    refused: &[("integrity", OF_CHECKOUTS), ("overrideHolder", "the holder of a stored account")],
+    refused: &[("overrideHolder", "the holder of a stored account")],
 };
 
 /// What `POST /v1/payments` takes with `referenceUuid`.
@@ -225,12 +237,7 @@ pub(super) const FOLLOW_UP: &AcceptedParameters = &AcceptedParameters {
     call: Call::FollowUp,
     only: &[],
     taken: TERMINAL,
-    refused: &[
-        ("integrity", OF_CHECKOUTS),
-        ("pos.", NO_READER),
-        ("threeDSecure.", NO_SHOPPER),
-        ("shopperResultUrl", NO_SHOPPER),
-    ],
+    refused: &[("pos.", NO_READER), ("threeDSecure.", NO_SHOPPER), ("shopperResultUrl", NO_SHOPPER)],
 };
 
 /// What `POST /v1/registrations` takes: payment data, read or typed.
@@ -239,7 +246,7 @@ pub(super) const REGISTRATION: &AcceptedParameters = &AcceptedParameters {
     only: &[],
     taken: &[],
     refused: &[
-        ("integrity", OF_CHECKOUTS),
+        ("integrity", OF_PAYMENTS),
         ("amount", "nothing is paid"),
         ("currency", "nothing is paid"),
         ("createRegistration", "it is what this request is"),
@@ -249,12 +256,8 @@ pub(super) const REGISTRATION: &AcceptedParameters = &AcceptedParameters {
 };
 
 /// What `POST /v1/registrations/{id}/payments` takes.
-pub(super) const WITH_REGISTRATION: &AcceptedParameters = &AcceptedParameters {
-    call: Call::ByRegistration,
-    only: &[],
-    taken: TERMINAL,
-    refused: &[("integrity", OF_CHECKOUTS), ("pos.", NO_READER)],
-};
+pub(super) const WITH_REGISTRATION: &AcceptedParameters =
+    &AcceptedParameters { call: Call::ByRegistration, only: &[], taken: TERMINAL, refused: &[("pos.", NO_READER)] };
 
 /// What `POST /v1/checkouts` takes: what the merchant's server knows before the shopper has typed anything.
 pub(super) const CHECKOUT: &AcceptedParameters = &AcceptedParameters {
@@ -324,10 +327,13 @@ pub(super) const RETRIEVAL: &AcceptedParameters =
 /// The rows of each call whose names have no brackets, found once: a search of the whole table for each parameter would
 /// be most of a payment's time.
 static ROWS: LazyLock<HashMap<&str, HashMap<String, Parameter>>> = LazyLock::new(|| {
+    let names = Names::default();
     let rows = |call: Call| {
-        let plain = all().map(|row| row.name().into_owned()).filter(|name| !name.contains('['));
+        // A scheme's name is a setting of this gateway: it is looked for each time.
+        let is_plain = |name: &String| !name.contains('[') && !name.contains("<scheme>");
+        let plain = all().map(|row| row.name().into_owned()).filter(is_plain);
         let known = plain.filter_map(|name| {
-            let row = named_in(&name, &NAMES, Direction::Request, call).ok()?;
+            let row = named_in(&name, &names, Direction::Request, call).ok()?;
             Some((name, row))
         });
         (call.as_str(), known.collect())
@@ -339,10 +345,10 @@ static ROWS: LazyLock<HashMap<&str, HashMap<String, Parameter>>> = LazyLock::new
 });
 
 /// Whether the value of a parameter that may be sent must be kept secret.
-fn check(name: &str, value: &str, taken: &AcceptedParameters, spelling: Spelling) -> Result<bool, Invalid> {
+fn check(name: &str, value: &str, taken: &AcceptedParameters, reading: &FormReading) -> Result<bool, Invalid> {
     let known = match ROWS.get(taken.call.as_str()).and_then(|rows| rows.get(name)) {
         Some(row) => Ok(*row),
-        None => named_in(name, &NAMES, Direction::Request, taken.call),
+        None => named_in(name, &reading.names, Direction::Request, taken.call),
     };
     let known =
         known.map_err(|unfit| Invalid::new(shown(name), format!("not a parameter of this request: {unfit}")))?;
@@ -350,7 +356,7 @@ fn check(name: &str, value: &str, taken: &AcceptedParameters, spelling: Spelling
         return Err(Invalid::new(shown(name), format!("not a parameter of this request: {why}")));
     }
     let format = known.format_of(name);
-    if format.fits(value) && spelling.takes(format, value) {
+    if format.fits(value) && reading.spelling.takes(format, value) {
         Ok(known.row.secret)
     } else {
         Err(Invalid::new(shown(name), format!("must be {format}")))
@@ -404,7 +410,7 @@ mod tests {
     }
 
     #[test]
-    fn hex_is_upper_case_and_whole_bytes() {
+    fn hex_is_in_either_case_and_whole_bytes() {
         let form = Form::parse(
             b"pos.iccDataRequest=9F02&pos.encryptedSred.data=9f02&pos.encryptedSred.ksn=9F0",
             PAYMENT,
@@ -412,7 +418,7 @@ mod tests {
         )
         .unwrap();
         assert_eq!(form.hex("pos.iccDataRequest").unwrap().unwrap(), [0x9F, 0x02]);
-        assert!(form.hex("pos.encryptedSred.data").is_err());
+        assert_eq!(form.hex("pos.encryptedSred.data").unwrap().unwrap(), [0x9F, 0x02]);
         assert!(form.hex("pos.encryptedSred.ksn").is_err());
         assert_eq!(form.hex("pos.encryptedPin.data").unwrap(), None);
     }
@@ -420,7 +426,6 @@ mod tests {
     #[test]
     fn what_belongs_elsewhere_is_refused_by_name() {
         for (body, says) in [
-            ("integrity=true", "integrity: not a parameter of this request: it belongs to a checkout"),
             ("card.number=4111-1111", "card.number: must be 8 to 32 digits"),
             ("overridePaymentType[VISA]=PA", "overridePaymentType[VISA]: not a parameter of this request: not a"),
             ("customParameters[ab]=1", "customParameters[ab]: not a parameter of this request: the key"),

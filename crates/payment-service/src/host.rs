@@ -14,20 +14,23 @@ use super::clock::Clock;
 use super::database::Books;
 use super::delivery::Delivery;
 use super::encrypted_data::KeySets;
-use super::form::{self, Form, Spelling};
+use super::form::{self, Form, FormReading};
 use super::host_rules::{self, ArrivedRequest, HostRules, Redirects};
 use super::invalid::Invalid;
 use super::issuer::Issuer;
 use super::options::Options;
 use super::outcomes::{self, Outcome};
-use super::refusal::{self, Refusal};
+use super::refusal::{self, Refusal, rule};
 use super::throttle::Throttle;
 use super::webhook::queue::Webhooks;
+use pos_gateway_model::Names;
 use pos_terms::money::{Amount, Currency};
 
 /// The host's memory.
 pub(super) struct Host {
     options: Arc<Options>,
+    /// The interface's settings, as it was started with.
+    names: Arc<Names>,
     pub(super) books: Books,
     pub(super) clock: Clock,
     pub(super) throttle: Throttle,
@@ -54,6 +57,7 @@ pub(super) struct Host {
 impl Host {
     pub(super) fn new(options: Arc<Options>, base_url: String) -> rusqlite::Result<Self> {
         Ok(Self {
+            names: Arc::new(Names::new(&[], &options.schemes)),
             books: Books::open(options.ledger.as_deref())?,
             clock: Clock::new(options.clock),
             throttle: Throttle::new(options.throttle),
@@ -83,16 +87,21 @@ impl Host {
         self.options.host_rules
     }
 
-    /// How it takes letters.
-    pub(super) fn spelling(&self) -> Spelling {
-        self.host_rules().spelling()
+    /// How it reads a form.
+    pub(super) fn reading(&self) -> FormReading {
+        FormReading { spelling: self.host_rules().spelling(), names: Arc::clone(&self.names) }
     }
 
     /// The form of a request that may move money: of this entity, and with a reference of its own where one is
     /// demanded. Only what was booked has used its reference.
     pub(super) fn form(&self, body: &[u8], taken: &form::AcceptedParameters) -> Result<Form, Refusal> {
-        let form = Form::parse(body, taken, self.spelling())?;
+        self.accepted(Form::parse(body, taken, self.reading())?)
+    }
+
+    /// A form that was read already, held to the same.
+    pub(super) fn accepted(&self, form: Form) -> Result<Form, Refusal> {
         self.check_entity(&form, true)?;
+        self.check_merchant(&form)?;
         match form.get("merchantTransactionId").filter(|_| self.host_rules().is_literal()) {
             Some(reference) if self.books.knows(reference)? => Err(refusal::USED),
             _ => Ok(form),
@@ -139,6 +148,21 @@ impl Host {
         }
     }
 
+    /// What the merchant has a contract for, where the options name it: terminals and currencies.
+    fn check_merchant(&self, form: &Form) -> Result<(), Refusal> {
+        const TERMINAL: &str = "pos.terminalId";
+        let Options { terminals, currencies, .. } = self.options();
+        let is_foreign = |id: &str| !terminals.is_empty() && !terminals.iter().any(|known| known == id);
+        if form.get(TERMINAL).is_some_and(is_foreign) {
+            return Err(Invalid::new(TERMINAL, "not a terminal of this merchant").into());
+        }
+        let is_foreign = |code: &str| !currencies.is_empty() && !currencies.iter().any(|known| known.code() == code);
+        if form.get("currency").is_some_and(is_foreign) {
+            return Err(OTHER_CURRENCY);
+        }
+        Ok(())
+    }
+
     pub(super) fn check_entity(&self, form: &Form, required: bool) -> Result<(), Invalid> {
         match form.get("entityId") {
             None if required => Err(Invalid::new("entityId", "required and not sent")),
@@ -150,11 +174,19 @@ impl Host {
     }
 }
 
+/// Which code says so is not documented.
+const OTHER_CURRENCY: Refusal =
+    rule("currency", "600.200.500", "invalid payment data: the merchant has no contract for this currency");
+
 /// The amount and currency of a form, which must be money.
 pub(super) fn money(form: &Form) -> Result<Amount, Invalid> {
-    let code = form.required("currency")?;
-    let currency = Currency::from_code(code).map_err(|_| Invalid::new("currency", "not a currency of ISO 4217"))?;
-    Amount::from_gateway(form.required("amount")?, currency).map_err(|why| Invalid::new("amount", why.to_string()))
+    Amount::from_gateway(form.required("amount")?, currency(form)?)
+        .map_err(|why| Invalid::new("amount", why.to_string()))
+}
+
+/// The currency of a form.
+pub(super) fn currency(form: &Form) -> Result<Currency, Invalid> {
+    Currency::from_code(form.required("currency")?).map_err(|_| Invalid::new("currency", "not a currency of ISO 4217"))
 }
 
 /// The card number must not stand anywhere, and a brand that is named must be its own.

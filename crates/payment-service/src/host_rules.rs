@@ -6,10 +6,8 @@
 //! | what the state of a payment does not allow | refused | booked, each time it is asked | refused |
 //! | a follow-up of a payment that nobody knows | 404 | booked | 404 |
 //! | a `merchantTransactionId` that was used | taken | taken | refused: `refusal::USED` |
-//! | `referencedId` | in answers | in answers | in webhooks only, so never |
 //! | `amount` in answers | text | text | text or number, by the payment's id |
 //! | `pos.iccDataResponse` | upper case | upper case | upper or lower case, by the payment's id |
-//! | hexadecimal in requests | upper case | upper case | any case |
 //! | names and places of letters | letters of any script | letters of any script | A to Z |
 //! | which parameter failed | `result.parameterErrors` | `result.parameterErrors` | not said |
 //! | HTTP 307 | by the cents | by the cents | the first request and every third after it too |
@@ -19,7 +17,6 @@
 //! | a query without a filter | refused | refused | everything, up to `limit` |
 //! | a checkout that was used, or is older than 30 minutes | refused | served | refused |
 //! | the origin of the page that pays a checkout | that of `shopperResultUrl` | any | any |
-//! | the call to a shop that has not asked | 29 minutes after the checkout was made | the same | 29 minutes after it was paid |
 //! | the script's hash without a token | given | given | 401 |
 //! | `GET /` | `{}` | `{}` | 404 |
 //!

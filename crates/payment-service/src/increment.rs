@@ -1,4 +1,5 @@
-//! What raises a pre-authorisation (INCREMENTAL_AUTH) or takes its place (REAUTHORIZATION), by `referenceUuid`.
+//! What raises a pre-authorisation (INCREMENTAL_AUTH) or takes its place (REAUTHORIZATION), by `referenceUuid` or by
+//! the path.
 //!
 //! Assumed, as the interface is silent: an increment adds to what may be captured of the payment it names. A
 //! reauthorisation is a pre-authorisation of its own, of at most what was left; the one before is closed, and open
@@ -15,11 +16,29 @@ use super::means::Means;
 use super::refusal::{Refusal, rule};
 use pos_terms::money::Amount;
 
-const REFERENCE: &str = "referenceUuid";
+/// What names the payment that another one follows, where no path does.
+pub(super) const REFERENCE: &str = "referenceUuid";
+/// Said of a reference beside a path.
+pub(super) const NAMES_ANOTHER: &str = "names another payment than the path: both together say the same";
 
 impl Host {
-    /// `POST /v1/payments` with `referenceUuid`.
-    pub(super) fn increment(&mut self, form: &Form) -> Result<Delivery, Refusal> {
+    /// `POST /v1/payments/{id}`: the path is as good as a reference.
+    pub(super) fn increment_by_path(&mut self, id: &str, body: &[u8]) -> Result<Delivery, Refusal> {
+        let mut pairs = form::decoded(body)?;
+        match pairs.iter().find(|(name, _)| name == REFERENCE) {
+            Some((_, named)) if named != id => return Err(Invalid::new(REFERENCE, NAMES_ANOTHER).into()),
+            Some(_) => {}
+            None => pairs.push((REFERENCE.to_owned(), id.to_owned())),
+        }
+        if self.books.find(id)?.is_none() && !self.host_rules().books_all() {
+            return Err(Refusal::NotFound);
+        }
+        let form = Form::from_pairs(pairs, form::PAYMENT, self.reading())?;
+        self.increment(&self.accepted(form)?, &format!("/v1/payments/{id}"))
+    }
+
+    /// `POST /v1/payments` with `referenceUuid`; `path` is asked again when the request is redirected.
+    pub(super) fn increment(&mut self, form: &Form, path: &str) -> Result<Delivery, Refusal> {
         if form.required("paymentType")? != "PA" {
             return Err(Invalid::new("paymentType", "must be PA with referenceUuid").into());
         }
@@ -44,9 +63,7 @@ impl Host {
             return Err(Invalid::new(REFERENCE, "matches no payment").into());
         }
         let outcome = self.outcome(form.get("amount"));
-        if let Some(instead) =
-            self.instead_of_processing(outcome, form.required("merchantTransactionId")?, "/v1/payments")
-        {
+        if let Some(instead) = self.instead_of_processing(outcome, form.required("merchantTransactionId")?, path) {
             return Ok(instead);
         }
         if let Some(of) = of.as_ref().filter(|_| !self.host_rules().books_all()) {

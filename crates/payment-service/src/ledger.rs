@@ -31,7 +31,8 @@ impl Ledger {
     /// All payments for which a customer has paid and not got all of the money back: sales and captures.
     pub fn all_charged(&self) -> impl Iterator<Item = &LedgerEntry> {
         let paid = |entry: &&LedgerEntry| {
-            matches!(entry.kind, Kind::Debit | Kind::Capture) && entry.state == State::Approved && {
+            let is_money = entry.minor() > 0;
+            matches!(entry.kind, Kind::Debit | Kind::Capture) && entry.state == State::Approved && is_money && {
                 let standing = self.standing(entry);
                 standing.given_back == 0 || standing.left > 0
             }

@@ -170,7 +170,7 @@ pub use entry::{Kind, LedgerEntry, State};
 pub use host_rules::HostRules;
 pub use ledger::Ledger;
 pub use method::Method;
-pub use options::{Mode, Options};
+pub use options::{LateShopCall, MOST_SCHEMES, Mode, Options};
 pub use outcomes::Outcome;
 pub use schedule::Timetable;
 
@@ -196,8 +196,13 @@ pub struct Gateway {
 /// Starts a gateway on the current tokio runtime.
 ///
 /// # Errors
-/// When the address cannot be taken, no key can be made, or the ledger's file cannot be used.
+/// When the address cannot be taken, no key can be made, the ledger's file cannot be used, or there are more than
+/// [`MOST_SCHEMES`].
 pub async fn start(options: Options) -> io::Result<Gateway> {
+    if options.schemes.len() > MOST_SCHEMES {
+        let why = format!("there are requestors for {MOST_SCHEMES} card schemes at most");
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
+    }
     let (ca_pem, tls) = certificate::make(options.certificate, options.name.as_deref(), &options.demand)?;
     let listener = TcpListener::bind(options.listen).await?;
     let address = listener.local_addr()?;

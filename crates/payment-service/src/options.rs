@@ -51,6 +51,46 @@ pub struct Options {
     pub webhook_ca: Option<String>,
     /// How long one of them may take to answer.
     pub webhook_timeout: Duration,
+    /// The only values of `pos.terminalId` that are taken; without any, all are.
+    pub terminals: Vec<String>,
+    /// The only currencies that are taken; without any, all are.
+    pub currencies: Vec<Currency>,
+    /// The names of the card schemes in `threeDSecure.v2.<scheme>`, [`MOST_SCHEMES`] at most; without any, the
+    /// document's own placeholder.
+    pub schemes: Vec<String>,
+    /// What becomes of the call to a shop when the checkout's id ends before it.
+    pub late_shop_call: LateShopCall,
+}
+
+/// Card schemes that 3-D Secure has requestors for (data-model: 3D Secure).
+pub const MOST_SCHEMES: usize = 6;
+
+/// What becomes of the call to `shopperResultUrl`, due 29 minutes after the submission, when the checkout's id ends
+/// before it, 30 minutes after the checkout was made. The interface is silent about it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LateShopCall {
+    /// It comes when it is due; the id has ended by then.
+    #[default]
+    After,
+    /// It comes in the last minute of the id's life, at once where that has begun.
+    Before,
+    /// It does not come.
+    Never,
+}
+
+impl LateShopCall {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::After, Self::Before, Self::Never];
+
+    /// In one word.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::After => "after",
+            Self::Before => "before",
+            Self::Never => "never",
+        }
+    }
 }
 
 impl Default for Options {
@@ -75,6 +115,10 @@ impl Default for Options {
             webhook_key: None,
             webhook_ca: None,
             webhook_timeout: Duration::from_secs(10),
+            terminals: Vec::new(),
+            currencies: Vec::new(),
+            schemes: Vec::new(),
+            late_shop_call: LateShopCall::default(),
         }
     }
 }

@@ -38,10 +38,11 @@ pub(super) fn serve(host: &mut Host, asked: &RouteRequest<'_>) -> Delivery {
     };
     let Ok(sent) = form::decode(encoded) else { return lost() };
     let get = |name: &str| sent.iter().find(|(known, _)| known == name).map_or("", |(_, value)| value.as_str());
-    let page = host
-        .books
-        .redirect(id)
-        .map(|page| page.filter(|page| bool::from(page.token.as_bytes().ct_eq(get(TOKEN).as_bytes()))));
+    let page = host.books.redirect(id).map(|page| {
+        page.filter(|page| {
+            page.kind != PageKind::Decoupled && bool::from(page.token.as_bytes().ct_eq(get(TOKEN).as_bytes()))
+        })
+    });
     let mut page = match page {
         Ok(Some(page)) => page,
         Ok(None) => return lost(),
@@ -85,7 +86,7 @@ fn asks(page: &Redirect, was_wrong: bool) -> String {
         PageKind::Account => {
             ("Pay from your account", "<button name=\"action\" value=\"pay\" id=\"pay\">Pay</button>".to_owned())
         }
-        PageKind::Challenge => (
+        PageKind::Challenge | PageKind::Decoupled => (
             "Confirm your payment",
             format!(
                 "{}<p><label>One-time password <input name=\"password\" id=\"password\" inputmode=\"numeric\" \

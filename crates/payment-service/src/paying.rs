@@ -23,11 +23,23 @@ pub(super) struct Paying {
     pub secure: Option<&'static TestCard>,
     /// By which the books find everything that was paid from it.
     pub paid_from: Option<String>,
+    /// Of a bank account: what the settlement names and no answer shows.
+    pub account: Option<Value>,
 }
 
 impl Paying {
     /// What pays at once.
     pub(super) fn new(method: Method, shown: Value, checks: CheckLetters) -> Self {
-        Self { method, masked_card: None, shown, checks, declined: None, page: None, secure: None, paid_from: None }
+        Self {
+            method,
+            masked_card: None,
+            shown,
+            checks,
+            declined: None,
+            page: None,
+            secure: None,
+            paid_from: None,
+            account: None,
+        }
     }
 }

@@ -9,6 +9,7 @@ use super::declined::Declined;
 use super::delivery::Delivery;
 use super::encrypted_data::EncryptedData;
 use super::entry::Kind;
+use super::follow_up;
 use super::form::{self, Form};
 use super::host::{Host, money, not_in_clear};
 use super::invalid::Invalid;
@@ -20,6 +21,7 @@ use super::refusal::Refusal;
 use super::registration_book::Registration;
 use super::remote_payment::{self, Origin};
 use super::schedule::job;
+use super::secure;
 use super::standing_instruction;
 use pos_terms::emv::track2::PinRule;
 use pos_terms::money::Amount;
@@ -35,9 +37,12 @@ struct PaymentRequest {
 impl Host {
     /// `POST /v1/payments`.
     pub(super) fn payment(&mut self, body: &[u8]) -> Result<Delivery, Refusal> {
+        if follow_up::follows_by_reference(&form::decoded(body)?) {
+            return self.follow_up_by_reference(body);
+        }
         let form = self.form(body, form::PAYMENT)?;
         if form.get("referenceUuid").is_some() || standing_instruction::renews_or_adds(&form) {
-            return self.increment(&form);
+            return self.increment(&form, "/v1/payments");
         }
         if remote_payment::is_remote(&form)? && job::is_asked(&form) {
             let new = self.typed(&form)?;
@@ -155,6 +160,9 @@ fn check_payment(form: Form) -> Result<PaymentRequest, Invalid> {
     let entry_mode = form.required("pos.entryMode")?.to_owned();
     if kind != Kind::PreAuthorisation && form.get("numberOfCaptures").is_some() {
         return Err(Invalid::new("numberOfCaptures", "belongs to a pre-authorisation (PA)"));
+    }
+    if secure::is_alone(&form) {
+        return Err(Invalid::new(secure::NPA, "a card at the counter is not authenticated by 3-D Secure"));
     }
     if kind == Kind::Credit && form.get("createRegistration") == Some("true") {
         return Err(Invalid::new("createRegistration", "a card is stored with DB or PA"));

@@ -4,6 +4,7 @@
 //! unless the host is the literal one (`host_rules`), that there is at least one filter.
 
 use chrono::NaiveDateTime;
+use serde_json::json;
 
 use super::books::SearchFilter;
 use super::delivery::Delivery;
@@ -19,7 +20,7 @@ const LIMIT: u32 = 100;
 impl Host {
     /// `GET /v1/payments/{id}`.
     pub(super) fn retrieve(&mut self, id: &str, query: &[u8]) -> Result<Delivery, Refusal> {
-        self.check_entity(&Form::parse(query, form::RETRIEVAL, self.spelling())?, false)?;
+        self.check_entity(&Form::parse(query, form::RETRIEVAL, self.reading())?, false)?;
         let booking = self.books.find(id)?.ok_or(Refusal::NotFound)?;
         let payment = self.ask(booking)?.ok_or(Refusal::NotFound)?;
         // Each request has a stamp of its own.
@@ -29,7 +30,7 @@ impl Host {
     /// `GET /v1/query` by its query string, `POST /v1/query` by its body: which of them is not documented. What is
     /// found stands in the order of its time, and behind it what follows it.
     pub(super) fn query(&mut self, asked: &[u8]) -> Result<Delivery, Refusal> {
-        let form = Form::parse(asked, form::QUERY, self.spelling())?;
+        let form = Form::parse(asked, form::QUERY, self.reading())?;
         self.check_entity(&form, true)?;
         let time = |name: &str| form.get(name).map(|text| NaiveDateTime::parse_from_str(text, "%Y-%m-%d %H:%M:%S"));
         let frame = match (time("date.from"), time("date.to")) {
@@ -48,7 +49,7 @@ impl Host {
                 "a query has at least one filter: it, date.from and date.to, paymentTypes, paymentMethods or shortId";
             return Err(Invalid::new("merchantTransactionId", why).into());
         }
-        let found = self.books.search(&SearchFilter {
+        let wanted = SearchFilter {
             reference,
             frame,
             kinds: form.get("paymentTypes").map(|list| format!(",{list},")),
@@ -56,17 +57,25 @@ impl Host {
             short_id: form.get("shortId"),
             with_linked: form.get("includeLinkedTransactions") == Some("true"),
             limit: form.get("limit").and_then(|limit| limit.parse().ok()).unwrap_or(LIMIT),
-        })?;
+        };
+        let found = self.books.search(&wanted)?;
         let mut payments = Vec::with_capacity(found.len());
         for booking in found {
             payments.extend(self.ask(booking)?);
         }
-        // A stored card is of the query's type RG.
+        // A stored card is of the query's type RG. It has no short id.
         let wants_them = form.get("paymentTypes").is_none_or(|list| list.split(',').any(|kind| kind == "RG"));
-        for id in self.books.registered_as(reference.filter(|_| wants_them).unwrap_or_default())? {
-            let (code, description, _) = envelope::approved(None);
-            payments.push(serde_json::json!({ "id": id, "paymentType": "RG",
-                "merchantTransactionId": reference, "result": envelope::result(code, description) }));
+        if wants_them && wanted.short_id.is_none() {
+            let most = usize::try_from(wanted.limit).unwrap_or(usize::MAX).saturating_sub(payments.len());
+            for (id, reference) in self.books.stored_alone(&wanted, most)? {
+                let (code, description, _) = envelope::approved(None);
+                let mut stored =
+                    json!({ "id": id, "paymentType": "RG", "result": envelope::result(code, description) });
+                if !reference.is_empty() {
+                    stored["merchantTransactionId"] = json!(reference);
+                }
+                payments.push(envelope::stamped(stored, self.clock.now()));
+            }
         }
         Ok(envelope::list(payments))
     }

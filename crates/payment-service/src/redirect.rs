@@ -8,6 +8,7 @@
 //! | cancels | declined, 100.396.101 |
 //! | gives the wrong password three times | declined, 100.380.401 |
 //! | does nothing until the page ends | declined, 100.396.103 |
+//! | proves elsewhere who they are (`threeDSecure.decoupled`) | what was decided for it, two minutes later |
 //!
 //! Assumed, as the interface is silent: a page lives 30 minutes, as a checkout does; `shopperResultUrl` gets `id` and
 //! `resourcePath`; what has been settled is not settled again, whoever comes back.
@@ -23,6 +24,8 @@ use super::invalid::Invalid;
 
 /// How long a page waits for its customer.
 const LIFE: TimeDelta = TimeDelta::minutes(30);
+/// How long a customer takes who proves elsewhere who they are.
+const DECOUPLED: TimeDelta = TimeDelta::minutes(2);
 /// The one-time password of every test card.
 pub(super) const PASSWORD: &str = "1234";
 /// What the page is told by the request that was answered.
@@ -37,6 +40,8 @@ pub(super) enum PageKind {
     Account,
     /// To prove who they are (3-D Secure).
     Challenge,
+    /// Nothing here: they prove it elsewhere, and it is known when the time is over. No page is served.
+    Decoupled,
 }
 
 /// What a payment wants to wait for.
@@ -83,12 +88,13 @@ pub(super) enum PageEnd {
 }
 
 impl PageKind {
-    pub(super) const ALL: [Self; 2] = [Self::Account, Self::Challenge];
+    pub(super) const ALL: [Self; 3] = [Self::Account, Self::Challenge, Self::Decoupled];
 
     pub(super) fn as_str(self) -> &'static str {
         match self {
             Self::Account => "account",
             Self::Challenge => "challenge",
+            Self::Decoupled => "decoupled",
         }
     }
 }
@@ -119,7 +125,8 @@ impl PageEnd {
 impl RedirectPlan {
     /// The page of a payment, which has to say where its customer comes back to.
     pub(super) fn new(form: &Form, kind: PageKind, resource: Option<(&str, &str)>) -> Result<Self, Invalid> {
-        let result_url = form.get(SHOPPER).ok_or_else(|| {
+        let nowhere = (kind == PageKind::Decoupled).then_some("");
+        let result_url = form.get(SHOPPER).or(nowhere).ok_or_else(|| {
             Invalid::new(SHOPPER, "required and not sent: the customer is sent to a page, and has to come back")
         })?;
         let resource = resource.map(|(id, path)| (id.to_owned(), path.to_owned()));
@@ -134,7 +141,7 @@ impl RedirectPlan {
             token: new_id(),
             payment: payment.to_owned(),
             kind: self.kind,
-            until: (at + LIFE).timestamp(),
+            until: (at + if self.kind == PageKind::Decoupled { DECOUPLED } else { LIFE }).timestamp(),
             end: None,
             tries: 0,
             back: with_query(&self.result_url, &[("id", &id), ("resourcePath", &path)]),
@@ -160,6 +167,9 @@ impl Redirect {
         }
         answer["result"] = result(PENDING.0, PENDING.1);
         answer["resultDetails"].as_object_mut().map(|details| details.remove("MerchantAdviceCode"));
+        if self.kind == PageKind::Decoupled {
+            return answer;
+        }
         answer["redirect"] = json!({
             "url": format!("{base_url}redirect/{}", self.id),
             "parameters": [{ "name": TOKEN, "value": self.token }],

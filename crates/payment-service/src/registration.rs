@@ -51,7 +51,7 @@ impl Host {
         let first = standing_instruction::migrated(form, self.clock.now())?;
         let new = if remote_payment::is_remote(form)? { self.typed(form)? } else { self.read(form)? };
         let new = Registration { first, ..new };
-        self.books.store(&new, form.get("merchantTransactionId"))?;
+        self.books.store(&new, Some((form.get("merchantTransactionId"), self.clock.now().timestamp())))?;
         let (code, description, _) = envelope::approved(form.get("testMode"));
         let mut answer = json!({ "id": new.id, "result": result(code, description) });
         if let Some(card) = &new.masked_card {
@@ -104,12 +104,12 @@ impl Host {
         }
         let mut shown = paying.shown;
         shown.as_object_mut().map(|fields| fields.remove("threeDSecure"));
-        Ok(stored(paying.method, paying.masked_card, shown))
+        Ok(Registration { account: paying.account, ..stored(paying.method, paying.masked_card, shown) })
     }
 
     /// `DELETE /v1/registrations/{id}`.
     pub(super) fn deregister(&mut self, id: &str, query: &[u8]) -> Result<Delivery, Refusal> {
-        self.check_entity(&Form::parse(query, form::DEREGISTRATION, self.spelling())?, true)?;
+        self.check_entity(&Form::parse(query, form::DEREGISTRATION, self.reading())?, true)?;
         let stored = self.books.registration(id)?.ok_or(Refusal::NotFound)?;
         if stored.is_deleted {
             return Err(DELETED);
@@ -141,7 +141,7 @@ impl Host {
 
 fn stored(method: Method, masked_card: Option<MaskedCard>, shown: Value) -> Registration {
     let id = envelope::new_id();
-    Registration { id, method, masked_card, shown, first: None, payment: None, is_deleted: false }
+    Registration { id, method, masked_card, shown, account: None, first: None, payment: None, is_deleted: false }
 }
 
 /// What a stored account comes to in this payment.
@@ -152,8 +152,15 @@ pub(super) fn with(stored: &Registration, form: &Form, kind: Kind) -> Result<Pay
         return Err(Invalid::new("paymentBrand", "does not belong to the stored account"));
     }
     if kind == Kind::PreAuthorisation && stored.method == Method::DirectDebit {
-        return Err(Invalid::new("paymentType", "a bank account has nothing to reserve: DB"));
+        return Err(Invalid::new("paymentType", "a bank account has nothing to reserve: DB or CD"));
     }
+    if kind == Kind::RiskCheck && !matches!(stored.method, Method::Card | Method::DirectDebit) {
+        return Err(Invalid::new("paymentType", "RI judges a card or a bank account"));
+    }
+    let method = match (stored.method, kind) {
+        (Method::DirectDebit, Kind::Credit) => Method::CreditTransfer,
+        (method, _) => method,
+    };
     let shown = holder(stored, form)?;
     let known = card.and_then(|card| test_card::find_stored(&card.bin, &card.last4));
     let code = known.zip(form.get("card.cvv")).map(|(card, code)| address_and_code::code_check(card.number, code));
@@ -169,7 +176,8 @@ pub(super) fn with(stored: &Registration, form: &Form, kind: Kind) -> Result<Pay
         declined: declined.or(code.and_then(|(_, wrong)| wrong)),
         secure: known.filter(|_| is_customers_card),
         page,
-        ..Paying::new(stored.method, shown, checks)
+        account: stored.account.clone(),
+        ..Paying::new(method, shown, checks)
     })
 }
 

@@ -18,10 +18,13 @@ pub(super) const SCHEMA: &str = "
         is_deleted INTEGER NOT NULL DEFAULT 0,
         method TEXT NOT NULL,
         shown TEXT NOT NULL,
-        first TEXT
+        first TEXT,
+        account TEXT
     ) STRICT;
     CREATE TABLE IF NOT EXISTS registered (reference TEXT PRIMARY KEY) STRICT;
-    CREATE TABLE IF NOT EXISTS registered_as (reference TEXT NOT NULL, id TEXT NOT NULL) STRICT;
+    CREATE TABLE IF NOT EXISTS registered_as (
+        reference TEXT NOT NULL, id TEXT NOT NULL, at INTEGER NOT NULL
+    ) STRICT;
 ";
 
 /// A stored account: a card, a bank account, …
@@ -32,6 +35,8 @@ pub(super) struct Registration {
     pub masked_card: Option<MaskedCard>,
     /// What an answer shows of it beside that.
     pub shown: Value,
+    /// Of a bank account: what the settlement names of it.
+    pub account: Option<Value>,
     /// The agreement that was begun elsewhere.
     pub first: Option<Value>,
     /// The payment that stored it.
@@ -40,25 +45,20 @@ pub(super) struct Registration {
 }
 
 impl Books {
-    /// Stores a card without a payment; its request may have had a reference.
-    pub(super) fn store(&mut self, new: &Registration, reference: Option<&str>) -> rusqlite::Result<()> {
+    /// Stores a card without a payment. A request that asked for that alone is found by a query: its reference, if it
+    /// had one, and its second.
+    pub(super) fn store(&mut self, new: &Registration, asked: Option<(Option<&str>, i64)>) -> rusqlite::Result<()> {
         let transaction = self.0.transaction()?;
         store(&transaction, new)?;
-        transaction
-            .prepare_cached("INSERT OR IGNORE INTO registered (reference) SELECT ?1 WHERE ?1 IS NOT NULL")?
-            .execute([reference])?;
-        transaction
-            .prepare_cached("INSERT INTO registered_as (reference, id) SELECT ?1, ?2 WHERE ?1 IS NOT NULL")?
-            .execute([reference, Some(new.id.as_str())])?;
+        if let Some((reference, at)) = asked {
+            transaction
+                .prepare_cached("INSERT OR IGNORE INTO registered (reference) SELECT ?1 WHERE ?1 IS NOT NULL")?
+                .execute([reference])?;
+            transaction
+                .prepare_cached("INSERT INTO registered_as (reference, id, at) VALUES (?, ?, ?)")?
+                .execute(params![reference.unwrap_or_default(), new.id, at])?;
+        }
         transaction.commit()
-    }
-
-    /// The ids under which cards were stored with this reference.
-    pub(super) fn registered_as(&self, reference: &str) -> rusqlite::Result<Vec<String>> {
-        self.0
-            .prepare_cached("SELECT id FROM registered_as WHERE reference = ? ORDER BY rowid")?
-            .query_map([reference], |row| row.get(0))?
-            .collect()
     }
 
     /// The stored card with this id.
@@ -77,8 +77,8 @@ impl Books {
 pub(super) fn store(db: &Connection, new: &Registration) -> rusqlite::Result<()> {
     let card = new.masked_card.as_ref();
     db.prepare_cached(
-        "INSERT INTO registration (id, bin, last4, expiry, payment, is_deleted, method, shown, first)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO registration (id, bin, last4, expiry, payment, is_deleted, method, shown, first, account)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     )?
     .execute(params![
         new.id,
@@ -90,6 +90,7 @@ pub(super) fn store(db: &Connection, new: &Registration) -> rusqlite::Result<()>
         new.method.as_str(),
         text(&new.shown),
         new.first.as_ref().map(text),
+        new.account.as_ref().map(text),
     ])?;
     Ok(())
 }
@@ -102,6 +103,7 @@ fn registration(row: &Row<'_>) -> rusqlite::Result<Registration> {
         method: method(row)?,
         masked_card: (!bin.is_empty()).then_some(MaskedCard { bin, last4, expiry }),
         shown: json(row, "shown")?.unwrap_or_default(),
+        account: json(row, "account")?,
         first: json(row, "first")?,
         payment: row.get("payment")?,
         is_deleted: row.get("is_deleted")?,

@@ -11,7 +11,7 @@ use super::booking::{Booked, Draft, chosen};
 use super::delivery::Delivery;
 use super::entry::Kind;
 use super::form::{self, Form};
-use super::host::{Host, money};
+use super::host::{Host, currency, money};
 use super::included;
 use super::invalid::Invalid;
 use super::means::Means;
@@ -60,8 +60,8 @@ impl Host {
             Means::of(form)?.ok_or_else(|| Invalid::new("card.number", "required: nothing to pay with was sent"))?;
         form.complete(form::PAYMENT)?;
         let kind = kind(form)?;
-        let amount = money(form)?;
-        if !self.host_rules().books_all() {
+        let amount = paid_amount(form, kind)?;
+        if !self.host_rules().books_all() && !secure::is_alone(form) {
             included::check(form, amount)?;
         }
         let instruction = standing_instruction::typed(form)?;
@@ -90,8 +90,12 @@ impl Host {
         origin: &Origin<'_>,
     ) -> Result<RemotePayment, Refusal> {
         let form = draft.form;
+        if secure::is_alone(form) && paying.secure.is_none() {
+            return Err(Invalid::new(secure::NPA, "authenticates the holder of a card").into());
+        }
         if let Some(card) = paying.secure.filter(|_| paying.declined.is_none() && pays(draft.kind)) {
             match secure::authenticate(form, card.number, card.secure, draft.amount)? {
+                Authentication::Without if secure::is_alone(form) => paying.declined = Some(secure::REJECTED),
                 Authentication::Without => {}
                 Authentication::Done(proof) => paying.shown["threeDSecure"] = proof,
                 Authentication::Refused(proof, declined) => {
@@ -100,7 +104,8 @@ impl Host {
                 }
                 Authentication::Challenge(proof) => {
                     paying.shown["threeDSecure"] = proof;
-                    paying.page = Some(PageKind::Challenge);
+                    let is_decoupled = form.is_true("threeDSecure.decoupled");
+                    paying.page = Some(if is_decoupled { PageKind::Decoupled } else { PageKind::Challenge });
                 }
             }
         }
@@ -111,6 +116,7 @@ impl Host {
             checks: paying.checks,
             method: paying.method,
             shown: Some(paying.shown),
+            account: paying.account,
             registration: paying.paid_from.or(draft.registration),
             redirect: page.map(|kind| RedirectPlan::new(form, kind, origin.resource)).transpose()?,
             ..draft
@@ -134,6 +140,19 @@ impl Host {
             Means::Gift => self.gift_card(form, kind, amount),
         }
     }
+}
+
+/// What is paid. Of an authentication alone nothing is, whatever amount it names, 0.00 too (data-model: 3D Secure,
+/// threeDSecure.npa).
+pub(super) fn paid_amount(form: &Form, kind: Kind) -> Result<Amount, Invalid> {
+    if !secure::is_alone(form) {
+        return money(form);
+    }
+    if !matches!(kind, Kind::Debit | Kind::PreAuthorisation) {
+        return Err(Invalid::new(secure::NPA, "is of DB and PA: whoever pays is authenticated"));
+    }
+    form.required("amount")?;
+    currency(form).map(Amount::nothing)
 }
 
 /// Whether its holder pays, and may have to prove who that is.

@@ -39,7 +39,7 @@ pub(super) enum Report {
 impl Host {
     /// A report by its query string; `as_file` is what the client accepts.
     pub(super) fn report(&mut self, report: Report, query: &[u8], as_file: bool) -> Result<Delivery, Refusal> {
-        let form = Form::parse(query, form::REPORT, self.spelling())?;
+        let form = Form::parse(query, form::REPORT, self.reading())?;
         self.check_entity(&form, true)?;
         let (from, to) = range(&form)?;
         let down = form.get("sortOrder").is_some_and(|order| order.eq_ignore_ascii_case("desc"));

@@ -22,11 +22,13 @@ const MODE: &str = "standingInstruction.mode";
 const SOURCE: &str = "standingInstruction.source";
 const REFERENCE: &str = "standingInstruction.initialTransactionId";
 const AGREEMENT: &str = "standingInstruction.agreementId";
-const PRACTICE: &str = "standingInstruction.industryPractice";
+pub(super) const PRACTICE: &str = "standingInstruction.industryPractice";
+/// The practices that raise a reservation, or take its place.
+pub(super) const PRACTICES: [&str; 2] = ["INCREMENTAL_AUTH", "REAUTHORIZATION"];
 
 /// Whether a payment is to raise or replace another one.
 pub(super) fn renews_or_adds(form: &Form) -> bool {
-    matches!(form.get("standingInstruction.industryPractice"), Some("INCREMENTAL_AUTH" | "REAUTHORIZATION"))
+    form.get(PRACTICE).is_some_and(|practice| PRACTICES.contains(&practice))
 }
 
 /// The agreement of a payment with the card at the counter.

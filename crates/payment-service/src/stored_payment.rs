@@ -6,11 +6,11 @@ use super::booking::Draft;
 use super::delivery::Delivery;
 use super::entry::Kind;
 use super::form;
-use super::host::{Host, money};
+use super::host::Host;
 use super::invalid::Invalid;
 use super::refusal::Refusal;
 use super::registration::with;
-use super::remote_payment::Origin;
+use super::remote_payment::{Origin, paid_amount};
 use super::schedule::job;
 use super::standing_instruction;
 
@@ -21,12 +21,14 @@ impl Host {
         let kind = match form.required("paymentType")? {
             "DB" => Kind::Debit,
             "PA" => Kind::PreAuthorisation,
-            _ => return Err(Invalid::new("paymentType", "must be DB or PA with a stored account").into()),
+            "CD" => Kind::Credit,
+            "RI" => Kind::RiskCheck,
+            _ => return Err(Invalid::new("paymentType", "must be DB, PA, CD or RI with a stored account").into()),
         };
         if kind != Kind::PreAuthorisation && form.get("numberOfCaptures").is_some() {
             return Err(Invalid::new("numberOfCaptures", "belongs to a pre-authorisation (PA)").into());
         }
-        let amount = money(&form)?;
+        let amount = paid_amount(&form, kind)?;
         let reference = form.required("merchantTransactionId")?;
         let stored = self.usable(id)?;
         let paying = with(&stored, &form, kind)?;

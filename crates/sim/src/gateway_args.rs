@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 
-use pos_payment_service::{Certificate, Demand, HostRules, Options, start};
+use pos_payment_service::{Certificate, Demand, HostRules, LateShopCall, Options, start};
 use pos_terms::money::Currency;
 
 /// The gateway's arguments.
@@ -70,6 +70,19 @@ pub struct Args {
     /// Trust the authorities in this file (PEM) for the webhooks' servers, and no others
     #[arg(long, value_name = "FILE")]
     pub webhook_ca: Option<PathBuf>,
+    /// Take this pos.terminalId and refuse all that are not named; several may be named
+    #[arg(long, value_name = "ID")]
+    pub terminal: Vec<String>,
+    /// Take this currency and refuse all that are not named (600.200.500); several may be named
+    #[arg(long, value_name = "CODE", value_parser = currency)]
+    pub currency: Vec<Currency>,
+    /// The name of a card scheme in threeDSecure.v2.<scheme>; six may be named
+    #[arg(long, value_name = "NAME")]
+    pub scheme: Vec<String>,
+    /// When to call a shop that has not asked, where 29 minutes after the submission are more than the 30 of the
+    /// checkout's id: after its end, before it (in its last minute), or never
+    #[arg(long, value_name = "WHEN", default_value = "after", value_parser = late_shop_call)]
+    pub late_shop_call: LateShopCall,
     #[command(flatten)]
     host_rules: HostRulesArgs,
 }
@@ -107,6 +120,11 @@ fn currency(text: &str) -> Result<Currency, String> {
     Currency::from_code(text).map_err(|_| "must be a currency of ISO 4217, as EUR".to_owned())
 }
 
+fn late_shop_call(text: &str) -> Result<LateShopCall, String> {
+    let known = LateShopCall::ALL.into_iter().find(|known| known.as_str() == text);
+    known.ok_or_else(|| "must be after, before or never".to_owned())
+}
+
 fn time(text: &str) -> Result<DateTime<Utc>, String> {
     let read = DateTime::parse_from_rfc3339(text).map(|at| at.to_utc());
     read.map_err(|why| format!("must be a time as 2026-11-20T12:34:56Z or 2026-11-20T13:34:56+01:00: {why}"))
@@ -138,6 +156,10 @@ impl Args {
             webhooks: self.webhook.clone(),
             webhook_key: self.webhook_key.clone(),
             webhook_ca: self.webhook_ca.as_ref().map(std::fs::read_to_string).transpose()?,
+            terminals: self.terminal.clone(),
+            currencies: self.currency.clone(),
+            schemes: self.scheme.clone(),
+            late_shop_call: self.late_shop_call,
             ..default
         })
     }
@@ -177,6 +199,8 @@ mod tests {
         }
         for option in
             ["--settlement-folder", "--ledger", "--throttle", "--clock", "--delay-ms", "--permissive", "--literal"]
+                .into_iter()
+                .chain(["--terminal", "--currency", "--scheme", "--late-shop-call"])
         {
             assert!(help.contains(option), "{option}");
         }

@@ -34,7 +34,7 @@ merchantTransactionId C an:8-255
 merchantInvoiceId O an:8-255
 merchantMemo O an:8-255
 transactionCategory O ld:1-32
-sequence O v:FINAL
+sequence O an:1-2048
 numberOfCaptures O x:1;98!0;99;100;1.5
 promotionCode O ld:1-15
 locale O an:1-10

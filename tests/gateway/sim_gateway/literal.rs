@@ -377,7 +377,7 @@ async fn what_is_not_left_is_refused() {
         assert_eq!(code(&answer), (400, expected.to_owned()), "{kind} {amount}");
     };
     refused(&counter, "RF", "10.01", "700.400.200").await;
-    refused(&counter, "RV", "1.00", "700.100.200").await;
+    refused(&counter, "RV", "10.01", "700.100.200").await;
     refused(&counter, "CP", "1.00", "700.400.510").await;
     assert_eq!(counter.follow(&sale, "RF", Some("4.00"), &[]).await.0, 200);
     refused(&counter, "RV", "10.00", "700.400.300").await;

@@ -1,7 +1,7 @@
 //! The payment itself (interface: Basic payment parameters, Forex, Authentication parameters).
 
 use super::{
-    AMOUNT, BOOL, Binds, CURRENCY, Call, CharacterSet, Format, Section, an, c, o, of, one_of, r, section, text,
+    AMOUNT, BOOL, Binds, CURRENCY, Call, CharacterSet, Format, OPEN, Section, an, c, o, of, one_of, r, section, text,
 };
 
 const TYPE: Format = Format::Chars(CharacterSet::UpperLetters, 2, 2);
@@ -28,7 +28,7 @@ pub(super) const BASIC: Section = section(
         o("merchantInvoiceId", text(8, 255), "the invoice's number; not passed on"),
         o("merchantMemo", text(8, 255), "a note that only reports show"),
         o("transactionCategory", of(CharacterSet::LettersDigits, 32), "kind of transaction"),
-        o("sequence", one_of(&["FINAL"]), "nothing more will be captured, reversed or refunded of this payment"),
+        o("sequence", an(OPEN), "FINAL: nothing more will be captured, reversed or refunded of this payment"),
         o("numberOfCaptures", Format::Number(1, 98), "in how many parts it may be captured"),
         o("promotionCode", of(CharacterSet::LettersDigits, 15), "discount code of the order"),
         o("locale", an(10), "language and country"),
@@ -42,11 +42,7 @@ pub(super) const BASIC: Section = section(
             "purchase (default), funding or payout",
         ),
         o("lifecycleId", an(35), "joins an authorisation with everything that follows it"),
-        o(
-            "referenceUuid",
-            an(32),
-            "the earlier payment, instead of its id in the path; for increments and reauthorisations",
-        ),
+        o("referenceUuid", an(32), "the earlier payment, instead of its id in the path"),
         o(
             "testMode",
             one_of(&["EXTERNAL", "INTERNAL"]),

@@ -14,6 +14,9 @@ use crate::invalid::Invalid;
 use crate::refusal::{self, Refusal};
 use crate::widget;
 
+/// How the names of the brands' own types begin.
+pub(super) const OVERRIDE: &str = "overridePaymentType[";
+
 /// Said of one that was changed.
 const UPDATED: (&str, &str) = ("000.200.101", "successfully updated checkout");
 
@@ -40,6 +43,10 @@ impl Host {
     /// `POST /v1/checkouts/{id}`: what it names counts from now on, and everything else stays.
     pub(crate) fn update_checkout(&mut self, id: &str, body: &[u8]) -> Result<Delivery, Refusal> {
         let more = self.form(body, form::CHECKOUT)?;
+        // data-model: overridePaymentType[brand], "accepted only when creating a checkout".
+        if let Some(name) = more.first_under(OVERRIDE) {
+            return Err(Invalid::new(name, "it is said when the checkout is made, and does not change").into());
+        }
         let checkout = self.checkouts.find(id).ok_or(Refusal::NotFound)?;
         let known = checkout.purpose;
         self.checkout(id, known)?;
@@ -49,7 +56,7 @@ impl Host {
         let kept = checkout.pairs.iter().filter(|(name, _)| more.get(name).is_none()).cloned();
         let named = more.iter().map(|(name, value)| (name.to_owned(), value.to_owned()));
         let pairs: Vec<(String, String)> = kept.chain(named).collect();
-        let form = Form::from_pairs(pairs.clone(), form::CHECKOUT, self.spelling())?;
+        let form = Form::from_pairs(pairs.clone(), form::CHECKOUT, self.reading())?;
         if self.checked(&form)? != known {
             let why = "a checkout that pays stays one, and one that stores payment data too";
             return Err(Invalid::new("createRegistration", why).into());
@@ -83,7 +90,7 @@ impl Host {
 }
 
 fn is_type(name: &str) -> bool {
-    name == "paymentType" || name.starts_with("overridePaymentType[")
+    name == "paymentType" || name.starts_with(OVERRIDE)
 }
 
 /// Without money it stores; with a part of what says how much, something is missing.

@@ -22,11 +22,11 @@
 //! - What the browser is (`customer.browser.*`) counts when the server has said whose it is: any field of a customer
 //!   comes with a name. A card that takes part in 3-D Secure cannot do without.
 //! - Before anything was paid the server is told `000.200.100`; an expired checkout is `200.300.404`.
-//! - The 29 minutes begin with the checkout, as the id is dead one minute later ([`HostRules::Literal`]: with the
-//!   payment). The call to the shop is made once, its answer is not looked at, and no redirect is followed.
+//! - The 29 minutes begin with the submission (behaviour: Events). Where the id ends before they do, [`LateShopCall`]
+//!   says what happens. The call is made once, its answer is not looked at, and no redirect is followed.
 //! - Checkouts are in memory: they live half an hour, and what was paid is in the books.
 //!
-//! [`HostRules::Literal`]: super::HostRules::Literal
+//! [`LateShopCall`]: super::LateShopCall
 
 mod create;
 mod origin;
@@ -39,7 +39,7 @@ use std::collections::{HashMap, VecDeque};
 use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::Value;
 
-use super::host_rules::HostRules;
+use super::options::LateShopCall;
 use super::redirect::with_query;
 use super::refusal::{Refusal, rule};
 
@@ -138,10 +138,15 @@ impl Checkout {
     }
 
     /// When the shop is called, unless it asks before.
-    fn reminded_at(&self, host_rules: HostRules) -> Option<DateTime<Utc>> {
+    fn reminded_at(&self, late: LateShopCall) -> Option<DateTime<Utc>> {
         let submitted = self.submitted.as_ref().filter(|submitted| !submitted.fetched)?;
-        let since = if host_rules.is_literal() { submitted.at } else { self.created };
-        Some((since + REMINDED_AFTER).max(submitted.at))
+        let (due, last_minute) = (submitted.at + REMINDED_AFTER, self.created + REMINDED_AFTER);
+        match late {
+            _ if due < self.created + VALID => Some(due),
+            LateShopCall::After => Some(due),
+            LateShopCall::Before => Some(last_minute.max(submitted.at)),
+            LateShopCall::Never => None,
+        }
     }
 }
 
@@ -198,13 +203,13 @@ impl Checkouts {
     }
 
     /// Takes the calls that are due, so many at most; each is made once.
-    fn take_due(&mut self, now: DateTime<Utc>, host_rules: HostRules, most: usize) -> Vec<ShopCall> {
+    fn take_due(&mut self, now: DateTime<Utc>, late: LateShopCall, most: usize) -> Vec<ShopCall> {
         let mut due = Vec::new();
         for checkout in self.known.values_mut() {
             if due.len() == most {
                 break;
             }
-            if checkout.reminded_at(host_rules).is_none_or(|at| at > now) {
+            if checkout.reminded_at(late).is_none_or(|at| at > now) {
                 continue;
             }
             let resource_path = checkout.path();
@@ -217,8 +222,8 @@ impl Checkouts {
     }
 
     /// When the next call is due.
-    fn next_due(&self, host_rules: HostRules) -> Option<DateTime<Utc>> {
-        self.known.values().filter_map(|checkout| checkout.reminded_at(host_rules)).min()
+    fn next_due(&self, late: LateShopCall) -> Option<DateTime<Utc>> {
+        self.known.values().filter_map(|checkout| checkout.reminded_at(late)).min()
     }
 }
 
@@ -276,16 +281,18 @@ mod tests {
             all.keep(checkout, start);
             all
         };
-        let (checked, literal) = (HostRules::Checked, HostRules::Literal);
+        let (after, before, never) = (LateShopCall::After, LateShopCall::Before, LateShopCall::Never);
         let mut all = with(false, 3);
-        assert_eq!(all.next_due(checked), Some(at(29)));
-        assert_eq!(all.next_due(literal), Some(at(32)));
-        assert!(all.take_due(at(28), checked, 9).is_empty());
-        assert!(all.take_due(at(29), checked, 0).is_empty());
-        assert_eq!(all.take_due(at(29), checked, 9).len(), 1);
-        assert!(all.take_due(at(30), checked, 9).is_empty() && all.next_due(checked).is_none());
-        assert!(with(true, 3).take_due(at(99), checked, 9).is_empty());
+        assert_eq!(all.next_due(after), Some(at(32)));
+        assert_eq!((all.next_due(before), all.next_due(never)), (Some(at(29)), None));
+        assert!(all.take_due(at(31), after, 9).is_empty());
+        assert!(all.take_due(at(32), after, 0).is_empty());
+        assert_eq!(all.take_due(at(32), after, 9).len(), 1);
+        assert!(all.take_due(at(33), after, 9).is_empty() && all.next_due(after).is_none());
+        assert!(with(true, 3).take_due(at(99), after, 9).is_empty());
+        // Submitted at once: the id still lives, and the setting says nothing.
+        assert!(LateShopCall::ALL.into_iter().all(|late| with(false, 0).next_due(late) == Some(at(29))));
         // Paid in its last minute: at once.
-        assert_eq!(with(false, 29).next_due(checked), Some(at(29)));
+        assert_eq!(with(false, 29).next_due(before), Some(at(29)));
     }
 }

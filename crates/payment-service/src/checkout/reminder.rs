@@ -68,9 +68,9 @@ pub(crate) async fn remind_shops(shared: Arc<Shared>, tls: Arc<ClientConfig>) {
     loop {
         let (due, wait) = {
             let mut host = shared.host();
-            let (now, host_rules) = (host.clock.now(), host.host_rules());
-            let due = host.checkouts.take_due(now, host_rules, MOST_AT_ONCE - calls.len());
-            let next = host.checkouts.next_due(host_rules).and_then(|at| host.clock.until(at));
+            let (now, late) = (host.clock.now(), host.options().late_shop_call);
+            let due = host.checkouts.take_due(now, late, MOST_AT_ONCE - calls.len());
+            let next = host.checkouts.next_due(late).and_then(|at| host.clock.until(at));
             let next = next.map(|wait| wait.min(LONGEST_SLEEP));
             let is_free = calls.len() + due.len() < MOST_AT_ONCE;
             (due, next.filter(|_| is_free))

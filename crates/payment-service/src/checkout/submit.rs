@@ -3,6 +3,7 @@
 use hyper::header::HeaderMap;
 use serde_json::{Value, json};
 
+use super::create::OVERRIDE;
 use super::{CREATED, Checkout, Purpose, Submission, Submitted, USED_UP, origin};
 use crate::delivery::Delivery;
 use crate::envelope::result;
@@ -89,7 +90,7 @@ impl Host {
         (id, path): (&str, &str),
     ) -> Result<(Option<Submission>, Delivery), Refusal> {
         let host_rules = self.host_rules();
-        let form = Form::from_pairs(pairs, form::PAYMENT, host_rules.spelling())?;
+        let form = Form::from_pairs(pairs, form::PAYMENT, self.reading())?;
         if let Some(reference) = form.get("merchantTransactionId")
             && host_rules.is_literal()
             && self.books.knows(reference)?
@@ -106,7 +107,7 @@ impl Host {
         mut pairs: Vec<(String, String)>,
     ) -> Result<(Option<Submission>, Delivery), Refusal> {
         pairs.retain(|(name, _)| name != "createRegistration");
-        let form = Form::from_pairs(pairs, form::REGISTRATION, self.spelling())?;
+        let form = Form::from_pairs(pairs, form::REGISTRATION, self.reading())?;
         Ok(match self.store(&form)? {
             Delivery::Answer(200, answer) => {
                 (Some(Submission::Registration(answer.clone())), Delivery::Answer(200, answer))
@@ -117,7 +118,7 @@ impl Host {
 
     /// `GET /checkouts/{id}/payment` or `/registration`.
     pub(crate) fn checkout_result(&mut self, id: &str, purpose: Purpose, query: &[u8]) -> Result<Delivery, Refusal> {
-        self.check_entity(&Form::parse(query, form::RETRIEVAL, self.spelling())?, false)?;
+        self.check_entity(&Form::parse(query, form::RETRIEVAL, self.reading())?, false)?;
         self.checkout(id, purpose)?;
         let Some(submitted) = self.checkouts.find_mut(id).and_then(|checkout| checkout.submitted.as_mut()) else {
             return Ok(Delivery::Answer(200, json!({ "id": id, "result": result(CREATED.0, CREATED.1) })));
@@ -201,10 +202,10 @@ fn together(
     const OF_CHECKOUT: &[&str] = &["integrity", "overrideHolder", SHOPPER_RESULT_URL];
     let brand = theirs.iter().find(|(name, _)| name == "paymentBrand").map(|(_, brand)| brand.as_str());
     let brand = brand.or_else(|| checkout.get("paymentBrand"));
-    let other_type = brand.and_then(|brand| checkout.get(&format!("overridePaymentType[{brand}]"))).map(str::to_owned);
+    let other_type = brand.and_then(|brand| checkout.get(&format!("{OVERRIDE}{brand}]"))).map(str::to_owned);
     let mut pairs: Vec<(String, String)> = Vec::with_capacity(checkout.pairs.len() + theirs.len());
     for (name, value) in &checkout.pairs {
-        if OF_CHECKOUT.contains(&name.as_str()) || name.starts_with("overridePaymentType[") {
+        if OF_CHECKOUT.contains(&name.as_str()) || name.starts_with(OVERRIDE) {
             continue;
         }
         let value = other_type.as_ref().filter(|_| name == "paymentType").unwrap_or(value);

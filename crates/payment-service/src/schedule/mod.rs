@@ -32,6 +32,7 @@ use super::outcomes::Outcome;
 use super::refusal::{Refusal, rule};
 use super::registration;
 use super::remote_payment::Origin;
+use super::secure;
 use job::Job;
 use rows::{Schedule, State};
 
@@ -59,6 +60,9 @@ impl Host {
         if !matches!(form.required("paymentType")?, "DB" | "PA") {
             return Err(Invalid::new("paymentType", "must be DB or PA with job.*").into());
         }
+        if secure::is_alone(form) {
+            return Err(Invalid::new(secure::NPA, "a schedule pays").into());
+        }
         money(form)?;
         form.required("merchantTransactionId")?;
         let job = Job::read(form)?;
@@ -81,7 +85,7 @@ impl Host {
         let schedule = Schedule {
             id: envelope::new_id(),
             registration: registration.to_owned(),
-            form: Form::of(kept, self.spelling()),
+            form: Form::of(kept),
             set_up: now,
             next: Some(next),
             last: job.last(now)?,
@@ -95,7 +99,7 @@ impl Host {
 
     /// `GET /v1/schedules/{id}`.
     pub(super) fn show_schedule(&mut self, id: &str, query: &[u8]) -> Result<Delivery, Refusal> {
-        self.check_entity(&Form::parse(query, form::RETRIEVAL, self.spelling())?, true)?;
+        self.check_entity(&Form::parse(query, form::RETRIEVAL, self.reading())?, true)?;
         let schedule = self.books.schedule(id)?.ok_or(Refusal::NotFound)?;
         Ok(Delivery::Answer(200, shown(&schedule)))
     }
@@ -117,7 +121,7 @@ impl Host {
                 pairs.push((name.to_owned(), value.to_owned()));
             }
         }
-        schedule.form = Form::of(pairs, self.spelling());
+        schedule.form = Form::of(pairs);
         self.books.change_schedule(&schedule)?;
         self.called.notify_one();
         Ok(Delivery::Answer(200, shown(&schedule)))
@@ -125,7 +129,7 @@ impl Host {
 
     /// `DELETE /v1/schedules/{id}`: notice is given.
     pub(super) fn cancel_schedule(&mut self, id: &str, query: &[u8]) -> Result<Delivery, Refusal> {
-        self.check_entity(&Form::parse(query, form::RETRIEVAL, self.spelling())?, true)?;
+        self.check_entity(&Form::parse(query, form::RETRIEVAL, self.reading())?, true)?;
         let mut schedule = self.active(id)?;
         let now = self.clock.now();
         let last = Job::read(&schedule.form)?.last_after_notice(schedule.set_up, now)?;
@@ -175,7 +179,7 @@ impl Host {
     /// One payment of a schedule, at its time.
     fn pay_schedule(&mut self, schedule: &Schedule) -> Result<Delivery, Refusal> {
         let stored = self.usable(&schedule.registration)?;
-        let form = schedule.payment(self.spelling());
+        let form = schedule.payment();
         let kind = if form.required("paymentType")? == "PA" { Kind::PreAuthorisation } else { Kind::Debit };
         let amount = money(&form)?;
         // Nobody waits for an answer: what goes wrong on a line cannot go wrong here.

@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::database::Books;
-use crate::form::{Form, Spelling};
+use crate::form::Form;
 
 /// Part of the books' own.
 pub(crate) const SCHEMA: &str = "
@@ -76,7 +76,7 @@ impl Schedule {
     }
 
     /// The form of its latest payment, which has a reference of its own.
-    pub(super) fn payment(&self, spelling: Spelling) -> Form {
+    pub(super) fn payment(&self) -> Form {
         let number = self.paid;
         let pairs = self.form.iter().filter(|(name, _)| !name.starts_with("job.")).map(|(name, value)| {
             let value = match name {
@@ -88,7 +88,7 @@ impl Schedule {
             };
             (name.to_owned(), value)
         });
-        Form::of(pairs.collect(), spelling)
+        Form::of(pairs.collect())
     }
 }
 
@@ -152,7 +152,7 @@ fn schedule(row: &Row<'_>) -> rusqlite::Result<Schedule> {
     Ok(Schedule {
         id: row.get("id")?,
         registration: row.get("registration")?,
-        form: Form::of(pairs, Spelling::default()),
+        form: Form::of(pairs),
         set_up: time(row.get("set_up")?),
         next: row.get::<_, Option<i64>>("next")?.map(time),
         last: row.get::<_, Option<i64>>("last")?.map(time),

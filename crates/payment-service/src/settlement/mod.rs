@@ -85,7 +85,7 @@ pub(super) fn settled_on(books: &Books, date: NaiveDate, account: Account<'_>) -
     }
     records.extend(costs);
     for (number, record) in (1..).zip(&mut records) {
-        record.set("settlement.id", format!("S-{}-{number:06}", date.format("%Y%m%d")));
+        record.number(format!("S-{}-{number:06}", date.format("%Y%m%d")));
     }
     Ok(records)
 }
@@ -142,6 +142,9 @@ impl Presented {
     /// The record of a booking; `None` when nothing of it is settled.
     fn settled(&self, booking: &Booking, account: Account<'_>, date: NaiveDate) -> Option<Record> {
         let entry = &booking.entry;
+        if entry.minor() == 0 {
+            return None;
+        }
         let (payment_type, flow) = match entry.kind {
             Kind::Debit | Kind::Capture if entry.has_moved() && !self.is_cancelled(entry) => ("DEBIT", "POS"),
             Kind::Refund if entry.has_moved() => ("REFUND", "NEG"),

@@ -2,8 +2,10 @@
 //! file or as JSON (data-model: Reconciliation file).
 //!
 //! Assumed, as the interface is silent: `TransactionId` and `InvoiceId` stand behind the other columns; several ids in
-//! `MatchedTransactions` have commas between them; a fee that is about no payment names none, although its columns are
-//! required; a follow-up without a reference of its own has that of its payment.
+//! `MatchedTransactions` have commas between them; a follow-up without a reference of its own has that of its payment.
+//! `TransactionId` is required: a payment that has none has its own id there, and what is about no payment, as a fee of
+//! the account, has the `SettlementTxId`. `Brand` has letters alone, sixteen at most: of a brand with other signs these
+//! are left out.
 
 use std::collections::BTreeMap;
 
@@ -16,6 +18,9 @@ use pos_terms::money::Currency;
 
 /// Payments that `MatchedTransactions` names at most.
 pub(super) const MOST_MATCHES: u32 = 10;
+
+/// Letters of `Brand` (A16).
+const LONGEST_BRAND: usize = 16;
 
 /// Columns in their order, and what they are called in the interface. An array's column is a list.
 const COLUMNS: [(&str, &str); 38] = [
@@ -80,6 +85,7 @@ impl Record {
         let text = |pointer: &str| booking.answer.pointer(pointer).and_then(Value::as_str);
         let currency = entry.currency().unwrap_or(account.currency);
         let mut record = Self::empty(account, date);
+        let account_of = |name: &str| booking.account.as_ref().and_then(|account| account[name].as_str());
         for (name, value) in [
             ("payment.id", Some(entry.id.as_str())),
             ("ShortId", Some(booking.short_id.as_str())),
@@ -90,14 +96,20 @@ impl Record {
             ("merchantInvoiceId", text("/merchantInvoiceId")),
             ("amount", Some(entry.amount.as_str())),
             ("currency", Some(entry.currency.as_str())),
-            ("paymentBrand", text("/paymentBrand")),
             ("descriptor", text("/descriptor")),
             ("card.last4Digits", text("/card/last4Digits")),
             ("card.holder", text("/card/holder")),
+            ("bankAccount.last4Digits", account_of("last4Digits")),
+            ("bankAccount.bankCode", account_of("bankCode")),
+            ("bankAccount.holder", account_of("holder")),
         ] {
             if let Some(value) = value {
                 record.set(name, value);
             }
+        }
+        if let Some(brand) = text("/paymentBrand") {
+            let letters = brand.chars().filter(char::is_ascii_alphabetic).take(LONGEST_BRAND);
+            record.set("paymentBrand", letters.collect::<String>());
         }
         record.set("presentmentDate", time(booking.at));
         record.set("settlement.fxRate", decimal(fx::rate(currency, account.currency)));
@@ -158,6 +170,29 @@ impl Record {
         self.0.get(name).map_or("", String::as_str)
     }
 
+    /// Its place in the settlement, and with it a `TransactionId` where there is none.
+    pub(super) fn number(&mut self, settlement: String) {
+        if self.value("merchantTransactionId").is_empty() {
+            let payment = self.value("payment.id");
+            let reference = if payment.is_empty() { settlement.as_str() } else { payment }.to_owned();
+            self.set("merchantTransactionId", reference);
+        }
+        self.set("settlement.id", settlement);
+    }
+
+    /// What stands in a column: of a card's, or of a bank account's.
+    fn column(&self, name: &str) -> &str {
+        let of_account = match name {
+            "card.last4Digits" => "bankAccount.last4Digits",
+            "card.holder" => "bankAccount.holder",
+            name => name,
+        };
+        match self.value(name) {
+            "" => self.value(of_account),
+            value => value,
+        }
+    }
+
     /// What settling a sale costs; nothing when it has failed.
     pub(super) fn price(&mut self, booking: &Booking, account: Account<'_>, failed: bool) {
         let settled = hundredths(self.value("settlement.amount"));
@@ -200,7 +235,7 @@ pub(crate) fn csv(records: &[Record]) -> String {
     let line = |fields: Vec<String>| fields.join(";") + "\r\n";
     let mut file = line(COLUMNS.iter().map(|(column, _)| (*column).to_owned()).collect());
     for record in records {
-        file.push_str(&line(COLUMNS.iter().map(|(_, name)| quoted(record.value(name))).collect()));
+        file.push_str(&line(COLUMNS.iter().map(|(_, name)| quoted(record.column(name))).collect()));
     }
     file
 }

@@ -8,7 +8,9 @@
 //! Assumed, as the interface is silent: `POST`, `GET` and `DELETE /v1/webhooks`; every URL is told everything; CREATED
 //! is said of each payment and stored card, UPDATED of a pending payment that was decided, DELETED of a stored card;
 //! any HTTP status 200 to 299 takes a notification; a redirect is not followed; with a key the body is sealed by
-//! AES-256-GCM. Registered URLs are forgotten when the gateway ends.
+//! AES-256-GCM. Registered URLs are forgotten when the gateway ends. The `notificationUrl` of a request (deprecated,
+//! data-model: Asynchronous payments) is told the same of its own payment, in plain JSON, when it is booked and when it
+//! is decided; one that a webhook may not have is not called.
 
 pub(crate) mod post;
 pub(crate) mod queue;
@@ -44,6 +46,10 @@ impl Host {
             body["referencedId"] = json!(of);
         }
         self.tell(&body);
+        if let Some((_, url)) = entry.details.iter().find(|(name, _)| name == "notificationUrl") {
+            self.webhooks.tell_of_request(url, &body, self.clock.now());
+            self.posted.notify_one();
+        }
     }
 
     /// Tells that a card was stored or deleted; `payload` is what was answered.
@@ -87,7 +93,7 @@ impl Host {
                 _ => return Err(Invalid::new(shown(&name), "not a parameter of this request").into()),
             }
         }
-        self.check_entity(&Form::of(others, self.spelling()), true)?;
+        self.check_entity(&Form::of(others), true)?;
         let url = url.ok_or_else(|| Invalid::new("url", "required and not sent"))?;
         let id = self.webhooks.register(&url, key)?;
         let result = result("000.000.100", "successful request");
@@ -96,7 +102,7 @@ impl Host {
 
     /// `GET /v1/webhooks`: all of them, and how it goes.
     pub(super) fn list_webhooks(&mut self, query: &[u8]) -> Result<Delivery, Refusal> {
-        self.check_entity(&Form::parse(query, form::RETRIEVAL, self.spelling())?, true)?;
+        self.check_entity(&Form::parse(query, form::RETRIEVAL, self.reading())?, true)?;
         let webhooks = self.webhooks.shown();
         let result = result("000.000.100", "successful request");
         Ok(Delivery::Answer(200, json!({ "result": result, "webhooks": webhooks })))
@@ -104,7 +110,7 @@ impl Host {
 
     /// `DELETE /v1/webhooks/{id}`: it is told nothing more, not even what waits.
     pub(super) fn remove_webhook(&mut self, id: &str, query: &[u8]) -> Result<Delivery, Refusal> {
-        self.check_entity(&Form::parse(query, form::RETRIEVAL, self.spelling())?, true)?;
+        self.check_entity(&Form::parse(query, form::RETRIEVAL, self.reading())?, true)?;
         if !self.webhooks.remove(id) {
             return Err(Refusal::NotFound);
         }

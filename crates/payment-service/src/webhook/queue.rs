@@ -13,6 +13,8 @@ use crate::refusal::{Refusal, rule};
 
 /// URLs that may be registered.
 const MOST_HOOKS: usize = 20;
+/// URLs of requests that wait to be told at once.
+const MOST_OF_REQUESTS: usize = 100;
 /// Notifications that wait for one URL, about two megabytes.
 const MOST_WAITING: usize = 1000;
 /// As long as any address in the interface (AN2048).
@@ -37,6 +39,8 @@ struct Hook {
     dropped: u64,
     /// Why the latest attempt failed.
     failing: Option<String>,
+    /// It is the `notificationUrl` of a request: nobody has registered it, and it is told of that payment alone.
+    is_of_request: bool,
 }
 
 /// What is told.
@@ -78,22 +82,31 @@ impl Webhooks {
     /// Registers a URL.
     pub(super) fn register(&mut self, url: &str, key: Option<SealingKey>) -> Result<String, Refusal> {
         check(url)?;
-        if self.0.len() >= MOST_HOOKS {
+        if self.0.iter().filter(|hook| !hook.is_of_request).count() >= MOST_HOOKS {
             return Err(rule("url", "800.110.100", "too many webhooks; remove one with DELETE /v1/webhooks/{id}"));
         }
-        let id = envelope::new_id();
-        self.0.push(Hook {
-            id: id.clone(),
-            url: url.to_owned(),
-            key,
-            waiting: VecDeque::new(),
-            busy: false,
-            delivered: 0,
-            given_up: 0,
-            dropped: 0,
-            failing: None,
-        });
+        let new = Hook { key, ..Hook::new(url, false) };
+        let id = new.id.clone();
+        self.0.push(new);
         Ok(id)
+    }
+
+    /// Tells the `notificationUrl` of a request, as far as it may be told.
+    pub(super) fn tell_of_request(&mut self, url: &str, body: &Value, now: DateTime<Utc>) {
+        if let Err(why) = check(url) {
+            tracing::warn!("gateway: notificationUrl is not called: {why}");
+            return;
+        }
+        let place = self.0.iter().position(|hook| hook.is_of_request && hook.url == url);
+        if place.is_none() {
+            if self.0.iter().filter(|hook| hook.is_of_request).count() >= MOST_OF_REQUESTS {
+                tracing::warn!("gateway: notificationUrl is not called: {MOST_OF_REQUESTS} others wait");
+                return;
+            }
+            self.0.push(Hook::new(url, true));
+        }
+        let place = place.unwrap_or(self.0.len() - 1);
+        self.0[place].add(&body.to_string().into(), now);
     }
 
     pub(super) fn tell(&mut self, body: &Value, now: DateTime<Utc>) {
@@ -101,18 +114,8 @@ impl Webhooks {
             return;
         }
         let body: Arc<str> = body.to_string().into();
-        for hook in &mut self.0 {
-            if hook.waiting.len() >= MOST_WAITING {
-                if hook.dropped == 0 {
-                    tracing::warn!(
-                        "gateway: the webhook {} is told no more: {MOST_WAITING} notifications wait",
-                        hook.id
-                    );
-                }
-                hook.dropped += 1;
-            } else {
-                hook.waiting.push_back(Notification { body: Arc::clone(&body), attempts: 0, due: now });
-            }
+        for hook in self.0.iter_mut().filter(|hook| !hook.is_of_request) {
+            hook.add(&body, now);
         }
     }
 
@@ -135,6 +138,11 @@ impl Webhooks {
 
     /// What became of an attempt.
     pub(super) fn sent(&mut self, id: &str, went: Result<(), String>, now: DateTime<Utc>) {
+        self.went(id, went, now);
+        self.0.retain(|hook| hook.busy || !hook.is_of_request || !hook.waiting.is_empty());
+    }
+
+    fn went(&mut self, id: &str, went: Result<(), String>, now: DateTime<Utc>) {
         let Some(hook) = self.0.iter_mut().find(|hook| hook.id == id) else { return };
         hook.busy = false;
         let Err(why) = went else {
@@ -163,12 +171,12 @@ impl Webhooks {
 
     /// All of them, and how it goes.
     pub(super) fn shown(&self) -> Vec<Value> {
-        self.0.iter().map(Hook::shown).collect()
+        self.0.iter().filter(|hook| !hook.is_of_request).map(Hook::shown).collect()
     }
 
     /// Tells one nothing more, not even what waits; false when there is none with this id.
     pub(super) fn remove(&mut self, id: &str) -> bool {
-        let place = self.0.iter().position(|hook| hook.id == id);
+        let place = self.0.iter().position(|hook| hook.id == id && !hook.is_of_request);
         place.is_some_and(|place| {
             self.0.remove(place);
             true
@@ -177,6 +185,33 @@ impl Webhooks {
 }
 
 impl Hook {
+    fn new(url: &str, is_of_request: bool) -> Self {
+        Self {
+            id: envelope::new_id(),
+            url: url.to_owned(),
+            key: None,
+            waiting: VecDeque::new(),
+            busy: false,
+            delivered: 0,
+            given_up: 0,
+            dropped: 0,
+            failing: None,
+            is_of_request,
+        }
+    }
+
+    /// One thing more to tell, as far as there is room.
+    fn add(&mut self, body: &Arc<str>, now: DateTime<Utc>) {
+        if self.waiting.len() < MOST_WAITING {
+            self.waiting.push_back(Notification { body: Arc::clone(body), attempts: 0, due: now });
+            return;
+        }
+        if self.dropped == 0 {
+            tracing::warn!("gateway: the webhook {} is told no more: {MOST_WAITING} notifications wait", self.id);
+        }
+        self.dropped += 1;
+    }
+
     /// How it goes. What a URL holds behind its path may be a secret.
     fn shown(&self) -> Value {
         json!({

@@ -2,7 +2,17 @@
 
 const CARDS = ['VISA', 'MASTER', 'AMEX', 'MAESTRO', 'JCB', 'DINERS', 'DISCOVER', 'UNIONPAY'];
 
-// `kind`: the fields of the frame; `wallet`: the prefix of the wallet's parameters, and its object in wpwlOptions.
+// The options of the wallets, as the interface names them (Fast checkout). Of wallet A it names none.
+const OPTIONS_OF_B = [
+  'gatewayMerchantId', 'merchantId', 'merchantName', 'currencyCode', 'prefetchPriceStatus', 'amount', 'displayItems',
+  'onPaymentDataChanged', 'billingAddressRequired', 'billingAddressParameters', 'onPaymentAuthorized',
+];
+const OPTIONS_OF_C = [
+  'merchantId', 'ledgerCurrency', 'sandbox', 'checkoutLanguage', 'productType', 'placement', 'buttonColor',
+];
+
+// `kind`: the fields of the frame; `wallet`: the prefix of the wallet's parameters, and its object in wpwlOptions, with
+// the names that it has there.
 const BRANDS = {
   DIRECTDEBIT_SEPA: { kind: 'bank' },
   ONLINETRANSFER: { kind: 'bank' },
@@ -10,8 +20,8 @@ const BRANDS = {
   MARKETPLACE_PAY: { kind: 'account' },
   ONLINE_WALLET: { kind: 'account' },
   WALLET_A: { wallet: '<wallet_a>', options: 'walletA' },
-  WALLET_B: { wallet: '<wallet_b>', options: 'walletB' },
-  WALLET_C: { wallet: '<wallet_c>', options: 'walletC' },
+  WALLET_B: { wallet: '<wallet_b>', options: 'walletB', names: OPTIONS_OF_B },
+  WALLET_C: { wallet: '<wallet_c>', options: 'walletC', names: OPTIONS_OF_C },
 };
 
 // The forms for a list of brands: one for all cards, one for each other brand, in their order.

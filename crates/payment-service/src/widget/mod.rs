@@ -10,8 +10,9 @@
 //! Where the interface is silent, this is assumed:
 //!
 //! - Brands: the card brands of `card.number`, the means of `BRANDS` in `brands.js`, and the wallets as `WALLET_A` to
-//!   `WALLET_C`; a wallet's options are `wpwlOptions.walletA` to `walletC`. A brand that is not known is left out, and
-//!   the browser's console says so.
+//!   `WALLET_C`; a wallet's options are `wpwlOptions.walletA` to `walletC`, by the names that the interface has.
+//! - A brand that is not known is left out, and an option that is not known does nothing; the browser's console says
+//!   so.
 //! - `wpwlOptions.locale` (or `language`) is the language: one of the 25 codes, with a country behind it or not; with
 //!   any other the texts are English. `wpwlOptions.labels` changes single texts.
 //! - `style` is `card`, `plain` or `none` (no style sheet); `checkout.amount` is shown on the button and never sent.

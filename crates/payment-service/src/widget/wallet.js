@@ -8,7 +8,10 @@ function walletButton(form, context) {
   const button = element('button', { type: 'submit', className: 'wpwl-button wpwl-button-wallet' });
   const own = element('form', { className: 'wpwl-form wpwl-form-wallet', noValidate: true });
   own.dataset.brands = brand;
-  own.append(...extras(), message, button);
+  const wished = walletOptions(form);
+  if (wished.buttonColor) button.dataset.color = wished.buttonColor;
+  if (wished.placement) own.dataset.placement = wished.placement;
+  own.append(...extras(), ...bought(wished), message, button);
   container.append(own);
   const say = (text) => {
     message.textContent = text;
@@ -39,15 +42,41 @@ function walletButton(form, context) {
   });
 }
 
+// What the page says to this wallet. A name that the wallet does not have is told, as it does nothing.
+function walletOptions(form) {
+  const wished = options()[form.options] ?? {};
+  for (const name of Object.keys(wished)) {
+    if (form.names && !form.names.includes(name)) {
+      console.error(`paymentWidgets: ${form.options} has no option ${JSON.stringify(name)}`);
+    }
+  }
+  return wished;
+}
+
+// What the wallet shows of the cart: a label and a price for each thing.
+function bought(wished) {
+  if (!Array.isArray(wished.displayItems) || wished.displayItems.length === 0) return [];
+  const list = element('ul', { className: 'wpwl-wallet-items' });
+  for (const item of wished.displayItems) {
+    const price = [item?.price, wished.currencyCode].filter(Boolean).join(' ');
+    list.append(element('li', { textContent: `${item?.label ?? ''} ${price}`.trim() }));
+  }
+  return [list];
+}
+
 // The wallet's token when the customer has agreed and the shop's callbacks have; nothing when one of them has not.
 async function sheet(form, id, own, words, code) {
-  const { onPaymentDataChanged, onPaymentAuthorized } = options()[form.options] ?? {};
+  const wished = options()[form.options] ?? {};
+  const { onPaymentDataChanged, onPaymentAuthorized } = wished;
+  // Wallet C speaks a language of its own.
+  const spoken = wished.checkoutLanguage ? textsFor({ locale: wished.checkoutLanguage }) : { words, code };
   if (typeof onPaymentDataChanged === 'function') {
     const update = await ended(onPaymentDataChanged, { callbackTrigger: 'INITIALIZE' });
     if (!update || update.error) return null;
   }
   const frame = element('iframe', {
-    src: `${service}/v1/widget/frame.html`, className: 'wpwl-frame wpwl-frame-wallet', title: form.brands[0],
+    src: `${service}/v1/widget/frame.html`, className: 'wpwl-frame wpwl-frame-wallet',
+    title: wished.merchantName ?? form.brands[0],
   });
   const channel = new MessageChannel();
   const chosen = new Promise((choose) => {
@@ -57,7 +86,9 @@ async function sheet(form, id, own, words, code) {
     };
   });
   frame.addEventListener('load', () => {
-    const begin = { wpwl: 'begin', kind: 'wallet', words, language: code, checkout: id, wallet: form.wallet };
+    const begin = {
+      wpwl: 'begin', kind: 'wallet', words: spoken.words, language: spoken.code, checkout: id, wallet: form.wallet,
+    };
     frame.contentWindow.postMessage(begin, service, [channel.port2]);
   }, { once: true });
   own.append(frame);
