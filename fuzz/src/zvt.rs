@@ -24,6 +24,7 @@ pub fn holds(bytes: &[u8]) {
             credit: true,
             unacknowledged: OnSilence::Reverse,
             order: Order::Table,
+            status_containers: true,
             needed_frames_only: false,
             references: "fuzz".to_owned(),
         },

@@ -151,7 +151,8 @@ impl Bank {
 
     /// Books a reversal of so much, and answers it.
     pub(crate) fn reverses(&mut self, payment: &PaymentId, amount: Amount, reference: &str) -> ReversalAnswer {
-        let was_asked = self.booked.iter().any(|one| one.payment_type == "RV" && one.reference == reference);
+        // What it refused once it may carry out when an earlier request arrives.
+        let was_asked = self.approved("RV").any(|one| one.reference == reference);
         let stands = self.find(payment).is_some_and(|one| one.state == ListedState::Approved);
         // It knows its references, and does not reckon: what goes back under another one is the core's to get right.
         if was_asked || !stands {

@@ -258,12 +258,12 @@ impl World {
             What::Answered { at, makes, .. } => {
                 let on_wire = self.wire.remove(usize::from(at));
                 let event = self.carried_out(&on_wire.request, makes);
-                self.life.was_declined |= is_a_no(&event);
+                self.life.was_declined |= is_a_no(&event) && one.cut() == CutAt::Not;
                 event
             }
             What::Spoilt { at, makes, how, .. } => {
                 let event = self.spoilt(usize::from(at), makes, how);
-                self.life.was_declined |= is_a_no(&event);
+                self.life.was_declined |= is_a_no(&event) && one.cut() == CutAt::Not;
                 event
             }
             What::Cancels(_) => {
