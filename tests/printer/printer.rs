@@ -611,7 +611,7 @@ fn text(number: u64, copy: ReceiptCopy) -> String {
 }
 
 fn duplicate(number: u64, copy: ReceiptCopy) -> String {
-    plain(&page(&receipt(number), copy).duplicate(32), 32)
+    plain(&page(&receipt(number), copy).as_duplicate().lines(32), 32)
 }
 
 fn picture(printer: &Printer, number: usize) -> Vec<u8> {

@@ -504,7 +504,7 @@ fn what_receipts_must_hold_and_must_not() {
         }
         assert!(!customers.contains("000.000.000") && !customers.contains("X____"), "{customers}");
     }
-    let both = compose(&plain, &shop(Language::English), ReceiptCopy::Customer).duplicate(42);
+    let both = compose(&plain, &shop(Language::English), ReceiptCopy::Customer).as_duplicate().lines(42);
     assert_eq!((both[0].text(), both.last().unwrap().text()), ("DUPLICATE", "DUPLICATE"));
 }
 
