@@ -581,7 +581,7 @@ async fn the_references_of_a_span_are_found_in_windows_that_are_halved() {
 }
 
 #[tokio::test]
-async fn the_probe_needs_no_token_and_gives_the_gateways_time() {
+async fn the_probe_carries_the_token_and_gives_the_gateways_time() {
     let dated = "HTTP/1.1 401 Unauthorized\r\nDate: Wed, 01 May 2024 10:00:00 GMT\r\nContent-Length: 2\r\n\r\n{}";
     let shop = Shop::new(vec![
         Act::Answer(dated.into()),
@@ -594,7 +594,7 @@ async fn the_probe_needs_no_token_and_gives_the_gateways_time() {
     assert!(shop.client.probe().await.is_err());
     let requests = shop.server.requests();
     assert!(requests[0].starts_with("GET / HTTP/1.1\r\n"), "{}", requests[0]);
-    assert!(!requests[0].to_ascii_lowercase().contains("authorization"), "{}", requests[0]);
+    assert!(requests[0].to_ascii_lowercase().contains("authorization: bearer "), "{}", requests[0]);
     // Each time a handshake is looked at.
     assert_eq!(shop.server.events().iter().filter(|event| matches!(event, Event::Handshake(_))).count(), 3);
 

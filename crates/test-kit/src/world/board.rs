@@ -253,7 +253,7 @@ A000000003 = "VISA"
 absence-final-after-h = 1
 {of_literal}{by_post}
 [[printer]]
-port = "/dev/null"
+port = "/dev/zero"
 columns = 42
 status = false
 
