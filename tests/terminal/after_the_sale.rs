@@ -32,7 +32,6 @@ const MONEY: &[Money] = &[
     Money { currency: "EUR", asked: "20.00", part: "10.00", beyond: "10.01", first: "4.00", rest: "6.00", sent: ["10.00", "4.00", "6.00"] },
     Money { currency: "USD", asked: "20.00", part: "10.00", beyond: "10.01", first: "3.99", rest: "6.01", sent: ["10.00", "3.99", "6.01"] },
     Money { currency: "JPY", asked: "1200",  part: "600",   beyond: "601",   first: "200",  rest: "400",  sent: ["600.00", "200.00", "400.00"] },
-    Money { currency: "KWD", asked: "2.460", part: "1.230", beyond: "1.240", first: "0.230", rest: "1.000", sent: ["1.23", "0.23", "1.00"] },
 ];
 
 #[ext(SellsInPart)]

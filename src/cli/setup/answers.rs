@@ -257,10 +257,12 @@ mod tests {
         let good = Answers::for_file(Path::new("/nowhere/config.toml"));
         good.config().unwrap().check_values().unwrap();
         type Set = fn(&mut Answers);
-        let wrong: [(&str, Set); 8] = [
+        let wrong: [(&str, Set); 9] = [
             ("terminal.id", |answers| answers.terminal_id = "12a".into()),
             ("terminal.merchant", |answers| answers.merchant = vec![" ".into()]),
             ("terminal.currency", |answers| answers.currency = "EURO".into()),
+            // The gateway's amounts have two decimals.
+            ("terminal.currency", |answers| answers.currency = "KWD".into()),
             ("gateway.url", |answers| answers.url = "http://gateway.example".into()),
             ("gateway.entity-id", |answers| answers.entity_id = "\"\n[x]".into()),
             ("gateway.ca-file", |answers| answers.ca_file = "/nowhere/ca.pem".into()),
