@@ -367,7 +367,7 @@ async fn the_largest_amount_and_the_longest_reference_are_taken() {
 const NO_READER: &[(&str, fn(&mut Options), &[&str])] = &[
     (
         "absent",
-        |shop| replace(shop, "port = \"", "port = \"/dev/no-such-reader\" #"),
+        |shop| replace(shop, "miura-mpi\"\nport = \"", "miura-mpi\"\nport = \"/dev/no-such-reader\" #"),
         &["no reader at /dev/no-such-reader", "check the cable"],
     ),
     (

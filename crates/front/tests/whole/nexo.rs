@@ -540,7 +540,7 @@ async fn a_till_has_its_own_lines_and_its_receipts_printed_by_the_terminal() {
             for key in ["header1", "tid", "txdate", "txtime", "mref", "pan", "aid", "authCode", "txtype", "approved"] {
                 assert_eq!(texts.matches(&format!("key={key}\"")).count(), 1, "{key}: {texts}");
             }
-            assert!(texts.contains("\"value=5.00%20EUR&key=totalAmount\""), "{texts}");
+            assert!(texts.contains("\"name=Amount&value=5.00%20EUR&key=totalAmount\""), "{texts}");
             assert!(texts.contains("key=cardholderHeader\""), "{texts}");
         }
         let again = print(receipt["OutputText"].clone());
