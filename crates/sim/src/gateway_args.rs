@@ -76,7 +76,7 @@ pub struct Args {
     /// Take this currency and refuse all that are not named (600.200.500); several may be named
     #[arg(long, value_name = "CODE", value_parser = currency)]
     pub currency: Vec<Currency>,
-    /// The name of a card scheme in threeDSecure.v2.<scheme>; six may be named
+    /// The name of a card scheme, as it stands behind threeDSecure.v2. in a parameter; six may be named
     #[arg(long, value_name = "NAME")]
     pub scheme: Vec<String>,
     /// When to call a shop that has not asked, where 29 minutes after the submission are more than the 30 of the
