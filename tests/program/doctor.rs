@@ -450,7 +450,7 @@ async fn what_the_front_says_of_its_tills_commands_no_terminal() {
         }
     });
     let front = ["--front", socket.to_str().unwrap()];
-    // Whoever may open it may let tills in.
+    // A user who may open it lets tills in.
     for (mode, severity, says) in [
         (0o666, "fault", "other users may pair tills"),
         (0o400, "warning", "nobody but root may use it"),

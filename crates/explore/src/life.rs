@@ -1,4 +1,4 @@
-//! One transaction in the world: what of it runs on the board, and what its till and its cashier have heard and seen.
+//! One transaction in the world: its state on the board, and what its till and its cashier have heard and seen.
 
 use std::rc::Rc;
 use std::time::Duration;
@@ -89,7 +89,7 @@ pub(crate) struct Life {
     pub(crate) was_declined: bool,
     /// And the request left again.
     pub(crate) asked_after_decline: bool,
-    /// After the host's approval the chip refused, or whoever compared the signature, or the till.
+    /// After the host's approval the chip, the comparison of the signature or the till refused it.
     pub(crate) was_refused: bool,
     /// The till has taken it, or kept its silence and wished it so.
     pub(crate) was_taken: bool,

@@ -165,7 +165,17 @@ impl Spoilt {
 
 impl What {
     /// What is cut in it.
-    pub(crate) fn cut(self) -> CutAt {
+    pub(crate) fn cut(mut self) -> CutAt {
+        self.place_of_cut().map_or(CutAt::Not, |cut| *cut)
+    }
+
+    /// The same, with something cut in it; `None` where nothing can be.
+    pub(crate) fn with(mut self, cut: CutAt) -> Option<Self> {
+        *self.place_of_cut()? = cut;
+        Some(self)
+    }
+
+    fn place_of_cut(&mut self) -> Option<&mut CutAt> {
         match self {
             Self::Begins(cut)
             | Self::Proceeds(cut)
@@ -187,42 +197,13 @@ impl What {
             | Self::Deadline(cut)
             | Self::Long(cut)
             | Self::Boots(cut)
-            | Self::DiskIsBack(cut) => cut,
+            | Self::DiskIsBack(cut) => Some(cut),
             Self::Arrives { .. }
             | Self::Decides { .. }
             | Self::OtherBegins(_)
             | Self::PutsCopyBack { .. }
-            | Self::PowerFails => CutAt::Not,
+            | Self::PowerFails => None,
         }
-    }
-
-    /// The same, with something cut in it.
-    pub(crate) fn with(mut self, cut_now: CutAt) -> Option<Self> {
-        match &mut self {
-            Self::Begins(cut)
-            | Self::Proceeds(cut)
-            | Self::TypesTip { cut, .. }
-            | Self::ReadsCard(cut)
-            | Self::ReadsRefusal(cut)
-            | Self::NoCard(cut)
-            | Self::CardGoes(cut)
-            | Self::CardSays { cut, .. }
-            | Self::ReaderLost(cut)
-            | Self::Answered { cut, .. }
-            | Self::Spoilt { cut, .. }
-            | Self::Cancels(cut)
-            | Self::Signed { cut, .. }
-            | Self::TillTakes { cut, .. }
-            | Self::TakesPart { cut, .. }
-            | Self::Settles { cut, .. }
-            | Self::Nudges(cut)
-            | Self::Deadline(cut)
-            | Self::Long(cut)
-            | Self::Boots(cut)
-            | Self::DiskIsBack(cut) => *cut = cut_now,
-            _ => return None,
-        }
-        Some(self)
     }
 
     /// How many faults it is.

@@ -39,7 +39,7 @@ struct Hook {
     dropped: u64,
     /// Why the latest attempt failed.
     failing: Option<String>,
-    /// It is the `notificationUrl` of a request: nobody has registered it, and it is told of that payment alone.
+    /// It is the `notificationUrl` of a request, and hears of that payment alone.
     is_of_request: bool,
 }
 

@@ -107,6 +107,13 @@ fn local(utc: &str, offset_s: i64) -> Option<[u8; 5]> {
     Some([small(month)?, small(day)?, small(second / 3600)?, small(second / 60 % 60)?, small(second % 60)?])
 }
 
+/// Time and date: month, day, hour, minute and second.
+pub(super) fn set_time(fields: &mut Fields, [month, day, hour, minute, second]: [u8; 5]) {
+    let two = |number: u8| digits(u64::from(number), 1);
+    fields.set(0x0C, [hour, minute, second].map(two).concat());
+    fields.set(0x0D, [month, day].map(two).concat());
+}
+
 /// The fields of `04 0F` about a transaction. `approved` is what the till hears as its amount.
 pub(super) fn fields(sale: &Sale, result: u8, flow: &Flow<'_>, echoes_currency: bool) -> Fields {
     let Facts { decimals, offset_s, .. } = *flow.facts;
@@ -117,10 +124,8 @@ pub(super) fn fields(sale: &Sale, result: u8, flow: &Flow<'_>, echoes_currency: 
         fields.set_number(0x04, amount);
     }
     fields.set_number(0x0B, sale.number % 1_000_000);
-    if let Some([month, day, hour, minute, second]) = local(&sale.started_at, offset_s) {
-        let two = |number: u8| digits(u64::from(number), 1);
-        fields.set(0x0C, [hour, minute, second].map(two).concat());
-        fields.set(0x0D, [month, day].map(two).concat());
+    if let Some(time) = local(&sale.started_at, offset_s) {
+        set_time(&mut fields, time);
     }
     fields.set(0x29, terminal_id(&flow.facts.terminal_id));
     fields.set(0x2A, padded(&flow.facts.terminal_id));

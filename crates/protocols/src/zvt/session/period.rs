@@ -1,9 +1,9 @@
 //! Sums of a period as a till is told them: the fields of `04 0F` after `06 10` and `06 50`, and the lines of its slip.
 
 use super::flow::Flow;
-use super::outcome::{card_type, minor};
+use super::outcome::{card_type, minor, set_time};
 use crate::zvt::answer::{CardTotal, totals};
-use crate::zvt::bmp::{Fields, digits};
+use crate::zvt::bmp::Fields;
 use pos_till_api::{Close, Kind, Turnover};
 
 /// The place of a ZVT card type among the seven sums of BMP 60.
@@ -40,10 +40,8 @@ pub(super) fn fields(close: &Close, flow: &Flow<'_>) -> Fields {
     fields.set_number(0x04, net.unwrap_or(0));
     fields.set(0x60, value);
     fields.set_number(0x0B, close.number % 1_000_000);
-    if let Some([month, day, hour, minute, second]) = shop_time(&close.period.to) {
-        let two = |number: u8| digits(u64::from(number), 1);
-        fields.set(0x0C, [hour, minute, second].map(two).concat());
-        fields.set(0x0D, [month, day].map(two).concat());
+    if let Some(time) = shop_time(&close.period.to) {
+        set_time(&mut fields, time);
     }
     let mut notes = Vec::new();
     if full {

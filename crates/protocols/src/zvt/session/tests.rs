@@ -573,12 +573,19 @@ fn a_step_is_told_with_its_own_text_and_a_new_text_is_told_too() {
     stage.terminal(200, &sale("in-progress", json!({ "step": "pin-entry", "text": "PIN" })));
     assert!(says(&mut stage, "PIN"));
     stage.till("80 00 00");
-    // Another text of the same step, but not at once.
+    // Of the PIN's digits the till hears nothing, however late.
+    stage.now += s(1);
     stage.terminal(200, &sale("in-progress", json!({ "step": "pin-entry", "text": "PIN*" })));
     assert!(!says(&mut stage, "PIN*"));
+    stage.terminal(200, &sale("in-progress", json!({ "text": "BANK" })));
+    assert!(says(&mut stage, "BANK"));
+    stage.till("80 00 00");
+    // Another text of the same step, but not at once.
+    stage.terminal(200, &sale("in-progress", json!({ "text": "LATER" })));
+    assert!(!says(&mut stage, "LATER"));
     stage.now += s(1);
-    stage.terminal(200, &sale("in-progress", json!({ "step": "pin-entry", "text": "PIN**" })));
-    assert!(says(&mut stage, "PIN**"));
+    stage.terminal(200, &sale("in-progress", json!({ "text": "LATER STILL" })));
+    assert!(says(&mut stage, "LATER STILL"));
 }
 
 #[test]

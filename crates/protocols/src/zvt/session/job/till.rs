@@ -78,8 +78,8 @@ impl Till {
             _ => STILL_WAIT,
         };
         let under_way = matches!(sale.state, State::WaitingForCard | State::InProgress | State::AwaitingSignature);
-        // Each digit of a PIN is no news of its own.
-        let is_later = flow.now >= self.last_frame + NEWS;
+        // When a digit of the PIN is typed goes over no network.
+        let is_later = status != PIN_PAD && flow.now >= self.last_frame + NEWS;
         let is_new = self.last_status != Some(status) || flow.has_tlv() && is_later && self.last_text != sale.text;
         if under_way && is_new {
             self.say_intermediate(status, Some(&sale.text), flow);
