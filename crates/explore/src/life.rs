@@ -162,8 +162,9 @@ impl Life {
     pub(crate) fn asks(&mut self, now: Now) {
         self.asked_at = now;
         // What is forgotten already is not forgotten again.
-        self.asked_after_decline |= self.was_declined && self.order.kind() != Kind::ForgetCard;
-        self.left_by_itself |= self.is_undecided_copy();
+        let matters = self.order.kind() != Kind::ForgetCard;
+        self.asked_after_decline |= matters && self.was_declined;
+        self.left_by_itself |= matters && self.is_undecided_copy();
     }
 
     pub(crate) fn reverses(&mut self, may_arrive: bool, now: Now, resend: Duration) {

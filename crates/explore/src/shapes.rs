@@ -68,6 +68,12 @@ pub(crate) const ALL: &[Shape] = &[
         ..shape("old copy, tap, till confirms", EntryMode::NfcIcc, || Transaction::Sale)
     },
     Shape { is_copied: true, ..shape("old copy, refund", EntryMode::NfcIcc, || Transaction::Refund { of: of() }) },
+    Shape {
+        is_copied: true,
+        ..shape("old copy, card to forget", EntryMode::NfcIcc, || Transaction::ForgetCard {
+            registration: "r".repeat(32),
+        })
+    },
     shape("pre-authorisation", EntryMode::NfcIcc, || Transaction::PreAuthorisation),
     shape("by registration", EntryMode::NfcIcc, || Transaction::ByRegistration { registration: "r".repeat(32) }),
     Shape { habits: STRICT, ..shape("strict gateway, refund", EntryMode::NfcIcc, || Transaction::Refund { of: of() }) },

@@ -5,10 +5,11 @@
 //!
 //! Captures, refunds, reversals and credits are not held: they are only looked up, under references of their own, and
 //! what is found is what became of them in either copy. None of them is sent again by a copy: its till may have heard
-//! in the other one that it was not carried out, and have wished it anew.
+//! in the other one that it was not carried out, and have wished it anew. A card to forget goes on: what is forgotten
+//! already is not forgotten again.
 
 use pos_terms::money::Amount;
-use pos_terms::transaction::PaymentId;
+use pos_terms::transaction::{Kind, PaymentId};
 
 use super::awaiting_till::AwaitingTill;
 use super::decide::outcome_of;
@@ -39,6 +40,7 @@ impl Sale {
                 step.records.push(Record::Quarantined { why });
                 step
             }
+            State::Confirming(_) if self.order.kind() == Kind::ForgetCard => Step::none(),
             State::Confirming(ref confirming) if confirming.recorded.quarantined.is_none() => {
                 let why = Why::from(Reason::OpenInCopy);
                 Step::write([Record::Quarantined { why: why.clone() }]).then([Action::Tell]).alarm(why)

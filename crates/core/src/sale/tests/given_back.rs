@@ -402,6 +402,12 @@ fn a_refund_that_an_old_copy_holds_as_open_is_looked_up_and_never_sent_again() {
         let actions = look(&mut sale, Vec::new(), day * 90_000);
         assert!(!actions.contains(&Action::Ask) && is_for_a_person(&sale), "day {day}: {actions:?}");
     }
+    // A card is forgotten once, however often it is asked for.
+    let mut forget = without_card(Transaction::ForgetCard { registration: "r".repeat(32) });
+    let _ = forget.on(unknown());
+    assert_eq!(forget.on(Event::OldCopy { why: "old copy".into() }), []);
+    assert!(!look(&mut forget, Vec::new(), 5).contains(&Action::Ask));
+    assert_eq!(look(&mut forget, Vec::new(), 60), [Action::Ask]);
     // What the other copy has made of it is what became of it.
     let _ = look(&mut sale, vec![found("RF", "rf1", ListedState::Approved, None)], 400_000);
     assert_eq!(sale.outcome(), Some(&Outcome::Approved));
