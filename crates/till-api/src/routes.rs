@@ -85,7 +85,7 @@ pub const ROUTES: &[ApiRoute] = {
         route(("POST", "/v1/sales/{reference}/cancel", SALE, AtOnce, Cancel, Tills)),
         route(("POST", "/v1/sales/{reference}/signature", SALE, AtOnce, Answer, Tills)),
         route(("POST", "/v1/sales/{reference}/confirm", SALE, AtOnce, Answer, Tills)),
-        route(("GET", "/v1/sales/{reference}/receipt", &["till", "copy", "width", "training"], AtOnce, Answer, Tills)),
+        route(("GET", "/v1/sales/{reference}/receipt", &["till", "copy", "width", "duplicate", "training"], AtOnce, Answer, Tills)),
         route(("POST", "/v1/sales/{reference}/receipt", &["till", "copy", "training"], AtOnce, Answer, Tills)),
         route(("GET", "/v1/latest", SALE, AtOnce, Answer, Tills)),
         route(("GET", "/v1/totals", &["till", "since", "carried"], Counting, List, Tills)),
