@@ -15,7 +15,7 @@ use pos_sim::gateway as sim;
 use pos_terms::card::{CardFacts, EntryMode, FirstAnswer, Presented, SealedCard, Wiped};
 use pos_terms::emv::tlv;
 use pos_terms::money::{Amount, Currency};
-use pos_terms::transaction::{Reference, SaleNumber, Transaction};
+use pos_terms::transaction::{Kind, Reference, SaleNumber, Transaction};
 
 /// The 136-byte field 55 of the vector e2e-field55-cvn18.
 const FIELD_55: &str = "5F2A0201245F340100820218008407A0000000031010950580000480009A031911059C01019F02060000000040009F0306\
@@ -63,7 +63,7 @@ fn form_encoding(criterion: &mut Criterion) {
         merchant_transaction_id: "12345678-7-00112233445566778899aabbccddeeff",
         sequence_number: SaleNumber::new(7),
         device_serial: "30003638",
-        payment_type: "DB",
+        kind: Kind::Sale,
         parameters: &[],
         pin_entry: true,
         presented: &presented,
@@ -128,6 +128,7 @@ fn journal_commit(criterion: &mut Criterion) {
                 amount: Amount::from_minor(1234, Currency::from_code("EUR").expect("a currency")).expect("not zero"),
                 ask_tip: false,
                 manual: false,
+                chip_alone: false,
                 accept_partial: false,
                 till_confirms: None,
                 gives_rest: false,

@@ -151,6 +151,7 @@ fn steps(number: u64, amount: Amount, card: &CardFacts) -> [[Record; 1]; 4] {
         amount,
         ask_tip: false,
         manual: false,
+        chip_alone: false,
         accept_partial: false,
         till_confirms: None,
         gives_rest: false,

@@ -1,6 +1,7 @@
 //! Writes the list of the page's files, so that a file that is put into `page/` is served without a line of code. Its
 //! tests, and what is written about it for people, are no part of it; nor are the lines of scripts and styles that are
-//! comment alone, what lines are indented by, and the blanks of styles: a browser is sent what it runs. How long the
+//! comment alone, what lines are indented by, the blanks of styles and beside arrows, and the line breaks of data: a
+//! browser is sent what it runs. How long the
 //! page waits for each answer is written into it from the table of the agent's routes.
 
 use std::fmt::Write as _;
@@ -26,7 +27,15 @@ fn main() -> io::Result<()> {
             let lean = out.join(format!("page_file_{number}"));
             let content = with_waits(without_comments(&fs::read_to_string(file)?));
             let is_style = file.extension().is_some_and(|ending| ending == "css");
-            fs::write(&lean, if is_style { without_blanks(&content) } else { content })?;
+            // No text of the page holds an arrow.
+            let content = if is_style { without_blanks(&content) } else { content.replace(" => ", "=>") };
+            fs::write(&lean, content)?;
+            path = lean.display().to_string();
+        }
+        if file.extension().is_some_and(|ending| ending == "json" || ending == "svg") {
+            let lean = out.join(format!("page_file_{number}"));
+            // No text of JSON goes over two lines, and no tag of a picture.
+            fs::write(&lean, fs::read_to_string(file)?.lines().map(str::trim).collect::<String>())?;
             path = lean.display().to_string();
         }
         writeln!(list, "    ({name:?}, include_bytes!({path:?})),").expect("text takes all of it");

@@ -10,7 +10,7 @@
 use crate::config::Right;
 use crate::till::{Refused, Wanted};
 use pos_core::follow_up::{self, CannotFollow, GivenById, History, Left, NoFollowUp};
-use pos_core::sale::{Order, Sale, Standing};
+use pos_core::sale::{Order, Outcome, Reason, Sale, Standing, Why};
 use pos_core::wish::EarlierName;
 use pos_gateway::till_parameters;
 use pos_journal::Journal;
@@ -22,6 +22,9 @@ use super::identity::Identity;
 use super::journal_desk::refused_by_journal;
 use super::limits::Limits;
 use super::old_copy::OldCopy;
+
+/// Another amount than before may be another customer; so may the same one after ten minutes.
+const CHIP_DUE_MS: u64 = 10 * 60 * 1000;
 
 /// An earlier transaction, as far as this journal knows it.
 pub(super) enum EarlierFound {
@@ -195,6 +198,17 @@ impl KnownTransactions<'_> {
         let reference = self.journal.latest(till).map_err(refused_by_journal)?;
         let reference = reference.ok_or_else(|| Refused::NoneYet { till: till.to_owned() })?;
         self.find(till, &reference)
+    }
+
+    /// Whether the issuer took no tap when this till tried the same a moment ago: the next try is for the chip alone.
+    pub(super) fn chip_is_due(&self, wanted: &Wanted, unix_ms: i64) -> bool {
+        let wish = &wanted.wish;
+        let Some(before) = self.latest(&wanted.till).ok().filter(|_| wish.kind.needs_card()) else { return false };
+        let wants_chip = |why: &Why| why.reason == Reason::InsertAndPin;
+        let order = before.order();
+        matches!(before.standing(), Standing::Ended(Outcome::Declined { why }) if wants_chip(why))
+            && (order.kind(), Some(order.amount)) == (wish.kind, wish.amount)
+            && order.started_unix_ms.abs_diff(unix_ms) <= CHIP_DUE_MS
     }
 
     /// How much can still be captured or refunded, as a till is told it.

@@ -22,7 +22,7 @@ use pos_core::counter::{
     Sessions, SupervisorAbove, TokenDigest, TryKey,
 };
 use pos_core::sale::Order;
-use pos_core::wish::WantedTip;
+use pos_core::wish::{WantedEntry, WantedTip};
 use pos_journal::{Journal, KeptOperator, OperatorChange};
 use pos_terms::emv::pan;
 use pos_terms::money::{Amount, Currency};
@@ -519,7 +519,7 @@ impl OperatorDesk {
 /// A command as a supervisor confirms it: `amount` is all that is charged.
 fn command_of(operator: OperatorName, wanted: &Wanted, transaction: Transaction, amount: Amount) -> Approved {
     let (till, reference) = (wanted.till.clone(), wanted.reference.clone());
-    let (asks_tip, manual) = (wanted.wish.tip == Some(WantedTip::Ask), wanted.wish.manual);
+    let (asks_tip, manual) = (wanted.wish.tip == Some(WantedTip::Ask), wanted.wish.entry == Some(WantedEntry::Typed));
     Approved { operator, till, reference, transaction, amount, asks_tip, manual }
 }
 

@@ -29,8 +29,11 @@ pub(super) struct Sale {
     #[arg(long, value_name = "CODE")]
     currency: Option<String>,
     /// The card number is typed on the reader, where the terminal allows it
-    #[arg(long)]
+    #[arg(long, conflicts_with = "chip")]
     manual: bool,
+    /// The card is inserted: no tap and no swipe is taken, unless the chip fails
+    #[arg(long)]
+    chip: bool,
     /// A tip on top of the amount, as 1.50; without an amount the customer types one at the reader
     #[arg(long, value_name = "TIP", num_args = 0..=1, require_equals = true, default_missing_value = "ask")]
     tip: Option<String>,
@@ -161,6 +164,9 @@ impl Sale {
         }
         if self.manual {
             wanted["entry"] = "manual".into();
+        }
+        if self.chip {
+            wanted["entry"] = "chip".into();
         }
         self.partial.add_to(&mut wanted);
         self.confirming.add_to(&mut wanted);

@@ -1,4 +1,4 @@
-//! What a caller may do: twelve rights, and the named sets of them. Who has which is written in `[[till.token]]`,
+//! What a caller may do: thirteen rights, and the named sets of them. Who has which is written in `[[till.token]]`,
 //! `[[till.peer]]` and `[till.socket]`; what each verb needs is in `till/rights.rs`.
 
 use std::collections::BTreeSet;
@@ -26,6 +26,8 @@ pub enum Right {
     AnyTill,
     /// Refer to payments that this terminal's journal does not know, by their ids at the gateway.
     UnknownPayment,
+    /// Say how a payment with a stored card is authenticated: without 3-D Secure, by an exemption, or by the shop.
+    ThreeDSecure,
     /// Count and add up.
     Totals,
     /// Close the day; see and print closes, which have the sums of every till.
@@ -38,7 +40,7 @@ pub enum Right {
 
 impl Right {
     /// Every right, in the order of their documentation.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::Sale,
         Self::PreAuthorise,
         Self::Capture,
@@ -47,6 +49,7 @@ impl Right {
         Self::Credit,
         Self::AnyTill,
         Self::UnknownPayment,
+        Self::ThreeDSecure,
         Self::Totals,
         Self::Close,
         Self::Read,
@@ -65,6 +68,7 @@ impl Right {
             Self::Credit => "credit",
             Self::AnyTill => "any-till",
             Self::UnknownPayment => "unknown-payment",
+            Self::ThreeDSecure => "three-d-secure",
             Self::Totals => "totals",
             Self::Close => "close",
             Self::Read => "read",
@@ -78,8 +82,8 @@ impl Right {
     }
 }
 
-/// What a shop does every day: everything but paying out, reaching beyond one's own tills and this journal, and
-/// servicing.
+/// What a shop does every day: everything but paying out, reaching beyond one's own tills and this journal,
+/// answering for how a stored card is authenticated, and servicing.
 const USUAL: [Right; 8] = [
     Right::Sale,
     Right::PreAuthorise,
@@ -248,7 +252,10 @@ mod tests {
             [("till", Rights::till()), ("group", Rights::group()), ("several-tills", Rights::several_tills())]
         {
             for right in Right::ALL {
-                let off = matches!(right, Right::Credit | Right::AnyTill | Right::UnknownPayment | Right::Service);
+                let off = matches!(
+                    right,
+                    Right::Credit | Right::AnyTill | Right::UnknownPayment | Right::ThreeDSecure | Right::Service
+                );
                 assert_eq!(set.has(right), !off, "{name}: {right:?}");
             }
         }

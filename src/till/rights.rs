@@ -634,7 +634,9 @@ mod tests {
                     (Verb::Totals | Verb::Metrics, Right::Totals) => true,
                     (Verb::Close, Right::Close) => true,
                     (Verb::Log | Verb::Unlock | Verb::ManageOperators, Right::Service) => true,
-                    (Verb::SignIn, right) => !matches!(right, Right::AnyTill | Right::UnknownPayment),
+                    (Verb::SignIn, right) => {
+                        !matches!(right, Right::AnyTill | Right::UnknownPayment | Right::ThreeDSecure)
+                    }
                     (Verb::Show | Verb::List | Verb::Receipt | Verb::Status | Verb::Listen, Right::Read) => true,
                     _ => false,
                 };

@@ -16,7 +16,7 @@ use pos_gateway::{
 };
 use pos_terms::card::{CardFacts, EntryMode, FirstAnswer, Presented, SealedCard, SealedPin, Wiped};
 use pos_terms::money::{Amount, Currency};
-use pos_terms::transaction::{PaymentId, SaleNumber};
+use pos_terms::transaction::{Kind, PaymentId, SaleNumber};
 
 const ID: &str = "8ac7a4a08f0c1d2e018f0c3b5a6b7c8d";
 const REFERENCE: &str = "4711-42-000102030405060708090a0b0c0d0e0f";
@@ -828,15 +828,15 @@ async fn the_paths_that_the_interface_does_not_show_are_settings() {
         gateway.assumptions.registration_payment_path = "/v2/cards/{id}".to_owned();
     })
     .await;
-    let ask = |payment_type, on| {
+    let ask = |kind, on| {
         let amount = eur("12.34");
         let (merchant_transaction_id, parameters) = (REFERENCE, &[][..]);
-        let asked = WithoutCard { payment_type, on, amount, merchant_transaction_id, parameters };
+        let asked = WithoutCard { kind, on, amount, merchant_transaction_id, number: None, parameters };
         shop.client.pay(shop.client.prepare_without_card(&asked).unwrap())
     };
     let id = PaymentId::new(ID);
-    assert!(matches!(ask("CP", RequestTarget::Payment(&id)).await, Answer::Approved(_)));
-    assert!(matches!(ask("DB", RequestTarget::Registration(ID)).await, Answer::Approved(_)));
+    assert!(matches!(ask(Kind::Capture, RequestTarget::Payment(&id)).await, Answer::Approved(_)));
+    assert!(matches!(ask(Kind::ByRegistration, RequestTarget::Registration(ID)).await, Answer::Approved(_)));
     let reversal = shop.client.reverse(&PaymentId::new(ID), eur("12.34"), "4711-43-ff").await;
     assert!(matches!(reversal, ReversalAnswer::Done { .. }), "{reversal:?}");
     let requests = shop.server.requests();
@@ -1023,7 +1023,7 @@ fn payment(presented: &Presented) -> CardPayment<'_> {
         merchant_transaction_id: REFERENCE,
         sequence_number: SaleNumber::new(42),
         device_serial: "00123456",
-        payment_type: "DB",
+        kind: Kind::Sale,
         parameters: &[],
         pin_entry: true,
         presented,
@@ -1094,4 +1094,46 @@ fn ours() -> BTreeSet<String> {
 /// None of them is known.
 async fn all(references: Vec<String>) -> Result<Vec<String>, String> {
     Ok(references)
+}
+
+/// What is the shop's goes with whatever a till begins, and which terminal it is with the kinds that are listed; the
+/// terminal's own reversal carries neither, for a strict gateway could refuse it.
+#[tokio::test]
+async fn the_shops_own_goes_with_every_payment_but_the_terminals_own_reversal() {
+    let answer = |kind: &str| {
+        let body = format!(r#"{{"id":"{}","paymentType":"{kind}","result":{{"code":"000.100.110"}}}}"#, "b".repeat(32));
+        Act::Answer(http("200 OK", &body))
+    };
+    let shop = Shop::with(vec![answer("CP"), answer("RF"), answer("DB"), answer("RV")], |gateway, _| {
+        gateway.parameters.insert("merchant.name".to_owned(), "Corner Shop".into());
+        gateway.terminal_with = vec![Kind::Capture, Kind::ByRegistration];
+    })
+    .await;
+    let ask = async |kind, on, parameters: &[(String, String)]| {
+        let (amount, merchant_transaction_id, number) = (eur("12.34"), REFERENCE, Some(SaleNumber::new(43)));
+        let asked = WithoutCard { kind, on, amount, merchant_transaction_id, number, parameters };
+        let answer = shop.client.pay(shop.client.prepare_without_card(&asked).unwrap()).await;
+        assert!(matches!(answer, Answer::Approved(_)), "{answer:?}");
+    };
+    let id = PaymentId::new(ID);
+    ask(Kind::Capture, RequestTarget::Payment(&id), &[]).await;
+    ask(Kind::Refund, RequestTarget::Payment(&id), &[]).await;
+    let stall = [("merchant.name".to_owned(), "Stall 7".to_owned())];
+    ask(Kind::ByRegistration, RequestTarget::Registration(ID), &stall).await;
+    let reversal = shop.client.reverse(&id, eur("12.34"), "4711-43-ff").await;
+    assert!(matches!(reversal, ReversalAnswer::Done { .. }), "{reversal:?}");
+    let requests = shop.server.requests();
+    let terminal = "&pos.terminalId=4711&pos.transactionSource=POS&pos.transactionSequenceNumber=43";
+    for (request, (shops, terminals)) in requests.iter().zip([
+        (Some("Corner+Shop"), true),
+        (Some("Corner+Shop"), false),
+        (Some("Stall+7"), true),
+        (None, false),
+    ]) {
+        let name = request.split_once("&merchant.name=").map(|(_, rest)| rest.split('&').next().unwrap());
+        assert_eq!((name, request.contains(terminal)), (shops, terminals), "{request}");
+        assert_eq!(request.contains("pos."), terminals, "{request}");
+        assert!(!request.contains("entryMode"), "{request}");
+    }
+    shop.server.finish();
 }

@@ -13,7 +13,7 @@ use pos_gateway::{CardPayment, Client, Expected, Token};
 use pos_sim::gateway::{Certificate, Gateway, Options, Outcome, start};
 use pos_terms::card::{CardFacts, EntryMode, FirstAnswer, Presented, SealedCard, SealedPin, Wiped};
 use pos_terms::money::{Amount, Currency};
-use pos_terms::transaction::SaleNumber;
+use pos_terms::transaction::{Kind, SaleNumber};
 
 #[tokio::test]
 async fn a_sale_with_pin_is_approved_and_the_chip_gets_its_answer() {
@@ -192,7 +192,7 @@ impl Shop {
             merchant_transaction_id: reference,
             sequence_number: SaleNumber::new(1),
             device_serial: "01000328",
-            payment_type: "DB",
+            kind: Kind::Sale,
             parameters: &[],
             pin_entry: true,
             presented: &presented,

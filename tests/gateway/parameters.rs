@@ -232,6 +232,32 @@ fn values_are_held_to_the_formats_of_the_document() {
 // ---- Names
 // ---------------------------------------------------------------------------------------------------------------
 
+/// Words of a list are written as the document writes them, in one case.
+#[test]
+fn each_word_of_a_value_set_is_taken_and_no_other() {
+    let mut sets = 0;
+    for row in parameter::SECTIONS.iter().flat_map(|section| section.rows) {
+        let (Format::OneOf(words) | Format::List(words)) = row.format else { continue };
+        sets += 1;
+        for word in words {
+            assert_eq!(row.format.check(word), Ok(()), "{} {word}", row.name);
+            let other_case = if word.contains(|c: char| c.is_ascii_lowercase()) {
+                word.to_ascii_uppercase()
+            } else {
+                word.to_ascii_lowercase()
+            };
+            for wrong in [format!("{word}X"), format!(" {word}"), other_case, String::new()] {
+                let is_a_word = words.contains(&wrong.as_str());
+                assert_eq!(row.format.check(&wrong).is_ok(), is_a_word, "{} {wrong:?}", row.name);
+            }
+        }
+        let all = words.join(",");
+        let is_list = matches!(row.format, Format::List(_));
+        assert_eq!(row.format.check(&all).is_ok(), is_list || words.len() == 1, "{} {all}", row.name);
+    }
+    assert!(sets > 60, "{sets}");
+}
+
 #[test]
 fn names_have_indexes_and_keys_in_brackets() {
     let names = Names::default();

@@ -36,6 +36,7 @@ fn order(number: u64, reference: &str) -> Order {
         amount: Amount::from_minor(1234, Currency::from_code("EUR").unwrap()).unwrap(),
         ask_tip: false,
         manual: false,
+        chip_alone: false,
         accept_partial: false,
         till_confirms: None,
         gives_rest: false,

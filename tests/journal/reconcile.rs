@@ -63,6 +63,7 @@ fn started(number: u64, amount: Amount, day: &str) -> Record {
             amount,
             ask_tip: false,
             manual: false,
+            chip_alone: false,
             accept_partial: false,
             till_confirms: None,
             gives_rest: false,

@@ -293,6 +293,41 @@ mod chip {
         );
     }
 
+    /// No contactless wait; a swipe is taken once the chip has failed.
+    #[test]
+    fn the_chip_alone() {
+        const ASKED: &str = "chip 1
+                ! 1 InsertCard
+                > DISPLAY TEXT INSERT CARD
+                < 9000
+            12 * {SWIPE}
+                ! 1 InsertCard
+                > DISPLAY TEXT INSERT CARD
+                < 9000
+            13 * {CARD_IN}
+                ! 1 ReadingCard
+                > START TRANSACTION E0269C01009F02060000000012349A032501319F2103123456DFA2040101DFA20301005F2A020978";
+        play(
+            &format!(
+                "{ASKED}
+            14 < {{E4}}
+                ! 1 card ICC 476173*********2234 GoOnline sealed 24 ksn FFFF0102628D1100005F"
+            )
+            .replace("{SWIPE}", &swipe("101")),
+        );
+        play(
+            &format!(
+                "{ASKED}
+            14 < 9F22
+                ! 1 SwipeCard
+                > DISPLAY TEXT REMOVE CARD/SWIPE CARD"
+            )
+            .replace("{SWIPE}", &swipe("101")),
+        );
+        // And its time is over as that of any other card.
+        play("chip 1\n ! 1 InsertCard\n > DISPLAY TEXT INSERT CARD\n < 9000\n 60 tick\n ! 1 no-card TimedOut\n ! idle");
+    }
+
     #[test]
     fn a_card_already_in_the_slot_is_started_at_once() {
         play(

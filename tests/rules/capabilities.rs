@@ -1,10 +1,15 @@
-//! What the interface documents describe, heading by heading, and the tests that show it: the table in
-//! `docs/src/capabilities.md` has a row for each heading of both documents, and each test that it names is there.
+//! What the interface documents describe, heading by heading, and the tests that show it: the tables in
+//! `docs/src/capabilities.md` have a row for each heading of both documents, each rule between fields and each set of
+//! words, and each test that they name is there.
 //!
-//! The documents are not in the repository; their headings stand here as they stand there.
+//! The documents are not in the repository; their headings stand here as they stand there. Rules and words are those of
+//! `pos-gateway-model`.
 
 use std::collections::BTreeSet;
 use std::fs;
+
+use pos_gateway_model::rule::RULES;
+use pos_gateway_model::{Format, SECTIONS};
 
 const TABLE: &str = "docs/src/capabilities.md";
 
@@ -101,10 +106,35 @@ fn a_row_without_its_test_is_found() {
     }
 }
 
+#[test]
+fn a_rule_or_a_set_of_words_without_a_row_is_found() {
+    let known: BTreeSet<String> = rules_and_words().collect();
+    assert!(known.len() > 70, "{known:?}");
+    let there = |_: &str| Some("#[test]\nfn it_holds() {}\n".to_owned());
+    let (faults, seen) = faults_of("| rule: `brand` | it holds | `tests/a.rs` `it_holds` |\n", &known, there);
+    assert!(faults.is_empty(), "{faults:?}");
+    let missing: BTreeSet<_> = known.difference(&seen).map(String::as_str).collect();
+    assert!(missing.contains("rule: `sequence`") && missing.contains("values: `pos.entryMode`"), "{missing:?}");
+    assert!(!missing.contains("rule: `brand`"));
+}
+
 fn headings() -> impl Iterator<Item = String> {
-    HEADINGS
+    let of_documents = HEADINGS
         .iter()
-        .flat_map(|(document, headings)| headings.iter().map(move |heading| format!("{document}: {heading}")))
+        .flat_map(|(document, headings)| headings.iter().map(move |heading| format!("{document}: {heading}")));
+    of_documents.chain(rules_and_words())
+}
+
+/// Yes and no are no words.
+fn rules_and_words() -> impl Iterator<Item = String> {
+    let rows = SECTIONS.iter().filter(|section| section.copied.is_none()).flat_map(|section| section.rows);
+    let with_words = rows.filter(|row| match row.format {
+        Format::OneOf(words) => words != ["true", "false"],
+        Format::List(_) => true,
+        _ => false,
+    });
+    let words: BTreeSet<String> = with_words.map(|row| format!("values: `{}`", row.name)).collect();
+    RULES.iter().map(|rule| format!("rule: `{}`", rule.name)).chain(words)
 }
 
 /// What is wrong with the table's rows, and the headings that they have. `file` gives a file's text.
@@ -114,7 +144,8 @@ fn faults_of(
     file: impl Fn(&str) -> Option<String>,
 ) -> (Vec<String>, BTreeSet<String>) {
     let (mut faults, mut seen) = (Vec::new(), BTreeSet::new());
-    let documents: Vec<String> = HEADINGS.iter().map(|(document, _)| format!("{document}: ")).collect();
+    let documents = HEADINGS.iter().map(|(document, _)| *document).chain(["rule", "values"]);
+    let documents: Vec<String> = documents.map(|document| format!("{document}: ")).collect();
     for row in table.lines().filter(|line| line.starts_with("| ")) {
         let cells: Vec<&str> = row.trim_matches('|').split(" |").map(str::trim).collect();
         let [heading, _, shown_by, ..] = cells[..] else { continue };

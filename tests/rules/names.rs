@@ -46,7 +46,8 @@ const OF_THE_COMMAND_LINE: &[&str] = &["config", "socket", "json", "help", "oper
 
 /// What is called otherwise, and why.
 const EXCEPTIONS: &[(&str, &str, &str)] = &[
-    ("*", "manual", "a flag for the one word that `entry` can be"),
+    ("*", "manual", "a flag for a word of `entry`"),
+    ("*", "chip", "a flag for a word of `entry`"),
     ("*", "param", "one of the `parameters`, as NAME=VALUE"),
     ("*", "params", "the `parameters`, from a file"),
     ("*", "final", "a parameter for the gateway that a till writes among the `parameters`"),

@@ -21,6 +21,7 @@
 //! | `settled` | the journal of a day against the gateway's settlement file, with each kind of difference planted |
 //! | `training` | no byte of what is trained reaches reader or gateway, and nothing counts it |
 //! | `stored_card` | a card that is stored without a payment, reserved on, charged and forgotten |
+//! | `tap_declined` | a tap that the issuer does not take, and the chip after it |
 //! | `tips` | tips that the till names, and those that the customer types or does not |
 //! | `probing` | when the gateway is asked whether it answers |
 //! | `zvt` | a payment by ZVT, cut at each of its points |
@@ -51,6 +52,7 @@ mod recovery;
 mod sale;
 mod settled;
 mod stored_card;
+mod tap_declined;
 mod tips;
 mod training;
 mod zvt;

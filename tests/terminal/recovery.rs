@@ -262,6 +262,7 @@ fn much_in_doubt(path: &std::path::Path) {
             amount: Amount::from_minor(1234, Currency::from_code("EUR").unwrap()).unwrap(),
             ask_tip: false,
             manual: false,
+            chip_alone: false,
             accept_partial: false,
             till_confirms: None,
             gives_rest: false,

@@ -24,8 +24,8 @@ pub struct WishFields {
     pub amount: Option<Amount>,
     /// The tip on top of it.
     pub tip: Option<WantedTip>,
-    /// The card number is typed on the reader instead of presenting the card.
-    pub manual: bool,
+    /// How the card comes to the terminal, where that is not left to the customer.
+    pub entry: Option<WantedEntry>,
     /// Whether an approval of less than the amount can be taken; otherwise it is reversed.
     pub accept_partial: Option<bool>,
     /// The till confirms that it takes what was approved; and what becomes of it when the till says nothing.
@@ -59,6 +59,15 @@ pub enum WantedTip {
     Ask,
     /// The till knows it already: this much.
     Given(Amount),
+}
+
+/// How the card comes to the terminal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WantedEntry {
+    /// Its number is typed on the reader.
+    Typed,
+    /// Its chip is inserted: neither a tap nor a swipe is taken, unless the chip fails.
+    Chip,
 }
 
 /// A field that a kind needs and the till did not say, or said and the kind has none. The words are those of tills.
@@ -157,7 +166,7 @@ impl WishFields {
             registration: None,
             amount: None,
             tip: None,
-            manual: false,
+            entry: None,
             accept_partial: None,
             till_confirms: None,
         }
@@ -185,7 +194,7 @@ impl WishFields {
             Field::Registration => self.registration.is_some(),
             Field::Amount => self.amount.is_some(),
             Field::Tip => self.tip.is_some(),
-            Field::Entry => self.manual,
+            Field::Entry => self.entry.is_some(),
             Field::AcceptPartial => self.accept_partial.is_some(),
             Field::Confirm => self.till_confirms.is_some(),
         }
@@ -229,7 +238,9 @@ impl Wish {
             && self.registration.as_deref() == order.transaction.registration()
             && self.amount.is_none_or(|amount| amount == order.amount)
             && tip == (order.ask_tip, order.tip)
-            && self.manual == order.manual
+            && (self.entry == Some(WantedEntry::Typed)) == order.manual
+            // The terminal may ask for the chip by itself, and the same order without that word is the same order.
+            && (self.entry != Some(WantedEntry::Chip) || order.chip_alone)
             && self.accepts_part() == order.accept_partial
             && self.till_confirms == order.till_confirms
     }
@@ -272,7 +283,7 @@ mod tests {
                     registration: is_said(1).then(|| "r".to_owned()),
                     amount: is_said(2).then_some(amount),
                     tip: is_said(3).then_some(WantedTip::Ask),
-                    manual: is_said(4),
+                    entry: is_said(4).then_some(WantedEntry::Typed),
                     accept_partial: is_said(5).then_some(true),
                     till_confirms: is_said(6).then_some(OnSilence::Keep),
                 };

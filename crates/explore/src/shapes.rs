@@ -201,6 +201,7 @@ pub(crate) fn order(transaction: Transaction, number: u64) -> Order {
         amount: eur(1200),
         ask_tip: false,
         manual: false,
+        chip_alone: false,
         accept_partial: false,
         till_confirms: None,
         gives_rest: false,

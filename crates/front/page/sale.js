@@ -1,5 +1,6 @@
 // The sale in hand: one screen for each state, each with the one thing that may be done.
 
+import { get } from "./api.js";
 import { armLater, button, fill, h, icon, s, text } from "./dom.js";
 import { EMPTY, movesMoney, payable, restOf } from "./draft.js";
 import { wire } from "./money.js";
@@ -64,6 +65,7 @@ function runningScreen(page, name) {
       ring.el, !sent && h("ol", { class: "stages", "aria-label": t("stage.label") }, stages), answer, stop));
   armLater([stop]);
   let shownIcon = null;
+  let shownCode = null;
   let saidStep = null;
 
   function update({ job: now, link }) {
@@ -88,6 +90,10 @@ function runningScreen(page, name) {
     text(old, now.fresh || screen === "asking" || link === "connecting" ? "" : t("old", { time: clockSeconds(new Date(now.seenAt ?? now.begunAt)) }));
     const wantedIcon = screen === "asking" ? "clock" : STEP_ICON[word] ?? "card";
     if (wantedIcon !== shownIcon) { fill(picture, icon(wantedIcon)); shownIcon = wantedIcon; el.dataset.step = word; }
+    if (word === "customer-acts" && now.sale?.redirectUrl && shownCode !== now.sale.redirectUrl) {
+      shownCode = now.sale.redirectUrl;
+      drawCode(picture, shownCode);
+    }
     const reached = screen === "bank" ? 1 : 0;
     stages.forEach((stage, n) => {
       if (n === reached) stage.setAttribute("aria-current", "step"); else stage.removeAttribute("aria-current");
@@ -122,6 +128,14 @@ function runningScreen(page, name) {
       return true;
     },
   };
+}
+
+/** The customer opens the address on a device of its own; it stands in words beside the picture. */
+async function drawCode(picture, url) {
+  try {
+    const { size, path } = await get(`/front/qr?text=${encodeURIComponent(url)}`);
+    fill(picture, s("svg", { class: "qr", viewBox: `0 0 ${size} ${size}`, role: "img", "aria-label": url }, s("path", { d: path })));
+  } catch { /* The words are enough. */ }
 }
 
 function cancelWords(job) {
@@ -209,6 +223,7 @@ function endScreen(page, name, job) {
         return [more, button(null, t("refused.leave"), () => (now.draft ? prepare(now.draft) : leave()), { class: "primary", id: "new" })];
       }
       case "declined": case "cancelled": case "not-sent": case "reversed":
+        if (sale.reason === "insert-and-pin" && mayTryAgain(now)) return [retry(sale, "outcome.insert", { class: "primary", id: "retry" }), button(null, t("outcome.new"), leave, { class: "quiet", id: "new" }), receipt];
         return [fresh(t("outcome.new")), retry(sale, "outcome.retry", { class: "quiet", id: "retry" }), receipt];
       default: return [fresh(t("outcome.new")), receipt];
     }

@@ -23,10 +23,11 @@ export const isUnderWay = (job) => !!job && (job.phase === "asking" || (job.phas
 /** Whether another's transaction may take the place of what is on the screen. A refusal, a part, and whatever else a
  * person must read or decide stays until it is put away. */
 export const mayBeReplaced = (job) => !job || (!isUnderWay(job) && (!job.mine || screenOf(job) === "approved"));
-/** Whether the same may be begun again: the shop has nothing of it, or a card's payment that is being taken back. */
+/** Whether the same may be begun again: the shop has nothing of it, or a card's payment that is being taken back; and the bank has not given up the card. */
 export function mayTryAgain(job) {
   if (!job?.mine || !job.request || job.phase !== "known") return false;
   const { sale } = job;
+  if (sale.reason === "do-not-try-again") return false;
   if (sale.state === "unconfirmed") return !sale.needsPerson && NEEDS_CARD.includes(sale.kind);
   return sale.state === "ended" && ["declined", "cancelled", "not-sent", "reversed"].includes(sale.outcome);
 }

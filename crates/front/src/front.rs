@@ -39,6 +39,7 @@ use crate::pairing::{Collected, Pairings};
 use crate::passage;
 use crate::places::{Lasting, Owner, Place, UnderWay};
 use crate::problem::{Answer, Problem, empty_answer, json_answer, whole};
+use crate::qr;
 use crate::seen::SeenTill;
 use crate::session::{self, KnownSessions, SessionDigest};
 use crate::webhooks::Webhook;
@@ -251,6 +252,13 @@ impl Front {
                 self.caller(request.headers(), way, (asker, Token::None))?;
                 Ok(self.events())
             }
+            (&Method::GET, "/front/qr") => {
+                self.caller(request.headers(), way, (asker, Token::None))?;
+                let query = form_urlencoded::parse(request.uri().query().unwrap_or_default().as_bytes());
+                let text = query.into_iter().find_map(|(name, value)| (name == "text").then_some(value));
+                let drawn = qr::drawn(&text.unwrap_or_default()).map_err(Problem::malformed)?;
+                Ok(json_answer(StatusCode::OK, &drawn))
+            }
             (&Method::POST, "/front/pairing") => {
                 self.caller(request.headers(), way, (asker, Token::None))?;
                 Ok(json_answer(StatusCode::OK, &json!({ "openForS": self.pairings.open(Instant::now()).as_secs() })))
@@ -431,7 +439,7 @@ fn told(pairings: &Pairings) -> Value {
 
 /// What is answered only for a caller that is known.
 fn needs_caller(path: &str) -> bool {
-    path.starts_with("/v1/") || matches!(path, "/front/events" | "/front/pairing")
+    path.starts_with("/v1/") || matches!(path, "/front/events" | "/front/pairing" | "/front/qr")
 }
 
 /// What a request shows of a till's token.

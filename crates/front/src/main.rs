@@ -25,7 +25,7 @@
 //! | `guard`, `attempts` | what a request must look like; how often somebody may guess |
 //! | `front`, `problem` | who may ask what; answers and refusals |
 //! | `passage`, `agent` | what is passed on to the agent; the way there |
-//! | `page`, `session` | the page; the operator who is signed in at it |
+//! | `page`, `session`, `qr` | the page; the operator who is signed in at it; an address as a picture |
 //! | `pairing`, `certificate`, `state` | tills' tokens; the certificate; the files of both |
 //! | `webhooks` | events to the servers of tills |
 //! | `zvt`, `nexo` | tills that speak ZVT; tills that speak nexo |
@@ -50,6 +50,7 @@ mod pairing;
 mod passage;
 mod places;
 mod problem;
+mod qr;
 mod run;
 mod seen;
 mod session;

@@ -126,7 +126,7 @@ pub(super) fn retrieval(reply: &Reply, id: &PaymentId, asked: &Expected, assumpt
         Some(Class::Approved) => ours(approval(&body, asked)),
         Some(Class::Pending) => ours(pending(&body)),
         _ if is_redirected(&body) => ours(pending(&body)),
-        Some(Class::Declined) => ours(Answer::Declined(Box::new(refusal(&body, Reason::BankDeclined)))),
+        Some(Class::Declined) => ours(Answer::Declined(Box::new(refusal(&body, why_declined(&body, assumptions))))),
         _ => unknown(strange_code(&body)),
     }
 }
@@ -196,13 +196,13 @@ fn read(reply: &Reply, asked: &Expected, assumptions: &Assumptions) -> Answer {
             Answer::NotSent { why: refusal(&body, Reason::RequestNotPossible).why }
         }
         Some(Class::Declined) => {
-            let refusal = Box::new(refusal(&body, Reason::BankDeclined));
+            let refusal = Box::new(refusal(&body, why_declined(&body, assumptions)));
             // The interface ties a payment that failed to 400.
             let is_proved = status == 400 || (status == 200 && assumptions.believe_declines_at_200);
             if is_proved { Answer::Declined(refusal) } else { Answer::DeclinedInDoubt(refusal) }
         }
         None if status == 400 && code::is_declined_at_400(code, assumptions) => {
-            Answer::Declined(Box::new(refusal(&body, Reason::BankDeclined)))
+            Answer::Declined(Box::new(refusal(&body, why_declined(&body, assumptions))))
         }
         _ => unknown(strange_code(&body)),
     }
@@ -263,6 +263,20 @@ fn refusal(body: &Value, reason: Reason) -> Refusal {
     let facts = facts(body);
     let detail = facts.description.clone().or_else(|| facts.code.clone());
     Refusal { why: Why { reason, detail }, for_chip: for_chip(body), facts }
+}
+
+/// What the issuer wants of whoever was declined, as far as the gateway passes it on (interface: Payment response
+/// fields).
+fn why_declined(body: &Value, assumptions: &Assumptions) -> Reason {
+    let is_listed = |field: &str, list: &[String]| {
+        let said = text_at(body, field).map(str::trim);
+        said.is_some_and(|said| list.iter().any(|code| code.eq_ignore_ascii_case(said)))
+    };
+    let (response, advice) = ("/resultDetails/AcquirerResponse", "/resultDetails/MerchantAdviceCode");
+    if is_listed(response, &assumptions.do_not_try_again) || is_listed(advice, &assumptions.advice_do_not_try_again) {
+        return Reason::DoNotTryAgain;
+    }
+    if is_listed(response, &assumptions.insert_and_pin) { Reason::InsertAndPin } else { Reason::BankDeclined }
 }
 
 /// Whether HTTP status 401, 403 or 404 says that the gateway did not take a POST (interface: Errors): then what that
@@ -459,6 +473,34 @@ mod tests {
         assert_eq!((facts.bin.as_deref(), facts.last4.as_deref()), (Some("476173"), Some("0119")));
         assert_eq!((facts.brand.as_deref(), facts.issuer_code.as_deref()), (Some("VISA"), Some("123456")));
         assert!(!format!("{facts:?}").contains("2031"));
+    }
+
+    #[test]
+    fn a_decline_says_what_the_issuer_wants() {
+        let declined = |details: &str| {
+            let body = format!(
+                r#"{{"id":"{ID}","result":{{"code":"800.100.152","description":"no"}},"resultDetails":{details}}}"#
+            );
+            match answer(400, &body) {
+                Answer::Declined(refusal) => refusal.why,
+                other => panic!("{other:?}"),
+            }
+        };
+        for (details, reason) in [
+            (r#"{"AcquirerResponse":"65"}"#, Reason::InsertAndPin),
+            (r#"{"AcquirerResponse":" 1a "}"#, Reason::InsertAndPin),
+            (r#"{"AcquirerResponse":"43"}"#, Reason::DoNotTryAgain),
+            (r#"{"MerchantAdviceCode":"03"}"#, Reason::DoNotTryAgain),
+            (r#"{"AcquirerResponse":"65","MerchantAdviceCode":"21"}"#, Reason::DoNotTryAgain),
+            (r#"{"AcquirerResponse":"03"}"#, Reason::BankDeclined),
+            (r#"{"MerchantAdviceCode":"65"}"#, Reason::BankDeclined),
+            (r#"{"AcquirerResponse":"651"}"#, Reason::BankDeclined),
+            (r#"{"AcquirerResponse":65}"#, Reason::BankDeclined),
+            ("{}", Reason::BankDeclined),
+            ("null", Reason::BankDeclined),
+        ] {
+            assert_eq!(declined(details), reason.with("no"), "{details}");
+        }
     }
 
     /// HTTP status | what the body says beside the reversal's id and kind | what became of the reversal.

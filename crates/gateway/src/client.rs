@@ -165,7 +165,7 @@ impl Client {
     /// # Errors
     /// As [`Self::prepare`].
     pub fn prepare_without_card(&self, asked: &WithoutCard<'_>) -> Result<PreparedPayment, request::Error> {
-        request::without_card(&self.0.gateway, asked)
+        request::without_card(&self.0.gateway, &self.0.place, asked)
     }
 
     /// Sends a request, once. From this call on the money may move.
@@ -416,10 +416,11 @@ impl Client {
         merchant_transaction_id: &str,
     ) -> ReversalAnswer {
         self.0.files.refresh();
-        let prepared = match request::reversal(&self.0.gateway, payment_id, amount, merchant_transaction_id) {
-            Ok(prepared) => prepared,
-            Err(error) => return ReversalAnswer::Refused { why: Reason::RequestNotPossible.with(error) },
-        };
+        let prepared =
+            match request::reversal(&self.0.gateway, &self.0.place, payment_id, amount, merchant_transaction_id) {
+                Ok(prepared) => prepared,
+                Err(error) => return ReversalAnswer::Refused { why: Reason::RequestNotPossible.with(error) },
+            };
         match self.post("reverse", &self.0.others, &prepared).await {
             Ok(reply) => answer::reversal(&reply, payment_id, &prepared.asked, &self.0.gateway.assumptions),
             Err(Failure::NotSent(fault)) => ReversalAnswer::NotSent { why: fault.not_sent() },

@@ -50,7 +50,7 @@ use std::path::PathBuf;
 use pos_daemon::secret::SecretError;
 use pos_terms::card::Presented;
 use pos_terms::money::Amount;
-use pos_terms::transaction::{PaymentId, SaleNumber, Transaction};
+use pos_terms::transaction::{Kind, PaymentId, SaleNumber, Transaction};
 
 pub use by_date::Found;
 pub use certificate::{Certificate, Expiry};
@@ -75,8 +75,8 @@ pub struct CardPayment<'a> {
     pub device_serial: &'a str,
     /// Whether a PIN can be entered and encrypted (interface: `pos.pinEntryCapability`).
     pub pin_entry: bool,
-    /// `paymentType`: DB, PA or CD; RG stores the card, and nothing is paid.
-    pub payment_type: &'a str,
+    /// What kind of transaction: a sale, a pre-authorisation, a credit, or a card that is stored.
+    pub kind: Kind,
     /// Parameters of the till, checked.
     pub parameters: &'a [(String, String)],
     /// The card.
@@ -86,14 +86,16 @@ pub struct CardPayment<'a> {
 /// A request without a card: an earlier payment or stored card data stand for it.
 #[derive(Clone, Debug)]
 pub struct WithoutCard<'a> {
-    /// `paymentType`: CP, RF, RV, PA or DB; DR where nothing is paid.
-    pub payment_type: &'a str,
+    /// What kind of transaction.
+    pub kind: Kind,
     /// What it refers to.
     pub on: RequestTarget<'a>,
     /// How much.
     pub amount: Amount,
     /// Our reference.
     pub merchant_transaction_id: &'a str,
+    /// The journal's counter; `None` for the terminal's own reversal, which carries nothing but what it must.
+    pub number: Option<SaleNumber>,
     /// Parameters of the till, checked.
     pub parameters: &'a [(String, String)],
 }

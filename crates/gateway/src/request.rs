@@ -12,7 +12,7 @@ use crate::config::{self, ID};
 use pos_gateway_model::{self as parameter, Misfit};
 use pos_terms::card::{Presented, SealedPin};
 use pos_terms::money::{Amount, MoneyError};
-use pos_terms::transaction::{Kind, PaymentId};
+use pos_terms::transaction::{Kind, PaymentId, SaleNumber};
 
 /// Where payments are made.
 const PAYMENTS: &str = "/v1/payments";
@@ -96,17 +96,16 @@ pub(super) fn payment(
     payment: &CardPayment<'_>,
 ) -> Result<PreparedPayment, Error> {
     let presented = payment.presented;
-    let stores = payment.payment_type == Kind::StoreCard.payment_type();
-    let mut form = Form::new(payment.parameters);
-    basics(&mut form, gateway, payment.payment_type, payment.amount, payment.merchant_transaction_id)?;
-    form.parameters(payment.parameters)?;
+    let stores = payment.kind == Kind::StoreCard;
+    let of_shop = gateway.shops_parameters(payment.kind, payment.parameters);
+    let mut form = Form::new(&[payment.parameters, &of_shop]);
+    basics(&mut form, gateway, payment.kind, payment.amount, payment.merchant_transaction_id)?;
+    form.parameters(&[payment.parameters, &of_shop])?;
     if let Some(brand) = brand(gateway, presented) {
         form.text("paymentBrand", brand)?;
     }
     form.text("pos.entryMode", presented.facts.entry.as_str())?;
-    form.text("pos.terminalId", &place.terminal_id)?;
-    form.text("pos.transactionSource", "POS")?;
-    form.text("pos.transactionSequenceNumber", &payment.sequence_number.to_string())?;
+    form.terminal(place, payment.sequence_number)?;
     // A serial number with letters is not an error: the parameter is optional and takes digits alone.
     if parameter::find("pos.deviceId").is_some_and(|row| row.format.fits(payment.device_serial)) {
         form.text("pos.deviceId", payment.device_serial)?;
@@ -132,7 +131,7 @@ pub(super) fn payment(
         asked: Expected {
             merchant_transaction_id: payment.merchant_transaction_id.to_owned(),
             amount: payment.amount,
-            payment_type: payment.payment_type.to_owned(),
+            payment_type: payment.kind.payment_type().to_owned(),
         },
     })
 }
@@ -141,11 +140,15 @@ pub(super) fn payment(
 ///
 /// # Errors
 /// The first value that does not fit.
-pub(super) fn without_card(gateway: &config::Gateway, asked: &WithoutCard<'_>) -> Result<PreparedPayment, Error> {
+pub(super) fn without_card(
+    gateway: &config::Gateway,
+    place: &config::PointOfSale,
+    asked: &WithoutCard<'_>,
+) -> Result<PreparedPayment, Error> {
     let expected = Expected {
         merchant_transaction_id: asked.merchant_transaction_id.to_owned(),
         amount: asked.amount,
-        payment_type: asked.payment_type.to_owned(),
+        payment_type: asked.kind.payment_type().to_owned(),
     };
     if let RequestTarget::Forget(id) = asked.on {
         // Its id alone says all (interface: Tokenization and registration parameters). The entity goes into the query
@@ -153,9 +156,13 @@ pub(super) fn without_card(gateway: &config::Gateway, asked: &WithoutCard<'_>) -
         let path = with_id(&format!("{}/{ID}", gateway.assumptions.registration_path), id)?;
         return Ok(PreparedPayment { path, body: Bytes::new(), asked: expected, forgets: Some(PaymentId::new(id)) });
     }
-    let mut form = Form::new(asked.parameters);
-    basics(&mut form, gateway, asked.payment_type, asked.amount, asked.merchant_transaction_id)?;
-    form.parameters(asked.parameters)?;
+    let of_shop = asked.number.map(|_| gateway.shops_parameters(asked.kind, asked.parameters)).unwrap_or_default();
+    let mut form = Form::new(&[asked.parameters, &of_shop]);
+    basics(&mut form, gateway, asked.kind, asked.amount, asked.merchant_transaction_id)?;
+    form.parameters(&[asked.parameters, &of_shop])?;
+    if let Some(number) = asked.number.filter(|_| gateway.terminal_with.contains(&asked.kind)) {
+        form.terminal(place, number)?;
+    }
     let path = match asked.on {
         RequestTarget::Payment(id) => with_id(&gateway.assumptions.follow_up_path, id.as_str())?,
         RequestTarget::Registration(id) => with_id(&gateway.assumptions.registration_payment_path, id)?,
@@ -174,33 +181,35 @@ fn with_id(path: &str, id: &str) -> Result<String, Error> {
     if is_payment_id(id) { Ok(path.replace(ID, id)) } else { Err(Error::NoId) }
 }
 
-/// The form of a reversal: what refers to an earlier payment, with paymentType RV (design: Reading the interface
-/// documents).
+/// The form of the terminal's own reversal: what refers to an earlier payment, with paymentType RV, and nothing that a
+/// strict gateway could refuse (design: Reading the interface documents).
 ///
 /// # Errors
 /// The first value that does not fit.
 pub(super) fn reversal(
     gateway: &config::Gateway,
+    place: &config::PointOfSale,
     payment: &PaymentId,
     amount: Amount,
     merchant_transaction_id: &str,
 ) -> Result<PreparedPayment, Error> {
-    let on = RequestTarget::Payment(payment);
-    without_card(gateway, &WithoutCard { payment_type: "RV", on, amount, merchant_transaction_id, parameters: &[] })
+    let (kind, on) = (Kind::Reversal, RequestTarget::Payment(payment));
+    let asked = WithoutCard { kind, on, amount, merchant_transaction_id, number: None, parameters: &[] };
+    without_card(gateway, place, &asked)
 }
 
 fn basics(
     form: &mut Form,
     gateway: &config::Gateway,
-    payment_type: &str,
+    kind: Kind,
     amount: Amount,
     merchant_transaction_id: &str,
 ) -> Result<(), Error> {
     form.text("entityId", &gateway.entity_id)?;
-    if payment_type != Kind::StoreCard.payment_type() {
+    if kind != Kind::StoreCard {
         form.text("amount", &amount.to_gateway()?)?;
         form.text("currency", amount.currency().code())?;
-        form.text("paymentType", payment_type)?;
+        form.text("paymentType", kind.payment_type())?;
     }
     form.text("merchantTransactionId", merchant_transaction_id)?;
     let test_mode = gateway.test_mode.map(|mode| match mode {
@@ -239,10 +248,11 @@ fn brand<'a>(gateway: &'a config::Gateway, presented: &Presented) -> Option<&'a 
 struct Form(Zeroizing<Vec<u8>>);
 
 impl Form {
-    /// With room for what the till adds: at most three bytes for each of its own.
-    fn new(parameters: &[(String, String)]) -> Self {
-        let added: usize = parameters.iter().map(|(name, value)| 3 * (name.len() + value.len()) + 2).sum();
-        Self(Zeroizing::new(Vec::with_capacity(CAPACITY + added.min(MAX_PARAMETERS))))
+    /// With room for what till and shop add: at most three bytes for each of theirs.
+    fn new(parameters: &[&[(String, String)]]) -> Self {
+        let added: usize =
+            parameters.iter().copied().flatten().map(|(name, value)| 3 * (name.len() + value.len()) + 2).sum();
+        Self(Zeroizing::new(Vec::with_capacity(CAPACITY + added.min(2 * MAX_PARAMETERS))))
     }
 
     fn optional(&mut self, name: &'static str, value: Option<&str>) -> Result<(), Error> {
@@ -258,10 +268,17 @@ impl Form {
         Ok(())
     }
 
-    /// What a till adds; each was checked when it was asked for.
-    fn parameters(&mut self, parameters: &[(String, String)]) -> Result<(), Error> {
+    /// Which terminal it is, and its count of transactions.
+    fn terminal(&mut self, place: &config::PointOfSale, number: SaleNumber) -> Result<(), Error> {
+        self.text("pos.terminalId", &place.terminal_id)?;
+        self.text("pos.transactionSource", "POS")?;
+        self.text("pos.transactionSequenceNumber", &number.to_string())
+    }
+
+    /// What till and shop add; each was checked when it was asked for, or read from the settings.
+    fn parameters(&mut self, parameters: &[&[(String, String)]]) -> Result<(), Error> {
         let start = self.0.len();
-        for (name, value) in parameters {
+        for (name, value) in parameters.iter().copied().flatten() {
             for (n, part) in [name, value].into_iter().enumerate() {
                 self.push(if n == 0 { b"&" } else { b"=" })?;
                 for piece in form_urlencoded::byte_serialize(part.as_bytes()) {
@@ -269,7 +286,7 @@ impl Form {
                 }
             }
         }
-        if self.0.len() - start > MAX_PARAMETERS { Err(Error::TooLong) } else { Ok(()) }
+        if self.0.len() - start > 2 * MAX_PARAMETERS { Err(Error::TooLong) } else { Ok(()) }
     }
 
     fn ksn(&mut self, name: &'static str, ksn: &[u8]) -> Result<(), Error> {

@@ -1,11 +1,12 @@
 //! Parameters that a till adds to its sale: flat names (`cart.items[0].name`) or nested JSON become the flat names that
 //! the gateway takes (interface: What the service does). What the terminal itself says is not the till's to add, and
-//! what this call or this gateway does not take is refused here, before a card is asked for.
+//! what this call or this gateway does not take is refused here, before a card is asked for. The shop's own of
+//! `[gateway.parameters]` come to them; a till's takes the place of the shop's of the same name.
 
 use serde_json::{Map, Value};
 
 use super::request::MAX_PARAMETERS;
-use crate::config::Assumptions;
+use crate::config::{self, Assumptions};
 use pos_gateway_model::form::{self, FormContext};
 use pos_gateway_model::{self as parameter, Call, Direction, Names, named_in, shown};
 use pos_terms::emv::pan;
@@ -29,6 +30,22 @@ const OWNED: [&str; 13] = [
 ];
 /// Other means of payment and proofs of them: at the counter the card pays, and the journal keeps none of these.
 const OTHER_MEANS: [&str; 5] = ["bankAccount", "virtualAccount", "giftCard", "threeDSecure", "recurringMigration"];
+/// How a payment with a stored card is authenticated, or why it need not be: nobody is there who could be asked. The
+/// right `three-d-secure` is needed for it.
+const HOW_AUTHENTICATED: [&str; 7] = [
+    "threeDSecure.disable",
+    "threeDSecure.version",
+    "threeDSecure.challengeIndicator",
+    "threeDSecure.exemptionFlag",
+    "threeDSecure.channel",
+    "threeDSecure.threeRIInd",
+    "threeDSecure.authenticationInd",
+];
+/// With it, one of `HOLDERS` stands in the place of the empty one of a stored card.
+const OVERRIDE: (&str, &str) = ("overrideHolder", "true");
+const HOLDERS: [&str; 2] = ["card.holder", "bankAccount.holder"];
+/// What a shop may have sent with each of its payments.
+const OF_THE_SHOP: [&str; 3] = ["merchant", "descriptor", "customParameters"];
 /// What may go with a card that is stored without a payment.
 const WITH_A_STORED_CARD: [&str; 2] = ["customer", "billing"];
 /// Which of the two kinds of increment it is; the terminal says it there.
@@ -49,24 +66,60 @@ pub struct UnfitParameter {
 }
 
 /// The till's parameters by their flat names, in the order of their names; each is known to the interface's data model
-/// and fits it, the call of this kind and this gateway take it, and together they break no rule.
+/// and fits it, the call of this kind and this gateway take it, and together with the shop's own they break no rule.
 ///
 /// # Errors
 /// The first that cannot be sent.
 pub fn parameters(
     added: &Map<String, Value>,
     kind: Kind,
-    assumptions: &Assumptions,
+    gateway: &config::Gateway,
 ) -> Result<Vec<(String, String)>, UnfitParameter> {
     if added.is_empty() {
         return Ok(Vec::new());
     }
+    let flat = flattened(added)?;
+    judged(&flat, &gateway.shops_parameters(kind, &flat), kind, &gateway.assumptions)?;
+    Ok(flat)
+}
+
+/// The shop's own parameters by their flat names, in the order of their names; a sale can carry each of them.
+///
+/// # Errors
+/// The first that cannot be sent.
+pub(crate) fn of_the_shop(
+    parameters: &Map<String, Value>,
+    assumptions: &Assumptions,
+) -> Result<Vec<(String, String)>, UnfitParameter> {
+    let flat = flattened(parameters)?;
+    if let Some((name, _)) = flat.iter().find(|(name, _)| !OF_THE_SHOP.contains(&first_word(name))) {
+        return Err(problem(
+            name,
+            "the shop's own are merchant.…, descriptor and customParameters[…] alone; leave it out",
+        ));
+    }
+    judged(&flat, &[], Kind::Sale, assumptions)?;
+    Ok(flat)
+}
+
+/// Whether parameters say how a payment with a stored card is authenticated: who sends them answers for it.
+#[must_use]
+pub fn say_how_authenticated(flat: &[(String, String)]) -> bool {
+    flat.iter().any(|(name, _)| HOW_AUTHENTICATED.contains(&name.as_str()))
+}
+
+fn judged(
+    flat: &[(String, String)],
+    of_shop: &[(String, String)],
+    kind: Kind,
+    assumptions: &Assumptions,
+) -> Result<(), UnfitParameter> {
     let call = call_of(kind);
-    let mut flat = flattened(added)?;
     let names = Names::new(&assumptions.wallets, &assumptions.schemes);
     let other_means = |word: &str| OTHER_MEANS.contains(&word) || names.wallets.iter().any(|wallet| wallet == word);
     let is_the_terminals = |name: &str| is_owned(name) || call == Call::Increment && name == PRACTICE;
-    for (name, value) in &flat {
+    let overrides = call == Call::ByRegistration && flat.iter().any(|(name, value)| (&**name, &**value) == OVERRIDE);
+    for (name, value) in flat {
         let why = match first_word(name) {
             _ if pan::is_in(name) || (pan::is_in(value) && !is_telephone(name)) => {
                 "it looks like a card number, which belongs into the reader alone; leave it out"
@@ -75,6 +128,11 @@ pub fn parameters(
             word if kind == Kind::StoreCard && !WITH_A_STORED_CARD.contains(&word) => {
                 "nothing is paid: with a card to store go customer and billing alone; leave it out"
             }
+            _ if overrides && HOLDERS.contains(&name.as_str()) => continue,
+            _ if call == Call::ByRegistration && HOLDERS.contains(&name.as_str()) => {
+                "a stored card has its own holder; leave it out, or add overrideHolder = true where it has none"
+            }
+            _ if call == Call::ByRegistration && HOW_AUTHENTICATED.contains(&name.as_str()) => continue,
             _ if is_the_terminals(name) => "the terminal says this itself; leave it out",
             word if other_means(word) => "a card pays at this terminal; leave it out",
             "integrity" => "it is for the script of a page, and a terminal shows no page; leave it out",
@@ -90,20 +148,20 @@ pub fn parameters(
     }
     // Some rules look at what kind of payment it is. What else the terminal adds is not there yet, and not the till's
     // to miss.
-    flat.push(("paymentType".to_owned(), kind.payment_type().to_owned()));
+    let mut form = [flat, of_shop].concat();
+    form.push(("paymentType".to_owned(), kind.payment_type().to_owned()));
     let asked = FormContext { direction: Direction::Request, call, from_client_side: false, names: &names };
-    let violation = form::judge(&flat, &asked).into_iter().find(|violation| !is_the_terminals(&violation.name));
-    flat.pop();
+    let violation = form::judge(&form, &asked).into_iter().find(|violation| !is_the_terminals(&violation.name));
     if let Some(violation) = violation {
         return Err(UnfitParameter { why: format!("{}; {}", violation.problem, violation.rule), name: violation.name });
     }
-    for (name, _) in &flat {
+    for (name, _) in flat {
         let Ok(known) = named_in(name, &names, Direction::Request, call) else { continue };
         if assumptions.parameters_not_taken.iter().any(|entry| parameter::means(entry, &known.name())) {
             return Err(problem(name, "this gateway does not take it (parameters-not-taken); leave it out"));
         }
     }
-    Ok(flat)
+    Ok(())
 }
 
 /// The call of the interface that makes such a transaction.
@@ -160,7 +218,9 @@ fn flatten(name: String, value: &Value, depth: usize, flat: &mut Vec<(String, St
     if depth > MAX_DEPTH {
         return Err(problem(&name, "it is nested too deeply"));
     }
-    if is_owned(&name) {
+    // A part of a card may be the till's to say; whether it is, the whole name tells.
+    let has_parts = value.as_object().is_some_and(|parts| !parts.is_empty());
+    if is_owned(&name) && !has_parts && !HOLDERS.contains(&name.as_str()) {
         return Err(problem(&name, "the terminal says this itself; leave it out"));
     }
     match value {
@@ -195,7 +255,7 @@ mod tests {
 
     fn read(text: &str) -> Result<Vec<(String, String)>, String> {
         let json: Value = serde_json::from_str(text).unwrap();
-        let read = parameters(json.as_object().unwrap(), Kind::Sale, &Assumptions::default());
+        let read = parameters(json.as_object().unwrap(), Kind::Sale, &gateway(""));
         read.map_err(|problem| problem.to_string())
     }
 
@@ -203,7 +263,7 @@ mod tests {
     fn with_a_stored_card_goes_what_the_gateway_takes_there() {
         let read = |kind, text: &str| {
             let json: Value = serde_json::from_str(text).unwrap();
-            let read = parameters(json.as_object().unwrap(), kind, &Assumptions::default());
+            let read = parameters(json.as_object().unwrap(), kind, &gateway(""));
             read.map_err(|problem| problem.to_string())
         };
         let customer = r#"{"customer":{"givenName":"Ada","surname":"Poe"}}"#;
@@ -212,6 +272,73 @@ mod tests {
             assert!(read(Kind::StoreCard, text).unwrap_err().contains("nothing is paid"), "{text}");
         }
         assert!(read(Kind::ForgetCard, customer).unwrap_err().contains("by its id alone"));
+    }
+
+    /// The section of the settings, with more lines.
+    fn gateway(more: &str) -> config::Gateway {
+        let least = "url = \"https://g\"\nentity-id = \"e\"\nca-file = \"/ca\"\n";
+        toml::from_str(&format!("{least}{more}")).unwrap()
+    }
+
+    #[test]
+    fn of_a_stored_card_a_till_says_how_it_is_authenticated_and_whose_it_is() {
+        let read = |kind, text: &str| {
+            let json: Value = serde_json::from_str(text).unwrap();
+            let read = parameters(json.as_object().unwrap(), kind, &gateway(""));
+            read.map_err(|problem| problem.to_string())
+        };
+        let exempt = r#"{"threeDSecure":{"exemptionFlag":"01","challengeIndicator":"05","version":"2.2.0"}}"#;
+        let by_shop = r#"{"threeDSecure.threeRIInd":"RECURRING","threeDSecure.channel":"3"}"#;
+        for text in [r#"{"threeDSecure.disable":true}"#, exempt, by_shop] {
+            let flat = read(Kind::ByRegistration, text).unwrap();
+            assert!(say_how_authenticated(&flat), "{text}");
+            assert!(read(Kind::Sale, text).unwrap_err().contains("a card pays at this terminal"), "{text}");
+            assert!(read(Kind::Refund, text).unwrap_err().contains("a card pays at this terminal"), "{text}");
+        }
+        // Proofs of an authentication are none of a terminal's.
+        assert!(read(Kind::ByRegistration, r#"{"threeDSecure.eci":"05"}"#).is_err());
+        let holder = r#"{"overrideHolder":true,"card":{"holder":"Ada Poe"}}"#;
+        let flat = read(Kind::ByRegistration, holder).unwrap();
+        assert!(flat.contains(&("card.holder".to_owned(), "Ada Poe".to_owned())) && !say_how_authenticated(&flat));
+        assert!(read(Kind::Sale, holder).is_err());
+        for (text, problem) in [
+            (r#"{"card.holder":"Ada Poe"}"#, "card.holder: a stored card has its own holder"),
+            (r#"{"card.holder":"Ada Poe","overrideHolder":false}"#, "card.holder: a stored card has its own holder"),
+            (r#"{"card.number":"1","overrideHolder":true}"#, "card.number: the terminal says this itself"),
+            (r#"{"card.holder":"4761739001010119","overrideHolder":true}"#, "card.holder: it looks like a card number"),
+        ] {
+            let refused = read(Kind::ByRegistration, text).unwrap_err();
+            assert!(refused.starts_with(problem), "{refused}");
+        }
+    }
+
+    #[test]
+    fn the_shops_own_parameters_are_its_statement_and_its_marks() {
+        let own = "[parameters]\n\"merchant.name\" = \"Corner Shop\"\nmerchant.city = \"Berlin\"\n[parameters.customParameters]\nbranch = 7";
+        let gateway = gateway(own);
+        let shops = |kind, till: &[(String, String)]| {
+            gateway.shops_parameters(kind, till).into_iter().map(|(name, _)| name).collect::<Vec<_>>()
+        };
+        let all = ["customParameters[branch]", "merchant.city", "merchant.name"];
+        for kind in Kind::ALL {
+            let sent = shops(kind, &[]);
+            assert_eq!(sent, if kind.moves_money() { &all[..] } else { &[] }, "{kind:?}");
+        }
+        assert_eq!(shops(Kind::Sale, &[("merchant.name".to_owned(), "Stall".to_owned())]), all[..2]);
+        let read = |text: &str| {
+            let json: Value = serde_json::from_str(text).unwrap();
+            of_the_shop(json.as_object().unwrap(), &Assumptions::default()).map_err(|problem| problem.to_string())
+        };
+        for (text, problem) in [
+            (r#"{"merchantMemo":"a long note"}"#, "merchantMemo: the shop's own are"),
+            (r#"{"merchant":{"mcc":"54111"}}"#, "merchant.mcc: "),
+            (r#"{"merchant":{"nane":"x"}}"#, "merchant.nane: unknown parameter"),
+            (r#"{"descriptor":"card 4761739001010119"}"#, "descriptor: it looks like a card number"),
+            (r#"{"amount":"1.00"}"#, "amount: the terminal says this itself"),
+        ] {
+            let refused = read(text).unwrap_err();
+            assert!(refused.starts_with(problem), "{refused}");
+        }
     }
 
     #[test]
@@ -228,7 +355,8 @@ mod tests {
     fn what_the_terminal_says_itself_and_what_cannot_be_sent_is_refused_by_name() {
         for (text, problem) in [
             (r#"{"amount":"1.00"}"#, "amount: the terminal says this itself; leave it out"),
-            (r#"{"card":{"number":"4111"}}"#, "card: the terminal says this itself; leave it out"),
+            (r#"{"card":{"number":"4111"}}"#, "card.number: the terminal says this itself; leave it out"),
+            (r#"{"card":{}}"#, "card: the terminal says this itself; leave it out"),
             (r#"{"giftCard":{"pin":"1234"}}"#, "giftCard.pin: a card pays at this terminal; leave it out"),
             (r#"{"threeDSecure.eci":"05"}"#, "threeDSecure.eci: a card pays at this terminal; leave it out"),
             (r#"{"pos.entryMode":"ICC"}"#, "pos.entryMode: the terminal says this itself; leave it out"),

@@ -109,11 +109,14 @@ fn checks(answer: &mut Value, parts: &AnswerParts<'_>) {
     if declined {
         // 01: other account data are needed; 02: try again later; 03: do not try again.
         let advice = match parts.acquirer {
-            "54" | "55" | "14" => "01",
-            "51" => "02",
-            _ => "03",
+            "54" | "55" | "14" => Some("01"),
+            "41" | "59" => Some("03"),
+            "65" => None,
+            _ => Some("02"),
         };
-        answer["resultDetails"]["MerchantAdviceCode"] = json!(advice);
+        if let Some(advice) = advice {
+            answer["resultDetails"]["MerchantAdviceCode"] = json!(advice);
+        }
     }
 }
 

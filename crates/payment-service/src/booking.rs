@@ -106,9 +106,18 @@ impl<'a> Draft<'a> {
     }
 }
 
+/// An issuer that takes no tap.
+const CHIP_WANTED: Declined = Declined {
+    code: "300.100.100",
+    description: "transaction declined (additional customer authentication required)",
+    arc: *b"65",
+};
+
 /// What an outcome declines.
-pub(super) fn chosen(outcome: Outcome) -> Option<Declined> {
+pub(super) fn chosen(outcome: Outcome, form: &Form) -> Option<Declined> {
+    let was_tapped = form.get("pos.entryMode").is_some_and(|mode| mode.starts_with("NFC_"));
     match outcome {
+        Outcome::ChipWanted if was_tapped => Some(CHIP_WANTED),
         Outcome::Decline { code, description, arc } => Some(Declined { code, description, arc }),
         _ => None,
     }
@@ -122,7 +131,7 @@ impl Host {
 
     /// Books it and gives its id too. With a page that it waits for, what is decided now is kept for then.
     pub(super) fn enter(&mut self, mut draft: Draft<'_>, outcome: Outcome) -> Result<Booked, Refusal> {
-        let declined = draft.declined.or(chosen(outcome));
+        let declined = draft.declined.or(chosen(outcome, draft.form));
         let mut entry = entry(&draft, declined, outcome)?;
         let at = self.clock.now();
         let n = self.books.count()? + 1;

@@ -61,6 +61,8 @@ pub enum Outcome {
     ReversalAnswerLost,
     /// Approved; the first reversal of it behaves as if its amount had these cents.
     FirstReversal(u8),
+    /// Declined when the card was tapped (HTTP 400): its issuer wants it inserted, and the PIN. Else approved.
+    ChipWanted,
     /// Approved; neither address nor security code could be checked.
     Unchecked,
     /// Approved; `pos.statusText` holds control bytes and printer commands.
@@ -103,6 +105,11 @@ pub const TABLE: &[Row] = &[
     ),
     (56, Outcome::Unchecked, "approved, address and security code not checked (U)"),
     (57, Outcome::LongScripts, "approved, with long issuer scripts for a card that gets any"),
+    (
+        93,
+        Outcome::ChipWanted,
+        "declined when tapped: the issuer wants the card inserted and the PIN (AcquirerResponse 65)",
+    ),
     (60, Outcome::Partial, "approved for half of the amount; reversed unless the till takes partial approvals"),
     (61, Outcome::PendingThenApproved, "pending, approved from the second time it is asked for"),
     (62, Outcome::Pending, "pending for ever"),
@@ -148,8 +155,8 @@ pub const REVERSALS: &[Row] = &[
     ),
 ];
 
-/// More rows of a gateway that is the interface's letter: result codes have two to eleven digits and dots (behaviour:
-/// Errors).
+/// In the place of others, rows of a gateway that is the interface's letter: result codes have two to eleven digits and
+/// dots (behaviour: Errors).
 pub const SHORT_CODES: &[Row] = &[
     (58, decline("05", "do not honour", *b"05"), "declined, with the result code 05"),
     (59, decline("000.4", "not permitted", *b"57"), "declined, with the result code 000.4"),
@@ -188,7 +195,7 @@ pub(super) fn help() -> String {
     for (cents, _, what) in TABLE.iter().chain(REVERSALS) {
         let _ = writeln!(text, "  .{cents:02}  {what}");
     }
-    text.push_str("With --literal also:\n");
+    text.push_str("With --literal instead:\n");
     for (cents, _, what) in SHORT_CODES {
         let _ = writeln!(text, "  .{cents:02}  {what}");
     }
@@ -214,7 +221,7 @@ mod tests {
         let checked = |amount| for_amount(amount, HostRules::Checked);
         assert_eq!(checked("1.60"), Outcome::Partial);
         assert_eq!(checked("1000.72"), Outcome::Cut { processed: false });
-        for approved in ["12.34", "1.00", "0.01", "9999999999.50", "60.99", "1.93"] {
+        for approved in ["12.34", "1.00", "0.01", "9999999999.50", "60.99", "1.94"] {
             assert_eq!(checked(approved), Outcome::Approve, "{approved}");
         }
         for (cents, outcome, _) in SHORT_CODES {
@@ -225,10 +232,13 @@ mod tests {
 
     #[test]
     fn each_row_stands_once_and_leaves_the_everyday_cents_alone() {
-        let rows: Vec<u8> = TABLE.iter().chain(REVERSALS).chain(SHORT_CODES).map(|(cents, ..)| *cents).collect();
-        for (n, cents) in rows.iter().enumerate() {
-            assert!(*cents > 50, ".{cents:02}");
-            assert!(!rows[..n].contains(cents), ".{cents:02}");
+        let cents = |rows: &mut dyn Iterator<Item = &Row>| rows.map(|(cents, ..)| *cents).collect::<Vec<u8>>();
+        let (rows, short) = (cents(&mut TABLE.iter().chain(REVERSALS)), cents(&mut SHORT_CODES.iter()));
+        for rows in [&rows, &short] {
+            for (n, cents) in rows.iter().enumerate() {
+                assert!(*cents > 50, ".{cents:02}");
+                assert!(!rows[..n].contains(cents), ".{cents:02}");
+            }
         }
         // What a reversal behaves as is a row, and none that asks for another reversal.
         for (_, outcome, _) in REVERSALS {

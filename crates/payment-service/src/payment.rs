@@ -83,7 +83,7 @@ impl Host {
         check_card(&card, &request, sealed.has_pin())?;
         let verdict = self.issuer.decide(&card.pan, sealed.pin(&card.pan), chip.as_ref());
         let (checks, wrong) = self.check_address_and_code(&card, form);
-        let declined = verdict.err().or(wrong).or(chosen(outcome));
+        let declined = verdict.err().or(wrong).or(chosen(outcome, form));
         let draft = Draft {
             icc: chip.as_ref().and_then(|chip| self.icc_data_response(&card, chip, declined, outcome)),
             masked_card: Some(MaskedCard::of(&card)),

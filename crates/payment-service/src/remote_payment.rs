@@ -112,7 +112,7 @@ impl Host {
         let page = paying.page.filter(|_| paying.declined.is_none() && draft.kind != Kind::RiskCheck);
         let draft = Draft {
             masked_card: paying.masked_card,
-            declined: paying.declined.or(chosen(outcome)),
+            declined: paying.declined.or(chosen(outcome, form)),
             checks: paying.checks,
             method: paying.method,
             shown: Some(paying.shown),

@@ -112,6 +112,8 @@ pub enum EntryRequest {
     /// Insert, tap or swipe.
     #[default]
     Card,
+    /// Insert alone; a swipe is taken once the chip has failed.
+    Chip,
     /// Its number and expiry date are typed on the reader, which seals them; only where the reader's settings
     /// allow it.
     Manual,

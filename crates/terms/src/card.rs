@@ -168,6 +168,12 @@ impl EntryMode {
         }
     }
 
+    /// Whether the card was tapped.
+    #[must_use]
+    pub fn is_contactless(self) -> bool {
+        matches!(self, Self::NfcIcc | Self::NfcMagstripe)
+    }
+
     /// Whether the card still has a say after the host's approval (design: path of a sale, 7).
     #[must_use]
     pub fn card_confirms(self) -> bool {

@@ -2,7 +2,7 @@
 //! script that is not used up line by line fails.
 //!
 //! ```text
-//! open · closed CAUSE · arm N · refund N · manual N · type N WHAT · cancel N · complete N ARC [91 VALUE] [scripts TLVS]
+//! open · closed CAUSE · arm N · refund N · chip N · manual N · type N WHAT · cancel N · complete N ARC [91 VALUE] [scripts TLVS]
 //! show TEXT · tick · keys LEFT                                                                what happens to the session
 //! < answer   * unsolicited   raw bytes                                                        what the reader sends
 //! > COMMAND [its data]   ! event   reopen SECONDS                                             what the session must do
@@ -217,6 +217,10 @@ impl Player {
                 self.session.order(ReaderOrder::Arm(arm), now);
             }
             "keys" => assert_eq!(format!("{:?}", self.keys.take()), rest),
+            "chip" => {
+                let arm = Arm { entry: EntryRequest::Chip, ..arm(rest.parse().unwrap()) };
+                self.session.order(ReaderOrder::Arm(arm), now);
+            }
             "manual" => {
                 let arm = Arm { entry: EntryRequest::Manual, ..arm(rest.parse().unwrap()) };
                 self.session.order(ReaderOrder::Arm(arm), now);

@@ -21,7 +21,7 @@ pub struct Begin {
     /// On top of the amount: as `1.50`, or `ask`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tip: Option<String>,
-    /// The card number is typed at the reader.
+    /// How the card comes; as the customer likes when it is absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub entry: Option<Entry>,
     /// An approval of less can be taken.
@@ -122,12 +122,14 @@ pub enum Kind {
     Other,
 }
 
-/// How the card comes, where it is not presented.
+/// How the card comes, where that is not left to the customer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Entry {
     /// Its number is typed at the reader.
     Manual,
+    /// It is inserted.
+    Chip,
 }
 
 /// What becomes of an approval about which the till says nothing in time.

@@ -152,7 +152,7 @@ impl Words {
     #[must_use]
     pub fn customer(&self, why: &Why) -> String {
         let detail = match why.reason {
-            Reason::BankDeclined => shown(why),
+            Reason::BankDeclined | Reason::DoNotTryAgain => shown(why),
             _ => why.detail.as_deref().and_then(|detail| self.as_amount(detail)),
         };
         self.of_reason(why.reason, Reader::Customer, detail)

@@ -253,10 +253,11 @@ impl GatewayDesk {
 fn without_card(gateway: &pos_gateway::Client, order: &Order) -> Result<PreparedPayment, String> {
     let on = RequestTarget::of(&order.transaction).ok_or("it needs a card")?;
     let asked = WithoutCard {
-        payment_type: order.kind().payment_type(),
+        kind: order.kind(),
         on,
         amount: order.amount,
         merchant_transaction_id: &order.merchant_transaction_id,
+        number: Some(order.number),
         parameters: &order.parameters,
     };
     gateway.prepare_without_card(&asked).map_err(|error| error.to_string())

@@ -111,7 +111,11 @@ impl ReaderDesk {
             transaction_type: if active.order().kind() == Kind::Credit { REFUND } else { PURCHASE },
             at: clock::for_reader(&local),
             card_timeout: self.card_timeout,
-            entry: if active.order().manual { EntryRequest::Manual } else { EntryRequest::Card },
+            entry: match active.order() {
+                order if order.manual => EntryRequest::Manual,
+                order if order.chip_alone => EntryRequest::Chip,
+                _ => EntryRequest::Card,
+            },
         };
         let until = self.clock.monotonic() + arm.card_timeout;
         active.card_until = (arm.entry != EntryRequest::Manual).then_some(until);

@@ -5,10 +5,11 @@ use crate::agent::journal_desk::refused_by_journal;
 use crate::agent::surroundings::Random;
 use crate::agent::views::figures;
 use crate::agent::views::sale::what_it_is;
+use crate::config::Right;
 use crate::till::{Refused, SaleView, Wanted};
 use pos_core::book;
 use pos_core::sale::{Event, Now, Order, Sale};
-use pos_core::wish::WantedTip;
+use pos_core::wish::{WantedEntry, WantedTip};
 use pos_gateway::till_parameters;
 use pos_terms::emv::pan;
 use pos_terms::money::Amount;
@@ -32,9 +33,11 @@ impl Engine {
             Err(Refused::NoSuchSale { .. }) => {}
             Err(refused) => return Err(refused),
         }
-        let parameters =
-            till_parameters::parameters(&wanted.parameters, wanted.wish.kind, &self.config.gateway.assumptions)
-                .map_err(|problem| Refused::Parameter { name: problem.name, why: problem.why })?;
+        let parameters = till_parameters::parameters(&wanted.parameters, wanted.wish.kind, &self.config.gateway)
+            .map_err(|problem| Refused::Parameter { name: problem.name, why: problem.why })?;
+        if till_parameters::say_how_authenticated(&parameters) {
+            wanted.caller.needs(Right::ThreeDSecure, "to say how a stored card is authenticated")?;
+        }
         if pan::is_in(wanted.reference.as_str()) {
             let why = "it looks like a card number, which belongs into the reader alone; use another reference";
             return Err(Refused::Parameter { name: "reference".to_owned(), why: why.to_owned() });
@@ -59,6 +62,8 @@ impl Engine {
             return Err(Refused::NotReady { why: self.clock.untrusted() });
         };
         let now = self.clock.now();
+        let chip_alone = wanted.wish.entry == Some(WantedEntry::Chip)
+            || (wanted.wish.entry.is_none() && self.known().chip_is_due(&wanted, now.unix_ms));
         self.journal.mark_sold().map_err(|error| cannot_be_written(self, error))?;
         self.old_copy.sells(now.monotonic);
         let number = self.journal.next_number();
@@ -72,7 +77,8 @@ impl Engine {
             amount,
             ask_tip: wanted.wish.tip == Some(WantedTip::Ask),
             tip: given,
-            manual: wanted.wish.manual,
+            manual: wanted.wish.entry == Some(WantedEntry::Typed),
+            chip_alone,
             accept_partial: wanted.wish.accepts_part(),
             till_confirms: wanted.wish.till_confirms,
             gives_rest: false,

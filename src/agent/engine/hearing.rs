@@ -119,7 +119,7 @@ impl Engine {
                 sequence_number: order.number,
                 device_serial: identity.map_or("", |identity| &identity.serial),
                 pin_entry: identity.is_some_and(|identity| identity.pin_key),
-                payment_type: order.kind().payment_type(),
+                kind: order.kind(),
                 parameters: &order.parameters,
                 presented: &presented,
             };

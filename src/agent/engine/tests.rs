@@ -90,6 +90,7 @@ impl Terminal {
             amount: eur(minor),
             ask_tip: false,
             manual: false,
+            chip_alone: false,
             accept_partial: false,
             till_confirms: None,
             gives_rest: false,
@@ -325,7 +326,7 @@ async fn for_an_unknown_payment_and_by_credit_nothing_is_given_beyond_the_limit(
     let unknown =
         |minor, rights: &[Right]| refund("till-1", EarlierName::Payment(PaymentId::new(UNKNOWN)), minor, rights);
     let credit = |minor| {
-        let wish = wish(WishFields { amount: Some(eur(minor)), manual: false, ..WishFields::new(Kind::Credit) });
+        let wish = wish(WishFields { amount: Some(eur(minor)), entry: None, ..WishFields::new(Kind::Credit) });
         Wanted { wish, ..unknown(minor, &[]) }
     };
     let folder = TempDir::new().unwrap();
@@ -673,6 +674,7 @@ async fn what_was_never_sent_ends_only_when_the_gateway_does_not_hold_it() {
         amount: eur(1000),
         ask_tip: false,
         manual: false,
+        chip_alone: false,
         accept_partial: false,
         till_confirms: None,
         gives_rest: false,
@@ -945,7 +947,7 @@ async fn the_greatest_amount_limits_what_is_charged_and_nothing_that_is_taken_or
         wish(WishFields {
             amount: Some(eur(minor)),
             tip: None,
-            manual: false,
+            entry: None,
             accept_partial: Some(false),
             till_confirms: None,
             ..WishFields::new(Kind::Sale)
@@ -954,4 +956,29 @@ async fn the_greatest_amount_limits_what_is_charged_and_nothing_that_is_taken_or
     let refused = begin("above", sale(501));
     assert!(matches!(&refused, Err(Refused::Amount { why }) if why.contains("max-amount")), "{refused:?}");
     assert_eq!(begin("sale", sale(500)).unwrap(), "5.00");
+}
+
+/// How a stored card is authenticated is the shop's to answer for: a till needs the right to say it.
+#[tokio::test(start_paused = true)]
+async fn without_the_right_no_till_says_how_a_stored_card_is_authenticated() {
+    let folder = TempDir::new().unwrap();
+    let mut terminal = Terminal::start(folder.path(), "");
+    let wanted = |parameters: serde_json::Value, rights: &[Right]| {
+        let registration = Some("f".repeat(32));
+        let fields = WishFields { registration, amount: Some(eur(1000)), ..WishFields::new(Kind::ByRegistration) };
+        let parameters = parameters.as_object().unwrap().clone();
+        Wanted { wish: wish(fields), parameters, ..refund("till-1", by_reference("till-1", 1), 1, rights) }
+    };
+    let disabled = serde_json::json!({"threeDSecure.disable": true});
+    let refused = terminal.agent.engine.begin(wanted(disabled.clone(), &[Right::Sale])).unwrap_err().to_string();
+    assert!(refused.contains("the right three-d-secure to say how a stored card is authenticated"), "{refused}");
+    let with_right = [Right::Sale, Right::ThreeDSecure];
+    let begun = terminal.agent.engine.begin(wanted(disabled, &with_right));
+    assert!(!matches!(begun, Err(Refused::Denied(_) | Refused::Parameter { .. })), "{begun:?}");
+    let holder = serde_json::json!({"overrideHolder": true, "card": {"holder": "Ada Poe"}});
+    let begun = terminal
+        .agent
+        .engine
+        .begin(Wanted { reference: Reference::parse("R2").unwrap(), ..wanted(holder, &[Right::Sale]) });
+    assert!(!matches!(begun, Err(Refused::Denied(_) | Refused::Parameter { .. })), "{begun:?}");
 }

@@ -12,7 +12,8 @@
 //!
 //! `"tip":"ask"` lets the cardholder type a tip at the reader, `"tip":"1.50"` is one that the till knows already; both
 //! are charged on top of the amount.
-//! `"entry":"manual"` lets the card number be typed there, where the terminal allows it. `"acceptPartial":true` says
+//! `"entry":"manual"` lets the card number be typed there, where the terminal allows it; `"entry":"chip"` takes no tap
+//! and no swipe. `"acceptPartial":true` says
 //! that the till can take an approval of less than the amount and have the rest paid another way (a sale, a
 //! pre-authorisation, `by-registration`); without it such an approval is reversed. A sale in the state
 //! `awaiting-signature` waits for its `signature`. `wait-s` ends there too, for somebody at the counter is asked.
@@ -34,7 +35,7 @@ use axum::Json;
 use axum::extract::{Extension, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use pos_core::wish::{EarlierName, WantedTip, WishFields};
+use pos_core::wish::{EarlierName, WantedEntry, WantedTip, WishFields};
 use pos_till_api::deadlines::LONGEST_WAIT_S;
 use serde::Deserialize;
 use serde::de::{Deserializer, Visitor};
@@ -123,8 +124,8 @@ struct SaleRequest {
     tip: Option<Tip>,
     /// It is training, and this is to come out: no card is read, and nothing leaves the terminal.
     training: Option<Lesson>,
-    /// The card number is typed at the reader, where the terminal allows it.
-    entry: Option<TypedEntry>,
+    /// `manual`: the card number is typed at the reader, where the terminal allows it. `chip`: the card is inserted.
+    entry: Option<AskedEntry>,
     /// The till can take an approval of less than the amount, and have the rest paid another way.
     #[serde(rename = "acceptPartial")]
     accept_partial: Option<bool>,
@@ -194,13 +195,23 @@ enum Prints {
     Till,
 }
 
-/// How the card comes to the terminal, when not by itself.
+/// How the card comes to the terminal, when not as the customer likes.
 #[derive(Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "docs", schemars(rename = "Entry"))]
 #[serde(rename_all = "kebab-case")]
-pub(super) enum TypedEntry {
+pub(super) enum AskedEntry {
     Manual,
+    Chip,
+}
+
+impl AskedEntry {
+    pub(super) fn wanted(self) -> WantedEntry {
+        match self {
+            Self::Manual => WantedEntry::Typed,
+            Self::Chip => WantedEntry::Chip,
+        }
+    }
 }
 
 async fn begin(
@@ -258,13 +269,13 @@ fn wanted(app: &App, permit: &Permit, own: String, asked: SaleRequest) -> Result
     let (currency, amount) = how_much(app, currency, amount, "")?;
     let of = EarlierFields { of, till, number, payment }.named(permit, &own, "")?;
     let tip = tip.map(|tip| tip.wanted(currency)).transpose()?;
-    let manual = entry.is_some();
+    let entry = entry.map(AskedEntry::wanted);
     let till_confirms = match (confirm, on_silence) {
         (Some(Confirms::Till), on_silence) => Some(on_silence.unwrap_or_default()),
         (None, None) => None,
         (None, Some(_)) => return Err(Failure::malformed("onSilence: goes with \"confirm\":\"till\"")),
     };
-    let fields = WishFields { kind, of, registration, amount, tip, manual, accept_partial, till_confirms };
+    let fields = WishFields { kind, of, registration, amount, tip, entry, accept_partial, till_confirms };
     let wish = fields.judged().map_err(|misfit| Failure::malformed(misfit.to_string()))?;
     let till_side = TillSide { prints: receipts == Some(Prints::Till), data: till_data };
     Ok(Wanted { till: own, reference, wish, caller: permit.caller().clone(), training, parameters, till_side })

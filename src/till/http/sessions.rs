@@ -22,7 +22,7 @@ use super::credentials::Unrepeated;
 #[cfg(feature = "docs")]
 use super::description::REFERENCE;
 use super::failure::Failure;
-use super::sales::{EarlierFields, TypedEntry, amount_text, how_much};
+use super::sales::{AskedEntry, EarlierFields, amount_text, how_much};
 use crate::operator_secrets::digest_of_token;
 #[cfg(feature = "docs")]
 use crate::till::{ApprovalView, SessionView};
@@ -231,7 +231,7 @@ struct Confirmed {
     /// `ask`, when the command has the cardholder asked for a tip.
     tip: Option<AskedTip>,
     /// As in the command.
-    entry: Option<TypedEntry>,
+    entry: Option<AskedEntry>,
     /// The earlier transaction by its reference, for the kinds that refer to one.
     of: Option<String>,
     /// The till of `of`, when it is another's.
@@ -259,8 +259,8 @@ impl Confirmed {
         let (_, amount) = how_much(app, currency, amount, "for.")?;
         let of = EarlierFields { of, till, number, payment }.named(permit, &own, "for.")?;
         let tip = tip.map(|AskedTip::Ask| WantedTip::Ask);
-        let manual = entry.is_some();
-        let fields = WishFields { of, registration, amount, tip, manual, ..WishFields::new(kind) };
+        let entry = entry.map(AskedEntry::wanted);
+        let fields = WishFields { of, registration, amount, tip, entry, ..WishFields::new(kind) };
         let wish = fields.judged().map_err(|misfit| Failure::malformed(format!("for.{misfit}")))?;
         Ok(Wanted {
             till: own,

@@ -153,7 +153,7 @@ impl Sale {
     fn declined(&mut self, refusal: Refusal) -> Step {
         let alarm = self.rest_stays(&refusal.why);
         let ended = Record::Ended {
-            outcome: Outcome::Declined { why: refusal.why },
+            outcome: Outcome::Declined { why: self.as_told(refusal.why) },
             host: Some(refusal.facts),
             card: None,
             by: None,
@@ -162,6 +162,15 @@ impl Sale {
         // An issuer may decline and still send scripts (EMV Book 3, 10.10).
         let answer = CardAnswer { scripts: refusal.for_chip.scripts, ..CardAnswer::decline() };
         Step::write([ended]).then(self.answer_card(answer)).then([Action::Tell]).then(alarm)
+    }
+
+    /// Why a payment was declined, as this customer can act on it: who has inserted the card is not asked to insert it.
+    fn as_told(&self, why: Why) -> Why {
+        let was_tapped = self.card.as_ref().is_some_and(|card| card.entry.is_contactless());
+        match why.reason {
+            Reason::InsertAndPin if !was_tapped => Why { reason: Reason::BankDeclined, ..why },
+            _ => why,
+        }
     }
 
     /// Nothing was processed.

@@ -34,6 +34,10 @@ reasons! {
 
     /// The bank, or the gateway for it, declined; the gateway's description.
     BankDeclined = "bank-declined",
+    /// The bank takes no tap for it: the card must be inserted, and the PIN entered; the gateway's description.
+    InsertAndPin = "insert-and-pin",
+    /// The bank declined, and says that another try with this card will not be approved; the gateway's description.
+    DoNotTryAgain = "do-not-try-again",
     /// The chip declined by itself; nothing was sent.
     CardDeclined = "card-declined",
     /// The cancel key of the reader, or the card was taken away.

@@ -43,6 +43,9 @@ pub struct Order {
     /// The card number is typed on the reader instead of presenting the card.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub manual: bool,
+    /// The chip alone is read: the till wants it so, or the issuer asked for it at the try before.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub chip_alone: bool,
     /// The till can take an approval of less than the amount, and have the rest paid another way.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub accept_partial: bool,

@@ -38,6 +38,7 @@ fn order() -> Order {
         amount: eur(1234),
         ask_tip: false,
         manual: false,
+        chip_alone: false,
         accept_partial: false,
         till_confirms: None,
         gives_rest: false,

@@ -75,6 +75,13 @@ pub struct Assumptions {
     /// A decline with HTTP 200 is believed at once, without a look. Only a gateway that is known to decline so needs
     /// `true`; `pos-agent doctor` says when.
     pub believe_declines_at_200: bool,
+    /// Values of `resultDetails.AcquirerResponse` by which the issuer takes no tap for a payment: the card must be
+    /// inserted, and the PIN entered.
+    pub insert_and_pin: Vec<String>,
+    /// Values of `resultDetails.AcquirerResponse` by which the issuer says that it will never approve this card again.
+    pub do_not_try_again: Vec<String>,
+    /// Values of `resultDetails.MerchantAdviceCode` that say the same.
+    pub advice_do_not_try_again: Vec<String>,
     /// The gateway refuses a `merchantTransactionId` that it has seen before, whatever became of the first request.
     /// Then a capture or refund without an answer can be sent again after `resend-after-s`; else only when its absence
     /// is final.
@@ -232,6 +239,12 @@ impl Default for Assumptions {
             declined_at_400: Vec::new(),
             invalid_request: list(&["200."]),
             believe_declines_at_200: false,
+            // Mastercard 65, Visa 1A and 70: strong customer authentication, or a PIN, is wanted.
+            insert_and_pin: list(&["1A", "65", "70"]),
+            // ISO 8583, field 39: pick up, lost, stolen, closed; Visa's R0, R1 and R3.
+            do_not_try_again: list(&["04", "07", "41", "43", "46", "R0", "R1", "R3"]),
+            // Mastercard's merchant advice: do not try again; payment cancelled.
+            advice_do_not_try_again: list(&["03", "21"]),
             refuses_repeated_references: false,
             absence_final_after_h: 24,
             wallets: Vec::new(),
@@ -274,6 +287,19 @@ pub(super) fn check_all(found: &mut FaultList, assumed: &Assumptions) {
             &format!("gateway.assumptions.{key}"),
             &format!("must be a list of at most {most} words of letters, digits and _"),
             "write what stands before the dot in the names of its parameters",
+        ));
+    }
+    for (key, values) in [
+        ("insert-and-pin", &assumed.insert_and_pin),
+        ("do-not-try-again", &assumed.do_not_try_again),
+        ("advice-do-not-try-again", &assumed.advice_do_not_try_again),
+    ] {
+        let value = |value: &String| is_made_of(value, 16, |b| b.is_ascii_alphanumeric() || b"_-.".contains(&b));
+        found.add(check(
+            values.iter().all(value),
+            &format!("gateway.assumptions.{key}"),
+            "must be a list of codes, each of 1 to 16 letters, digits, dots and hyphens",
+            "write the codes as the acquirer writes them, as [\"65\", \"1A\"], or [] for none",
         ));
     }
     let unknown = assumed.parameters_not_taken.iter().find(|entry| !parameter::means_any(entry));

@@ -3,15 +3,18 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use crate::till_parameters;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use hyper::Uri;
 use pos_daemon::secret::{credential_is_there, in_words, key_file, secret_file};
 use pos_daemon::settings::{ConfigFault, FaultList, absolute, check, ensure, fault, is_made_of, within};
 use pos_terms::emv::Tag;
+use pos_terms::transaction::Kind;
 use rustls_pki_types::CertificateDer;
 use rustls_pki_types::pem::PemObject;
 use serde::Deserialize;
+use serde_json::{Map, Value};
 
 mod assumptions;
 
@@ -72,6 +75,17 @@ pub struct Gateway {
     /// out: their meaning is the maker's.
     #[serde(default)]
     pub send_private_tags: Vec<String>,
+    /// The shop's own parameters, which go with each payment and with what follows it: `merchant.…`, `descriptor` and
+    /// `customParameters[…]`, by their names in `pos-agent parameters list`. A till that sends one itself is followed.
+    #[serde(default)]
+    #[cfg_attr(feature = "docs", schemars(with = "BTreeMap<String, String>"))]
+    pub parameters: Map<String, Value>,
+    /// The kinds of transactions without a card that say `pos.terminalId`, `pos.transactionSequenceNumber` and
+    /// `pos.transactionSource` too, as `["capture", "refund"]`. The interface requires `pos.entryMode` beside them,
+    /// which only a card has: a gateway that insists on it refuses such a request. The terminal's own reversals never
+    /// say them.
+    #[serde(default)]
+    pub terminal_with: Vec<Kind>,
     /// Deadline for connecting, TLS handshake included, in milliseconds.
     #[serde(default = "defaults::connect_timeout_ms")]
     pub connect_timeout_ms: u64,
@@ -187,6 +201,17 @@ fn connection(found: &mut FaultList, gateway: &Gateway) {
         "needs tags of the private class in upper-case hex",
         "write them as [\"DF30\"]",
     ));
+    found.add(till_parameters::of_the_shop(&gateway.parameters, &gateway.assumptions).map(drop).map_err(|unfit| {
+        fault("gateway.parameters", &unfit.to_string(), "write it as \"merchant.name\" = \"Corner Shop\"")
+    }));
+    let with_card = gateway.terminal_with.iter().find(|kind| kind.needs_card() || !kind.moves_money());
+    found.add(ensure(with_card.is_none(), "gateway.terminal-with", || {
+        let kind = with_card.map_or("", |kind| kind.as_str());
+        (
+            format!("\"{kind}\" is no kind that pays without a card at the reader"),
+            "write kinds such as capture, refund, reversal, increment, by-registration".to_owned(),
+        )
+    }));
     found.add(within("gateway.expiry-warning-days", gateway.expiry_warning_days, &EXPIRY_WARNING_DAYS));
     found.add(within("gateway.connect-timeout-ms", gateway.connect_timeout_ms, &CONNECT_TIMEOUT_MS));
     found.add(within("gateway.resend-after-s", gateway.resend_after_s, &RESEND_S));
@@ -200,6 +225,16 @@ fn private_tag(text: &str) -> Option<Tag> {
 }
 
 impl Gateway {
+    /// The shop's own parameters that go with a transaction of this kind beside those that its till sends.
+    pub(crate) fn shops_parameters(&self, kind: Kind, of_till: &[(String, String)]) -> Vec<(String, String)> {
+        if !kind.moves_money() || self.parameters.is_empty() {
+            return Vec::new();
+        }
+        // What cannot be sent is told when the settings are checked.
+        let flat = till_parameters::of_the_shop(&self.parameters, &self.assumptions).unwrap_or_default();
+        flat.into_iter().filter(|(name, _)| !of_till.iter().any(|(sent, _)| sent == name)).collect()
+    }
+
     /// The reader's own tags that are sent.
     #[must_use]
     pub fn private_tags(&self) -> Vec<Tag> {

@@ -15,6 +15,7 @@ const COLUMNS: usize = 21;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum DisplayRow {
     TryAgain,
+    InsertCard,
     InsertOrSwipe,
     SwipeCard,
     RemoveCard,
@@ -35,6 +36,15 @@ impl DisplayRow {
                 "RIPROVARE",
                 "PROBEER OPNIEUW",
                 "SPRÓBUJ PONOWNIE",
+            ],
+            Self::InsertCard => [
+                "INSERT CARD",
+                "KARTE STECKEN",
+                "INSÉREZ LA CARTE",
+                "INSERTE LA TARJETA",
+                "INSERIRE LA CARTA",
+                "STEEK KAART IN",
+                "WSUŃ KARTĘ",
             ],
             Self::InsertOrSwipe => [
                 "INSERT OR SWIPE",
@@ -129,6 +139,7 @@ mod tests {
         for language in all {
             for row in [
                 DisplayRow::TryAgain,
+                DisplayRow::InsertCard,
                 DisplayRow::InsertOrSwipe,
                 DisplayRow::SwipeCard,
                 DisplayRow::RemoveCard,

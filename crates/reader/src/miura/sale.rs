@@ -107,6 +107,7 @@ impl SaleAtReader {
                 line.progress(sale.number(), ReaderProgress::PresentCard);
                 sale.wait(line, now)
             }
+            EntryRequest::Chip => sale.wait(line, now),
             EntryRequest::Manual => sale.type_card(line, now),
         }
     }

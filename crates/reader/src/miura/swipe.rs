@@ -8,7 +8,7 @@ use super::line::{CARDHOLDER, CommandPurpose, ReaderLine};
 use super::message::{MpiCommand, OnlinePinAnswer, StatusWord, TransactionData};
 use super::next::Next;
 use super::sale::{SaleAtReader, SaleNext, SaleStage};
-use crate::{NoCard, ReaderProgress};
+use crate::{EntryRequest, NoCard, ReaderProgress};
 use pos_terms::card::{EntryMode, SealedPin};
 use pos_terms::emv::track2::PinRule;
 
@@ -24,6 +24,9 @@ impl SaleAtReader {
         swipe: Box<SwipedCard>,
         now: Duration,
     ) -> SaleNext {
+        if self.arm.entry == EntryRequest::Chip && !self.chip_failed {
+            return self.wait(line, now);
+        }
         if swipe.has_chip() && !self.chip_failed {
             line.progress(self.number(), ReaderProgress::InsertCard);
             return self.wait(line, now);

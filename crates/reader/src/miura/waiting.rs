@@ -9,7 +9,7 @@ use super::line::{CommandPurpose, ReaderLine};
 use super::message::{AnswerTemplate, CardStatus, MpiCommand, StatusWord, TransactionAnswer, TransactionData};
 use super::next::Next;
 use super::sale::{SaleAtReader, SaleNext, SaleStage};
-use crate::{NoCard, NotEncrypting, ReaderLanguage, ReaderProgress};
+use crate::{EntryRequest, NoCard, NotEncrypting, ReaderLanguage, ReaderProgress};
 
 /// The swipe's own message, when 9F44 came before it.
 const SWIPE_AFTER_STATUS: Duration = Duration::from_secs(2);
@@ -19,13 +19,16 @@ const STATUS_AFTER_CARD: Duration = Duration::from_secs(5);
 const SHORTEST_WAIT: Duration = Duration::from_secs(1);
 
 impl SaleAtReader {
-    /// Waits for a card on every interface.
+    /// Waits for a card, on every interface that may be used.
     pub(super) fn wait(mut self: Box<Self>, line: &mut ReaderLine, now: Duration) -> SaleNext {
         if now >= self.until {
             return self.end(line, NoCard::TimedOut, now);
         }
         if line.slot {
             return self.start_chip(line, now);
+        }
+        if self.arm.entry == EntryRequest::Chip {
+            return self.watch(line, ReaderProgress::InsertCard, &[DisplayRow::InsertCard], now);
         }
         self.stage = SaleStage::Contactless { since: now, swipe: None };
         // Only a shop that is not English sends it: a reader that does not know the element cannot disturb the others.

@@ -41,7 +41,7 @@ impl Cvm {
     /// him, as a phone does (EMV Contactless Book C-2, CVM selection: 9F34 010002).
     fn as_read_by(self, entry: EntryMode) -> Self {
         match (self, entry) {
-            (Self::OfflinePin, EntryMode::NfcIcc | EntryMode::NfcMagstripe) => Self::ConsumerDevice,
+            (Self::OfflinePin, entry) if entry.is_contactless() => Self::ConsumerDevice,
             (other, _) => other,
         }
     }

@@ -26,7 +26,7 @@ impl Terminal {
         let wish = wish(WishFields {
             amount: Some(eur(1000)),
             tip,
-            manual: false,
+            entry: None,
             accept_partial: Some(false),
             till_confirms: None,
             ..WishFields::new(Kind::Sale)

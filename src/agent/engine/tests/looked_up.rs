@@ -100,7 +100,7 @@ async fn what_is_not_known_of_a_payment_and_what_has_none_is_refused_by_name() {
         assert!(matches!(&refused, Err(Refused::NotReady { why }) if why.contains("transaction 1")), "{refused:?}");
     }
     let of = EarlierName::Payment(PaymentId::new(UNKNOWN));
-    let credit = wish(WishFields { amount: Some(eur(400)), manual: false, ..WishFields::new(Kind::Credit) });
+    let credit = wish(WishFields { amount: Some(eur(400)), entry: None, ..WishFields::new(Kind::Credit) });
     let rights = [Right::Refund, Right::Credit, Right::UnknownPayment];
     let by_id = || refund("till-1", of.clone(), 400, &rights);
     for wanted in [by_id(), Wanted { wish: credit, ..by_id() }] {

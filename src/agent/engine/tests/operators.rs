@@ -461,7 +461,7 @@ async fn a_typed_tip_does_not_pass_the_limit_above_which_a_supervisor_confirms()
         let wish = wish(WishFields {
             amount: Some(eur(1500)),
             tip: tip_to_ask,
-            manual: false,
+            entry: None,
             accept_partial: Some(false),
             till_confirms: None,
             ..WishFields::new(Kind::Sale)

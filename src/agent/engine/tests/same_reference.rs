@@ -5,7 +5,7 @@ use serde_json::json;
 use tokio::sync::oneshot;
 
 use super::*;
-use pos_core::wish::{WantedTip, Wish, WishFields};
+use pos_core::wish::{WantedEntry, WantedTip, Wish, WishFields};
 use pos_terms::transaction::OnSilence;
 
 impl Terminal {
@@ -115,7 +115,7 @@ fn by_card(ask_tip: bool, manual: bool, accept_partial: bool, till_confirms: Opt
     wish(WishFields {
         amount: Some(eur(1000)),
         tip,
-        manual,
+        entry: manual.then_some(WantedEntry::Typed),
         accept_partial: Some(accept_partial),
         till_confirms,
         ..WishFields::new(Kind::Sale)

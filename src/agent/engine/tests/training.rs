@@ -6,7 +6,7 @@ use tokio::time::sleep;
 
 use super::*;
 use crate::till::{SaleState, SaleView};
-use pos_core::wish::{WantedTip, WishFields};
+use pos_core::wish::{WantedEntry, WantedTip, WishFields};
 use pos_terms::transaction::Lesson;
 
 const ALLOWED: &str = "\n[training]\nallowed = true\n";
@@ -136,7 +136,7 @@ async fn each_kind_and_what_follows_it() {
         ("sale", sale(1000)),
         ("asked", tip(WantedTip::Ask)),
         ("given", tip(WantedTip::Given(eur(50)))),
-        ("typed", WishFields { manual: true, ..sale(1000) }),
+        ("typed", WishFields { entry: Some(WantedEntry::Typed), ..sale(1000) }),
         ("reserved", amount(WishFields::new(Kind::PreAuthorisation), 5000)),
         ("paid out", amount(WishFields::new(Kind::Credit), 700)),
         ("stored", amount(stored.clone(), 900)),

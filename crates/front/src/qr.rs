@@ -1,0 +1,62 @@
+//! An address as a QR code, for the page: a customer opens it on a device of its own, and nobody types it.
+
+use std::fmt::Write as _;
+
+use qrcodegen::{QrCode, QrCodeEcc};
+use serde_json::{Value, json};
+
+/// Longest text, in bytes: as long as the interface lets an address be (`redirect.url`).
+const LONGEST: usize = 2048;
+
+/// The code as `{"size", "path"}`: modules in a row, quiet zone included, and an SVG path of the dark ones in modules.
+///
+/// # Errors
+/// Nothing, or more than [`LONGEST`] bytes.
+pub(crate) fn drawn(text: &str) -> Result<Value, String> {
+    if text.is_empty() || text.len() > LONGEST {
+        return Err(format!("text: must be 1 to {LONGEST} bytes"));
+    }
+    let code = QrCode::encode_text(text, QrCodeEcc::Low).map_err(|error| format!("text: {error}"))?;
+    // ISO/IEC 18004, 9.1: four modules of white on each side.
+    const QUIET: i32 = 4;
+    let mut path = String::new();
+    for y in 0..code.size() {
+        for x in (0..code.size()).filter(|x| code.get_module(*x, y)) {
+            // Dark modules beside each other are one stroke.
+            if x > 0 && code.get_module(x - 1, y) {
+                continue;
+            }
+            let width = (x..code.size()).take_while(|x| code.get_module(*x, y)).count();
+            write!(path, "M{} {}h{width}v1h-{width}z", x + QUIET, y + QUIET).expect("text takes all of it");
+        }
+    }
+    Ok(json!({ "size": code.size() + 2 * QUIET, "path": path }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The drawn strokes are the modules of the code, and nothing else.
+    #[test]
+    fn an_address_is_drawn_module_by_module() {
+        for text in ["https://bank.example/3ds?id=1", &"x".repeat(LONGEST)] {
+            let drawn = drawn(text).unwrap();
+            let code = QrCode::encode_text(text, QrCodeEcc::Low).unwrap();
+            assert_eq!(drawn["size"], code.size() + 8);
+            let mut dark = std::collections::BTreeSet::new();
+            for stroke in drawn["path"].as_str().unwrap().split('M').skip(1) {
+                let (x, rest) = stroke.split_once(' ').unwrap();
+                let (y, rest) = rest.split_once('h').unwrap();
+                let width: i32 = rest.split_once('v').unwrap().0.parse().unwrap();
+                let (x, y): (i32, i32) = (x.parse().unwrap(), y.parse().unwrap());
+                (x..x + width).for_each(|x| assert!(dark.insert((x - 4, y - 4)), "drawn twice"));
+            }
+            let modules = (0..code.size()).flat_map(|y| (0..code.size()).map(move |x| (x, y)));
+            let expected: std::collections::BTreeSet<_> = modules.filter(|(x, y)| code.get_module(*x, *y)).collect();
+            assert_eq!(dark, expected);
+        }
+        assert!(drawn("").unwrap_err().starts_with("text: "));
+        assert!(drawn(&"x".repeat(LONGEST + 1)).is_err());
+    }
+}
