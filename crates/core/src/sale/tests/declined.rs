@@ -106,3 +106,20 @@ fn an_invalid_request_was_not_sent_and_one_that_was_in_doubt_before_is_looked_up
     assert_eq!(alarms(&actions), 1, "{actions:?}");
     assert!(matches!(rest.outcome(), Some(Outcome::NotSent { .. })));
 }
+
+/// The issuer wants the chip: only who has tapped is asked to insert the card.
+#[test]
+fn who_has_inserted_the_card_is_not_asked_to_insert_it() {
+    for (entry, told) in [
+        (EntryMode::NfcIcc, Reason::InsertAndPin),
+        (EntryMode::NfcMagstripe, Reason::InsertAndPin),
+        (EntryMode::Icc, Reason::BankDeclined),
+        (EntryMode::MagstripeAsFallback, Reason::BankDeclined),
+    ] {
+        let mut sale = Trace::asked(entry);
+        let (why, facts) = (Reason::InsertAndPin.with("no"), HostFacts::default());
+        let refusal = Refusal { why, for_chip: ForChip::default(), facts };
+        let _ = sale.on(Event::Answered(Answer::Declined(Box::new(refusal))));
+        assert_eq!(sale.outcome(), Some(&Outcome::Declined { why: told.with("no") }), "{entry:?}");
+    }
+}
