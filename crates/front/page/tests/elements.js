@@ -14,6 +14,11 @@ class Element {
   get lastChild() { return this.nodes.at(-1); }
   get textContent() { return this.nodes.map((one) => one.textContent ?? one).join(""); }
   set textContent(value) { this.nodes = [value]; }
+  /** By its tag, or by its class behind a dot. */
+  querySelector(wanted) {
+    const is = (one) => (wanted.startsWith(".") ? (one.attributes.class ?? "").split(" ").includes(wanted.slice(1)) : one.tagName === wanted.toUpperCase());
+    return this.all.slice(1).find(is) ?? null;
+  }
   /** It and all that is in it. */
   get all() { return [this, ...this.nodes.flatMap((one) => one.all ?? [])]; }
 }
