@@ -36,11 +36,11 @@ impl Job {
             _ if has_none => {
                 self.answered(because(ErrorCondition::UnavailableDevice, &"the terminal has no printer"), flow);
             }
-            None => {
-                let why = "this terminal prints OutputFormat Text alone; nothing was printed";
+            Err(why) => {
+                let why = format!("{why}; nothing was printed");
                 self.answered(because(ErrorCondition::UnavailableDevice, &why), flow);
             }
-            Some(lines) => self.ask(Ask::Print(lines), Stage::Printing, flow),
+            Ok(lines) => self.ask(Ask::Print(lines), Stage::Printing, flow),
         }
     }
 
