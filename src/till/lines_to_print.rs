@@ -19,8 +19,8 @@ pub struct LineToPrint {
     pub align: LineAlign,
     /// How it looks.
     pub style: LineStyle,
-    /// `text` is printed as this code, and `value` is empty. What the code cannot hold, or the paper has no room for, is
-    /// refused, and so is a wrong check digit; one that is left out is added.
+    /// `text` is printed as this code, and `value` is empty. What the code cannot hold, or the paper has no room for,
+    /// is refused, and so is a wrong check digit; one that is left out is added.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub code: Option<LineCode>,
 }

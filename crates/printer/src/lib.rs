@@ -10,9 +10,9 @@
 //! A close of day goes the same way: `counter::Close` ─▶ `close` (rows) ─▶ layout. So do lines of a till's own, which
 //! are no receipt: they are not kept, wait for nobody, and the till hears whether they are on paper.
 //!
-//! `receipt`, `close`, `layout`, `text`, `escpos`, `code`, `code_page`, `qr` and `status` are pure. What happens to the printer
-//! never changes the outcome of a sale: a receipt that was not printed waits, is kept in the journal and can be printed
-//! again (design: path of a sale, 8).
+//! `receipt`, `close`, `layout`, `text`, `escpos`, `code`, `code_page`, `qr` and `status` are pure. What happens to the
+//! printer never changes the outcome of a sale: a receipt that was not printed waits, is kept in the journal and can be
+//! printed again (design: path of a sale, 8).
 
 pub mod close;
 pub mod code;

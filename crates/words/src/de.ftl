@@ -165,6 +165,7 @@ business-day = Tag
 period-from = Von
 beginning = Beginn
 period-to = Bis
+receipt-numbers = Belege
 taken = Eingenommen
 given = Ausgezahlt
 net = SALDO

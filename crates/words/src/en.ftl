@@ -166,6 +166,7 @@ business-day = Day
 period-from = From
 beginning = the beginning
 period-to = To
+receipt-numbers = Receipts
 taken = Taken
 given = Given back
 net = NET

@@ -268,6 +268,8 @@ messages! {
     Beginning = "beginning",
     /// When it was made.
     PeriodTo = "period-to",
+    /// The first and the last receipt that it counts.
+    ReceiptNumbers = "receipt-numbers",
     /// What was taken from cards.
     Taken = "taken",
     /// What was given back or paid out.

@@ -37,6 +37,7 @@ fn settings() -> Settings {
         width: 32,
         reserves: false,
         ignore: Vec::new(),
+        own_sums: None,
     }
 }
 
@@ -776,6 +777,42 @@ fn a_tills_own_lines_are_printed_and_it_hears_whether_they_are_on_paper() {
         let response = response(&mut stage);
         assert_eq!(response["ErrorCondition"], "UnavailableDevice");
         assert!(stage.asked.is_empty());
+    }
+}
+
+#[test]
+fn a_till_hears_its_own_sums_where_it_wants_them() {
+    let sum = |sum: &str| json!({ "kind": "sale", "scheme": "VISA", "currency": "EUR", "count": 2, "sum": sum });
+    let turnover =
+        json!({ "name": "kasse-1", "currency": "EUR", "count": 2, "taken": "12.34", "given": "0.00", "net": "12.34" });
+    let own = json!({ "till": "kasse-1", "firstNumber": 1, "lastNumber": 2, "brands": [], "schemes": [sum("12.34")] });
+    let close = json!({
+        "number": 7, "period": { "to": "2026-11-20T18:00:00+01:00" }, "schemes": [sum("17.34")],
+        "tills": [turnover], "own": [own],
+    });
+    let mut earlier = close.clone();
+    earlier.as_object_mut().unwrap().remove("own");
+    let asked = |category: &str, body: &str, own: Option<&str>, close: &Value| {
+        let mut stage = Stage::new(Settings { own_sums: own.map(str::to_owned), ..settings() });
+        stage.till(category, "1", body);
+        while let Some((_, ask)) = stage.asked.last() {
+            let status = *ask == Ask::Status;
+            stage.says(200, &if status { STATUS.to_owned() } else { close.to_string() });
+        }
+        let answer = stage.answer()[format!("{category}Response")].clone();
+        let sums = answer["TransactionTotals"][0]["PaymentTotals"][0]["TransactionAmount"].clone();
+        (answer["Response"]["ErrorCondition"].clone(), sums, answer["POIReconciliationID"].clone())
+    };
+    for (category, body) in [
+        ("Reconciliation", r#"{"ReconciliationType":"SaleReconciliation"}"#),
+        ("Reconciliation", r#"{"ReconciliationType":"PreviousReconciliation"}"#),
+        ("GetTotals", "{}"),
+    ] {
+        let seven = json!("7");
+        assert_eq!(asked(category, body, None, &close), (Value::Null, json!(17.34), seven.clone()), "{body}");
+        assert_eq!(asked(category, body, Some("kasse-1"), &close), (Value::Null, json!(12.34), seven.clone()));
+        assert_eq!(asked(category, body, Some("bar"), &close), (Value::Null, Value::Null, seven));
+        assert_eq!(asked(category, body, Some("kasse-1"), &earlier).0, json!("NotAllowed"));
     }
 }
 

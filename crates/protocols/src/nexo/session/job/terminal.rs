@@ -91,6 +91,18 @@ impl Job {
 
     /// One question about the terminal is answered.
     pub(super) fn terminal(&mut self, said: &Said, flow: &mut Flow<'_>) {
+        let own = match (said, &flow.settings.own_sums) {
+            (Said::Close(close), Some(till)) => match close.of_till(till) {
+                Some(own) => Some(Said::Close(Box::new(own))),
+                None => {
+                    let number = close.number;
+                    let why = format!("close {number} is of an earlier program, which kept no till's own sums");
+                    return self.answered(because(ErrorCondition::NotAllowed, &why), flow);
+                }
+            },
+            _ => None,
+        };
+        let said = own.as_ref().unwrap_or(said);
         let outcome = match said {
             Said::Refused(problem) if problem.is(ProblemType::NothingTyped) => Outcome::failure(ErrorCondition::Cancel),
             Said::Refused(problem) => refused(problem),
