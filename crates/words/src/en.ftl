@@ -76,6 +76,7 @@ ended-reversed = { $what }REVERSED, { $nothing }: taken back. { $why }
 
 ## The steps at the reader, for the cashier
 
+step-choosing-tip = The customer chooses a tip
 step-present-card = Insert, tap or swipe the card
 step-insert-card = Insert the card
 step-swipe-card = The chip cannot be read: take the card out and swipe it

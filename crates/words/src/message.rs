@@ -126,6 +126,8 @@ messages! {
 
     // ---- The steps at the reader, for the cashier
 
+    /// Before a card is asked for.
+    ChoosingTip = "step-choosing-tip",
     /// Any way of presenting it.
     PresentCard = "step-present-card",
     /// The slot only.

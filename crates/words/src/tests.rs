@@ -370,6 +370,7 @@ fn states(words: &Words) -> String {
         row("person", words.unconfirmed(kind, &no_answer, None, Some(&Why::from(Reason::DoneTwice))));
     }
     let steps = [
+        ReaderStep::ChoosingTip,
         ReaderStep::PresentCard,
         ReaderStep::InsertCard,
         ReaderStep::SwipeCard,

@@ -259,6 +259,7 @@ fn each_step_is_told_to_a_till_that_hears() {
     for (state, step, told) in [
         ("waiting-for-card", None, Some(INSERT_CARD)),
         ("waiting-for-card", Some("a step of later"), Some(INSERT_CARD)),
+        ("waiting-for-card", Some("choosing-tip"), Some(PIN_PAD)),
         ("waiting-for-card", Some("reading-card"), Some(WAIT)),
         ("waiting-for-card", Some("choosing-application"), Some(WAIT)),
         ("in-progress", Some("pin-entry"), Some(PIN_PAD)),
