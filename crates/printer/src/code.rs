@@ -127,7 +127,7 @@ impl Code {
             CodeKind::Ean13 => code(checked(kind, content, 12, "12 digits, or 13 with the check digit")?),
             CodeKind::UpcA => code(checked(kind, content, 11, "11 digits, or 12 with the check digit")?),
             CodeKind::Code25 => {
-                if content.len() % 2 != 0 || !content.bytes().all(|byte| byte.is_ascii_digit()) {
+                if !content.len().is_multiple_of(2) || !content.bytes().all(|byte| byte.is_ascii_digit()) {
                     return Err(CodeError::Digits { kind, digits: "an even number of digits" });
                 }
                 let most = (2..=256).step_by(2).take_while(|digits| bar(dots, code25(*digits)).is_some()).last();

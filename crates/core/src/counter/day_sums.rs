@@ -32,7 +32,7 @@ pub struct DaySums {
     /// The lowest and the highest number of those that moved money, or came to nothing.
     numbers: Option<(SaleNumber, SaleNumber)>,
     /// The same for each till by itself.
-    own: BTreeMap<String, DaySums>,
+    own: BTreeMap<String, Self>,
 }
 
 /// What moved in one currency.

@@ -21,7 +21,7 @@ impl Bars {
             65 => ("UPC-A", 95, gtin(data, 12)?),
             67 => ("EAN-13", 95, gtin(data, 13)?),
             68 => ("EAN-8", 67, gtin(data, 8)?),
-            70 => ("ITF", 0, Some(text(data)?).filter(|says| says.len() % 2 == 0 && is_digits(says.as_bytes()))?),
+            70 => ("ITF", 0, Some(text(data)?).filter(|says| says.len().is_multiple_of(2) && is_digits(says.as_bytes()))?),
             73 => {
                 let says = code128(data)?;
                 ("CODE128", (says.len() + 2) * 11 + 13, says)
@@ -53,7 +53,7 @@ fn gtin(data: &[u8], length: usize) -> Option<String> {
     }
     let weight = |place: usize| if (length - place) % 2 == 1 { 1 } else { 3 };
     let sum: usize = data.iter().enumerate().map(|(place, digit)| usize::from(digit - b'0') * weight(place)).sum();
-    if sum % 10 == 0 { text(data) } else { None }
+    if sum.is_multiple_of(10) { text(data) } else { None }
 }
 
 /// Set B alone; a brace stands for itself where it is doubled.
