@@ -30,6 +30,7 @@ pub fn holds(bytes: &[u8]) {
         width: 32,
         reserves: true,
         ignore: vec!["store".to_owned()],
+        own_sums: None,
     });
     let (mut asked, mut exchanges) = (0, 0);
     while let Some(line) = lines.pop_front() {

@@ -26,6 +26,7 @@ pub fn holds(bytes: &[u8]) {
             order: Order::Table,
             status_containers: true,
             needed_frames_only: false,
+            own_sums: None,
             references: "fuzz".to_owned(),
         },
         Some(bytes),

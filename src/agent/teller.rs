@@ -9,6 +9,7 @@ use pos_words::{Message, Words};
 
 use super::earlier::KnownTransactions;
 use super::engine::open_sales::OpenSale;
+use super::views::sale::CHOOSING_TIP;
 
 const FAULT: &str = "the sale ended because of a fault of the terminal's side";
 
@@ -139,6 +140,7 @@ pub(super) fn warn_of_end(active: &OpenSale) {
 /// as it is.
 fn step_words(words: &Words, step: &ReaderProgress) -> (&'static str, String) {
     let (word, step) = match step {
+        ReaderProgress::ChoosingTip => (CHOOSING_TIP, pos_words::ReaderStep::ChoosingTip),
         ReaderProgress::PresentCard => ("present-card", pos_words::ReaderStep::PresentCard),
         ReaderProgress::InsertCard => ("insert-card", pos_words::ReaderStep::InsertCard),
         ReaderProgress::SwipeCard => ("swipe-card", pos_words::ReaderStep::SwipeCard),

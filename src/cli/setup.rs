@@ -17,6 +17,7 @@ use zeroize::Zeroizing;
 
 use self::answers::{Answers, CA, left_behind};
 use self::files::{Placed, Prepared, put_all};
+use self::tills::TillOptions;
 use super::exit::{Exit, Stop};
 use super::{doctor, out, person};
 use crate::board;
@@ -27,6 +28,7 @@ mod answers;
 mod devices;
 mod files;
 mod questions;
+mod tills;
 
 /// Arguments.
 #[derive(Debug, Args)]
@@ -35,12 +37,15 @@ Whatever is not given as an option is asked for; with --yes nobody is asked, and
 being shown, or read from a file or from standard input; it is never an option's value, which every user could see.
 
 Beside the configuration are written: gateway-token (mode 0600) and, unless it is there already, gateway-ca.pem. With the usual
---config systemd hands the token to the agent; with any other the agent reads the file itself.
+--config systemd hands the token to the agent; with any other the agent reads the file itself. Where a till is connected, or the
+cashier's page: front.toml, and the till's password or passphrase (mode 0600, owned by pos-front). pos-front judges what is its own,
+so it must be installed. The till's options are asked for in the same order; --till zvt, nexo or page turns them on.
 
 A port is asked whether a reader is there only while no agent runs and no other program has it, and never the console.
 
 Examples:
   pos-agent setup
+  pos-agent setup --till zvt
   pos-agent setup --yes --board raspberry-pi --terminal-id 12345678 --merchant 'Example Shop' --merchant '1 High Street' \\
     --currency EUR --gateway-url https://gateway.example --entity-id 00000000000000000000000000000000 \\
     --ca-file ./ca.pem --token-file - --mode live <token
@@ -100,6 +105,8 @@ pub(super) struct Setup {
     /// Do not have the doctor look at the result, as for an image of another board
     #[arg(long)]
     no_doctor: bool,
+    #[command(flatten)]
+    tills: TillOptions,
 }
 
 /// Whose money moves.
@@ -116,6 +123,7 @@ enum Mode {
 impl Setup {
     pub(super) async fn run(self) -> Result<Exit, Stop> {
         let earlier = self.earlier()?;
+        let earlier_front = self.earlier_front()?;
         self.may_write()?;
         if !self.yes && !person::is_there() {
             return Err(Stop::new(Exit::Usage, "nobody can be asked here; give --yes and every answer as an option"));
@@ -134,6 +142,7 @@ impl Setup {
         self.mode(&mut answers, is_known, &mut missing)?;
         self.reader(&mut answers, &board, &agent, is_known, &mut missing).await?;
         self.printer(&mut answers, &board)?;
+        self.till(&mut answers, earlier_front.as_deref(), &mut missing)?;
         if !missing.is_empty() {
             let missing = missing.join(", ");
             return Err(Stop::new(
@@ -141,7 +150,7 @@ impl Setup {
                 format!("with --yes nobody is asked; give {missing} too; nothing was written"),
             ));
         }
-        self.write(answers, token, earlier.map(|(text, _)| text), &agent).await
+        self.write(answers, token, (earlier.map(|(text, _)| text), earlier_front), &agent).await
     }
 
     /// The configuration that is there, when it may be replaced.
@@ -149,16 +158,10 @@ impl Setup {
         if !self.config.is_absolute() {
             return Err(Stop::new(Exit::Usage, "--config: must be an absolute path; begin it with /"));
         }
-        let file = self.config.display();
         match fs::read_to_string(&self.config) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(failed(&self.config, &error)),
-            Ok(_) if !self.replace => Err(Stop::new(
-                Exit::Config,
-                format!(
-                    "{file} is there already and was not touched; --replace writes a new one and keeps the old one beside it"
-                ),
-            )),
+            Ok(_) if !self.replace => Err(Stop::new(Exit::Config, already_there(&self.config))),
             Ok(text) => match config::parse(&text, &self.config) {
                 Ok(config) => Ok(Some((text, config))),
                 Err(error) => {
@@ -180,7 +183,7 @@ impl Setup {
         &self,
         mut answers: Answers,
         token: Option<Zeroizing<String>>,
-        earlier: Option<String>,
+        (earlier, earlier_front): (Option<String>, Option<String>),
         agent: &Agent,
     ) -> Result<Exit, Stop> {
         // What nobody was asked comes from the board's file.
@@ -191,23 +194,34 @@ impl Setup {
             answers.ca_file = self.config.with_file_name(CA);
         }
         let text = answers.text();
+        let front = answers.front.as_ref().map(|front| (front.file.clone(), front.final_text()));
         if !self.yes {
             out::say("");
             out::say_lines(&text);
             out::say("");
-            if !person::agrees(&format!("Write this to {}?", self.config.display()), true)? {
+            let mut places = self.config.display().to_string();
+            if let Some((file, text)) = &front {
+                out::say_lines(text);
+                out::say("");
+                places += &format!(" and {}", file.display());
+            }
+            if !person::agrees(&format!("Write this to {places}?"), true)? {
                 return Err(person::gone());
             }
         }
         self.put(&answers, &text, token, is_copied.then_some(ca))?;
-        if let Some(earlier) = earlier {
-            let left = left_behind(&earlier, &text);
+        let front = front.map(|(_, text)| text).filter(|_| earlier_front.is_some());
+        for (earlier, new) in earlier.iter().zip([&text]).chain(earlier_front.iter().zip(&front)) {
+            let left = left_behind(earlier, new);
             if !left.is_empty() {
                 out::say(&format!(
                     "Not taken over from the old one; write what you need of it into the new: {}",
                     left.join(", ")
                 ));
             }
+        }
+        if let Some(front) = &answers.front {
+            front.prove()?;
         }
         self.next_steps(&answers, agent);
         if self.no_doctor {
@@ -237,9 +251,24 @@ impl Setup {
         let ca = ca.filter(|ca| !fs::read(&answers.ca_file).is_ok_and(|there| there == *ca));
         let token = token.map(|token| prepare(&answers.token_file(), token.as_bytes(), 0o600)).transpose()?;
         let ca = ca.map(|ca| prepare(&answers.ca_file, &ca, 0o644)).transpose()?;
+        let front = answers.front.as_ref();
+        let secret = front.and_then(|front| front.new_secret());
+        let secret = secret.filter(|(place, secret, _)| !fs::read(place).is_ok_and(|there| there == *secret));
+        let secret = match secret {
+            Some((place, secret, owner)) => {
+                let prepared = prepare(&place, secret, 0o600)?;
+                // Nobody else can give a file away.
+                let owner = owner.filter(|_| rustix::process::geteuid().is_root());
+                owner.map_or(Ok(()), |owner| prepared.give_to(owner)).map_err(|error| failed(&place, &error))?;
+                Some(prepared)
+            }
+            None => None,
+        };
+        let front = front.map(|front| prepare(&front.file, front.final_text().as_bytes(), 0o644)).transpose()?;
         let config = prepare(&self.config, text.as_bytes(), 0o644)?;
-        let others = [token, ca].into_iter().flatten().collect();
-        let placed = put_all(others, config, self.replace).map_err(|(place, error)| failed(&place, &error))?;
+        let others = [token, ca, secret].into_iter().flatten().collect();
+        let last = front.into_iter().chain([config]).collect();
+        let placed = put_all(others, last, self.replace).map_err(|(place, error)| failed(&place, &error))?;
         placed.iter().for_each(|Placed { place, kept }| written(place, kept.as_deref()));
         Ok(())
     }
@@ -264,6 +293,9 @@ impl Setup {
             Agent::Absent => "  systemctl enable --now pos-agent, then pos-agent status",
             _ => "  systemctl restart pos-agent: the agent that runs has the old configuration",
         });
+        if let Some(front) = &answers.front {
+            front.next_steps(!matches!(agent, Agent::Absent));
+        }
     }
 }
 
@@ -308,6 +340,11 @@ fn make(folder: &Path) -> io::Result<()> {
 fn written(place: &Path, kept: Option<&Path>) {
     let kept = kept.map(|kept| format!("; the old one is {}", kept.display())).unwrap_or_default();
     out::say(&format!("Written: {}{kept}", place.display()));
+}
+
+fn already_there(file: &Path) -> String {
+    let file = file.display();
+    format!("{file} is there already and was not touched; --replace writes a new one and keeps the old one beside it")
 }
 
 fn failed(file: &Path, error: &io::Error) -> Stop {

@@ -19,6 +19,10 @@ pub struct LineToPrint {
     pub align: LineAlign,
     /// How it looks.
     pub style: LineStyle,
+    /// `text` is printed as this code, and `value` is empty. What the code cannot hold, or the paper has no room for,
+    /// is refused, and so is a wrong check digit; one that is left out is added.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub code: Option<LineCode>,
 }
 
 impl LineToPrint {
@@ -54,4 +58,36 @@ pub enum LineStyle {
     Tall,
     /// Bold, twice as high and twice as wide.
     Big,
+}
+
+/// A bar code or QR code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum LineCode {
+    /// EAN-8.
+    #[serde(rename = "ean-8")]
+    Ean8,
+    /// EAN-13.
+    #[serde(rename = "ean-13")]
+    Ean13,
+    /// UPC-A.
+    UpcA,
+    /// Interleaved 2 of 5: an even number of digits.
+    #[serde(rename = "code-25")]
+    Code25,
+    /// Code 128: printable ASCII.
+    #[serde(rename = "code-128")]
+    Code128,
+    /// PDF417: 200 bytes at most.
+    #[serde(rename = "pdf-417")]
+    Pdf417,
+    /// QR code of which 15 % may be lost (M).
+    Qr,
+    /// QR code of which 7 % may be lost (L).
+    QrLow,
+    /// QR code of which 25 % may be lost (Q).
+    QrQuartile,
+    /// QR code of which 30 % may be lost (H).
+    QrHigh,
 }

@@ -32,7 +32,7 @@ mod totals;
 mod wanted;
 
 pub use closes::{CloseAsked, CloseView, ShownClose, WhichClose};
-pub use lines_to_print::{LineAlign, LineStyle, LineToPrint};
+pub use lines_to_print::{LineAlign, LineCode, LineStyle, LineToPrint};
 pub use operators::{
     ApprovalView, ConfirmedView, OperatorCommand, OperatorRefused, OperatorView, OperatorsView, SessionView,
 };

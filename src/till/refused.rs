@@ -127,6 +127,14 @@ pub enum Refused {
         /// The one that was meant.
         which: WhichClose,
     },
+    /// A line of a till's own cannot be printed.
+    #[error("lines[{at}]: {why}")]
+    Line {
+        /// Which of its lines, from 0.
+        at: usize,
+        /// Why, with the remedy.
+        why: String,
+    },
     /// A receipt cannot be printed.
     #[error("the receipt cannot be printed: {why}")]
     Printer {

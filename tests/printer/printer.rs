@@ -416,6 +416,7 @@ fn voucher() -> Vec<TillLine> {
         value: value.to_owned(),
         align,
         style,
+        code: None,
     };
     vec![
         line("VOUCHER", "", Align::Centre, Style::Big),

@@ -13,6 +13,8 @@ use rustix::termios::{LocalModes, tcgetattr};
 
 use crate::counter::Counter;
 
+mod tills;
+
 /// A shop, and the folder of a terminal that is to be set up in it.
 struct Site {
     shop: Shop,
@@ -439,6 +441,7 @@ async fn a_person_is_asked_and_the_token_is_never_shown() {
         terminal.answers("The reader's port", "");
         terminal.answers("The printer's port", &site.shop.printer.place());
         terminal.answers("Characters on a line of the printer", "");
+        terminal.answers("Connect a till: zvt, nexo, page (the cashier's page alone), or none [none]", "");
         terminal.until("port = ");
         assert!(terminal.shows_what_is_typed());
         assert_eq!(site.files(), [], "nothing is written before the last answer");
@@ -489,6 +492,7 @@ async fn a_port_without_a_reader_is_told_with_what_to_do_and_asked_again() {
         terminal.answers("The printer's port", "tcp://127.0.0.1:1");
         terminal.until("is the port of the reader too");
         terminal.answers("The printer's port", "none");
+        terminal.answers("Connect a till", "none");
         terminal.answers("Write this to", "no");
         let (status, shown, _) = terminal.ends();
         (status, shown, site.files())
@@ -545,6 +549,7 @@ async fn whoever_stops_leaves_nothing_behind_and_a_terminal_as_it_was() {
                     terminal.answers("live, or a test system", "live");
                     terminal.answers("The reader's port", "");
                     terminal.answers("The printer's port", "none");
+                    terminal.answers("Connect a till", "");
                     terminal.answers("Write this to", "no");
                 }
             }
@@ -564,7 +569,16 @@ async fn whoever_stops_leaves_nothing_behind_and_a_terminal_as_it_was() {
 fn the_help_says_what_is_written_and_where() {
     let output = program(&["setup".to_owned(), "--help".to_owned()]).output().unwrap();
     let said = String::from_utf8(output.stdout).unwrap();
-    for words in ["--terminal-id", "--token-file", "without\nbeing shown", "mode 0600", "--replace", "--yes"] {
+    for words in [
+        "--terminal-id",
+        "--token-file",
+        "without\nbeing shown",
+        "mode 0600",
+        "--replace",
+        "--yes",
+        "--till <KIND>",
+        "front.toml",
+    ] {
         assert!(said.contains(words), "{words}: {said}");
     }
 }

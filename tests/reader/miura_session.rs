@@ -1769,6 +1769,9 @@ mod anything {
                 ReaderEvent::Unready(_) => *self = Self { number: self.number, ..Self::default() },
                 ReaderEvent::KeysLeft { .. } => assert!(self.card),
                 ReaderEvent::Typed { sale, .. } => assert!(*sale == TYPING && std::mem::take(&mut self.typing)),
+                ReaderEvent::Progress { sale, progress: ReaderProgress::ChoosingTip } => {
+                    assert!(*sale == TYPING && self.typing);
+                }
                 ReaderEvent::Progress { sale, progress } => {
                     assert_eq!(*sale, self.number);
                     assert!(self.busy && (self.waiting || *progress == ReaderProgress::RemoveCard), "{progress:?}");

@@ -119,7 +119,8 @@ mod tip {
     use super::*;
 
     /// 10, 15 and 20 per cent of 20.00 EUR, "other" in the fourth place (readers: 2.10).
-    const TIP: &str = "> GET DYNAMIC TIP E01FDFA217040A0F14FFDFA21801015F2A0209785F3601029F0206000000002000";
+    const TIP: &str =
+        "> GET DYNAMIC TIP E01FDFA217040A0F14FFDFA21801015F2A0209785F3601029F0206000000002000\n ! 5 ChoosingTip";
 
     fn answered(digits: &str, rest: &str) {
         let answer = t("E1", &t("DFA208", &hex::encode(digits)));

@@ -140,8 +140,17 @@ impl Pair {
     async fn type_in(&mut self, what: AmountToType, number: &str) -> Result<Option<Amount>, NoAmount> {
         self.sale += 1;
         self.reader.next_number(number);
+        let is_tip = matches!(what, AmountToType::Tip { .. });
         let order = TypeAmount { sale: SaleNumber::new(self.sale), what, timeout: Duration::from_secs(60) };
         self.handle.order(ReaderOrder::TypeAmount(order)).await.unwrap();
+        if is_tip {
+            let told = self.next().await;
+            let choosing = ReaderProgress::ChoosingTip;
+            assert!(
+                matches!(&told, ReaderEvent::Progress { sale, progress } if *sale == self.sale && *progress == choosing),
+                "{told:?}"
+            );
+        }
         match self.next().await {
             ReaderEvent::Typed { sale, amount } if sale == self.sale => amount,
             other => panic!("{other:?}"),

@@ -90,8 +90,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ),
     // Asks the daemon, or changes the journal where none runs.
     ("cli::operator", &["till", "config", "counter", "journal", "operator_secrets", "transaction"]),
-    // Asks the ports for readers, with the doctor's manners.
-    ("cli::setup", &["config", "board", "reader", "doctor", "money"]),
+    // Asks the ports for readers, with the doctor's manners; of `access` the front's user.
+    ("cli::setup", &["config", "board", "reader", "doctor", "money", "access"]),
     // Reads the journal beside the daemon, or without one. Of `till` the list of problems, for its codes.
     ("cli::reconcile", &["config", "journal", "reconcile", "till"]),
     // Asks the daemon for the list; verifies, exports and adopts by itself. Of the agent only which clock can be right.

@@ -170,6 +170,67 @@ async fn a_till_has_its_own_lines_printed_and_hears_whether_they_are_on_paper() 
 }
 
 #[tokio::test]
+async fn codes_of_a_till_are_drawn_by_the_printer_and_what_it_would_pass_over_is_refused() {
+    let mut counter = Counter::open().await;
+    let print = |lines: serde_json::Value| counter.post_json("/v1/printer/lines", json!({ "lines": lines }));
+    let code = |code: &str, text: &str| json!({ "code": code, "text": text, "align": "centre" });
+    let lines = json!([
+        code("ean-13", "400638133393"),
+        code("ean-8", "96385074"),
+        code("upc-a", "03600029145"),
+        code("code-25", "12345678"),
+        code("code-128", "V-{2026}"),
+        code("pdf-417", "Grüße"),
+        code("qr", "https://shop.example/?v=1"),
+        code("qr-high", "H"),
+        { "text": "Thank you" },
+    ]);
+    let (status, body) = print(lines).await;
+    assert_eq!(status, 200, "{body}");
+    for (at, (code, text, says)) in [
+        ("ean-13", "4006381333932", "the check digit of this EAN-13 is 1"),
+        ("ean-8", "123", "EAN-8 takes 7 digits"),
+        ("upc-a", "A3600029145", "UPC-A takes 11 digits"),
+        ("code-25", "123", "Code 25 takes an even number of digits"),
+        // The printer of this counter has 42 characters on a line: 504 dots.
+        ("code-128", "1234567890123456789012345", "Code 128 takes 1 to 19 characters"),
+        ("code-128", "a\u{1B}@", "Code 128 takes letters"),
+        ("qr", "a\u{10}\u{04}\u{01}", "a QR code takes text without control characters"),
+        ("pdf-417", "", "PDF417 takes 1 to 200 bytes"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let mut lines = vec![json!({ "text": "not printed" }); at];
+        lines.push(json!({ "code": code, "text": text }));
+        let (status, body) = print(json!(lines)).await;
+        assert_eq!((status, body["code"].as_str()), (400, Some("malformed")), "{body}");
+        assert_eq!(body["field"], json!(format!("lines[{at}]")), "{body}");
+        assert!(body["detail"].as_str().unwrap().contains(says), "{body}");
+    }
+    let (status, body) = print(json!([{ "code": "ean-8", "text": "96385074", "value": "x" }])).await;
+    assert!(status == 400 && body["detail"].as_str().unwrap().contains("leave value out"), "{body}");
+    let (status, body) = print(json!([code("aztec", "1")])).await;
+    assert_eq!((status, body["field"].as_str()), (400, Some("lines[0].code")), "{body}");
+    // Only the first one is on paper, and the printer understood all of it.
+    let paper = counter.paper().await;
+    let lines: Vec<&str> = paper.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let expected = [
+        "[EAN-13 4006381333931]",
+        "[EAN-8 96385074]",
+        "[UPC-A 036000291452]",
+        "[ITF 12345678]",
+        "[CODE128 V-{2026}]",
+        "[PDF417 Grüße]",
+        "[QR https://shop.example/?v=1]",
+        "[QR H]",
+        "Thank you",
+    ];
+    assert_eq!(lines, expected, "{paper}");
+    assert_eq!(counter.shop.printer.errors(), 0);
+}
+
+#[tokio::test]
 async fn a_tills_text_is_shown_to_the_customer_between_sales_alone() {
     let counter = Counter::open().await;
     counter.until_ready().await;

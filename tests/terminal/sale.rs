@@ -203,6 +203,9 @@ async fn a_tip_that_is_cancelled_ends_the_sale_and_frees_the_reader() {
     let (code, begun) = counter.post_sale(r#"{"reference":"R1","amount":"12.34","tip":"ask"}"#).await;
     assert_eq!(code, 201, "{begun}");
     pos_test_kit::within("the question", counter.shop.reader.waits_for(WaitsFor::Number)).await;
+    // Whoever waits at the till sees why no card is asked for yet.
+    let asked = counter.until("R1", "the tip", |view| view.step.as_deref() == Some("choosing-tip")).await;
+    assert_eq!((asked.state, asked.text.as_str()), (SaleState::WaitingForCard, "The customer chooses a tip"));
     counter.shop.reader.key(pos_sim::reader::Key::Cancel);
     assert_eq!(ended(&counter.until_ended("R1").await), Some(OutcomeWord::Cancelled));
     counter.sell("R2", "2.00", "tap", Tap).await;

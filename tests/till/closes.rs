@@ -52,6 +52,11 @@ async fn a_close_is_made_shown_in_three_forms_listed_and_printed_again() {
     let net = json!([{ "currency": "EUR", "count": 3, "takenCount": 3, "givenCount": 0, "taken": "37.02", "given": "0.00", "net": "37.02" }]);
     assert_eq!(close["net"], net);
     assert_eq!(close["tills"][0]["name"], "till-1");
+    let numbers = (&close["firstNumber"], &close["lastNumber"]);
+    assert_eq!(numbers, (&json!(1), &json!(3)), "the receipts of the period");
+    let own = &close["own"][0];
+    assert_eq!((&own["till"], &own["firstNumber"], &own["lastNumber"]), (&json!("till-1"), &json!(1), &json!(3)));
+    assert_eq!((&own["schemes"], &own["brands"]), (&close["schemes"], &close["brands"]), "it is the only till");
     assert_eq!(close["notPrinted"], Value::Null, "the printer has it, or keeps it until it can");
     // The same reference is the same close, and nothing is made or printed.
     let again = terminal.close(json!({ "reference": "Z1", "print": true })).await;
@@ -60,6 +65,7 @@ async fn a_close_is_made_shown_in_three_forms_listed_and_printed_again() {
     // Without a reference each is a new one; a day without a sale has one too.
     let second = terminal.close(json!({})).await;
     assert_eq!((second.0, &second.json()["number"], &second.json()["net"]), (201, &json!(2), &json!([])));
+    assert!(second.json().get("firstNumber").is_none() && second.json().get("own").is_none(), "{}", second.2);
     // Newest first, a page at a time.
     let page = terminal.at_socket(&get("/v1/closes?limit=1", "")).await.json();
     assert_eq!((&page["closes"][0]["number"], &page["next"]), (&json!(2), &json!("2")));

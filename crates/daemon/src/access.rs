@@ -71,6 +71,12 @@ pub fn way_in(socket: &Path) -> String {
     }
 }
 
+/// The number of the user of this name.
+#[must_use]
+pub fn user_number(name: &str) -> Option<u32> {
+    number_of(&read("/etc/passwd"), name)
+}
+
 /// A board without the file has no names.
 fn read(file: &str) -> String {
     fs::read_to_string(file).unwrap_or_default()
@@ -80,6 +86,11 @@ fn read(file: &str) -> String {
 fn fields_of(file: &str, number: u32) -> Option<Vec<&str>> {
     let lines = file.lines().map(|line| line.split(':').collect::<Vec<_>>());
     lines.into_iter().find(|fields| fields.get(2).is_some_and(|field| field.parse() == Ok(number)))
+}
+
+fn number_of(users: &str, name: &str) -> Option<u32> {
+    let mut lines = users.lines().map(|line| line.split(':').collect::<Vec<_>>());
+    lines.find(|fields| fields.first() == Some(&name))?.get(2)?.parse().ok()
 }
 
 fn group_name(groups: &str, number: u32) -> String {
@@ -120,6 +131,7 @@ mod tests {
     fn a_group_is_called_by_its_name() {
         assert_eq!(group_name(GROUPS, 990), "pos-agent");
         assert_eq!(group_name(GROUPS, 4711), "4711");
+        assert_eq!((number_of(USERS, "pos-front"), number_of(USERS, "pos")), (Some(981), None));
         assert_eq!((user_name(USERS, 980).as_str(), user_name(USERS, 5).as_str()), ("pos-agent", "NAME"));
     }
 

@@ -305,6 +305,7 @@ fn settings(till: &NexoTillConfig, config: &NexoConfig) -> Settings {
         width: till.width,
         reserves: till.reserves,
         ignore: till.ignore.clone(),
+        own_sums: till.own_sums.then(|| till.till.clone()),
     }
 }
 

@@ -196,6 +196,7 @@ impl ZvtTill {
             order: if self.config.ascending { Order::Ascending } else { Order::Table },
             status_containers: self.config.status_containers,
             needed_frames_only: self.config.needed_frames_only,
+            own_sums: self.config.own_sums.then(|| self.config.till.clone()),
             references: format!("zvt-{}", in_letters(&random)),
         }
     }

@@ -47,6 +47,9 @@ impl ComposingClose<'_> {
         self.pair(Message::BusinessDay, &self.words.date(day));
         self.pair(Message::PeriodFrom, &from);
         self.pair(Message::PeriodTo, &self.words.moment(&period.to));
+        if let (Some(first), Some(last)) = (self.close.first_number, self.close.last_number) {
+            self.pair(Message::ReceiptNumbers, &format!("{first} - {last}"));
+        }
     }
 
     fn net(&mut self) {
@@ -159,6 +162,7 @@ mod tests {
         serde_json::from_value(json!({
             "number": 7, "terminalId": "12345678", "day": "2026-11-20", "till": "till-1",
             "period": { "afterEntry": 1, "toEntry": 9, "from": "2026-11-19T23:01:00+01:00", "to": "2026-11-20T23:02:00+01:00" },
+            "firstNumber": 1017, "lastNumber": 1042,
             "net": [moved(None, "1200.06")], "kinds": [sum("sale", None, "1234.56"), sum("reversal", None, "34.50")],
             "schemes": [sum("sale", Some("VISA\u{1b}[2J"), "1234.56")], "tips": [sum("sale", None, "4.00")],
             "tills": [moved(Some("till-1"), "1200.06")], "declined": 2, "takenBack": 0, "cancelled": 0, "notSent": 0,
@@ -192,6 +196,7 @@ mod tests {
             "Day                  20 Nov 2026",
             "From        19 Nov 2026 23:01:00",
             "To          20 Nov 2026 23:02:00",
+            "Receipts             1017 - 1042",
             "Taken                1234.56 EUR",
             "Given back             34.50 EUR",
             "SALE 2               1234.56 EUR",

@@ -9,11 +9,11 @@
 //! | `1D 21 n` | GS !: size, width in the high and height in the low four bits | the amount |
 //! | `0A` | LF: print the line | |
 //! | `1D 76 30 0 xL xH yL yH …` | GS v 0: raster picture, x in bytes, y in dots | the logo |
-//! | `1D 28 6B pL pH 31 fn …` | GS ( k: QR code; fn 41 model, 43 size, 45 correction, 50 store, 51 print | for the customer |
+//! | `1D 6B …`, `1D 28 6B …` | GS k, GS ( k: bar codes and QR codes ([`super::code`]) | for the customer; a till's own |
 //! | `1D 56 41/42 n` | GS V A/B: feed to the cutter and n more, cut through or leave one point | end |
 //! | `1B 64 n` | ESC d: feed n lines | end, without a cutter |
 //!
-//! Ten commands that every such printer knows; more would only narrow the choice of printers. The crate `escpos` does
+//! Commands that every such printer knows; more would only narrow the choice of printers. The crate `escpos` does
 //! not serve: it owns the port and blocks, and what it cannot encode is an error instead of a `?`. What the code page
 //! cannot print becomes `?`, and no character from outside can become a control byte: what is emitted for text is 20 to
 //! 7E and, by the code page's table, 80 to FF.
@@ -21,6 +21,7 @@
 use crate::config::{CodePage, Cut};
 use crate::logo::Logo;
 
+use super::code::{self, QrLevel};
 use super::code_page;
 use super::layout::{Align, PrintedLine, Style};
 
@@ -81,6 +82,12 @@ pub fn encode(sheet: &Sheet<'_>, dialect: &Dialect) -> Vec<u8> {
             set_style(style, line.style(), &mut bytes);
             style = line.style();
         }
+        if let Some(code) = line.code() {
+            bytes.extend(QUIET);
+            code.encode(&mut bytes);
+            bytes.extend(QUIET);
+            continue;
+        }
         bytes.extend(line.text().chars().map(|c| byte(c, dialect.code_page)));
         bytes.push(LF);
     }
@@ -88,7 +95,7 @@ pub fn encode(sheet: &Sheet<'_>, dialect: &Dialect) -> Vec<u8> {
     if let Some(content) = sheet.qr {
         turn(&mut align, Align::Centre, &mut bytes);
         bytes.extend(QUIET);
-        qr(content.as_bytes(), &mut bytes);
+        code::qr(content.as_bytes(), QrLevel::Medium, &mut bytes);
         bytes.extend(QUIET);
     }
     cut(dialect.cut, &mut bytes);
@@ -127,24 +134,6 @@ fn raster(logo: &Logo, bytes: &mut Vec<u8>) {
         .map(|dots| u16::try_from(dots).expect("a logo has at most 576 x 384 dots").to_le_bytes());
     bytes.extend([GS, b'v', b'0', 0, x[0], x[1], y[0], y[1]]);
     bytes.extend(logo.rows());
-}
-
-/// Model 2, correction M (15 % may be lost: a crease, a stain).
-fn qr(content: &[u8], bytes: &mut Vec<u8>) {
-    // The most bytes at level M of versions 4, 8 and 14 (ISO/IEC 18004, table 7): 33 x 8, 49 x 6 and 73 x 4 dots are at
-    // most 294.
-    let module = match content.len() {
-        0..=62 => 8,
-        63..=152 => 6,
-        _ => 4,
-    };
-    let parameters = u16::try_from(content.len() + 3).expect("a QR code has at most 362 bytes").to_le_bytes();
-    bytes.extend([GS, b'(', b'k', 4, 0, b'1', b'A', b'2', 0]);
-    bytes.extend([GS, b'(', b'k', 3, 0, b'1', b'C', module]);
-    bytes.extend([GS, b'(', b'k', 3, 0, b'1', b'E', b'1']);
-    bytes.extend([GS, b'(', b'k', parameters[0], parameters[1], b'1', b'P', b'0']);
-    bytes.extend(content);
-    bytes.extend([GS, b'(', b'k', 3, 0, b'1', b'Q', b'0']);
 }
 
 fn cut(cut: Cut, bytes: &mut Vec<u8>) {

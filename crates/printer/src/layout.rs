@@ -5,6 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::code::Code;
 use pos_words::clean;
 
 /// The narrowest paper that is laid out; a smaller number is taken as this one. The narrowest real printers have 32
@@ -19,12 +20,14 @@ const OTHER_LINES: usize = 8;
 /// What was cut ends so; printers have no `…`.
 const CUT: &str = "...";
 
-/// One line on paper. Its text has no control characters, and its width is at most the paper's.
+/// One line on paper. Its text has no control characters, and its width is at most the paper's; the text of a code is
+/// what the code says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PrintedLine {
     text: String,
     align: Align,
     style: Style,
+    code: Option<Code>,
 }
 
 /// Where a line stands.
@@ -94,6 +97,8 @@ pub struct TillLine {
     pub align: Align,
     /// How it looks when there is no `value`.
     pub style: Style,
+    /// A code stands there in the place of `text`.
+    pub code: Option<Code>,
 }
 
 /// A till's own lines on paper of so many characters: each wrapped, and none left out because it is empty.
@@ -162,7 +167,14 @@ impl ReceiptRow {
 impl PrintedLine {
     /// A line of text; what may not be printed is removed. The caller sees to its width.
     pub(super) fn new(text: &str, align: Align, style: Style) -> Self {
-        Self { text: clean::text(text).replace('\n', " ").trim_end().to_owned(), align, style }
+        let text = clean::text(text).replace('\n', " ").trim_end().to_owned();
+        Self { text, align, style, code: None }
+    }
+
+    /// The code that stands there in the place of the text.
+    #[must_use]
+    pub fn code(&self) -> Option<&Code> {
+        self.code.as_ref()
     }
 
     /// The text, without control characters and without spaces at its end.
@@ -222,7 +234,11 @@ impl Setter {
     }
 
     fn till_line(&mut self, line: &TillLine) {
-        let TillLine { text, value, align, style } = line;
+        let TillLine { text, value, align, style, code } = line;
+        if let Some(code) = code {
+            let line = PrintedLine::new(code.content(), *align, Style::Plain);
+            return self.lines.push(PrintedLine { code: Some(code.clone()), ..line });
+        }
         if !value.is_empty() {
             return self.pair(&clean::line(text), value);
         }
@@ -397,6 +413,7 @@ mod tests {
             value: value.to_owned(),
             align,
             style,
+            code: None,
         };
         let lines = [
             line("  two in", "", Align::Left, Style::Plain),

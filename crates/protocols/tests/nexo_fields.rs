@@ -132,6 +132,7 @@ fn asks(category: &str, body: &Value) -> Result<Ask, String> {
         width: 32,
         reserves: false,
         ignore: Vec::new(),
+        own_sums: None,
     });
     let now = Now { steady: Duration::ZERO, unix_s: 1_795_430_096 };
     let mut actions = session.asked(1, request, text.into_bytes(), now);

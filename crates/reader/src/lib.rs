@@ -11,7 +11,7 @@
 //! ```text
 //! Arm ─▶ Progress… ─▶ NoCard ──────────────────────────────────────────▶ [Progress RemoveCard] ─▶ Idle
 //!                   └▶ Card ─▶ KeysLeft ─▶ (the agent: Complete) ─▶ Completed ─▶ [Progress RemoveCard] ─▶ Idle
-//! TypeAmount ─▶ Typed, and the reader waits for the next order: no Idle
+//! TypeAmount ─▶ [Progress ChoosingTip] ─▶ Typed, and the reader waits for the next order: no Idle
 //!
 //! Unready at any moment ends the sale for the reader: no other event about it follows, no Idle
 //! Arm while not ready or not idle: NoCard(NotReady), no Idle; TypeAmount then: Typed with NotReady
@@ -249,6 +249,8 @@ pub struct ConfigFile {
 /// What a cashier sees while the reader works.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ReaderProgress {
+    /// The cardholder chooses a tip on the reader, before a card is asked for.
+    ChoosingTip,
     /// Waiting for a card on every interface.
     PresentCard,
     /// Insert the card (the tap or the swipe was not accepted).
@@ -287,7 +289,12 @@ impl ReaderProgress {
     #[must_use]
     pub fn has_a_card(&self) -> bool {
         match self {
-            Self::PresentCard | Self::InsertCard | Self::SwipeCard | Self::TryAgain | Self::ReaderText(_) => false,
+            Self::ChoosingTip
+            | Self::PresentCard
+            | Self::InsertCard
+            | Self::SwipeCard
+            | Self::TryAgain
+            | Self::ReaderText(_) => false,
             Self::TypeCard
             | Self::ChoosingApplication
             | Self::ReadingCard

@@ -7,6 +7,7 @@
 //! or let it die in the middle of a receipt.
 
 mod args;
+mod bars;
 mod code_page;
 mod connection;
 mod drawing;

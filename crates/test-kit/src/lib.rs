@@ -56,8 +56,17 @@ pub fn refusing_port() -> u16 {
 
 /// The agent's program. Cargo builds it for the integration tests of its package, one folder above them.
 pub fn agent() -> PathBuf {
+    built("pos-agent")
+}
+
+/// The front's program, likewise.
+pub fn front() -> PathBuf {
+    built("pos-front")
+}
+
+fn built(name: &str) -> PathBuf {
     let test = std::env::current_exe().unwrap();
-    let program = test.ancestors().nth(2).unwrap().join("pos-agent");
-    assert!(program.exists(), "{} is not there; run: cargo build --package pos-agent", program.display());
+    let program = test.ancestors().nth(2).unwrap().join(name);
+    assert!(program.exists(), "{} is not there; run: cargo build --package {name}", program.display());
     program
 }

@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 
 use crate::view::{Cancelled, Sales};
 use crate::{
-    Align, Begin, Close, Copy, Entry, Kind, OnSilence, Outcome, PrintLine, Problem, Receipt, RowIs, Sale, State,
-    Status, Style, Taken, Typed,
+    Align, Begin, Close, Copy, Entry, Kind, OnSilence, Outcome, PrintCode, PrintLine, Problem, Receipt, RowIs, Sale,
+    State, Status, Style, Taken, Typed,
 };
 
 const DESCRIPTION: &str = include_str!("../../../src/till/http/openapi.json");
@@ -145,7 +145,10 @@ fn what_is_asked_is_what_the_agent_takes() {
         parameters: [("a".to_owned(), "b".to_owned())].into(),
         ..Begin::new("r", Kind::Sale, text())
     };
-    let line = PrintLine { value: "v".to_owned(), align: Align::Right, style: Style::Big, ..PrintLine::plain("t") };
+    let code = Some(PrintCode::Ean13);
+    let line =
+        PrintLine { value: "v".to_owned(), align: Align::Right, style: Style::Big, code, ..PrintLine::plain("t") };
+    assert_eq!(description()["components"]["schemas"]["LineCode"]["enum"], json!(PrintCode::ALL));
     let line_taken = {
         let agents = description();
         agents["components"]["schemas"]["LineToPrint"].clone()

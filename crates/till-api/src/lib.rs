@@ -30,9 +30,9 @@ mod description_tests;
 
 pub use asked::{Ask, Request, Said};
 pub use begin::{Begin, Entry, Kind, OnSilence, Taken};
-pub use print_line::{Align, MOST_LINES, PrintLine, Style};
+pub use print_line::{Align, MOST_LINES, PrintCode, PrintLine, Style};
 pub use problem::ProblemType;
 pub use view::{
-    Card, Close, Copy, OpenItem, Outcome, Printer, Problem, Receipt, Row, RowIs, Sale, State, Status, Sum, ToConfirm,
-    Turnover, Typed, Waits,
+    Card, Close, Copy, OpenItem, Outcome, OwnSums, Printer, Problem, Receipt, Row, RowIs, Sale, State, Status, Sum,
+    ToConfirm, Turnover, Typed, Waits,
 };

@@ -17,6 +17,9 @@ pub struct PrintLine {
     pub align: Align,
     /// How it looks.
     pub style: Style,
+    /// The text as this code.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub code: Option<PrintCode>,
 }
 
 impl PrintLine {
@@ -24,17 +27,20 @@ impl PrintLine {
     pub const LONGEST: usize = 256;
 
     /// The same as lines that the agent takes: a longer text goes on in the next line, from a space on where it has
-    /// one.
+    /// one. A code is one line, whatever it says.
     #[must_use]
     pub fn in_parts(self) -> Vec<Self> {
-        let Self { text, value, align, style } = self;
-        let mut lines: Vec<Self> =
-            parts(&text).into_iter().map(|text| Self { text, value: String::new(), align, style }).collect();
+        if self.code.is_some() {
+            return vec![self];
+        }
+        let Self { text, value, align, style, .. } = self;
+        let line = |text, align| Self { text, align, style, ..Self::default() };
+        let mut lines: Vec<Self> = parts(&text).into_iter().map(|text| line(text, align)).collect();
         let mut values = parts(&value).into_iter();
         if let (Some(last), Some(first)) = (lines.last_mut(), values.next()) {
             last.value = first;
         }
-        lines.extend(values.map(|text| Self { text, value: String::new(), align: Align::Right, style }));
+        lines.extend(values.map(|text| line(text, Align::Right)));
         lines
     }
 
@@ -87,6 +93,53 @@ pub enum Style {
     Tall,
     /// Bold, twice as high and twice as wide.
     Big,
+}
+
+/// A bar code or QR code, as the agent's `LineCode`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PrintCode {
+    /// EAN-8.
+    #[serde(rename = "ean-8")]
+    Ean8,
+    /// EAN-13.
+    #[serde(rename = "ean-13")]
+    Ean13,
+    /// UPC-A.
+    UpcA,
+    /// Interleaved 2 of 5.
+    #[serde(rename = "code-25")]
+    Code25,
+    /// Code 128.
+    #[serde(rename = "code-128")]
+    Code128,
+    /// PDF417.
+    #[serde(rename = "pdf-417")]
+    Pdf417,
+    /// QR code, level M.
+    Qr,
+    /// QR code, level L.
+    QrLow,
+    /// QR code, level Q.
+    QrQuartile,
+    /// QR code, level H.
+    QrHigh,
+}
+
+impl PrintCode {
+    /// Each of them.
+    pub const ALL: [Self; 10] = [
+        Self::Ean8,
+        Self::Ean13,
+        Self::UpcA,
+        Self::Code25,
+        Self::Code128,
+        Self::Pdf417,
+        Self::Qr,
+        Self::QrLow,
+        Self::QrQuartile,
+        Self::QrHigh,
+    ];
 }
 
 #[cfg(test)]

@@ -372,6 +372,10 @@ pub struct Close {
     pub replayed: bool,
     /// What it covers, as far as a till sees it.
     pub period: Period,
+    /// The number of the first transaction that it counts; absent where it counts none.
+    pub first_number: Option<u64>,
+    /// The number of the last one.
+    pub last_number: Option<u64>,
     /// Taken and given, by currency.
     #[serde(default)]
     pub net: Vec<Turnover>,
@@ -384,11 +388,57 @@ pub struct Close {
     /// By kind.
     #[serde(default)]
     pub kinds: Vec<Sum>,
+    /// By till.
+    #[serde(default)]
+    pub tills: Vec<Turnover>,
+    /// Each till's own sums; none in a close of an earlier agent.
+    #[serde(default)]
+    pub own: Vec<OwnSums>,
     /// What it does not count yet.
     #[serde(default)]
     pub open: Vec<OpenItem>,
     /// Why it is not printed although that was wanted.
     pub not_printed: Option<String>,
+}
+
+impl Close {
+    /// The same with the sums of one till alone. None where an earlier agent has made it, which kept no more than what
+    /// each till took and gave.
+    #[must_use]
+    pub fn of_till(&self, till: &str) -> Option<Self> {
+        let is_its = |turnover: &&Turnover| turnover.name.as_deref() == Some(till);
+        let net = self.tills.iter().filter(is_its).cloned().map(|net| Turnover { name: None, ..net }).collect();
+        let own = self.own.iter().find(|own| own.till == till);
+        if own.is_none() && self.own.is_empty() && self.tills.iter().any(|turnover| is_its(&turnover)) {
+            return None;
+        }
+        Some(Self {
+            first_number: own.map(|own| own.first_number),
+            last_number: own.map(|own| own.last_number),
+            net,
+            brands: own.map(|own| own.brands.clone()).unwrap_or_default(),
+            schemes: own.map(|own| own.schemes.clone()).unwrap_or_default(),
+            kinds: Vec::new(),
+            ..self.clone()
+        })
+    }
+}
+
+/// What a close counts of one till, as the agent's `TillSums`.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct OwnSums {
+    /// The till.
+    pub till: String,
+    /// The number of its first transaction that is counted.
+    pub first_number: u64,
+    /// The number of the last one.
+    pub last_number: u64,
+    /// Taken and given by the card's brand.
+    pub brands: Vec<Turnover>,
+    /// By kind and card scheme.
+    pub schemes: Vec<Sum>,
 }
 
 /// Something that a close does not count yet.

@@ -13,6 +13,8 @@ use pos_terms::transaction::Kind;
 /// A step at the reader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReaderStep {
+    /// Before a card is asked for.
+    ChoosingTip,
     /// Any way of presenting the card.
     PresentCard,
     /// The slot only.
@@ -119,6 +121,7 @@ impl Words {
     #[must_use]
     pub fn step(&self, step: ReaderStep) -> String {
         let message = match step {
+            ReaderStep::ChoosingTip => Message::ChoosingTip,
             ReaderStep::PresentCard => Message::PresentCard,
             ReaderStep::InsertCard => Message::InsertCard,
             ReaderStep::SwipeCard => Message::SwipeCard,

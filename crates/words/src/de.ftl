@@ -75,6 +75,7 @@ ended-reversed = { $what }ZURÜCKGENOMMEN, { $nothing }. { $why }
 
 ## Die Schritte am Kartenleser, für das Kassenpersonal
 
+step-choosing-tip = Der Kunde wählt ein Trinkgeld
 step-present-card = Karte stecken, auflegen oder durchziehen
 step-insert-card = Karte stecken
 step-swipe-card = Chip nicht lesbar: Karte herausnehmen und durchziehen
@@ -165,6 +166,7 @@ business-day = Tag
 period-from = Von
 beginning = Beginn
 period-to = Bis
+receipt-numbers = Belege
 taken = Eingenommen
 given = Ausgezahlt
 net = SALDO

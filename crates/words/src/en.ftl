@@ -76,6 +76,7 @@ ended-reversed = { $what }REVERSED, { $nothing }: taken back. { $why }
 
 ## The steps at the reader, for the cashier
 
+step-choosing-tip = The customer chooses a tip
 step-present-card = Insert, tap or swipe the card
 step-insert-card = Insert the card
 step-swipe-card = The chip cannot be read: take the card out and swipe it
@@ -166,6 +167,7 @@ business-day = Day
 period-from = From
 beginning = the beginning
 period-to = To
+receipt-numbers = Receipts
 taken = Taken
 given = Given back
 net = NET

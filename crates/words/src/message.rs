@@ -126,6 +126,8 @@ messages! {
 
     // ---- The steps at the reader, for the cashier
 
+    /// Before a card is asked for.
+    ChoosingTip = "step-choosing-tip",
     /// Any way of presenting it.
     PresentCard = "step-present-card",
     /// The slot only.
@@ -268,6 +270,8 @@ messages! {
     Beginning = "beginning",
     /// When it was made.
     PeriodTo = "period-to",
+    /// The first and the last receipt that it counts.
+    ReceiptNumbers = "receipt-numbers",
     /// What was taken from cards.
     Taken = "taken",
     /// What was given back or paid out.

@@ -193,6 +193,7 @@ fn labels_leave_room_for_their_values_on_the_narrowest_paper() {
             (Message::PeriodFrom, words.moment("2026-11-20T12:34:56+01:00")),
             (Message::PeriodFrom, words.label(Message::Beginning).to_owned()),
             (Message::PeriodTo, words.moment("2026-11-20T12:34:56+01:00")),
+            (Message::ReceiptNumbers, format!("{number} - {number}")),
             (Message::Taken, words.sum("9999999.99", "EUR")),
             (Message::Given, words.sum("9999999.99", "EUR")),
             (Message::CountDeclined, "1000".to_owned()),
@@ -330,6 +331,7 @@ fn slip_of_a_close(words: &Words) -> String {
         Message::PeriodFrom,
         Message::Beginning,
         Message::PeriodTo,
+        Message::ReceiptNumbers,
         Message::NothingMoved,
         Message::Taken,
         Message::Given,
@@ -368,6 +370,7 @@ fn states(words: &Words) -> String {
         row("person", words.unconfirmed(kind, &no_answer, None, Some(&Why::from(Reason::DoneTwice))));
     }
     let steps = [
+        ReaderStep::ChoosingTip,
         ReaderStep::PresentCard,
         ReaderStep::InsertCard,
         ReaderStep::SwipeCard,

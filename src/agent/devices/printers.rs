@@ -3,12 +3,14 @@
 use tokio::sync::oneshot;
 
 use crate::config::{self, Config, Copies, Terminal};
-use crate::till::{LineAlign, LineStyle, LineToPrint, PrintView, ReceiptRowIs, ReceiptRowView, ReceiptView, Refused};
+use crate::till::{
+    LineAlign, LineCode, LineStyle, LineToPrint, PrintView, ReceiptRowIs, ReceiptRowView, ReceiptView, Refused,
+};
 use pos_core::counter::Close;
 use pos_core::sale::{Original, Paper, Receipt, Sale, Standing};
 use pos_journal::Journal;
 use pos_printer::layout::{Align, ReceiptRow, Style};
-use pos_printer::{Letterhead, NotPrinted, Page, TillLine};
+use pos_printer::{Code, CodeKind, Letterhead, NotPrinted, Page, QrLevel, TillLine};
 use pos_terms::transaction::ReceiptCopy;
 use pos_words::{Language, Words};
 
@@ -104,7 +106,12 @@ impl PrinterDesk {
             Ok((config, printer)) => (config.clone(), printer.clone()),
             Err(refused) => return drop(reply.send(Err(refused))),
         };
-        let lines = lines.into_iter().map(till_line).collect();
+        let columns = usual.0.columns;
+        let judged = |(at, line)| till_line(line, columns).map_err(|why| Refused::Line { at, why });
+        let lines = match lines.into_iter().enumerate().map(judged).collect() {
+            Ok(lines) => lines,
+            Err(refused) => return drop(reply.send(Err(refused))),
+        };
         match usual.1.print_till_lines(lines) {
             Err(why) => drop(reply.send(Err(Refused::Printer { why: why.to_string() }))),
             Ok(becomes) => drop(tokio::spawn(answer_when_printed(usual, becomes, reply))),
@@ -256,9 +263,26 @@ fn print_view(config: &config::Printer, printer: &pos_printer::Handle) -> PrintV
     }
 }
 
-/// A line that a till sent, as the printer lays it out.
-fn till_line(line: LineToPrint) -> TillLine {
-    let LineToPrint { text, value, align, style } = line;
+/// A line that a till sent, as the printer with so many columns lays it out; or why it cannot.
+fn till_line(line: LineToPrint, columns: u8) -> Result<TillLine, String> {
+    let LineToPrint { text, value, align, style, code } = line;
+    let kind = code.map(|code| match code {
+        LineCode::Ean8 => CodeKind::Ean8,
+        LineCode::Ean13 => CodeKind::Ean13,
+        LineCode::UpcA => CodeKind::UpcA,
+        LineCode::Code25 => CodeKind::Code25,
+        LineCode::Code128 => CodeKind::Code128,
+        LineCode::Pdf417 => CodeKind::Pdf417,
+        LineCode::Qr => CodeKind::Qr(QrLevel::Medium),
+        LineCode::QrLow => CodeKind::Qr(QrLevel::Low),
+        LineCode::QrQuartile => CodeKind::Qr(QrLevel::Quartile),
+        LineCode::QrHigh => CodeKind::Qr(QrLevel::High),
+    });
+    let code = match kind {
+        Some(_) if !value.is_empty() => return Err("a code has no value beside it; leave value out".to_owned()),
+        Some(kind) => Some(Code::new(kind, &text, columns).map_err(|error| error.to_string())?),
+        None => None,
+    };
     let align = match align {
         LineAlign::Left => Align::Left,
         LineAlign::Centre => Align::Centre,
@@ -270,7 +294,7 @@ fn till_line(line: LineToPrint) -> TillLine {
         LineStyle::Tall => Style::Tall,
         LineStyle::Big => Style::Big,
     };
-    TillLine { text, value, align, style }
+    Ok(TillLine { text, value, align, style, code })
 }
 
 /// A row as tills and pages are shown it.

@@ -9,7 +9,7 @@ use crate::till::{CardView, LaterView, Refused, SaleState, SaleView, ToConfirm};
 use pos_core::sale::{Outcome, Sale, Standing, Why};
 use pos_terms::card::Cryptogram;
 use pos_terms::transaction::{Kind, OutcomeWord};
-use pos_words::{Message, Words};
+use pos_words::{Message, ReaderStep, Words};
 
 /// What is true of a transaction beside itself.
 pub(in crate::agent) struct SaleFacts {
@@ -30,6 +30,9 @@ pub(in crate::agent) struct SaleFacts {
     /// What it waits for that has a time limit.
     pub(in crate::agent) wait: Option<Wait>,
 }
+
+/// The word of the step at which a tip is chosen.
+pub(in crate::agent) const CHOOSING_TIP: &str = "choosing-tip";
 
 /// A wait with a time limit.
 pub(in crate::agent) struct Wait {
@@ -55,6 +58,9 @@ pub(in crate::agent) fn sale_view(words: &Words, sale: &Sale, facts: SaleFacts) 
         (unconfirmed(sale), None, words.label(Message::JournalCannotBeWritten).to_owned())
     } else if held_up {
         (unconfirmed(sale), None, words.label(Message::AskingWhetherSent).to_owned())
+    } else if step == Some(CHOOSING_TIP) && matches!(sale.standing(), Standing::Waiting) {
+        // No card is asked for yet.
+        (SaleState::WaitingForCard, None, words.step(ReaderStep::ChoosingTip))
     } else {
         standing(words, sale)
     };

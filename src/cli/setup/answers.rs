@@ -5,6 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
+use super::tills::{FRONT_RULES, FrontAnswers, PEER_RULES};
 use crate::config::{self, Config, ConfigFault, DEFAULT_PATH, TestMode};
 
 /// The name of the token's credential and file.
@@ -29,6 +30,8 @@ pub(super) struct Answers {
     pub(super) reader: String,
     pub(super) baud: u32,
     pub(super) printer: Option<Printer>,
+    /// The front, when a till or the page is connected.
+    pub(super) front: Option<FrontAnswers>,
     /// Where the configuration will be: beside it are the token and the CA.
     pub(super) file: PathBuf,
 }
@@ -55,6 +58,7 @@ impl Answers {
             reader: "/dev/pos/reader".to_owned(),
             baud: 115_200,
             printer: None,
+            front: None,
             file: file.to_owned(),
         }
     }
@@ -69,10 +73,16 @@ impl Answers {
         self.file == Path::new(DEFAULT_PATH)
     }
 
-    /// What is wrong with the answer for this key.
+    /// What is wrong with the answer for this key. What the front is told is judged by its own program too.
     pub(super) fn fault(&self, key: &str) -> Option<ConfigFault> {
+        if key == FRONT_RULES {
+            let front = self.front.as_ref().and_then(FrontAnswers::fault);
+            return self.fault(PEER_RULES).or(front);
+        }
+        let is_about =
+            |fault: &ConfigFault| fault.key == key || (key == PEER_RULES && fault.key.starts_with(PEER_RULES));
         match self.config() {
-            Ok(config) => config.faults().into_iter().find(|fault| fault.key == key),
+            Ok(config) => config.faults().into_iter().find(is_about),
             Err(error) => {
                 let text = error.to_string();
                 let (wrong, remedy) = text.split_once("; ").unwrap_or((&text, "write another value"));
@@ -123,6 +133,7 @@ impl Answers {
             }
             None => "# No [[printer]]: receipts are kept, pos-agent receipt shows them.\n".to_owned(),
         };
+        let front = self.front.as_ref().map(FrontAnswers::peer).unwrap_or_default();
         format!(
             "# pos-agent on {board}, written by `pos-agent setup`. Every key is explained in the manual (\"Configure\");\n\
              # after a change: pos-agent check, then systemctl restart pos-agent.\n\
@@ -147,6 +158,7 @@ impl Answers {
              ca-file = {}\n\
              {test_mode}\n\
              {printer}\
+             {front}\
              {TILLS}",
             quoted(terminal_id),
             quoted(currency),
@@ -194,7 +206,7 @@ const TILLS: &str = "\
 # rights = [\"several-tills\"]\n";
 
 /// A text as TOML writes it (a basic string).
-fn quoted(text: &str) -> String {
+pub(super) fn quoted(text: &str) -> String {
     let mut out = String::from("\"");
     for c in text.chars() {
         match c {
@@ -230,6 +242,28 @@ pub(super) fn left_behind(earlier: &str, new: &str) -> Vec<String> {
         }
     }
     found
+}
+
+/// A value of the first such table of a file of settings, without its quotes; those of a list with commas.
+pub(super) fn value(text: &str, table: &str, key: &str) -> Option<String> {
+    let mut at = String::new();
+    for line in text.lines().map(str::trim) {
+        if let Some(name) = line.strip_prefix('[').and_then(|rest| rest.split(']').next()) {
+            at = name.trim_start_matches('[').trim().to_owned();
+        } else if let Some((_, value)) = line.split_once('=').filter(|(name, _)| at == table && name.trim() == key) {
+            // Quotes divide what is text from what is not; a comment begins where no text is.
+            let mut parts = value.split('"');
+            let bare = parts.next().unwrap_or_default();
+            let (mut texts, mut between) = (Vec::new(), bare);
+            while let (false, Some(text)) = (between.contains('#'), parts.next()) {
+                texts.push(text);
+                between = parts.next().unwrap_or("#");
+            }
+            let bare = bare.split('#').next().unwrap_or_default().trim();
+            return Some(if texts.is_empty() { bare.to_owned() } else { texts.join(", ") });
+        }
+    }
+    None
 }
 
 /// The tables and keys of a file, line by line: enough for a file of settings, whose tables and keys begin lines.
@@ -295,6 +329,20 @@ mod tests {
     fn keys_that_are_not_taken_over_are_named() {
         let earlier = "[a]\nb = 1 # c = 4\nc = 2\n# [x]\n[[p]]\nx = 1\ny = [\n  2,\n]\n[t]\nu = 1\nv = 2\n";
         assert_eq!(left_behind(earlier, "[a]\nb = 3\n[[p]]\nx = 1\n"), ["a.c", "p.y", "t"]);
+    }
+
+    #[test]
+    fn a_value_of_an_earlier_file_is_that_of_its_first_table() {
+        let earlier = "x = \"0\"\n[[zvt]]\n# x = 9\nx = \"1\" # \"one\n from=[\"a\", \"b\"]\nn = 7 # seven\n[[zvt]]\nx = \"2\"\ny = \"3\"\n";
+        let found = |key| value(earlier, "zvt", key);
+        assert_eq!(
+            (found("x").as_deref(), found("from").as_deref(), found("n").as_deref()),
+            (Some("1"), Some("a, b"), Some("7"))
+        );
+        assert_eq!(
+            (found("z"), value(earlier, "nexo", "x"), value(earlier, "", "x").as_deref()),
+            (None, None, Some("0"))
+        );
     }
 
     #[test]

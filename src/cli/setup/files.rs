@@ -31,6 +31,11 @@ impl Prepared {
         Ok(prepared)
     }
 
+    /// Gives it to another user, which only root can.
+    pub(super) fn give_to(&self, user: u32) -> io::Result<()> {
+        std::os::unix::fs::chown(&self.beside, Some(user), None)
+    }
+
     /// Puts it in its place, where nothing may be.
     pub(super) fn put(self) -> io::Result<()> {
         renameat_with(CWD, &self.beside, CWD, &self.place, RenameFlags::NOREPLACE)?;
@@ -55,16 +60,16 @@ pub(super) struct Placed {
     pub(super) kept: Option<PathBuf>,
 }
 
-/// Puts files in their places, the one that names the others last; `replace` says whether that one may take another's
+/// Puts files in their places, those that name the others last; `replace` says whether these may take another's
 /// place. When one cannot be put, those before it are taken back, and all is as it was.
 pub(super) fn put_all(
     others: Vec<Prepared>,
-    last: Prepared,
+    last: Vec<Prepared>,
     replace: bool,
 ) -> Result<Vec<Placed>, (PathBuf, io::Error)> {
     let mut placed = Vec::new();
     let count = others.len();
-    for (n, file) in others.into_iter().chain([last]).enumerate() {
+    for (n, file) in others.into_iter().chain(last).enumerate() {
         let place = file.place.clone();
         let put = if n < count || replace { file.put_in_place_of_another() } else { file.put().map(|()| None) };
         match put {
@@ -159,11 +164,12 @@ mod tests {
         fs::write(place("config.toml"), "old").unwrap();
         fs::write(place("token"), "old").unwrap();
         let others = || vec![prepared("token"), prepared("ca.pem")];
-        let (refused, error) = put_all(others(), prepared("config.toml"), false).unwrap_err();
+        let (refused, error) =
+            put_all(others(), vec![prepared("front.toml"), prepared("config.toml")], false).unwrap_err();
         assert_eq!((refused, error.kind()), (place("config.toml"), io::ErrorKind::AlreadyExists));
         assert_eq!(names(folder.path()), ["config.toml", "token"]);
         assert_eq!(fs::read(place("token")).unwrap(), b"old");
-        let placed = put_all(others(), prepared("config.toml"), true).unwrap();
+        let placed = put_all(others(), vec![prepared("config.toml")], true).unwrap();
         let kept: Vec<_> = placed.iter().map(|placed| placed.kept.clone()).collect();
         assert_eq!(kept, [Some(place("token.old")), None, Some(place("config.toml.old"))]);
         assert_eq!(names(folder.path()), ["ca.pem", "config.toml", "config.toml.old", "token", "token.old"]);

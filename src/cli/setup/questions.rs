@@ -16,17 +16,17 @@ use crate::doctor::Agent;
 use pos_terms::money::Currency;
 
 /// The answer that leaves something out.
-const NONE: &str = "none";
+pub(super) const NONE: &str = "none";
 
 /// One value, by whatever way it comes.
-struct Question<'a> {
+pub(super) struct Question<'a> {
     /// Whose rules it must keep.
-    key: &'static str,
-    option: &'static str,
-    words: &'a str,
-    given: Option<&'a str>,
+    pub(super) key: &'static str,
+    pub(super) option: &'static str,
+    pub(super) words: &'a str,
+    pub(super) given: Option<&'a str>,
     /// What an empty answer means, and no answer with --yes.
-    usual: Option<String>,
+    pub(super) usual: Option<String>,
 }
 
 impl Setup {
@@ -302,7 +302,7 @@ impl Setup {
     }
 
     /// Takes an answer that keeps the configuration's rules, from wherever it comes.
-    fn answer(
+    pub(super) fn answer(
         &self,
         answers: &mut Answers,
         question: Question<'_>,
@@ -346,11 +346,11 @@ fn none_found(board: &Board, ports: &[String]) {
     );
 }
 
-fn wrong(option: &str, fault: &config::ConfigFault) -> Stop {
+pub(super) fn wrong(option: &str, fault: &config::ConfigFault) -> Stop {
     Stop::new(Exit::Usage, format!("{option}: {}; {}; nothing was written", fault.wrong, fault.remedy))
 }
 
-fn tell(fault: &config::ConfigFault) {
+pub(super) fn tell(fault: &config::ConfigFault) {
     out::say(&format!("  {}; {}", fault.wrong, fault.remedy));
 }
 

@@ -87,11 +87,17 @@ pub(super) fn close() -> Value {
     let visa = json!({ "kind": "sale", "scheme": "VISA", "currency": "EUR", "count": 1, "sum": "12.34" });
     json!({
         "number": 7, "terminalId": "4711", "day": "2026-11-20", "till": "till-1", "reference": "Z-2026-11-20",
-        "by": { "token": "till-1" }, "net": [moved(None)], "kinds": [sum], "schemes": [visa],
+        "by": { "token": "till-1" }, "firstNumber": 17, "lastNumber": 17, "net": [moved(None)], "kinds": [sum],
+        "schemes": [visa],
         "period": {
             "afterEntry": 812, "toEntry": 816, "from": "2026-11-19T23:04:10+01:00", "to": "2026-11-20T23:01:52+01:00",
         },
-        "tills": [moved(Some("till-1"))], "tips": [], "declined": 0, "takenBack": 0, "cancelled": 0, "notSent": 0,
+        "tills": [moved(Some("till-1"))],
+        "own": [{
+            "till": "till-1", "firstNumber": 17, "lastNumber": 17, "brands": [moved(Some("VISA"))],
+            "schemes": [visa],
+        }],
+        "tips": [], "declined": 0, "takenBack": 0, "cancelled": 0, "notSent": 0,
         "open": [{
             "is": "pre-authorisation", "number": 15, "till": "till-1", "reference": "room-12",
             "kind": "pre-authorisation", "amount": "80.00", "currency": "EUR",

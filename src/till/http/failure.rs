@@ -106,6 +106,7 @@ impl From<Refused> for Failure {
                 of(ProblemType::NoSuchSale).about(Some(till), Some(reference.to_string()))
             }
             Refused::NoSuchClose { .. } => of(ProblemType::NoSuchClose),
+            Refused::Line { at, .. } => of(ProblemType::Malformed).field(&format!("lines[{at}]")),
             Refused::Printer { .. } => of(ProblemType::Printer),
             Refused::Gateway { .. } => of(ProblemType::Gateway),
             Refused::Journal { .. } => of(ProblemType::Journal),

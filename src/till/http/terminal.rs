@@ -76,6 +76,7 @@ pub(super) const ROUTES: &[Route] = routes! {
                     { "text": "VOUCHER", "align": "centre", "style": "big" },
                     { "text": "" },
                     { "text": "Points", "value": "120" },
+                    { "text": "400638133393", "code": "ean-13", "align": "centre" },
                 ],
             }))
             .answers::<PrintView>(

@@ -30,6 +30,13 @@ pub struct Close {
     /// Who asked for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<Who>,
+    /// The lowest number of what was counted: the first receipt of the period. Absent where nothing was counted, and in
+    /// a close of an earlier program.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_number: Option<SaleNumber>,
+    /// The highest one: the last receipt. Absent as the first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_number: Option<SaleNumber>,
     /// What was taken and given, net, by currency.
     pub net: Vec<Turnover>,
     /// What moved, or was reserved, by kind and currency.
@@ -42,6 +49,9 @@ pub struct Close {
     pub brands: Vec<Turnover>,
     /// By till.
     pub tills: Vec<Turnover>,
+    /// Each till's own sums, as if it had closed by itself. Absent in a close of an earlier program.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub own: Vec<TillSums>,
     /// By operator; empty where nobody signs in.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub operators: Vec<Turnover>,
@@ -77,6 +87,23 @@ pub struct ClosePeriod {
     pub from: Option<String>,
     /// When this one was made. For people: what it covers is said by the entries.
     pub to: String,
+}
+
+/// What a close counts of one till.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct TillSums {
+    /// The till.
+    pub till: String,
+    /// The lowest number of what was counted of it.
+    pub first_number: SaleNumber,
+    /// The highest one.
+    pub last_number: SaleNumber,
+    /// Taken and given by the card's brand.
+    pub brands: Vec<Turnover>,
+    /// What moved, or was reserved, by kind, card scheme and currency.
+    pub schemes: Vec<Sum>,
 }
 
 /// One line of a report.
@@ -247,11 +274,14 @@ impl Close {
             till,
             reference: None,
             by: None,
+            first_number: None,
+            last_number: None,
             net: Vec::new(),
             kinds: Vec::new(),
             schemes: Vec::new(),
             brands: Vec::new(),
             tills: Vec::new(),
+            own: Vec::new(),
             operators: Vec::new(),
             tips: Vec::new(),
             of_unknown: Vec::new(),
@@ -267,12 +297,16 @@ impl Close {
     #[must_use]
     pub fn with_sums(self, sums: &DaySums) -> Self {
         let totals = sums.totals();
+        let (first_number, last_number) = sums.numbers().unzip();
         Self {
+            first_number,
+            last_number,
             net: sums.net(),
             kinds: totals.kinds().map(|line| Sum::of(line, None)).collect(),
             schemes: totals.schemes().map(|(scheme, line)| Sum::of(line, Some(scheme))).collect(),
             brands: sums.brands(),
             tills: sums.tills(),
+            own: sums.own(),
             operators: sums.operators(),
             tips: totals.tips().map(|line| Sum::of(line, None)).collect(),
             of_unknown: sums.of_unknown(),

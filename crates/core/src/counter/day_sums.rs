@@ -14,11 +14,11 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::Sum;
+use super::{Sum, TillSums};
 use crate::sale::{Outcome, Sale, Standing};
 use crate::totals::{Totals, TotalsLine, decimal, scheme};
 use pos_terms::money::{Amount, Currency};
-use pos_terms::transaction::{Kind, Who};
+use pos_terms::transaction::{Kind, SaleNumber, Who};
 
 /// The sums so far.
 #[derive(Clone, Debug, Default)]
@@ -29,6 +29,10 @@ pub struct DaySums {
     tills: BTreeMap<(String, &'static str), Moved>,
     operators: BTreeMap<(String, &'static str), Moved>,
     of_unknown: BTreeMap<&'static str, TotalsLine>,
+    /// The lowest and the highest number of those that moved money, or came to nothing.
+    numbers: Option<(SaleNumber, SaleNumber)>,
+    /// The same for each till by itself.
+    own: BTreeMap<String, Self>,
 }
 
 /// What moved in one currency.
@@ -91,8 +95,18 @@ impl DaySums {
     /// Counts a transaction that has ended; one that has not is in no sum. `of` is the kind of what it has reversed,
     /// where the journal knows that.
     pub fn take(&mut self, sale: &Sale, of: Option<Kind>) {
+        self.own.entry(sale.order().till.clone()).or_default().add(sale, of);
+        self.add(sale, of);
+    }
+
+    fn add(&mut self, sale: &Sale, of: Option<Kind>) {
         let Standing::Ended(outcome) = sale.standing() else { return };
         self.totals.take(sale);
+        if sale.order().kind().moves_money() {
+            let number = sale.order().number;
+            let (first, last) = self.numbers.unwrap_or((number, number));
+            self.numbers = Some((first.min(number), last.max(number)));
+        }
         let amount = match outcome {
             Outcome::Approved => sale.amount(),
             Outcome::PartiallyApproved { amount } => *amount,
@@ -141,6 +155,23 @@ impl DaySums {
     #[must_use]
     pub fn tills(&self) -> Vec<Turnover> {
         named(&self.tills)
+    }
+
+    /// The lowest and the highest number of what was counted.
+    #[must_use]
+    pub fn numbers(&self) -> Option<(SaleNumber, SaleNumber)> {
+        self.numbers
+    }
+
+    /// Each till's own sums.
+    #[must_use]
+    pub fn own(&self) -> Vec<TillSums> {
+        let of = |(till, sums): (&String, &Self)| {
+            let (first_number, last_number) = sums.numbers?;
+            let schemes = sums.totals.schemes().map(|(scheme, line)| Sum::of(line, Some(scheme))).collect();
+            Some(TillSums { till: till.clone(), first_number, last_number, brands: sums.brands(), schemes })
+        };
+        self.own.iter().filter_map(of).collect()
     }
 
     /// What moved, by operator and currency; what was begun without an operator is in none of them.
@@ -279,6 +310,54 @@ mod tests {
         let tills = [("till-1", "12.34"), ("till-2", "-2.00")];
         assert_eq!(told(sums.tills()), tills.map(|(till, net)| (Some(till.to_owned()), net.to_owned())));
         assert_eq!((sums.totals().declined, sums.totals().taken_back), (1, 1));
+    }
+
+    #[test]
+    fn each_till_has_its_own_sums_with_its_first_and_last_number() {
+        let numbered = |number: u64, kind: Kind, till: &str, minor: u64, outcome: Outcome| {
+            let mut order = serde_json::to_value(ended(kind, till, minor, Outcome::Approved).order()).unwrap();
+            order["number"] = json!(number);
+            let order = serde_json::from_value(order).unwrap();
+            let end = Record::Ended { outcome, host: None, card: None, by: None, at_unix_ms: None };
+            Sale::replay(&[vec![Record::Started { order }], vec![end]]).unwrap()
+        };
+        let mut sums = DaySums::default();
+        assert!(sums.numbers().is_none() && sums.own().is_empty());
+        // In the order in which they have ended, which is not the order of their numbers.
+        for (number, kind, till, minor) in [
+            (12, Kind::Sale, "bar", 500),
+            (11, Kind::Sale, "kasse-1", 1234),
+            (14, Kind::Refund, "kasse-1", 34),
+            (15, Kind::StoreCard, "kasse-1", 1),
+        ] {
+            sums.take(&numbered(number, kind, till, minor, Outcome::Approved), None);
+        }
+        // What came to nothing has a receipt too.
+        let why = crate::sale::Reason::BankDeclined.into();
+        sums.take(&numbered(13, Kind::Sale, "bar", 100, Outcome::Declined { why }), None);
+        let of = |first: u64, last: u64| (SaleNumber::new(first), SaleNumber::new(last));
+        assert_eq!(sums.numbers(), Some(of(11, 14)));
+        let own = sums.own();
+        let told: Vec<_> = own.iter().map(|own| (own.till.as_str(), (own.first_number, own.last_number))).collect();
+        assert_eq!(told, [("bar", of(12, 13)), ("kasse-1", of(11, 14))]);
+        let brand = &own[1].brands[0];
+        assert_eq!((brand.taken.as_str(), brand.given.as_str(), own[1].brands.len()), ("12.34", "0.34", 1));
+        let schemes: Vec<_> = own[1].schemes.iter().map(|sum| (sum.kind, sum.sum.as_str())).collect();
+        assert_eq!(schemes, [(Kind::Refund, "0.34"), (Kind::Sale, "12.34")]);
+        assert_eq!(own[0].schemes.len(), 1, "the declined one is in no sum");
+    }
+
+    #[test]
+    fn a_close_of_an_earlier_program_is_read_without_numbers_and_own_sums() {
+        let period = json!({ "afterEntry": 0, "toEntry": 9, "to": "2026-11-20T23:02:00+01:00" });
+        let earlier = json!({
+            "number": 7, "terminalId": "12345678", "day": "2026-11-20", "till": "till-1", "period": period, "net": [],
+            "kinds": [], "schemes": [], "tills": [], "tips": [], "declined": 0, "takenBack": 0, "cancelled": 0,
+            "notSent": 0, "open": [],
+        });
+        let close: super::super::Close = serde_json::from_value(earlier.clone()).unwrap();
+        assert_eq!((close.first_number, close.last_number, close.own.len()), (None, None, 0));
+        assert_eq!(serde_json::to_value(close).unwrap(), earlier);
     }
 
     #[test]

@@ -11,7 +11,7 @@ use pos_protocols::nexo::session::may_be_ignored;
 
 use super::is_till;
 use super::section::Section;
-use super::zvt::{Wrong, secret_line};
+use super::zvt::{SUMS, Wrong, secret_line};
 
 /// A shop's counters.
 const MOST: usize = 16;
@@ -58,6 +58,8 @@ pub(crate) struct NexoTillConfig {
     pub(crate) reserves: bool,
     /// Keys of SaleToAcquirerData that mean nothing.
     pub(crate) ignore: Vec<String>,
+    /// Whether its sums are its own, not the terminal's.
+    pub(crate) own_sums: bool,
 }
 
 impl NexoConfig {
@@ -148,6 +150,7 @@ impl NexoTillConfig {
             width: u8::try_from(width).unwrap_or(32),
             reserves: till.flag("reserves").unwrap_or(false),
             ignore: till.texts("ignore").unwrap_or_default(),
+            own_sums: till.word("sums", &SUMS).unwrap_or(false),
         }
     }
 

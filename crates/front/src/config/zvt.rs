@@ -18,6 +18,9 @@ const MOST: usize = 16;
 /// The speeds that the specification names.
 const SPEEDS: [u64; 2] = [9600, 115_200];
 
+/// Whose sums a till hears: the terminal's, or its own.
+pub(super) const SUMS: [(&str, bool); 2] = [("terminal", false), ("own", true)];
+
 /// What is wrong, and the remedy.
 pub(super) type Wrong = (String, &'static str);
 
@@ -40,6 +43,8 @@ pub(crate) struct ZvtConfig {
     pub(crate) status_containers: bool,
     /// Only what a transaction cannot do without: no 04 FF, no printed lines.
     pub(crate) needed_frames_only: bool,
+    /// Whether its sums are its own, not the terminal's.
+    pub(crate) own_sums: bool,
 }
 
 /// The line of a ZVT till.
@@ -85,6 +90,7 @@ impl ZvtConfig {
             ascending: order.unwrap_or(false),
             status_containers: zvt.flag("status-containers").unwrap_or(true),
             needed_frames_only: frames.unwrap_or(false),
+            own_sums: zvt.word("sums", &SUMS).unwrap_or(false),
         }
     }
 

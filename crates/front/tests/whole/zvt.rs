@@ -388,6 +388,35 @@ async fn a_till_registers_sells_repeats_the_receipt_and_closes_the_day() {
     drop(front);
 }
 
+/// The page sells too, and each of the two hears what it has asked for; the close is one for both.
+#[tokio::test]
+async fn a_till_with_sums_of_its_own_hears_them_and_closes_the_day_for_all() {
+    let (shop, _stop) = shop_of_two().await;
+    let port = free_port();
+    let front = front(&shop, port, "sums = \"own\"").await;
+    let client = front.client();
+    assert_eq!(crate::begin(&front, &client, "P-1").await.status(), 201);
+    tap(&shop).await;
+    assert_eq!(crate::ended(&front, &client, "P-1").await["outcome"], "approved");
+    let mut till = Till::at(port).await;
+    till.registers(0xBE).await;
+    assert_eq!(till.asks(&Command::Authorisation(money(1250))).await, Told::Ok);
+    tap(&shop).await;
+    assert_eq!(code(&till.until_over().await), 0);
+    for command in [Command::Totals(guarded(Fields::default())), Command::EndOfDay(guarded(Fields::default()))] {
+        let told = till.does(&command).await;
+        let fields = status(&told);
+        assert_eq!((code(&told), fields.number(0x04)), (0, Ok(Some(1250))), "{told:?}");
+        // Its receipt is the second one of the terminal.
+        assert_eq!(fields.get(0x60).map(|sums| sums[..4].to_vec()), Some(vec![0, 2, 0, 2]), "{told:?}");
+    }
+    let close = crate::json_of(client.get(front.https_url("/v1/closes/last")).send().await.unwrap()).await;
+    assert_eq!((&close["net"][0]["net"], &close["till"]), (&"24.84".into(), &"zvt-1".into()), "{close}");
+    assert_eq!((&close["firstNumber"], &close["lastNumber"]), (&1.into(), &2.into()), "{close}");
+    let open = crate::json_of(client.get(front.https_url("/v1/closes/open")).send().await.unwrap()).await;
+    assert_eq!(open["net"], serde_json::json!([]), "the period of the page has ended too: {open}");
+}
+
 /// `pos-agent` with these words: this test's program once more, which holds all of the agent's.
 async fn agent_verb(words: &[&str]) -> String {
     let program = std::env::current_exe().unwrap();

@@ -238,6 +238,7 @@ words! {
         QrCode = "QRCode",
         Upca = "UPCA",
     }
+    QrCodeErrorCorrection { H = "H", L = "L", M = "M", Q = "Q" }
     Device {
         CashierDisplay = "CashierDisplay",
         CashierInput = "CashierInput",

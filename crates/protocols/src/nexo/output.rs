@@ -4,11 +4,12 @@
 
 use std::ops::Not;
 
-use serde::{Deserialize, Serialize};
+use serde::de::IntoDeserializer;
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::enums::{
     self, Alignment, BarcodeType, CharacterHeight, CharacterStyle, CharacterWidth, Device, DocumentQualifier,
-    InfoQualify, MenuEntryTag, OutputFormat, ResponseMode,
+    InfoQualify, MenuEntryTag, OutputFormat, QrCodeErrorCorrection, ResponseMode,
 };
 use super::shared::{Outcome, or_default};
 
@@ -44,10 +45,26 @@ pub struct OutputText {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 pub struct OutputBarcode {
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "barcode_type", skip_serializing_if = "Option::is_none")]
     pub barcode_type: Option<BarcodeType>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub barcode_value: Option<String>,
+    /// `QRCodeBinaryValue`: of nexo, not of the Terminal API.
+    #[serde(rename = "QRCodeBinaryValue", default, skip_serializing_if = "Option::is_none")]
+    pub qr_code_binary_value: Option<String>,
+    /// `QRCodeErrorCorrection`: as above.
+    #[serde(rename = "QRCodeErrorCorrection", default, skip_serializing_if = "Option::is_none")]
+    pub qr_code_error_correction: Option<QrCodeErrorCorrection>,
+    /// `QRCodeVersion`: as above.
+    #[serde(rename = "QRCodeVersion", default, skip_serializing_if = "Option::is_none")]
+    pub qr_code_version: Option<serde_json::Value>,
+}
+
+/// The library's other list spells one of them `QRCODE`.
+fn barcode_type<'de, D: Deserializer<'de>>(from: D) -> Result<Option<BarcodeType>, D::Error> {
+    let word =
+        Option::<String>::deserialize(from)?.map(|word| if word == "QRCODE" { "QRCode".to_owned() } else { word });
+    word.map(|word| BarcodeType::deserialize(word.into_deserializer())).transpose()
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -10,7 +10,7 @@ use super::message::{
 };
 use super::next::Next;
 use crate::config::TipEntry;
-use crate::{AmountToType, NoAmount, ReaderEvent, TypeAmount};
+use crate::{AmountToType, NoAmount, ReaderEvent, ReaderProgress, TypeAmount};
 use pos_terms::money::{Amount, Currency};
 use pos_terms::transaction::SaleNumber;
 
@@ -58,6 +58,9 @@ impl AmountEntry {
             },
         };
         line.ask(CommandPurpose::Amount, &command, timeout + GRACE, now);
+        if matches!(what, AmountToType::Tip { .. }) {
+            line.progress(sale, ReaderProgress::ChoosingTip);
+        }
         Next::Stay(Self { sale, what, stop: None })
     }
 

@@ -4,10 +4,11 @@
 //! It knows the commands of the manuals that receipts use, more than the agent sends, and none of the agent's code.
 //! What it does not know is put on the paper as `<1B 3F>` and counted. The text shows no size and weight of letters,
 //! but a double-wide letter takes the room of two, and a line that is too long goes on in the next one, as on paper. A
-//! picture is shown as its size, a QR code as what it says.
+//! picture is shown as its size, a code as what it says, and in the drawing too where it is no QR code.
 
 use std::fmt::Write;
 
+use super::bars::Bars;
 use super::code_page::Page;
 use super::drawing::{Align, Cell, Strip};
 
@@ -23,6 +24,8 @@ pub struct Paper {
     /// How many times as wide and high.
     size: (usize, usize),
     qr: Qr,
+    bars: Bars,
+    pdf417: Vec<u8>,
     /// The line that is being set, and the room it takes.
     line: Vec<Cell>,
     room: usize,
@@ -80,6 +83,8 @@ impl Paper {
             bold: false,
             size: (1, 1),
             qr: Qr::default(),
+            bars: Bars::default(),
+            pdf417: Vec::new(),
             line: Vec::new(),
             room: 0,
             lines: Vec::new(),
@@ -153,6 +158,10 @@ impl Paper {
             [GS, b'V', ..] => self.cut(),
             [GS, b'v', b'0', _, xl, xh, yl, yh, ..] => self.raster(word(xl, xh), word(yl, yh)),
             [GS, b'(', b'k', _, _, b'1', function, ..] => self.qr(function),
+            [GS, b'(', b'k', _, _, b'0', function, ..] => self.pdf417(function),
+            [GS, b'w', module @ 2..=6] => self.bars.module = usize::from(module),
+            [GS, b'w', _] => self.show_unknown(),
+            [GS, b'k', kind, _, ..] => self.bar_code(kind),
             // Paper there and enough of it.
             [GS, b'r', _] => answer.push(0x00),
             // Answered when it arrived; underline, spacing, font, colours, drawer, status reports: nothing that shows.
@@ -168,6 +177,8 @@ impl Paper {
         self.bold = false;
         self.size = (1, 1);
         self.qr = Qr::default();
+        self.bars = Bars::default();
+        self.pdf417.clear();
         self.line.clear();
         self.room = 0;
     }
@@ -276,6 +287,35 @@ impl Paper {
         }
     }
 
+    /// One line of text, whatever it says: it is shown on terminals too. The stored code must be one that is drawn.
+    fn pdf417(&mut self, function: u8) {
+        let parameters = self.command[7..].to_vec();
+        match (function, parameters.as_slice()) {
+            (b'A', [0..=30]) | (b'C', [2..=8]) | (b'D', [2..=8]) | (b'E', [b'0', b'0'..=b'8'] | [b'1', 1..=40]) => {}
+            (b'P', [b'0', content @ ..]) if !content.is_empty() => self.pdf417 = content.to_vec(),
+            (b'Q', [b'0']) if !self.pdf417.is_empty() => {
+                let says = String::from_utf8_lossy(&self.pdf417).replace(char::is_control, "\u{FFFD}");
+                self.told(&format!("[PDF417 {says}]"));
+            }
+            _ => self.show_unknown(),
+        }
+    }
+
+    fn bar_code(&mut self, kind: u8) {
+        let dots = if self.columns == 42 { 512 } else { self.columns * 12 };
+        match self.bars.read(kind, &self.command[4..], dots) {
+            Some((name, says)) => self.told(&format!("[{name} {says}]")),
+            None => self.show_unknown(),
+        }
+    }
+
+    /// A code as what it says.
+    fn told(&mut self, text: &str) {
+        self.put_line(text);
+        let cells = text.chars().map(|c| Cell { c, bold: false, wide: 1, high: 1 }).collect();
+        self.strips.push(Strip::Text { cells, align: self.align });
+    }
+
     fn cut(&mut self) {
         if !self.line.is_empty() {
             self.end_line();
@@ -324,7 +364,10 @@ fn read(bytes: &[u8]) -> Reading {
             ..,
         ] => 3,
         [ESC, b'p', ..] => 5,
-        [GS, b'!' | b'B' | b'a' | b'r' | b'b', ..] => 3,
+        [GS, b'!' | b'B' | b'a' | b'r' | b'b' | b'h' | b'w' | b'H' | b'f', ..] => 3,
+        // Function B: its length comes before its content.
+        [GS, b'k', 65..=79, length, ..] => 4 + usize::from(length),
+        [GS, b'k'] | [GS, b'k', 65..=79] => return Reading::Incomplete,
         [GS, b'L' | b'W' | b'P', ..] => 4,
         [GS, b'V'] | [GS, b'('] | [GS, b'v'] => return Reading::Incomplete,
         [GS, b'V', 0 | 1 | b'0' | b'1'] => 3,
@@ -338,8 +381,8 @@ fn read(bytes: &[u8]) -> Reading {
             8 + x * y
         }
         [GS, b'v', b'0'] | [GS, b'v', b'0', 0..=3, ..] => return Reading::Incomplete,
-        // The cn of a QR code is 1; the parameters behind pL pH are cn, fn and what fn wants.
-        [GS, b'(', b'k', low, high, b'1', ..] if word(low, high) >= 3 => 5 + word(low, high),
+        // The cn of PDF417 is 0, of a QR code 1; the parameters behind pL pH are cn, fn and what fn wants.
+        [GS, b'(', b'k', low, high, b'0' | b'1', ..] if word(low, high) >= 3 => 5 + word(low, high),
         [GS, b'(', b'k'] | [GS, b'(', b'k', _] | [GS, b'(', b'k', _, _] => return Reading::Incomplete,
         [DLE, EOT, ..] => 3,
         [ESC | GS | DLE, ..] => return Reading::Unknown,
@@ -401,6 +444,17 @@ mod tests {
         assert_eq!(steers, ("[QR A\u{FFFD}\u{FFFD}B]\nx\n".to_owned(), 0));
         // Nothing stored, a size that there is not, a picture without rows.
         assert_eq!(printed(b"\x1D(k\x03\x001Q0\x1D(k\x03\x001C\x11\x1Dv0\x00\x01\x00\x00\x00\n").1, 3);
+    }
+
+    #[test]
+    fn bar_codes_are_told_in_text_and_those_that_are_not_drawn_are_errors() {
+        let ean8 = b"\x1Dh\x50\x1Dw\x02\x1DH\x02\x1Dk\x44\x0896385074x\n";
+        assert_eq!(printed(ean8), ("[EAN-8 96385074]\nx\n".to_owned(), 0));
+        assert_eq!(printed(b"\x1Dk\x44\x0896385075").1, 1);
+        assert_eq!(printed(b"\x1Dw\x07").1, 1);
+        let pdf417 = b"\x1D(k\x03\x000A\x00\x1D(k\x04\x000E1\x01\x1D(k\x05\x000P0AB\x1D(k\x03\x000Q0";
+        assert_eq!(printed(pdf417), ("[PDF417 AB]\n".to_owned(), 0));
+        assert_eq!(printed(b"\x1D(k\x03\x000Q0").1, 1);
     }
 
     #[test]

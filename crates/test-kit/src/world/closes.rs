@@ -146,6 +146,16 @@ impl State {
                 self.violation("a close is missing, or its number is not the next one", format!("{close:?}"));
                 return;
             }
+            let (mut whole, mut own) = (Money::new(), Money::new());
+            for net in &close.net {
+                *whole.entry(net.currency.clone()).or_default() += minor(&net.net);
+            }
+            for brand in close.own.iter().flat_map(|own| &own.brands) {
+                *own.entry(brand.currency.clone()).or_default() += minor(&brand.net);
+            }
+            if whole != own {
+                self.violation("the tills' own sums together are not the close's", format!("{own:?} of {close:?}"));
+            }
             for net in &close.net {
                 *sum.entry(net.currency.clone()).or_default() += minor(&net.net);
             }

@@ -48,6 +48,7 @@ pub(super) fn settings() -> Settings {
         width: 32,
         reserves: false,
         ignore: Vec::new(),
+        own_sums: None,
     }
 }
 

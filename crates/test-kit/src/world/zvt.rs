@@ -92,6 +92,7 @@ impl<'a> ZvtTill<'a> {
             order: Order::Table,
             status_containers: true,
             needed_frames_only: !manner.hears,
+            own_sums: None,
             references: format!("zvt-{}", till.world.now().as_millis()),
         };
         let config = if manner.hears { 0x0E } else { 0x06 };

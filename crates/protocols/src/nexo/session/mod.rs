@@ -85,6 +85,8 @@ pub struct Settings {
     pub reserves: bool,
     /// Keys of SaleToAcquirerData that mean nothing, with what is below them.
     pub ignore: Vec<String>,
+    /// The till's name at the terminal, where it hears its own sums in the place of the terminal's.
+    pub own_sums: Option<String>,
 }
 
 /// The time.

@@ -1,23 +1,42 @@
 //! What a till has printed by the terminal (`Print`), as lines for its printer, and shown by it (`Display`).
 
 use crate::nexo::additional;
-use crate::nexo::enums::{Alignment, CharacterHeight, CharacterStyle, CharacterWidth, Device, OutputFormat};
-use crate::nexo::output::{DisplayOutput, OutputText, PrintOutput};
+use crate::nexo::enums::{
+    Alignment, BarcodeType, CharacterHeight, CharacterStyle, CharacterWidth, Device, OutputFormat,
+    QrCodeErrorCorrection,
+};
+use crate::nexo::output::{DisplayOutput, OutputBarcode, OutputText, PrintOutput};
 use crate::nexo::receipt::{Line, Profile};
 use crate::nexo::request::DisplayRequest;
-use pos_till_api::{Align, PrintLine, Style};
+use pos_till_api::{Align, PrintCode, PrintLine, Style};
 
-/// The lines of a text; `None` for what is no text.
+/// The lines of a text, or a code; or why it cannot be printed. What a code may hold the terminal's printer says.
 ///
 /// Pieces whose line does not end are one line: a piece at the right edge is the value of what stands before it. Of a
 /// till that has its receipts in pairs, pairs are read as such, so that one it was given can be printed as it is.
-pub(super) fn lines(print: &PrintOutput, profile: Profile) -> Option<Vec<PrintLine>> {
+pub(super) fn lines(print: &PrintOutput, profile: Profile) -> Result<Vec<PrintLine>, &'static str> {
     let content = &print.output_content;
-    if content.output_format != OutputFormat::Text {
-        return None;
+    let mut lines = match (content.output_format, &content.output_barcode) {
+        (OutputFormat::Text, None) => text_lines(&content.output_text, profile),
+        (OutputFormat::BarCode, Some(barcode)) if content.output_text.is_empty() => vec![code_line(barcode)?],
+        (OutputFormat::Text, Some(_)) | (OutputFormat::BarCode, Some(_)) => {
+            return Err("OutputText and OutputBarcode are two requests: one OutputFormat has one of them");
+        }
+        (OutputFormat::BarCode, None) => return Err("OutputBarcode is missing"),
+        (OutputFormat::MessageRef | OutputFormat::Xhtml, _) => {
+            return Err("this terminal prints OutputFormat Text and BarCode");
+        }
+    };
+    if print.required_signature_flag {
+        let line = format!("X{}", "_".repeat(23));
+        lines.extend([PrintLine::default(), PrintLine::default(), PrintLine::plain(line)]);
     }
+    Ok(lines.into_iter().flat_map(PrintLine::in_parts).collect())
+}
+
+fn text_lines(pieces: &[OutputText], profile: Profile) -> Vec<PrintLine> {
     let (mut lines, mut open) = (Vec::new(), false);
-    for piece in &content.output_text {
+    for piece in pieces {
         let part = line(piece, profile);
         match lines.last_mut() {
             Some(line) if open => join(line, part),
@@ -25,11 +44,35 @@ pub(super) fn lines(print: &PrintOutput, profile: Profile) -> Option<Vec<PrintLi
         }
         open = piece.end_of_line_flag == Some(false);
     }
-    if print.required_signature_flag {
-        let line = format!("X{}", "_".repeat(23));
-        lines.extend([PrintLine::default(), PrintLine::default(), PrintLine::plain(line)]);
+    lines
+}
+
+fn code_line(barcode: &OutputBarcode) -> Result<PrintLine, &'static str> {
+    if barcode.qr_code_binary_value.is_some() {
+        return Err("QRCodeBinaryValue is not printed; BarcodeValue is");
     }
-    Some(lines.into_iter().flat_map(PrintLine::in_parts).collect())
+    if barcode.qr_code_version.is_some() {
+        return Err("QRCodeVersion cannot be chosen; leave it out: the code is as large as BarcodeValue needs");
+    }
+    let kind = barcode.barcode_type.ok_or("BarcodeType is missing")?;
+    let level = barcode.qr_code_error_correction;
+    if level.is_some() && kind != BarcodeType::QrCode {
+        return Err("QRCodeErrorCorrection is for BarcodeType QRCode alone");
+    }
+    let code = match (kind, level) {
+        (BarcodeType::Ean8, _) => PrintCode::Ean8,
+        (BarcodeType::Ean13, _) => PrintCode::Ean13,
+        (BarcodeType::Upca, _) => PrintCode::UpcA,
+        (BarcodeType::Code25, _) => PrintCode::Code25,
+        (BarcodeType::Code128, _) => PrintCode::Code128,
+        (BarcodeType::Pdf417, _) => PrintCode::Pdf417,
+        (BarcodeType::QrCode, None | Some(QrCodeErrorCorrection::M)) => PrintCode::Qr,
+        (BarcodeType::QrCode, Some(QrCodeErrorCorrection::L)) => PrintCode::QrLow,
+        (BarcodeType::QrCode, Some(QrCodeErrorCorrection::Q)) => PrintCode::QrQuartile,
+        (BarcodeType::QrCode, Some(QrCodeErrorCorrection::H)) => PrintCode::QrHigh,
+    };
+    let text = barcode.barcode_value.clone().ok_or("BarcodeValue is missing")?;
+    Ok(PrintLine { align: Align::Centre, code: Some(code), ..PrintLine::plain(text) })
 }
 
 /// The text for the reader's display; `None` when anything else is to be shown, or anywhere else.
@@ -65,8 +108,8 @@ fn line(piece: &OutputText, profile: Profile) -> PrintLine {
     };
     let text = piece.text.clone().unwrap_or_default();
     match pair(&text).filter(|_| profile == Profile::Adyen) {
-        Some((name, value)) => PrintLine { text: name, value, align, style },
-        None => PrintLine { text, value: String::new(), align, style },
+        Some((name, value)) => PrintLine { text: name, value, align, style, code: None },
+        None => PrintLine { text, align, style, ..PrintLine::default() },
     }
 }
 

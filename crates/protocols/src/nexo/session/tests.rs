@@ -8,7 +8,7 @@ use super::*;
 use crate::clock::rfc3339;
 use crate::nexo::additional;
 use crate::nexo::envelope::Envelope;
-use pos_till_api::{Begin, Kind, ProblemType};
+use pos_till_api::{Align, Begin, Kind, PrintCode, PrintLine, ProblemType};
 
 mod again;
 mod fields;
@@ -37,6 +37,7 @@ fn settings() -> Settings {
         width: 32,
         reserves: false,
         ignore: Vec::new(),
+        own_sums: None,
     }
 }
 
@@ -776,6 +777,101 @@ fn a_tills_own_lines_are_printed_and_it_hears_whether_they_are_on_paper() {
         let response = response(&mut stage);
         assert_eq!(response["ErrorCondition"], "UnavailableDevice");
         assert!(stage.asked.is_empty());
+    }
+}
+
+#[test]
+fn a_till_hears_its_own_sums_where_it_wants_them() {
+    let sum = |sum: &str| json!({ "kind": "sale", "scheme": "VISA", "currency": "EUR", "count": 2, "sum": sum });
+    let turnover =
+        json!({ "name": "kasse-1", "currency": "EUR", "count": 2, "taken": "12.34", "given": "0.00", "net": "12.34" });
+    let own = json!({ "till": "kasse-1", "firstNumber": 1, "lastNumber": 2, "brands": [], "schemes": [sum("12.34")] });
+    let close = json!({
+        "number": 7, "period": { "to": "2026-11-20T18:00:00+01:00" }, "schemes": [sum("17.34")],
+        "tills": [turnover], "own": [own],
+    });
+    let mut earlier = close.clone();
+    earlier.as_object_mut().unwrap().remove("own");
+    let asked = |category: &str, body: &str, own: Option<&str>, close: &Value| {
+        let mut stage = Stage::new(Settings { own_sums: own.map(str::to_owned), ..settings() });
+        stage.till(category, "1", body);
+        while let Some((_, ask)) = stage.asked.last() {
+            let status = *ask == Ask::Status;
+            stage.says(200, &if status { STATUS.to_owned() } else { close.to_string() });
+        }
+        let answer = stage.answer()[format!("{category}Response")].clone();
+        let sums = answer["TransactionTotals"][0]["PaymentTotals"][0]["TransactionAmount"].clone();
+        (answer["Response"]["ErrorCondition"].clone(), sums, answer["POIReconciliationID"].clone())
+    };
+    for (category, body) in [
+        ("Reconciliation", r#"{"ReconciliationType":"SaleReconciliation"}"#),
+        ("Reconciliation", r#"{"ReconciliationType":"PreviousReconciliation"}"#),
+        ("GetTotals", "{}"),
+    ] {
+        let seven = json!("7");
+        assert_eq!(asked(category, body, None, &close), (Value::Null, json!(17.34), seven.clone()), "{body}");
+        assert_eq!(asked(category, body, Some("kasse-1"), &close), (Value::Null, json!(12.34), seven.clone()));
+        assert_eq!(asked(category, body, Some("bar"), &close), (Value::Null, Value::Null, seven));
+        assert_eq!(asked(category, body, Some("kasse-1"), &earlier).0, json!("NotAllowed"));
+    }
+}
+
+#[test]
+fn a_code_is_printed_as_the_terminal_can_and_everything_else_about_it_is_refused_by_name() {
+    let with_printer = STATUS.replace(r#""printers":[]"#, r#""printers":[{"state":"ready"}]"#);
+    let print = |format: &str, more: &str| {
+        format!(
+            r#"{{"PrintOutput":{{"DocumentQualifier":"Voucher","ResponseMode":"PrintEnd","OutputContent":
+            {{"OutputFormat":"{format}",{more}}}}}}}"#
+        )
+    };
+    let mut stage = Stage::new(settings());
+    for (kind, more, code) in [
+        ("EAN8", "", PrintCode::Ean8),
+        ("EAN13", "", PrintCode::Ean13),
+        ("UPCA", "", PrintCode::UpcA),
+        ("Code25", "", PrintCode::Code25),
+        ("Code128", "", PrintCode::Code128),
+        ("PDF417", "", PrintCode::Pdf417),
+        ("QRCode", "", PrintCode::Qr),
+        ("QRCODE", r#","QRCodeErrorCorrection":"M","QRCodeEncodingMode":"Binary""#, PrintCode::Qr),
+        ("QRCode", r#","QRCodeErrorCorrection":"L""#, PrintCode::QrLow),
+        ("QRCode", r#","QRCodeErrorCorrection":"Q""#, PrintCode::QrQuartile),
+        ("QRCode", r#","QRCodeErrorCorrection":"H""#, PrintCode::QrHigh),
+    ] {
+        // Longer than a line of text may be: a code is not continued in another one.
+        let value = "1".repeat(300);
+        let barcode = format!(r#""OutputBarcode":{{"BarcodeType":"{kind}","BarcodeValue":"{value}"{more}}}"#);
+        stage.till("Print", "p", &print("BarCode", &barcode));
+        stage.says(200, &with_printer);
+        let Some((_, Ask::Print(lines))) = stage.asked.last() else { panic!("{:?}", stage.asked) };
+        let line = PrintLine { align: Align::Centre, code: Some(code), ..PrintLine::plain(value) };
+        assert_eq!(*lines, [line], "{kind}{more}");
+        // What the code cannot hold the terminal says.
+        stage.says(400, r#"{"status":400,"code":"malformed","detail":"lines[0]: EAN-8 takes 7 digits"}"#);
+        let response = stage.answer()["PrintResponse"]["Response"].clone();
+        assert_eq!(response["ErrorCondition"], "MessageFormat");
+        assert!(response["AdditionalResponse"].as_str().unwrap().contains("EAN-8%20takes%207%20digits"), "{response}");
+    }
+    let of = |more: &str| format!(r#""OutputBarcode":{{"BarcodeType":"EAN8","BarcodeValue":"96385074"{more}}}"#);
+    let text = r#""OutputText":[{"Text":"x"}]"#;
+    for (format, more, named) in [
+        ("BarCode", r#""OutputBarcode":{"BarcodeValue":"1"}"#.to_owned(), "BarcodeType"),
+        ("BarCode", r#""OutputBarcode":{"BarcodeType":"EAN8"}"#.to_owned(), "BarcodeValue"),
+        ("BarCode", text.to_owned(), "OutputBarcode"),
+        ("BarCode", format!("{text},{}", of("")), "OutputText"),
+        ("Text", format!("{text},{}", of("")), "OutputBarcode"),
+        ("BarCode", of(r#","QRCodeErrorCorrection":"H""#), "QRCodeErrorCorrection"),
+        ("BarCode", of(r#","QRCodeBinaryValue":"AA==""#), "QRCodeBinaryValue"),
+        ("BarCode", of(r#","QRCodeVersion":{"Version":4}"#), "QRCodeVersion"),
+        ("MessageRef", text.to_owned(), "OutputFormat"),
+    ] {
+        stage.till("Print", "p", &print(format, &more));
+        stage.says(200, &with_printer);
+        let response = stage.answer()["PrintResponse"]["Response"].clone();
+        assert_eq!(response["ErrorCondition"], "UnavailableDevice", "{format} {more}");
+        assert!(response["AdditionalResponse"].as_str().unwrap().contains(named), "{response}");
+        assert!(stage.asked.is_empty(), "nothing is printed");
     }
 }
 

@@ -72,6 +72,8 @@ pub struct Settings {
     pub status_containers: bool,
     /// Neither `04 FF` nor printed lines.
     pub needed_frames_only: bool,
+    /// The till's name at the terminal, where it hears its own sums in the place of the terminal's.
+    pub own_sums: Option<String>,
     /// What this start's references begin with: random, so that no reference comes twice.
     pub references: String,
 }

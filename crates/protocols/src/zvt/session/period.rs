@@ -19,6 +19,11 @@ fn place(kind: Option<u8>) -> usize {
     }
 }
 
+/// The receipt number of a transaction: four digits, which begin anew after 9999.
+pub(super) fn receipt(number: u64) -> u16 {
+    u16::try_from(number.saturating_sub(1) % 9999 + 1).unwrap_or(0)
+}
+
 /// The fields, with a note where a count has no room. What was taken is counted less what was given. No field names a
 /// currency, so the sums are of the terminal's own; what moved in another stands in the note and on the slip.
 pub(super) fn fields(close: &Close, flow: &Flow<'_>) -> Fields {
@@ -32,7 +37,8 @@ pub(super) fn fields(close: &Close, flow: &Flow<'_>) -> Fields {
         card.sum = card.sum.saturating_add(minor(&brand.net, decimals).unwrap_or(0));
         card.count += brand.count;
     }
-    let (value, full) = totals([0, 0], &cards);
+    let receipts = [close.first_number, close.last_number].map(|number| number.map_or(0, receipt));
+    let (value, full) = totals(receipts, &cards);
     let mut fields = Fields::default();
     fields.set(0x27, [0]);
     // The field has no minus: a day that gave more than it took has none here, and it on its slip.
@@ -62,14 +68,18 @@ fn shop_time(text: &str) -> Option<[u8; 5]> {
     Some([two(5)?, two(8)?, two(11)?, two(14)?, two(17)?])
 }
 
-/// The slip of a close.
-pub(super) fn lines(close: &Close, width: usize) -> Vec<String> {
+/// The slip of a close; `own` is the till whose sums they are, where they are not the terminal's.
+pub(super) fn lines(close: &Close, own: Option<&str>, width: usize) -> Vec<String> {
     let pair = |label: &str, value: &str| {
         let gap = width.saturating_sub(label.chars().count() + value.chars().count()).max(1);
         format!("{label}{}{value}", " ".repeat(gap))
     };
     let mut lines = vec![pair("END OF DAY", &close.number.to_string())];
     lines.extend(close.period.to.get(..16).map(|time| time.replace('T', " ")));
+    if let (Some(first), Some(last)) = (close.first_number, close.last_number) {
+        lines.push(pair("receipts", &format!("{first} - {last}")));
+    }
+    lines.extend(own.map(|till| pair("of till", till)));
     lines.push("-".repeat(width));
     for line in &close.schemes {
         let kind = match line.kind {

@@ -130,9 +130,9 @@ fn line(looks: u8, text: &[u8], charset: Charset) -> PrintLine {
     };
     PrintLine {
         text: format!("{}{}", " ".repeat(indent), charset.decode(text.get(..LONGEST).unwrap_or(text))),
-        value: String::new(),
         align: if centred { Align::Centre } else { Align::Left },
         style,
+        ..PrintLine::default()
     }
 }
 

@@ -110,6 +110,7 @@ fn settings(unacknowledged: OnSilence) -> Settings {
         order: Order::Table,
         status_containers: true,
         needed_frames_only: false,
+        own_sums: None,
         references: "zvt-test".to_owned(),
     }
 }

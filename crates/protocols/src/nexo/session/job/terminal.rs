@@ -36,11 +36,11 @@ impl Job {
             _ if has_none => {
                 self.answered(because(ErrorCondition::UnavailableDevice, &"the terminal has no printer"), flow);
             }
-            None => {
-                let why = "this terminal prints OutputFormat Text alone; nothing was printed";
+            Err(why) => {
+                let why = format!("{why}; nothing was printed");
                 self.answered(because(ErrorCondition::UnavailableDevice, &why), flow);
             }
-            Some(lines) => self.ask(Ask::Print(lines), Stage::Printing, flow),
+            Ok(lines) => self.ask(Ask::Print(lines), Stage::Printing, flow),
         }
     }
 
@@ -91,6 +91,18 @@ impl Job {
 
     /// One question about the terminal is answered.
     pub(super) fn terminal(&mut self, said: &Said, flow: &mut Flow<'_>) {
+        let own = match (said, &flow.settings.own_sums) {
+            (Said::Close(close), Some(till)) => match close.of_till(till) {
+                Some(own) => Some(Said::Close(Box::new(own))),
+                None => {
+                    let number = close.number;
+                    let why = format!("close {number} is of an earlier program, which kept no till's own sums");
+                    return self.answered(because(ErrorCondition::NotAllowed, &why), flow);
+                }
+            },
+            _ => None,
+        };
+        let said = own.as_ref().unwrap_or(said);
         let outcome = match said {
             Said::Refused(problem) if problem.is(ProblemType::NothingTyped) => Outcome::failure(ErrorCondition::Cancel),
             Said::Refused(problem) => refused(problem),

@@ -200,15 +200,20 @@ impl Job {
             // The question for open reservations; which one is open, the close says by its number.
             let mut fields = Fields::default();
             match close.open.iter().rfind(|item| item.is == "pre-authorisation") {
-                Some(item) => fields.set_number(0x87, (item.number.saturating_sub(1)) % 9999 + 1),
+                Some(item) => fields.set_number(0x87, period::receipt(item.number).into()),
                 None => fields.set(0x87, [0xFF, 0xFF]),
             }
             return self.last(answer::abort(code::NO_RESERVATION, &fields), flow);
         }
+        let own = flow.settings.own_sums.as_deref().map(|till| close.of_till(till));
+        let Some(close) = own.as_ref().map_or(Some(close), Option::as_ref) else {
+            // It was made, and what this till has of it is not known.
+            return self.end_with(code::PROCESSING, flow);
+        };
         let fields = period::fields(close, flow);
         self.till.push_status(&fields, flow);
         if flow.sends_administration() && matches!(self.command, Command::EndOfDay(_)) {
-            let lines = period::lines(close, paper::width(flow));
+            let lines = period::lines(close, flow.settings.own_sums.as_deref(), paper::width(flow));
             self.till.frames.extend(paper::of_administration(&lines, flow).into_iter().map(Frame::Print));
         }
         self.end(flow);

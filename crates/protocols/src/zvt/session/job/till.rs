@@ -68,7 +68,7 @@ impl Till {
     pub(super) fn say_step(&mut self, sale: &Sale, flow: &mut Flow<'_>) {
         use code::intermediate::{CASHIER, HOST, INSERT_CARD, PIN_PAD, REMOVE_CARD, STILL_WAIT, WAIT, WRONG_PIN};
         let status = match (sale.state, sale.step.as_deref().unwrap_or_default()) {
-            (_, "pin-entry") => PIN_PAD,
+            (_, "pin-entry" | "choosing-tip") => PIN_PAD,
             (_, "pin-wrong") => WRONG_PIN,
             (_, "remove-card") => REMOVE_CARD,
             (_, "reading-card" | "choosing-application" | "pin-done") => WAIT,

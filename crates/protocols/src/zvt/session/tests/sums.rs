@@ -20,7 +20,7 @@ fn told_of(close: &Value) -> Fields {
 /// Count and sum of the seven kinds of cards in BMP 60.
 fn cards(fields: &Fields) -> Vec<(u64, u64)> {
     let value = fields.get(0x60).unwrap();
-    assert_eq!((value.len(), &value[..4]), (53, &[0; 4][..]));
+    assert_eq!(value.len(), 53);
     value[4..].chunks(7).map(|card| (u64::from(card[0]), number(&card[1..]).unwrap())).collect()
 }
 
@@ -34,6 +34,71 @@ fn turnover(name: Option<&str>, currency: &str, count: u64, net: &str) -> Value 
 
 fn close(brands: &[Value], net: &[Value]) -> Value {
     json!({ "number": 7, "period": { "to": "2026-11-20T18:00:00+01:00" }, "brands": brands, "net": net })
+}
+
+#[test]
+fn the_first_and_the_last_receipt_are_told_in_four_digits() {
+    for (first, last, told) in [
+        (json!(17), json!(42), [0x00, 0x17, 0x00, 0x42]),
+        (json!(9_998), json!(10_003), [0x99, 0x98, 0x00, 0x04]),
+        (json!(9_999), json!(10_000), [0x99, 0x99, 0x00, 0x01]),
+        // Nothing was counted, or an earlier agent has not said it.
+        (Value::Null, Value::Null, [0; 4]),
+    ] {
+        let mut made = close(&[], &[]);
+        (made["firstNumber"], made["lastNumber"]) = (first, last);
+        assert_eq!(told_of(&made).get(0x60).unwrap()[..4], told);
+    }
+}
+
+/// Two tills: the terminal has 17.34 of four transactions, one of them 12.34 of two.
+fn of_two_tills() -> Value {
+    let brands = [turnover(Some("VISA"), "EUR", 3, "14.00"), turnover(Some("JCB"), "EUR", 1, "3.34")];
+    let mut made = close(&brands, &[turnover(None, "EUR", 4, "17.34")]);
+    (made["firstNumber"], made["lastNumber"]) = (json!(11), json!(14));
+    made["tills"] = json!([turnover(Some("bar"), "EUR", 2, "5.00"), turnover(Some("kasse-1"), "EUR", 2, "12.34")]);
+    let scheme = |sum: &str| json!({ "kind": "sale", "scheme": "VISA", "currency": "EUR", "count": 2, "sum": sum });
+    let own = |till: &str, numbers: [u64; 2], sum: &str| {
+        json!({
+            "till": till, "firstNumber": numbers[0], "lastNumber": numbers[1],
+            "brands": [turnover(Some("VISA"), "EUR", 2, sum)], "schemes": [scheme(sum)],
+        })
+    };
+    made["own"] = json!([own("bar", [11, 13], "5.00"), own("kasse-1", [12, 14], "12.34")]);
+    made
+}
+
+#[test]
+fn a_till_hears_its_own_sums_where_it_wants_them_and_the_close_stays_the_terminals() {
+    let told = |till: Option<&str>, command: &str, close: &Value| {
+        let own_sums = till.map(str::to_owned);
+        let settings = Settings { own_sums, ..settings(OnSilence::Reverse) };
+        let mut stage = Stage::with(settings, "00 00 00 06");
+        stage.till(command);
+        stage.terminal(200, &status());
+        stage.told();
+        stage.terminal(200, close);
+        stage.told()
+    };
+    let sums = |till, command| match told(till, command, &of_two_tills()).as_slice() {
+        [Told::Status(fields)] => {
+            let receipts = hex::encode(&fields.get(0x60).unwrap()[..4]);
+            (fields.number(0x04).unwrap(), cards(fields)[4], receipts, fields.number(0x0B).unwrap())
+        }
+        other => panic!("{other:?}"),
+    };
+    for command in ["06 10 03 12 34 56", "06 50 03 12 34 56"] {
+        assert_eq!(sums(None, command), (Some(1734), (3, 1400), "00110014".to_owned(), Some(7)));
+        assert_eq!(sums(Some("kasse-1"), command), (Some(1234), (2, 1234), "00120014".to_owned(), Some(7)));
+        assert_eq!(sums(Some("bar"), command), (Some(500), (2, 500), "00110013".to_owned(), Some(7)));
+        // Nothing of it was counted.
+        assert_eq!(sums(Some("kiosk"), command), (Some(0), (0, 0), "00000000".to_owned(), Some(7)));
+    }
+    // A close of before, which has no till's own sums: not the terminal's in their place.
+    let mut earlier = of_two_tills();
+    earlier.as_object_mut().unwrap().remove("own");
+    let told = told(Some("bar"), "06 50 03 12 34 56", &earlier);
+    assert!(!told.iter().any(|told| matches!(told, Told::Status(_))), "{told:?}");
 }
 
 #[test]
@@ -194,6 +259,7 @@ fn each_step_is_told_to_a_till_that_hears() {
     for (state, step, told) in [
         ("waiting-for-card", None, Some(INSERT_CARD)),
         ("waiting-for-card", Some("a step of later"), Some(INSERT_CARD)),
+        ("waiting-for-card", Some("choosing-tip"), Some(PIN_PAD)),
         ("waiting-for-card", Some("reading-card"), Some(WAIT)),
         ("waiting-for-card", Some("choosing-application"), Some(WAIT)),
         ("in-progress", Some("pin-entry"), Some(PIN_PAD)),
