@@ -27,6 +27,7 @@ use crate::doctor::Agent;
 mod answers;
 mod devices;
 mod files;
+mod front_file;
 mod questions;
 mod tills;
 

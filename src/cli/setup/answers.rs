@@ -5,7 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::tills::{FRONT_RULES, FrontAnswers, PEER_RULES};
+use super::front_file::{FRONT_RULES, FrontAnswers, PEER_RULES};
 use crate::config::{self, Config, ConfigFault, DEFAULT_PATH, TestMode};
 
 /// The name of the token's credential and file.

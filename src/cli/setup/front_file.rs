@@ -1,0 +1,330 @@
+//! What is written of the till that is connected: the front's file, and the agent's table of the front. The front's own
+//! program judges its file, for it has the rules.
+
+use std::fs::{self, DirBuilder, OpenOptions};
+use std::io::{self, Write};
+use std::net::Ipv4Addr;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use clap::ValueEnum;
+use zeroize::Zeroizing;
+
+use super::super::exit::{Exit, Stop};
+use super::super::out;
+use super::answers::{quoted, value};
+use crate::config::ConfigFault;
+
+/// The name of the front's file, beside the agent's.
+pub(super) const FRONT: &str = "front.toml";
+/// The till that the cashier's page stands for.
+const PAGE_TILL: &str = "counter";
+
+/// Stands for all that the front's program judges, and for the agent's table of the front.
+pub(super) const FRONT_RULES: &str = "front";
+/// The agent's table of the front.
+pub(super) const PEER_RULES: &str = "till.peer";
+/// The user that the front runs as.
+pub(super) const FRONT_USER: &str = "pos-front";
+/// What the tills of a shop do every day, as the manual has it.
+pub(super) const USUAL_RIGHTS: &str = "sale, pre-authorise, capture, refund, reverse, totals, close, read";
+
+/// The language of the till.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum TillKind {
+    /// A till that speaks ZVT over the network
+    Zvt,
+    /// A till that speaks the Terminal API (nexo)
+    Nexo,
+    /// The cashier's page alone
+    Page,
+    /// Nothing is connected, and front.toml is not written
+    None,
+}
+
+/// The front's configuration in answers. Those not given yet are such that nothing is wrong with them.
+#[derive(Clone, Debug)]
+pub(super) struct FrontAnswers {
+    pub(super) kind: TillKind,
+    pub(super) name: String,
+    pub(super) from: String,
+    pub(super) port: String,
+    pub(super) rights: String,
+    pub(super) has_operator: bool,
+    pub(super) secret: Secret,
+    pub(super) poi_id: String,
+    pub(super) sale_id: String,
+    pub(super) key_identifier: String,
+    pub(super) key_version: String,
+    pub(super) certificate_name: Option<String>,
+    /// The number of the user that it runs as.
+    pub(super) user: String,
+    /// Where the front's file will be.
+    pub(super) file: PathBuf,
+}
+
+/// The till's password or passphrase.
+#[derive(Clone, Debug)]
+pub(super) enum Secret {
+    New(Zeroizing<Vec<u8>>),
+    /// The file that is there stays as it is.
+    Kept,
+    None,
+}
+
+impl FrontAnswers {
+    pub(super) fn of(kind: TillKind, config: &Path) -> Self {
+        let (port, secret) = match kind {
+            TillKind::Nexo => ("8443", Secret::New(Zeroizing::new(b"not yet known".to_vec()))),
+            _ => ("20007", Secret::None),
+        };
+        Self {
+            kind,
+            name: "kasse-1".to_owned(),
+            from: Ipv4Addr::LOCALHOST.to_string(),
+            port: port.to_owned(),
+            rights: USUAL_RIGHTS.to_owned(),
+            has_operator: false,
+            secret,
+            poi_id: "PosAgent-0001".to_owned(),
+            sale_id: "till".to_owned(),
+            key_identifier: "mykey".to_owned(),
+            key_version: "1".to_owned(),
+            certificate_name: None,
+            user: "1".to_owned(),
+            file: config.with_file_name(FRONT),
+        }
+    }
+
+    pub(super) fn has_till(&self) -> bool {
+        self.kind != TillKind::Page
+    }
+
+    /// The file of its secret, in a folder.
+    pub(super) fn secret_file(&self, folder: &Path) -> PathBuf {
+        folder.join(format!("{}.{}", self.name, if self.kind == TillKind::Nexo { "nexo" } else { "zvt" }))
+    }
+
+    /// Its secret, with the place and the owner that it is to have.
+    pub(super) fn new_secret(&self) -> Option<(PathBuf, &[u8], Option<u32>)> {
+        match &self.secret {
+            Secret::New(secret) => Some((self.secret_file(&folder(&self.file)), secret, self.user.parse().ok())),
+            Secret::Kept | Secret::None => None,
+        }
+    }
+
+    /// What the agent's file says of the front.
+    pub(super) fn peer(&self) -> String {
+        let till = if self.has_till() { format!(", {}", quoted(&self.name)) } else { String::new() };
+        let user = self.user.parse::<u32>().map_or_else(|_| quoted(&self.user), |number| number.to_string());
+        let rights = match self.rights == USUAL_RIGHTS {
+            true => String::new(),
+            false => format!("rights = [{}]\n", list(&self.rights)),
+        };
+        let without_operator = match self.has_till() && !self.has_operator {
+            true => format!("# Where operators sign in, it needs none.\nwithout-operator = [{}]\n", quoted(&self.name)),
+            false => String::new(),
+        };
+        format!(
+            "\n# pos-front stands for the cashier's page and for the till: uid is what `id -u {FRONT_USER}` says.\n\
+             [[till.peer]]\nuid = {user}\ntills = [{}{till}]\n{rights}{without_operator}",
+            quoted(PAGE_TILL)
+        )
+    }
+
+    /// The front's file, with a new secret in this folder.
+    fn text(&self, secrets: &Path) -> String {
+        // Libraries of nexo tills know 8443 and no other port.
+        let https = if self.kind == TillKind::Nexo && self.port == "8443" { "8444" } else { "8443" };
+        let page = format!(
+            "# What of the terminal faces the shop's network, written by `pos-agent setup`. Every key is explained in the manual (\"The front\");\n\
+             # after a change: pos-front check, then systemctl restart pos-front.\n\
+             \n\
+             [listen]\n\
+             https = [\"0.0.0.0:{https}\"]\n\
+             # Without TLS: on this board alone.\n\
+             http = [\"127.0.0.1:8651\"]\n\
+             \n\
+             [page]\n\
+             # The till that the page stands for.\n\
+             till = {}\n",
+            quoted(PAGE_TILL)
+        );
+        let secret = match &self.secret {
+            Secret::New(_) => Some(self.secret_file(secrets)),
+            Secret::Kept => Some(self.secret_file(&folder(&self.file))),
+            Secret::None => None,
+        };
+        let secret =
+            |key| secret.map(|file| format!("{key} = {}\n", quoted(&file.to_string_lossy()))).unwrap_or_default();
+        let credit = match self.rights.split(',').any(|right| right.trim() == "credit") {
+            true => "# Up to max-credit-amount in the agent's [terminal].\ncredit = true\n",
+            false => "",
+        };
+        let (name, listen) = (quoted(&self.name), quoted(&format!("0.0.0.0:{}", self.port)));
+        let from = list(&self.from);
+        match self.kind {
+            TillKind::Page | TillKind::None => page,
+            TillKind::Zvt => format!(
+                "{page}\n[[zvt]]\ntill = {name}\nlisten = {listen}\nfrom = [{from}]\n{}{credit}",
+                secret("password-file")
+            ),
+            TillKind::Nexo => format!(
+                "{page}\n[nexo]\nlisten = {listen}\nfrom = [{from}]\npoi-id = {}\n{}\n[[nexo.till]]\ntill = {name}\nsale-id = {}\n{}key-identifier = {}\nkey-version = {}\n{credit}",
+                quoted(&self.poi_id),
+                self.certificate_name
+                    .as_deref()
+                    .map(|name| format!("certificate-name = {}\n", quoted(name)))
+                    .unwrap_or_default(),
+                quoted(&self.sale_id),
+                secret("passphrase-file"),
+                quoted(&self.key_identifier),
+                self.key_version.parse::<u32>().map_or_else(|_| quoted(&self.key_version), |number| number.to_string()),
+            ),
+        }
+    }
+
+    /// The file as it will be.
+    pub(super) fn final_text(&self) -> String {
+        self.text(&folder(&self.file))
+    }
+
+    /// What the front's program finds wrong.
+    pub(super) fn fault(&self) -> Option<ConfigFault> {
+        match self.checked() {
+            Ok(None) => None,
+            Ok(Some(said)) => Some(fault(&said, "write another value")),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                Some(fault("pos-front is not installed here, which connects tills", "install it, or answer none"))
+            }
+            Err(error) => Some(fault(&format!("pos-front check: {error}"), "see to the disk, then begin again")),
+        }
+    }
+
+    /// What the front's program says of this configuration, written where only this user can read it.
+    fn checked(&self) -> io::Result<Option<String>> {
+        let scratch = Scratch::make()?;
+        if let Secret::New(secret) = &self.secret {
+            let file = self.secret_file(&scratch.0);
+            if file.parent() != Some(&scratch.0) {
+                // The name holds a slash; the agent's rules have said so.
+                return Ok(Some(format!(
+                    "till: {:?} cannot be a till's name; use letters, digits, - and _",
+                    self.name
+                )));
+            }
+            let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(file)?;
+            file.write_all(secret)?;
+        }
+        let file = scratch.0.join(FRONT);
+        fs::write(&file, self.text(&scratch.0))?;
+        let output = Command::new(front_program()).arg("check").arg("--config").arg(&file).output()?;
+        if output.status.success() {
+            return Ok(None);
+        }
+        let said = String::from_utf8_lossy(&output.stderr);
+        let said = said.lines().next().unwrap_or("pos-front check fails; look at its configuration");
+        let said = said.trim_start_matches("pos-front: ").replace(&format!("{}: ", file.display()), "");
+        // What is told names the file that a person knows.
+        Ok(Some(said.replace(&scratch.0.display().to_string(), &folder(&self.file).display().to_string())))
+    }
+
+    /// What is to be done when it is written.
+    pub(super) fn next_steps(&self, agent_runs: bool) {
+        out::say(match agent_runs {
+            true => "  then systemctl restart pos-front",
+            false => "  systemctl enable --now pos-front, then pos-front status",
+        });
+        if self.new_secret().is_some() && !rustix::process::geteuid().is_root() {
+            let secret = self.secret_file(&folder(&self.file));
+            out::say(&format!("  the user that pos-front runs as must own {}", secret.display()));
+        }
+        match self.kind {
+            TillKind::Zvt => out::say(&format!(
+                "  at the till: ZVT over the network (TCP/IP), this board's address, port {}, the same password",
+                self.port
+            )),
+            TillKind::Nexo => {
+                out::say(&format!(
+                    "  at the till: https://THIS-BOARD:{}/nexo/, POIID {}, SaleID {}, key {} version {}, the passphrase",
+                    self.port, self.poi_id, self.sale_id, self.key_identifier, self.key_version
+                ));
+                out::say("  its certificate for the till: pos-front certificate --pem >terminal-ca.pem");
+            }
+            TillKind::Page | TillKind::None => {
+                out::say(
+                    "  the cashier's page: https://THIS-BOARD:8443/ (pos-front certificate --pem: for its browsers)",
+                );
+            }
+        }
+    }
+
+    /// The front's own word about the files as they are in their places.
+    pub(super) fn prove(&self) -> Result<(), Stop> {
+        let output = Command::new(front_program()).arg("check").arg("--config").arg(&self.file).output();
+        let output = output.map_err(|error| Stop::new(Exit::Software, format!("no pos-front check: {error}")))?;
+        out::say_lines(&String::from_utf8_lossy(&output.stdout));
+        match output.status.success() {
+            true => Ok(()),
+            false => Err(Stop::new(Exit::Config, String::from_utf8_lossy(&output.stderr).trim_end().to_owned())),
+        }
+    }
+
+    /// Takes over what an earlier file says of a till of the same kind, as answers to fall back on.
+    pub(super) fn take_over(&mut self, earlier: &str) {
+        let (line, till) = match self.kind {
+            TillKind::Zvt => ("zvt", "zvt"),
+            TillKind::Nexo => ("nexo", "nexo.till"),
+            TillKind::Page | TillKind::None => return,
+        };
+        let take = |to: &mut String, found: Option<String>| found.into_iter().for_each(|found| *to = found);
+        take(&mut self.name, value(earlier, till, "till"));
+        let port = value(earlier, line, "listen").and_then(|listen| Some(listen.rsplit_once(':')?.1.to_owned()));
+        take(&mut self.port, port);
+        take(&mut self.from, value(earlier, line, "from"));
+        take(&mut self.poi_id, value(earlier, line, "poi-id"));
+        self.certificate_name = value(earlier, line, "certificate-name");
+        take(&mut self.sale_id, value(earlier, till, "sale-id"));
+        take(&mut self.key_identifier, value(earlier, till, "key-identifier"));
+        take(&mut self.key_version, value(earlier, till, "key-version"));
+    }
+}
+
+/// A folder of this user alone, for the time of a check.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn make() -> io::Result<Self> {
+        let folder = std::env::temp_dir().join(format!("pos-agent-setup-{}", std::process::id()));
+        DirBuilder::new().mode(0o700).create(&folder)?;
+        Ok(Self(folder))
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        // What is left there is of this user alone.
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// The front's program: beside this one, or where the system looks for programs.
+fn front_program() -> PathBuf {
+    let beside = std::env::current_exe().ok().map(|me| me.with_file_name("pos-front"));
+    beside.filter(|program| program.exists()).unwrap_or_else(|| "pos-front".into())
+}
+
+fn fault(said: &str, remedy: &str) -> ConfigFault {
+    let (wrong, remedy) = said.split_once("; ").unwrap_or((said, remedy));
+    ConfigFault { line: None, key: FRONT_RULES.to_owned(), wrong: wrong.to_owned(), remedy: remedy.to_owned() }
+}
+
+pub(super) fn folder(file: &Path) -> PathBuf {
+    file.parent().unwrap_or(Path::new("/")).to_owned()
+}
+
+/// Texts that were typed with commas, as TOML lists them.
+fn list(typed: &str) -> String {
+    typed.split(',').map(str::trim).filter(|one| !one.is_empty()).map(quoted).collect::<Vec<_>>().join(", ")
+}
