@@ -7,7 +7,7 @@ use std::time::SystemTime;
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use pos_agent::config::Config;
-use pos_core::sale::{Order, Record};
+use pos_core::transaction::{Order, Record};
 use pos_gateway::{CardPayment, Client, Token};
 use pos_journal::Db;
 use pos_reader_link::apdu_link::Decoder;
@@ -15,7 +15,7 @@ use pos_sim::gateway as sim;
 use pos_terms::card::{CardFacts, EntryMode, FirstAnswer, Presented, SealedCard, Wiped};
 use pos_terms::emv::tlv;
 use pos_terms::money::{Amount, Currency};
-use pos_terms::transaction::{Kind, Reference, SaleNumber, Transaction};
+use pos_terms::transaction::{Kind, Operation, Reference, SaleNumber};
 
 /// The 136-byte field 55 of the vector e2e-field55-cvn18.
 const FIELD_55: &str = "5F2A0201245F340100820218008407A0000000031010950580000480009A031911059C01019F02060000000040009F0306\
@@ -119,7 +119,7 @@ fn journal_commit(criterion: &mut Criterion) {
             number += 1;
             let order = Order {
                 account: None,
-                transaction: Transaction::Sale,
+                operation: Operation::Sale,
                 parameters: Vec::new(),
                 number: SaleNumber::new(number),
                 till: "till-1".to_owned(),

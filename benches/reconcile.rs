@@ -12,11 +12,11 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use pos_core::sale::{HostFacts, Order, Outcome, Record};
+use pos_core::transaction::{HostFacts, Order, Outcome, Record};
 use pos_journal::Db;
 use pos_terms::card::{CardFacts, EntryMode};
 use pos_terms::money::{Amount, Currency};
-use pos_terms::transaction::{PaymentId, Reference, SaleNumber, Transaction};
+use pos_terms::transaction::{Operation, PaymentId, Reference, SaleNumber};
 
 const ROWS: u64 = 1_000_000;
 /// The goal, in KiB.
@@ -142,7 +142,7 @@ fn write_journal(path: &Path, sales: u64) -> Result<(), Box<dyn std::error::Erro
 fn steps(number: u64, amount: Amount, card: &CardFacts) -> [[Record; 1]; 4] {
     let order = Order {
         account: None,
-        transaction: Transaction::Sale,
+        operation: Operation::Sale,
         parameters: Vec::new(),
         number: SaleNumber::new(number),
         till: "till-1".to_owned(),

@@ -20,7 +20,7 @@ mod devices;
 mod earlier;
 mod engine;
 mod identity;
-mod journal_desk;
+mod journal_writer;
 mod limits;
 mod log_level;
 mod old_copy;
@@ -32,7 +32,7 @@ mod task_results;
 mod tasks;
 mod teller;
 mod tills;
-mod training_ground;
+mod training_mode;
 mod turns;
 mod updates;
 mod views;
@@ -45,20 +45,20 @@ use tokio::time::Instant;
 
 use crate::config::Config;
 use crate::till::{self, ProgressLog, Served, Wires};
-use pos_core::sale::Standing;
+use pos_core::transaction::Standing;
 use pos_daemon::systemd;
 use pos_printer::{PrinterEvent, Slip};
 use pos_terms::money::{Currency, MoneyError};
 
-use closes::ClosingDesk;
+use closes::CloseControl;
 use devices::Devices;
 use engine::Engine;
-use engine::open_sales::OpenSale;
-use log_level::LogDesk;
+use engine::open_transactions::OpenTransaction;
+use log_level::LogControl;
 use old_copy::Beside;
 use start::Ends;
 pub use surroundings::{AnyBook, BoardClock, BookWrapper, Random, Surroundings};
-use training_ground::TrainingGround;
+use training_mode::TrainingMode;
 use turns::{Round, Source};
 pub use updates::this_program;
 use updates::{Answered, Answers};
@@ -226,9 +226,9 @@ async fn end(mut agent: Agent, mut ends: Ends, tills: Option<Served>) {
 /// Everything the loop turns on: the engine, and the parts beside it that change no transaction.
 struct Agent {
     engine: Engine,
-    closing: ClosingDesk,
-    training: TrainingGround,
-    log: LogDesk,
+    closing: CloseControl,
+    training: TrainingMode,
+    log: LogControl,
     /// What answers this program, and what did the one before.
     answered: Answered,
 }
@@ -327,7 +327,7 @@ impl Agent {
     /// after the next start.
     fn may_stop(&self, since: Instant) -> bool {
         let Engine { sales, old_copy, devices, .. } = &self.engine;
-        let runs = |active: &OpenSale| match active.sale().standing() {
+        let runs = |active: &OpenTransaction| match active.sale().standing() {
             Standing::Waiting | Standing::InProgress | Standing::AtSignature | Standing::AwaitingTill { .. } => {
                 !active.is_stuck() && !old_copy.holds_up(active.number())
             }

@@ -17,7 +17,7 @@ use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::{Registry, Unit};
 
-use pos_core::sale::Outcome;
+use pos_core::transaction::Outcome;
 use pos_terms::transaction::Kind;
 
 /// Bounds of all histograms, in seconds: three to a thousandfold, from the agent's own time to the longest wait for a

@@ -8,7 +8,7 @@ use std::os::unix::net::UnixDatagram;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use pos_core::sale::Record;
+use pos_core::transaction::Record;
 use pos_journal::Db;
 use pos_terms::transaction::SaleNumber;
 use serde_json::{Value, json};

@@ -5,7 +5,7 @@
 use std::sync::LazyLock;
 
 use pos_agent::config::Assumptions;
-use pos_core::sale::{Answer, Inquiry, ReversalAnswer, Why};
+use pos_core::transaction::{Answer, Cause, Inquiry, ReversalAnswer};
 use pos_gateway::Expected;
 use pos_gateway::any_answer::{Readings, read};
 use pos_terms::card::mask_pans;
@@ -122,7 +122,7 @@ fn says_nothing_secret(readings: &Readings) {
     }
 }
 
-fn why(why: &Why) {
+fn why(why: &Cause) {
     why.detail.iter().for_each(|text| is_harmless(text));
 }
 

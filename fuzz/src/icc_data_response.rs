@@ -1,7 +1,7 @@
 //! Any text as `pos.iccDataResponse`: no panic; of a field that cannot be read nothing goes to the chip; what does go
 //! there stands in the field, is made of whole objects, and fits the command to the reader.
 
-use pos_core::sale::ForChip;
+use pos_core::transaction::ForChip;
 use pos_gateway::any_answer::for_chip;
 use pos_terms::emv::{Tag, tag, tlv};
 

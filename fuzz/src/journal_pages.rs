@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::LazyLock;
 
-use pos_core::sale::Record;
+use pos_core::transaction::Record;
 use pos_journal::{Db, Reading};
 use pos_terms::transaction::SaleNumber;
 use serde_json::json;

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use pos_protocols::zvt::answer::{Reply, Told};
+use pos_protocols::zvt::answer::{Reply, TerminalMessage};
 use pos_protocols::zvt::apdu::{Apdu, Splitter};
 use pos_protocols::zvt::bmp::Order;
 use pos_protocols::zvt::command::Command;
@@ -39,7 +39,7 @@ pub fn holds(bytes: &[u8]) {
             let again = command.apdu();
             assert_eq!(Command::read(&again).map(|again| again.apdu()), Ok(again));
         }
-        let _ = (Reply::read(apdu), Told::read(apdu), trace::line(apdu));
+        let _ = (Reply::read(apdu), TerminalMessage::read(apdu), trace::line(apdu));
         let now = Duration::from_secs(number as u64);
         let answered = session.heard(1, apdu, now);
         // A command is answered at once; a registration after the terminal was asked for its currency.

@@ -26,7 +26,7 @@ use chrono::{DateTime, Datelike, Local, NaiveDate, NaiveDateTime, SecondsFormat,
 use tokio::time::Instant;
 
 use super::BoardClock;
-use pos_core::sale::Now;
+use pos_core::transaction::Now;
 use pos_journal::CLOCKS_DIFFER_MS;
 use pos_reader::LocalTime;
 

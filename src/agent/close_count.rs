@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 
 use pos_core::counter::{Close, DaySums, OpenItem, OpenKind};
 use pos_core::follow_up::{Held, History, Left};
-use pos_core::sale::{Outcome, Sale, Standing};
+use pos_core::transaction::{Outcome, Standing, Transaction};
 use pos_journal::{Ended, Snapshot};
-use pos_terms::transaction::{Kind, SaleNumber, Transaction};
+use pos_terms::transaction::{Kind, Operation, SaleNumber};
 
 /// What was counted at one moment of the journal.
 pub(super) struct Counted {
@@ -100,8 +100,8 @@ impl Count<'_> {
         Ok(())
     }
 
-    fn what_it_reversed(&self, sale: &Sale) -> Result<Reversed, pos_journal::Error> {
-        let Transaction::Reversal { of } = &sale.order().transaction else { return Ok(Reversed::Nothing) };
+    fn what_it_reversed(&self, sale: &Transaction) -> Result<Reversed, pos_journal::Error> {
+        let Operation::Reversal { of } = &sale.order().operation else { return Ok(Reversed::Nothing) };
         let Some(number) = of.number else { return Ok(Reversed::Nothing) };
         Ok(match self.book.number(number)? {
             Some(undone) => Reversed::Of(undone.order().kind()),
@@ -121,7 +121,7 @@ enum Reversed {
     Unreadable,
 }
 
-fn stands(sale: &Sale) -> bool {
+fn stands(sale: &Transaction) -> bool {
     matches!(sale.standing(), Standing::Ended(Outcome::Approved | Outcome::PartiallyApproved { .. }))
 }
 

@@ -15,13 +15,13 @@ use pos_journal::Journal;
 
 use super::clock::Clock;
 use super::close_count::{Counted, count};
-use super::devices::PrinterDesk;
-use super::journal_desk::{JournalDesk, refused_by_journal};
+use super::devices::PrinterControl;
+use super::journal_writer::{JournalWriter, refused_by_journal};
 use super::shop_time::ShopTime;
 use super::task_results::TaskResult;
 
 /// The desk.
-pub(super) struct ClosingDesk {
+pub(super) struct CloseControl {
     time: ShopTime,
     /// The one that is being counted.
     under_way: Option<ClosingWish>,
@@ -40,7 +40,7 @@ enum ClosingWish {
     Look(Permit, oneshot::Sender<Result<ShownClose, Refused>>),
 }
 
-impl ClosingDesk {
+impl CloseControl {
     pub(super) fn new(config: &Config, clock: Clock, tasks: mpsc::Sender<TaskResult>) -> Self {
         let (time, terminal_id) = (ShopTime::new(&config.close), config.terminal.id.clone());
         Self { time, under_way: None, waiting: VecDeque::new(), terminal_id, clock, tasks }
@@ -49,7 +49,7 @@ impl ClosingDesk {
     /// A new close, or the stored one under the same till and reference.
     pub(super) fn make(
         &mut self,
-        journal: &JournalDesk,
+        journal: &JournalWriter,
         wish: CloseAsked,
         reply: oneshot::Sender<Result<CloseView, Refused>>,
     ) {
@@ -60,7 +60,7 @@ impl ClosingDesk {
     /// A close as it is kept, or as the next one would be by now.
     pub(super) fn show(
         &mut self,
-        (journal, printers): (&JournalDesk, &PrinterDesk),
+        (journal, printers): (&JournalWriter, &PrinterControl),
         which: WhichClose,
         permit: Permit,
         reply: oneshot::Sender<Result<ShownClose, Refused>>,
@@ -74,7 +74,7 @@ impl ClosingDesk {
     }
 
     /// Begins the next count, unless one is under way.
-    pub(super) fn next(&mut self, journal: &JournalDesk) {
+    pub(super) fn next(&mut self, journal: &JournalWriter) {
         while self.under_way.is_none() {
             let Some(wish) = self.waiting.pop_front() else { return };
             let known = match &wish {
@@ -100,7 +100,7 @@ impl ClosingDesk {
     /// Written first; only then it is told and printed. An error is one of writing: the journal is faulty.
     pub(super) fn counted(
         &mut self,
-        (journal, printers): (&mut JournalDesk, &PrinterDesk),
+        (journal, printers): (&mut JournalWriter, &PrinterControl),
         counted: Result<Counted, pos_journal::Error>,
     ) -> Result<(), pos_journal::Error> {
         let unix_ms = self.clock.unix_ms();
@@ -150,7 +150,7 @@ impl ClosingDesk {
 }
 
 /// The close that this wish has made before.
-fn that_was_made(journal: &JournalDesk, wish: &CloseAsked) -> Result<Option<CloseView>, Refused> {
+fn that_was_made(journal: &JournalWriter, wish: &CloseAsked) -> Result<Option<CloseView>, Refused> {
     if let Some(fault) = &journal.fault {
         return Err(Refused::Journal { why: fault.why.clone() });
     }
@@ -160,7 +160,7 @@ fn that_was_made(journal: &JournalDesk, wish: &CloseAsked) -> Result<Option<Clos
 }
 
 /// A close with its slip as text, as this caller may see it.
-fn shown(printers: &PrinterDesk, close: Close, permit: &Permit) -> ShownClose {
+fn shown(printers: &PrinterControl, close: Close, permit: &Permit) -> ShownClose {
     let close = close.told_to(|till| permit.sees(till));
     let columns = printers.columns;
     let page = pos_printer::compose_close(&close, &printers.letterhead);
@@ -168,7 +168,11 @@ fn shown(printers: &PrinterDesk, close: Close, permit: &Permit) -> ShownClose {
 }
 
 /// Prints a close again, with the mark that says so.
-pub(super) fn print_again(journal: &Journal, printers: &PrinterDesk, which: WhichClose) -> Result<PrintView, Refused> {
+pub(super) fn print_again(
+    journal: &Journal,
+    printers: &PrinterControl,
+    which: WhichClose,
+) -> Result<PrintView, Refused> {
     printers.print_close(&find(journal, which)?, true)
 }
 

@@ -8,12 +8,12 @@ use tokio::sync::oneshot;
 
 use crate::till::{Refused, SaleState, SaleView, TotalsView};
 use pos_core::counter::Sum;
-use pos_core::sale::Sale;
 use pos_core::totals::Totals;
+use pos_core::transaction::Transaction;
 use pos_journal::Journal;
 use pos_terms::transaction::SaleNumber;
 
-use super::journal_desk::refused_by_journal;
+use super::journal_writer::refused_by_journal;
 
 /// Transactions of one page: counted within a millisecond.
 const PAGE: u32 = 200;
@@ -56,7 +56,7 @@ impl Counting {
     pub(super) fn next_page(
         &self,
         journal: &Journal,
-    ) -> impl Future<Output = Result<Vec<Sale>, pos_journal::Error>> + Send + use<> {
+    ) -> impl Future<Output = Result<Vec<Transaction>, pos_journal::Error>> + Send + use<> {
         let (since, limit) = match self.reading {
             Reading::Page => (self.seen, PAGE),
             Reading::Carried(number) => (number.saturating_sub(1), 1),
@@ -65,7 +65,7 @@ impl Counting {
     }
 
     /// Counts a page. Whether the count goes on; nothing, when the journal cannot be read and that was answered.
-    pub(super) fn counted(mut self, page: Result<Vec<Sale>, pos_journal::Error>) -> Option<CountedPage> {
+    pub(super) fn counted(mut self, page: Result<Vec<Transaction>, pos_journal::Error>) -> Option<CountedPage> {
         let page = match page {
             Ok(page) => page,
             Err(error) => {

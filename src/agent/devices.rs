@@ -9,26 +9,26 @@ mod printers;
 mod reader;
 mod trainer;
 
-use pos_core::sale::{Action, Event};
+use pos_core::transaction::{Action, Event};
 
-use super::engine::open_sales::{Gate, OpenSale};
+use super::engine::open_transactions::{Gate, OpenTransaction};
 
-pub(super) use gateway::{GatewayDesk, ProbeBrought};
-pub(super) use printers::PrinterDesk;
+pub(super) use gateway::{GatewayControl, ProbeBrought};
+pub(super) use printers::PrinterControl;
 #[cfg(test)]
 pub(super) use printers::receipt_of;
 pub(super) use reader::{
-    HeardReader, NO_SALE, ReaderDesk, RecordedReader, TAKE_IT_OUT, no_card, no_tip, reader_settings, unready,
+    HeardReader, NO_SALE, ReaderControl, RecordedReader, TAKE_IT_OUT, no_card, no_tip, reader_settings, unready,
 };
-pub(super) use trainer::TrainerDesk;
+pub(super) use trainer::TrainerControl;
 
 /// All of them.
 pub(super) struct Devices {
-    pub(super) reader: ReaderDesk,
-    pub(super) gateway: GatewayDesk,
-    pub(super) printers: PrinterDesk,
+    pub(super) reader: ReaderControl,
+    pub(super) gateway: GatewayControl,
+    pub(super) printers: PrinterControl,
     /// Performs in the place of the others, in training.
-    pub(super) trainer: Option<TrainerDesk>,
+    pub(super) trainer: Option<TrainerControl>,
 }
 
 impl Devices {
@@ -39,7 +39,7 @@ impl Devices {
 
     /// Carries out one action of a sale. Nothing here waits: answers come back through the loop; what is heard at once
     /// is given back.
-    pub(super) fn perform(&mut self, active: &mut OpenSale, action: Action) -> Option<Event> {
+    pub(super) fn perform(&mut self, active: &mut OpenTransaction, action: Action) -> Option<Event> {
         if let Some(trainer) = &mut self.trainer {
             trainer.perform(active.sale(), &action);
             return None;

@@ -10,16 +10,16 @@
 use crate::config::Right;
 use crate::till::{Refused, Wanted};
 use pos_core::follow_up::{self, CannotFollow, GivenById, History, Left, NoFollowUp};
-use pos_core::sale::{Order, Outcome, Reason, Sale, Standing, Why};
+use pos_core::transaction::{Cause, Order, Outcome, Reason, Standing, Transaction};
 use pos_core::wish::EarlierName;
 use pos_gateway::till_parameters;
 use pos_journal::Journal;
 use pos_terms::money::Amount;
-use pos_terms::transaction::{Earlier, Kind, PaymentId, Reference, SaleNumber, Taken, Transaction};
+use pos_terms::transaction::{Earlier, Kind, Operation, PaymentId, Reference, SaleNumber, Taken};
 
-use super::engine::open_sales::{OpenSale, OpenSales};
+use super::engine::open_transactions::{OpenTransaction, OpenTransactions};
 use super::identity::Identity;
-use super::journal_desk::refused_by_journal;
+use super::journal_writer::refused_by_journal;
 use super::limits::Limits;
 use super::old_copy::OldCopy;
 
@@ -29,13 +29,13 @@ const CHIP_DUE_MS: u64 = 10 * 60 * 1000;
 /// An earlier transaction, as far as this journal knows it.
 pub(super) enum EarlierFound {
     /// In the journal.
-    Here(Box<Sale>),
+    Here(Box<Transaction>),
     /// At the gateway alone.
     Elsewhere(PaymentId),
 }
 
 impl EarlierFound {
-    fn here(sale: Sale) -> Self {
+    fn here(sale: Transaction) -> Self {
         Self::Here(Box::new(sale))
     }
 }
@@ -43,7 +43,7 @@ impl EarlierFound {
 /// The earlier transactions: the open ones, and those in the journal.
 #[derive(Clone, Copy)]
 pub(super) struct KnownTransactions<'a> {
-    pub(super) sales: &'a OpenSales,
+    pub(super) sales: &'a OpenTransactions,
     pub(super) journal: &'a Journal,
     pub(super) limits: &'a Limits,
     pub(super) identity: &'a Identity,
@@ -65,7 +65,7 @@ impl Histories {
 
 impl KnownTransactions<'_> {
     /// The sale as it stands: the live one, else the journal's.
-    pub(super) fn find(&self, till: &str, reference: &Reference) -> Result<Sale, Refused> {
+    pub(super) fn find(&self, till: &str, reference: &Reference) -> Result<Transaction, Refused> {
         if let Some(live) = self.sales.find(till, reference) {
             return Ok(live.clone());
         }
@@ -80,7 +80,7 @@ impl KnownTransactions<'_> {
     }
 
     /// What a wish comes to: with the earlier transaction found, and its amount.
-    pub(super) fn transaction_and_amount(&self, wanted: &Wanted) -> Result<(Transaction, Amount), Refused> {
+    pub(super) fn transaction_and_amount(&self, wanted: &Wanted) -> Result<(Operation, Amount), Refused> {
         let wish = &wanted.wish;
         let registration = wish.registration.as_deref().map(|id| checked_id("registration", id)).transpose()?;
         let (of, amount) = match &wish.of {
@@ -94,7 +94,7 @@ impl KnownTransactions<'_> {
             self.old_copy.is_whole_for(None)?;
             self.limits.may_give(amount, 0)?;
         }
-        let transaction = Transaction::new(wish.kind, of, registration);
+        let transaction = Operation::new(wish.kind, of, registration);
         Ok((transaction.ok_or_else(|| not_possible(format!("a {} needs more", wish.kind.as_str())))?, amount))
     }
 
@@ -146,7 +146,12 @@ impl KnownTransactions<'_> {
         }
     }
 
-    fn of_known(&self, sale: &Sale, amount: Option<Amount>, wanted: &Wanted) -> Result<(Earlier, Amount), Refused> {
+    fn of_known(
+        &self,
+        sale: &Transaction,
+        amount: Option<Amount>,
+        wanted: &Wanted,
+    ) -> Result<(Earlier, Amount), Refused> {
         let number = sale.order().number;
         if follow_up::is_another_tills(sale.order(), &wanted.till) {
             wanted.caller.needs(Right::AnyTill, "to refer to another till's transaction")?;
@@ -175,16 +180,16 @@ impl KnownTransactions<'_> {
     }
 
     /// What is known of a transaction, for what may follow it.
-    pub(super) fn histories(&self, sale: &Sale) -> Result<Histories, Refused> {
+    pub(super) fn histories(&self, sale: &Transaction) -> Result<Histories, Refused> {
         let root = follow_up::reservation_behind(sale.order());
         let root = root.map(|number| self.journal.number(number)).transpose().map_err(refused_by_journal)?.flatten();
-        let history = |sale: &Sale| History::read(sale, &|one| self.later_than_this(one));
+        let history = |sale: &Transaction| History::read(sale, &|one| self.later_than_this(one));
         let root = root.as_ref().map(history).transpose()?;
         Ok(Histories { of: history(sale)?, root })
     }
 
     /// What refers to a transaction.
-    pub(super) fn later_than_this(&self, sale: &Sale) -> Result<Vec<Sale>, Refused> {
+    pub(super) fn later_than_this(&self, sale: &Transaction) -> Result<Vec<Transaction>, Refused> {
         let mut sales = self.journal.later(sale.order().number).map_err(refused_by_journal)?;
         if let Some(id) = &sale.host().id {
             // Referred to by its id when this journal did not know it.
@@ -194,7 +199,7 @@ impl KnownTransactions<'_> {
     }
 
     /// A till's latest transaction.
-    pub(super) fn latest(&self, till: &str) -> Result<Sale, Refused> {
+    pub(super) fn latest(&self, till: &str) -> Result<Transaction, Refused> {
         let reference = self.journal.latest(till).map_err(refused_by_journal)?;
         let reference = reference.ok_or_else(|| Refused::NoneYet { till: till.to_owned() })?;
         self.find(till, &reference)
@@ -204,7 +209,7 @@ impl KnownTransactions<'_> {
     pub(super) fn chip_is_due(&self, wanted: &Wanted, unix_ms: i64) -> bool {
         let wish = &wanted.wish;
         let Some(before) = self.latest(&wanted.till).ok().filter(|_| wish.kind.needs_card()) else { return false };
-        let wants_chip = |why: &Why| why.reason == Reason::InsertAndPin;
+        let wants_chip = |why: &Cause| why.reason == Reason::InsertAndPin;
         let order = before.order();
         matches!(before.standing(), Standing::Ended(Outcome::Declined { why }) if wants_chip(why))
             && (order.kind(), Some(order.amount)) == (wish.kind, wish.amount)
@@ -212,7 +217,7 @@ impl KnownTransactions<'_> {
     }
 
     /// How much can still be captured or refunded, as a till is told it.
-    pub(super) fn told_as_left(&self, sale: &Sale) -> Option<String> {
+    pub(super) fn told_as_left(&self, sale: &Transaction) -> Option<String> {
         let follow = follow_up::told_follow_up(sale.order().kind())?;
         let may_follow =
             || self.identity.has_transaction(sale).and(self.old_copy.is_whole_for(Some(sale.order().number)));
@@ -239,21 +244,21 @@ impl KnownTransactions<'_> {
     }
 
     /// The refund of the rest, of a sale of which its till took a part.
-    pub(super) fn refund_of_rest(&self, sale: &Sale) -> Option<Sale> {
+    pub(super) fn refund_of_rest(&self, sale: &Transaction) -> Option<Transaction> {
         let Taken::Part { .. } = sale.till_said()? else { return None };
         let number = sale.order().number;
-        let gives_it = |one: &Sale| {
-            one.order().gives_rest && one.order().transaction.of().is_some_and(|of| of.number == Some(number))
+        let gives_it = |one: &Transaction| {
+            one.order().gives_rest && one.order().operation.of().is_some_and(|of| of.number == Some(number))
         };
-        let live = self.sales.iter().map(OpenSale::sale).find(|one| gives_it(one));
+        let live = self.sales.iter().map(OpenTransaction::sale).find(|one| gives_it(one));
         live.cloned().or_else(|| self.journal.later(number).ok()?.into_iter().find(|one| gives_it(one)))
     }
 
     /// Whether a wish is the stored transaction: then it is answered again.
-    pub(super) fn is_the_same(&self, wanted: &Wanted, sale: &Sale) -> Result<bool, Refused> {
+    pub(super) fn is_the_same(&self, wanted: &Wanted, sale: &Transaction) -> Result<bool, Refused> {
         let order = sale.order();
         let by_reference = matches!(wanted.wish.of, Some(EarlierName::Reference { .. }));
-        let earlier = order.transaction.of().filter(|_| by_reference).and_then(|of| of.number);
+        let earlier = order.operation.of().filter(|_| by_reference).and_then(|of| of.number);
         let key = earlier.map(|number| self.journal.key(number)).transpose().map_err(refused_by_journal)?;
         Ok(wanted.wish.is_of(order, key.flatten().as_ref())
             && order.training == wanted.training

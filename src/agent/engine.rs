@@ -8,7 +8,7 @@ mod begin;
 mod facts;
 mod hearing;
 mod leaving;
-pub(super) mod open_sales;
+pub(super) mod open_transactions;
 mod own_answers;
 mod recovery;
 mod till_words;
@@ -20,7 +20,7 @@ use tokio::sync::mpsc;
 use crate::config::Config;
 use crate::metrics::Metrics;
 use pos_core::book;
-use pos_core::sale::{Action, Event, Paper};
+use pos_core::transaction::{Action, Event, Paper};
 use pos_reader::ReaderProgress;
 use pos_terms::transaction::SaleNumber;
 
@@ -28,17 +28,17 @@ use super::clock::Clock;
 use super::devices::Devices;
 use super::earlier::KnownTransactions;
 use super::identity::Identity;
-use super::journal_desk::JournalDesk;
+use super::journal_writer::JournalWriter;
 use super::limits::Limits;
 use super::old_copy::OldCopy;
-use super::operators::OperatorDesk;
+use super::operators::OperatorService;
 use super::surroundings::Random;
 use super::task_results::TaskResult;
 use super::teller::{self, Teller};
 use super::views::figures;
 use super::views::sale::is_running;
 use facts::Facts;
-use open_sales::{Afterwards, Gate, OpenSale, OpenSales};
+use open_transactions::{Afterwards, Gate, OpenTransaction, OpenTransactions};
 use own_answers::Owner;
 
 /// The open transactions, and all that a change of one needs.
@@ -48,11 +48,11 @@ pub(super) struct Engine {
     pub(super) limits: Limits,
     pub(super) clock: Clock,
     pub(super) random: Random,
-    pub(super) journal: JournalDesk,
+    pub(super) journal: JournalWriter,
     pub(super) old_copy: OldCopy,
-    pub(super) operators: OperatorDesk,
+    pub(super) operators: OperatorService,
     /// Changed by the engine alone.
-    pub(super) sales: OpenSales,
+    pub(super) sales: OpenTransactions,
     pub(super) devices: Devices,
     pub(super) teller: Teller,
     pub(super) metrics: Metrics,

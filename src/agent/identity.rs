@@ -2,8 +2,8 @@
 //! shop's or training's. What belongs to another one is neither settled nor followed here.
 
 use crate::till::{Refused, Wanted};
-use pos_core::sale::{Order, Sale};
 use pos_core::training;
+use pos_core::transaction::{Order, Transaction};
 use pos_terms::transaction::PaymentId;
 
 /// How a transaction of another account is told.
@@ -66,7 +66,7 @@ impl Identity {
 
     /// Nothing follows a transaction of the other ground, or of another account at the gateway, however it came into
     /// this journal.
-    pub(super) fn has_transaction(&self, sale: &Sale) -> Result<(), Refused> {
+    pub(super) fn has_transaction(&self, sale: &Transaction) -> Result<(), Refused> {
         let order = sale.order();
         if order.training.is_some() != self.trains() {
             let what = if self.trains() { "is none of training" } else { "is one of training, which never was" };

@@ -11,7 +11,7 @@ use pos_terms::transaction::Who;
 use super::clock::Clock;
 
 /// What is logged, as long as it is otherwise than the program was started with.
-pub(super) struct LogDesk {
+pub(super) struct LogControl {
     changed: Option<LogChange>,
     clock: Clock,
 }
@@ -22,7 +22,7 @@ struct LogChange {
     until: Duration,
 }
 
-impl LogDesk {
+impl LogControl {
     /// As the program was started.
     pub(super) fn new(clock: Clock) -> Self {
         Self { changed: None, clock }

@@ -25,13 +25,13 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use crate::till::{Attention, AttentionView, Refused};
-use pos_core::sale::{self, Action, Event, Sale};
+use pos_core::transaction::{self, Action, Event, Transaction};
 use pos_journal::Opened;
 use pos_terms::transaction::SaleNumber;
 
-use super::devices::GatewayDesk;
-use super::engine::open_sales::{Gate, OpenSale, OpenSales};
-use super::journal_desk::JournalDesk;
+use super::devices::GatewayControl;
+use super::engine::open_transactions::{Gate, OpenTransaction, OpenTransactions};
+use super::journal_writer::JournalWriter;
 pub(super) use comparing::Beside;
 use comparing::{mark_of, number_of};
 pub(super) use looking_up::Linked;
@@ -145,7 +145,7 @@ impl OldCopy {
 
     /// What a transaction that is taken up from the disk hears first; nothing as long as the gateway's word is waited
     /// for.
-    pub(super) fn first_event(&mut self, order: &sale::Order, never_sent: bool) -> Option<Event> {
+    pub(super) fn first_event(&mut self, order: &transaction::Order, never_sent: bool) -> Option<Event> {
         let number = order.number;
         // It was left alone when that was found, or it could not be recorded that it waits for a person.
         let is_known_as_sent = || self.noticed.references.contains(&mark_of(&order.merchant_transaction_id));
@@ -168,7 +168,7 @@ impl OldCopy {
 
     /// When the gateway is asked next: after the first probe, which tells how far its clock is from ours, and wakes the
     /// loop itself.
-    pub(super) fn due(&self, gateway: &GatewayDesk) -> Option<Duration> {
+    pub(super) fn due(&self, gateway: &GatewayControl) -> Option<Duration> {
         let Comparison::Due(at) = self.comparison else { return None };
         gateway.has_told_its_time().then_some(at)
     }
@@ -267,8 +267,8 @@ impl OldCopy {
     pub(super) fn turns_out_old(
         &mut self,
         strange: &[String],
-        journal: &mut JournalDesk,
-        sales: &OpenSales,
+        journal: &mut JournalWriter,
+        sales: &OpenTransactions,
     ) -> OldCopyShown {
         let above = strange.iter().filter_map(|reference| number_of(reference)).max().unwrap_or_default();
         let (count, last) = (strange.len(), strange.last().map_or("", String::as_str));
@@ -281,7 +281,7 @@ impl OldCopy {
         journal.last_number = journal.last_number.max(above);
         self.waiting.clear();
         self.comparison = Comparison::IsOldCopy(how);
-        let ours = |sale: &Sale| strange.contains(&sale.order().merchant_transaction_id);
+        let ours = |sale: &Transaction| strange.contains(&sale.order().merchant_transaction_id);
         let unsent = std::mem::take(&mut self.unsent).into_iter();
         let never_left = unsent.filter(|number| !sales.get(*number).is_some_and(|active| ours(active.sale())));
         let restarted = never_left.map(|number| (number, Event::Restarted));
@@ -298,11 +298,11 @@ impl OldCopy {
     /// and ask from where this one did.
     pub(super) fn mark(
         &mut self,
-        journal: &mut JournalDesk,
-        sales: &OpenSales,
+        journal: &mut JournalWriter,
+        sales: &OpenTransactions,
         unix_ms: i64,
     ) -> Result<(), pos_journal::Error> {
-        if !self.unmarked || journal.fault.is_some() || sales.until(self.before).any(OpenSale::is_stuck) {
+        if !self.unmarked || journal.fault.is_some() || sales.until(self.before).any(OpenTransaction::is_stuck) {
             return Ok(());
         }
         journal.mark_old_copy(&self.noticed, unix_ms)?;
@@ -346,6 +346,6 @@ fn held_for_person(number: SaleNumber) -> Event {
 }
 
 /// The number is what `pos-agent settle` is told.
-fn waits_for_person(number: SaleNumber) -> sale::Why {
-    sale::Reason::OldCopy.with(number)
+fn waits_for_person(number: SaleNumber) -> transaction::Cause {
+    transaction::Reason::OldCopy.with(number)
 }

@@ -21,15 +21,15 @@ use pos_core::counter::{
     Approvals, Approved, Attempts, GivenApproval, ITERATIONS, Pin, PinDigest, PinKey, PinPlace, Role, Session,
     Sessions, SupervisorAbove, TokenDigest, TryKey,
 };
-use pos_core::sale::Order;
+use pos_core::transaction::Order;
 use pos_core::wish::{WantedEntry, WantedTip};
 use pos_journal::{Journal, KeptOperator, OperatorChange};
 use pos_terms::emv::pan;
 use pos_terms::money::{Amount, Currency};
-use pos_terms::transaction::{OperatorName, Transaction, Who};
+use pos_terms::transaction::{Operation, OperatorName, Who};
 
 use super::clock::Clock;
-use super::journal_desk::{JournalDesk, refused_by_journal};
+use super::journal_writer::{JournalWriter, refused_by_journal};
 use super::task_results::{PinReckoned, TaskResult};
 use super::{Error, Random};
 
@@ -39,7 +39,7 @@ const MOST_OPERATORS: usize = 200;
 const MOST_WAITING: usize = 8;
 
 /// The operators, and what is known of them beside the journal.
-pub(super) struct OperatorDesk {
+pub(super) struct OperatorService {
     required: bool,
     above: SupervisorAbove,
     operators: Vec<KeptOperator>,
@@ -59,9 +59,9 @@ pub(super) struct OperatorDesk {
 }
 
 /// What a command that a supervisor confirms comes to, as it is when it begins.
-pub(super) type Resolved = Result<(Transaction, Amount), Refused>;
+pub(super) type Resolved = Result<(Operation, Amount), Refused>;
 
-impl OperatorDesk {
+impl OperatorService {
     pub(super) fn new(
         config: &Operators,
         currency: Currency,
@@ -114,8 +114,8 @@ impl OperatorDesk {
     }
 }
 
-impl OperatorDesk {
-    pub(super) fn asked(&mut self, journal: &mut JournalDesk, asked: OperatorCommand) {
+impl OperatorService {
+    pub(super) fn asked(&mut self, journal: &mut JournalWriter, asked: OperatorCommand) {
         let now = self.clock.monotonic();
         match asked {
             OperatorCommand::List { reply } => drop(reply.send(self.view())),
@@ -167,7 +167,7 @@ impl OperatorDesk {
     }
 
     /// A PIN is to be looked at, or set: now, or when those before it are done.
-    fn pin_given(&mut self, journal: &mut JournalDesk, asked: OperatorCommand) {
+    fn pin_given(&mut self, journal: &mut JournalWriter, asked: OperatorCommand) {
         let refused = match (tried(&asked), self.may_set(&asked)) {
             (_, Err(refused)) => Some(refused),
             (Some(tries), Ok(())) => {
@@ -208,7 +208,7 @@ impl OperatorDesk {
     }
 
     /// Takes the next PIN on, unless one is being looked at.
-    fn next_pin(&mut self, journal: &mut JournalDesk) {
+    fn next_pin(&mut self, journal: &mut JournalWriter) {
         while !self.is_reckoning
             && let Some(asked) = self.waiting.pop_front()
         {
@@ -236,7 +236,7 @@ impl OperatorDesk {
     }
 
     /// Counts a try, on the disk too, before anything is done with the PIN.
-    fn count_try(&mut self, journal: &mut JournalDesk, tries: Tried<'_>) -> Result<(), Refused> {
+    fn count_try(&mut self, journal: &mut JournalWriter, tries: Tried<'_>) -> Result<(), Refused> {
         let (keys, now) = (self.keys(tries), self.clock.monotonic());
         // Those before it may have used up the tries.
         if let Some(wait) = self.attempts.wait(&keys, now) {
@@ -277,7 +277,7 @@ impl OperatorDesk {
         });
     }
 
-    fn key_and_salt(&mut self, journal: &JournalDesk) -> Result<(PinKey, [u8; 16]), pos_journal::Error> {
+    fn key_and_salt(&mut self, journal: &JournalWriter) -> Result<(PinKey, [u8; 16]), pos_journal::Error> {
         let key = journal.book().pin_key_file().read_or_make()?;
         self.key = Some(key.clone());
         Ok((key, pos_journal::pin_salt()?))
@@ -286,7 +286,7 @@ impl OperatorDesk {
     /// A digest was reckoned.
     pub(super) fn pin_reckoned(
         &mut self,
-        journal: &mut JournalDesk,
+        journal: &mut JournalWriter,
         reckoned: PinReckoned,
         resolved: Option<Resolved>,
     ) {
@@ -300,7 +300,7 @@ impl OperatorDesk {
 
     fn pin_looked_at(
         &mut self,
-        journal: &mut JournalDesk,
+        journal: &mut JournalWriter,
         asked: OperatorCommand,
         right: bool,
         resolved: Option<Resolved>,
@@ -326,7 +326,7 @@ impl OperatorDesk {
     /// meanwhile is none.
     fn right_or_wrong(
         &mut self,
-        journal: &mut JournalDesk,
+        journal: &mut JournalWriter,
         tried: Tried<'_>,
         right: bool,
     ) -> Result<(KeptOperator, u32), Refused> {
@@ -390,7 +390,7 @@ impl OperatorDesk {
         Ok((token, kept))
     }
 
-    fn pin_made(&mut self, journal: &mut JournalDesk, asked: OperatorCommand, made: Option<PinDigest>) {
+    fn pin_made(&mut self, journal: &mut JournalWriter, asked: OperatorCommand, made: Option<PinDigest>) {
         let Some(pin) = made else {
             let why = "the digest of the PIN could not be reckoned; try again".to_owned();
             return answer_refused(asked, Refused::NotReady { why });
@@ -413,7 +413,7 @@ impl OperatorDesk {
     }
 
     /// Into the book with its author, and then here.
-    fn change(&mut self, journal: &mut JournalDesk, change: OperatorChange, by: &Who) -> Result<(), Refused> {
+    fn change(&mut self, journal: &mut JournalWriter, change: OperatorChange, by: &Who) -> Result<(), Refused> {
         if let OperatorChange::Removed(name) | OperatorChange::Unlocked(name) = &change {
             self.known(name)?;
         }
@@ -458,7 +458,7 @@ impl OperatorDesk {
         &self,
         journal: &Journal,
         wanted: &Wanted,
-        transaction: &Transaction,
+        transaction: &Operation,
         amount: Amount,
     ) -> Result<Who, Refused> {
         let who = wanted.caller.who().clone();
@@ -504,7 +504,7 @@ impl OperatorDesk {
     }
 
     /// Whether what it refers to began on this day, as far as this journal knows.
-    fn is_of_today(&self, journal: &Journal, transaction: &Transaction) -> bool {
+    fn is_of_today(&self, journal: &Journal, transaction: &Operation) -> bool {
         let number = transaction.of().and_then(|of| of.number);
         let earlier = number.and_then(|number| journal.number(number).ok().flatten());
         match (earlier, self.clock.local()) {
@@ -517,7 +517,7 @@ impl OperatorDesk {
 }
 
 /// A command as a supervisor confirms it: `amount` is all that is charged.
-fn command_of(operator: OperatorName, wanted: &Wanted, transaction: Transaction, amount: Amount) -> Approved {
+fn command_of(operator: OperatorName, wanted: &Wanted, transaction: Operation, amount: Amount) -> Approved {
     let (till, reference) = (wanted.till.clone(), wanted.reference.clone());
     let (asks_tip, manual) = (wanted.wish.tip == Some(WantedTip::Ask), wanted.wish.entry == Some(WantedEntry::Typed));
     Approved { operator, till, reference, transaction, amount, asks_tip, manual }

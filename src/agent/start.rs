@@ -12,16 +12,18 @@ use pos_journal::{Journal, Opened, SoldMark};
 use pos_reader::{ReaderFamily, ReaderSettings};
 
 use super::clock::Clock;
-use super::closes::ClosingDesk;
-use super::devices::{Devices, GatewayDesk, PrinterDesk, ReaderDesk, RecordedReader, TrainerDesk, reader_settings};
+use super::closes::CloseControl;
+use super::devices::{
+    Devices, GatewayControl, PrinterControl, ReaderControl, RecordedReader, TrainerControl, reader_settings,
+};
 use super::engine::Engine;
-use super::engine::open_sales::OpenSales;
+use super::engine::open_transactions::OpenTransactions;
 use super::identity::{Ground, Identity};
-use super::journal_desk::JournalDesk;
+use super::journal_writer::JournalWriter;
 use super::limits::Limits;
-use super::log_level::LogDesk;
+use super::log_level::LogControl;
 use super::old_copy::OldCopy;
-use super::operators::OperatorDesk;
+use super::operators::OperatorService;
 use super::surroundings::{BookWrapper, Random, Surroundings};
 use super::task_results::TaskResult;
 use super::teller::Teller;
@@ -66,15 +68,15 @@ pub(super) fn assemble(
     let (tasks, from_tasks) = mpsc::channel(64);
     let trains = ground == Ground::Training;
     let surrounding = (clock.clone(), Arc::clone(&random), tasks.clone());
-    let operators = OperatorDesk::new(&config.operators, limits.currency(), &journal, trains, surrounding)?;
+    let operators = OperatorService::new(&config.operators, limits.currency(), &journal, trains, surrounding)?;
     let recorded = RecordedReader::new(journal.latest_reader()?);
     let last_number = opened.last_number.max(opened.old_copy.above);
     let sold =
         (!trains).then(|| SoldMark::of(&config.terminal.id, &config.journal.mark_folder(), &config.journal.path));
-    let mut journal = JournalDesk::new(journal, last_number, sold, wrapper)?;
+    let mut journal = JournalWriter::new(journal, last_number, sold, wrapper)?;
     let answered = Answered::begin(&mut journal);
     let old_copy = if journal.is_of_a_terminal_that_sold() { old_copy.of_no_new_terminal() } else { old_copy };
-    let printers = PrinterDesk::new(&config, printers, trains);
+    let printers = PrinterControl::new(&config, printers, trains);
     let engine = Engine {
         identity: Identity::new(ground, &config.terminal.id, client.account()),
         limits,
@@ -82,13 +84,13 @@ pub(super) fn assemble(
         journal,
         old_copy,
         operators,
-        sales: OpenSales::new(&config),
+        sales: OpenTransactions::new(&config),
         teller: Teller::new(progress, printers.letterhead.words.clone(), trains),
         devices: Devices {
-            reader: ReaderDesk::new(&config, clock.clone(), reader, recorded),
-            gateway: GatewayDesk::new(client, clock.clone(), tasks.clone()),
+            reader: ReaderControl::new(&config, clock.clone(), reader, recorded),
+            gateway: GatewayControl::new(client, clock.clone(), tasks.clone()),
             printers,
-            trainer: trains.then(|| TrainerDesk::new(tasks.clone())),
+            trainer: trains.then(|| TrainerControl::new(tasks.clone())),
         },
         metrics: Metrics::new(),
         tasks: tasks.clone(),
@@ -97,9 +99,9 @@ pub(super) fn assemble(
         config,
     };
     let mut agent = Agent {
-        closing: ClosingDesk::new(&engine.config, clock.clone(), tasks),
+        closing: CloseControl::new(&engine.config, clock.clone(), tasks),
         training: Default::default(),
-        log: LogDesk::new(clock),
+        log: LogControl::new(clock),
         answered,
         engine,
     };

@@ -6,8 +6,8 @@ use tokio::sync::oneshot;
 
 use crate::till::{OperatorCommand, Refused, SaleView, Wanted};
 use pos_core::counter::PinDigest;
-use pos_core::sale::{Answer, Inquiry, ReversalAnswer, Sale};
 use pos_core::training::Scene;
+use pos_core::transaction::{Answer, Inquiry, ReversalAnswer, Transaction};
 use pos_terms::transaction::SaleNumber;
 
 use super::close_count::Counted;
@@ -38,7 +38,7 @@ pub(super) enum TaskResult {
         reply: oneshot::Sender<Result<Vec<String>, String>>,
     },
     Counted {
-        page: Result<Vec<Sale>, pos_journal::Error>,
+        page: Result<Vec<Transaction>, pos_journal::Error>,
         counting: Box<Counting>,
     },
     CloseCounted {
@@ -51,7 +51,7 @@ pub(super) enum TaskResult {
     },
     Pin(Box<PinReckoned>),
     Listed {
-        sales: Result<Vec<Sale>, pos_journal::Error>,
+        sales: Result<Vec<Transaction>, pos_journal::Error>,
         reply: oneshot::Sender<Result<Vec<SaleView>, Refused>>,
     },
 }

@@ -1,8 +1,8 @@
 //! What the agent's own tasks bring back: answers of the gateway, pages of the journal, and digests of PINs.
 
 use crate::till::Refused;
-use pos_core::sale::{Inquiry, Sale};
 use pos_core::training::Scene;
+use pos_core::transaction::{Inquiry, Transaction};
 use pos_reader::ReaderProgress;
 use pos_terms::transaction::SaleNumber;
 
@@ -10,7 +10,7 @@ use super::Agent;
 use super::close_count::Counted;
 use super::counting::{CountedPage, Counting};
 use super::devices::ProbeBrought;
-use super::journal_desk::refused_by_journal;
+use super::journal_writer::refused_by_journal;
 use super::old_copy::Linked;
 use super::task_results::{TaskResult, WaitingWish};
 
@@ -94,7 +94,7 @@ impl Agent {
         });
     }
 
-    fn counted(&self, page: Result<Vec<Sale>, pos_journal::Error>, counting: Counting) {
+    fn counted(&self, page: Result<Vec<Transaction>, pos_journal::Error>, counting: Counting) {
         let engine = &self.engine;
         match counting.counted(page) {
             Some(CountedPage::GoesOn(counting)) => self.read_on(counting),

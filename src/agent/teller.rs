@@ -2,13 +2,13 @@
 //! and to whoever reads the log what a person must hear of.
 
 use crate::till::{Progress, ProgressLog, SaleState, SaleView};
-use pos_core::sale::{Order, Outcome, Standing, Why};
+use pos_core::transaction::{Cause, Order, Outcome, Standing};
 use pos_reader::ReaderProgress;
 use pos_terms::transaction::{OutcomeWord, Reference, SaleNumber};
 use pos_words::{Message, Words};
 
 use super::earlier::KnownTransactions;
-use super::engine::open_sales::OpenSale;
+use super::engine::open_transactions::OpenTransaction;
 use super::views::sale::CHOOSING_TIP;
 
 const FAULT: &str = "the sale ended because of a fault of the terminal's side";
@@ -49,7 +49,7 @@ impl Teller {
     }
 
     /// A step of the reader, for the cashier.
-    pub(super) fn step(&self, active: &mut OpenSale, step: &ReaderProgress) {
+    pub(super) fn step(&self, active: &mut OpenTransaction, step: &ReaderProgress) {
         let (word, text) = step_words(&self.words, step);
         active.step = Some(word);
         if step.has_a_card() {
@@ -61,7 +61,7 @@ impl Teller {
 
     /// Something that a person must hear of: in the log as an error, and as a step `alarm` for whoever listens. As long
     /// as the sale is open it stands in the status as well.
-    pub(super) fn alarm(&self, order: &Order, why: &Why) {
+    pub(super) fn alarm(&self, order: &Order, why: &Cause) {
         let reason = why.reason.as_str();
         let detail = why.detail.as_deref().unwrap_or_default();
         let (sale, reference, till) = (order.number.get(), order.reference.as_str(), &order.till);
@@ -122,7 +122,7 @@ pub(super) fn step_of(view: &SaleView) -> &'static str {
 
 /// A sale ended because of a fault of the terminal's side, that of the gateway and of the way to it included: once,
 /// what a technician looks for.
-pub(super) fn warn_of_end(active: &OpenSale) {
+pub(super) fn warn_of_end(active: &OpenTransaction) {
     let Standing::Ended(outcome @ (Outcome::NotSent { why } | Outcome::Reversed { why })) = active.sale().standing()
     else {
         return;

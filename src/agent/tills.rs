@@ -3,15 +3,15 @@
 use tokio::sync::oneshot;
 
 use crate::till::{Command, Refused, SaleView, StatusView, Wanted};
-use pos_core::sale::{Event, Sale, Standing};
+use pos_core::transaction::{Event, Standing, Transaction};
 use pos_terms::transaction::{Reference, SaleNumber, Taken, Who};
 
 use super::counting::Counting;
 use super::devices::Devices;
 use super::earlier::EarlierFound;
 use super::engine::Engine;
-use super::engine::open_sales::OpenSale;
-use super::journal_desk::refused_by_journal;
+use super::engine::open_transactions::OpenTransaction;
+use super::journal_writer::refused_by_journal;
 use super::task_results::{TaskResult, WaitingWish};
 use super::views::figures;
 use super::views::sale::has_a_receipt;
@@ -115,7 +115,7 @@ impl Agent {
     /// What the journal lists, shown as things stand when it has been read.
     fn hand_on(
         &self,
-        list: impl Future<Output = Result<Vec<Sale>, pos_journal::Error>> + Send + 'static,
+        list: impl Future<Output = Result<Vec<Transaction>, pos_journal::Error>> + Send + 'static,
         reply: oneshot::Sender<Result<Vec<SaleView>, Refused>>,
     ) {
         let done = self.engine.tasks.clone();
@@ -138,7 +138,7 @@ impl Agent {
     }
 
     /// The transaction that is to be looked up before this wish may begin.
-    fn to_be_looked_up(&self, wanted: &Wanted) -> Option<Sale> {
+    fn to_be_looked_up(&self, wanted: &Wanted) -> Option<Transaction> {
         let (old_copy, known) = (&self.engine.old_copy, self.engine.known());
         let is_new = || known.find(&wanted.till, &wanted.reference).is_err();
         let of = wanted.wish.of.as_ref().filter(|_| old_copy.looks_up() && is_new())?;
@@ -147,14 +147,14 @@ impl Agent {
     }
 
     /// The sale, when there is a receipt to be had of it.
-    fn find_with_receipt(&self, till: &str, reference: &Reference) -> Result<Sale, Refused> {
+    fn find_with_receipt(&self, till: &str, reference: &Reference) -> Result<Transaction, Refused> {
         let (sale, view) = self.engine.facts().find(till, reference)?;
         has_a_receipt(&view).map(|()| sale)
     }
 
     /// The signature was compared: accepted it ends the sale, refused it begins the reversal. The same answer once
     /// more, as a till gives that did not hear ours, is the same; where nobody waits for one it is refused.
-    fn signature(&mut self, sale: &Sale, accepted: bool, by: &Who, view: SaleView) -> Result<SaleView, Refused> {
+    fn signature(&mut self, sale: &Transaction, accepted: bool, by: &Who, view: SaleView) -> Result<SaleView, Refused> {
         let number = sale.order().number;
         match self.engine.sales.get(number) {
             Some(active) if active.is_stuck() => {
@@ -182,7 +182,13 @@ impl Agent {
 
     /// The till said what it takes of what was approved. The same answer once more, as a till gives that did not hear
     /// ours, is the same; another one, or one that nobody waits for, is refused.
-    pub(super) fn confirm(&mut self, sale: &Sale, taken: Taken, by: &Who, view: SaleView) -> Result<SaleView, Refused> {
+    pub(super) fn confirm(
+        &mut self,
+        sale: &Transaction,
+        taken: Taken,
+        by: &Who,
+        view: SaleView,
+    ) -> Result<SaleView, Refused> {
         let (number, engine) = (sale.order().number, &mut self.engine);
         match engine.sales.get(number) {
             Some(active) if active.is_stuck() => {
@@ -199,7 +205,7 @@ impl Agent {
             _ if sale.till_said() == Some(taken) => return Ok(engine.facts().with_what_is_left(sale, view)),
             _ => return Err(not_awaited(sale, &view)),
         }
-        let (facts, live) = (engine.facts(), engine.sales.get(number).map(OpenSale::sale));
+        let (facts, live) = (engine.facts(), engine.sales.get(number).map(OpenTransaction::sale));
         let sale = live.unwrap_or(sale);
         Ok(facts.with_what_is_left(sale, facts.view(sale)))
     }
@@ -215,7 +221,7 @@ impl Agent {
             return Err(Refused::NotPossible { why });
         }
         tracing::warn!(sale = number.get(), keep, %by, "a person has decided what becomes of a sale of an old copy");
-        engine.hear(number, Event::Settle { keep, by: Some(by.clone()) });
+        engine.hear(number, Event::Resolve { keep, by: Some(by.clone()) });
         let settled = engine.sales.get(number).map(|active| engine.facts().view(active.sale()));
         settled.ok_or_else(|| Refused::NotPossible { why: format!("transaction {number} has ended") })
     }
@@ -229,7 +235,7 @@ impl Agent {
         let Engine { config, limits, clock, journal, sales, devices, .. } = &self.engine;
         let Devices { reader, gateway, printers, .. } = devices;
         let facts = self.engine.facts();
-        let is_theirs = |active: &&OpenSale| hears(&active.order().till);
+        let is_theirs = |active: &&OpenTransaction| hears(&active.order().till);
         let theirs = || sales.iter().filter(is_theirs);
         let at_reader = reader.slot.next().or(reader.in_use_by);
         let current = at_reader.and_then(|number| sales.get(number)).filter(is_theirs);
@@ -279,7 +285,7 @@ impl Agent {
 }
 
 /// Nobody waits for it: with what was said before.
-fn not_awaited(sale: &Sale, view: &SaleView) -> Refused {
+fn not_awaited(sale: &Transaction, view: &SaleView) -> Refused {
     let before = match sale.till_said() {
         Some(Taken::All) => "all was taken already; ".to_owned(),
         Some(Taken::Part { amount }) => format!("a part of {amount} was taken already; "),

@@ -11,7 +11,7 @@ use crate::till::{Health, HealthView, JournalState};
 use pos_journal::Program;
 
 use super::clock;
-use super::journal_desk::{JOURNAL_RETRY, JournalDesk};
+use super::journal_writer::{JOURNAL_RETRY, JournalWriter};
 use super::views::states::state_of_journal;
 
 /// Between two writings of what went and came again.
@@ -47,7 +47,7 @@ pub(super) struct Answered {
 
 impl Answered {
     /// Writes that this program has begun.
-    pub(super) fn begin(journal: &mut JournalDesk) -> Self {
+    pub(super) fn begin(journal: &mut JournalWriter) -> Self {
         let mut answered = Self {
             written: None,
             before: None,
@@ -60,7 +60,7 @@ impl Answered {
         answered
     }
 
-    fn try_to_begin(&mut self, journal: &mut JournalDesk) {
+    fn try_to_begin(&mut self, journal: &mut JournalWriter) {
         match journal.program_began(&this_program()) {
             Ok((now, before)) => (self.written, self.before, self.trouble) = (Some(now), before, None),
             Err(error) => {
@@ -87,7 +87,7 @@ impl Answered {
     }
 
     /// Writes it.
-    fn write(&mut self, journal: &mut JournalDesk, program: Program, now: Duration) {
+    fn write(&mut self, journal: &mut JournalWriter, program: Program, now: Duration) {
         self.tried = now;
         match journal.program_heard(&program) {
             Ok(()) => (self.written, self.trouble) = (Some(program), None),
@@ -114,7 +114,7 @@ fn as_it_is(written: &Program, reader: bool, gateway: bool) -> Program {
 
 impl Answered {
     /// Keeps what answers now; cheap when there is nothing to write.
-    pub(super) fn note(&mut self, journal: &mut JournalDesk, Answers { reader, gateway }: Answers, now: Duration) {
+    pub(super) fn note(&mut self, journal: &mut JournalWriter, Answers { reader, gateway }: Answers, now: Duration) {
         if self.written.is_none() && now.saturating_sub(self.tried) >= JOURNAL_RETRY {
             self.tried = now;
             self.try_to_begin(journal);
@@ -129,7 +129,7 @@ impl Answered {
     /// The end of this program's run: what answers now is what an update is held against.
     pub(super) fn note_the_end(
         &mut self,
-        journal: &mut JournalDesk,
+        journal: &mut JournalWriter,
         Answers { reader, gateway }: Answers,
         now: Duration,
     ) {

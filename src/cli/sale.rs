@@ -40,7 +40,7 @@ pub(super) struct Sale {
     #[command(flatten)]
     partial: Partial,
     #[command(flatten)]
-    confirming: Confirming,
+    confirming: ConfirmOptions,
     #[command(flatten)]
     signing: Signing,
     #[command(flatten)]
@@ -66,7 +66,7 @@ impl Partial {
 
 /// Whether the till confirms what it takes.
 #[derive(Debug, Args)]
-pub(super) struct Confirming {
+pub(super) struct ConfirmOptions {
     /// An approval waits until the till says what it takes of it (pos-agent confirm)
     #[arg(long, value_enum, value_name = "WHO")]
     confirm: Option<ConfirmedBy>,
@@ -91,7 +91,7 @@ enum Silence {
     Keep,
 }
 
-impl Confirming {
+impl ConfirmOptions {
     fn add_to(&self, wanted: &mut serde_json::Value) {
         if let Some(ConfirmedBy::Till) = self.confirm {
             wanted["confirm"] = "till".into();
@@ -118,7 +118,7 @@ pub(super) struct Preauthorise {
     #[command(flatten)]
     partial: Partial,
     #[command(flatten)]
-    confirming: Confirming,
+    confirming: ConfirmOptions,
     #[command(flatten)]
     signing: Signing,
     #[command(flatten)]

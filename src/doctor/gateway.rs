@@ -9,7 +9,7 @@ use super::disk::millis;
 use super::{Past, Report};
 use crate::agent::clock::floor_unix_ms;
 use crate::config::Config;
-use pos_core::sale::{ApprovedAmount, Inquiry, Sale, Why};
+use pos_core::transaction::{ApprovedAmount, Cause, Inquiry, Transaction};
 use pos_gateway::certificate::{Expiring, ends};
 use pos_gateway::probe::{GatewayProbe, QueryProbe, credentials};
 use pos_gateway::{Certificate, CertificateClock, Token};
@@ -215,8 +215,8 @@ async fn lets_us_in(report: &mut Report<'_>, probe: &mut GatewayProbe, config: &
 }
 
 /// That nothing is found proves little: what the journal knows as approved must be found, with the same amount.
-async fn proves_its_path(report: &mut Report<'_>, probe: &mut GatewayProbe, approved: Option<&Sale>) {
-    let Some(order) = approved.map(Sale::order) else {
+async fn proves_its_path(report: &mut Report<'_>, probe: &mut GatewayProbe, approved: Option<&Transaction>) {
+    let Some(order) = approved.map(Transaction::order) else {
         return report.note("no approved sale is in the journal yet to prove the query with");
     };
     let sale = format!("sale {} of till {} ({})", order.reference, order.till, order.amount);
@@ -245,6 +245,6 @@ async fn proves_its_path(report: &mut Report<'_>, probe: &mut GatewayProbe, appr
 }
 
 /// What was found, without the remedy behind it.
-fn said(why: &Why) -> &str {
+fn said(why: &Cause) -> &str {
     why.detail.as_deref().and_then(|detail| detail.split("; ").next()).unwrap_or_default()
 }

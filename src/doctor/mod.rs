@@ -27,7 +27,7 @@ use serde::Serialize;
 use tokio::time::timeout;
 
 use crate::till::StatusView;
-use pos_core::sale::Sale;
+use pos_core::transaction::Transaction;
 use pos_journal::{Latest, ReaderChange, SetBack};
 
 pub use front::{Front, FrontTill};
@@ -268,7 +268,7 @@ fn apart(sentence: &str) -> (&str, &str) {
 struct Past {
     latest: Latest,
     set_back: Option<SetBack>,
-    approved: Option<Sale>,
+    approved: Option<Transaction>,
     doubted_declines: usize,
     invalid_request: Option<String>,
     reader: Option<ReaderChange>,

@@ -40,12 +40,12 @@ use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::timeout;
 
 use self::api::App;
-use self::guard::{Door, HasPeer, Peer};
+use self::guard::{Entrance, HasPeer, Peer};
 use self::places::{ConnectionPlace, ConnectionPlaces};
 use super::{Command, PortView, ProgressLog};
 use crate::config::{self, SecretError};
 use pos_daemon::systemd::Sockets;
-use pos_daemon::writing::Prompt;
+use pos_daemon::writing::TimedWriter;
 use pos_terms::money::Currency;
 
 mod accept;
@@ -179,7 +179,7 @@ pub async fn serve(
     progress: ProgressLog,
     shutdown: impl Future<Output = ()> + Send + 'static,
 ) -> Result<Bound, Error> {
-    let door = Door::loopback(&config.token)?;
+    let door = Entrance::loopback(&config.token)?;
     let is_ours = given.unix.is_none();
     let unix = match given.unix {
         Some(unix) => bind::given_socket(unix, &config.socket.path)?,
@@ -207,7 +207,7 @@ pub async fn serve(
         operators_required: operators,
     };
     let app = Arc::new(app);
-    let local = listen(unix, api::router(Arc::clone(&app), Door::Local(config.clone())), stopped.clone());
+    let local = listen(unix, api::router(Arc::clone(&app), Entrance::Local(config.clone())), stopped.clone());
     let wanted = config.http;
     let remote = tcp.map(|tcp| tokio::spawn(loopback(tcp, wanted, port, api::router(app, door), stopped)));
     let socket = config.socket.path.clone();
@@ -290,7 +290,7 @@ where
         .timer(TokioTimer::new())
         .header_read_timeout(HEADER_DEADLINE)
         .max_buf_size(READ_BUFFER)
-        .serve_connection(TokioIo::new(Prompt::new(stream, WRITE_DEADLINE)), router);
+        .serve_connection(TokioIo::new(TimedWriter::new(stream, WRITE_DEADLINE)), router);
     tokio::pin!(connection);
     let ended = tokio::select! {
         ended = connection.as_mut() => ended,

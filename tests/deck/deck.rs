@@ -25,13 +25,13 @@ use pos_sim::printer::Sensors;
 use pos_sim::shop::Options;
 
 /// Card | how it is presented | what the gateway hears | how it ends | what stands on the merchant's copy.
-type Sale = (&'static str, CardEntry, &'static str, End, &'static [&'static str]);
+type Transaction = (&'static str, CardEntry, &'static str, End, &'static [&'static str]);
 
 /// The card ends it by itself: the gateway hears nothing.
 const UNHEARD: &str = "";
 
 #[rustfmt::skip]
-const SALES: &[Sale] = &[
+const SALES: &[Transaction] = &[
     ("chip-pin",         Insert, "ICC",                   Approved, &["CHIP", "PIN VERIFIED ONLINE", "TC"]),
     ("chip-no-cvm",      Insert, "ICC",                   Approved, &["CHIP", "NO CARDHOLDER VERIFICATION", "TC"]),
     ("chip-refuses",     Insert, "ICC",                   Reversed, &["CHIP", "AAC"]),
@@ -70,7 +70,7 @@ const SALES: &[Sale] = &[
 ];
 
 /// A chip card that is swiped first is then inserted, and so on as if it had been inserted at once.
-fn sale(card: &Card, entry: CardEntry) -> &'static Sale {
+fn sale(card: &Card, entry: CardEntry) -> &'static Transaction {
     let swiped_first = entry == Swipe && card.after(Swipe).is_some();
     let entry = if swiped_first { Insert } else { entry };
     SALES

@@ -9,7 +9,7 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use crate::https::{Act, Authority, Event, Server};
 use pos_agent::config;
-use pos_core::sale::{Answer, ApprovedAmount, Inquiry, ListedState, Reason, ReversalAnswer};
+use pos_core::transaction::{Answer, ApprovedAmount, Inquiry, ListedState, Reason, ReversalAnswer};
 use pos_gateway::probe::GatewayProbe;
 use pos_gateway::{
     CardPayment, CertificateClock, Client, Error, Expected, Found, RequestTarget, Token, WithoutCard, request,

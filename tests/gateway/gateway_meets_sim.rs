@@ -8,7 +8,7 @@ use std::time::UNIX_EPOCH;
 
 use crate::card_reader::{ChipRead, Reader};
 use pos_agent::config;
-use pos_core::sale::{Answer, ApprovedAmount, Inquiry, ListedState, ReversalAnswer};
+use pos_core::transaction::{Answer, ApprovedAmount, Inquiry, ListedState, ReversalAnswer};
 use pos_gateway::{CardPayment, Client, Expected, Token};
 use pos_sim::gateway::{Certificate, Gateway, Options, Outcome, start};
 use pos_terms::card::{CardFacts, EntryMode, FirstAnswer, Presented, SealedCard, SealedPin, Wiped};

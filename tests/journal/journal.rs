@@ -4,11 +4,11 @@
 use std::time::Duration;
 
 use pos_core::book::commit;
-use pos_core::sale::{Action, Answer, Deadlines, Event, Now, Order, Sale, Standing};
+use pos_core::transaction::{Action, Answer, Deadlines, Event, Now, Order, Standing, Transaction};
 use pos_journal::{Error, Journal};
 use pos_terms::card::{CardFacts, EntryMode, FirstAnswer};
 use pos_terms::money::{Amount, Currency};
-use pos_terms::transaction::{Reference, SaleNumber, Transaction};
+use pos_terms::transaction::{Operation, Reference, SaleNumber};
 use tempfile::TempDir;
 
 const DEADLINES: Deadlines = Deadlines {
@@ -27,7 +27,7 @@ fn now() -> Now {
 
 fn order(number: u64, reference: &str) -> Order {
     Order {
-        transaction: Transaction::Sale,
+        operation: Operation::Sale,
         parameters: Vec::new(),
         number: SaleNumber::new(number),
         till: "till-1".to_owned(),
@@ -68,13 +68,13 @@ fn read() -> Event {
     Event::CardRead { facts, first_answer: FirstAnswer::GoOnline }
 }
 
-fn begin(journal: &mut Journal, number: u64, reference: &str) -> Result<Sale, Error> {
-    let (mut sale, step) = Sale::begin(order(number, reference));
+fn begin(journal: &mut Journal, number: u64, reference: &str) -> Result<Transaction, Error> {
+    let (mut sale, step) = Transaction::begin(order(number, reference));
     commit(journal, now().unix_ms, &mut sale, step)?;
     Ok(sale)
 }
 
-fn on(journal: &mut Journal, sale: &mut Sale, event: Event) -> Vec<Action> {
+fn on(journal: &mut Journal, sale: &mut Transaction, event: Event) -> Vec<Action> {
     let step = sale.handle(event, now(), DEADLINES);
     commit(journal, now().unix_ms, sale, step).unwrap().0
 }

@@ -8,7 +8,7 @@ use crate::book::{
     sql, started, until_free, verb, verify, well,
 };
 use pos_core::book::commit;
-use pos_core::sale::{Sale, Standing};
+use pos_core::transaction::{Standing, Transaction};
 use pos_journal::{Db, Error, OldCopyFound, adopt};
 use pos_terms::transaction::{Reference, SaleNumber};
 use serde_json::Value;
@@ -304,7 +304,7 @@ fn an_open_sale_of_a_later_program_is_set_aside_and_its_reference_is_never_new()
     // It is there for everybody who asks, and cannot begin anew.
     assert!(matches!(journal.find("till-1", &Reference::parse("later").unwrap()), Err(Error::Unreadable { .. })));
     let order = serde_json::from_value(book::order(9, "later")).unwrap();
-    let (mut again, step) = Sale::begin(order);
+    let (mut again, step) = Transaction::begin(order);
     assert!(commit(&mut journal, NOON, &mut again, step).is_err(), "the disk itself refuses it");
     assert_eq!(journal.unsettled().unwrap().len(), 1, "and taking up open sales goes on without it");
     drop(journal);
@@ -659,7 +659,7 @@ fn a_journal_is_adopted_with_numbers_above_both_and_its_file_is_not_touched() {
     let later: Vec<_> = journal.later(SaleNumber::new(5)).unwrap().iter().map(|sale| sale.order().number).collect();
     assert_eq!(later, [8]);
     // The chain goes on, in the order of the old book, and a new sale behind it.
-    let (mut sale, step) = Sale::begin(serde_json::from_value(book::order(9, "n-9")).unwrap());
+    let (mut sale, step) = Transaction::begin(serde_json::from_value(book::order(9, "n-9")).unwrap());
     commit(&mut journal, NOON, &mut sale, step).unwrap();
     drop(journal);
     let verdict = well(&file(&new));

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use crate::book::{DAY, NOON, asked, file, leave_open, number, open, open_journal, order, record, sql, started, well};
-use pos_core::sale::Record;
+use pos_core::transaction::Record;
 use pos_journal::{Db, Error, adopt};
 use pos_terms::transaction::{PaymentId, Reference, SaleNumber};
 use serde_json::json;

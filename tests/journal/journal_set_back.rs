@@ -6,7 +6,7 @@ use std::process::{Command, Output};
 use std::time::Duration;
 
 use crate::book::{self, DAY, NOON, asked, end, file, open, open_journal, record, said, sell, until_free, well};
-use pos_core::sale::{Deadlines, Event, Inquiry, Now, Sale};
+use pos_core::transaction::{Deadlines, Event, Inquiry, Now, Transaction};
 use pos_journal::{CLOCKS_DIFFER_MS, Db, Error, Opened, adopt, inspect};
 use pos_terms::transaction::SaleNumber;
 use serde_json::json;
@@ -31,7 +31,7 @@ fn leave_open(db: &mut Db, number: u64, reference: &str, unix_ms: i64) {
 }
 
 /// Whether the gateway's "not there" is believed, by a process that has watched for a little more than an hour.
-fn is_final(sale: &mut Sale, unix_ms: i64) -> bool {
+fn is_final(sale: &mut Transaction, unix_ms: i64) -> bool {
     let hours = |hours| Duration::from_secs(hours * HOUR);
     let deadlines = Deadlines {
         resend: hours(1),
@@ -118,7 +118,7 @@ fn a_request_that_is_made_again_afterwards_is_as_young_as_it_is() {
         db.write(SaleNumber::new(2), 4, NOON + 3 * DAY, &[confirming()]).unwrap();
     }
     let replayed = || opened(&file(&dir)).unsettled.remove(0);
-    let resent = |sale: &mut Sale, unix_ms| {
+    let resent = |sale: &mut Transaction, unix_ms| {
         let deadlines = Deadlines {
             resend: Duration::ZERO,
             refuses_repeats: false,

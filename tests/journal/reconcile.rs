@@ -8,11 +8,11 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 use chrono::NaiveDate;
-use pos_core::sale::{HostFacts, Order, Outcome, Payment, Record};
+use pos_core::transaction::{HostFacts, Order, Outcome, Payment, Record};
 use pos_journal::{Db, Error, Reading};
 use pos_reconcile::{Difference, DifferenceKind, HeaderError, Ledger, Matching, Period, SettlementFile, Summary};
 use pos_terms::money::{Amount, Currency};
-use pos_terms::transaction::{Earlier, PaymentId, Reference, SaleNumber, Transaction};
+use pos_terms::transaction::{Earlier, Operation, PaymentId, Reference, SaleNumber};
 use proptest::prelude::*;
 
 /// The columns in the document's order, with the two that it mentions behind them (interface: Reconciliation file).
@@ -54,7 +54,7 @@ fn payment(number: u64) -> String {
 fn started(number: u64, amount: Amount, day: &str) -> Record {
     Record::Started {
         order: Order {
-            transaction: Transaction::Sale,
+            operation: Operation::Sale,
             parameters: Vec::new(),
             number: SaleNumber::new(number),
             till: "till-1".to_owned(),
@@ -700,7 +700,7 @@ fn a_part_is_due_in_its_own_currency_less_what_was_taken_back() {
         let partly = Outcome::PartiallyApproved { amount: money(part) };
         let sale = vec![vec![started(1, money(asked), "2026-11-20")], vec![ended(partly, Some(1))]];
         let Record::Started { mut order } = started(2, money(back), "2026-11-20") else { unreachable!() };
-        order.transaction = Transaction::Reversal {
+        order.operation = Operation::Reversal {
             of: Earlier { payment: PaymentId::new(payment(1)), number: Some(SaleNumber::new(1)) },
         };
         let reversal = vec![vec![Record::Started { order }], vec![ended(Outcome::Approved, Some(2))]];

@@ -6,7 +6,7 @@ use std::os::fd::OwnedFd;
 use std::time::Duration;
 
 use pos_agent::config::{self, CodePage, Copies, Cut, FlowControl};
-use pos_core::sale::{HostFacts, Receipt, ReceiptOutcome};
+use pos_core::transaction::{HostFacts, Receipt, ReceiptOutcome};
 use pos_printer::layout::{Align, Style};
 use pos_printer::port::{PrinterNeed, PrinterTiming, QUEUE, TILL_SLIPS, TORN_TRIES, spawn_with};
 use pos_printer::status::Trouble;

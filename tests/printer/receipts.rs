@@ -2,7 +2,7 @@
 //! make a test pass. Text in the middle has the smaller half of the free room on its left.
 
 use pos_agent::config::CodePage;
-use pos_core::sale::{HostFacts, Original, Reason, Receipt, ReceiptOutcome, Why};
+use pos_core::transaction::{Cause, HostFacts, Original, Reason, Receipt, ReceiptOutcome};
 use pos_printer::{Letterhead, PrintedLine, compose, escpos, layout, plain, text};
 use pos_sim::printer::paper::Paper;
 use pos_terms::card::{CardFacts, Cryptogram, CryptogramKind, Cvm, EntryMode, MaskedPan};
@@ -194,7 +194,7 @@ fn what_happened(language: Language, kind: Kind, outcome: ReceiptOutcome) -> Vec
 fn what_became_of_it_as_the_customer_must_know_it() {
     let (en, de) = (Language::English, Language::German);
     let reset = Reason::GatewayUnreachable.with("connection reset by peer (os error 104)");
-    let of = |reason: Reason| Why::from(reason);
+    let of = |reason: Reason| Cause::from(reason);
     let table: Vec<(Language, Kind, ReceiptOutcome, &[&str])> = vec![
         (en, Kind::Sale, ReceiptOutcome::NotSent(reset.clone()), &["NOT CARRIED OUT", "NO CONNECTION", "NOT CHARGED"]),
         (
@@ -255,13 +255,13 @@ fn what_became_of_it_as_the_customer_must_know_it() {
         (
             en,
             Kind::Sale,
-            ReceiptOutcome::Declined(Why::from("HTTP 500 (os error 104)")),
+            ReceiptOutcome::Declined(Cause::from("HTTP 500 (os error 104)")),
             &["DECLINED", "PLEASE ASK AT THE COUNTER", "NOT CHARGED"],
         ),
     ];
     // Unless it is what the bank said, which the journal has beside it.
     let mut recorded = approved();
-    recorded.outcome = ReceiptOutcome::Declined(Why::from("transaction declined (insufficient funds)"));
+    recorded.outcome = ReceiptOutcome::Declined(Cause::from("transaction declined (insufficient funds)"));
     recorded.host.description = Some("transaction declined (insufficient funds)".to_owned());
     let text = show(&recorded, Language::English, ReceiptCopy::Customer, 42);
     assert!(text.contains("DECLINED BY THE BANK: transaction declined\n"), "{text}");
@@ -336,7 +336,7 @@ X_______________________________
     let merchant = show(&reserved, Language::English, ReceiptCopy::Merchant, 42);
     assert!(merchant.contains("I agree that the above amount is reserved"), "{merchant}");
     assert!(!show(&receipt, Language::English, ReceiptCopy::Customer, 42).contains("Signature:"));
-    let declined = Receipt { outcome: ReceiptOutcome::Declined(Why::from(Reason::BankDeclined)), ..receipt };
+    let declined = Receipt { outcome: ReceiptOutcome::Declined(Cause::from(Reason::BankDeclined)), ..receipt };
     assert!(!show(&declined, Language::English, ReceiptCopy::Merchant, 42).contains("Signature:"));
 }
 
@@ -398,7 +398,7 @@ fn what_receipts_must_hold_and_must_not() {
     let no_cvm = with(&|receipt| receipt.card.as_mut().unwrap().cvm = Some(Cvm::None));
     let refund = with(&|receipt| receipt.kind = Kind::Credit);
     let pre_auth = with(&|receipt| receipt.kind = Kind::PreAuthorisation);
-    let ended = |outcome: fn(Why) -> ReceiptOutcome, reason: Reason| {
+    let ended = |outcome: fn(Cause) -> ReceiptOutcome, reason: Reason| {
         with(&|receipt| receipt.outcome = outcome(reason.with("(os error 104)")))
     };
     let declined = ended(ReceiptOutcome::Declined, Reason::CardDeclined);

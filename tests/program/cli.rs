@@ -540,7 +540,7 @@ fn reasons_are_explained_in_each_language() {
     };
     let all = run(&["reasons", "--json"]);
     let rows: Vec<serde_json::Value> = serde_json::from_slice(&all.stdout).unwrap();
-    assert_eq!(rows.len(), pos_core::sale::Reason::ALL.len());
+    assert_eq!(rows.len(), pos_core::transaction::Reason::ALL.len());
     let token = rows.iter().find(|row| row["reason"] == "gateway-refuses-token").unwrap();
     assert!(token["technician"].as_str().unwrap().contains("token"), "{token}");
     let german = run(&["reasons", "card-timeout", "--language", "de"]);

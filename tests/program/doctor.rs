@@ -12,7 +12,7 @@ use std::process::{Command, Output, Stdio};
 
 use base64::Engine as _;
 use pos_agent::till::GatewayState;
-use pos_core::sale::{Outcome, Reason, Record};
+use pos_core::transaction::{Outcome, Reason, Record};
 use pos_journal::{Db, Journal, Purpose};
 use pos_sim::gateway::{Certificate, Demand};
 use pos_sim::reader::CardEntry;

@@ -32,7 +32,7 @@ use world::bank::{Behaviour, LATE, Trouble};
 use world::board::End;
 use world::cut_points::{CUTS, Cut, PHASES, Phase, Place, Plan};
 use world::host_rules::{self, HostRules};
-use world::tills::{By, Confirms, Earlier, Says, Till, Told, Wish};
+use world::tills::{By, Confirms, Earlier, Says, Till, TillResult, Wish};
 use world::verdict::{Broken, END_STATES, EndState, Violation};
 
 /// What is wished, of whom, and how the bank takes it.
@@ -173,7 +173,7 @@ fn settle(world: &World) -> End {
     world.boot(async |mut till| {
         till.look(0).await;
         till.until_final(0, Duration::from_secs(6 * 3600)).await;
-        let known = !matches!(world.lock().wishes[0].told.last(), Some(Told::Unknown(_)) | None);
+        let known = !matches!(world.lock().wishes[0].told.last(), Some(TillResult::Unknown(_)) | None);
         if known {
             // A till that is not sure asks once more: the same reference is the same sale.
             till.wants(0).await;

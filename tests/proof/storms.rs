@@ -24,7 +24,7 @@ use tokio::time::sleep;
 use world::World;
 use world::disturbances::{self, DISTURBANCES, Dice, Disturbance};
 use world::host_rules::{self, HostRules};
-use world::tills::{Till, Told, Wish};
+use world::tills::{Till, TillResult, Wish};
 use world::verdict::{Broken, EndState, Violation};
 
 /// Without a number of storms: so many that `cargo test` stays short.
@@ -187,7 +187,7 @@ async fn one_till(mut till: Till, world: &World, number: usize, seed: u64) {
         }
         for _ in 0..1 + dice.below(4) {
             match world.lock().wishes[wish].told.last() {
-                Some(told) if told.is_final() && !matches!(told, Told::Unknown(_)) => break,
+                Some(told) if told.is_final() && !matches!(told, TillResult::Unknown(_)) => break,
                 _ => {}
             }
             // A till that is not sure asks again for the same.

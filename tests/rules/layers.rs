@@ -640,7 +640,7 @@ fn absolute_paths(file: &Path, source: &str) -> Vec<(usize, Vec<String>)> {
     found
 }
 
-/// `src/reader/miura/line.rs` is `["reader", "miura", "line"]`, `crates/core/src/sale/step.rs` is `["sale", "step"]`;
+/// `src/reader/miura/line.rs` is `["reader", "miura", "line"]`, `crates/core/src/transaction/step.rs` is `["sale", "step"]`;
 /// `crates/reader/src/port.rs` is `["reader", "port"]`; `src/lib.rs` is `["lib"]`.
 fn module_path(file: &Path) -> Vec<String> {
     let in_crate = file.strip_prefix("crates").ok().map(|file| file.components().skip(2).collect::<PathBuf>());
@@ -939,16 +939,16 @@ fn finds_a_circle_among_files() {
 #[test]
 fn finds_a_clock_in_a_pure_module() {
     let impure = "//! Head.\nuse tokio::time::Instant;\nfn f() -> Instant { Instant::now() }\nasync fn g() {}\n";
-    let found = check_purity(Path::new("crates/core/src/sale/step.rs"), impure);
+    let found = check_purity(Path::new("crates/core/src/transaction/step.rs"), impure);
     assert_eq!(found.len(), 3, "{found:?}");
     assert!(
-        found[0].starts_with("crates/core/src/sale/step.rs:2: `tokio::` in a module that only decides"),
+        found[0].starts_with("crates/core/src/transaction/step.rs:2: `tokio::` in a module that only decides"),
         "{found:?}"
     );
     assert_eq!(check_purity(Path::new("src/agent.rs"), impure).len(), 0);
     let pure =
         "use std::time::Instant; fn due(now: Instant) {} // Instant::now\n#[cfg(test)]\nmod tests { use std::fs; }";
-    assert_eq!(check_purity(Path::new("crates/core/src/sale/step.rs"), pure).len(), 0);
+    assert_eq!(check_purity(Path::new("crates/core/src/transaction/step.rs"), pure).len(), 0);
 }
 
 #[test]

@@ -23,10 +23,10 @@ use pos_terms::emv::tlv;
 use pos_test_kit::within;
 
 /// A way to pay, with the amount whose cents choose what the gateway does, and what the reader's script does.
-type Sale = (&'static str, CardEntry, &'static str, &'static str);
+type Transaction = (&'static str, CardEntry, &'static str, &'static str);
 
 /// Every kind of card and way.
-const SALES: &[Sale] = &[
+const SALES: &[Transaction] = &[
     ("chip-pin", Insert, "12.34", ""),
     ("chip-no-cvm", Insert, "10.51", ""),
     ("chip-refuses", Insert, "12.34", ""),
@@ -44,7 +44,7 @@ const SALES: &[Sale] = &[
 ];
 
 /// What fails, so that something could be said that should not.
-const TROUBLE: &[Sale] = &[
+const TROUBLE: &[Transaction] = &[
     ("chip-pin", Insert, "10.63", ""),
     ("tap-pin", Tap, "10.66", ""),
     ("swipe-pin", Swipe, "10.73", ""),
@@ -164,7 +164,7 @@ async fn shop(overheard: &Overheard) -> Counter {
 }
 
 /// Plays one sale until the till's part of it is over.
-async fn play(counter: &Counter, reference: &str, (name, entry, amount, script): Sale) {
+async fn play(counter: &Counter, reference: &str, (name, entry, amount, script): Transaction) {
     counter.shop.reader.run_script(script.parse().unwrap());
     counter.sell(reference, amount, name, entry).await;
     after(counter, reference).await;
@@ -231,7 +231,7 @@ async fn neither_do_sales_in_every_kind_of_trouble() {
 
 /// Plays the sales, then numbers that are typed, then one at a reader that has stopped encrypting. `least` is how often
 /// each kind of secret must have been overheard.
-async fn leaves_nothing_behind(sales: &[Sale], least: [(&str, usize); 3]) {
+async fn leaves_nothing_behind(sales: &[Transaction], least: [(&str, usize); 3]) {
     LazyLock::force(&LOG);
     let overheard = Overheard::listen().await;
     let mut counter = shop(&overheard).await;

@@ -10,13 +10,13 @@ use tokio::time::sleep;
 use crate::world::World;
 use crate::world::bank::Behaviour;
 use crate::world::host_rules::{self, HostRules};
-use crate::world::tills::{By, Earlier, Told, Wish};
+use crate::world::tills::{By, Earlier, TillResult, Wish};
 
 const HOUR: Duration = Duration::from_secs(3600);
 /// The account of another shop.
 const ANOTHER: &str = "8a8294174b7ecb28014b9699220015cb";
 
-fn last_told(world: &World, wish: usize) -> Option<Told> {
+fn last_told(world: &World, wish: usize) -> Option<TillResult> {
     world.lock().wishes[wish].told.last().cloned()
 }
 
@@ -61,7 +61,7 @@ fn what_another_account_was_asked_waits_for_that_account() {
                 for open in [1, 2] {
                     till.look(open).await;
                     let told = last_told(&world, open);
-                    assert_eq!(told, Some(Told::Unconfirmed { needs_a_person: true }), "{}", world.story());
+                    assert_eq!(told, Some(TillResult::Unconfirmed { needs_a_person: true }), "{}", world.story());
                 }
                 let attention = till.attention().await;
                 let waiting = attention.iter().filter(|text| text.contains("another account")).count();
@@ -70,7 +70,7 @@ fn what_another_account_was_asked_waits_for_that_account() {
                     till.ask(later).await;
                     let told = last_told(&world, later);
                     let names = |text: &str| text.contains("another account") && text.contains("entity-id");
-                    assert!(matches!(&told, Some(Told::Unknown(text)) if names(text)), "{told:?}");
+                    assert!(matches!(&told, Some(TillResult::Unknown(text)) if names(text)), "{told:?}");
                 }
             });
         }
@@ -83,9 +83,9 @@ fn what_another_account_was_asked_waits_for_that_account() {
             till.look(2).await;
             till.wants(3).await;
         });
-        assert!(matches!(last_told(&world, 1), Some(Told::Nothing(_))), "{}", world.story());
+        assert!(matches!(last_told(&world, 1), Some(TillResult::Nothing(_))), "{}", world.story());
         for given in [2, 3] {
-            assert_eq!(last_told(&world, given), Some(Told::Approved { minor: 300 }), "{}", world.story());
+            assert_eq!(last_told(&world, given), Some(TillResult::Approved { minor: 300 }), "{}", world.story());
         }
         let (violations, _) = world.judge();
         assert!(violations.is_empty(), "{host_rules:?}: {violations:?}\n{}", world.story());

@@ -12,7 +12,7 @@ use std::process::Output;
 
 use crate::counter::{self, Counter};
 use pos_agent::till::{SaleState, SaleView};
-use pos_core::sale::Reason;
+use pos_core::transaction::Reason;
 use pos_sim::gateway::Certificate;
 use pos_sim::reader::CardEntry::{self, Insert, Swipe, Tap};
 use pos_sim::reader::card;

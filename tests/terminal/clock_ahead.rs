@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::world::World;
 use crate::world::bank_server;
 use crate::world::board::End;
-use crate::world::tills::{Till, Told, Wish};
+use crate::world::tills::{Till, TillResult, Wish};
 use pos_journal::{Db, inspect};
 use pos_terms::transaction::Kind;
 use tokio::time::sleep;
@@ -38,7 +38,7 @@ fn with_a_record_of_next_year(certificate: usize) -> World {
 }
 
 fn is_approved(world: &World, wish: usize) -> bool {
-    matches!(world.lock().wishes[wish].told.last(), Some(Told::Approved { .. }))
+    matches!(world.lock().wishes[wish].told.last(), Some(TillResult::Approved { .. }))
 }
 
 #[test]
@@ -117,7 +117,7 @@ fn without_the_gateways_clock_it_waits_for_a_technician() {
         assert!(!till.is_ready().await);
         till.wants(2).await;
         let told = world.lock().wishes[2].told.clone();
-        let Some(Told::Unknown(why)) = told.last() else { panic!("{told:?}") };
+        let Some(TillResult::Unknown(why)) = told.last() else { panic!("{told:?}") };
         assert!(why.contains("the journal's latest record is of") && why.contains("set-clock-back"), "{why}");
     });
     assert_eq!(end, End::Done);

@@ -9,7 +9,7 @@ use crate::world::bank::Behaviour;
 use crate::world::cut_points::{CUTS, Place, Plan};
 use crate::world::disturbances::Dice;
 use crate::world::host_rules;
-use crate::world::tills::{By, Earlier, Told, Wish};
+use crate::world::tills::{By, Earlier, TillResult, Wish};
 use chrono::{DateTime, NaiveTime, TimeDelta};
 use pos_core::counter::{Close, OpenKind, Turnover};
 use pos_terms::transaction::Kind;
@@ -285,7 +285,7 @@ fn what_is_not_known_yet_is_named_and_counted_when_it_has_its_end() {
         }
         world.lock().bank.away = true;
         till.until_final(1, Duration::from_secs(60)).await;
-        assert!(matches!(world.lock().wishes[1].told.last(), Some(Told::Unconfirmed { .. })));
+        assert!(matches!(world.lock().wishes[1].told.last(), Some(TillResult::Unconfirmed { .. })));
         till.close("Z0").await;
         world.lock().bank.away = false;
         till.until_final(1, 24 * HOUR).await;

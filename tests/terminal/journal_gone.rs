@@ -12,7 +12,7 @@ use tokio::time::sleep;
 use crate::world::World;
 use crate::world::bank::Behaviour;
 use crate::world::board::{End, TakenAway};
-use crate::world::tills::{Told, Wish};
+use crate::world::tills::{TillResult, Wish};
 
 const HOUR: Duration = Duration::from_secs(3600);
 /// More commits than any of these transactions has.
@@ -92,7 +92,7 @@ fn play((name, kind, hand, behaviour): (&str, Kind, &str, Behaviour), how: Taken
 
 fn is_refused(world: &World, wish: usize) -> bool {
     // What a till hears of a journal that cannot be used: nobody knows.
-    world.lock().wishes[wish].told.last() == Some(&Told::Unconfirmed { needs_a_person: false })
+    world.lock().wishes[wish].told.last() == Some(&TillResult::Unconfirmed { needs_a_person: false })
 }
 
 fn rescue_of(world: &World) -> Option<std::path::PathBuf> {

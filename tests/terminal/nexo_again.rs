@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crate::world::World;
 use crate::world::cut_points::{CUTS, Plan};
-use crate::world::nexo_counter::{Asked, Counter, Told};
+use crate::world::nexo_counter::{Asked, Counter, NexoResult};
 
 const DAYS: Duration = Duration::from_secs(3 * 24 * 3600);
 /// How many pairs of messages there are.
@@ -97,9 +97,9 @@ impl Known {
     }
 }
 
-fn done(told: Told) -> String {
+fn done(told: NexoResult) -> String {
     match told {
-        Told::Done(payment) => payment,
+        NexoResult::Done(payment) => payment,
         other => panic!("{other:?}"),
     }
 }
@@ -133,17 +133,17 @@ fn another_message_under_used_numbers_is_told_no_success_of_the_first() {
             let paid = done(counter.asks(&first).await);
             told.insert(paid.clone());
             till.until_ready().await;
-            assert_eq!(counter.asks(&first).await, Told::Done(paid), "{which}");
-            assert_eq!(counter.asks(&second).await, Told::Rejected, "{which}");
+            assert_eq!(counter.asks(&first).await, NexoResult::Done(paid), "{which}");
+            assert_eq!(counter.asks(&second).await, NexoResult::Rejected, "{which}");
         });
         world.wait(DAYS);
         world.boot(async |till| {
             till.until_ready().await;
             let mut counter = Counter::new(&till);
-            assert!(matches!(counter.asks(&first).await, Told::Done(paid) if told.contains(&paid)), "{which}");
+            assert!(matches!(counter.asks(&first).await, NexoResult::Done(paid) if told.contains(&paid)), "{which}");
             match counter.asks(&second).await {
-                Told::Done(paid) => assert!(moves && told.insert(paid), "{which}"),
-                other => assert!(!moves && other == Told::Rejected, "{which}: {other:?}"),
+                NexoResult::Done(paid) => assert!(moves && told.insert(paid), "{which}"),
+                other => assert!(!moves && other == NexoResult::Rejected, "{which}: {other:?}"),
             }
             assert_eq!(counter.not_told(&told), Vec::<String>::new(), "{which}");
         });
@@ -214,18 +214,21 @@ fn cut_in_the_middle(which: usize, plan: Option<Plan>) -> (usize, bool, bool) {
         till.until_ready().await;
         let mut counter = Counter::new(&till);
         match counter.insists(&second).await {
-            Told::Done(paid) => moved = told.insert(paid),
+            NexoResult::Done(paid) => moved = told.insert(paid),
             // The line was gone before anything was sent: that is its end, as nothing is left that nobody knows.
-            Told::Failure(condition) if condition == "UnreachableHost" => {
+            NexoResult::Failure(condition) if condition == "UnreachableHost" => {
                 assert!(moves, "{which} {plan:?}");
                 assert_eq!(counter.unsettled().await, Vec::<String>::new(), "{which} {plan:?}");
                 unsent = true;
             }
             // It was written down, and the power went before anything was sent: it is told so, and nothing is there.
-            Told::Failure(condition) => assert!(condition == "Aborted" && moves, "{which} {plan:?}: {condition}"),
-            other => assert!(other == Told::Rejected && !moves, "{which} {plan:?}: {other:?}"),
+            NexoResult::Failure(condition) => assert!(condition == "Aborted" && moves, "{which} {plan:?}: {condition}"),
+            other => assert!(other == NexoResult::Rejected && !moves, "{which} {plan:?}: {other:?}"),
         }
-        assert!(matches!(counter.insists(&first).await, Told::Done(paid) if told.contains(&paid)), "{which} {plan:?}");
+        assert!(
+            matches!(counter.insists(&first).await, NexoResult::Done(paid) if told.contains(&paid)),
+            "{which} {plan:?}"
+        );
         assert_eq!(counter.not_told(&told), Vec::<String>::new(), "{which} {plan:?}");
     });
     assert_eq!(world.lock().bank.booked_twice(), 0);

@@ -8,7 +8,7 @@ use crate::world::World;
 use crate::world::bank::Behaviour;
 use crate::world::board;
 use crate::world::host_rules::{self, HostRules};
-use crate::world::tills::{By, Earlier, Told, Wish};
+use crate::world::tills::{By, Earlier, TillResult, Wish};
 use crate::world::verdict::EndState;
 use pos_terms::transaction::Kind;
 use tokio::time::sleep;
@@ -49,7 +49,7 @@ fn with_an_old_copy(host_rules: HostRules, hand: &str) -> World {
         till.until_ready().await;
         till.wants(1).await;
     });
-    assert!(matches!(world.lock().wishes[1].told.last(), Some(Told::Approved { .. })));
+    assert!(matches!(world.lock().wishes[1].told.last(), Some(TillResult::Approved { .. })));
     world.wait(HOUR);
     world.put_copy_back();
     world
@@ -59,7 +59,7 @@ fn reversals(world: &World) -> usize {
     world.lock().bank.asked.iter().filter(|asked| asked.what.kind == "RV").count()
 }
 
-fn last_told(world: &World, wish: usize) -> Option<Told> {
+fn last_told(world: &World, wish: usize) -> Option<TillResult> {
     world.lock().wishes[wish].told.last().cloned()
 }
 
@@ -67,7 +67,7 @@ fn last_told(world: &World, wish: usize) -> Option<Told> {
 fn an_old_copy_reverses_nothing_by_itself_and_asks_a_person() {
     for host_rules in host_rules::played() {
         let world = with_an_old_copy(*host_rules, "insert chip-no-cvm");
-        assert!(matches!(last_told(&world, 0), Some(Told::Approved { .. })), "{host_rules:?}");
+        assert!(matches!(last_told(&world, 0), Some(TillResult::Approved { .. })), "{host_rules:?}");
         world.boot(async |mut till| {
             till.until_ready().await;
             sleep(48 * HOUR).await;
@@ -76,14 +76,14 @@ fn an_old_copy_reverses_nothing_by_itself_and_asks_a_person() {
             till.wants(2).await;
         });
         assert_eq!(reversals(&world), 0, "{host_rules:?}: {}", world.story());
-        assert_eq!(last_told(&world, 0), Some(Told::Unconfirmed { needs_a_person: true }), "{host_rules:?}");
+        assert_eq!(last_told(&world, 0), Some(TillResult::Unconfirmed { needs_a_person: true }), "{host_rules:?}");
         let numbers: Vec<_> = world.lock().wishes.iter().map(|wish| wish.in_journal.unwrap()).collect();
         assert!(numbers[2] > numbers[1], "{host_rules:?}: {numbers:?}");
         // Also after another start it waits; the person knows the receipt.
         world.boot(async |mut till| {
             sleep(HOUR).await;
             till.look(0).await;
-            assert_eq!(last_told(&world, 0), Some(Told::Unconfirmed { needs_a_person: true }), "{host_rules:?}");
+            assert_eq!(last_told(&world, 0), Some(TillResult::Unconfirmed { needs_a_person: true }), "{host_rules:?}");
             till.settle(0, true).await;
             till.until_final(0, 6 * HOUR).await;
         });
@@ -98,19 +98,19 @@ fn an_old_copy_reverses_nothing_by_itself_and_asks_a_person() {
 fn what_has_gone_back_does_not_go_back_again() {
     for host_rules in host_rules::played() {
         let world = with_an_old_copy(*host_rules, "insert chip-refuses");
-        assert!(matches!(last_told(&world, 0), Some(Told::Nothing(_))), "{host_rules:?}");
+        assert!(matches!(last_told(&world, 0), Some(TillResult::Nothing(_))), "{host_rules:?}");
         assert_eq!(reversals(&world), 1, "{host_rules:?}");
         world.boot(async |mut till| {
             till.until_ready().await;
             sleep(48 * HOUR).await;
             till.look(0).await;
-            if last_told(&world, 0) == Some(Told::Unconfirmed { needs_a_person: true }) {
+            if last_told(&world, 0) == Some(TillResult::Unconfirmed { needs_a_person: true }) {
                 till.settle(0, false).await;
                 till.until_final(0, 6 * HOUR).await;
             }
         });
         assert_eq!(reversals(&world), 1, "{host_rules:?}: {}", world.story());
-        assert!(matches!(last_told(&world, 0), Some(Told::Nothing(_))), "{host_rules:?}");
+        assert!(matches!(last_told(&world, 0), Some(TillResult::Nothing(_))), "{host_rules:?}");
         let (violations, _) = world.judge();
         assert!(violations.is_empty(), "{host_rules:?}: {violations:?}\n{}", world.story());
     }
@@ -127,12 +127,12 @@ fn as_long_as_the_gateway_cannot_be_asked_nothing_of_before_is_reversed() {
             till.until_ready().await;
             sleep(10 * HOUR).await;
             till.look(0).await;
-            assert_eq!(last_told(&world, 0), Some(Told::Unconfirmed { needs_a_person: false }), "{host_rules:?}");
+            assert_eq!(last_told(&world, 0), Some(TillResult::Unconfirmed { needs_a_person: false }), "{host_rules:?}");
             world.lock().bank.away = false;
             sleep(HOUR).await;
             till.look(0).await;
         });
-        assert_eq!(last_told(&world, 0), Some(Told::Unconfirmed { needs_a_person: true }), "{host_rules:?}");
+        assert_eq!(last_told(&world, 0), Some(TillResult::Unconfirmed { needs_a_person: true }), "{host_rules:?}");
         assert_eq!(reversals(&world), 0, "{host_rules:?}: {}", world.story());
     }
 }
@@ -194,7 +194,7 @@ fn an_old_copy_with_another_terminal_id_gives_nothing_back_a_second_time() {
             world.keep_copy();
             till.wants(1).await;
         });
-        assert_eq!(last_told(&world, 1), Some(Told::Approved { minor: 1000 }), "{}", world.story());
+        assert_eq!(last_told(&world, 1), Some(TillResult::Approved { minor: 1000 }), "{}", world.story());
         world.wait(HOUR);
         world.put_copy_back();
         world.lock().terminal = ANOTHER_ID;
@@ -208,7 +208,7 @@ fn an_old_copy_with_another_terminal_id_gives_nothing_back_a_second_time() {
         });
         let given = world.lock().bank.asked.iter().filter(|asked| asked.what.kind == "RF").count();
         assert_eq!(given, 1, "{host_rules:?}: {}", world.story());
-        assert!(matches!(last_told(&world, 2), Some(Told::Unknown(_))), "{host_rules:?}: {}", world.story());
+        assert!(matches!(last_told(&world, 2), Some(TillResult::Unknown(_))), "{host_rules:?}: {}", world.story());
     }
 }
 
@@ -237,7 +237,7 @@ fn an_old_copy_is_found_out_although_it_ran_under_another_name_meanwhile() {
                 till.look(0).await;
             });
             assert_eq!(reversals(&world), 0, "{scene}: {}", world.story());
-            assert_eq!(last_told(&world, 0), Some(Told::Unconfirmed { needs_a_person: true }), "{scene}");
+            assert_eq!(last_told(&world, 0), Some(TillResult::Unconfirmed { needs_a_person: true }), "{scene}");
         }
     }
 }
@@ -278,7 +278,7 @@ fn a_board_in_anothers_place_says_that_its_journal_began_anew() {
             till.wants(2).await;
         });
         for sold in [1, 2] {
-            assert_eq!(last_told(&world, sold), Some(Told::Approved { minor: 1000 }), "{}", world.story());
+            assert_eq!(last_told(&world, sold), Some(TillResult::Approved { minor: 1000 }), "{}", world.story());
         }
         assert_eq!(reversals(&world), 0, "{}", world.story());
     }

@@ -10,14 +10,14 @@ use crate::counter::{self, Counter, ended};
 use easy_ext::ext;
 use pos_agent::till::{Attention, ReaderState, SaleState, SaleView};
 use pos_core::book::commit;
-use pos_core::sale::{self, Deadlines, Now, Order, Sale};
+use pos_core::transaction::{self, Deadlines, Now, Order, Transaction};
 use pos_journal::Journal;
 use pos_sim::gateway::Kind;
 use pos_sim::reader::CardEntry::{Insert, Swipe, Tap};
 use pos_sim::reader::{CardEntry, WaitsFor, card};
 use pos_sim::shop::Options;
 use pos_terms::money::{Amount, Currency};
-use pos_terms::transaction::{OutcomeWord, Reference, SaleNumber, Transaction};
+use pos_terms::transaction::{Operation, OutcomeWord, Reference, SaleNumber};
 use pos_test_kit::within;
 
 const CHIP: (&str, CardEntry) = ("chip-no-cvm", Insert);
@@ -252,8 +252,8 @@ fn much_in_doubt(path: &std::path::Path) {
         lists_registrations: true,
     };
     for number in 1..=OPEN {
-        let (mut sale, step) = Sale::begin(Order {
-            transaction: Transaction::ByRegistration { registration: "8ac7a4a1000000000000000000000007".to_owned() },
+        let (mut sale, step) = Transaction::begin(Order {
+            operation: Operation::ByRegistration { registration: "8ac7a4a1000000000000000000000007".to_owned() },
             parameters: Vec::new(),
             number: SaleNumber::new(number),
             till: "local".to_owned(),
@@ -277,8 +277,8 @@ fn much_in_doubt(path: &std::path::Path) {
             local_time: "2027-01-15 09:00:00".to_owned(),
         });
         commit(&mut journal, now.unix_ms, &mut sale, step).unwrap();
-        let lost = sale::Answer::Unknown { why: "no answer in time".into() };
-        for event in [sale::Event::Proceed, sale::Event::Answered(lost)] {
+        let lost = transaction::Answer::Unknown { why: "no answer in time".into() };
+        for event in [transaction::Event::Proceed, transaction::Event::Answered(lost)] {
             let step = sale.handle(event, now, deadlines);
             commit(&mut journal, now.unix_ms, &mut sale, step).unwrap();
         }

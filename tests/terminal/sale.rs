@@ -117,7 +117,7 @@ async fn a_request_that_the_gateway_had_no_time_for_can_be_cancelled() {
     assert_eq!(view["outcome"], "cancelled", "{view}");
     counter.until_ready().await;
     assert!(counter.charged().is_empty());
-    assert!(matches!(counter.kept()[0].ended(), Some(pos_core::sale::Outcome::Cancelled { .. })));
+    assert!(matches!(counter.kept()[0].ended(), Some(pos_core::transaction::Outcome::Cancelled { .. })));
 }
 
 #[tokio::test]

@@ -158,7 +158,7 @@ async fn over(counter: &Counter, reference: &str) {
 
 /// All values of labels are words of the program, or the name of a bound.
 fn nothing_from_outside(text: &str) {
-    let reasons = pos_core::sale::Reason::ALL.iter().map(|reason| reason.as_str());
+    let reasons = pos_core::transaction::Reason::ALL.iter().map(|reason| reason.as_str());
     let known: BTreeSet<&str> = [
         "",
         "sale",

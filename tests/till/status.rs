@@ -11,7 +11,7 @@ use std::process::Stdio;
 use crate::counter::till::program;
 use crate::counter::{Counter, ended};
 use pos_agent::till::{Attention, ClockState, GatewayState, PrinterState, ReaderState, SaleState, StatusView};
-use pos_core::sale::Record;
+use pos_core::transaction::Record;
 use pos_journal::Db;
 use pos_sim::gateway::Certificate;
 use pos_sim::printer::Sensors;

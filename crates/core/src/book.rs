@@ -7,7 +7,7 @@ use std::time::Duration;
 use pos_terms::transaction::SaleNumber;
 
 use crate::counter::Close;
-use crate::sale::{Action, Record, Sale, Step};
+use crate::transaction::{Action, Record, Step, Transaction};
 
 /// What survives the power.
 pub trait Book {
@@ -45,7 +45,7 @@ pub enum BookEntry<'a> {
 pub fn commit<E>(
     book: &mut dyn Book<Error = E>,
     unix_ms: i64,
-    sale: &mut Sale,
+    sale: &mut Transaction,
     step: Step,
 ) -> Result<(Vec<Action>, Duration), E> {
     let ([actions], took) = commit_all(book, unix_ms, [(sale, step)])?;
@@ -59,7 +59,7 @@ pub fn commit<E>(
 pub fn commit_all<E, const N: usize>(
     book: &mut dyn Book<Error = E>,
     unix_ms: i64,
-    steps: [(&mut Sale, Step); N],
+    steps: [(&mut Transaction, Step); N],
 ) -> Result<([Vec<Action>; N], Duration), E> {
     let entries: Vec<BookEntry<'_>> = steps
         .iter()

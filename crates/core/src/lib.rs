@@ -3,7 +3,7 @@
 //! Invariant: a step gives out its actions only after its records are on the disk.
 
 // Every transition says what to write, then what to do.
-pub mod sale;
+pub mod transaction;
 // What is to be done is given out only after what is to be written is on the disk.
 pub mod book;
 // What a till wants of one transaction, judged once.

@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::sale::{Outcome, Sale, Standing};
+use crate::transaction::{Outcome, Standing, Transaction};
 use pos_terms::money::{Amount, Currency};
 use pos_terms::transaction::{Kind, SaleNumber};
 
@@ -42,7 +42,7 @@ pub struct TotalsLine {
 
 impl Totals {
     /// Counts a transaction as it stands.
-    pub fn take(&mut self, sale: &Sale) {
+    pub fn take(&mut self, sale: &Transaction) {
         let Standing::Ended(outcome) = sale.standing() else {
             self.open.insert(sale.order().number);
             return;
@@ -74,7 +74,7 @@ impl Totals {
         self.tips.values()
     }
 
-    fn moved(&mut self, sale: &Sale, amount: Amount) {
+    fn moved(&mut self, sale: &Transaction, amount: Amount) {
         let (kind, currency) = (sale.order().kind(), amount.currency());
         let scheme = scheme(sale).to_owned();
         let line = || TotalsLine { kind, currency, count: 0, minor: 0 };
@@ -113,7 +113,7 @@ pub fn decimal(minor: u128, currency: Currency) -> String {
 
 /// The brand that a transaction is counted under: the gateway's word, else the card's own, else `other`.
 #[must_use]
-pub fn scheme(sale: &Sale) -> &str {
+pub fn scheme(sale: &Transaction) -> &str {
     let label = sale.card().and_then(|card| card.label.as_deref());
     sale.host().brand.as_deref().or(label).unwrap_or("other")
 }
@@ -121,7 +121,7 @@ pub fn scheme(sale: &Sale) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sale::{HostFacts, Order, Reason, Record};
+    use crate::transaction::{HostFacts, Order, Reason, Record};
 
     #[test]
     fn a_tip_counts_as_far_as_it_was_approved() {
@@ -142,7 +142,7 @@ mod tests {
                 vec![Record::TipTyped { tip: Some(eur(500)), total: eur(1500) }],
                 vec![Record::Ended { outcome, host: None, card: None, by: None, at_unix_ms: None }],
             ];
-            let sale = Sale::replay(&steps).unwrap();
+            let sale = Transaction::replay(&steps).unwrap();
             let mut sums = Totals::default();
             sums.moved(&sale, eur(approved));
             assert_eq!(sums.tips().next().map(|line| line.minor), tip, "{approved}");
@@ -162,7 +162,7 @@ mod tests {
             .unwrap();
             let host = Some(HostFacts { brand: brand.map(str::to_owned), ..HostFacts::default() });
             let ended = outcome.map(|outcome| Record::Ended { outcome, host, card: None, by: None, at_unix_ms: None });
-            Sale::replay(&[vec![Record::Started { order }], ended.into_iter().collect()]).unwrap()
+            Transaction::replay(&[vec![Record::Started { order }], ended.into_iter().collect()]).unwrap()
         };
         let why = || Reason::BankDeclined.into();
         let part = Outcome::PartiallyApproved { amount: amount(600, "EUR") };
@@ -237,7 +237,7 @@ mod tests {
             let typed = Record::TipTyped { tip: Some(amount(tip, code)), total: amount(bill + tip, code) };
             let outcome = Outcome::Approved;
             let ended = Record::Ended { outcome, host: None, card: None, by: None, at_unix_ms: None };
-            sums.take(&Sale::replay(&[vec![Record::Started { order }], vec![typed], vec![ended]]).unwrap());
+            sums.take(&Transaction::replay(&[vec![Record::Started { order }], vec![typed], vec![ended]]).unwrap());
         }
         let shown = |line: &TotalsLine| format!("{} {} {}", line.currency, line.count, line.decimal());
         assert_eq!(sums.tips().map(shown).collect::<Vec<_>>(), ["EUR 2 2.50", "JPY 1 90", "USD 1 7.00"]);

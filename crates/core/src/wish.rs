@@ -9,7 +9,7 @@ use std::ops::Deref;
 use pos_terms::money::Amount;
 use pos_terms::transaction::{Kind, OnSilence, PaymentId, Reference, SaleNumber};
 
-use crate::sale::Order;
+use crate::transaction::Order;
 
 /// What a till says of a transaction, field by field.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -220,7 +220,7 @@ impl Wish {
     /// transaction, where the journal knows it: that till is part of what the wish is.
     #[must_use]
     pub fn is_of(&self, order: &Order, key: Option<&(String, Reference)>) -> bool {
-        let is_its_earlier = match (&self.of, order.transaction.of()) {
+        let is_its_earlier = match (&self.of, order.operation.of()) {
             (None, None) => true,
             (Some(EarlierName::Payment(payment)), Some(of)) => of.payment == *payment,
             (Some(EarlierName::Number(number)), Some(of)) => of.number == Some(*number),
@@ -235,7 +235,7 @@ impl Wish {
         };
         self.kind == order.kind()
             && is_its_earlier
-            && self.registration.as_deref() == order.transaction.registration()
+            && self.registration.as_deref() == order.operation.registration()
             && self.amount.is_none_or(|amount| amount == order.amount)
             && tip == (order.ask_tip, order.tip)
             && (self.entry == Some(WantedEntry::Typed)) == order.manual

@@ -11,14 +11,14 @@ use tokio::time::{Sleep, sleep};
 /// A stream that fails when all that was to be written was not taken in time. What counts is the last byte, so that
 /// somebody who takes one byte after the other gains no time by it.
 #[derive(Debug)]
-pub struct Prompt<S> {
+pub struct TimedWriter<S> {
     stream: S,
     patience: Duration,
     /// Since when something waits to be written.
     waits: Option<Pin<Box<Sleep>>>,
 }
 
-impl<S> Prompt<S> {
+impl<S> TimedWriter<S> {
     /// `patience` is from when something cannot be written at once to when all of it was.
     #[must_use]
     pub fn new(stream: S, patience: Duration) -> Self {
@@ -26,7 +26,7 @@ impl<S> Prompt<S> {
     }
 }
 
-impl<S: AsyncWrite + Unpin> Prompt<S> {
+impl<S: AsyncWrite + Unpin> TimedWriter<S> {
     fn within<T>(&mut self, cx: &mut Context<'_>, written: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
         if written.is_pending() {
             let patience = self.patience;
@@ -38,13 +38,13 @@ impl<S: AsyncWrite + Unpin> Prompt<S> {
     }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Prompt<S> {
+impl<S: AsyncRead + Unpin> AsyncRead for TimedWriter<S> {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         Pin::new(&mut self.stream).poll_read(cx, buffer)
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Prompt<S> {
+impl<S: AsyncWrite + Unpin> AsyncWrite for TimedWriter<S> {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let written = Pin::new(&mut self.stream).poll_write(cx, bytes);
         self.within(cx, written)
@@ -102,7 +102,7 @@ mod tests {
                 }
                 std::future::pending::<()>().await;
             });
-            let error = Prompt::new(near, PATIENCE).write_all(&[0; 200]).await.unwrap_err();
+            let error = TimedWriter::new(near, PATIENCE).write_all(&[0; 200]).await.unwrap_err();
             assert_eq!((error.kind(), began.elapsed().as_secs()), (io::ErrorKind::TimedOut, 10), "{every:?}");
             reader.abort();
         }
@@ -118,7 +118,7 @@ mod tests {
             }
             std::future::pending::<()>().await;
         });
-        let mut near = Prompt::new(near, PATIENCE);
+        let mut near = TimedWriter::new(near, PATIENCE);
         let began = Instant::now();
         for _ in 0..10 {
             near.write_all(&[0; 100]).await.unwrap();

@@ -1,7 +1,7 @@
 //! The bank: what it has booked, and what it can answer. It is permissive, and books whatever it is asked for, but for
 //! a reversal under a reference that it has seen, and a till's own reversal of more than is left.
 
-use pos_core::sale::{
+use pos_core::transaction::{
     Answer, Approval, ApprovedAmount, ForChip, HostFacts, Inquiry, ListedState, ListedTransaction, Reason, Refusal,
     ReversalAnswer,
 };

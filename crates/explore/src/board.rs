@@ -7,7 +7,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use pos_core::book;
-use pos_core::sale::{Action, Event, Now, Order, Reason, ReversalAnswer, Sale, Standing, Step};
+use pos_core::transaction::{Action, Event, Now, Order, Reason, ReversalAnswer, Standing, Step, Transaction};
 use pos_terms::transaction::Who;
 
 use crate::bank::{Request, eur};
@@ -18,7 +18,7 @@ use crate::world::{OnWire, World};
 impl World {
     /// The till wishes, and the transaction begins.
     pub(crate) fn begin(&mut self, cut: CutAt) {
-        let (sale, step) = Sale::begin(self.life.order.as_ref().clone());
+        let (sale, step) = Transaction::begin(self.life.order.as_ref().clone());
         self.life.has_begun = true;
         self.life.sale = Some(sale);
         self.carry_out(step, cut);
@@ -86,7 +86,7 @@ impl World {
     /// What could not be written is not done: the card is declined, and nothing is told as sure.
     fn is_stuck(&mut self) {
         self.life.stuck = true;
-        if self.life.sale.as_ref().is_some_and(Sale::card_waits) {
+        if self.life.sale.as_ref().is_some_and(Transaction::card_waits) {
             self.life.reader = ReaderDoes::Declined;
         }
     }
@@ -106,7 +106,7 @@ impl World {
                     reference: order.merchant_transaction_id.clone(),
                     kind: order.kind(),
                     amount: sale.amount(),
-                    of: order.transaction.of().map(|of| of.payment.clone()),
+                    of: order.operation.of().map(|of| of.payment.clone()),
                 });
             }
             Action::Poll { payment } => self.sends(Request::Poll { payment }),

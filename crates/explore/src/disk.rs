@@ -4,7 +4,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use pos_core::book::{Book, BookEntry};
-use pos_core::sale::{Order, Record, Sale};
+use pos_core::transaction::{Order, Record, Transaction};
 use pos_terms::transaction::SaleNumber;
 
 /// What the disk and the power do while an event is handled.
@@ -53,7 +53,7 @@ pub(crate) struct Disk {
 pub(crate) struct Written {
     steps: Vec<Rc<[Record]>>,
     /// What they come to.
-    pub(crate) sale: Sale,
+    pub(crate) sale: Transaction,
 }
 
 /// The disk took no write.
@@ -62,14 +62,14 @@ pub(crate) struct DiskFull;
 
 impl Disk {
     /// The transaction of this order, as it is written.
-    pub(crate) fn sale(&self, order: &Order) -> Option<&Sale> {
+    pub(crate) fn sale(&self, order: &Order) -> Option<&Transaction> {
         self.of(order.number).map(|written| &written.sale)
     }
 
     /// The same, read as a board reads it that starts.
-    pub(crate) fn replayed(&self, order: &Order) -> Option<Sale> {
+    pub(crate) fn replayed(&self, order: &Order) -> Option<Transaction> {
         let steps: Vec<Vec<Record>> = self.of(order.number)?.steps.iter().map(|step| step.to_vec()).collect();
-        Sale::replay(&steps)
+        Transaction::replay(&steps)
     }
 
     fn of(&self, number: SaleNumber) -> Option<&Written> {
@@ -77,7 +77,7 @@ impl Disk {
     }
 
     /// All of them.
-    pub(crate) fn sales(&self) -> impl Iterator<Item = &Sale> {
+    pub(crate) fn sales(&self) -> impl Iterator<Item = &Transaction> {
         self.written.iter().map(|written| &written.sale)
     }
 
@@ -108,7 +108,7 @@ impl Book for Disk {
                     written.steps.push(step);
                 }
                 None => {
-                    let sale = Sale::replay(&records);
+                    let sale = Transaction::replay(&records);
                     self.written.extend(sale.map(|sale| Written { steps: vec![step], sale }));
                 }
             }

@@ -1,7 +1,7 @@
 //! What holds in every state: the invariants of `docs/src/design.md`, judged by the bank's books and by what the till
 //! was told.
 
-use pos_core::sale::{Sale, Standing};
+use pos_core::transaction::{Standing, Transaction};
 use pos_terms::transaction::{Kind, OutcomeWord};
 
 use crate::life::{Life, ReaderDoes};
@@ -128,7 +128,7 @@ fn broken_of(world: &World, life: &Life) -> Option<BrokenPromise> {
 }
 
 /// What people see and hear.
-fn people_of(world: &World, life: &Life, sale: &Sale) -> Option<BrokenPromise> {
+fn people_of(world: &World, life: &Life, sale: &Transaction) -> Option<BrokenPromise> {
     if let Standing::Unconfirmed { quarantined: Some(why), .. } = sale.standing() {
         if !world.is_strange {
             return Some(BrokenPromise::CalledForNothing { reason: why.reason.as_str() });
@@ -161,7 +161,7 @@ fn waits_for_nothing(world: &World, life: &Life) -> Option<BrokenPromise> {
 
 /// Whether all of it is at its end: ended and told, or told to a person; or nothing has ever begun.
 pub(crate) fn is_end(world: &World) -> bool {
-    let has_ended = |sale: &Sale| {
+    let has_ended = |sale: &Transaction| {
         sale.is_settled() || matches!(sale.standing(), Standing::Unconfirmed { quarantined: Some(_), .. })
     };
     let is_over = |life: &Life| match (&life.sale, world.disk.sale(&life.order)) {
@@ -177,7 +177,7 @@ pub(crate) fn stands(world: &World) -> String {
     if let Some(end) = end_of(world) {
         return end;
     }
-    let word = match world.life.sale.as_ref().map(Sale::standing) {
+    let word = match world.life.sale.as_ref().map(Transaction::standing) {
         None if !world.is_on => "dark",
         None => "not begun",
         Some(Standing::Waiting) => "waits for its card",

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 use std::time::Duration;
 
-use pos_core::sale::{Action, Now, Order, Outcome, Paper, ReceiptOutcome, Sale, Standing};
+use pos_core::transaction::{Action, Now, Order, Outcome, Paper, ReceiptOutcome, Standing, Transaction};
 use pos_terms::card::EntryMode;
 use pos_terms::transaction::{Kind, OnSilence, OutcomeWord};
 
@@ -44,10 +44,10 @@ pub(crate) enum JournalCopy {
 
 /// What the till was told last, where that is an end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Told(pub(crate) Option<(OutcomeWord, u64)>);
+pub(crate) struct ReportedOutcome(pub(crate) Option<(OutcomeWord, u64)>);
 
-impl Told {
-    fn of(sale: Option<&Sale>) -> Self {
+impl ReportedOutcome {
+    fn of(sale: Option<&Transaction>) -> Self {
         Self(sale.and_then(|sale| match sale.standing() {
             Standing::Ended(outcome @ Outcome::PartiallyApproved { amount }) => Some((outcome.word(), amount.minor())),
             Standing::Ended(outcome) => Some((outcome.word(), sale.amount().minor())),
@@ -67,7 +67,7 @@ pub(crate) struct Life {
     pub(crate) order: Rc<Order>,
     pub(crate) has_begun: bool,
     /// As it is on the board.
-    pub(crate) sale: Option<Sale>,
+    pub(crate) sale: Option<Transaction>,
     /// Its last step could not be written.
     pub(crate) stuck: bool,
     /// It is recorded, and goes on by itself.
@@ -76,7 +76,7 @@ pub(crate) struct Life {
     pub(crate) entry: EntryMode,
     /// The cardholder signs.
     pub(crate) signs: bool,
-    pub(crate) told: Told,
+    pub(crate) told: ReportedOutcome,
     /// Two ends that the till was told, one after the other.
     pub(crate) told_otherwise: Option<(OutcomeWord, OutcomeWord)>,
     /// The till may still want to cancel.
@@ -119,7 +119,7 @@ impl Life {
             reader: ReaderDoes::Idle,
             entry: EntryMode::NfcIcc,
             signs: false,
-            told: Told(None),
+            told: ReportedOutcome(None),
             told_otherwise: None,
             may_cancel: true,
             asked_at: now,
@@ -140,7 +140,7 @@ impl Life {
     }
 
     pub(crate) fn tells(&mut self) {
-        let told = Told::of(self.sale.as_ref());
+        let told = ReportedOutcome::of(self.sale.as_ref());
         let ends = self.told.0.zip(told.0).map(|((first, _), (then, _))| (first, then));
         self.told_otherwise = ends.filter(|(first, then)| first != then);
         if told.0.is_some() {
@@ -177,13 +177,13 @@ impl Life {
 
     /// Nobody has decided yet what becomes of what an old copy holds as open.
     fn is_undecided_copy(&self) -> bool {
-        self.copy != JournalCopy::No && !self.sale.as_ref().is_some_and(Sale::is_decided)
+        self.copy != JournalCopy::No && !self.sale.as_ref().is_some_and(Transaction::is_decided)
     }
 
     /// Nobody has said anything until the deadline: what the till wished for that case, or that it goes back.
     pub(crate) fn is_silent(&mut self) {
         let keeps = self.order.till_confirms == Some(OnSilence::Keep);
-        match self.sale.as_ref().map(Sale::standing) {
+        match self.sale.as_ref().map(Transaction::standing) {
             Some(Standing::AwaitingTill { .. }) if keeps => self.was_taken = true,
             Some(Standing::AwaitingTill { .. } | Standing::AtSignature) => self.was_refused = true,
             _ => {}

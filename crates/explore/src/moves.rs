@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use pos_core::sale::{Sale, Standing};
+use pos_core::transaction::{Standing, Transaction};
 use pos_terms::transaction::Kind;
 
 use crate::bank::{Makes, Request};
@@ -304,7 +304,7 @@ impl World {
         }
     }
 
-    fn reader_says(&self, sale: &Sale, moves: &mut Vec<What>) {
+    fn reader_says(&self, sale: &Transaction, moves: &mut Vec<What>) {
         let not = CutAt::Not;
         match self.life.reader {
             ReaderDoes::Idle => {}
@@ -326,7 +326,7 @@ impl World {
         }
     }
 
-    fn people_say(&self, sale: &Sale, moves: &mut Vec<What>) {
+    fn people_say(&self, sale: &Transaction, moves: &mut Vec<What>) {
         let cut = CutAt::Not;
         if sale.is_held() {
             moves.extend([true, false].map(|keep| What::Settles { keep, cut }));
@@ -404,7 +404,7 @@ impl World {
                     let may_refund = is_calm && self.bank.has_paid().is_some();
                     moves.extend(may_refund.then(|| spoilt(Makes::Approves, Spoilt::StrangerRefunded)));
                     // A list without amounts is of use where none is another one than was asked for.
-                    let asked = self.life.sale.as_ref().map(Sale::amount);
+                    let asked = self.life.sale.as_ref().map(Transaction::amount);
                     let is_whole = self.bank.booked.iter().all(|one| Some(one.amount) == asked);
                     moves.extend(is_whole.then(|| spoilt(Makes::Approves, Spoilt::ListWithoutAmounts)));
                 }

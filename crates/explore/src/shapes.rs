@@ -3,9 +3,9 @@
 use std::rc::Rc;
 
 use pos_core::follow_up::{History, Left};
-use pos_core::sale::{HostFacts, Order, Outcome, Record, Sale};
+use pos_core::transaction::{HostFacts, Order, Outcome, Record, Transaction};
 use pos_terms::card::EntryMode;
-use pos_terms::transaction::{Earlier, Kind, OnSilence, PaymentId, Reference, SaleNumber, Transaction};
+use pos_terms::transaction::{Earlier, Kind, OnSilence, Operation, PaymentId, Reference, SaleNumber};
 
 use crate::bank::{Habits, eur, id};
 use crate::world::World;
@@ -15,7 +15,7 @@ use crate::world::World;
 pub(crate) struct Shape {
     pub(crate) name: &'static str,
     entry: EntryMode,
-    transaction: fn() -> Transaction,
+    transaction: fn() -> Operation,
     accept_partial: bool,
     till_confirms: Option<OnSilence>,
     signs: bool,
@@ -38,61 +38,61 @@ const STRICT: Habits = Habits { refuses_repeats: true, says_what_it_refers_to: t
 
 /// Every one of them.
 pub(crate) const ALL: &[Shape] = &[
-    shape("chip", EntryMode::Icc, || Transaction::Sale),
-    shape("tap", EntryMode::NfcIcc, || Transaction::Sale),
-    Shape { accept_partial: true, ..shape("chip, parts taken", EntryMode::Icc, || Transaction::Sale) },
+    shape("chip", EntryMode::Icc, || Operation::Sale),
+    shape("tap", EntryMode::NfcIcc, || Operation::Sale),
+    Shape { accept_partial: true, ..shape("chip, parts taken", EntryMode::Icc, || Operation::Sale) },
     Shape {
         asks_tip: true,
         accept_partial: true,
-        ..shape("tap, a tip, parts taken", EntryMode::NfcIcc, || Transaction::Sale)
+        ..shape("tap, a tip, parts taken", EntryMode::NfcIcc, || Operation::Sale)
     },
     Shape {
         till_confirms: Some(OnSilence::Reverse),
-        ..shape("tap, till confirms", EntryMode::NfcIcc, || Transaction::Sale)
+        ..shape("tap, till confirms", EntryMode::NfcIcc, || Operation::Sale)
     },
     Shape {
         till_confirms: Some(OnSilence::Keep),
         takes_part: true,
-        ..shape("tap, till takes a part", EntryMode::NfcIcc, || Transaction::Sale)
+        ..shape("tap, till takes a part", EntryMode::NfcIcc, || Operation::Sale)
     },
-    Shape { signs: true, ..shape("chip, signed", EntryMode::Icc, || Transaction::Sale) },
+    Shape { signs: true, ..shape("chip, signed", EntryMode::Icc, || Operation::Sale) },
     Shape {
         till_confirms: Some(OnSilence::Keep),
         signs: true,
-        ..shape("chip, signed, silence keeps", EntryMode::Icc, || Transaction::Sale)
+        ..shape("chip, signed, silence keeps", EntryMode::Icc, || Operation::Sale)
     },
-    Shape { is_copied: true, ..shape("old copy, chip", EntryMode::Icc, || Transaction::Sale) },
+    Shape { is_copied: true, ..shape("old copy, chip", EntryMode::Icc, || Operation::Sale) },
     Shape {
         is_copied: true,
         till_confirms: Some(OnSilence::Keep),
-        ..shape("old copy, tap, till confirms", EntryMode::NfcIcc, || Transaction::Sale)
+        ..shape("old copy, tap, till confirms", EntryMode::NfcIcc, || Operation::Sale)
     },
-    Shape { is_copied: true, ..shape("old copy, refund", EntryMode::NfcIcc, || Transaction::Refund { of: of() }) },
+    Shape { is_copied: true, ..shape("old copy, refund", EntryMode::NfcIcc, || Operation::Refund { of: of() }) },
     Shape {
         is_copied: true,
-        ..shape("old copy, card to forget", EntryMode::NfcIcc, || Transaction::ForgetCard {
+        ..shape("old copy, card to forget", EntryMode::NfcIcc, || Operation::ForgetCard {
             registration: "r".repeat(32),
         })
     },
-    shape("pre-authorisation", EntryMode::NfcIcc, || Transaction::PreAuthorisation),
-    shape("by registration", EntryMode::NfcIcc, || Transaction::ByRegistration { registration: "r".repeat(32) }),
-    Shape { habits: STRICT, ..shape("strict gateway, refund", EntryMode::NfcIcc, || Transaction::Refund { of: of() }) },
-    shape("card to store", EntryMode::NfcIcc, || Transaction::StoreCard),
+    shape("pre-authorisation", EntryMode::NfcIcc, || Operation::PreAuthorisation),
+    shape("by registration", EntryMode::NfcIcc, || Operation::ByRegistration { registration: "r".repeat(32) }),
+    Shape { habits: STRICT, ..shape("strict gateway, refund", EntryMode::NfcIcc, || Operation::Refund { of: of() }) },
+    shape("card to store", EntryMode::NfcIcc, || Operation::StoreCard),
     Shape {
         habits: Habits { hides_registrations: true, ..USUAL },
-        ..shape("card to store, unlisted", EntryMode::NfcIcc, || Transaction::StoreCard)
+        ..shape("card to store, unlisted", EntryMode::NfcIcc, || Operation::StoreCard)
     },
-    shape("card to forget", EntryMode::NfcIcc, || Transaction::ForgetCard { registration: "r".repeat(32) }),
-    shape("credit", EntryMode::NfcIcc, || Transaction::Credit),
-    shape("capture", EntryMode::NfcIcc, || Transaction::Capture { of: of() }),
-    shape("refund", EntryMode::NfcIcc, || Transaction::Refund { of: of() }),
+    shape("card to forget", EntryMode::NfcIcc, || Operation::ForgetCard { registration: "r".repeat(32) }),
+    shape("credit", EntryMode::NfcIcc, || Operation::Credit),
+    shape("capture", EntryMode::NfcIcc, || Operation::Capture { of: of() }),
+    shape("refund", EntryMode::NfcIcc, || Operation::Refund { of: of() }),
     race("race, refund and refund", Kind::Refund, Kind::Refund),
     race("race, refund and reversal", Kind::Refund, Kind::Reversal),
     race("race, reversal and reversal", Kind::Reversal, Kind::Reversal),
     race("race, reversal and refund", Kind::Reversal, Kind::Refund),
 ];
 
-const fn shape(name: &'static str, entry: EntryMode, transaction: fn() -> Transaction) -> Shape {
+const fn shape(name: &'static str, entry: EntryMode, transaction: fn() -> Operation) -> Shape {
     Shape {
         name,
         entry,
@@ -110,9 +110,9 @@ const fn shape(name: &'static str, entry: EntryMode, transaction: fn() -> Transa
 
 /// Two of one payment: the first takes a part of it, the second what the journal lets it have.
 const fn race(name: &'static str, first: Kind, second: Kind) -> Shape {
-    let transaction: fn() -> Transaction = match first {
-        Kind::Refund => || Transaction::Refund { of: of() },
-        _ => || Transaction::Reversal { of: of() },
+    let transaction: fn() -> Operation = match first {
+        Kind::Refund => || Operation::Refund { of: of() },
+        _ => || Operation::Reversal { of: of() },
     };
     Shape { rival: Some(second), ..shape(name, EntryMode::NfcIcc, transaction) }
 }
@@ -166,10 +166,10 @@ impl Shape {
 const PAID: u64 = 2000;
 
 /// A payment that the journal knows.
-fn paid_before(payment: PaymentId) -> Option<Sale> {
-    let order = Order { amount: eur(PAID), ..order(Transaction::Sale, 1) };
+fn paid_before(payment: PaymentId) -> Option<Transaction> {
+    let order = Order { amount: eur(PAID), ..order(Operation::Sale, 1) };
     let host = HostFacts { id: Some(payment.clone()), ..HostFacts::default() };
-    Sale::replay(&[
+    Transaction::replay(&[
         vec![Record::Started { order }],
         vec![Record::Asked { card: None, again_unix_ms: None }],
         vec![
@@ -186,13 +186,13 @@ pub(crate) fn follow_up(kind: Kind, world: &World, faults: u8) -> Option<World> 
     let history = History::read(sale, &|_| Ok::<_, ()>(Vec::new())).ok()?;
     let Ok(Left::UpTo(left)) = history.left(kind, None) else { return None };
     let of = Earlier { payment: sale.host().id.clone()?, number: Some(sale.order().number) };
-    let transaction = Transaction::new(kind, Some(of), None)?;
+    let transaction = Operation::new(kind, Some(of), None)?;
     Some(world.for_the_next(Order { amount: left, ..order(transaction, 8) }, faults))
 }
 
-pub(crate) fn order(transaction: Transaction, number: u64) -> Order {
+pub(crate) fn order(transaction: Operation, number: u64) -> Order {
     Order {
-        transaction,
+        operation: transaction,
         parameters: Vec::new(),
         number: SaleNumber::new(number),
         till: "till-1".to_owned(),

@@ -1,6 +1,6 @@
 //! What becomes of a request: the bank carries it out and answers, or the answer is spoilt.
 
-use pos_core::sale::{Answer, ApprovedAmount, Event, Inquiry, Reason, ReversalAnswer};
+use pos_core::transaction::{Answer, ApprovedAmount, Event, Inquiry, Reason, ReversalAnswer};
 
 use crate::bank::{ListAs, Makes, Request, approval, eur, id, refusal};
 use crate::moves::Spoilt;

@@ -5,13 +5,13 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use pos_core::follow_up::{History, Left};
-use pos_core::sale::{Deadlines, Event, Now, Order, Reason, Sale};
+use pos_core::transaction::{Deadlines, Event, Now, Order, Reason, Transaction};
 use pos_terms::card::{CardFacts, Cvm, EntryMode, FirstAnswer, MaskedPan};
-use pos_terms::transaction::{Earlier, Kind, SaleNumber, Transaction, Who};
+use pos_terms::transaction::{Earlier, Kind, Operation, SaleNumber, Who};
 
 use crate::bank::{Bank, Request, eur};
 use crate::disk::{CutAt, Disk};
-use crate::life::{JournalCopy, Life, ReaderDoes, Told};
+use crate::life::{JournalCopy, Life, ReaderDoes, ReportedOutcome};
 use crate::moves::{Move, What};
 use crate::shapes;
 
@@ -57,7 +57,7 @@ pub(crate) struct World {
     /// Somebody did what no gateway should: a person may have to see to it.
     pub(crate) is_strange: bool,
     /// The payment that this transaction follows, and the most that the journal would have let another one take of it.
-    pub(crate) follows: Option<(Rc<Sale>, u64)>,
+    pub(crate) follows: Option<(Rc<Transaction>, u64)>,
     /// What is to go back of a payment of which the till takes a part.
     pub(crate) rest: Option<u64>,
     /// The till may take a part of what was approved.
@@ -104,8 +104,8 @@ impl World {
     /// How much of the payment that is followed the journal would let another one have by now.
     pub(crate) fn left(&self, kind: Kind) -> Option<u64> {
         let (payment, _) = self.follows.as_ref()?;
-        let later = |of: &Sale| {
-            let is_later = |sale: &&Sale| sale.order().number != payment.order().number;
+        let later = |of: &Transaction| {
+            let is_later = |sale: &&Transaction| sale.order().number != payment.order().number;
             let is_followed = of.order().number == payment.order().number;
             let later = self.disk.sales().filter(|_| is_followed);
             Ok::<_, ()>(later.filter(is_later).cloned().collect::<Vec<_>>())
@@ -180,7 +180,7 @@ impl World {
             What::TakesPart { part, cut } => {
                 let before = self.life.sale.clone();
                 let rest = before.as_ref().and_then(|sale| sale.rest_of(eur(u64::from(part))).ok());
-                self.take_part(u64::from(part), shapes::order(Transaction::Sale, 9), cut);
+                self.take_part(u64::from(part), shapes::order(Operation::Sale, 9), cut);
                 if self.other.is_some() {
                     self.rest = rest.map(|rest| rest.minor());
                     self.follows = before.map(|sale| (Rc::new(sale), 0));
@@ -205,7 +205,7 @@ impl World {
         let Some((payment, _)) = &self.follows else { return };
         let Some(id) = payment.host().id.clone() else { return };
         let of = Earlier { payment: id, number: Some(payment.order().number) };
-        let Some(transaction) = Transaction::new(kind, Some(of), None) else { return };
+        let Some(transaction) = Operation::new(kind, Some(of), None) else { return };
         let order = Order { amount: eur(left), ..shapes::order(transaction, 9) };
         self.other = Some(Box::new(Life::new(Rc::new(order), self.now)));
         self.rival = None;
@@ -281,16 +281,16 @@ impl World {
             }
             What::Settles { keep, .. } => {
                 // A person's word is told and printed anew, whatever the other copy told, and whatever its chip said.
-                (self.life.told, self.life.receipt) = (Told(None), None);
+                (self.life.told, self.life.receipt) = (ReportedOutcome(None), None);
                 (self.life.was_refused, self.life.was_taken) = (false, false);
-                Event::Settle { keep, by }
+                Event::Resolve { keep, by }
             }
-            What::Nudges(_) => Event::Nudged,
+            What::Nudges(_) => Event::RetryNow,
             What::Deadline(cut) => {
                 if cut == CutAt::Not {
                     self.life.is_silent();
                 }
-                let deadline = self.life.sale.as_ref().and_then(Sale::deadline)?;
+                let deadline = self.life.sale.as_ref().and_then(Transaction::deadline)?;
                 self.passes(deadline.saturating_sub(self.now.monotonic));
                 Event::DeadlinePassed
             }
@@ -307,7 +307,7 @@ impl World {
 
 /// Whether it is the gateway's no to a request.
 fn is_a_no(event: &Event) -> bool {
-    use pos_core::sale::Answer;
+    use pos_core::transaction::Answer;
     matches!(event, Event::Answered(Answer::Declined(_) | Answer::DeclinedInDoubt(_)))
 }
 

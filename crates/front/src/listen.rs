@@ -17,7 +17,7 @@ use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use pos_daemon::writing::Prompt;
+use pos_daemon::writing::TimedWriter;
 use rustls::ServerConfig;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
@@ -153,7 +153,7 @@ impl Connection {
     async fn serve(self, stream: TcpStream, way: Way, tls: Option<Arc<ServerConfig>>) {
         // An answer goes out as it is written; without it an event waits for the one before to be acknowledged.
         let _ = stream.set_nodelay(true);
-        let stream = Prompt::new(stream, WRITE_DEADLINE);
+        let stream = TimedWriter::new(stream, WRITE_DEADLINE);
         let ended = match tls {
             None => self.requests(stream, way).await,
             Some(tls) => {

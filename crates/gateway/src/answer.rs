@@ -23,7 +23,9 @@ use super::other_fields;
 use super::request::Expected;
 use super::text::{self, LineFeeds};
 use crate::config::Assumptions;
-use pos_core::sale::{Answer, Approval, ApprovedAmount, ForChip, HostFacts, Reason, Refusal, ReversalAnswer, Why};
+use pos_core::transaction::{
+    Answer, Approval, ApprovedAmount, Cause, ForChip, HostFacts, Reason, Refusal, ReversalAnswer,
+};
 use pos_terms::card::mask_pans;
 use pos_terms::money::{Amount, Currency};
 use pos_terms::transaction::PaymentId;
@@ -160,13 +162,13 @@ pub(super) fn reversal(
         Answer::Approved(approval) => ReversalAnswer::Done { id: approval.id, amount: approval.amount },
         // Looked up in any case.
         Answer::Declined(refusal) | Answer::DeclinedInDoubt(refusal) => {
-            ReversalAnswer::Refused { why: Why { reason: Reason::ReversalRefused, ..refusal.why } }
+            ReversalAnswer::Refused { why: Cause { reason: Reason::ReversalRefused, ..refusal.why } }
         }
         // Not processed is as good as not sent: it may be asked again.
         Answer::Throttled(refusal) => ReversalAnswer::NotSent { why: refusal.why },
         Answer::Pending { id, .. } => ReversalAnswer::Unknown { why: Reason::NotDecidedYet.with(id) },
         // It left, and is invalid: sent again it is no better.
-        Answer::NotSent { why } => ReversalAnswer::Refused { why: Why { reason: Reason::ReversalRefused, ..why } },
+        Answer::NotSent { why } => ReversalAnswer::Refused { why: Cause { reason: Reason::ReversalRefused, ..why } },
         Answer::Unknown { why } | Answer::NotOurs { why } => ReversalAnswer::Unknown { why },
     }
 }
@@ -209,13 +211,13 @@ fn read(reply: &Reply, asked: &Expected, assumptions: &Assumptions) -> Answer {
 }
 
 /// Why an answer cannot be to what was asked: it echoes another `merchantTransactionId`.
-fn another_reference(body: &Value, asked: &Expected) -> Option<Why> {
+fn another_reference(body: &Value, asked: &Expected) -> Option<Cause> {
     let echo = text_at(body, "/merchantTransactionId")?;
     (echo != asked.merchant_transaction_id).then(|| Reason::AnotherPaymentAnswered.with("merchantTransactionId"))
 }
 
 /// Why an answer cannot be to what was asked: it is of another `paymentType`.
-fn another_kind(body: &Value, asked: &Expected) -> Option<Why> {
+fn another_kind(body: &Value, asked: &Expected) -> Option<Cause> {
     let kind = match body.get("paymentType") {
         None | Some(Value::Null) => return None,
         Some(kind) => kind.as_str().unwrap_or(""),
@@ -262,7 +264,7 @@ fn pending(body: &Value) -> Answer {
 fn refusal(body: &Value, reason: Reason) -> Refusal {
     let facts = facts(body);
     let detail = facts.description.clone().or_else(|| facts.code.clone());
-    Refusal { why: Why { reason, detail }, for_chip: for_chip(body), facts }
+    Refusal { why: Cause { reason, detail }, for_chip: for_chip(body), facts }
 }
 
 /// What the issuer wants of whoever was declined, as far as the gateway passes it on (interface: Payment response
@@ -282,7 +284,7 @@ fn why_declined(body: &Value, assumptions: &Assumptions) -> Reason {
 /// Whether HTTP status 401, 403 or 404 says that the gateway did not take a POST (interface: Errors): then what that
 /// needs. When the body says that something was done, or names a payment, the two contradict each other, and nobody
 /// knows: then why, as an error.
-fn refused_request(reply: &Reply, asked: &Expected, assumptions: &Assumptions) -> Option<Result<Why, Why>> {
+fn refused_request(reply: &Reply, asked: &Expected, assumptions: &Assumptions) -> Option<Result<Cause, Cause>> {
     let status = reply.status;
     let reason = match status {
         401 | 403 => Reason::GatewayRefusesToken,
@@ -412,17 +414,17 @@ fn facts(body: &Value) -> HostFacts {
     }
 }
 
-fn unknown(why: Why) -> Answer {
+fn unknown(why: Cause) -> Answer {
     Answer::Unknown { why }
 }
 
 /// The HTTP status says one thing, the body another.
-fn contradictory(status: u16) -> Why {
+fn contradictory(status: u16) -> Cause {
     Reason::AnswerUnclear.with(format_args!("HTTP {status} and the body contradict each other"))
 }
 
 /// The result code is on no list; it is shown when it has the form of one.
-fn strange_code(body: &Value) -> Why {
+fn strange_code(body: &Value) -> Cause {
     let code = text_at(body, "/result/code").and_then(|code| text::clean(code, LineFeeds::Join)).unwrap_or_default();
     let is_one = code.len() <= 16 && code.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
     Reason::CodeUnknown.with(if is_one { &code } else { "" })

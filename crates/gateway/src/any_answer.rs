@@ -13,7 +13,7 @@ use super::by_date::Search;
 use super::line::{Body, Connection, Exchange, GatewayLine, TlsEnd};
 use super::{Expected, Fault, chip, inquiry, other_fields};
 use crate::config::Assumptions;
-use pos_core::sale::{Answer, ForChip, Inquiry, ReversalAnswer};
+use pos_core::transaction::{Answer, ForChip, Inquiry, ReversalAnswer};
 use pos_terms::transaction::PaymentId;
 
 /// One answer, taken for the answer to each question there is.

@@ -2,7 +2,7 @@
 //!
 //! Assumed, as the interface does not show the encoding: hex of bare TLVs, or of one E0 or 77 template around them.
 
-use pos_core::sale::ForChip;
+use pos_core::transaction::ForChip;
 use pos_terms::emv::{Tag, TlvError, tag, tlv};
 
 /// Most hex digits of the field (interface: Point of sale).

@@ -30,7 +30,7 @@ use super::request::{self, Expected, PreparedPayment};
 use super::till_parameters::UnfitParameter;
 use super::{CardPayment, Error, Token, WithoutCard, inquiry, token};
 use crate::config::{self, Assumptions, QueryMethod};
-use pos_core::sale::{Answer, Inquiry, ListedTransaction, Reason, ReversalAnswer};
+use pos_core::transaction::{Answer, Inquiry, ListedTransaction, Reason, ReversalAnswer};
 use pos_daemon::wire::Connector;
 use pos_gateway_model::form::{self, FormContext};
 use pos_gateway_model::{Call, Direction, Names};

@@ -1,11 +1,11 @@
 //! Why a request to the gateway had no answer, or none that serves: a small enumeration, so that programs can tell the
 //! causes apart. The sentence of each is made here and nowhere else: what is wrong, a semicolon, what to do.
 //!
-//! What it is not: what became of a payment. That rests on when it failed, and is [`pos_core::sale::Answer`].
+//! What it is not: what became of a payment. That rests on when it failed, and is [`pos_core::transaction::Answer`].
 
 use rustls::AlertDescription;
 
-use pos_core::sale::{Reason, Why};
+use pos_core::transaction::{Cause, Reason};
 
 /// Why there is no answer that serves.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -211,7 +211,7 @@ impl Fault {
 
     /// Why a request cannot have been read, as a reason of the core.
     #[must_use]
-    pub fn not_sent(&self) -> Why {
+    pub fn not_sent(&self) -> Cause {
         self.of(match self {
             Self::CertificateExpired => Reason::GatewayCertificateExpired,
             Self::CertificateNotValidYet
@@ -236,7 +236,7 @@ impl Fault {
 
     /// A reason of the core with the word of this fault, and the system's words where there are any.
     #[must_use]
-    pub fn of(&self, reason: Reason) -> Why {
+    pub fn of(&self, reason: Reason) -> Cause {
         match self {
             Self::NoRoute { cause } | Self::ConnectionLost { cause } => {
                 reason.with(format_args!("{}, {cause}", self.as_str()))

@@ -21,7 +21,7 @@ use super::answer::{Reply, amount, is_payment_id, payment_id, text_at};
 use super::code::{self, Class};
 use super::json;
 use crate::config::{Assumptions, NotFound};
-use pos_core::sale::{Inquiry, ListedState, ListedTransaction, Reason};
+use pos_core::transaction::{Inquiry, ListedState, ListedTransaction, Reason};
 use pos_terms::transaction::PaymentId;
 
 /// "Cannot find transaction", beside an empty list.
@@ -223,7 +223,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use pos_core::sale::ApprovedAmount;
+    use pos_core::transaction::ApprovedAmount;
     use pos_terms::money::{Amount, Currency};
 
     const OURS: &str = "4711-1-aa";

@@ -50,7 +50,7 @@ use std::path::PathBuf;
 use pos_daemon::secret::SecretError;
 use pos_terms::card::Presented;
 use pos_terms::money::Amount;
-use pos_terms::transaction::{Kind, PaymentId, SaleNumber, Transaction};
+use pos_terms::transaction::{Kind, Operation, PaymentId, SaleNumber};
 
 pub use by_date::Found;
 pub use certificate::{Certificate, Expiry};
@@ -121,21 +121,20 @@ pub enum RequestTarget<'a> {
 impl<'a> RequestTarget<'a> {
     /// What a transaction refers to; `None` when a card is read for it.
     #[must_use]
-    pub fn of(transaction: &'a Transaction) -> Option<Self> {
+    pub fn of(transaction: &'a Operation) -> Option<Self> {
         match transaction {
-            Transaction::Sale | Transaction::PreAuthorisation | Transaction::Credit | Transaction::StoreCard => None,
-            Transaction::ForgetCard { registration } => Some(Self::Forget(registration)),
-            Transaction::Capture { of } | Transaction::Refund { of } | Transaction::Reversal { of } => {
+            Operation::Sale | Operation::PreAuthorisation | Operation::Credit | Operation::StoreCard => None,
+            Operation::ForgetCard { registration } => Some(Self::Forget(registration)),
+            Operation::Capture { of } | Operation::Refund { of } | Operation::Reversal { of } => {
                 Some(Self::Payment(&of.payment))
             }
-            Transaction::Increment { of } => {
-                Some(Self::Reference { payment: &of.payment, practice: "INCREMENTAL_AUTH" })
-            }
-            Transaction::Reauthorisation { of } => {
+            Operation::Increment { of } => Some(Self::Reference { payment: &of.payment, practice: "INCREMENTAL_AUTH" }),
+            Operation::Reauthorisation { of } => {
                 Some(Self::Reference { payment: &of.payment, practice: "REAUTHORIZATION" })
             }
-            Transaction::ByRegistration { registration }
-            | Transaction::PreAuthorisationByRegistration { registration } => Some(Self::Registration(registration)),
+            Operation::ByRegistration { registration } | Operation::PreAuthorisationByRegistration { registration } => {
+                Some(Self::Registration(registration))
+            }
         }
     }
 }

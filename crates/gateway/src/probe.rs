@@ -20,7 +20,7 @@ use super::files::Files;
 use super::line::{Exchange, GatewayLine, GatewayLines};
 use super::{Certificate, CertificateClock, Error, Expiry, Token, inquiry, json};
 use crate::config;
-use pos_core::sale::Inquiry;
+use pos_core::transaction::Inquiry;
 
 pub use super::line::Connection;
 

@@ -14,7 +14,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use rusqlite::{Connection, OptionalExtension, Transaction, params};
+use rusqlite::{Connection, OptionalExtension, Transaction as SqlTransaction, params};
 
 use super::chain::{Head, Mark, StepRow};
 use super::db::{Db, STEPS_OF_SALE, failed, unreadable};
@@ -222,7 +222,7 @@ pub(super) fn take_over(
 }
 
 /// Takes the keys. A till's reference that both have is either the same transaction or another one: neither is taken.
-fn sales(transaction: &Transaction<'_>, theirs: &Connection, added: i64, since: i64) -> Result<u64, Error> {
+fn sales(transaction: &SqlTransaction<'_>, theirs: &Connection, added: i64, since: i64) -> Result<u64, Error> {
     let sql =
         "SELECT number, till, reference, settled, earlier FROM sale WHERE number >= ?1 OR settled = 0 ORDER BY number";
     let mut select = theirs.prepare(sql).map_err(failed)?;
@@ -274,7 +274,7 @@ fn known_already(ours: &Connection, theirs: &Connection, numbers: (i64, i64), ti
 /// Takes the steps, in the order in which they were written. With the last entry, the last one here of those that
 /// their closes have counted: up to `closed_to` there.
 fn steps(
-    transaction: &Transaction<'_>,
+    transaction: &SqlTransaction<'_>,
     theirs: &Connection,
     head: Head,
     (added, since): (i64, i64),

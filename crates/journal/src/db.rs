@@ -6,7 +6,7 @@ use std::time::Duration;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
 
 use pos_core::book::BookEntry;
-use pos_core::sale::{Record, Sale};
+use pos_core::transaction::{Record, Transaction};
 use pos_terms::transaction::{Reference, SaleNumber};
 
 use super::chain::{Head, Mark, StepRow};
@@ -53,7 +53,7 @@ pub struct Db {
 #[derive(Debug)]
 pub struct Opened {
     /// The sales that are not settled.
-    pub unsettled: Vec<Sale>,
+    pub unsettled: Vec<Transaction>,
     /// Of those, the ones that a later program wrote and this one cannot read.
     pub set_aside: Vec<SetAside>,
     /// The highest number given to a sale.
@@ -133,7 +133,7 @@ impl Db {
         let last_number = self.number("SELECT coalesce(max(number), 0) FROM sale")?;
         self.set_backs = set_back::all(&self.connection)?;
         self.last_unix_ms = set_back::latest(&self.connection, self.set_backs.last())?.unix_ms;
-        let (unsettled, set_aside) = self.open_sales()?;
+        let (unsettled, set_aside) = self.open_transactions()?;
         let open = unsettled.iter().map(|sale| sale.order().number);
         let aside = set_aside.iter().map(|aside| aside.number);
         let known_until_unix_ms = self.known_until(&open.chain(aside).collect::<Vec<_>>(), i64::MAX)?;
@@ -194,7 +194,7 @@ impl Db {
         if let Some(Record::Started { order }) = records.first() {
             // Within the transaction of two steps, or one by itself.
             let transaction = self.connection.savepoint().map_err(failed)?;
-            let earlier = order.transaction.of().and_then(|of| of.number).and_then(|number| i64::try_from(number).ok());
+            let earlier = order.operation.of().and_then(|of| of.number).and_then(|number| i64::try_from(number).ok());
             put(
                 &transaction,
                 "INSERT INTO sale(number, till, reference, earlier) VALUES (?1, ?2, ?3, ?4)",
@@ -313,7 +313,7 @@ impl Db {
     ///
     /// # Errors
     /// When it cannot be read.
-    pub fn find(&self, till: &str, reference: &Reference) -> Result<Option<Sale>, Error> {
+    pub fn find(&self, till: &str, reference: &Reference) -> Result<Option<Transaction>, Error> {
         let number: Option<i64> = self
             .connection
             .prepare_cached("SELECT number FROM sale WHERE till = ?1 AND reference = ?2")
@@ -326,7 +326,7 @@ impl Db {
     ///
     /// # Errors
     /// When they cannot be read.
-    pub fn list(&self, till: Option<&str>, since: SaleNumber, limit: u32) -> Result<Vec<Sale>, Error> {
+    pub fn list(&self, till: Option<&str>, since: SaleNumber, limit: u32) -> Result<Vec<Transaction>, Error> {
         let since = i64::try_from(since).unwrap_or(i64::MAX);
         let numbers = self.numbers(
             "SELECT number FROM sale WHERE number > ?1 AND (?2 IS NULL OR till = ?2) ORDER BY number LIMIT ?3",
@@ -346,7 +346,7 @@ impl Db {
         (above, below): (SaleNumber, SaleNumber),
         reference: Option<&str>,
         limit: u32,
-    ) -> Result<Vec<Sale>, Error> {
+    ) -> Result<Vec<Transaction>, Error> {
         let [above, below] = [above, below].map(|number| i64::try_from(number).unwrap_or(i64::MAX));
         // Of a sale that is not looked for the reference alone is read, and none of its records.
         let numbers = self.numbers(
@@ -374,7 +374,7 @@ impl Db {
     ///
     /// # Errors
     /// When it cannot be read.
-    pub fn at(&self, number: SaleNumber) -> Result<Option<Sale>, Error> {
+    pub fn at(&self, number: SaleNumber) -> Result<Option<Transaction>, Error> {
         let known = self.key(number)?.is_some();
         known.then(|| self.replay(i64::try_from(number).map_err(failed)?)).transpose()
     }
@@ -396,7 +396,7 @@ impl Db {
     ///
     /// # Errors
     /// When they cannot be read.
-    pub fn later(&self, number: SaleNumber) -> Result<Vec<Sale>, Error> {
+    pub fn later(&self, number: SaleNumber) -> Result<Vec<Transaction>, Error> {
         let number = i64::try_from(number).map_err(failed)?;
         let numbers = self.numbers("SELECT number FROM sale WHERE earlier = ?1 ORDER BY number", params![number])?;
         numbers.into_iter().map(|number| self.replay(number)).collect()
@@ -406,12 +406,12 @@ impl Db {
     ///
     /// # Errors
     /// When they cannot be read, and no later program wrote them so.
-    pub fn unsettled(&mut self) -> Result<Vec<Sale>, Error> {
-        self.open_sales().map(|(open, _)| open)
+    pub fn unsettled(&mut self) -> Result<Vec<Transaction>, Error> {
+        self.open_transactions().map(|(open, _)| open)
     }
 
     /// The sales that are not settled: those that can be read, and those that a later program wrote.
-    pub(super) fn open_sales(&mut self) -> Result<(Vec<Sale>, Vec<SetAside>), Error> {
+    pub(super) fn open_transactions(&mut self) -> Result<(Vec<Transaction>, Vec<SetAside>), Error> {
         let numbers = self.numbers("SELECT number FROM sale WHERE settled = 0 ORDER BY number", params![])?;
         let (mut open, mut set_aside) = (Vec::new(), Vec::new());
         self.ended.clear();
@@ -461,7 +461,7 @@ impl Db {
         Ok(steps > 0)
     }
 
-    pub(super) fn replay(&self, number: i64) -> Result<Sale, Error> {
+    pub(super) fn replay(&self, number: i64) -> Result<Transaction, Error> {
         let first = number.saturating_mul(STEPS_OF_SALE);
         let sale = self.replay_through(number, first)?;
         sale.ok_or_else(|| unreadable(first, &"the sale has no beginning"))

@@ -9,7 +9,7 @@ use chrono::{DateTime, SecondsFormat, Utc};
 use rusqlite::Connection;
 use serde::Serialize;
 
-use pos_core::sale::{HostFacts, Outcome, Record, Sale, Standing};
+use pos_core::transaction::{HostFacts, Outcome, Record, Standing, Transaction};
 use pos_terms::card::{CardFacts, Cryptogram, Cvm, mask_pans};
 use pos_terms::transaction::{PaymentId, SaleNumber, Who};
 
@@ -214,7 +214,7 @@ impl Reading {
             let steps = steps(&moment, &select, number)?;
             let sale = steps.as_ref().map_err(Clone::clone).and_then(|steps| {
                 let records: Vec<_> = steps.iter().map(|step| step.records.clone()).collect();
-                Sale::replay(&records).ok_or_else(|| "it has no beginning".to_owned())
+                Transaction::replay(&records).ok_or_else(|| "it has no beginning".to_owned())
             });
             let told = match &sale {
                 Ok(sale) => SaleFacts::Read(Box::new(facts(sale))),
@@ -256,7 +256,7 @@ fn steps(moment: &Connection, select: &str, number: i64) -> Result<Result<Vec<St
     Ok(Ok(steps))
 }
 
-fn facts(sale: &Sale) -> Facts<'_> {
+fn facts(sale: &Transaction) -> Facts<'_> {
     let order = sale.order();
     let outcome = match sale.standing() {
         Standing::Ended(outcome) => Some(outcome),
@@ -284,8 +284,8 @@ fn facts(sale: &Sale) -> Facts<'_> {
         kind: order.kind().as_str(),
         training: order.training.is_some(),
         payment_type: order.kind().payment_type(),
-        earlier_payment: order.transaction.of().map(|of| of.payment.as_str()),
-        earlier_number: order.transaction.of().and_then(|of| of.number),
+        earlier_payment: order.operation.of().map(|of| of.payment.as_str()),
+        earlier_number: order.operation.of().and_then(|of| of.number),
         currency: order.amount.currency().to_string(),
         amount: order.amount.decimal(),
         tip: sale.tip().map(|tip| tip.decimal()),

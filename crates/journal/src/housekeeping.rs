@@ -26,7 +26,7 @@ const PRUNE_AFTER: u64 = 8;
 
 /// How far it has come; all numbers are of [`super::Db::written`].
 #[derive(Debug)]
-pub(super) struct House {
+pub(super) struct Housekeeping {
     /// Up to here the WAL was copied, and begins anew.
     copied: u64,
     /// Nothing is to be copied before.
@@ -37,7 +37,7 @@ pub(super) struct House {
     copying: Option<(JoinHandle<()>, u64)>,
 }
 
-impl Default for House {
+impl Default for Housekeeping {
     fn default() -> Self {
         Self { copied: 0, next: TIDY_AFTER, pruned: 0, copying: None }
     }

@@ -8,7 +8,7 @@ use std::path::Path;
 use chrono::DateTime;
 use rusqlite::{Connection, OpenFlags};
 
-use pos_core::sale::{Outcome, Reason, Sale, Standing};
+use pos_core::transaction::{Outcome, Reason, Standing, Transaction};
 
 use super::db::{BUSY, Db, failed};
 use super::lock::{self, is_held};
@@ -64,7 +64,7 @@ pub struct Sales {
     /// When the clock was set back last.
     pub set_back: Option<SetBack>,
     /// The latest one that the gateway approved.
-    pub approved: Option<Sale>,
+    pub approved: Option<Transaction>,
     /// How many of the latest were declined in an unusual way, and shown as declined by a look.
     pub doubted_declines: usize,
     /// The latest one that reached the gateway, when it was refused as an invalid request: its reference and till.
@@ -142,7 +142,7 @@ fn sales(connection: Connection) -> Result<Sales, Error> {
     let last = set_back::latest(&connection, set_back.as_ref())?;
     let latest = latest(&connection)?;
     let mut db = Db::reading(connection);
-    let (unsettled, set_aside) = db.open_sales()?;
+    let (unsettled, set_aside) = db.open_transactions()?;
     let (open, quarantined) = (Vec::new(), Vec::new());
     let mut sales = Sales {
         count,
@@ -186,7 +186,7 @@ fn sales(connection: Connection) -> Result<Sales, Error> {
     Ok(sales)
 }
 
-fn named(sale: &Sale) -> String {
+fn named(sale: &Transaction) -> String {
     name_of(sale.order().reference.as_str(), &sale.order().till)
 }
 

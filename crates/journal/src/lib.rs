@@ -3,7 +3,7 @@
 //! Invariant: a step's actions are given out only after its records are on the disk.
 //!
 //! It is the [`Book`] of the core: [`pos_core::book::commit`] has a step's records written, and gives out the actions
-//! only when they are on the disk. What is kept, and what may not be, is said in `sale::Record`.
+//! only when they are on the disk. What is kept, and what may not be, is said in `transaction::Record`.
 //!
 //! | table | a row is |
 //! |---|---|
@@ -87,7 +87,7 @@ pub use verify::{Altered, Verdict};
 
 use pos_core::book::{Book, BookEntry};
 use pos_core::counter::Close;
-use pos_core::sale::Sale;
+use pos_core::transaction::Transaction;
 use pos_terms::transaction::{PaymentId, Reference, SaleNumber};
 
 /// Why the journal cannot be used. Without it no payment is taken.
@@ -229,7 +229,7 @@ pub struct Journal {
     db: Db,
     path: PathBuf,
     /// How far the housekeeping has come.
-    house: housekeeping::House,
+    house: housekeeping::Housekeeping,
     /// The connection that lists are read through, once there was one.
     reader: Arc<tokio::sync::Mutex<Option<Db>>>,
 }
@@ -271,7 +271,7 @@ impl Journal {
                 "an open sale was written by a later program and cannot be read: it is not settled until that program is installed again"
             );
         }
-        let journal = Self { db, path, house: housekeeping::House::default(), reader: Arc::default() };
+        let journal = Self { db, path, house: housekeeping::Housekeeping::default(), reader: Arc::default() };
         Ok((journal, opened))
     }
 
@@ -304,7 +304,7 @@ impl Journal {
     ///
     /// # Errors
     /// When it cannot be read.
-    pub fn find(&self, till: &str, reference: &Reference) -> Result<Option<Sale>, Error> {
+    pub fn find(&self, till: &str, reference: &Reference) -> Result<Option<Transaction>, Error> {
         self.db.find(till, reference)
     }
 
@@ -312,7 +312,7 @@ impl Journal {
     ///
     /// # Errors
     /// When it cannot be read.
-    pub fn number(&self, number: SaleNumber) -> Result<Option<Sale>, Error> {
+    pub fn number(&self, number: SaleNumber) -> Result<Option<Transaction>, Error> {
         self.db.at(number)
     }
 
@@ -353,7 +353,7 @@ impl Journal {
     ///
     /// # Errors
     /// When they cannot be read.
-    pub fn referring_to(&self, id: &PaymentId) -> Result<Vec<Sale>, Error> {
+    pub fn referring_to(&self, id: &PaymentId) -> Result<Vec<Transaction>, Error> {
         self.db.referring_to(id)
     }
 
@@ -429,7 +429,7 @@ impl Journal {
     ///
     /// # Errors
     /// When they cannot be read.
-    pub fn later(&self, number: SaleNumber) -> Result<Vec<Sale>, Error> {
+    pub fn later(&self, number: SaleNumber) -> Result<Vec<Transaction>, Error> {
         self.db.later(number)
     }
 
@@ -437,7 +437,7 @@ impl Journal {
     ///
     /// # Errors
     /// When they cannot be read.
-    pub fn unsettled(&mut self) -> Result<Vec<Sale>, Error> {
+    pub fn unsettled(&mut self) -> Result<Vec<Transaction>, Error> {
         self.db.unsettled()
     }
 
@@ -451,7 +451,7 @@ impl Journal {
         till: Option<String>,
         since: SaleNumber,
         limit: u32,
-    ) -> impl Future<Output = Result<Vec<Sale>, Error>> + Send + use<> {
+    ) -> impl Future<Output = Result<Vec<Transaction>, Error>> + Send + use<> {
         self.read_beside(move |db| db.list(till.as_deref(), since, limit))
     }
 
@@ -466,7 +466,7 @@ impl Journal {
         between: (SaleNumber, SaleNumber),
         reference: Option<String>,
         limit: u32,
-    ) -> impl Future<Output = Result<Vec<Sale>, Error>> + Send + use<> {
+    ) -> impl Future<Output = Result<Vec<Transaction>, Error>> + Send + use<> {
         self.read_beside(move |db| db.list_newest(till.as_deref(), between, reference.as_deref(), limit))
     }
 

@@ -8,7 +8,7 @@
 
 use rusqlite::{Connection, params};
 
-use pos_core::sale::{Record, Sale};
+use pos_core::transaction::{Record, Transaction};
 use pos_terms::transaction::{PaymentId, SaleNumber};
 
 use super::Error;
@@ -44,7 +44,7 @@ fn ids(record: &Record) -> Vec<(&PaymentId, Role)> {
     let own = |id| (id, Role::Own);
     match record {
         Record::Started { order } => {
-            let unknown = order.transaction.of().filter(|of| of.number.is_none());
+            let unknown = order.operation.of().filter(|of| of.number.is_none());
             unknown.map(|of| (&of.payment, Role::Earlier)).into_iter().collect()
         }
         Record::HostApproved { payment, host, .. } => {
@@ -174,12 +174,12 @@ impl Db {
     ///
     /// # Errors
     /// When they cannot be read.
-    pub fn referring_to(&self, id: &PaymentId) -> Result<Vec<Sale>, Error> {
+    pub fn referring_to(&self, id: &PaymentId) -> Result<Vec<Transaction>, Error> {
         let mut referring = Vec::new();
         for number in self.named(id, Role::Earlier)? {
             let steps = self.steps(number)?;
             if steps.iter().flatten().flat_map(ids).any(|named| is_named(named, id, Role::Earlier)) {
-                referring.extend(Sale::replay(&steps));
+                referring.extend(Transaction::replay(&steps));
             }
         }
         Ok(referring)

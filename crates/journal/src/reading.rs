@@ -10,7 +10,7 @@ use rusqlite::{Connection, OpenFlags};
 use super::db::{BUSY, STEPS_OF_SALE, failed, unreadable};
 use super::open::{oldest_reader, refused};
 use super::{Error, lock, open};
-use pos_core::sale::Record;
+use pos_core::transaction::Record;
 use pos_terms::transaction::SaleNumber;
 
 /// A journal open for reading.

@@ -5,7 +5,7 @@
 //! next sale's beginning, or at the end of the program, so that it costs no sync of its own; what a power cut takes is
 //! composed anew, by the same program as a rule. Journals of earlier programs have none.
 
-use rusqlite::{Connection, OptionalExtension, Transaction, params};
+use rusqlite::{Connection, OptionalExtension, Transaction as SqlTransaction, params};
 
 use super::db::{Db, failed, put};
 use super::{Error, Journal};
@@ -91,14 +91,14 @@ pub(super) fn write(transaction: &Connection, waiting: &[WaitingReceipt]) -> Res
 
 /// Forgets those whose transaction is not there any more: it was taken out, here or by a program that does not know of
 /// receipts.
-pub(super) fn forget(transaction: &Transaction<'_>, bound: i64) -> Result<(), Error> {
+pub(super) fn forget(transaction: &SqlTransaction<'_>, bound: i64) -> Result<(), Error> {
     let sql =
         "DELETE FROM receipt WHERE sale < ?1 AND NOT EXISTS (SELECT 1 FROM sale WHERE sale.number = receipt.sale)";
     put(transaction, sql, params![bound])
 }
 
 /// Takes those of another journal over, from this transaction on; their numbers move up.
-pub(super) fn take(transaction: &Transaction<'_>, theirs: &Connection, added: i64, since: i64) -> Result<(), Error> {
+pub(super) fn take(transaction: &SqlTransaction<'_>, theirs: &Connection, added: i64, since: i64) -> Result<(), Error> {
     let mut select = theirs.prepare("SELECT sale, copy, page FROM receipt WHERE sale >= ?1").map_err(failed)?;
     let mut rows = select.query([since]).map_err(failed)?;
     while let Some(row) = rows.next().map_err(failed)? {

@@ -11,13 +11,13 @@
 //! that ended after the last close of day, until a close has counted it. Where entries were, `gap` says so, with the
 //! hash from which the chain goes on; the hash over all gaps stands in the latest mark.
 
-use rusqlite::{Connection, OptionalExtension, Transaction, params};
+use rusqlite::{Connection, OptionalExtension, Transaction as SqlTransaction, params};
 
 use super::chain::{Gap, GapsHash, Hash, Mark};
 use super::db::{Db, STEPS_OF_SALE, failed, put};
 use super::open::MILLISECONDS_OF_A_DAY;
 use super::{Error, payments, receipts};
-use pos_core::sale::{Record, Sale};
+use pos_core::transaction::{Record, Transaction};
 
 /// Families of transactions that leave in one transaction of the file: it stands between two sales, and is one sync.
 const AT_ONCE: u32 = 16;
@@ -125,7 +125,7 @@ impl Db {
             let settled: i64 = self.connection.query_row(settled, [number], |row| row.get(0)).map_err(failed)?;
             // What cannot be read is not known to be settled.
             let steps = if number < bound && settled == 1 { self.steps(number).ok() } else { None };
-            let steps = steps.filter(|steps| Sale::replay(steps).is_some_and(|sale| sale.is_settled()));
+            let steps = steps.filter(|steps| Transaction::replay(steps).is_some_and(|sale| sale.is_settled()));
             let Some(steps) = steps else { return Ok(None) };
             let Some(entries) = self.entries(number)? else { return Ok(None) };
             if self.waits_for_a_close(&steps, &entries)? {
@@ -183,7 +183,7 @@ impl Db {
 }
 
 /// Takes out the marks that earlier prunings left before the first day that is kept: the next one says it all.
-fn marks_of_earlier_prunings(transaction: &Transaction<'_>, bound: i64) -> Result<Vec<(i64, Hash)>, Error> {
+fn marks_of_earlier_prunings(transaction: &SqlTransaction<'_>, bound: i64) -> Result<Vec<(i64, Hash)>, Error> {
     let sql = "SELECT entry, chain, what FROM mark WHERE entry < (SELECT entry FROM step WHERE id = ?1)";
     let mut select = transaction.prepare_cached(sql).map_err(failed)?;
     let marks = select.query_map([bound.saturating_mul(STEPS_OF_SALE)], |row| {
@@ -201,7 +201,7 @@ fn marks_of_earlier_prunings(transaction: &Transaction<'_>, bound: i64) -> Resul
 }
 
 /// Adds one entry to the gaps; those that touch become one.
-fn add_to_gaps(transaction: &Transaction<'_>, entry: i64, chain: Hash) -> Result<(), Error> {
+fn add_to_gaps(transaction: &SqlTransaction<'_>, entry: i64, chain: Hash) -> Result<(), Error> {
     let select = |sql: &str, at: i64| {
         let read = |row: &rusqlite::Row<'_>| Ok(Gap { first: row.get(0)?, last: row.get(1)?, chain: row.get(2)? });
         transaction.prepare_cached(sql).and_then(|mut select| select.query_row([at], read).optional()).map_err(failed)

@@ -10,7 +10,7 @@
 //! | what | from then on |
 //! |---|---|
 //! | the floor | the mark, and the latest step after it |
-//! | how old a request is, for an absence that may be final | it was sent by the time of the mark at the latest: `Sale::clock_was_set_back` |
+//! | how old a request is, for an absence that may be final | it was sent by the time of the mark at the latest: `Transaction::clock_was_set_back` |
 //! | from when on it is asked whether this is an old copy | the latest time that could be right, until the gateway has answered |
 //! | which days are kept | nothing changes: days are counted, not reckoned |
 
@@ -20,7 +20,7 @@ use super::chain::Mark;
 use super::db::{Db, STEPS_OF_SALE, failed};
 use super::open::{self, MILLISECONDS_OF_A_DAY};
 use super::{Error, Journal};
-use pos_core::sale::Sale;
+use pos_core::transaction::Transaction;
 
 /// So far apart two clocks may be and still say the same, in milliseconds: answers take seconds, and a receipt shows
 /// minutes.
@@ -116,7 +116,7 @@ impl Db {
     }
 
     /// The sale of this number, as it is live: the clock is set back in it where it was.
-    pub(super) fn replay_through(&self, number: i64, first: i64) -> Result<Option<Sale>, Error> {
+    pub(super) fn replay_through(&self, number: i64, first: i64) -> Result<Option<Transaction>, Error> {
         let steps = self.steps(number)?;
         let (mut sale, mut done) = (None, 0);
         for set_back in &self.set_backs {
@@ -126,8 +126,8 @@ impl Db {
                 self.connection.prepare_cached(sql).map_err(failed)?.query_row(range, |row| row.get::<_, u32>(0));
             let before = (before.map_err(failed)? as usize).clamp(done, steps.len());
             let until_then = match sale.take() {
-                None => Sale::replay(&steps[..before]),
-                Some(sale) => Some(Sale::replay_on(sale, &steps[done..before])),
+                None => Transaction::replay(&steps[..before]),
+                Some(sale) => Some(Transaction::replay_on(sale, &steps[done..before])),
             };
             // One that began later knows nothing of it.
             if let Some(mut until_then) = until_then {
@@ -136,8 +136,8 @@ impl Db {
             }
         }
         Ok(match sale {
-            None => Sale::replay(&steps),
-            Some(sale) => Some(Sale::replay_on(sale, &steps[done..])),
+            None => Transaction::replay(&steps),
+            Some(sale) => Some(Transaction::replay_on(sale, &steps[done..])),
         })
     }
 }

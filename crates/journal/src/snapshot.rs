@@ -9,7 +9,7 @@ use super::chain::{Head, Mark};
 use super::db::{Db, STEPS_OF_SALE, failed};
 use super::{Error, Journal, SetAside};
 use pos_core::counter::Close;
-use pos_core::sale::Sale;
+use pos_core::transaction::Transaction;
 use pos_terms::transaction::{PaymentId, Reference, SaleNumber};
 
 /// One moment of the journal.
@@ -23,7 +23,7 @@ pub struct Snapshot {
 #[derive(Debug)]
 pub struct Ended {
     /// It, or the number of one that this program cannot read.
-    pub sale: Result<Sale, SaleNumber>,
+    pub sale: Result<Transaction, SaleNumber>,
     /// A close of another board's journal had counted it before it was taken over.
     pub counted_elsewhere: bool,
 }
@@ -139,7 +139,7 @@ impl Snapshot {
     ///
     /// # Errors
     /// When the journal cannot be read.
-    pub fn number(&self, number: SaleNumber) -> Result<Option<Sale>, Error> {
+    pub fn number(&self, number: SaleNumber) -> Result<Option<Transaction>, Error> {
         if self.db.key(number)?.is_none() {
             return Ok(None);
         }
@@ -158,15 +158,15 @@ impl Snapshot {
     ///
     /// # Errors
     /// When they cannot be read.
-    pub fn open(&mut self) -> Result<(Vec<Sale>, Vec<SetAside>), Error> {
-        self.db.open_sales()
+    pub fn open(&mut self) -> Result<(Vec<Transaction>, Vec<SetAside>), Error> {
+        self.db.open_transactions()
     }
 
     /// What refers to a transaction: by its number, or by its payment's id.
     ///
     /// # Errors
     /// When they cannot be read.
-    pub fn later(&self, number: SaleNumber, payment: Option<&PaymentId>) -> Result<Vec<Sale>, Error> {
+    pub fn later(&self, number: SaleNumber, payment: Option<&PaymentId>) -> Result<Vec<Transaction>, Error> {
         let mut sales = self.db.later(number)?;
         if let Some(payment) = payment {
             sales.extend(self.db.referring_to(payment)?);
@@ -174,7 +174,7 @@ impl Snapshot {
         Ok(sales)
     }
 
-    fn readable(&self, number: i64) -> Result<Result<Sale, SaleNumber>, Error> {
+    fn readable(&self, number: i64) -> Result<Result<Transaction, SaleNumber>, Error> {
         match self.db.replay(number) {
             Ok(sale) => Ok(Ok(sale)),
             Err(Error::Unreadable { .. }) => Ok(Err(SaleNumber::new(number.unsigned_abs()))),

@@ -4,7 +4,7 @@
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension, Row, Rows};
 
-use pos_core::sale::{Record, Sale};
+use pos_core::transaction::{Record, Transaction};
 
 use super::chain::{Gap, GapsHash, Hash, Head, Mark};
 use super::db::{STEPS_OF_SALE, failed};
@@ -305,10 +305,10 @@ fn transactions(moment: &Connection, verdict: &mut Verdict) -> Result<(), Stoppe
             verdict.unreadable += 1;
             continue;
         };
-        let Some(sale) = Sale::replay(&records) else { return bad("its first step is not there") };
+        let Some(sale) = Transaction::replay(&records) else { return bad("its first step is not there") };
         let order = sale.order();
         let key = |at| row.get_ref(at).ok().and_then(|value| value.as_str().ok().map(str::to_owned));
-        let earlier = order.transaction.of().and_then(|of| of.number).and_then(|number| i64::try_from(number).ok());
+        let earlier = order.operation.of().and_then(|of| of.number).and_then(|number| i64::try_from(number).ok());
         let is_key = i64::try_from(order.number) == Ok(number)
             && key(1).as_ref() == Some(&order.till)
             && key(2).as_deref() == Some(order.reference.as_str())

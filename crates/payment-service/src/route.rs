@@ -27,7 +27,7 @@ pub(super) struct RouteRequest<'a> {
 }
 
 /// What a method and a path name.
-enum Operation<'a> {
+enum ServiceCall<'a> {
     Pay,
     FollowUp(&'a str),
     Retrieve(&'a str),
@@ -64,40 +64,40 @@ enum Operation<'a> {
 }
 
 /// A method that a path does not take is an endpoint that does not exist.
-fn operation<'a>(method: &Method, path: &'a str, literal: bool) -> Option<Operation<'a>> {
+fn operation<'a>(method: &Method, path: &'a str, literal: bool) -> Option<ServiceCall<'a>> {
     if !literal && (method.as_str(), path) == ("POST", CLOCK) {
-        return Some(Operation::SetClock);
+        return Some(ServiceCall::SetClock);
     }
     // The paths of a checkout are written without a version too (behaviour: Endpoints).
     let bare = || path.strip_prefix('/').filter(|path| path.starts_with("checkouts/"));
     let parts: Vec<&str> = path.strip_prefix("/v1/").or_else(bare)?.split('/').collect();
     Some(match (method.as_str(), parts.as_slice()) {
-        ("POST", ["payments"]) => Operation::Pay,
-        ("POST", ["payments", id]) if is_id(id) => Operation::FollowUp(id),
-        ("GET", ["payments", id]) if is_id(id) => Operation::Retrieve(id),
-        ("GET", ["query"]) => Operation::Query,
-        ("POST", ["query"]) => Operation::QueryByBody,
-        ("POST", ["webhooks"]) => Operation::RegisterWebhook,
-        ("GET", ["webhooks"]) => Operation::ListWebhooks,
-        ("DELETE", ["webhooks", id]) if is_id(id) => Operation::RemoveWebhook(id),
-        ("GET", ["schedules", id]) if is_id(id) => Operation::ShowSchedule(id),
-        ("POST", ["schedules", id]) if is_id(id) => Operation::Reschedule(id),
-        ("DELETE", ["schedules", id]) if is_id(id) => Operation::CancelSchedule(id),
-        ("GET", ["reports", "transactions"]) => Operation::Report(Report::Transactions),
-        ("GET", ["reports", "reconciliations"]) => Operation::Report(Report::Reconciliations),
-        ("POST", ["registrations"]) => Operation::Register,
-        ("DELETE", ["registrations", id]) if is_id(id) => Operation::Deregister(id),
-        ("POST", ["registrations", id, "payments"]) if is_id(id) => Operation::PayStored(id),
-        ("POST", ["checkouts"]) => Operation::CreateCheckout,
-        ("POST", ["checkouts", id]) if is_checkout(id) => Operation::UpdateCheckout(id),
-        ("POST", ["checkouts", id, what]) if is_checkout(id) => Operation::Submit(id, purpose(what)?),
-        ("GET", ["checkouts", id, "return"]) if is_checkout(id) => Operation::Return(id),
-        ("GET", ["checkouts", id, what]) if is_checkout(id) => Operation::CheckoutResult(id, purpose(what)?),
-        ("OPTIONS", ["checkouts", _, what]) if purpose(what).is_some() => Operation::Preflight,
-        ("GET", ["paymentWidgets.js"]) => Operation::Script,
-        ("GET", ["fastcheckout", "integrity"]) => Operation::Integrity,
-        ("GET", ["widget", "wallet"]) => Operation::Sheet,
-        ("GET", ["widget", name]) => Operation::Asset(name),
+        ("POST", ["payments"]) => ServiceCall::Pay,
+        ("POST", ["payments", id]) if is_id(id) => ServiceCall::FollowUp(id),
+        ("GET", ["payments", id]) if is_id(id) => ServiceCall::Retrieve(id),
+        ("GET", ["query"]) => ServiceCall::Query,
+        ("POST", ["query"]) => ServiceCall::QueryByBody,
+        ("POST", ["webhooks"]) => ServiceCall::RegisterWebhook,
+        ("GET", ["webhooks"]) => ServiceCall::ListWebhooks,
+        ("DELETE", ["webhooks", id]) if is_id(id) => ServiceCall::RemoveWebhook(id),
+        ("GET", ["schedules", id]) if is_id(id) => ServiceCall::ShowSchedule(id),
+        ("POST", ["schedules", id]) if is_id(id) => ServiceCall::Reschedule(id),
+        ("DELETE", ["schedules", id]) if is_id(id) => ServiceCall::CancelSchedule(id),
+        ("GET", ["reports", "transactions"]) => ServiceCall::Report(Report::Transactions),
+        ("GET", ["reports", "reconciliations"]) => ServiceCall::Report(Report::Reconciliations),
+        ("POST", ["registrations"]) => ServiceCall::Register,
+        ("DELETE", ["registrations", id]) if is_id(id) => ServiceCall::Deregister(id),
+        ("POST", ["registrations", id, "payments"]) if is_id(id) => ServiceCall::PayStored(id),
+        ("POST", ["checkouts"]) => ServiceCall::CreateCheckout,
+        ("POST", ["checkouts", id]) if is_checkout(id) => ServiceCall::UpdateCheckout(id),
+        ("POST", ["checkouts", id, what]) if is_checkout(id) => ServiceCall::Submit(id, purpose(what)?),
+        ("GET", ["checkouts", id, "return"]) if is_checkout(id) => ServiceCall::Return(id),
+        ("GET", ["checkouts", id, what]) if is_checkout(id) => ServiceCall::CheckoutResult(id, purpose(what)?),
+        ("OPTIONS", ["checkouts", _, what]) if purpose(what).is_some() => ServiceCall::Preflight,
+        ("GET", ["paymentWidgets.js"]) => ServiceCall::Script,
+        ("GET", ["fastcheckout", "integrity"]) => ServiceCall::Integrity,
+        ("GET", ["widget", "wallet"]) => ServiceCall::Sheet,
+        ("GET", ["widget", name]) => ServiceCall::Asset(name),
         _ => return None,
     })
 }
@@ -111,14 +111,14 @@ fn purpose(word: &str) -> Option<Purpose> {
 pub(super) fn is_for_shoppers(method: &Method, path: &str, headers: &HeaderMap, literal: bool) -> bool {
     match operation(method, path, literal) {
         Some(
-            Operation::Submit(..)
-            | Operation::Return(_)
-            | Operation::Script
-            | Operation::Sheet
-            | Operation::Asset(_)
-            | Operation::Preflight,
+            ServiceCall::Submit(..)
+            | ServiceCall::Return(_)
+            | ServiceCall::Script
+            | ServiceCall::Sheet
+            | ServiceCall::Asset(_)
+            | ServiceCall::Preflight,
         ) => true,
-        Some(Operation::Integrity) => !literal && !headers.contains_key(AUTHORIZATION),
+        Some(ServiceCall::Integrity) => !literal && !headers.contains_key(AUTHORIZATION),
         _ => false,
     }
 }
@@ -135,7 +135,7 @@ const CLOCK: &str = "/simulator/clock";
 /// where the page is from.
 pub(super) const FOR_ANY_PAGE: (HeaderName, HeaderValue) = (ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
 
-impl Operation<'_> {
+impl ServiceCall<'_> {
     /// What is counted together (behaviour: Limits, "the number of requests to an operation").
     fn name(&self) -> &'static str {
         match self {
@@ -165,8 +165,8 @@ pub(super) fn route(host: &mut Host, asked: &RouteRequest<'_>) -> Delivery {
     let literal = host.host_rules().is_literal();
     let operation = operation(asked.method, asked.arrived.path, literal);
     match operation {
-        Some(Operation::Asset(name)) => return widget::asset(name).unwrap_or_else(refusal::not_found),
-        Some(Operation::Preflight) => return widget::preflight(),
+        Some(ServiceCall::Asset(name)) => return widget::asset(name).unwrap_or_else(refusal::not_found),
+        Some(ServiceCall::Preflight) => return widget::preflight(),
         _ => {}
     }
     if literal && operation.is_some() {
@@ -175,39 +175,39 @@ pub(super) fn route(host: &mut Host, asked: &RouteRequest<'_>) -> Delivery {
             return Delivery::Redirect(redirect_target);
         }
     }
-    let together = if literal { operation.as_ref().map(Operation::name) } else { Some("all") };
+    let together = if literal { operation.as_ref().map(ServiceCall::name) } else { Some("all") };
     if together.is_some_and(|name| host.throttle.refuses(name, host.clock.now())) {
         return refusal::throttled();
     }
     let query = asked.arrived.query.as_bytes();
     let done = match operation {
-        Some(Operation::Pay) => form(asked).and_then(|body| host.payment(body)),
-        Some(Operation::FollowUp(id)) => form(asked).and_then(|body| host.follow_up(id, body)),
-        Some(Operation::Retrieve(id)) => host.retrieve(id, query),
-        Some(Operation::Query) => host.query(query),
-        Some(Operation::QueryByBody) => form(asked).and_then(|body| host.query(body)),
-        Some(Operation::Report(report)) => host.report(report, query, accepts_csv(asked.headers)),
-        Some(Operation::RegisterWebhook) => form(asked).and_then(|body| host.register_webhook(body)),
-        Some(Operation::ListWebhooks) => host.list_webhooks(query),
-        Some(Operation::RemoveWebhook(id)) => host.remove_webhook(id, query),
-        Some(Operation::ShowSchedule(id)) => host.show_schedule(id, query),
-        Some(Operation::Reschedule(id)) => form(asked).and_then(|body| host.reschedule(id, body)),
-        Some(Operation::CancelSchedule(id)) => host.cancel_schedule(id, query),
-        Some(Operation::SetClock) => form(asked).and_then(|body| host.set_clock(body)),
-        Some(Operation::Register) => form(asked).and_then(|body| host.register(body)),
-        Some(Operation::Deregister(id)) => host.deregister(id, query),
-        Some(Operation::PayStored(id)) => form(asked).and_then(|body| host.pay_with_registration(id, body)),
-        Some(Operation::CreateCheckout) => form(asked).and_then(|body| host.create_checkout(body)),
-        Some(Operation::UpdateCheckout(id)) => form(asked).and_then(|body| host.update_checkout(id, body)),
-        Some(Operation::Submit(id, purpose)) => {
+        Some(ServiceCall::Pay) => form(asked).and_then(|body| host.payment(body)),
+        Some(ServiceCall::FollowUp(id)) => form(asked).and_then(|body| host.follow_up(id, body)),
+        Some(ServiceCall::Retrieve(id)) => host.retrieve(id, query),
+        Some(ServiceCall::Query) => host.query(query),
+        Some(ServiceCall::QueryByBody) => form(asked).and_then(|body| host.query(body)),
+        Some(ServiceCall::Report(report)) => host.report(report, query, accepts_csv(asked.headers)),
+        Some(ServiceCall::RegisterWebhook) => form(asked).and_then(|body| host.register_webhook(body)),
+        Some(ServiceCall::ListWebhooks) => host.list_webhooks(query),
+        Some(ServiceCall::RemoveWebhook(id)) => host.remove_webhook(id, query),
+        Some(ServiceCall::ShowSchedule(id)) => host.show_schedule(id, query),
+        Some(ServiceCall::Reschedule(id)) => form(asked).and_then(|body| host.reschedule(id, body)),
+        Some(ServiceCall::CancelSchedule(id)) => host.cancel_schedule(id, query),
+        Some(ServiceCall::SetClock) => form(asked).and_then(|body| host.set_clock(body)),
+        Some(ServiceCall::Register) => form(asked).and_then(|body| host.register(body)),
+        Some(ServiceCall::Deregister(id)) => host.deregister(id, query),
+        Some(ServiceCall::PayStored(id)) => form(asked).and_then(|body| host.pay_with_registration(id, body)),
+        Some(ServiceCall::CreateCheckout) => form(asked).and_then(|body| host.create_checkout(body)),
+        Some(ServiceCall::UpdateCheckout(id)) => form(asked).and_then(|body| host.update_checkout(id, body)),
+        Some(ServiceCall::Submit(id, purpose)) => {
             form(asked).and_then(|body| host.submit(id, purpose, asked.headers, body))
         }
-        Some(Operation::CheckoutResult(id, purpose)) => host.checkout_result(id, purpose, query),
-        Some(Operation::Return(id)) => host.shopper_returns(id, asked.headers),
-        Some(Operation::Script) => host.script(query),
-        Some(Operation::Sheet) => host.wallet_sheet(query),
-        Some(Operation::Integrity) => Ok(widget::integrity_answer()),
-        Some(Operation::Asset(_) | Operation::Preflight) | None => Err(Refusal::NotFound),
+        Some(ServiceCall::CheckoutResult(id, purpose)) => host.checkout_result(id, purpose, query),
+        Some(ServiceCall::Return(id)) => host.shopper_returns(id, asked.headers),
+        Some(ServiceCall::Script) => host.script(query),
+        Some(ServiceCall::Sheet) => host.wallet_sheet(query),
+        Some(ServiceCall::Integrity) => Ok(widget::integrity_answer()),
+        Some(ServiceCall::Asset(_) | ServiceCall::Preflight) | None => Err(Refusal::NotFound),
     };
     done.unwrap_or_else(|refusal| host.refuse(&refusal))
 }

@@ -29,7 +29,7 @@ use tokio::time::{Instant, sleep, timeout, timeout_at};
 
 use crate::config;
 use crate::logo::{self, Logo};
-use pos_core::sale::Receipt;
+use pos_core::transaction::Receipt;
 use pos_terms::transaction::{ReceiptCopy, SaleNumber};
 
 use super::escpos::{self, Dialect, Sheet};

@@ -5,7 +5,7 @@
 use std::fmt::Write;
 
 use crate::config::{Part, Value, qr_parts};
-use pos_core::sale::{Receipt, ReceiptOutcome};
+use pos_core::transaction::{Receipt, ReceiptOutcome};
 
 /// The template filled in. Values are written as in an address (RFC 3986, 2.1), so that a till's reference cannot end a
 /// path or begin a query; letters, digits and `-._~` stay as they are.
@@ -44,7 +44,7 @@ fn push_value(value: Value, receipt: &Receipt, content: &mut String) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use pos_core::sale::HostFacts;
+    use pos_core::transaction::HostFacts;
     use pos_terms::money::{Amount, Currency};
     use pos_terms::transaction::{Kind, Reference, SaleNumber};
 

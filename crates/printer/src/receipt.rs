@@ -15,7 +15,7 @@
 //!
 //! The facts it is given have no expiry date, and of a card number it shows the last four digits (schemes' rules).
 
-use pos_core::sale::{HostFacts, Original, Reason, Receipt, ReceiptOutcome, Why};
+use pos_core::transaction::{Cause, HostFacts, Original, Reason, Receipt, ReceiptOutcome};
 use pos_terms::card::{CardFacts, CryptogramKind, Cvm};
 use pos_terms::transaction::{PaymentId, ReceiptCopy, Reference};
 use pos_words::{Message, Words};
@@ -126,14 +126,14 @@ impl Composing<'_> {
         }
     }
 
-    fn nothing_happened(&mut self, outcome: Message, why: &Why, nothing: &str) {
+    fn nothing_happened(&mut self, outcome: Message, why: &Cause, nothing: &str) {
         self.bold(self.words.label(outcome));
         self.centred(&self.customers_reason(why));
         self.bold(nothing);
     }
 
     /// An earlier program's sentence is for the shop, unless it is the bank's own.
-    fn customers_reason(&self, why: &Why) -> String {
+    fn customers_reason(&self, why: &Cause) -> String {
         let of_bank = why.detail.as_deref().filter(|_| why.reason == Reason::Recorded);
         match of_bank.filter(|said| self.receipt.host.description.as_deref() == Some(said)) {
             Some(said) => self.words.customer(&Reason::BankDeclined.with(said)),
@@ -287,7 +287,7 @@ fn is_charged(outcome: &ReceiptOutcome) -> bool {
     matches!(outcome, ReceiptOutcome::Approved | ReceiptOutcome::PartiallyApproved(_))
 }
 
-fn why(outcome: &ReceiptOutcome) -> Option<&Why> {
+fn why(outcome: &ReceiptOutcome) -> Option<&Cause> {
     match outcome {
         ReceiptOutcome::Approved | ReceiptOutcome::PartiallyApproved(_) => None,
         ReceiptOutcome::Declined(why)

@@ -1,7 +1,7 @@
 //! A receipt as plain UTF-8 text, for `pos-agent receipt` and for tills that print by themselves. No control characters
 //! but the line feed at the end of each line.
 
-use pos_core::sale::Receipt;
+use pos_core::transaction::Receipt;
 use pos_terms::transaction::ReceiptCopy;
 
 use super::layout::{Align, PrintedLine};

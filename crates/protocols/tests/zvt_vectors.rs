@@ -5,7 +5,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]
 
-use pos_protocols::zvt::answer::{self, Reply, Told, Wording};
+use pos_protocols::zvt::answer::{self, Reply, TerminalMessage, Wording};
 use pos_protocols::zvt::apdu::{Apdu, ApduError, Control, Splitter};
 use pos_protocols::zvt::bmp::{Fields, Order};
 use pos_protocols::zvt::command::{Command, Guarded, Password, ReceiptNumber, Registration, receipt_number};
@@ -41,11 +41,11 @@ fn written(text: &str) -> Command {
     read
 }
 
-fn told(text: &str) -> Told {
+fn told(text: &str) -> TerminalMessage {
     if let Some(mut stream) = pcap::Stream::begin() {
         stream.terminal_says(&bytes(text));
     }
-    Told::read(&apdu(text)).unwrap()
+    TerminalMessage::read(&apdu(text)).unwrap()
 }
 
 const SERIAL: &[(&str, &str)] = &[
@@ -127,12 +127,12 @@ fn tills_commands_are_read_as_they_are_meant() {
 fn terminals_messages_are_read_and_ours_are_the_same_bytes() {
     let nothing = Wording { minutes: None, text: None };
     assert_eq!(answer::intermediate(0x17, nothing), apdu("04 FF 01 17"));
-    assert_eq!(told("04 FF 01 17"), Told::Intermediate(0x17));
+    assert_eq!(told("04 FF 01 17"), TerminalMessage::Intermediate(0x17));
     for (completion, status_byte, terminal) in [
         ("06 0F 0A 19 10 29 52 52 35 35 49 09 78", 0x10, "52523535"),
         ("06 0F 0A 19 00 29 29 00 10 06 49 09 78", 0x00, "29001006"),
     ] {
-        let Told::Completion(data) = told(completion) else { panic!("no completion") };
+        let TerminalMessage::Completion(data) = told(completion) else { panic!("no completion") };
         let fields = Fields::of_terminal(&data).unwrap();
         assert_eq!(
             (fields.byte(0x19), hex::encode(fields.get(0x29).unwrap())),
@@ -148,18 +148,20 @@ fn terminals_messages_are_read_and_ours_are_the_same_bytes() {
     // Status 0A, T4 one minute, and a text; the letters are the till's to decode.
     let lines = "Karte vorhalten\neinstecken/durchziehen";
     let text = hex::encode(lines);
-    let Told::Intermediate(0x0A) = told(&format!("04 FF 2E 0A 01 06 2A 24 28 07 26 {text}")) else { panic!("none") };
+    let TerminalMessage::Intermediate(0x0A) = told(&format!("04 FF 2E 0A 01 06 2A 24 28 07 26 {text}")) else {
+        panic!("none")
+    };
     let declined = "04 0F 31 27 05 29 29 00 10 06 3C F0 F1 F5 4B6172746520616267656C65686E74 \
                     8A 0D 06 13 24 11 07 0F 4B6172746520616267656C65686E74";
-    let Told::Status(fields) = told(declined) else { panic!("no status") };
+    let TerminalMessage::Status(fields) = told(declined) else { panic!("no status") };
     assert_eq!((fields.byte(0x27), fields.byte(0x8A)), (Some(5), Some(0x0D)));
-    let Told::Status(fields) = told("04 0F 07 27 6C 29 29 00 10 06") else { panic!("no status") };
+    let TerminalMessage::Status(fields) = told("04 0F 07 27 6C 29 29 00 10 06") else { panic!("no status") };
     assert_eq!(answer::status(&fields, Order::Table), apdu("04 0F 07 27 6C 29 29 00 10 06"));
     let good = "04 0F 77 27 00 04 00 00 00 00 20 40 0B 00 04 70 0C 22 39 53 0D 10 06 0E 25 12 17 00 01 19 70 \
                 22 F0 F8 EE EE EE EE EE EE 47 71 29 28 00 48 69 2A 31 30 30 34 36 31 37 36 33 20 20 20 20 20 20 \
                 3B 36 31 31 38 30 34 00 00 3C F0 F1 F4 47 45 4E 2E 4E 52 2E 3A 36 31 31 38 30 34 49 09 78 87 04 70 \
                 88 00 04 70 8A 2E 8B F1 F7 44 65 62 69 74 20 4D 61 73 74 65 72 63 61 72 64 00";
-    let Told::Status(fields) = told(good) else { panic!("no status") };
+    let TerminalMessage::Status(fields) = told(good) else { panic!("no status") };
     assert_eq!(
         (fields.number(0x04), fields.number(0x87), fields.byte(0x8A)),
         (Ok(Some(2040)), Ok(Some(470)), Some(0x2E))
@@ -170,7 +172,7 @@ fn terminals_messages_are_read_and_ours_are_the_same_bytes() {
     let sums = "04 0F 4D 27 00 04 00 00 00 00 09 58 0B 00 09 82 0D 04 06 0C 08 17 06 60 F0 F5 F3 02 33 02 34 \
                 00 000000000000 00 000000000000 02 000000000958 00 000000000000 00 000000000000 00 000000000000 \
                 00 000000000000";
-    let Told::Status(fields) = told(sums) else { panic!("no status") };
+    let TerminalMessage::Status(fields) = told(sums) else { panic!("no status") };
     let mut cards = [answer::CardTotal::default(); 7];
     cards[2] = answer::CardTotal { count: 2, sum: 958 };
     assert_eq!(fields.get(0x60), Some(answer::totals([233, 234], &cards).0.as_slice()));
@@ -212,7 +214,7 @@ fn a_text_block_in_fragments_is_one() {
             found.extend(std::iter::from_fn(|| splitter.next(&mut left)));
         }
         assert_eq!(found.len(), 1);
-        let Ok(Told::Block(lines, false)) = Told::read(&found[0]) else { panic!("no block") };
+        let Ok(TerminalMessage::Block(lines, false)) = TerminalMessage::read(&found[0]) else { panic!("no block") };
         assert_eq!(lines.len(), 15);
     }
     let long = [bytes("04 0F FF 00 01"), vec![0; 256]].concat();

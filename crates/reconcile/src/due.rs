@@ -3,9 +3,9 @@
 
 use chrono::{DateTime, NaiveDate};
 
-use pos_core::sale::{Outcome, Record, Sale, Standing};
+use pos_core::transaction::{Outcome, Record, Standing, Transaction};
 use pos_terms::money::Amount;
-use pos_terms::transaction::{Kind, PaymentId, SaleNumber, Transaction};
+use pos_terms::transaction::{Kind, Operation, PaymentId, SaleNumber};
 
 use super::file::date;
 
@@ -24,7 +24,7 @@ pub(super) enum Charged {
 
 /// What should be settled of a transaction: whether, and how much. Reservations are settled by their captures, and a
 /// reversal takes from the one it refers to: [`takes_back`].
-pub(super) fn due(sale: &Sale) -> (Charged, Amount) {
+pub(super) fn due(sale: &Transaction) -> (Charged, Amount) {
     let kind = sale.order().kind();
     let settles = kind.moves_money() && !kind.reserves_money() && kind != Kind::Reversal;
     match sale.standing() {
@@ -46,13 +46,13 @@ pub(super) fn due(sale: &Sale) -> (Charged, Amount) {
 }
 
 /// Whether the money goes from the shop to the customer.
-pub(super) fn is_paid_out(sale: &Sale) -> bool {
+pub(super) fn is_paid_out(sale: &Transaction) -> bool {
     sale.order().kind().gives_money() && sale.order().kind() != Kind::Reversal
 }
 
 /// The number of the transaction that this one has taken back, and how much of it.
-pub(super) fn takes_back(sale: &Sale) -> Option<(SaleNumber, Amount)> {
-    let Transaction::Reversal { of } = &sale.order().transaction else {
+pub(super) fn takes_back(sale: &Transaction) -> Option<(SaleNumber, Amount)> {
+    let Operation::Reversal { of } = &sale.order().operation else {
         return None;
     };
     match sale.standing() {
@@ -96,7 +96,7 @@ pub(super) fn own_reference(record: &Record) -> Option<&str> {
 }
 
 /// The sale's local date.
-pub(super) fn day(sale: &Sale) -> NaiveDate {
+pub(super) fn day(sale: &Transaction) -> NaiveDate {
     let order = sale.order();
     let utc = || DateTime::from_timestamp_millis(order.started_unix_ms).map(|time| time.date_naive());
     date(&order.local_time).or_else(utc).unwrap_or_default()
@@ -105,7 +105,7 @@ pub(super) fn day(sale: &Sale) -> NaiveDate {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use pos_core::sale::{Order, Reason};
+    use pos_core::transaction::{Order, Reason};
     use pos_terms::money::Currency;
 
     fn eur(minor: u64) -> Amount {
@@ -113,7 +113,7 @@ mod tests {
     }
 
     /// 10.00 of a kind, and how it ended.
-    fn ended(kind: Kind, outcome: Option<Outcome>) -> Sale {
+    fn ended(kind: Kind, outcome: Option<Outcome>) -> Transaction {
         let of = serde_json::json!({ "payment": "8ac7a4a1000000000000000000000009", "number": 3 });
         let order: Order = serde_json::from_value(serde_json::json!({
             "kind": { "is": kind.as_str(), "of": of, "registration": "8ac7a4a1000000000000000000000007" },
@@ -124,7 +124,7 @@ mod tests {
         .unwrap();
         let ended =
             outcome.map(|outcome| Record::Ended { outcome, host: None, card: None, by: None, at_unix_ms: None });
-        Sale::replay(&[vec![Record::Started { order }], ended.into_iter().collect()]).unwrap()
+        Transaction::replay(&[vec![Record::Started { order }], ended.into_iter().collect()]).unwrap()
     }
 
     fn part() -> Outcome {

@@ -10,7 +10,7 @@ use std::hash::{BuildHasher, RandomState};
 
 use chrono::NaiveDate;
 
-use pos_core::sale::{Record, Sale};
+use pos_core::transaction::{Record, Transaction};
 use pos_terms::money::Currency;
 use pos_terms::transaction::{PaymentId, SaleNumber};
 
@@ -97,7 +97,7 @@ impl Ledger {
     /// # Errors
     /// See [`Error`].
     pub fn add(&mut self, steps: &[Vec<Record>]) -> Result<(), Error> {
-        let sale = Sale::replay(steps).ok_or(Error::NoBeginning)?;
+        let sale = Transaction::replay(steps).ok_or(Error::NoBeginning)?;
         let place = u32::try_from(self.sales.len()).map_err(|_| Error::TooManySales)?;
         let number = u32::try_from(sale.order().number).map_err(|_| Error::TooManySales)?;
         if u64::from(place) >= MOST_SALES {
@@ -227,7 +227,7 @@ fn push<T>(list: &mut Vec<T>, item: T) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use pos_core::sale::{HostFacts, Order, Outcome};
+    use pos_core::transaction::{HostFacts, Order, Outcome};
     use pos_terms::money::Amount;
 
     const PAYMENT: &str = "8ac7a4a1000000000000000000000009";

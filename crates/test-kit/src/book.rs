@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use pos_core::sale::Record;
+use pos_core::transaction::Record;
 use pos_journal::{Db, Error, Journal, Opened, Reading, Verdict};
 use pos_terms::transaction::SaleNumber;
 use rusqlite::Connection;

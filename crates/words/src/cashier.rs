@@ -6,7 +6,7 @@
 
 use super::kind::messages;
 use super::{Message, Words};
-use pos_core::sale::{Outcome, Why};
+use pos_core::transaction::{Cause, Outcome};
 use pos_terms::money::Amount;
 use pos_terms::transaction::Kind;
 
@@ -67,7 +67,13 @@ impl Words {
     /// Nobody knows what became of it: what is done about it, and what the shop may do. `trouble` is why the last try
     /// did not settle it, `needs_person` why no other try will.
     #[must_use]
-    pub fn unconfirmed(&self, kind: Kind, why: &Why, trouble: Option<&Why>, needs_person: Option<&Why>) -> String {
+    pub fn unconfirmed(
+        &self,
+        kind: Kind,
+        why: &Cause,
+        trouble: Option<&Cause>,
+        needs_person: Option<&Cause>,
+    ) -> String {
         let message = match (needs_person, kind) {
             (Some(_), _) => Message::NeedsPerson,
             (None, kind) if !kind.is_undone_when_unknown() => Message::BeingFinished,
@@ -113,7 +119,7 @@ impl Words {
 
     /// What a person must hear of at once.
     #[must_use]
-    pub fn alarm(&self, why: &Why) -> String {
+    pub fn alarm(&self, why: &Cause) -> String {
         self.say(Message::Alarm, &[("why", &self.cashier(why))])
     }
 

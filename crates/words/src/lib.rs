@@ -29,7 +29,7 @@ pub use message::Message;
 use serde::Serialize;
 
 use file::File;
-use pos_core::sale::{Reason, Why};
+use pos_core::transaction::{Cause, Reason};
 use pos_terms::card::mask_pans;
 use pos_terms::money::{Amount, Currency};
 
@@ -139,7 +139,7 @@ impl Words {
 
     /// For the cashier: one sentence, what happened and what to do now.
     #[must_use]
-    pub fn cashier(&self, why: &Why) -> String {
+    pub fn cashier(&self, why: &Cause) -> String {
         match (why.reason, shown(why)) {
             // An earlier program's own sentence.
             (Reason::Recorded, Some(sentence)) => sentence,
@@ -150,7 +150,7 @@ impl Words {
     /// For the customer: short, in capitals. Of texts from outside only the bank's own words about a decline and
     /// amounts are shown.
     #[must_use]
-    pub fn customer(&self, why: &Why) -> String {
+    pub fn customer(&self, why: &Cause) -> String {
         let detail = match why.reason {
             Reason::BankDeclined | Reason::DoNotTryAgain => shown(why),
             _ => why.detail.as_deref().and_then(|detail| self.as_amount(detail)),
@@ -160,7 +160,7 @@ impl Words {
 
     /// For the technician: cause and remedy, with what was said from outside.
     #[must_use]
-    pub fn technician(&self, why: &Why) -> String {
+    pub fn technician(&self, why: &Cause) -> String {
         match (why.reason, shown(why)) {
             (Reason::Recorded, Some(sentence)) => sentence,
             (reason, detail) => self.of_reason(reason, Reader::Technician, detail),
@@ -170,7 +170,7 @@ impl Words {
     /// Every reason with its three sentences, without a detail.
     pub fn reasons(&self) -> impl Iterator<Item = Explained> {
         Reason::ALL.iter().map(|reason| {
-            let why = Why::from(*reason);
+            let why = Cause::from(*reason);
             Explained {
                 reason: reason.as_str(),
                 cashier: self.cashier(&why),
@@ -214,7 +214,7 @@ impl Words {
 
 /// What was said from outside, fit to be shown: without control characters and card numbers, of some length, and
 /// without a full stop, for our sentence goes on behind it.
-fn shown(why: &Why) -> Option<String> {
+fn shown(why: &Cause) -> Option<String> {
     let detail = mask_pans(&clean::line(why.detail.as_deref()?));
     let mut shown: String = detail.chars().take(MOST_OF_A_DETAIL).collect();
     if shown.len() < detail.len() {

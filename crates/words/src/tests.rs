@@ -6,7 +6,7 @@ use std::fmt::Write;
 
 use super::*;
 use pos_core::counter::OpenKind;
-use pos_core::sale::Outcome;
+use pos_core::transaction::Outcome;
 use pos_terms::card::{Cvm, EntryMode};
 use pos_terms::transaction::Kind;
 
@@ -113,7 +113,7 @@ fn what_a_message_must_say_it_says_in_each_language() {
 
 /// What a customer can read, with the columns that it must fit without a cut word.
 fn of_customers(words: &Words) -> Vec<String> {
-    let mut texts: Vec<String> = Reason::ALL.iter().map(|reason| words.customer(&Why::from(*reason))).collect();
+    let mut texts: Vec<String> = Reason::ALL.iter().map(|reason| words.customer(&Cause::from(*reason))).collect();
     for kind in KINDS {
         texts.push(words.title(kind).to_owned());
         texts.push(words.nothing_happened(kind));
@@ -250,17 +250,17 @@ fn a_detail_is_shown_to_whom_it_is_meant_for() {
     assert!(words.cashier(&long).chars().count() < 400);
 
     // An earlier program's sentence.
-    let recorded = Why::from("connection reset by peer (os error 104)");
+    let recorded = Cause::from("connection reset by peer (os error 104)");
     assert_eq!(words.cashier(&recorded), "connection reset by peer (os error 104)");
     assert_eq!(words.technician(&recorded), "connection reset by peer (os error 104)");
     assert_eq!(words.customer(&recorded), "PLEASE ASK AT THE COUNTER");
-    assert_eq!(words.cashier(&Why::from(Reason::Recorded)), "No reason is recorded; ask the technician.");
+    assert_eq!(words.cashier(&Cause::from(Reason::Recorded)), "No reason is recorded; ask the technician.");
 }
 
 #[test]
 fn the_rule_for_unconfirmed_is_in_the_words() {
     let words = Words::new(Language::English);
-    let why = Why::from(Reason::GatewayNoAnswer);
+    let why = Cause::from(Reason::GatewayNoAnswer);
     for kind in KINDS {
         let text = words.unconfirmed(kind, &why, None, None);
         let undone = kind.is_undone_when_unknown();
@@ -268,9 +268,9 @@ fn the_rule_for_unconfirmed_is_in_the_words() {
         assert_eq!(text.contains("under a new reference at once; the customer may see two"), undone, "{text}");
         assert_eq!(text.contains("being finished: do not repeat it, ask again"), !undone, "{text}");
         assert!(!text.contains("call the technician"), "{text}");
-        let tried = words.unconfirmed(kind, &why, Some(&Why::from(Reason::GatewayCannotBeAsked)), None);
+        let tried = words.unconfirmed(kind, &why, Some(&Cause::from(Reason::GatewayCannotBeAsked)), None);
         assert_eq!(tried, format!("{text} Last try: The bank cannot be asked; see to the network, it is asked again."));
-        let person = words.unconfirmed(kind, &why, None, Some(&Why::from(Reason::DoneTwice)));
+        let person = words.unconfirmed(kind, &why, None, Some(&Cause::from(Reason::DoneTwice)));
         assert!(
             person.contains("UNCONFIRMED, needs a person: wait and call the technician. The bank carried it out twice")
         );
@@ -303,7 +303,7 @@ fn the_tables_are_as_they_were_read_through() {
                 Reason::PartialNotTaken | Reason::AnotherAmountApproved | Reason::ReversedInPart => "10.00 EUR",
                 _ => "DETAIL",
             };
-            let why = if *reason == Reason::Recorded { Why::from(*reason) } else { reason.with(fact) };
+            let why = if *reason == Reason::Recorded { Cause::from(*reason) } else { reason.with(fact) };
             writeln!(table, "{reason}").unwrap();
             writeln!(table, "  cashier     {}", words.cashier(&why)).unwrap();
             writeln!(table, "  customer    {}", words.customer(&why)).unwrap();
@@ -355,7 +355,7 @@ fn slip_of_a_close(words: &Words) -> String {
 
 fn states(words: &Words) -> String {
     let mut table = String::new();
-    let (amount, no_answer) = (eur("12.34"), Why::from(Reason::GatewayNoAnswer));
+    let (amount, no_answer) = (eur("12.34"), Cause::from(Reason::GatewayNoAnswer));
     let declined = Reason::BankDeclined.with("insufficient funds");
     for kind in KINDS {
         let mut row = |name: &str, text: String| writeln!(table, "  {name:<12}{text}").unwrap();
@@ -367,7 +367,7 @@ fn states(words: &Words) -> String {
         row("not sent", words.ended(kind, &Outcome::NotSent { why: Reason::GatewayUnreachable.into() }, amount));
         row("reversed", words.ended(kind, &Outcome::Reversed { why: no_answer.clone() }, amount));
         row("unconfirmed", words.unconfirmed(kind, &no_answer, None, None));
-        row("person", words.unconfirmed(kind, &no_answer, None, Some(&Why::from(Reason::DoneTwice))));
+        row("person", words.unconfirmed(kind, &no_answer, None, Some(&Cause::from(Reason::DoneTwice))));
     }
     let steps = [
         ReaderStep::ChoosingTip,
@@ -392,7 +392,7 @@ fn states(words: &Words) -> String {
         writeln!(table, "  {}", words.step(step)).unwrap();
     }
     table.push_str(&slip_of_a_close(words));
-    let alarm = words.alarm(&Why::from(Reason::SecondPayment));
+    let alarm = words.alarm(&Cause::from(Reason::SecondPayment));
     for text in [words.waiting_for_card(amount), words.compare_signature(amount, false), alarm] {
         writeln!(table, "  {text}").unwrap();
     }

@@ -10,10 +10,10 @@ use std::sync::Arc;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 
 use crate::agent::clock::Clock;
-use crate::agent::engine::open_sales::OpenSale;
+use crate::agent::engine::open_transactions::OpenTransaction;
 use crate::agent::task_results::{GatewaySaid, TaskResult, WaitingWish};
 use crate::till::Refused;
-use pos_core::sale::{Answer, Event, Order, Reason};
+use pos_core::transaction::{Answer, Event, Order, Reason};
 use pos_gateway::{Expected, PreparedPayment, RequestTarget, WithoutCard};
 use pos_terms::money::Amount;
 use pos_terms::transaction::{PaymentId, SaleNumber};
@@ -30,7 +30,7 @@ pub(in crate::agent) const AT_ONCE: usize = 3;
 type GatewayFields = BTreeMap<String, String>;
 
 /// The way to the gateway, and what is watched of it.
-pub(in crate::agent) struct GatewayDesk {
+pub(in crate::agent) struct GatewayControl {
     pub(in crate::agent) client: pos_gateway::Client,
     /// What was logged of certificates that end.
     expiry_warnings: ExpiryWarnings,
@@ -43,7 +43,7 @@ pub(in crate::agent) struct GatewayDesk {
     pub(super) tasks: mpsc::Sender<TaskResult>,
 }
 
-impl GatewayDesk {
+impl GatewayControl {
     pub(in crate::agent) fn new(client: pos_gateway::Client, clock: Clock, tasks: mpsc::Sender<TaskResult>) -> Self {
         let (expiry_warnings, probing, refused) = Default::default();
         Self { client, expiry_warnings, probing, refused, turns: Arc::new(Semaphore::new(AT_ONCE)), clock, tasks }
@@ -111,9 +111,9 @@ impl RefusedRequest {
     }
 }
 
-impl GatewayDesk {
+impl GatewayControl {
     /// Sends the request of a sale; what is heard at once when it cannot be sent.
-    pub(super) fn ask(&self, active: &mut OpenSale) -> Option<Event> {
+    pub(super) fn ask(&self, active: &mut OpenTransaction) -> Option<Event> {
         let number = active.number();
         if !active.order().kind().needs_card() {
             active.prepared = Some(without_card(&self.client, active.order()));
@@ -149,7 +149,7 @@ impl GatewayDesk {
     }
 
     /// Asks what became of a pending payment.
-    pub(super) fn poll(&self, active: &OpenSale, payment: PaymentId) {
+    pub(super) fn poll(&self, active: &OpenTransaction, payment: PaymentId) {
         let (number, order) = (active.number(), active.order());
         let asked = Expected {
             merchant_transaction_id: order.merchant_transaction_id.clone(),
@@ -251,7 +251,7 @@ impl GatewayDesk {
 
 /// The request of a transaction that needs no card.
 fn without_card(gateway: &pos_gateway::Client, order: &Order) -> Result<PreparedPayment, String> {
-    let on = RequestTarget::of(&order.transaction).ok_or("it needs a card")?;
+    let on = RequestTarget::of(&order.operation).ok_or("it needs a card")?;
     let asked = WithoutCard {
         kind: order.kind(),
         on,

@@ -7,7 +7,7 @@ use crate::till::{
     LineAlign, LineCode, LineStyle, LineToPrint, PrintView, ReceiptRowIs, ReceiptRowView, ReceiptView, Refused,
 };
 use pos_core::counter::Close;
-use pos_core::sale::{Original, Paper, Receipt, Sale, Standing};
+use pos_core::transaction::{Original, Paper, Receipt, Standing, Transaction};
 use pos_journal::Journal;
 use pos_printer::layout::{Align, ReceiptRow, Style};
 use pos_printer::{Code, CodeKind, Letterhead, NotPrinted, Page, QrLevel, TillLine};
@@ -27,7 +27,7 @@ fn letterhead(terminal: &Terminal) -> Letterhead {
 }
 
 /// The printers, and what stands on each receipt.
-pub(in crate::agent) struct PrinterDesk {
+pub(in crate::agent) struct PrinterControl {
     /// In the order of the configuration.
     printers: Vec<(config::Printer, pos_printer::Handle)>,
     /// Characters of a line, where nobody says another width.
@@ -40,7 +40,7 @@ pub(in crate::agent) struct PrinterDesk {
     pub(in crate::agent) letterhead: Letterhead,
 }
 
-impl PrinterDesk {
+impl PrinterControl {
     pub(in crate::agent) fn new(
         config: &Config,
         printers: Vec<(config::Printer, pos_printer::Handle)>,
@@ -65,7 +65,7 @@ impl PrinterDesk {
     pub(in crate::agent) fn print_again(
         &self,
         journal: &Journal,
-        sale: &Sale,
+        sale: &Transaction,
         copy: ReceiptCopy,
     ) -> Result<PrintView, Refused> {
         if self.in_training {
@@ -131,7 +131,7 @@ impl PrinterDesk {
     pub(in crate::agent) fn receipt_view(
         &self,
         journal: &Journal,
-        sale: &Sale,
+        sale: &Transaction,
         copy: ReceiptCopy,
         width: Option<u8>,
         duplicate: bool,
@@ -153,7 +153,7 @@ impl PrinterDesk {
     }
 
     /// One copy of a receipt: as it was kept, or composed anew.
-    fn page_of(&self, journal: &Journal, sale: &Sale, copy: ReceiptCopy) -> (Receipt, Page) {
+    fn page_of(&self, journal: &Journal, sale: &Transaction, copy: ReceiptCopy) -> (Receipt, Page) {
         let (receipt, number) = (receipt_of(journal, sale), sale.order().number);
         let kept = match sale.standing() {
             Standing::Ended(_) => journal.receipt(number, copy),
@@ -178,9 +178,9 @@ pub(in crate::agent) struct Handed {
     pub(in crate::agent) to_keep: Vec<(ReceiptCopy, String)>,
 }
 
-impl PrinterDesk {
+impl PrinterControl {
     /// Hands the receipts to the printers. A printer that is dead or full changes nothing: they can be had again.
-    pub(in crate::agent) fn hand_out(&self, journal: &Journal, sale: &Sale, paper: Paper) -> Handed {
+    pub(in crate::agent) fn hand_out(&self, journal: &Journal, sale: &Transaction, paper: Paper) -> Handed {
         let mut handed = Handed { not_printed: Vec::new(), to_keep: Vec::new() };
         let has_ended = matches!(sale.standing(), Standing::Ended(_));
         let (receipt, number) = (receipt_of(journal, sale), sale.order().number);
@@ -218,14 +218,14 @@ impl PrinterDesk {
 }
 
 /// The receipt with the transaction that it refers to.
-pub(in crate::agent) fn receipt_of(journal: &Journal, sale: &Sale) -> Receipt {
+pub(in crate::agent) fn receipt_of(journal: &Journal, sale: &Transaction) -> Receipt {
     Receipt { original: original_of(journal, sale), ..sale.receipt() }
 }
 
 /// What the journal knows of the transaction that this one refers to. Another till's reference is that till's.
-fn original_of(journal: &Journal, sale: &Sale) -> Option<Original> {
+fn original_of(journal: &Journal, sale: &Transaction) -> Option<Original> {
     let order = sale.order();
-    let number = order.transaction.of()?.number.filter(|number| *number < order.number)?;
+    let number = order.operation.of()?.number.filter(|number| *number < order.number)?;
     let earlier = match journal.number(number) {
         Ok(earlier) => earlier?,
         Err(error) => {

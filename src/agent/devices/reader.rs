@@ -8,10 +8,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::agent::clock::{self, Clock};
-use crate::agent::engine::open_sales::OpenSale;
+use crate::agent::engine::open_transactions::OpenTransaction;
 use crate::config::{Config, Tips};
 use crate::till::{KeysView, ReaderState};
-use pos_core::sale::{self, CardAnswer, Event};
+use pos_core::transaction::{self, CardAnswer, Event};
 use pos_reader::{
     AmountToType, Arm, Completion, EntryRequest, NoAmount, ReaderHandle, ReaderIdentity, ReaderOrder, TypeAmount,
     Unready,
@@ -47,7 +47,7 @@ pub(in crate::agent) fn reader_settings(config: &Config, clock: &Clock) -> pos_r
 }
 
 /// What is known of the reader, and who has it.
-pub(in crate::agent) struct ReaderDesk {
+pub(in crate::agent) struct ReaderControl {
     handle: ReaderHandle,
     pub(in crate::agent) state: HeardReader,
     /// The reader as the book has it.
@@ -68,7 +68,7 @@ pub(in crate::agent) struct ReaderDesk {
     warn_keys_left: u64,
 }
 
-impl ReaderDesk {
+impl ReaderControl {
     pub(in crate::agent) fn new(config: &Config, clock: Clock, handle: ReaderHandle, recorded: RecordedReader) -> Self {
         let (slot, keys_left, in_use_by, amount_awaited) = Default::default();
         Self {
@@ -99,10 +99,10 @@ impl ReaderDesk {
     }
 
     /// Arms the reader.
-    pub(super) fn arm(&mut self, active: &mut OpenSale) -> Option<Event> {
+    pub(super) fn arm(&mut self, active: &mut OpenTransaction) -> Option<Event> {
         let Some(local) = self.clock.local() else {
             self.in_use_by = None;
-            return Some(Event::NoCard { why: sale::Reason::ClockUntrusted.into() });
+            return Some(Event::NoCard { why: transaction::Reason::ClockUntrusted.into() });
         };
         let number = active.number();
         let arm = Arm {
@@ -123,7 +123,7 @@ impl ReaderDesk {
     }
 
     /// Lets the reader ask for a tip on top of a sale's amount.
-    pub(super) fn ask_tip(&mut self, active: &OpenSale) -> Option<Event> {
+    pub(super) fn ask_tip(&mut self, active: &OpenTransaction) -> Option<Event> {
         let (percentages, other, timeout) = match &self.tips {
             Some(tips) => (&tips.presets, tips.custom, Duration::from_secs(tips.timeout_s)),
             None => (&self.tip_percentages, true, self.card_timeout),
@@ -151,7 +151,7 @@ impl ReaderDesk {
         if self.in_use_by == Some(number) { self.order(number, ReaderOrder::Cancel { sale: number }) } else { None }
     }
 
-    pub(super) fn answer_card(&mut self, active: &mut OpenSale, answer: CardAnswer) -> Option<Event> {
+    pub(super) fn answer_card(&mut self, active: &mut OpenTransaction, answer: CardAnswer) -> Option<Event> {
         active.times.handed_on(self.clock.monotonic());
         self.complete(active.number(), answer)
     }

@@ -7,12 +7,12 @@ use tokio::task::AbortHandle;
 use tokio::time::sleep;
 
 use crate::agent::task_results::TaskResult;
-use pos_core::sale::{Action, Sale};
 use pos_core::training::{Timed, Trainer};
+use pos_core::transaction::{Action, Transaction};
 use pos_terms::transaction::SaleNumber;
 
 /// The trainer, and what is being played.
-pub(in crate::agent) struct TrainerDesk {
+pub(in crate::agent) struct TrainerControl {
     trainer: Trainer,
     /// What is being played at the place of the reader.
     at_reader: Option<AbortHandle>,
@@ -20,13 +20,13 @@ pub(in crate::agent) struct TrainerDesk {
     tasks: mpsc::Sender<TaskResult>,
 }
 
-impl TrainerDesk {
+impl TrainerControl {
     pub(in crate::agent) fn new(tasks: mpsc::Sender<TaskResult>) -> Self {
         Self { trainer: Trainer::default(), at_reader: None, tasks }
     }
 
     /// Plays what is heard when the core wants this of a device.
-    pub(super) fn perform(&mut self, sale: &Sale, action: &Action) {
+    pub(super) fn perform(&mut self, sale: &Transaction, action: &Action) {
         let Some(scenes) = self.trainer.plays(sale, action) else { return };
         let at_reader = matches!(action, Action::AskTip | Action::Arm | Action::StopReader | Action::AnswerCard(_));
         let playing = tokio::spawn(play(sale.order().number, scenes, self.tasks.clone())).abort_handle();

@@ -1,21 +1,21 @@
 //! How a transaction begins. Each condition is checked here, one after the other. The rules themselves are elsewhere:
 //! the limits, the operators' desk, the earlier transactions.
 
-use crate::agent::journal_desk::refused_by_journal;
+use crate::agent::journal_writer::refused_by_journal;
 use crate::agent::surroundings::Random;
 use crate::agent::views::figures;
 use crate::agent::views::sale::what_it_is;
 use crate::config::Right;
 use crate::till::{Refused, SaleView, Wanted};
 use pos_core::book;
-use pos_core::sale::{Event, Now, Order, Sale};
+use pos_core::transaction::{Event, Now, Order, Transaction};
 use pos_core::wish::{WantedEntry, WantedTip};
 use pos_gateway::till_parameters;
 use pos_terms::emv::pan;
 use pos_terms::money::Amount;
 use pos_terms::transaction::{Kind, SaleNumber};
 
-use super::{Engine, OpenSale};
+use super::{Engine, OpenTransaction};
 
 impl Engine {
     /// A new sale, or the stored one under the same till and reference (design: path of a sale, 1).
@@ -68,7 +68,7 @@ impl Engine {
         self.old_copy.sells(now.monotonic);
         let number = self.journal.next_number();
         let order = Order {
-            transaction,
+            operation: transaction,
             parameters,
             number,
             till: wanted.till,
@@ -101,7 +101,7 @@ impl Engine {
     /// Written first; only then it is told and anything is done for it.
     fn begin_recorded(&mut self, order: Order, now: Now) -> Result<SaleView, Refused> {
         let number = order.number;
-        let (mut sale, step) = Sale::begin(order);
+        let (mut sale, step) = Transaction::begin(order);
         let written = self.journal.write(|book| book::commit(book, now.unix_ms, &mut sale, step));
         let (actions, took) = written.map_err(|error| cannot_be_written(self, error))?;
         figures::count_write(&self.metrics, took);
@@ -112,7 +112,7 @@ impl Engine {
         } else {
             self.sales.hear_later(number, Event::Proceed);
         }
-        self.sales.open.insert(number, OpenSale::new(sale, self.clock.monotonic()));
+        self.sales.open.insert(number, OpenTransaction::new(sale, self.clock.monotonic()));
         for action in actions {
             self.act(number, action);
         }

@@ -4,15 +4,15 @@
 use std::time::Duration;
 
 use crate::agent::clock::Clock;
-use crate::agent::devices::ReaderDesk;
+use crate::agent::devices::ReaderControl;
 use crate::agent::earlier::KnownTransactions;
 use crate::agent::views::sale::{SaleFacts, Wait, later_view, sale_view, utc};
 use crate::till::{Refused, SaleView, ToConfirm};
-use pos_core::sale::{Reason, Sale, Standing};
+use pos_core::transaction::{Reason, Standing, Transaction};
 use pos_terms::transaction::Reference;
 use pos_words::Words;
 
-use super::OpenSale;
+use super::OpenTransaction;
 
 /// Where the facts are looked up.
 #[derive(Clone, Copy)]
@@ -20,17 +20,17 @@ pub(in crate::agent) struct Facts<'a> {
     pub(super) known: KnownTransactions<'a>,
     pub(super) words: &'a Words,
     pub(super) clock: &'a Clock,
-    pub(super) reader: &'a ReaderDesk,
+    pub(super) reader: &'a ReaderControl,
 }
 
 impl Facts<'_> {
     /// The transaction as tills see it.
-    pub(in crate::agent) fn view(&self, sale: &Sale) -> SaleView {
+    pub(in crate::agent) fn view(&self, sale: &Transaction) -> SaleView {
         sale_view(self.words, sale, self.of(sale))
     }
 
     /// The transaction of a till's reference, with its view.
-    pub(in crate::agent) fn find(&self, till: &str, reference: &Reference) -> Result<(Sale, SaleView), Refused> {
+    pub(in crate::agent) fn find(&self, till: &str, reference: &Reference) -> Result<(Transaction, SaleView), Refused> {
         let sale = self.known.find(till, reference)?;
         let view = self.view(&sale);
         Ok((sale, view))
@@ -38,7 +38,7 @@ impl Facts<'_> {
 
     /// The view of one transaction: with what refers to it, what can still be captured or refunded, and all that the
     /// gateway said.
-    pub(in crate::agent) fn with_what_is_left(&self, sale: &Sale, mut view: SaleView) -> SaleView {
+    pub(in crate::agent) fn with_what_is_left(&self, sale: &Transaction, mut view: SaleView) -> SaleView {
         view.answer.clone_from(&sale.host().more);
         let later = self.known.later_than_this(sale).unwrap_or_default();
         view.later = later.iter().map(|one| later_view(self.view(one), &view.till)).collect();
@@ -47,9 +47,9 @@ impl Facts<'_> {
         view
     }
 
-    fn of(&self, sale: &Sale) -> SaleFacts {
+    fn of(&self, sale: &Transaction) -> SaleFacts {
         let order = sale.order();
-        let of = order.transaction.of().map(|of| match of.number {
+        let of = order.operation.of().map(|of| match of.number {
             Some(number) => match self.known.journal.key(number) {
                 Ok(Some((till, reference))) if till == order.till => reference.to_string(),
                 // Another till's reference, and its payment's id, are that till's.
@@ -62,7 +62,7 @@ impl Facts<'_> {
         let live = self.known.sales.get(order.number);
         SaleFacts {
             of,
-            stuck: live.is_some_and(OpenSale::is_stuck),
+            stuck: live.is_some_and(OpenTransaction::is_stuck),
             held_up: self.known.old_copy.holds_up(order.number),
             rest: self.known.refund_of_rest(sale).map(|rest| later_view(self.view(&rest), &order.till)),
             to_confirm: self.awaited_confirmation(sale).filter(|_| alone.is_none()),
@@ -73,20 +73,20 @@ impl Facts<'_> {
     }
 
     /// What the till is to confirm, and until when. A sale of which only the journal is read has no time yet.
-    pub(in crate::agent) fn awaited_confirmation(&self, sale: &Sale) -> Option<ToConfirm> {
+    pub(in crate::agent) fn awaited_confirmation(&self, sale: &Transaction) -> Option<ToConfirm> {
         let (Standing::AwaitingTill { approved }, Some(on_silence)) = (sale.standing(), sale.order().till_confirms)
         else {
             return None;
         };
         let now = self.clock.monotonic();
-        let live = self.known.sales.get(sale.order().number).map_or(sale, OpenSale::sale);
+        let live = self.known.sales.get(sale.order().number).map_or(sale, OpenTransaction::sale);
         let left = live.deadline().unwrap_or(self.known.sales.deadlines().till + now).saturating_sub(now);
         Some(ToConfirm { amount: approved.decimal(), until: utc(self.clock.unix_ms_in(left)), on_silence })
     }
 
     /// How much is left of what it waits for, for a countdown. Nothing is decided by it; the deadlines are the core's,
     /// the gateway's and the reader's.
-    fn wait(&self, sale: &Sale, active: &OpenSale) -> Option<Wait> {
+    fn wait(&self, sale: &Transaction, active: &OpenTransaction) -> Option<Wait> {
         let now = self.clock.monotonic();
         let (until, all) = self.waits_until(sale, active).filter(|(until, _)| *until > now)?;
         let left = until - now;
@@ -94,7 +94,7 @@ impl Facts<'_> {
     }
 
     /// Until when it waits, and how long in all.
-    fn waits_until(&self, sale: &Sale, active: &OpenSale) -> Option<(Duration, Duration)> {
+    fn waits_until(&self, sale: &Transaction, active: &OpenTransaction) -> Option<(Duration, Duration)> {
         if active.is_stuck() {
             return None;
         }

@@ -7,7 +7,7 @@ use crate::agent::clock;
 use crate::agent::devices::{self, HeardReader, NO_SALE};
 use crate::agent::old_copy::{GoesOn, ListShows};
 use crate::agent::task_results::GatewaySaid;
-use pos_core::sale::{Answer, Event, Reason, Standing, Why};
+use pos_core::transaction::{Answer, Cause, Event, Reason, Standing};
 use pos_gateway::Found;
 use pos_reader::{NoAmount, ReaderEvent};
 use pos_terms::card::{FirstAnswer, Presented};
@@ -15,7 +15,7 @@ use pos_terms::money::Amount;
 use pos_terms::transaction::SaleNumber;
 use pos_words::Message;
 
-use super::{Afterwards, Engine, OpenSale, Owner};
+use super::{Afterwards, Engine, OpenTransaction, Owner};
 
 /// Who says that the clock was ahead, in the book.
 const WITNESSES: &str = "the reader's clock and the gateway's";
@@ -86,7 +86,7 @@ impl Engine {
     }
 
     /// The reader is gone: who waits for it hears it, and who has it.
-    fn reader_is_lost(&mut self, lost: Why) {
+    fn reader_is_lost(&mut self, lost: Cause) {
         self.sales.inbox.extend(self.devices.reader.slot.gives_up(lost.clone()));
         let Some(number) = self.devices.reader.in_use_by.take() else { return };
         // Nothing was sent yet: the cashier is told what is wrong with the reader, not only that it is lost.
@@ -137,7 +137,7 @@ impl Engine {
         self.hear(number, event);
         // The reader waits for the next order, and says nothing more of a sale that does not ask for its card: one
         // that has ended, as one that was cancelled in the same moment, or that could not be recorded.
-        if !self.sales.open.get(&number).is_some_and(OpenSale::waits_for_card) {
+        if !self.sales.open.get(&number).is_some_and(OpenTransaction::waits_for_card) {
             self.devices.reader.is_freed_by(number);
         }
     }
@@ -237,7 +237,7 @@ impl Engine {
 }
 
 /// The tip, when amount and tip together may be charged, and need no supervisor.
-fn tip_of(engine: &Engine, active: &OpenSale, typed: Result<Option<Amount>, NoAmount>) -> Result<Event, Why> {
+fn tip_of(engine: &Engine, active: &OpenTransaction, typed: Result<Option<Amount>, NoAmount>) -> Result<Event, Cause> {
     let base = active.sale.amount();
     let tip = engine.devices.reader.tip(base, typed).map_err(|why| devices::no_tip(&why))?;
     let total = tip.map_or(Ok(base), |tip| base.plus(tip)).map_err(|error| Reason::TipNotPossible.with(error))?;

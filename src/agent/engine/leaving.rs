@@ -9,19 +9,19 @@
 //! back of it; `follow_up/by_id.rs` decides what that holds back.
 
 use pos_core::follow_up::GivenById;
-use pos_core::sale::{Action, Event, Inquiry, Order, Reason, ReversalAnswer};
 use pos_core::training;
+use pos_core::transaction::{Action, Event, Inquiry, Order, Reason, ReversalAnswer};
 use pos_journal::Journal;
 use pos_terms::money::Amount;
 use pos_terms::transaction::{Kind, PaymentId};
 
-use super::open_sales::{Gate, OpenSale};
+use super::open_transactions::{Gate, OpenTransaction};
 use crate::agent::clock::Clock;
 use crate::agent::old_copy::OldCopy;
 
 /// Lets an action leave, or holds it back with what its sale hears of that at once.
 pub(in crate::agent) fn may_leave(
-    active: &mut OpenSale,
+    active: &mut OpenTransaction,
     action: Action,
     journal: &Journal,
     old_copy: &mut OldCopy,
@@ -54,7 +54,7 @@ pub(in crate::agent) fn may_leave(
 /// Whether a till had this payment given back by its id before the journal knew whose it is, and together it would be
 /// too much, or nobody knows yet.
 fn given_back_by_id(
-    active: &mut OpenSale,
+    active: &mut OpenTransaction,
     payment: &PaymentId,
     amount: Amount,
     journal: &Journal,
@@ -69,5 +69,5 @@ fn given_back_by_id(
 
 /// A transaction of training, or one that follows such a one, has no business at the gateway.
 fn is_trained(order: &Order) -> bool {
-    order.training.is_some() || order.transaction.of().is_some_and(|of| training::is_of_training(&of.payment))
+    order.training.is_some() || order.operation.of().is_some_and(|of| training::is_of_training(&of.payment))
 }

@@ -1,10 +1,10 @@
 //! Whose answer it is: an answer that names another transaction's payment is none to this request.
 
-use pos_core::sale::{self, Answer, Inquiry, Order, ReversalAnswer};
+use pos_core::transaction::{self, Answer, Inquiry, Order, ReversalAnswer};
 use pos_journal::Journal;
 use pos_terms::transaction::{Kind, PaymentId, SaleNumber};
 
-use super::{OpenSale, OpenSales};
+use super::{OpenTransaction, OpenTransactions};
 
 /// The transaction that was asked for, and the journal that knows whose each payment is.
 pub(in crate::agent) struct Owner<'a> {
@@ -16,8 +16,8 @@ pub(in crate::agent) struct Owner<'a> {
 
 impl<'a> Owner<'a> {
     /// Who knows whether an answer is this transaction's.
-    pub(in crate::agent) fn of(number: SaleNumber, sales: &'a OpenSales, journal: &'a Journal) -> Self {
-        Self { number, order: sales.get(number).map(OpenSale::order), journal }
+    pub(in crate::agent) fn of(number: SaleNumber, sales: &'a OpenTransactions, journal: &'a Journal) -> Self {
+        Self { number, order: sales.get(number).map(OpenTransaction::order), journal }
     }
 
     /// An answer with the id of another transaction is not one to this request, whatever else it says.
@@ -29,7 +29,7 @@ impl<'a> Owner<'a> {
             Answer::Pending { id, .. } => id,
             _ => return answer,
         };
-        let earlier = self.order.and_then(|order| order.transaction.of());
+        let earlier = self.order.and_then(|order| order.operation.of());
         let of_another = earlier.is_some_and(|of| of.payment == *id) || self.is_of_another(id);
         if of_another { Answer::NotOurs { why: self.another_transactions(id) } } else { answer }
     }
@@ -64,12 +64,12 @@ impl<'a> Owner<'a> {
     }
 
     /// The gateway named another transaction's payment, which may be another till's: its id is in the log alone.
-    fn another_transactions(&self, id: &PaymentId) -> sale::Why {
+    fn another_transactions(&self, id: &PaymentId) -> transaction::Cause {
         tracing::error!(
             sale = self.number.get(),
             payment = id.as_str(),
             "the gateway named a payment that is another transaction's"
         );
-        sale::Reason::AnotherPaymentAnswered.into()
+        transaction::Reason::AnotherPaymentAnswered.into()
     }
 }

@@ -1,15 +1,15 @@
 //! Taking up what only the disk knows: sales found open at a start, and sales whose step could not be written. One path
 //! for both: read from the disk, `Restarted`, go on.
 
-use pos_core::sale::{Paper, Sale, Standing};
+use pos_core::transaction::{Paper, Standing, Transaction};
 use pos_terms::transaction::SaleNumber;
 
-use super::{Engine, OpenSale, print};
+use super::{Engine, OpenTransaction, print};
 
 impl Engine {
     /// Takes up sales that were found open: after a start, and after the journal could not be written. One path for
     /// both.
-    pub(in crate::agent) fn resume(&mut self, unsettled: Vec<Sale>) {
+    pub(in crate::agent) fn resume(&mut self, unsettled: Vec<Transaction>) {
         for sale in unsettled {
             let number = sale.order().number;
             if let Some(why) = self.identity.cannot_settle(sale.order()) {
@@ -21,7 +21,9 @@ impl Engine {
             let never_sent = sale.standing() == Standing::Waiting;
             let first = self.old_copy.first_event(sale.order(), never_sent);
             let counted = self.sales.open.get(&number).is_some_and(|active| active.counted);
-            self.sales.open.insert(number, OpenSale { counted, ..OpenSale::new(sale, self.clock.monotonic()) });
+            self.sales
+                .open
+                .insert(number, OpenTransaction { counted, ..OpenTransaction::new(sale, self.clock.monotonic()) });
             self.sales.inbox.extend(first.map(|event| (number, event)));
         }
     }

@@ -15,15 +15,15 @@ use crate::agent::task_results::{GatewaySaid, TaskResult};
 use crate::agent::*;
 use crate::config::{self, Right, TillToken};
 use crate::till::{self, Caller, Command, ProgressLog, Refused, Wanted};
-use pos_core::sale::{
-    self, Action, Answer, Approval, ApprovedAmount, Event, ForChip, HostFacts, Inquiry, Order, ReversalAnswer, Sale,
-    Standing,
+use pos_core::transaction::{
+    self, Action, Answer, Approval, ApprovedAmount, Event, ForChip, HostFacts, Inquiry, Order, ReversalAnswer,
+    Standing, Transaction,
 };
 use pos_core::wish::{EarlierName, Wish, WishFields};
 use pos_daemon::wire;
 use pos_terms::money::Amount;
 use pos_terms::transaction::{
-    Earlier, Kind, OutcomeWord, PaymentId, ReceiptCopy, Reference, SaleNumber, Transaction, Who,
+    Earlier, Kind, Operation, OutcomeWord, PaymentId, ReceiptCopy, Reference, SaleNumber, Who,
 };
 
 mod card_left;
@@ -75,13 +75,13 @@ impl Terminal {
     }
 
     /// Enters a transaction of before: asked for, and answered.
-    fn enter(&mut self, number: u64, till: &str, transaction: Transaction, minor: u64, answer: Option<Answer>) {
+    fn enter(&mut self, number: u64, till: &str, transaction: Operation, minor: u64, answer: Option<Answer>) {
         self.enter_order(self.order(number, till, transaction, minor), answer);
     }
 
-    fn order(&self, number: u64, till: &str, transaction: Transaction, minor: u64) -> Order {
+    fn order(&self, number: u64, till: &str, transaction: Operation, minor: u64) -> Order {
         Order {
-            transaction,
+            operation: transaction,
             parameters: Vec::new(),
             number: SaleNumber::new(number),
             till: till.to_owned(),
@@ -107,7 +107,7 @@ impl Terminal {
     }
 
     fn enter_order(&mut self, order: Order, answer: Option<Answer>) {
-        let (mut sale, first) = Sale::begin(order);
+        let (mut sale, first) = Transaction::begin(order);
         let now = self.agent.engine.clock.now();
         let _ = self
             .agent
@@ -144,14 +144,14 @@ impl Terminal {
     }
 
     fn refunded(&mut self, number: u64, till: &str, of: Earlier, minor: u64) {
-        self.enter(number, till, Transaction::Refund { of }, minor, Some(approved(&id(number))));
+        self.enter(number, till, Operation::Refund { of }, minor, Some(approved(&id(number))));
     }
 
     /// Whether a reversal leaves; what its transaction hears otherwise waits for it.
     fn may_leave(&mut self, number: SaleNumber, reversal: Action) -> Option<Action> {
         let Engine { sales, journal, old_copy, clock, .. } = &mut self.agent.engine;
         let kept = journal.book().number(number).unwrap();
-        let mut closed = kept.map(|sale| OpenSale::new(sale, Duration::ZERO));
+        let mut closed = kept.map(|sale| OpenTransaction::new(sale, Duration::ZERO));
         let active = sales.open.get_mut(&number).or(closed.as_mut()).expect("a transaction of this journal");
         match leaving::may_leave(active, reversal, journal.book(), old_copy, clock) {
             Gate::Opens(reversal) => Some(reversal),
@@ -166,7 +166,7 @@ impl Terminal {
         Owner::of(number, &self.agent.engine.sales, self.agent.engine.journal.book())
     }
 
-    fn may(&self, wanted: &Wanted) -> Result<(Transaction, Amount), String> {
+    fn may(&self, wanted: &Wanted) -> Result<(Operation, Amount), String> {
         self.agent.engine.known().transaction_and_amount(wanted).map_err(|refused| refused.to_string())
     }
 
@@ -244,8 +244,8 @@ fn id(number: u64) -> String {
 }
 
 /// The kind of sale that needs no card.
-fn stored_card() -> Transaction {
-    Transaction::ByRegistration { registration: "f".repeat(32) }
+fn stored_card() -> Operation {
+    Operation::ByRegistration { registration: "f".repeat(32) }
 }
 
 fn approved(id: &str) -> Answer {
@@ -289,7 +289,7 @@ async fn an_id_that_the_journal_knows_is_that_sale_with_its_rest() {
     let mut terminal = Terminal::start(folder.path(), "");
     terminal.sold(1, "till-1", 1000);
     let by_id = || EarlierName::Payment(PaymentId::new(id(1)));
-    let refund_of_it = (Transaction::Refund { of: in_journal(1) }, eur(1000));
+    let refund_of_it = (Operation::Refund { of: in_journal(1) }, eur(1000));
     assert_eq!(terminal.may(&refund("till-1", by_id(), 1000, &[])), Ok(refund_of_it));
     let more = terminal.may(&refund("till-1", by_id(), 1001, &[])).unwrap_err();
     assert!(more.contains("more than is left: 10.00 EUR"), "{more}");
@@ -317,7 +317,7 @@ async fn another_tills_sale_needs_the_right_however_it_is_named() {
         let refused = terminal.may(&refund("till-2", of.clone(), 100, &[Right::UnknownPayment])).unwrap_err();
         assert!(refused.contains("the right any-till"), "{of:?}: {refused}");
         let returned = terminal.may(&refund("till-2", of.clone(), 100, &[Right::AnyTill]));
-        assert_eq!(returned, Ok((Transaction::Refund { of: in_journal(1) }, eur(100))), "{of:?}");
+        assert_eq!(returned, Ok((Operation::Refund { of: in_journal(1) }, eur(100))), "{of:?}");
     }
 }
 
@@ -341,13 +341,10 @@ async fn for_an_unknown_payment_and_by_credit_nothing_is_given_beyond_the_limit(
     assert!(refused.contains("the right unknown-payment"), "{refused}");
     assert!(terminal.may(&unknown(5001, &[Right::UnknownPayment])).is_err());
     let of = || Earlier { payment: PaymentId::new(UNKNOWN), number: None };
-    assert_eq!(
-        terminal.may(&unknown(5000, &[Right::UnknownPayment])),
-        Ok((Transaction::Refund { of: of() }, eur(5000)))
-    );
+    assert_eq!(terminal.may(&unknown(5000, &[Right::UnknownPayment])), Ok((Operation::Refund { of: of() }, eur(5000))));
     // What was given for it before counts, and what may have been given.
     terminal.refunded(1, "till-2", of(), 1000);
-    terminal.enter(2, "till-1", Transaction::Reversal { of: of() }, 1500, Some(lost()));
+    terminal.enter(2, "till-1", Operation::Reversal { of: of() }, 1500, Some(lost()));
     let refused = terminal.may(&unknown(2501, &[Right::UnknownPayment])).unwrap_err();
     assert!(refused.contains("above the limit of 50.00 EUR"), "{refused}");
     assert!(terminal.may(&unknown(2500, &[Right::UnknownPayment])).is_ok());
@@ -389,7 +386,7 @@ async fn an_answer_with_the_id_of_another_transaction_is_not_taken() {
         before.enter(
             3,
             "till-1",
-            Transaction::Refund { of: Earlier { payment: PaymentId::new(UNKNOWN), number: None } },
+            Operation::Refund { of: Earlier { payment: PaymentId::new(UNKNOWN), number: None } },
             1,
             None,
         );
@@ -524,11 +521,11 @@ async fn a_list_or_a_reversal_with_the_id_of_another_transaction_is_not_taken() 
     }
     let terminal = Terminal::start(folder.path(), "");
     for (payment, is_ours) in [(id(2), true), (id(1), false), (id(1).to_uppercase(), false)] {
-        let found = sale::ListedTransaction {
+        let found = transaction::ListedTransaction {
             id: PaymentId::new(payment.clone()),
             payment_type: "DB".to_owned(),
             amount: ApprovedAmount::Said(eur(1000)),
-            state: sale::ListedState::Approved,
+            state: transaction::ListedState::Approved,
             reference: Some(reference(2)),
             refers_to: None,
         };
@@ -538,7 +535,7 @@ async fn a_list_or_a_reversal_with_the_id_of_another_transaction_is_not_taken() 
         let reversal = terminal.owner(SaleNumber::new(2)).reversal(reversal);
         assert_eq!(matches!(reversal, ReversalAnswer::Done { .. }), is_ours, "{payment}");
         // What another transaction is linked to it by is not under our reference.
-        let linked = sale::ListedTransaction { reference: Some(reference(1)), ..found };
+        let linked = transaction::ListedTransaction { reference: Some(reference(1)), ..found };
         let listed = terminal.owner(SaleNumber::new(2)).inquiry(Inquiry::Payments(vec![linked]));
         assert!(matches!(listed, Inquiry::Payments(_)), "{payment}");
     }
@@ -548,7 +545,7 @@ async fn a_list_or_a_reversal_with_the_id_of_another_transaction_is_not_taken() 
 #[tokio::test(start_paused = true)]
 async fn what_is_being_given_back_by_its_id_is_not_reversed_on_top() {
     let folder = TempDir::new().unwrap();
-    let of_unknown = || Transaction::Refund { of: Earlier { payment: PaymentId::new(UNKNOWN), number: None } };
+    let of_unknown = || Operation::Refund { of: Earlier { payment: PaymentId::new(UNKNOWN), number: None } };
     {
         let mut before = Terminal::start(folder.path(), "");
         before.enter(1, "till-1", stored_card(), 1000, None);
@@ -574,11 +571,11 @@ async fn what_is_being_given_back_by_its_id_is_not_reversed_on_top() {
     // How the list stands by which a reversal is reckoned, and whether that was held back, and for a person.
     let held_back = |terminal: &mut Terminal, approved: u64, given: &[u64]| {
         terminal.agent.engine.sales.inbox.clear();
-        let found = |id: &str, kind: &str, minor, ours| sale::ListedTransaction {
+        let found = |id: &str, kind: &str, minor, ours| transaction::ListedTransaction {
             id: PaymentId::new(id),
             payment_type: kind.to_owned(),
             amount: ApprovedAmount::Said(eur(minor)),
-            state: sale::ListedState::Approved,
+            state: transaction::ListedState::Approved,
             reference: Some(reference(ours)),
             refers_to: None,
         };
@@ -617,7 +614,7 @@ async fn what_is_being_given_back_by_its_id_is_not_reversed_on_top() {
         let mut before = Terminal::start(captured.path(), settings);
         before.enter(1, "till-1", stored_card(), 1000, None);
         let of = Earlier { payment: PaymentId::new(UNKNOWN), number: None };
-        before.enter(2, "till-2", Transaction::Capture { of }, 1000, Some(approved(&id(2))));
+        before.enter(2, "till-2", Operation::Capture { of }, 1000, Some(approved(&id(2))));
     }
     let mut terminal = Terminal::start(captured.path(), settings);
     terminal.agent.settle();
@@ -633,11 +630,11 @@ async fn nothing_follows_a_reversal_that_was_made_by_itself() {
     terminal.enter(1, "till-1", stored_card(), 1000, None);
     let mut sale = terminal.agent.engine.journal.book().number(SaleNumber::new(1)).unwrap().unwrap();
     let now = terminal.agent.engine.clock.now();
-    let found = sale::ListedTransaction {
+    let found = transaction::ListedTransaction {
         id: PaymentId::new(id(1)),
         payment_type: "DB".to_owned(),
         amount: ApprovedAmount::Said(eur(1000)),
-        state: sale::ListedState::Approved,
+        state: transaction::ListedState::Approved,
         reference: Some(reference(1)),
         refers_to: None,
     };
@@ -665,7 +662,7 @@ async fn nothing_follows_a_reversal_that_was_made_by_itself() {
 async fn what_was_never_sent_ends_only_when_the_gateway_does_not_hold_it() {
     let folder = TempDir::new().unwrap();
     let waits = |number| Order {
-        transaction: Transaction::Sale,
+        operation: Operation::Sale,
         parameters: Vec::new(),
         number,
         till: "till-1".to_owned(),
@@ -691,7 +688,7 @@ async fn what_was_never_sent_ends_only_when_the_gateway_does_not_hold_it() {
     {
         let mut before = Terminal::start(folder.path(), "");
         for number in [1, 2] {
-            let (mut sale, first) = Sale::begin(waits(SaleNumber::new(number)));
+            let (mut sale, first) = Transaction::begin(waits(SaleNumber::new(number)));
             let unix_ms = before.agent.engine.clock.now().unix_ms;
             let _ = before
                 .agent
@@ -790,7 +787,7 @@ fn strange_in(told: &impl serde::Serialize, own: &[u64], all: &[u64]) -> Vec<Str
 #[tokio::test(start_paused = true)]
 async fn the_status_names_a_till_its_own_sales_alone() {
     let folder = TempDir::new().unwrap();
-    let before = || Transaction::Refund { of: in_journal(1) };
+    let before = || Operation::Refund { of: in_journal(1) };
     {
         let mut terminal = Terminal::start(folder.path(), "");
         terminal.sold(1, "till-1", 1000);
@@ -802,15 +799,15 @@ async fn the_status_names_a_till_its_own_sales_alone() {
     terminal.agent.settle();
     // Of the other till as well: at the reader, and one that waits for its signature.
     let order = Order {
-        transaction: Transaction::Sale,
+        operation: Operation::Sale,
         ..terminal.agent.engine.sales.get(SaleNumber::new(4)).unwrap().sale().order().clone()
     };
     for (number, reference) in [(5, "R5"), (6, "R6")] {
         let order =
             Order { number: SaleNumber::new(number), reference: Reference::parse(reference).unwrap(), ..order.clone() };
-        let (mut sale, first) = Sale::begin(order);
+        let (mut sale, first) = Transaction::begin(order);
         let _ = terminal.agent.engine.journal.write(|book| pos_core::book::commit(book, 0, &mut sale, first)).unwrap();
-        terminal.agent.engine.sales.open.insert(SaleNumber::new(number), OpenSale::new(sale, Duration::ZERO));
+        terminal.agent.engine.sales.open.insert(SaleNumber::new(number), OpenTransaction::new(sale, Duration::ZERO));
     }
     terminal.agent.engine.devices.reader.in_use_by = Some(SaleNumber::new(5));
     let all = [1, 2, 3, 4, 5, 6];
@@ -888,12 +885,12 @@ async fn a_till_hears_of_another_tills_sale_neither_its_reference_nor_its_paymen
     let Answer::NotOurs { why } = terminal.owner(SaleNumber::new(4)).answer(approved(&id(1))) else {
         panic!("it was taken")
     };
-    assert_eq!(why, sale::Reason::AnotherPaymentAnswered.into());
-    let other = sale::ListedTransaction {
+    assert_eq!(why, transaction::Reason::AnotherPaymentAnswered.into());
+    let other = transaction::ListedTransaction {
         id: PaymentId::new(id(1)),
         payment_type: "DB".to_owned(),
         amount: ApprovedAmount::Said(eur(1000)),
-        state: sale::ListedState::Approved,
+        state: transaction::ListedState::Approved,
         reference: None,
         refers_to: None,
     };
@@ -901,14 +898,14 @@ async fn a_till_hears_of_another_tills_sale_neither_its_reference_nor_its_paymen
     let ReversalAnswer::Unknown { why } = terminal.owner(SaleNumber::new(4)).reversal(reversal) else {
         panic!("it was taken")
     };
-    assert_eq!(why, sale::Reason::AnotherPaymentAnswered.into());
+    assert_eq!(why, transaction::Reason::AnotherPaymentAnswered.into());
     drop(terminal);
     // One that is open, and is looked up.
     let terminal = Terminal::start(folder.path(), "");
     let Inquiry::CannotAsk { why } = terminal.owner(SaleNumber::new(4)).inquiry(Inquiry::Payments(vec![other])) else {
         panic!("it was taken")
     };
-    assert_eq!(why, sale::Reason::AnotherPaymentAnswered.into());
+    assert_eq!(why, transaction::Reason::AnotherPaymentAnswered.into());
     // The reader is busy with another till's sale.
     let busy = || Refused::Busy { till: "till-1".to_owned(), reference: Reference::parse("R9").unwrap() };
     assert!(!busy().told_to(|till| till == "till-2").to_string().contains("R9"));
@@ -923,7 +920,7 @@ async fn the_greatest_amount_limits_what_is_charged_and_nothing_that_is_taken_or
         terminal.sold(1, "till-1", 2000);
         terminal.sold(2, "till-1", 2000);
         let registration = "f".repeat(32);
-        let reserved = Transaction::PreAuthorisationByRegistration { registration };
+        let reserved = Operation::PreAuthorisationByRegistration { registration };
         terminal.enter(3, "till-1", reserved, 2000, Some(approved(&id(3))));
     }
     let mut terminal = Terminal::start(folder.path(), "max-amount = \"5.00\"");

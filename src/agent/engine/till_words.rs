@@ -5,12 +5,12 @@ use tokio::sync::oneshot;
 
 use crate::till::{Refused, SaleView};
 use pos_core::book;
-use pos_core::sale::{Event, Order, PartMisfit};
+use pos_core::transaction::{Event, Order, PartMisfit};
 use pos_terms::money::Amount;
 use pos_terms::transaction::{SaleNumber, Who};
 
 use super::begin::merchant_transaction_id;
-use super::{Engine, OpenSale};
+use super::{Engine, OpenTransaction};
 
 impl Engine {
     /// Cancel wins before the request left and loses after; the answer comes when it is known which.
@@ -63,7 +63,7 @@ impl Engine {
         let steps = [(&mut active.sale, ends), (&mut back, begins)];
         match self.journal.write(|book| book::commit_all(book, now.unix_ms, steps)) {
             Ok(([actions, begun], took)) => {
-                self.sales.open.insert(refund, OpenSale::new(back, self.clock.monotonic()));
+                self.sales.open.insert(refund, OpenTransaction::new(back, self.clock.monotonic()));
                 self.sales.hear_later(refund, Event::Proceed);
                 self.after_writing(number, Ok((actions, took)));
                 for action in begun {

@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use crate::agent::clock::Clock;
-use crate::agent::devices::GatewayDesk;
-use crate::agent::engine::open_sales::OpenSales;
+use crate::agent::devices::GatewayControl;
+use crate::agent::engine::open_transactions::OpenTransactions;
 use crate::agent::identity::Identity;
-use crate::agent::journal_desk::JournalDesk;
-use pos_core::sale::{self, Action, Event};
+use crate::agent::journal_writer::JournalWriter;
+use pos_core::transaction::{self, Action, Event};
 use pos_gateway::Found;
 use pos_terms::transaction::SaleNumber;
 
@@ -34,8 +34,8 @@ const LONGEST_WAIT: Duration = Duration::from_secs(300);
 /// What the comparison is made with; nothing of it is changed.
 #[derive(Clone, Copy)]
 pub(in crate::agent) struct Beside<'a> {
-    pub(in crate::agent) journal: &'a JournalDesk,
-    pub(in crate::agent) sales: &'a OpenSales,
+    pub(in crate::agent) journal: &'a JournalWriter,
+    pub(in crate::agent) sales: &'a OpenTransactions,
     pub(in crate::agent) identity: &'a Identity,
     pub(in crate::agent) clock: &'a Clock,
 }
@@ -44,7 +44,7 @@ impl OldCopy {
     /// Asks the gateway when it is time.
     pub(in crate::agent) fn look(
         &mut self,
-        gateway: &GatewayDesk,
+        gateway: &GatewayControl,
         beside: Beside<'_>,
     ) -> Result<(), pos_journal::Error> {
         let now = beside.clock.monotonic();
@@ -117,7 +117,7 @@ impl OldCopy {
     pub(in crate::agent) fn references_listed(
         &mut self,
         found: Result<Found, String>,
-        journal: &JournalDesk,
+        journal: &JournalWriter,
         now: Duration,
     ) -> ListShows {
         self.lists_no_more = found.as_ref().is_ok_and(|found| found.incomplete.is_some());
@@ -162,7 +162,7 @@ impl OldCopy {
     pub(in crate::agent) fn strange(
         &self,
         references: Vec<String>,
-        journal: &JournalDesk,
+        journal: &JournalWriter,
     ) -> Result<Vec<String>, pos_journal::Error> {
         let mut strange = Vec::new();
         for reference in references {
@@ -194,11 +194,11 @@ impl OldCopy {
 /// again.
 fn goes_on(reversal: Action, waited: Duration) -> Vec<GoesOn> {
     match reversal {
-        Action::Reverse { reference, .. } if waited > sale::FRESH => {
-            let why = sale::Reason::ReversalHeldBack.into();
-            let reversal = sale::ReversalAnswer::HeldBack { why, for_person: false };
+        Action::Reverse { reference, .. } if waited > transaction::FRESH => {
+            let why = transaction::Reason::ReversalHeldBack.into();
+            let reversal = transaction::ReversalAnswer::HeldBack { why, for_person: false };
             let answered = Event::ReversalAnswered { reference, reversal };
-            vec![GoesOn::Hears(answered), GoesOn::Hears(Event::Nudged)]
+            vec![GoesOn::Hears(answered), GoesOn::Hears(Event::RetryNow)]
         }
         reversal => vec![GoesOn::Does(reversal)],
     }

@@ -1,9 +1,9 @@
 //! A transaction of before that something is to follow, while the gateway's list by date is not complete: its own
 //! payment is looked up, with all that is linked to it. It may go on when this journal knows each of those.
 
-use crate::agent::journal_desk::refused_by_journal;
+use crate::agent::journal_writer::refused_by_journal;
 use crate::till::Refused;
-use pos_core::sale::{Inquiry, ListedState, ListedTransaction};
+use pos_core::transaction::{Inquiry, ListedState, ListedTransaction};
 use pos_journal::Journal;
 use pos_terms::transaction::{PaymentId, SaleNumber};
 

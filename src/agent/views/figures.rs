@@ -4,11 +4,11 @@
 use std::time::Duration;
 
 use crate::agent::devices::Devices;
-use crate::agent::engine::open_sales::{OpenSale, SaleTimes};
+use crate::agent::engine::open_transactions::{OpenTransaction, SaleTimes};
 use crate::agent::identity::Identity;
 use crate::agent::teller;
 use crate::metrics::{Metrics, PrinterStanding, SaleTiming, TerminalStanding};
-use pos_core::sale::Standing;
+use pos_core::transaction::Standing;
 
 /// A write took so long: nothing at all when there was nothing to write.
 pub(in crate::agent) fn count_write(metrics: &Metrics, took: Duration) {
@@ -19,7 +19,12 @@ pub(in crate::agent) fn count_write(metrics: &Metrics, took: Duration) {
 
 /// A step of a sale is on the disk. Whether its end was counted by it: once, and with a line in the log where a fault
 /// of the terminal's side is behind it.
-pub(in crate::agent) fn count_step(metrics: &Metrics, identity: &Identity, active: &OpenSale, took: Duration) -> bool {
+pub(in crate::agent) fn count_step(
+    metrics: &Metrics,
+    identity: &Identity,
+    active: &OpenTransaction,
+    took: Duration,
+) -> bool {
     count_write(metrics, took);
     let Standing::Ended(outcome) = active.sale().standing() else { return false };
     if active.is_counted() {
@@ -34,7 +39,7 @@ pub(in crate::agent) fn count_step(metrics: &Metrics, identity: &Identity, activ
 
 /// A sale with a card is over. One line in the log, and the same figures: reader (until the card was read), gateway,
 /// journal, and the agent's own share.
-pub(in crate::agent) fn log_times(metrics: &Metrics, active: Option<&OpenSale>) {
+pub(in crate::agent) fn log_times(metrics: &Metrics, active: Option<&OpenTransaction>) {
     let Some(active) = active else { return };
     let SaleTimes { gateway, journal, own, .. } = active.times;
     let Some(reader) = active.times.until_card() else { return };
@@ -74,7 +79,7 @@ pub(in crate::agent) fn standing(
 }
 
 /// Counts an open sale that nobody knows the end of. `held_up`: it waits for the gateway's word on the journal.
-pub(in crate::agent) fn count_open(stands: &mut TerminalStanding, active: &OpenSale, held_up: bool) {
+pub(in crate::agent) fn count_open(stands: &mut TerminalStanding, active: &OpenTransaction, held_up: bool) {
     let (undone, quarantined) = match active.sale().standing() {
         Standing::Unconfirmed { quarantined, .. } => {
             (active.order().kind().is_undone_when_unknown(), quarantined.is_some())

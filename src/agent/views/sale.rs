@@ -6,7 +6,7 @@ use std::time::Duration;
 use chrono::{SecondsFormat, TimeZone, Utc};
 
 use crate::till::{CardView, LaterView, Refused, SaleState, SaleView, ToConfirm};
-use pos_core::sale::{Outcome, Sale, Standing, Why};
+use pos_core::transaction::{Cause, Outcome, Standing, Transaction};
 use pos_terms::card::Cryptogram;
 use pos_terms::transaction::{Kind, OutcomeWord};
 use pos_words::{Message, ReaderStep, Words};
@@ -16,7 +16,7 @@ pub(in crate::agent) struct SaleFacts {
     /// The earlier transaction, as this one's till may hear of it.
     pub(in crate::agent) of: Option<String>,
     /// Why it is not settled here.
-    pub(in crate::agent) alone: Option<Why>,
+    pub(in crate::agent) alone: Option<Cause>,
     /// Its last step could not be written.
     pub(in crate::agent) stuck: bool,
     /// The journal may be an old copy, and this transaction waits for that to be known.
@@ -44,12 +44,12 @@ pub(in crate::agent) struct Wait {
 }
 
 /// Whether its steps are told: they are over with its end, and when nobody knows that.
-pub(in crate::agent) fn is_running(sale: &Sale) -> bool {
+pub(in crate::agent) fn is_running(sale: &Transaction) -> bool {
     !matches!(sale.standing(), Standing::Ended(_) | Standing::Unconfirmed { .. })
 }
 
 /// The transaction as tills see it.
-pub(in crate::agent) fn sale_view(words: &Words, sale: &Sale, facts: SaleFacts) -> SaleView {
+pub(in crate::agent) fn sale_view(words: &Words, sale: &Transaction, facts: SaleFacts) -> SaleView {
     let SaleFacts { of, alone, stuck, held_up, rest, to_confirm, step, wait } = facts;
     let order = sale.order();
     let (state, outcome, text) = if let Some(why) = &alone {
@@ -122,7 +122,7 @@ pub(in crate::agent) fn sale_view(words: &Words, sale: &Sale, facts: SaleFacts) 
         status_text: host.status_text.clone().filter(|_| state != SaleState::AwaitingTill),
         registration: match &host.id {
             Some(id) if kind == Kind::StoreCard && approved.is_some() => Some(id.to_string()),
-            _ if kind == Kind::ForgetCard => order.transaction.registration().map(str::to_owned),
+            _ if kind == Kind::ForgetCard => order.operation.registration().map(str::to_owned),
             _ => host.more.get("registrationId").or_else(|| host.more.get("registration.id")).cloned(),
         },
         till_data: order.till_data.clone(),
@@ -143,12 +143,12 @@ fn shown_cryptogram(cryptogram: Cryptogram) -> String {
 }
 
 /// What nobody knows yet is taken back, or finished.
-fn unconfirmed(sale: &Sale) -> SaleState {
+fn unconfirmed(sale: &Transaction) -> SaleState {
     if sale.order().kind().is_undone_when_unknown() { SaleState::Unconfirmed } else { SaleState::UnconfirmedFinishing }
 }
 
 /// How a sale stands: state, outcome, and one sentence for the cashier.
-fn standing(words: &Words, sale: &Sale) -> (SaleState, Option<OutcomeWord>, String) {
+fn standing(words: &Words, sale: &Transaction) -> (SaleState, Option<OutcomeWord>, String) {
     let (amount, kind) = (sale.amount(), sale.order().kind());
     match sale.standing() {
         Standing::Waiting if !kind.needs_card() => {
@@ -191,7 +191,7 @@ pub(in crate::agent) fn has_a_receipt(view: &SaleView) -> Result<(), Refused> {
 }
 
 /// What a transaction is, for a till that used its reference again for something else.
-pub(in crate::agent) fn what_it_is(sale: &Sale) -> String {
+pub(in crate::agent) fn what_it_is(sale: &Transaction) -> String {
     match sale.order().kind() {
         Kind::Sale => sale.order().amount.to_string(),
         kind => format!("{} ({})", sale.order().amount, kind.as_str()),

@@ -1,14 +1,14 @@
 //! How the terminal stands: what is ready, what needs attention, and the sales that are open, as tills see it.
 
 use crate::agent::clock::Clock;
-use crate::agent::devices::{PrinterDesk, ReaderDesk, TAKE_IT_OUT};
-use crate::agent::engine::open_sales::LeftAlone;
+use crate::agent::devices::{PrinterControl, ReaderControl, TAKE_IT_OUT};
+use crate::agent::engine::open_transactions::LeftAlone;
 use crate::config::{Config, Tips};
 use crate::till::{
     Attention, AttentionView, ClockState, ClockView, GatewayView, HealthView, JournalState, JournalView, LogView,
     PrinterView, ReaderState, ReaderView, SaleView, StatusView, TipsView, WaitsView,
 };
-use pos_core::sale::Order;
+use pos_core::transaction::Order;
 use pos_gateway::{Contact, Soon};
 use pos_terms::money::Currency;
 
@@ -96,7 +96,7 @@ pub(in crate::agent) fn gateway_view(contact: &Contact, url: &str) -> GatewayVie
     }
 }
 
-pub(in crate::agent) fn printer_views(printers: &PrinterDesk) -> Vec<PrinterView> {
+pub(in crate::agent) fn printer_views(printers: &PrinterControl) -> Vec<PrinterView> {
     let view = |(config, printer): (&crate::config::Printer, &pos_printer::Handle)| PrinterView {
         name: config.name.clone(),
         port: config.port.clone(),
@@ -122,7 +122,7 @@ pub(in crate::agent) fn clock_view(clock: &Clock, differs: Option<String>) -> Cl
 }
 
 /// The reader and its latest change.
-pub(in crate::agent) fn reader_view(reader: &ReaderDesk) -> ReaderView {
+pub(in crate::agent) fn reader_view(reader: &ReaderControl) -> ReaderView {
     let state = reader.state.state();
     let Some(identity) = reader.state.identity() else {
         return ReaderView::new(state, reader.state.trouble().unwrap_or_default());

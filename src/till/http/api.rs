@@ -29,7 +29,7 @@ use tokio::time::timeout;
 
 use super::asked::MAX_BODY;
 use super::failure::Failure;
-use super::guard::{Door, guard, in_json};
+use super::guard::{Entrance, guard, in_json};
 use super::places::count;
 use super::{Stopped, closes, confirm, events, lists, operators, payments, receipts, sales, sessions, terminal};
 use crate::till::{Command, Permit, PortView, ProblemType, ProgressLog};
@@ -56,7 +56,7 @@ pub(super) struct Route {
     #[cfg(any(test, feature = "docs"))]
     pub(super) method: &'static str,
     #[cfg(feature = "docs")]
-    pub(super) describe: fn() -> super::description::Operation,
+    pub(super) describe: fn() -> super::description::ApiOperation,
 }
 
 /// Routes: method, path, handler, and what the interface's description says of it. The last is not in a board's
@@ -72,7 +72,7 @@ macro_rules! routes {
                 #[cfg(feature = "docs")]
                 describe: || {
                     #[allow(unused_imports, reason = "not every description has an example")]
-                    use $crate::till::http::description::{Operation, ProblemType, examples, json};
+                    use $crate::till::http::description::{ApiOperation, ProblemType, examples, json};
                     $description
                 },
             },
@@ -102,7 +102,7 @@ pub(super) fn every_route() -> impl Iterator<Item = &'static Route> {
 }
 
 /// The verbs behind a door.
-pub(super) fn router(app: Arc<App>, door: Door) -> Router {
+pub(super) fn router(app: Arc<App>, door: Entrance) -> Router {
     let add = |router: Router<Arc<App>>, route: &Route| {
         router.route(route.path, (route.serve)().route_layer(middleware::from_fn(in_json)))
     };
@@ -296,7 +296,7 @@ mod tests {
             metrics_at_port: false,
             operators_required: false,
         };
-        let router = TowerToHyperService::new(router(Arc::new(app), Door::Local(config::Till::default())));
+        let router = TowerToHyperService::new(router(Arc::new(app), Entrance::Local(config::Till::default())));
         let (described, mut asked) = (described(), 0);
         for route in TABLE {
             // These ask the loop for nothing, or for the session alone.

@@ -29,7 +29,7 @@ const LIST_LIMIT: (u32, u32) = (20, 100);
 /// Closes of day.
 pub(super) const ROUTES: &[Route] = routes! {
     post "/v1/closes" => close,
-        Operation::new("closeDay", "Close the day, or hear of the close that the reference has made")
+        ApiOperation::new("closeDay", "Close the day, or hear of the close that the reference has made")
             .text("What has ended since the close before is counted; it refuses nothing and changes nothing at the gateway.")
             .needs(Verb::Close)
             .query::<TillQuery>()
@@ -38,14 +38,14 @@ pub(super) const ROUTES: &[Route] = routes! {
             .answers::<CloseView>(200, "The close that the reference has made before.", examples::close_made(true))
             .refuses(&[ProblemType::Reference, ProblemType::ListUnderWay, ProblemType::Journal]);
     get "/v1/closes" => list,
-        Operation::new("listCloses", "Closes of day, newest first")
+        ApiOperation::new("listCloses", "Closes of day, newest first")
             .text("`next` is the next question's `cursor`; without it there are no earlier ones.")
             .needs(Verb::Close)
             .query::<ClosesQuery>()
             .answers::<Closes>(200, "The closes.", json!({ "closes": [examples::close()], "next": "7" }))
             .refuses(&[ProblemType::ListUnderWay, ProblemType::Journal]);
     get "/v1/closes/{close}" => show,
-        Operation::new("showClose", "A close of day: as JSON, as a table, or as it is printed")
+        ApiOperation::new("showClose", "A close of day: as JSON, as a table, or as it is printed")
             .text("By its number, `last`, or `open`: what the next one would be by now, which closes nothing.")
             .needs(Verb::Close)
             .query::<TillQuery>()
@@ -55,7 +55,7 @@ pub(super) const ROUTES: &[Route] = routes! {
             .refuses(&[ProblemType::NoSuchClose, ProblemType::NotAcceptable])
             .refuses(&[ProblemType::ListUnderWay, ProblemType::Journal]);
     post "/v1/closes/{close}/print" => print,
-        Operation::new("printClose", "Print a close of day again, marked as a duplicate")
+        ApiOperation::new("printClose", "Print a close of day again, marked as a duplicate")
             .needs(Verb::Close)
             .body::<Nothing>(json!({}))
             .answers::<PrintView>(

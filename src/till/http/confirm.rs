@@ -26,7 +26,7 @@ use pos_terms::transaction::Taken;
 /// What a till takes.
 pub(super) const ROUTES: &[Route] = routes! {
     post "/v1/sales/{reference}/confirm" => confirm,
-        Operation::new("confirmSale", "Say what the till takes of a sale that waits for its confirmation")
+        ApiOperation::new("confirmSale", "Say what the till takes of a sale that waits for its confirmation")
             .text("The same answer once more changes nothing. Needs the right of its kind.")
             .query::<SaleQuery>()
             .body::<TakenRequest>(json!({ "taken": "all" }))

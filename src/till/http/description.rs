@@ -36,7 +36,7 @@ const OF_A_BODY: &[ProblemType] =
     &[ProblemType::Malformed, ProblemType::Timeout, ProblemType::TooLarge, ProblemType::MediaType];
 
 /// One method of one path, as it is described.
-pub(super) struct Operation {
+pub(super) struct ApiOperation {
     id: &'static str,
     summary: &'static str,
     text: String,
@@ -55,7 +55,7 @@ struct Answer {
     content: Vec<(&'static str, Schema, Value)>,
 }
 
-impl Operation {
+impl ApiOperation {
     /// `id` is its name in programs that are made from the description, `summary` one line.
     pub(super) fn new(id: &'static str, summary: &'static str) -> Self {
         let (text, query, body, answers) = (String::new(), None, None, Vec::new());

@@ -37,7 +37,7 @@ const RESET: &str = "steps were missed: how the sales and the terminal stand is 
 /// Every step as it happens.
 pub(super) const ROUTES: &[Route] = routes! {
     get "/v1/events" => listen,
-        Operation::new("events", "Every step of the caller's transactions and of the terminal, as it happens")
+        ApiOperation::new("events", "Every step of the caller's transactions and of the terminal, as it happens")
             .text("Server-sent events: `event` is the step's word, `data` one object of the schema `Progress`.")
             .text("With the header `Last-Event-ID` it goes on after that event; when that is not possible, the first")
             .text("event is `reset`, which names no sale: how things stand is to be asked anew.")

@@ -45,7 +45,7 @@ impl HasPeer for TcpStream {
 }
 
 /// A way in.
-pub(super) enum Door {
+pub(super) enum Entrance {
     /// The Unix socket, and what the configuration says of who may open it.
     Local(config::Till),
     /// Loopback TCP with these tokens.
@@ -58,7 +58,7 @@ pub(super) struct Key {
     token: Zeroizing<String>,
 }
 
-impl Door {
+impl Entrance {
     /// Reads the tokens of `tills`.
     pub(super) fn loopback(tills: &[TillToken]) -> Result<Self, Error> {
         let key = |entry: &TillToken| {
@@ -92,7 +92,7 @@ impl Door {
 }
 
 /// Lets a request through with its [`Caller`], or answers it.
-pub(super) async fn guard(State(door): State<Arc<Door>>, mut request: Request, next: Next) -> Response {
+pub(super) async fn guard(State(door): State<Arc<Entrance>>, mut request: Request, next: Next) -> Response {
     let peer = request.extensions().get().copied().unwrap_or(Peer(None));
     let mut response = match door.admit(peer, request.headers()) {
         Ok(caller) => {

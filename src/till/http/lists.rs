@@ -42,7 +42,7 @@ const LOOKED_AT: u32 = 1000;
 /// Many transactions.
 pub(super) const ROUTES: &[Route] = routes! {
     get "/v1/sales" => list,
-        Operation::new("listSales", "Transactions by their numbers, oldest first or newest first, all or those that are looked for")
+        ApiOperation::new("listSales", "Transactions by their numbers, oldest first or newest first, all or those that are looked for")
             .text("`next` is the next question's `cursor`, with the same other parameters; without it there are no more.")
             .text("A search over many transactions answers with what it has found until then, be it none, and `next`.")
             .needs(Verb::List)
@@ -50,7 +50,7 @@ pub(super) const ROUTES: &[Route] = routes! {
             .answers::<SalesView>(200, "The transactions.", json!({ "sales": [examples::sale()], "next": "17" }))
             .refuses(&[ProblemType::ListUnderWay, ProblemType::Journal]);
     get "/v1/totals" => totals,
-        Operation::new("totals", "Counts and sums after a number, for the closing of a day")
+        ApiOperation::new("totals", "Counts and sums after a number, for the closing of a day")
             .text("`next` and `carried` are the next question's `since` and `carried`.")
             .needs(Verb::Totals)
             .query::<TotalsQuery>()

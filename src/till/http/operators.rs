@@ -25,7 +25,7 @@ const PIN_DEADLINE: AnswerDeadline = deadline_of("POST", "/v1/operators/{name}/p
 /// The operators.
 pub(super) const ROUTES: &[Route] = routes! {
     get "/v1/operators" => list,
-        Operation::new("listOperators", "The operators, by their names")
+        ApiOperation::new("listOperators", "The operators, by their names")
             .needs(Verb::SignIn)
             .answers::<OperatorsView>(
                 200,
@@ -33,26 +33,26 @@ pub(super) const ROUTES: &[Route] = routes! {
                 json!({ "required": true, "operators": [{ "name": "Anna", "role": "cashier" }] }),
             );
     post "/v1/operators" => add,
-        Operation::new("addOperator", "Add an operator")
+        ApiOperation::new("addOperator", "Add an operator")
             .needs(Verb::ManageOperators)
             .body::<NewOperator>(json!({ "name": "Anna", "role": "cashier", "pin": "4862" }))
             .answers::<OperatorView>(201, "The operator.", json!({ "name": "Anna", "role": "cashier" }))
             .refuses(&[ProblemType::Operator, ProblemType::Pin, ProblemType::OperatorExists])
             .refuses(&[ProblemType::TooManyOperators, ProblemType::PinUnderWay, ProblemType::Journal]);
     delete "/v1/operators/{name}" => remove,
-        Operation::new("removeOperator", "Remove an operator; what the operator did stays recorded")
+        ApiOperation::new("removeOperator", "Remove an operator; what the operator did stays recorded")
             .needs(Verb::ManageOperators)
             .answers_nothing(204, "There is no such operator any more.")
             .refuses(&[ProblemType::Operator, ProblemType::NoSuchOperator, ProblemType::Journal]);
     post "/v1/operators/{name}/pin" => set_pin,
-        Operation::new("setPin", "Give an operator another PIN; the operator's sessions end")
+        ApiOperation::new("setPin", "Give an operator another PIN; the operator's sessions end")
             .needs(Verb::ManageOperators)
             .body::<NewPin>(json!({ "pin": "5973" }))
             .answers::<OperatorView>(200, "The operator.", json!({ "name": "Anna", "role": "cashier" }))
             .refuses(&[ProblemType::Operator, ProblemType::Pin, ProblemType::NoSuchOperator])
             .refuses(&[ProblemType::PinUnderWay, ProblemType::Journal]);
     post "/v1/operators/{name}/unlock" => unlock,
-        Operation::new("unlockOperator", "Let an operator try a PIN again at once")
+        ApiOperation::new("unlockOperator", "Let an operator try a PIN again at once")
             .needs(Verb::Unlock)
             .body::<Nothing>(json!({}))
             .answers::<OperatorView>(200, "The operator.", json!({ "name": "Anna", "role": "cashier" }))

@@ -21,12 +21,12 @@ const QUERY_DEADLINE: AnswerDeadline = deadline_of("GET", "/v1/query");
 /// The gateway's own records.
 pub(super) const ROUTES: &[Route] = routes! {
     get "/v1/payments/{id}" => payment,
-        Operation::new("payment", "A payment as the gateway knows it now, by its flat names")
+        ApiOperation::new("payment", "A payment as the gateway knows it now, by its flat names")
             .needs(Verb::AskGateway)
             .answers::<BTreeMap<String, String>>(200, "The payment's fields.", json!({ "result.code": "000.000.000" }))
             .refuses(&[ProblemType::Gateway, ProblemType::Parameter]);
     get "/v1/query" => query,
-        Operation::new("query", "The payments that the gateway finds by its own query parameters")
+        ApiOperation::new("query", "The payments that the gateway finds by its own query parameters")
             .text("Any parameter of the gateway's query may be given.")
             .needs(Verb::AskGateway)
             .answers::<Found>(200, "The payments.", json!({ "payments": [{ "result.code": "000.000.000" }] }))

@@ -22,7 +22,7 @@ use pos_terms::transaction::ReceiptCopy;
 /// The receipts of a transaction.
 pub(super) const ROUTES: &[Route] = routes! {
     get "/v1/sales/{reference}/receipt" => receipt,
-        Operation::new("receipt", "A receipt, to be read: as text, as data or as a page")
+        ApiOperation::new("receipt", "A receipt, to be read: as text, as data or as a page")
             .needs(Verb::Receipt)
             .query::<ReceiptQuery>()
             .answers_text(200, "The receipt, in the form that `Accept` asks for; data where it takes any.", "text/plain", examples::RECEIPT)
@@ -31,7 +31,7 @@ pub(super) const ROUTES: &[Route] = routes! {
             .refuses(&[ProblemType::NoSuchSale, ProblemType::NoReceiptYet, ProblemType::NotAcceptable])
             .refuses(&[ProblemType::Journal]);
     post "/v1/sales/{reference}/receipt" => print,
-        Operation::new("printReceipt", "Print a receipt again, marked as a duplicate")
+        ApiOperation::new("printReceipt", "Print a receipt again, marked as a duplicate")
             .needs(Verb::Receipt)
             .query::<CopyQuery>()
             .body::<Nothing>(json!({}))

@@ -55,7 +55,7 @@ use pos_terms::transaction::{Kind, Lesson, OnSilence, PaymentId, Reference, Sale
 /// One transaction.
 pub(super) const ROUTES: &[Route] = routes! {
     post "/v1/sales" => begin,
-        Operation::new("beginSale", "Begin a transaction, or hear what became of it when the reference is known")
+        ApiOperation::new("beginSale", "Begin a transaction, or hear what became of it when the reference is known")
             .text("Recorded before it is answered; then `GET` with `wait-s`, or the events, tell how it goes on.")
             .text("Needs the right of its kind: `sale`, `pre-authorise`, `capture`, `refund`, `reverse` or `credit`.")
             .query::<TillQuery>()
@@ -67,33 +67,33 @@ pub(super) const ROUTES: &[Route] = routes! {
             .refuses(&[ProblemType::SupervisorNeeded, ProblemType::NotApproved])
             .refuses(&[ProblemType::NotPossible, ProblemType::Parameter, ProblemType::NoSuchSale, ProblemType::Journal]);
     get "/v1/sales/{reference}" => show,
-        Operation::new("showSale", "One transaction as it stands, or as it ends")
+        ApiOperation::new("showSale", "One transaction as it stands, or as it ends")
             .needs(Verb::Show)
             .query::<ShowQuery>()
             .answers::<SaleView>(200, "The transaction.", examples::sale())
             .refuses(&[ProblemType::NoSuchSale, ProblemType::Journal]);
     get "/v1/latest" => latest,
-        Operation::new("latestSale", "The latest transaction of the till")
+        ApiOperation::new("latestSale", "The latest transaction of the till")
             .needs(Verb::Show)
             .query::<SaleQuery>()
             .answers::<SaleView>(200, "The transaction.", examples::sale())
             .refuses(&[ProblemType::NoSuchSale, ProblemType::Journal]);
     post "/v1/sales/{reference}/cancel" => cancel,
-        Operation::new("cancelSale", "Stop a transaction")
+        ApiOperation::new("cancelSale", "Stop a transaction")
             .text("Nothing is charged when `cancel` is `in-time`. Needs the right of its kind.")
             .query::<SaleQuery>()
             .body::<Nothing>(json!({}))
             .answers::<CancelView>(200, "Whether it came in time, and the transaction.", examples::cancelled())
             .refuses(&[ProblemType::NoSuchSale, ProblemType::Journal]);
     post "/v1/sales/{reference}/signature" => signature,
-        Operation::new("judgeSignature", "Say whether the signature on the slip is the card's")
+        ApiOperation::new("judgeSignature", "Say whether the signature on the slip is the card's")
             .text("The same answer once more changes nothing. Needs the right of its kind.")
             .query::<SaleQuery>()
             .body::<SignatureCheck>(json!({ "accepted": true }))
             .answers::<SaleView>(200, "The transaction: ended, or being reversed.", examples::sale())
             .refuses(&[ProblemType::NoSignatureAwaited, ProblemType::NoSuchSale, ProblemType::Journal]);
     post "/v1/settle/{number}" => settle,
-        Operation::new("settleSale", "Say what becomes of a transaction that waits for a person")
+        ApiOperation::new("settleSale", "Say what becomes of a transaction that waits for a person")
             .text("Of before, when the journal was found to be an old copy of itself.")
             .needs(Verb::Settle)
             .body::<Settlement>(json!({ "keep": true }))

@@ -47,7 +47,7 @@ const APPROVAL_DEADLINE: AnswerDeadline = deadline_of("POST", "/v1/approvals");
 /// To sign in and out. Whoever does has no session, or one that may have ended.
 pub(super) const ROUTES_TO_SIGN_IN: &[Route] = routes! {
     post "/v1/sessions" => sign_in,
-        Operation::new("signIn", "An operator signs in")
+        ApiOperation::new("signIn", "An operator signs in")
             .text("The session goes with each further request as the header `Pos-Session`.")
             .needs(Verb::SignIn)
             .body::<Credentials>(json!({ "operator": "Anna", "pin": "4862" }))
@@ -55,11 +55,11 @@ pub(super) const ROUTES_TO_SIGN_IN: &[Route] = routes! {
             .refuses(&[ProblemType::Operator, ProblemType::Pin, ProblemType::WrongPin])
             .refuses(&[ProblemType::OperatorLocked, ProblemType::PinUnderWay, ProblemType::Journal]);
     get "/v1/sessions/current" => current,
-        Operation::new("showSession", "Who is signed in with the session of `Pos-Session`")
+        ApiOperation::new("showSession", "Who is signed in with the session of `Pos-Session`")
             .needs(Verb::SignIn)
             .answers::<Current>(200, "The operator.", json!({ "operator": "Anna", "role": "cashier" }));
     delete "/v1/sessions/current" => sign_out,
-        Operation::new("signOut", "The operator of `Pos-Session` signs out")
+        ApiOperation::new("signOut", "The operator of `Pos-Session` signs out")
             .needs(Verb::SignIn)
             .answers_nothing(204, "The session has ended.");
 };
@@ -67,7 +67,7 @@ pub(super) const ROUTES_TO_SIGN_IN: &[Route] = routes! {
 /// A supervisor's word.
 pub(super) const ROUTES: &[Route] = routes! {
     post "/v1/approvals" => approve,
-        Operation::new("approve", "A supervisor confirms one command of a cashier")
+        ApiOperation::new("approve", "A supervisor confirms one command of a cashier")
             .text("What is answered goes with that command as the header `Pos-Supervisor`: once, within two minutes.")
             .text("`for` in the answer is what the terminal has found the command to be; nothing else is confirmed by it.")
             .needs(Verb::SignIn)

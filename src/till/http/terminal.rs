@@ -33,29 +33,29 @@ const LOG_FOR_MOST_S: u64 = 24 * 3600;
 /// The terminal.
 pub(super) const ROUTES: &[Route] = routes! {
     get "/v1/status" => status,
-        Operation::new("status", "The terminal as it stands")
+        ApiOperation::new("status", "The terminal as it stands")
             .needs(Verb::Status)
             .answers::<StatusView>(200, "The terminal.", examples::status());
     get "/v1/metrics" => figures,
-        Operation::new("metrics", "Figures for machines (OpenMetrics)")
+        ApiOperation::new("metrics", "Figures for machines (OpenMetrics)")
             .text("With a token only where `[till] metrics` is set.")
             .needs(Verb::Metrics)
             .answers_text(200, "The figures.", OPEN_METRICS, "# EOF\n");
     post "/v1/log-level" => log_level,
-        Operation::new("logLevel", "Log more or less for a while")
+        ApiOperation::new("logLevel", "Log more or less for a while")
             .needs(Verb::Log)
             .body::<LogRequest>(json!({ "level": "debug", "forS": 600 }))
             .answers::<Option<LogView>>(200, "What is logged; `null`: as it was started.", json!({ "level": "debug", "leftS": 600 }))
             .refuses(&[ProblemType::NotPossible]);
     post "/v1/reader/amount" => type_amount,
-        Operation::new("typeAmount", "Let an amount be typed at the reader; nothing is begun by it")
+        ApiOperation::new("typeAmount", "Let an amount be typed at the reader; nothing is begun by it")
             .needs(Verb::TypeAmount)
             .query::<TillQuery>()
             .body::<AmountRequest>(json!({ "currency": "EUR" }))
             .answers::<AmountTyped>(200, "What was typed.", json!({ "amount": "12.34", "currency": "EUR" }))
             .refuses(&[ProblemType::Currency, ProblemType::NothingTyped, ProblemType::NotReady]);
     post "/v1/reader/text" => show_text,
-        Operation::new("showText", "Show a text of the till's own to the customer, between sales")
+        ApiOperation::new("showText", "Show a text of the till's own to the customer, between sales")
             .text(
                 "It stays until the reader shows something else, the next sale at the latest; what does not fit its \
                  display is cut.",
@@ -65,7 +65,7 @@ pub(super) const ROUTES: &[Route] = routes! {
             .answers_nothing(204, "The reader has it.")
             .refuses(&[ProblemType::NotReady]);
     post "/v1/printer/lines" => print_lines,
-        Operation::new("printLines", "Print lines of the till's own, which are no receipt of this terminal")
+        ApiOperation::new("printLines", "Print lines of the till's own, which are no receipt of this terminal")
             .text(
                 "Answered when they are on paper, as far as the printer tells; tried once and not kept: after a refusal \
                  the till may send them again.",
@@ -86,7 +86,7 @@ pub(super) const ROUTES: &[Route] = routes! {
             )
             .refuses(&[ProblemType::Printer]);
     get "/v1/openapi.json" => description,
-        Operation::new("description", "This description (OpenAPI 3.1)")
+        ApiOperation::new("description", "This description (OpenAPI 3.1)")
             .needs(Verb::Status)
             .answers::<serde_json::Map<String, serde_json::Value>>(200, "The description.", json!({ "openapi": "3.1.0" }));
 };

@@ -42,12 +42,12 @@ pub struct Deal {
     /// Why the terminal has not begun it, where that may be.
     pub refused: Option<String>,
     /// Each thing that it was told, when it was another than before.
-    pub told: Vec<Told>,
+    pub told: Vec<TillResult>,
 }
 
 /// What the till was told, and how many entries the gateway's ledger had in that moment.
 #[derive(Clone, Debug)]
-pub struct Told {
+pub struct TillResult {
     pub view: SaleView,
     pub entries: usize,
 }
@@ -120,11 +120,11 @@ impl Book {
             return;
         };
         let what = |view: &SaleView| (view.state, view.outcome, view.needs_person.is_some());
-        let is_news = |last: &Told| what(&last.view) != what(&view);
+        let is_news = |last: &TillResult| what(&last.view) != what(&view);
         if deals[at].told.last().is_none_or(is_news) {
             let (outcome, text) = (view.outcome, &view.text);
             self.scene.note(format!("the till hears ({how}) {}: {:?} {outcome:?}: {text}", view.reference, view.state));
-            deals[at].told.push(Told { view: view.clone(), entries: ledger.entries().len() });
+            deals[at].told.push(TillResult { view: view.clone(), entries: ledger.entries().len() });
         }
         if let Err(why) = checker::told(&Books::of(&ledger), &deals, at, &view) {
             self.wrong.lock().unwrap().get_or_insert(why);

@@ -18,7 +18,7 @@ use std::time::Duration;
 
 use super::TokenDigest;
 use pos_terms::money::Amount;
-use pos_terms::transaction::{OperatorName, Reference, Transaction, Who};
+use pos_terms::transaction::{Operation, OperatorName, Reference, Who};
 
 /// How long it is good: the supervisor stands beside the cashier.
 const GOOD_FOR: Duration = Duration::from_secs(120);
@@ -35,7 +35,7 @@ pub struct Approved {
     /// Its reference.
     pub reference: Reference,
     /// What it is, with the earlier transaction or the stored card.
-    pub transaction: Transaction,
+    pub transaction: Operation,
     /// All that is charged or given, with the tip that the till names.
     pub amount: Amount,
     /// The cardholder is asked for a tip on top of it.
@@ -161,7 +161,7 @@ mod tests {
             operator: OperatorName::parse("Anna").unwrap(),
             till: "till-1".to_owned(),
             reference: Reference::parse("r-1").unwrap(),
-            transaction: Transaction::Refund { of: earlier(17) },
+            transaction: Operation::Refund { of: earlier(17) },
             amount: eur("12.34"),
             asks_tip: false,
             manual: false,
@@ -181,9 +181,9 @@ mod tests {
         let others = [
             Approved { till: "till-2".to_owned(), ..command.clone() },
             Approved { reference: Reference::parse("r-2").unwrap(), ..command.clone() },
-            Approved { transaction: Transaction::Credit, ..command.clone() },
-            Approved { transaction: Transaction::Reversal { of: earlier(17) }, ..command.clone() },
-            Approved { transaction: Transaction::Refund { of: earlier(18) }, ..command.clone() },
+            Approved { transaction: Operation::Credit, ..command.clone() },
+            Approved { transaction: Operation::Reversal { of: earlier(17) }, ..command.clone() },
+            Approved { transaction: Operation::Refund { of: earlier(18) }, ..command.clone() },
             Approved { amount: eur("12.35"), ..command.clone() },
             Approved { asks_tip: true, ..command.clone() },
             Approved { manual: true, ..command.clone() },
@@ -208,10 +208,10 @@ mod tests {
         let told = |transaction, asks_tip, manual| Approved { transaction, asks_tip, manual, ..command() }.to_string();
         let payment = Earlier { number: None, ..earlier(17) };
         for (transaction, asks_tip, manual, said) in [
-            (Transaction::Refund { of: earlier(17) }, false, false, "a refund of 12.34 EUR of transaction 17"),
-            (Transaction::Refund { of: payment }, false, false, "a refund of 12.34 EUR of payment p17"),
-            (Transaction::Credit, false, true, "a credit of 12.34 EUR with a typed card number"),
-            (Transaction::Sale, true, false, "a sale of 12.34 EUR and a tip"),
+            (Operation::Refund { of: earlier(17) }, false, false, "a refund of 12.34 EUR of transaction 17"),
+            (Operation::Refund { of: payment }, false, false, "a refund of 12.34 EUR of payment p17"),
+            (Operation::Credit, false, true, "a credit of 12.34 EUR with a typed card number"),
+            (Operation::Sale, true, false, "a sale of 12.34 EUR and a tip"),
         ] {
             assert_eq!(told(transaction, asks_tip, manual), format!("{said} under the reference r-1"));
         }

@@ -4,8 +4,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{DaySums, Turnover};
-use crate::sale::{Sale, Standing};
 use crate::totals::TotalsLine;
+use crate::transaction::{Standing, Transaction};
 use pos_terms::money::Amount;
 use pos_terms::transaction::{Kind, Reference, SaleNumber, Who};
 
@@ -217,7 +217,7 @@ impl OpenKind {
 impl OpenItem {
     /// A transaction without an end; `None` when it has one.
     #[must_use]
-    pub fn without_end(sale: &Sale) -> Option<Self> {
+    pub fn without_end(sale: &Transaction) -> Option<Self> {
         let is = match sale.standing() {
             Standing::Ended(_) => return None,
             Standing::Waiting | Standing::InProgress => OpenKind::UnderWay,
@@ -231,7 +231,7 @@ impl OpenItem {
 
     /// A reservation of which so much is left.
     #[must_use]
-    pub fn reserved(sale: &Sale, left: Amount) -> Self {
+    pub fn reserved(sale: &Transaction, left: Amount) -> Self {
         Self::of(OpenKind::PreAuthorisation, sale, left)
     }
 
@@ -248,7 +248,7 @@ impl OpenItem {
         Self { is: OpenKind::Unreadable, number, till, reference, kind: None, amount: None, currency: None }
     }
 
-    fn of(is: OpenKind, sale: &Sale, amount: Amount) -> Self {
+    fn of(is: OpenKind, sale: &Transaction, amount: Amount) -> Self {
         let order = sale.order();
         Self {
             is,

@@ -15,8 +15,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::{Sum, TillSums};
-use crate::sale::{Outcome, Sale, Standing};
 use crate::totals::{Totals, TotalsLine, decimal, scheme};
+use crate::transaction::{Outcome, Standing, Transaction};
 use pos_terms::money::{Amount, Currency};
 use pos_terms::transaction::{Kind, SaleNumber, Who};
 
@@ -94,12 +94,12 @@ fn way(kind: Kind, of: Option<Kind>) -> Way {
 impl DaySums {
     /// Counts a transaction that has ended; one that has not is in no sum. `of` is the kind of what it has reversed,
     /// where the journal knows that.
-    pub fn take(&mut self, sale: &Sale, of: Option<Kind>) {
+    pub fn take(&mut self, sale: &Transaction, of: Option<Kind>) {
         self.own.entry(sale.order().till.clone()).or_default().add(sale, of);
         self.add(sale, of);
     }
 
-    fn add(&mut self, sale: &Sale, of: Option<Kind>) {
+    fn add(&mut self, sale: &Transaction, of: Option<Kind>) {
         let Standing::Ended(outcome) = sale.standing() else { return };
         self.totals.take(sale);
         if sale.order().kind().moves_money() {
@@ -223,17 +223,17 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::sale::Record;
+    use crate::transaction::Record;
 
     fn eur(minor: u64) -> Amount {
         Amount::from_minor(minor, Currency::from_code("EUR").unwrap()).unwrap()
     }
 
-    fn ended(kind: Kind, till: &str, minor: u64, outcome: Outcome) -> Sale {
+    fn ended(kind: Kind, till: &str, minor: u64, outcome: Outcome) -> Transaction {
         ended_by(json!({ "token": till }), kind, till, minor, outcome)
     }
 
-    fn ended_by(by: serde_json::Value, kind: Kind, till: &str, minor: u64, outcome: Outcome) -> Sale {
+    fn ended_by(by: serde_json::Value, kind: Kind, till: &str, minor: u64, outcome: Outcome) -> Transaction {
         let of = json!({ "payment": "8ac7a4a1845f7e19018461a00b366a74", "number": 1 });
         let kind = match kind {
             Kind::ByRegistration | Kind::PreAuthorisationByRegistration | Kind::ForgetCard => {
@@ -248,7 +248,7 @@ mod tests {
         }))
         .unwrap();
         let end = Record::Ended { outcome, host: None, card: None, by: None, at_unix_ms: None };
-        Sale::replay(&[vec![Record::Started { order }], vec![end]]).unwrap()
+        Transaction::replay(&[vec![Record::Started { order }], vec![end]]).unwrap()
     }
 
     #[test]
@@ -297,7 +297,7 @@ mod tests {
     #[test]
     fn net_is_what_was_taken_less_what_was_given_by_till_too() {
         let mut sums = DaySums::default();
-        let why = || crate::sale::Reason::BankDeclined.into();
+        let why = || crate::transaction::Reason::BankDeclined.into();
         sums.take(&ended(Kind::Sale, "till-1", 1234, Outcome::Approved), None);
         sums.take(&ended(Kind::Sale, "till-2", 2000, Outcome::PartiallyApproved { amount: eur(500) }), None);
         sums.take(&ended(Kind::Refund, "till-2", 700, Outcome::Approved), None);
@@ -319,7 +319,7 @@ mod tests {
             order["number"] = json!(number);
             let order = serde_json::from_value(order).unwrap();
             let end = Record::Ended { outcome, host: None, card: None, by: None, at_unix_ms: None };
-            Sale::replay(&[vec![Record::Started { order }], vec![end]]).unwrap()
+            Transaction::replay(&[vec![Record::Started { order }], vec![end]]).unwrap()
         };
         let mut sums = DaySums::default();
         assert!(sums.numbers().is_none() && sums.own().is_empty());
@@ -333,7 +333,7 @@ mod tests {
             sums.take(&numbered(number, kind, till, minor, Outcome::Approved), None);
         }
         // What came to nothing has a receipt too.
-        let why = crate::sale::Reason::BankDeclined.into();
+        let why = crate::transaction::Reason::BankDeclined.into();
         sums.take(&numbered(13, Kind::Sale, "bar", 100, Outcome::Declined { why }), None);
         let of = |first: u64, last: u64| (SaleNumber::new(first), SaleNumber::new(last));
         assert_eq!(sums.numbers(), Some(of(11, 14)));

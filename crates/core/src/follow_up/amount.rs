@@ -1,9 +1,9 @@
 //! What a follow-up of a known transaction comes to: its amount, and the payment that it names at the gateway.
 
 use super::{CannotFollow, Left};
-use crate::sale::{Order, Sale};
+use crate::transaction::{Order, Transaction};
 use pos_terms::money::{Amount, Currency};
-use pos_terms::transaction::{Earlier, Kind, SaleNumber, Transaction};
+use pos_terms::transaction::{Earlier, Kind, Operation, SaleNumber};
 
 /// Why a follow-up is not made. The words are those of tills.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -59,8 +59,8 @@ pub fn is_another_tills(order: &Order, till: &str) -> bool {
 /// increment.
 #[must_use]
 pub fn reservation_behind(order: &Order) -> Option<SaleNumber> {
-    match &order.transaction {
-        Transaction::Increment { of } => of.number,
+    match &order.operation {
+        Operation::Increment { of } => of.number,
         _ => None,
     }
 }
@@ -77,7 +77,7 @@ pub fn told_follow_up(earlier: Kind) -> Option<Kind> {
 /// Why nothing follows.
 pub fn follow_up(
     follow: Kind,
-    sale: &Sale,
+    sale: &Transaction,
     left: Result<Left, CannotFollow>,
     asked: Option<Amount>,
     till: &str,
@@ -117,7 +117,7 @@ fn named_for(order: &Order, till: &str) -> String {
 mod tests {
     use super::super::tests::{eur, usd};
     use super::*;
-    use crate::sale::{HostFacts, Outcome, Record};
+    use crate::transaction::{HostFacts, Outcome, Record};
     use pos_terms::transaction::PaymentId;
 
     const TILL: &str = "till-1";
@@ -135,11 +135,11 @@ mod tests {
         .unwrap()
     }
 
-    fn sale(id: Option<PaymentId>) -> Sale {
+    fn sale(id: Option<PaymentId>) -> Transaction {
         let order = order();
         let host = Some(HostFacts { id, ..HostFacts::default() });
         let ended = Record::Ended { outcome: Outcome::Approved, host, card: None, by: None, at_unix_ms: None };
-        Sale::replay(&[vec![Record::Started { order }], vec![ended]]).unwrap()
+        Transaction::replay(&[vec![Record::Started { order }], vec![ended]]).unwrap()
     }
 
     fn refund(left: Result<Left, CannotFollow>, asked: Option<Amount>, till: &str) -> Result<Amount, NoFollowUp> {
@@ -186,11 +186,11 @@ mod tests {
     fn only_an_increment_has_a_reservation_behind_it() {
         let number = order().number;
         let of = Earlier { payment: payment(), number: Some(number) };
-        let behind = |transaction| reservation_behind(&Order { transaction, ..order() });
-        assert_eq!(behind(Transaction::Increment { of: of.clone() }), Some(number));
-        assert_eq!(behind(Transaction::Increment { of: Earlier { number: None, ..of.clone() } }), None);
-        assert_eq!(behind(Transaction::Capture { of }), None);
-        assert_eq!(behind(Transaction::Sale), None);
+        let behind = |transaction| reservation_behind(&Order { operation: transaction, ..order() });
+        assert_eq!(behind(Operation::Increment { of: of.clone() }), Some(number));
+        assert_eq!(behind(Operation::Increment { of: Earlier { number: None, ..of.clone() } }), None);
+        assert_eq!(behind(Operation::Capture { of }), None);
+        assert_eq!(behind(Operation::Sale), None);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //! the payment is. A limit and a reversal count it from here.
 
 use super::{Held, History};
-use crate::sale::{Reason, ReversalAnswer, Sale};
+use crate::transaction::{Reason, ReversalAnswer, Transaction};
 use pos_terms::money::Amount;
 use pos_terms::transaction::{Kind, PaymentId};
 
@@ -33,7 +33,7 @@ pub enum HeldBackById {
 impl GivenById {
     /// From the journal: all that refers to one payment by its id.
     #[must_use]
-    pub fn of(referring: &[Sale]) -> Self {
+    pub fn of(referring: &[Transaction]) -> Self {
         Self::of_histories(referring.iter().map(|sale| History::of(sale, Vec::new())))
     }
 

@@ -37,7 +37,7 @@ mod sums;
 pub use amount::{NoFollowUp, follow_up, is_another_tills, reservation_behind, told_follow_up};
 pub use by_id::{GivenById, HeldBackById};
 
-use crate::sale::{Outcome, Sale, Standing};
+use crate::transaction::{Outcome, Standing, Transaction};
 use pos_terms::money::{Amount, Currency};
 use pos_terms::transaction::Kind;
 
@@ -133,7 +133,7 @@ pub enum CannotFollow {
 impl History {
     /// From the journal: a transaction with those that refer to it.
     #[must_use]
-    pub fn of(sale: &Sale, later: Vec<Self>) -> Self {
+    pub fn of(sale: &Transaction, later: Vec<Self>) -> Self {
         let (held, amount) = match sale.standing() {
             Standing::Ended(Outcome::Approved) => (Held::Certainly, sale.amount()),
             Standing::Ended(Outcome::PartiallyApproved { amount }) => (Held::Certainly, *amount),
@@ -157,12 +157,15 @@ impl History {
     ///
     /// # Errors
     /// Those of `later`.
-    pub fn read<E>(sale: &Sale, later: &impl Fn(&Sale) -> Result<Vec<Sale>, E>) -> Result<Self, E> {
-        let read = |sale: &Sale, of: &dyn Fn(&Sale) -> Result<Self, E>| {
+    pub fn read<E>(
+        sale: &Transaction,
+        later: &impl Fn(&Transaction) -> Result<Vec<Transaction>, E>,
+    ) -> Result<Self, E> {
+        let read = |sale: &Transaction, of: &dyn Fn(&Transaction) -> Result<Self, E>| {
             let histories: Result<Vec<_>, E> = later(sale)?.iter().map(of).collect();
             histories.map(|later| Self::of(sale, later))
         };
-        let last = |sale: &Sale| Ok(Self::of(sale, Vec::new()));
+        let last = |sale: &Transaction| Ok(Self::of(sale, Vec::new()));
         read(sale, &|one| read(one, &last))
     }
 

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::sale::{Order, Reason, Record};
+use crate::transaction::{Order, Reason, Record};
 
 pub(super) fn eur(minor: u64) -> Amount {
     Amount::from_minor(minor, Currency::from_code("EUR").unwrap()).unwrap()
@@ -126,7 +126,7 @@ fn a_history_begins_with_what_the_journal_says_of_the_end_and_of_the_last_one() 
         let ended =
             outcome.map(|outcome| Record::Ended { outcome, host: None, card: None, by: None, at_unix_ms: None });
         let steps = [vec![Record::Started { order }], ended.into_iter().collect()];
-        History::of(&Sale::replay(&steps).unwrap(), Vec::new())
+        History::of(&Transaction::replay(&steps).unwrap(), Vec::new())
     };
     let why = || Reason::BankDeclined.into();
     for (outcome, held, minor) in [

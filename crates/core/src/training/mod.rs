@@ -20,9 +20,9 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use crate::sale::{
-    Action, Answer, Approval, ApprovedAmount, Event, ForChip, HostFacts, Inquiry, ListedState, ListedTransaction,
-    Order, Reason, Refusal, ReversalAnswer, Sale, Why,
+use crate::transaction::{
+    Action, Answer, Approval, ApprovedAmount, Cause, Event, ForChip, HostFacts, Inquiry, ListedState,
+    ListedTransaction, Order, Reason, Refusal, ReversalAnswer, Transaction,
 };
 use pos_terms::card::{CardFacts, Cvm, EntryMode, FirstAnswer, MaskedPan};
 use pos_terms::money::Amount;
@@ -102,7 +102,7 @@ pub fn by_amount(amount: Amount) -> Lesson {
 
 impl Trainer {
     /// What happens when the core wants this of a device; `None` when it is no device's business.
-    pub fn plays(&mut self, sale: &Sale, action: &Action) -> Option<Vec<Timed>> {
+    pub fn plays(&mut self, sale: &Transaction, action: &Action) -> Option<Vec<Timed>> {
         let soon = |event| vec![(BANK, Scene::Heard(event))];
         Some(match action {
             Action::AskTip => vec![(CARD, Scene::Heard(Event::TipTyped { tip: tip(sale.order().amount) }))],
@@ -137,7 +137,7 @@ impl Trainer {
     }
 
     /// What a look shows: the bank had received it.
-    fn listed(&self, sale: &Sale) -> Inquiry {
+    fn listed(&self, sale: &Transaction) -> Inquiry {
         let order = sale.order();
         let own = ListedTransaction {
             id: id(order),
@@ -153,7 +153,7 @@ impl Trainer {
 }
 
 /// What the customer does when a card is asked for.
-fn customer(sale: &Sale) -> Vec<Timed> {
+fn customer(sale: &Transaction) -> Vec<Timed> {
     let order = sale.order();
     let lesson = lesson(order);
     let mut scenes = vec![(Duration::ZERO, Scene::PresentCard)];
@@ -173,7 +173,7 @@ fn customer(sale: &Sale) -> Vec<Timed> {
 }
 
 fn stopped(why: Reason, after: Duration) -> Vec<Timed> {
-    let why = Why::from(why);
+    let why = Cause::from(why);
     vec![(after, Scene::Heard(Event::NoCard { why })), (Duration::ZERO, Scene::Free)]
 }
 
@@ -199,7 +199,7 @@ fn card(order: &Order, lesson: Lesson) -> CardFacts {
 }
 
 /// What the bank answers.
-fn bank(sale: &Sale) -> Answer {
+fn bank(sale: &Transaction) -> Answer {
     let facts = HostFacts { id: Some(id(sale.order())), last4: Some("0000".to_owned()), ..HostFacts::default() };
     match lesson(sale.order()) {
         Lesson::Declined => Answer::Declined(Box::new(Refusal {
@@ -219,7 +219,7 @@ fn bank(sale: &Sale) -> Answer {
 }
 
 /// How much the bank approves: all of it, or, of what may be approved in part, the half.
-fn approved(sale: &Sale) -> Amount {
+fn approved(sale: &Transaction) -> Amount {
     let (order, whole) = (sale.order(), sale.amount());
     let kind = order.kind();
     let in_part = kind.till_may_refuse_a_part() && !kind.has_earlier();

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use pos_agent::metrics::{Metrics, PrinterStanding, SaleTiming, TerminalStanding};
 use pos_agent::till::ProblemType;
 use pos_agent::till::http::description;
-use pos_core::sale::Outcome;
+use pos_core::transaction::Outcome;
 use pos_gateway_model as parameter;
 use pos_words::{Language, Words};
 use serde_json::Value;

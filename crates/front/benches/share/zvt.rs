@@ -7,7 +7,7 @@ use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::time::{Duration, Instant};
 
-use pos_protocols::zvt::answer::Told;
+use pos_protocols::zvt::answer::TerminalMessage;
 use pos_protocols::zvt::apdu::{Apdu, Splitter};
 use pos_protocols::zvt::bmp::Fields;
 use pos_protocols::zvt::command::{Command, Password, Registration};
@@ -74,7 +74,7 @@ impl Till {
         let (password, fields) = (Password(123_456), Fields::default());
         let registration = Registration { password, config: CONFIG, currency: Some([0x09, 0x78]), fields };
         self.stream.write_all(&Command::Registration(registration).apdu().encode()).unwrap();
-        while !matches!(self.hears().1, Told::Completion(_)) {}
+        while !matches!(self.hears().1, TerminalMessage::Completion(_)) {}
     }
 
     fn pays(&mut self, payment: &[u8]) -> Paid {
@@ -83,19 +83,19 @@ impl Till {
         let mut status = None;
         loop {
             match self.hears() {
-                (at, Told::Status(_)) => status = Some((at, Instant::now())),
-                (over, Told::Completion(_)) => {
+                (at, TerminalMessage::Status(_)) => status = Some((at, Instant::now())),
+                (over, TerminalMessage::Completion(_)) => {
                     let (outcome, acknowledged) = status.expect("04 0F comes before 06 0F");
                     return Paid { sent, outcome, acknowledged, over };
                 }
-                (_, Told::Ok | Told::Intermediate(_)) => {}
+                (_, TerminalMessage::Ok | TerminalMessage::Intermediate(_)) => {}
                 other => panic!("{other:?}"),
             }
         }
     }
 
     /// The next APDU with the moment of its first byte; what wants an answer gets it.
-    fn hears(&mut self) -> (Instant, Told) {
+    fn hears(&mut self) -> (Instant, TerminalMessage) {
         let (mut chunk, mut first) = ([0; 4096], None);
         loop {
             let read = self.stream.read(&mut chunk).unwrap();
@@ -107,7 +107,7 @@ impl Till {
             if !apdu.control.is_answer() {
                 self.stream.write_all(&Apdu::ok().encode()).unwrap();
             }
-            return (at, Told::read(&apdu).unwrap());
+            return (at, TerminalMessage::read(&apdu).unwrap());
         }
     }
 }

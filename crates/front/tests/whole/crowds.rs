@@ -4,7 +4,7 @@
 use std::os::unix::fs::PermissionsExt;
 use std::time::Duration;
 
-use pos_protocols::zvt::answer::Told;
+use pos_protocols::zvt::answer::TerminalMessage;
 use pos_protocols::zvt::bmp::Fields;
 use pos_protocols::zvt::command::Command;
 use pos_sim::reader::WaitsFor;
@@ -223,12 +223,12 @@ async fn under_a_flood_each_way_in_sells_cancels_and_closes_in_time() {
 
     let mut till = times.of("zvt: connection", zvt::Till::at(zvt_port)).await;
     assert_eq!(code(&times.of("zvt: registration", till.registers(0x02)).await), 0);
-    assert_eq!(times.of("zvt: sale", till.asks(&Command::Authorisation(money(300)))).await, Told::Ok);
+    assert_eq!(times.of("zvt: sale", till.asks(&Command::Authorisation(money(300)))).await, TerminalMessage::Ok);
     tap(&shop).await;
     assert_eq!(code(&timeout(PATIENCE, till.until_over()).await.unwrap()), 0);
-    assert_eq!(till.asks(&Command::Authorisation(money(300))).await, Told::Ok);
+    assert_eq!(till.asks(&Command::Authorisation(money(300))).await, TerminalMessage::Ok);
     let abort = async {
-        assert_eq!(till.asks(&Command::Abort(Fields::default())).await, Told::Ok);
+        assert_eq!(till.asks(&Command::Abort(Fields::default())).await, TerminalMessage::Ok);
         till.until_over().await
     };
     assert_eq!(code(&times.of("zvt: abort", abort).await), 0x6C);

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU16, Ordering};
 use std::time::Duration;
 
-use pos_protocols::zvt::answer::Told;
+use pos_protocols::zvt::answer::TerminalMessage;
 use pos_protocols::zvt::apdu::{Apdu, Control, Splitter};
 use pos_protocols::zvt::bmp::{Fields, digits};
 use pos_protocols::zvt::command::{Command, Guarded, Password, Registration};
@@ -182,24 +182,24 @@ impl Till {
     }
 
     /// Sends a command and gives its answer.
-    pub(crate) async fn asks(&mut self, command: &Command) -> Told {
+    pub(crate) async fn asks(&mut self, command: &Command) -> TerminalMessage {
         self.send(&command.apdu()).await;
-        Told::read(&self.hears().await.unwrap()).unwrap()
+        TerminalMessage::read(&self.hears().await.unwrap()).unwrap()
     }
 
     /// Hears and acknowledges until the command is over.
-    pub(crate) async fn until_over(&mut self) -> Vec<Told> {
+    pub(crate) async fn until_over(&mut self) -> Vec<TerminalMessage> {
         let mut told = Vec::new();
         loop {
             let apdu = self.hears().await.expect("the line is open");
-            let it = Told::read(&apdu).unwrap();
+            let it = TerminalMessage::read(&apdu).unwrap();
             let answer = match (&it, self.says.is_empty()) {
-                (Told::Status(_), false) => self.says.remove(0),
-                (Told::Block(..), _) if self.refuses_blocks => Apdu::refused(0xCC),
+                (TerminalMessage::Status(_), false) => self.says.remove(0),
+                (TerminalMessage::Block(..), _) if self.refuses_blocks => Apdu::refused(0xCC),
                 _ => Apdu::ok(),
             };
             self.send(&answer).await;
-            let over = matches!(it, Told::Completion(_) | Told::Aborted { .. });
+            let over = matches!(it, TerminalMessage::Completion(_) | TerminalMessage::Aborted { .. });
             told.push(it);
             if over {
                 return told;
@@ -207,17 +207,17 @@ impl Till {
         }
     }
 
-    pub(crate) async fn does(&mut self, command: &Command) -> Vec<Told> {
-        assert_eq!(self.asks(command).await, Told::Ok, "{command:?}");
+    pub(crate) async fn does(&mut self, command: &Command) -> Vec<TerminalMessage> {
+        assert_eq!(self.asks(command).await, TerminalMessage::Ok, "{command:?}");
         self.until_over().await
     }
 
     /// What became of the last one, asked for until it is known.
-    pub(crate) async fn learns(&mut self) -> Vec<Told> {
+    pub(crate) async fn learns(&mut self) -> Vec<TerminalMessage> {
         loop {
             match self.asks(&repeat()).await {
-                Told::Refused(0x9C) => tokio::time::sleep(Duration::from_millis(50)).await,
-                Told::Ok => {
+                TerminalMessage::Refused(0x9C) => tokio::time::sleep(Duration::from_millis(50)).await,
+                TerminalMessage::Ok => {
                     let told = self.until_over().await;
                     if code(&told) != 0x9B {
                         return told;
@@ -228,7 +228,7 @@ impl Till {
         }
     }
 
-    pub(crate) async fn registers(&mut self, config: u8) -> Vec<Told> {
+    pub(crate) async fn registers(&mut self, config: u8) -> Vec<TerminalMessage> {
         let mut fields = Fields::default();
         fields.set(0x03, [1]);
         fields.set_tlv(0x26, &[0x0A, 2, 6, 0xD3]);
@@ -254,17 +254,17 @@ pub(crate) fn guarded(fields: Fields) -> Guarded {
     Guarded { password: Some(PASSWORD), fields }
 }
 
-pub(crate) fn status(told: &[Told]) -> &Fields {
+pub(crate) fn status(told: &[TerminalMessage]) -> &Fields {
     let find = |it: &'static str| panic!("{it}: {told:?}");
     told.iter()
-        .find_map(|it| if let Told::Status(fields) = it { Some(fields) } else { None })
+        .find_map(|it| if let TerminalMessage::Status(fields) = it { Some(fields) } else { None })
         .unwrap_or_else(|| find("no 04 0F"))
 }
 
-pub(crate) fn code(told: &[Told]) -> u8 {
+pub(crate) fn code(told: &[TerminalMessage]) -> u8 {
     match told.last() {
-        Some(Told::Completion(_)) => 0,
-        Some(Told::Aborted { code, .. }) => *code,
+        Some(TerminalMessage::Completion(_)) => 0,
+        Some(TerminalMessage::Aborted { code, .. }) => *code,
         other => panic!("{other:?}"),
     }
 }
@@ -295,8 +295,8 @@ async fn a_till_that_sends_lengths_before_its_apdus_is_answered_so() {
     let port = free_port();
     let _front = front(&shop, port, "").await;
     let mut till = Till { has_lengths: true, ..Till::that_errs_at(port).await };
-    assert_eq!(till.asks(&Command::StatusEnquiry(Fields::default())).await, Told::Ok);
-    assert!(matches!(till.until_over().await.as_slice(), [Told::Completion(_)]));
+    assert_eq!(till.asks(&Command::StatusEnquiry(Fields::default())).await, TerminalMessage::Ok);
+    assert!(matches!(till.until_over().await.as_slice(), [TerminalMessage::Completion(_)]));
     assert!(till.splitter.has_lengths());
 }
 
@@ -307,7 +307,7 @@ async fn a_till_registers_sells_repeats_the_receipt_and_closes_the_day() {
     let front = front(&shop, port, "").await;
     let mut till = Till::at(port).await;
     let registered = till.registers(0xBE).await;
-    let Some(Told::Completion(data)) = registered.last() else { panic!("{registered:?}") };
+    let Some(TerminalMessage::Completion(data)) = registered.last() else { panic!("{registered:?}") };
     let said = Fields::of_terminal(data).unwrap();
     assert_eq!((said.byte(0x19), said.get(0x49)), (Some(0), Some(&[0x09, 0x78][..])));
     // A technician looks on.
@@ -316,16 +316,16 @@ async fn a_till_registers_sells_repeats_the_receipt_and_closes_the_day() {
     // A sale, on a connection of its own: the registration is the terminal's.
     drop(till);
     let mut till = Till::at(port).await;
-    assert_eq!(till.asks(&Command::Authorisation(money(1250))).await, Told::Ok);
+    assert_eq!(till.asks(&Command::Authorisation(money(1250))).await, TerminalMessage::Ok);
     tap(&shop).await;
     let told = till.until_over().await;
     assert_eq!(code(&told), 0, "{told:?}");
-    assert!(told.iter().any(|it| matches!(it, Told::Intermediate(0x0A))), "{told:?}");
+    assert!(told.iter().any(|it| matches!(it, TerminalMessage::Intermediate(0x0A))), "{told:?}");
     let fields = status(&told);
     assert_eq!((fields.byte(0x27), fields.number(0x04)), (Some(0), Ok(Some(1250))));
     assert_eq!((fields.number(0x87), fields.get(0x0E)), (Ok(Some(1)), Some(&[0x99, 0x99][..])));
     assert!(fields.get(0x22).unwrap().starts_with(&[0xEE; 6]), "the number is masked");
-    let blocks = told.iter().filter(|it| matches!(it, Told::Block(_, true))).count();
+    let blocks = told.iter().filter(|it| matches!(it, TerminalMessage::Block(_, true))).count();
     assert_eq!(blocks, 2, "the merchant's and the customer's copy: {told:?}");
     assert_eq!(entries(&shop, Kind::Debit, State::Approved), 1);
     assert!(shop.printer.receipts().is_empty(), "the till prints");
@@ -357,7 +357,7 @@ async fn a_till_registers_sells_repeats_the_receipt_and_closes_the_day() {
     // Its receipts once more, by their number; of numbers that nobody has, none.
     for (from, to, expected, copies) in [(1, Some(3), 0, 2), (2, None, 0x66, 0)] {
         let told = till.does(&Command::Reprint { password: PASSWORD, from, to }).await;
-        let whole = told.iter().filter(|it| matches!(it, Told::Block(_, true))).count();
+        let whole = told.iter().filter(|it| matches!(it, TerminalMessage::Block(_, true))).count();
         assert_eq!((code(&told), whole), (expected, copies), "{from}");
     }
     // A void by its receipt number; another amount, another number, another password are none.
@@ -400,7 +400,7 @@ async fn a_till_with_sums_of_its_own_hears_them_and_closes_the_day_for_all() {
     assert_eq!(crate::ended(&front, &client, "P-1").await["outcome"], "approved");
     let mut till = Till::at(port).await;
     till.registers(0xBE).await;
-    assert_eq!(till.asks(&Command::Authorisation(money(1250))).await, Told::Ok);
+    assert_eq!(till.asks(&Command::Authorisation(money(1250))).await, TerminalMessage::Ok);
     tap(&shop).await;
     assert_eq!(code(&till.until_over().await), 0);
     for command in [Command::Totals(guarded(Fields::default())), Command::EndOfDay(guarded(Fields::default()))] {
@@ -466,17 +466,21 @@ async fn what_the_till_answers_to_the_approval_is_what_becomes_of_it() {
     till.says = vec![Apdu::refused(0x9C), part];
     let mut wanted = money(3300);
     wanted.set(0x02, [0x0A]);
-    assert_eq!(till.asks(&Command::Authorisation(wanted)).await, Told::Ok);
+    assert_eq!(till.asks(&Command::Authorisation(wanted)).await, TerminalMessage::Ok);
     tap(&shop).await;
     let told = till.until_over().await;
-    assert_eq!((code(&told), told.iter().filter(|it| matches!(it, Told::Status(_))).count()), (0, 2), "{told:?}");
+    assert_eq!(
+        (code(&told), told.iter().filter(|it| matches!(it, TerminalMessage::Status(_))).count()),
+        (0, 2),
+        "{told:?}"
+    );
     until("the rest is refunded", || entries(&shop, Kind::Refund, State::Approved) == 1).await;
     let ledger = shop.gateway.ledger();
     let rest = ledger.entries().iter().find(|entry| entry.kind == Kind::Refund).unwrap();
     assert_eq!(rest.amount, "11.00");
     // Refused: taken back, and the repeat says so.
     till.says = vec![Apdu::refused(0x05)];
-    assert_eq!(till.asks(&Command::Authorisation(money(700))).await, Told::Ok);
+    assert_eq!(till.asks(&Command::Authorisation(money(700))).await, TerminalMessage::Ok);
     tap(&shop).await;
     let told = till.until_over().await;
     assert_eq!(code(&told), 0x6C, "{told:?}");
@@ -493,10 +497,10 @@ async fn a_till_that_is_gone_at_the_approval_is_not_charged_for_or_keeps_it_as_i
         let _front = front(&shop, port, more).await;
         let mut till = Till::at(port).await;
         till.registers(0x02).await;
-        assert_eq!(till.asks(&Command::Authorisation(money(990))).await, Told::Ok);
+        assert_eq!(till.asks(&Command::Authorisation(money(990))).await, TerminalMessage::Ok);
         tap(&shop).await;
         // The line breaks with 04 0F on its way.
-        assert!(matches!(Told::read(&till.hears().await.unwrap()), Ok(Told::Status(_))));
+        assert!(matches!(TerminalMessage::read(&till.hears().await.unwrap()), Ok(TerminalMessage::Status(_))));
         drop(till);
         let settled = || if kept { true } else { entries(&shop, Kind::Reversal, State::Approved) == 1 };
         until("it is settled", settled).await;
@@ -515,17 +519,17 @@ async fn an_abort_stops_what_waits_for_a_card_and_a_line_that_breaks_does_too() 
     let _front = front(&shop, port, "").await;
     let mut till = Till::at(port).await;
     till.registers(0x02).await;
-    assert_eq!(till.asks(&Command::Authorisation(money(500))).await, Told::Ok);
+    assert_eq!(till.asks(&Command::Authorisation(money(500))).await, TerminalMessage::Ok);
     timeout(PATIENCE, shop.reader.waits_for(WaitsFor::Card)).await.expect("the reader asks for a card");
     // Another one has to wait; asked how it stands, the terminal says so.
     let mut other = Till::at(port).await;
-    assert_eq!(other.asks(&Command::Authorisation(money(600))).await, Told::Refused(0x9C));
+    assert_eq!(other.asks(&Command::Authorisation(money(600))).await, TerminalMessage::Refused(0x9C));
     assert_eq!(other.does(&Command::StatusEnquiry(Fields::default())).await.len(), 1);
-    assert_eq!(till.asks(&Command::Abort(Fields::default())).await, Told::Ok);
+    assert_eq!(till.asks(&Command::Abort(Fields::default())).await, TerminalMessage::Ok);
     let told = till.until_over().await;
     assert_eq!((code(&told), status(&told).byte(0x27)), (0x6C, Some(0x6C)));
     // A line that breaks while a card is waited for.
-    assert_eq!(till.asks(&Command::Authorisation(money(500))).await, Told::Ok);
+    assert_eq!(till.asks(&Command::Authorisation(money(500))).await, TerminalMessage::Ok);
     timeout(PATIENCE, shop.reader.waits_for(WaitsFor::Card)).await.expect("the reader asks for a card");
     drop(till);
     let told = other.learns().await;
@@ -545,8 +549,8 @@ async fn reserved_is_captured_by_what_is_used_or_unused_and_given_up() {
         fields.set(0x87, [0xFF, 0xFF]);
         Command::PartialReversal(fields)
     };
-    let open = |told: &[Told]| match told.last() {
-        Some(Told::Aborted { code: 0xB8, fields }) => fields.get(0x87).unwrap().to_vec(),
+    let open = |told: &[TerminalMessage]| match told.last() {
+        Some(TerminalMessage::Aborted { code: 0xB8, fields }) => fields.get(0x87).unwrap().to_vec(),
         other => panic!("{other:?}"),
     };
     assert_eq!(open(&till.does(&any()).await), [0xFF, 0xFF]);
@@ -556,7 +560,7 @@ async fn reserved_is_captured_by_what_is_used_or_unused_and_given_up() {
         fields
     };
     for _ in 0..3 {
-        assert_eq!(till.asks(&Command::PreAuthorisation(money(10_000))).await, Told::Ok);
+        assert_eq!(till.asks(&Command::PreAuthorisation(money(10_000))).await, TerminalMessage::Ok);
         tap(&shop).await;
         assert_eq!(code(&till.until_over().await), 0);
     }
@@ -598,17 +602,17 @@ async fn a_till_has_its_own_lines_printed_and_shown_by_the_terminal() {
         [line(b"\x40VOUCHER"), line(b"\x05for two"), line(&[0x81]), Apdu::new(Control::PRINT_BLOCK, block.to_vec())]
     {
         till.send(&apdu).await;
-        assert_eq!(Told::read(&till.hears().await.unwrap()), Ok(Told::Ok), "{apdu:?}");
+        assert_eq!(TerminalMessage::read(&till.hears().await.unwrap()), Ok(TerminalMessage::Ok), "{apdu:?}");
     }
     let papers = shop.printer.receipts();
     let texts: Vec<Vec<&str>> = papers.iter().map(|paper| paper.lines().map(str::trim).collect()).collect();
     assert_eq!(texts, [vec!["VOUCHER", "for two"], vec!["xyz"]]);
     shop.printer.set_sensors(Sensors { paper_out: true, ..Sensors::default() });
     till.send(&line(b"\x81again")).await;
-    assert_eq!(Told::read(&till.hears().await.unwrap()), Ok(Told::Refused(0xCC)));
+    assert_eq!(TerminalMessage::read(&till.hears().await.unwrap()), Ok(TerminalMessage::Refused(0xCC)));
     assert_eq!(shop.printer.receipts().len(), 2);
     till.send(&Apdu::new(Control::DISPLAY_TEXT, b"\xF0\x05\xF1\xF0\xF5Hello".to_vec())).await;
-    assert_eq!(Told::read(&till.hears().await.unwrap()), Ok(Told::Ok));
+    assert_eq!(TerminalMessage::read(&till.hears().await.unwrap()), Ok(TerminalMessage::Ok));
     shows(&shop, "Hello").await;
     assert!(shop.gateway.ledger().entries().is_empty());
 }
@@ -619,17 +623,17 @@ async fn whatever_else_a_till_sends_has_a_documented_answer() {
     let port = free_port();
     let _front = front(&shop, port, "").await;
     let mut till = Till::that_errs_at(port).await;
-    let refused = |code| Told::Refused(code);
+    let refused = |code| TerminalMessage::Refused(code);
     let raw = |control: Control, data: &[u8]| Apdu::new(control, data.to_vec());
     for (apdu, expected) in [
         (raw(Control::READ_CARD, &[0x0F]), refused(0xA5)),
         (raw(Control::DISPLAY_NUMBER, &[]), refused(0xA5)),
-        (raw(Control::PRINT_LINE, &[0x40, b'x']), Told::Ok),
+        (raw(Control::PRINT_LINE, &[0x40, b'x']), TerminalMessage::Ok),
         (raw(Control(0x08, 0x10), &[]), refused(0x83)),
         (raw(Control(0x77, 0x77), &[1, 2, 3]), refused(0x83)),
-        (raw(Control::DISPLAY_TEXT, &[]), Told::Ok),
-        (raw(Control::LOG_OFF, &[]), Told::Ok),
-        (raw(Control::TILL_ABORT, &[]), Told::Ok),
+        (raw(Control::DISPLAY_TEXT, &[]), TerminalMessage::Ok),
+        (raw(Control::LOG_OFF, &[]), TerminalMessage::Ok),
+        (raw(Control::TILL_ABORT, &[]), TerminalMessage::Ok),
         // What cannot be read.
         (raw(Control::REGISTRATION, &[0, 0]), refused(0x9A)),
         (raw(Control::REVERSAL, &[0, 0xA0, 0]), refused(0x9A)),
@@ -638,7 +642,7 @@ async fn whatever_else_a_till_sends_has_a_documented_answer() {
         (raw(Control::AUTHORISATION, &vec![0x06; 65_535]), refused(0x9A)),
     ] {
         till.send(&apdu).await;
-        assert_eq!(Told::read(&till.hears().await.unwrap()), Ok(expected), "{apdu:?}");
+        assert_eq!(TerminalMessage::read(&till.hears().await.unwrap()), Ok(expected), "{apdu:?}");
     }
     // Read, and refused for what it says.
     let with = |bmp: u8, value: &[u8]| {
@@ -725,16 +729,16 @@ async fn a_till_on_a_serial_line_pays_with_bytes_that_are_doubled() {
                 if let Some(stream) = &mut stream {
                     stream.terminal_says(&apdu.encode());
                 }
-                let it = Told::read(&apdu).unwrap();
+                let it = TerminalMessage::read(&apdu).unwrap();
                 if apdu.control.is_answer() {
-                    assert_eq!(it, Told::Ok);
+                    assert_eq!(it, TerminalMessage::Ok);
                     if taps.take().is_some() {
                         tap(&shop).await;
                     }
                     continue;
                 }
                 write(&serial::encode(&Apdu::ok()));
-                let over = matches!(it, Told::Completion(_) | Told::Aborted { .. });
+                let over = matches!(it, TerminalMessage::Completion(_) | TerminalMessage::Aborted { .. });
                 told.push(it);
                 if over {
                     break;
@@ -823,7 +827,7 @@ async fn a_front_that_is_killed_in_the_middle_of_a_payment_loses_nothing() {
         let mut till = Till::at(port).await;
         till.registers(0x02).await;
         // While a card is waited for: it is read all the same, and nobody takes what the bank approves.
-        assert_eq!(till.asks(&Command::Authorisation(money(700))).await, Told::Ok);
+        assert_eq!(till.asks(&Command::Authorisation(money(700))).await, TerminalMessage::Ok);
         timeout(PATIENCE, shop.reader.waits_for(WaitsFor::Card)).await.expect("the reader asks for a card");
         let front = begun(front.kill().await.folder(), &config).await;
         tap(&shop).await;
@@ -832,9 +836,9 @@ async fn a_front_that_is_killed_in_the_middle_of_a_payment_loses_nothing() {
         assert_eq!(shop.gateway.ledger().all_charged().count(), usize::from(kept));
         // With the approval on its way to the till.
         let mut till = Till::at(port).await;
-        assert_eq!(till.asks(&Command::Authorisation(money(900))).await, Told::Ok);
+        assert_eq!(till.asks(&Command::Authorisation(money(900))).await, TerminalMessage::Ok);
         tap(&shop).await;
-        assert!(matches!(Told::read(&till.hears().await.unwrap()), Ok(Told::Status(_))));
+        assert!(matches!(TerminalMessage::read(&till.hears().await.unwrap()), Ok(TerminalMessage::Status(_))));
         let _front = begun(front.kill().await.folder(), &config).await;
         let told = Till::at(port).await.learns().await;
         assert_eq!(

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use pos_protocols::zvt::answer::Told;
+use pos_protocols::zvt::answer::TerminalMessage;
 use pos_protocols::zvt::apdu::Apdu;
 use pos_protocols::zvt::bmp::Fields;
 use pos_protocols::zvt::command::Command;
@@ -34,18 +34,18 @@ async fn pays_until_cut(till: &mut Till, shop: &Shop, amount: u64, cut: usize) -
         if !goes_on() {
             return true;
         }
-        let told = Told::read(&till.hears().await.expect("the line is open")).unwrap();
-        if told == Told::Ok {
+        let told = TerminalMessage::read(&till.hears().await.expect("the line is open")).unwrap();
+        if told == TerminalMessage::Ok {
             continue;
         }
-        if told == Told::Intermediate(0x0A) {
+        if told == TerminalMessage::Intermediate(0x0A) {
             tap(shop).await;
         }
         if !goes_on() {
             return true;
         }
         till.send(&Apdu::ok()).await;
-        if matches!(told, Told::Completion(_) | Told::Aborted { .. }) {
+        if matches!(told, TerminalMessage::Completion(_) | TerminalMessage::Aborted { .. }) {
             return false;
         }
     }
@@ -55,8 +55,9 @@ async fn pays_until_cut(till: &mut Till, shop: &Shop, amount: u64, cut: usize) -
 const TILL_PRINTS: u8 = 0x8A;
 const TERMINAL_PRINTS: u8 = 0x08;
 
-fn told_of(told: &[Told], amount: u64) -> Option<u8> {
-    let fields = told.iter().find_map(|it| if let Told::Status(fields) = it { Some(fields) } else { None })?;
+fn told_of(told: &[TerminalMessage], amount: u64) -> Option<u8> {
+    let fields =
+        told.iter().find_map(|it| if let TerminalMessage::Status(fields) = it { Some(fields) } else { None })?;
     fields.byte(0x27).filter(|_| fields.number(0x04) == Ok(Some(amount)))
 }
 
@@ -108,11 +109,11 @@ async fn a_till_that_gives_up_after_t4_learns_what_the_ledger_holds() {
     // Without a result: the bank has booked, and its answer is on its way.
     let mut till = Till::at(port).await;
     shop.gateway.set_delay(Duration::from_secs(2));
-    assert_eq!(till.asks(&Command::Authorisation(money(810))).await, Told::Ok);
+    assert_eq!(till.asks(&Command::Authorisation(money(810))).await, TerminalMessage::Ok);
     tap(&shop).await;
     until("the bank was asked", || entries(&shop, Kind::Debit, State::Approved) == 1).await;
     // It is told that it is too late, were it still there.
-    assert_eq!(till.asks(&Command::Abort(Fields::default())).await, Told::Refused(0x83));
+    assert_eq!(till.asks(&Command::Abort(Fields::default())).await, TerminalMessage::Refused(0x83));
     drop(till);
     let told = Till::at(port).await.learns().await;
     assert_eq!((told_of(&told, 810), shop.gateway.ledger().all_charged().count()), (Some(0xB4), 0), "{told:?}");
@@ -120,12 +121,15 @@ async fn a_till_that_gives_up_after_t4_learns_what_the_ledger_holds() {
     // With the result, which it has not acknowledged; and with one that it has.
     for (amount, acknowledges) in [(820, false), (830, true)] {
         let mut till = Till::at(port).await;
-        assert_eq!(till.asks(&Command::Authorisation(money(amount))).await, Told::Ok);
+        assert_eq!(till.asks(&Command::Authorisation(money(amount))).await, TerminalMessage::Ok);
         tap(&shop).await;
-        assert!(matches!(Told::read(&till.hears().await.unwrap()), Ok(Told::Status(_))));
+        assert!(matches!(TerminalMessage::read(&till.hears().await.unwrap()), Ok(TerminalMessage::Status(_))));
         if acknowledges {
             till.send(&Apdu::ok()).await;
-            assert_eq!(Told::read(&till.hears().await.unwrap()), Ok(Told::Completion(Vec::new())));
+            assert_eq!(
+                TerminalMessage::read(&till.hears().await.unwrap()),
+                Ok(TerminalMessage::Completion(Vec::new()))
+            );
         }
         gives_up(till).await;
         let told = Till::at(port).await.learns().await;
@@ -143,14 +147,14 @@ async fn a_printer_that_fails_undoes_no_payment() {
     shop.printer.set_sensors(Sensors { paper_out: true, ..Sensors::default() });
     let mut till = Till::at(port).await;
     till.registers(TERMINAL_PRINTS).await;
-    assert_eq!(till.asks(&Command::Authorisation(money(910))).await, Told::Ok);
+    assert_eq!(till.asks(&Command::Authorisation(money(910))).await, TerminalMessage::Ok);
     tap(&shop).await;
     let told = till.until_over().await;
     assert_eq!((told_of(&told, 910), code(&told)), (Some(0), 0), "{told:?}");
     let says_so = async {
         loop {
             let told = till.does(&Command::StatusEnquiry(Fields::default())).await;
-            let Some(Told::Completion(data)) = told.last() else { panic!("{told:?}") };
+            let Some(TerminalMessage::Completion(data)) = told.last() else { panic!("{told:?}") };
             if data.contains(&0xCC) {
                 return;
             }
@@ -164,11 +168,12 @@ async fn a_printer_that_fails_undoes_no_payment() {
     let mut till = Till::at(port).await;
     till.registers(TILL_PRINTS).await;
     till.refuses_blocks = true;
-    assert_eq!(till.asks(&Command::Authorisation(money(920))).await, Told::Ok);
+    assert_eq!(till.asks(&Command::Authorisation(money(920))).await, TerminalMessage::Ok);
     tap(&shop).await;
     let told = till.until_over().await;
-    let blocks = |told: &[Told]| told.iter().filter(|it| matches!(it, Told::Block(..))).count();
-    let whole = |told: &[Told]| told.iter().filter(|it| matches!(it, Told::Block(_, true))).count();
+    let blocks = |told: &[TerminalMessage]| told.iter().filter(|it| matches!(it, TerminalMessage::Block(..))).count();
+    let whole =
+        |told: &[TerminalMessage]| told.iter().filter(|it| matches!(it, TerminalMessage::Block(_, true))).count();
     assert_eq!((told_of(&told, 920), code(&told), blocks(&told)), (Some(0), 0, 1));
     till.refuses_blocks = false;
     let mut fields = Fields::default();
@@ -196,19 +201,19 @@ async fn a_command_that_comes_twice_is_one_payment_and_two_tills_have_each_its_o
     second.registers(0x06).await;
     // The same bytes once more, on the same line and on another one.
     let payment = Command::Authorisation(money(1100));
-    assert_eq!(first.asks(&payment).await, Told::Ok);
+    assert_eq!(first.asks(&payment).await, TerminalMessage::Ok);
     timeout(PATIENCE, shop.reader.waits_for(WaitsFor::Card)).await.expect("the reader asks for a card");
-    assert_eq!(first.asks(&payment).await, Told::Refused(0x9C));
-    assert_eq!(Till::at(first_port).await.asks(&payment).await, Told::Refused(0x9C));
+    assert_eq!(first.asks(&payment).await, TerminalMessage::Refused(0x9C));
+    assert_eq!(Till::at(first_port).await.asks(&payment).await, TerminalMessage::Refused(0x9C));
     // The other till has to wait: the terminal has one reader.
-    assert_eq!(second.does(&payment).await, [Told::Aborted { code: 0x9C, fields: Fields::default() }]);
+    assert_eq!(second.does(&payment).await, [TerminalMessage::Aborted { code: 0x9C, fields: Fields::default() }]);
     tap(&shop).await;
     assert_eq!(told_of(&first.until_over().await, 1100), Some(0));
     assert_eq!(shop.gateway.ledger().all_charged().count(), 1);
     // What the one has paid the other cannot repeat, and not take back.
     assert_ne!(told_of(&second.does(&repeat()).await, 1100), Some(0));
     assert_eq!(code(&second.does(&Command::Reversal(guarded(receipt(1)))).await), 0xB5);
-    assert_eq!(second.asks(&payment).await, Told::Ok);
+    assert_eq!(second.asks(&payment).await, TerminalMessage::Ok);
     tap(&shop).await;
     assert_eq!(told_of(&second.until_over().await, 1100), Some(0));
     assert_eq!(code(&first.does(&Command::Reversal(guarded(receipt(2)))).await), 0xB5);
@@ -225,7 +230,7 @@ async fn a_void_that_comes_again_or_names_another_day_takes_nothing_back() {
     let mut till = Till::at(port).await;
     till.registers(0x06).await;
     let pays = async |till: &mut Till| {
-        assert_eq!(till.asks(&Command::Authorisation(money(1300))).await, Told::Ok);
+        assert_eq!(till.asks(&Command::Authorisation(money(1300))).await, TerminalMessage::Ok);
         tap(&shop).await;
         let told = till.until_over().await;
         assert_eq!(told_of(&told, 1300), Some(0), "{told:?}");

@@ -227,7 +227,7 @@ pub fn blocks(lines: &[Line], charset: Charset, whose: ReceiptFor, about: u8, lo
 
 /// What a terminal has said, as a simulated till reads it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Told {
+pub enum TerminalMessage {
     /// `80 00` or `84 00`.
     Ok,
     /// `84 xx`.
@@ -253,7 +253,7 @@ pub enum Told {
     Other(Control),
 }
 
-impl Told {
+impl TerminalMessage {
     /// Reads what a terminal sends.
     ///
     /// # Errors
@@ -327,15 +327,16 @@ mod tests {
             .map(|n| Line { attribute: attribute::CENTRE, text: format!("line {n} with some more text") })
             .collect();
         let blocks = blocks(&many, Charset::Cp437, ReceiptFor::Merchant, 1, 400);
-        let told: Vec<Told> = blocks.iter().map(|block| Told::read(block).unwrap()).collect();
+        let told: Vec<TerminalMessage> = blocks.iter().map(|block| TerminalMessage::read(block).unwrap()).collect();
         assert!(blocks.len() > 5 && blocks.iter().all(|block| block.encode().len() <= 400));
-        let lasts: Vec<bool> = told.iter().map(|told| matches!(told, Told::Block(_, true))).collect();
+        let lasts: Vec<bool> = told.iter().map(|told| matches!(told, TerminalMessage::Block(_, true))).collect();
         assert_eq!(lasts.iter().filter(|last| **last).count(), 1);
         assert_eq!(lasts.last(), Some(&true));
-        let lines: usize = told.iter().map(|told| if let Told::Block(lines, _) = told { lines.len() } else { 0 }).sum();
+        let lines: usize =
+            told.iter().map(|told| if let TerminalMessage::Block(lines, _) = told { lines.len() } else { 0 }).sum();
         assert_eq!(lines, 100);
         let lines = super::lines(&many[..2], Charset::Cp437);
-        assert_eq!(Told::read(&lines[2]), Ok(Told::Line(true, Vec::new())));
+        assert_eq!(TerminalMessage::read(&lines[2]), Ok(TerminalMessage::Line(true, Vec::new())));
     }
 
     #[test]

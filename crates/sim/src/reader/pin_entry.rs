@@ -25,7 +25,7 @@ pub(super) struct PinEntry {
 /// What the PIN is for.
 pub(super) enum PinPurpose {
     /// A chip or a tap: for the issuer it comes inside E4, for the chip not at all.
-    Transaction(EmvTransaction),
+    Operation(EmvTransaction),
     /// ONLINE PIN for the card that was swiped last.
     Swipe(&'static Card),
 }
@@ -40,7 +40,7 @@ const PIN_OK: u8 = 0x02;
 impl PinEntry {
     fn card(&self) -> &'static Card {
         match &self.purpose {
-            PinPurpose::Transaction(transaction) => transaction.card,
+            PinPurpose::Operation(transaction) => transaction.card,
             PinPurpose::Swipe(card) => card,
         }
     }
@@ -48,7 +48,7 @@ impl PinEntry {
     /// The transaction that the PIN belongs to; none for the PIN of a swipe.
     pub(super) fn transaction(&self) -> Option<&EmvTransaction> {
         match &self.purpose {
-            PinPurpose::Transaction(transaction) => Some(transaction),
+            PinPurpose::Operation(transaction) => Some(transaction),
             PinPurpose::Swipe(_) => None,
         }
     }
@@ -142,7 +142,7 @@ impl Device {
         let Some(entry) = self.take_pin() else { return };
         self.display.show("CANCELLED");
         match entry.purpose {
-            PinPurpose::Transaction(_) => self.finish(&[], StatusWord::CANCELLED),
+            PinPurpose::Operation(_) => self.finish(&[], StatusWord::CANCELLED),
             PinPurpose::Swipe(_) => self.finish(&[CANCELLED], StatusWord::OK),
         }
     }
@@ -152,7 +152,7 @@ impl Device {
         let (card, offline) = (entry.card(), entry.is_offline());
         let PinEntry { typed, purpose, .. } = *entry;
         let mut transaction = match purpose {
-            PinPurpose::Transaction(transaction) => transaction,
+            PinPurpose::Operation(transaction) => transaction,
             PinPurpose::Swipe(_) if typed.is_empty() => return self.finish(&[BYPASSED], StatusWord::OK),
             PinPurpose::Swipe(_) => return self.swipe_pin_entered(card, &typed),
         };
@@ -202,7 +202,7 @@ impl Device {
             transaction.verified(Verified::PinTriesExceeded);
             return self.card_will_decide(transaction, None);
         }
-        self.ask_for_pin(PinPurpose::Transaction(transaction));
+        self.ask_for_pin(PinPurpose::Operation(transaction));
     }
 
     /// Bit-identical to the captured event (readers: 2.13).

@@ -149,7 +149,7 @@ impl Device {
                 transaction.verified(Verified::PinTriesExceeded);
                 self.card_will_decide(transaction, None);
             }
-            WantsPin::Online | WantsPin::Offline => self.ask_for_pin(PinPurpose::Transaction(transaction)),
+            WantsPin::Online | WantsPin::Offline => self.ask_for_pin(PinPurpose::Operation(transaction)),
             WantsPin::No => self.card_will_decide(transaction, None),
         }
     }

@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use clap::{Subcommand, ValueEnum};
-use pos_protocols::zvt::answer::Told;
+use pos_protocols::zvt::answer::TerminalMessage;
 use pos_protocols::zvt::apdu::{Apdu, Control, Splitter};
 use pos_protocols::zvt::bmp::Fields;
 use pos_protocols::zvt::code;
@@ -220,8 +220,8 @@ impl Till {
                 say(if apdu.control.0 == 0x80 { "the terminal stops" } else { "too late to stop" });
                 continue;
             }
-            let told = Told::read(&apdu).map_err(io::Error::other)?;
-            let approval = matches!(&told, Told::Status(fields) if fields.byte(0x27) == Some(0));
+            let told = TerminalMessage::read(&apdu).map_err(io::Error::other)?;
+            let approval = matches!(&told, TerminalMessage::Status(fields) if fields.byte(0x27) == Some(0));
             match (approval, acknowledge) {
                 (true, Acknowledge::Never) => {
                     say("04 0F has come, and the line breaks");
@@ -241,22 +241,24 @@ impl Till {
 }
 
 /// Shows what was told; the exit code at the end of a command.
-fn shown(told: &Told) -> Option<u8> {
+fn shown(told: &TerminalMessage) -> Option<u8> {
     match told {
-        Told::Intermediate(status) => say(&format!("… {status:02X}")),
-        Told::Status(fields) => say(&status(fields)),
-        Told::Line(_, text) => say(&format!("  | {}", Charset::Cp437.decode(text))),
-        Told::Block(lines, _) => lines.iter().for_each(|line| say(&format!("  | {}", Charset::Cp437.decode(line)))),
-        Told::Completion(_) => {
+        TerminalMessage::Intermediate(status) => say(&format!("… {status:02X}")),
+        TerminalMessage::Status(fields) => say(&status(fields)),
+        TerminalMessage::Line(_, text) => say(&format!("  | {}", Charset::Cp437.decode(text))),
+        TerminalMessage::Block(lines, _) => {
+            lines.iter().for_each(|line| say(&format!("  | {}", Charset::Cp437.decode(line))))
+        }
+        TerminalMessage::Completion(_) => {
             say("done");
             return Some(0);
         }
-        Told::Aborted { code, fields } => {
+        TerminalMessage::Aborted { code, fields } => {
             let receipt = fields.number(0x87).ok().flatten().map(|number| format!(", receipt {number}"));
             say(&format!("ended: {code:02X} {}{}", code::meaning(*code), receipt.unwrap_or_default()));
             return Some(1);
         }
-        Told::Ok | Told::Refused(_) | Told::Other(_) => {}
+        TerminalMessage::Ok | TerminalMessage::Refused(_) | TerminalMessage::Other(_) => {}
     }
     None
 }

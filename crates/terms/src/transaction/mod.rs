@@ -20,7 +20,7 @@ pub use taken::{OnSilence, Taken};
 /// A kind of transaction with what it is about, as it is kept: the stored card data, or the earlier transaction.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "is", rename_all = "kebab-case", rename_all_fields = "camelCase")]
-pub enum Transaction {
+pub enum Operation {
     /// See [`Kind::Sale`].
     #[default]
     Sale,
@@ -72,7 +72,7 @@ pub enum Transaction {
     },
 }
 
-impl Transaction {
+impl Operation {
     /// The transaction of a kind, with the earlier one or the stored card data that it is about; `None` when what its
     /// kind needs is not given.
     #[must_use]
@@ -319,16 +319,16 @@ mod tests {
     fn a_sale_and_no_other_kind_is_left_out_of_records() {
         let of = Earlier { payment: PaymentId::new("p1"), number: None };
         let registration = "8ac7a4a1000000000000000000000007".to_owned();
-        assert!(Transaction::Sale.is_sale());
+        assert!(Operation::Sale.is_sale());
         for other in [
-            Transaction::PreAuthorisation,
-            Transaction::Credit,
-            Transaction::ByRegistration { registration },
-            Transaction::Capture { of: of.clone() },
-            Transaction::Refund { of: of.clone() },
-            Transaction::Reversal { of: of.clone() },
-            Transaction::Increment { of: of.clone() },
-            Transaction::Reauthorisation { of },
+            Operation::PreAuthorisation,
+            Operation::Credit,
+            Operation::ByRegistration { registration },
+            Operation::Capture { of: of.clone() },
+            Operation::Refund { of: of.clone() },
+            Operation::Reversal { of: of.clone() },
+            Operation::Increment { of: of.clone() },
+            Operation::Reauthorisation { of },
         ] {
             assert!(!other.is_sale(), "{other:?}");
             assert_eq!(serde_json::to_value(&other).unwrap()["is"], other.kind().as_str());

@@ -3,7 +3,7 @@
 
 use std::fs;
 
-use pos_core::sale::{Order, Outcome, Record};
+use pos_core::transaction::{Order, Outcome, Record};
 use pos_sim::gateway::Kind;
 use pos_sim::reader::deck::DECK;
 use pos_terms::money::Amount;

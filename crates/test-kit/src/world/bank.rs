@@ -17,7 +17,7 @@ use super::State;
 use super::board::ENTITY;
 use super::host_rules::{HostRules, ShownFields, id_of, shown};
 use super::ledger::{Asked, AskedThing, EARLIER_DAY, Entry, EntryState, Practice, RequestFate};
-use super::tills::Told;
+use super::tills::TillResult;
 
 /// When a request is carried out whose line was cut before it was: longer than any answer is waited for.
 pub const LATE: Duration = Duration::from_secs(90);
@@ -541,7 +541,8 @@ impl State {
     /// The id of an earlier payment that a till was told of, or the one that the request refers to.
     fn id_seen_before(&self, request: &Request) -> Option<String> {
         let other = self.wishes.iter().rev().filter(|wish| Some(wish.number) != request.wish());
-        let told = other.filter(|wish| wish.told.iter().any(Told::is_final)).find_map(|wish| wish.payment.clone());
+        let told =
+            other.filter(|wish| wish.told.iter().any(TillResult::is_final)).find_map(|wish| wish.payment.clone());
         told.or_else(|| request.payment())
     }
 

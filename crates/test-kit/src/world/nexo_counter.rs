@@ -36,7 +36,7 @@ pub struct Asked {
 
 /// What a till is told of a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Told {
+pub enum NexoResult {
     /// Success: the payment at the bank.
     Done(String),
     Failure(String),
@@ -60,20 +60,22 @@ impl<'a> Counter<'a> {
     }
 
     /// A message, and what is told.
-    pub async fn asks(&mut self, asked: &Asked) -> Told {
+    pub async fn asks(&mut self, asked: &Asked) -> NexoResult {
         let answer = self.exchange(asked, None).await.pop().flatten();
         self.told(asked, answer.as_ref())
     }
 
     /// The same, again and again until something is told, or for eight hours nobody knows or nothing was sent.
-    pub async fn insists(&mut self, asked: &Asked) -> Told {
-        let mut last = Told::Nothing;
+    pub async fn insists(&mut self, asked: &Asked) -> NexoResult {
+        let mut last = NexoResult::Nothing;
         for _ in 0..100 {
             match self.asks(asked).await {
-                Told::Nothing => {}
+                NexoResult::Nothing => {}
                 // Nobody knows yet, or the terminal is not ready.
-                Told::Failure(condition) if condition == "UnreachableHost" || condition == "UnavailableDevice" => {
-                    last = Told::Failure(condition);
+                NexoResult::Failure(condition)
+                    if condition == "UnreachableHost" || condition == "UnavailableDevice" =>
+                {
+                    last = NexoResult::Failure(condition);
                 }
                 told => return told,
             }
@@ -84,7 +86,7 @@ impl<'a> Counter<'a> {
     }
 
     /// The same message twice, the second one when so many questions were answered to the first.
-    pub async fn asks_twice(&mut self, asked: &Asked, after: usize) -> [Told; 2] {
+    pub async fn asks_twice(&mut self, asked: &Asked, after: usize) -> [NexoResult; 2] {
         let mut answers = self.exchange(asked, Some(after)).await;
         let (other, one) = (answers.pop().flatten(), answers.pop().flatten());
         [self.told(asked, one.as_ref()), self.told(asked, other.as_ref())]
@@ -110,13 +112,13 @@ impl<'a> Counter<'a> {
     }
 
     /// What the answer says; and a Success is what the ledger holds for just this message.
-    fn told(&self, asked: &Asked, answer: Option<&Value>) -> Told {
-        let Some(answer) = answer else { return Told::Nothing };
+    fn told(&self, asked: &Asked, answer: Option<&Value>) -> NexoResult {
+        let Some(answer) = answer else { return NexoResult::Nothing };
         let response = &answer["SaleToPOIResponse"][format!("{}Response", asked.category)];
         match (response["Response"]["Result"].as_str(), response["Response"]["ErrorCondition"].as_str()) {
             (Some("Success"), _) => {}
-            (Some(_), Some(condition)) => return Told::Failure(condition.to_owned()),
-            _ => return Told::Rejected,
+            (Some(_), Some(condition)) => return NexoResult::Failure(condition.to_owned()),
+            _ => return NexoResult::Rejected,
         }
         let named = response["POIData"]["POITransactionID"]["TransactionID"].as_str().unwrap();
         let payment = named.split_once('.').unwrap().1.to_owned();
@@ -126,7 +128,7 @@ impl<'a> Counter<'a> {
         assert_eq!(entry.state, EntryState::Approved, "{asked:?}: {answer}");
         assert_eq!((entry.kind.as_str(), entry.approved), (*kind, *minor), "{asked:?}: {answer}");
         assert_eq!(&entry.refers_to, original, "{asked:?}: {answer}");
-        Told::Done(payment)
+        NexoResult::Done(payment)
     }
 
     async fn exchange(&mut self, asked: &Asked, twin_after: Option<usize>) -> Vec<Option<Value>> {

@@ -32,9 +32,9 @@ pub struct Wish {
     /// The till was told that it took a part, or that nothing was taken: that stays so.
     pub confirmed: Option<Says>,
     /// What the till was last told of the refund of the rest.
-    pub rest: Option<Told>,
+    pub rest: Option<TillResult>,
     /// Everything that the till was told of it, in order.
-    pub told: Vec<Told>,
+    pub told: Vec<TillResult>,
     /// Its number in the terminal's journal, and its payment's id, once the till was told.
     pub in_journal: Option<u64>,
     pub payment: Option<String>,
@@ -81,7 +81,7 @@ pub enum By {
 
 /// What a till was told of a wish.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Told {
+pub enum TillResult {
     /// It waits, or goes on.
     UnderWay,
     /// The signature is to be compared.
@@ -103,7 +103,7 @@ pub enum Told {
     Unknown(String),
 }
 
-impl Told {
+impl TillResult {
     pub fn is_final(&self) -> bool {
         !matches!(
             self,
@@ -136,7 +136,7 @@ impl Wish {
 
     /// What its till said when it was asked to confirm, or that it was silent; and what its request said of silence.
     pub fn was_asked_to_confirm(&self) -> Option<String> {
-        let asked = self.told.iter().any(|told| matches!(told, Told::ToConfirm { .. }));
+        let asked = self.told.iter().any(|told| matches!(told, TillResult::ToConfirm { .. }));
         self.confirms
             .filter(|_| asked)
             .map(|Confirms { says, on_silence }| format!("{says:?}, {}", on_silence.as_str()))
@@ -354,13 +354,13 @@ impl Till {
         while !self.is_final(wish) && tokio::time::Instant::now() < until {
             let last = self.world.lock().wishes[wish].told.last().cloned();
             let says = self.world.lock().wishes[wish].confirms.map(|confirms| confirms.says);
-            if let Some(Told::ToConfirm { minor }) = last
+            if let Some(TillResult::ToConfirm { minor }) = last
                 && says != Some(Says::Silent)
             {
                 self.confirm(wish, minor).await;
                 continue;
             }
-            if last == Some(Told::Signature) {
+            if last == Some(TillResult::Signature) {
                 self.accept_signature(wish).await;
                 continue;
             }
@@ -395,7 +395,7 @@ impl Till {
     }
 
     fn is_final(&self, wish: usize) -> bool {
-        self.world.lock().wishes[wish].told.last().is_some_and(Told::is_final)
+        self.world.lock().wishes[wish].told.last().is_some_and(TillResult::is_final)
     }
 
     /// A message for the till arrives, unless its line is cut.
@@ -419,25 +419,25 @@ impl Till {
     }
 }
 
-fn told(answer: &Result<SaleView, Refused>) -> Told {
+fn told(answer: &Result<SaleView, Refused>) -> TillResult {
     let view = match answer {
         Ok(view) => view,
         // The journal cannot tell.
-        Err(Refused::Journal { .. }) => return Told::Unconfirmed { needs_a_person: false },
-        Err(refused) => return Told::Unknown(refused.to_string()),
+        Err(Refused::Journal { .. }) => return TillResult::Unconfirmed { needs_a_person: false },
+        Err(refused) => return TillResult::Unknown(refused.to_string()),
     };
     match (view.state, view.outcome) {
         (Standing::Ended, Some(OutcomeWord::Approved | OutcomeWord::PartiallyApproved)) => {
-            Told::Approved { minor: minor_of(view.approved_amount.as_deref()) }
+            TillResult::Approved { minor: minor_of(view.approved_amount.as_deref()) }
         }
-        (Standing::Ended, _) => Told::Nothing(view.text.clone()),
-        (state, _) if state.is_unconfirmed() => Told::Unconfirmed { needs_a_person: view.needs_person.is_some() },
-        (Standing::AwaitingSignature, _) => Told::Signature,
+        (Standing::Ended, _) => TillResult::Nothing(view.text.clone()),
+        (state, _) if state.is_unconfirmed() => TillResult::Unconfirmed { needs_a_person: view.needs_person.is_some() },
+        (Standing::AwaitingSignature, _) => TillResult::Signature,
         (Standing::AwaitingTill, _) => {
             let amount = view.to_confirm.as_ref().map(|to_confirm| to_confirm.amount.as_str());
-            Told::ToConfirm { minor: minor_of(amount) }
+            TillResult::ToConfirm { minor: minor_of(amount) }
         }
-        _ => Told::UnderWay,
+        _ => TillResult::UnderWay,
     }
 }
 
@@ -464,7 +464,7 @@ impl State {
             Some(Earlier::Wish { number, .. }) => {
                 let earlier = self.wishes.iter().find(|earlier| earlier.number == *number);
                 let last = earlier.and_then(|earlier| earlier.told.last());
-                last.is_some_and(|told| told.is_final() && !matches!(told, Told::Unknown(_)))
+                last.is_some_and(|told| told.is_final() && !matches!(told, TillResult::Unknown(_)))
             }
             _ => true,
         }
@@ -498,7 +498,7 @@ impl State {
     }
 
     /// A till is told something of a wish: noted, and judged at once.
-    fn tell(&mut self, wish: usize, told: Told) {
+    fn tell(&mut self, wish: usize, told: TillResult) {
         if self.wishes[wish].told.last() != Some(&told) {
             self.wishes[wish].told.push(told);
         }

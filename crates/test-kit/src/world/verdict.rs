@@ -28,7 +28,7 @@ use pos_terms::transaction::{Kind, OnSilence};
 use super::hardware::lines;
 use super::host_rules::HostRules;
 use super::ledger::{ABSENCE_FINAL, Entry, EntryState, RequestFate};
-use super::tills::{Earlier, Says, Told, Wish};
+use super::tills::{Earlier, Says, TillResult, Wish};
 use super::{State, World};
 
 const NOTHING_TOLD: &str = "nothing is charged, its till was told, and the bank holds something";
@@ -114,10 +114,10 @@ impl State {
             if held.len() > 1 {
                 self.violation("charged more than once", format!("{}, {} times", wish.reference, held.len()));
             }
-            if !held.is_empty() && wish.told.iter().any(|told| matches!(told, Told::Nothing(_))) {
+            if !held.is_empty() && wish.told.iter().any(|told| matches!(told, TillResult::Nothing(_))) {
                 self.violation("charged after its till was told that nothing is", wish.reference.clone());
             }
-            let promised = wish.told.iter().any(|told| matches!(told, Told::Approved { .. }));
+            let promised = wish.told.iter().any(|told| matches!(told, TillResult::Approved { .. }));
             if promised && held.is_empty() {
                 self.violation("taken back after its till was told that it is approved", wish.reference.clone());
             }
@@ -209,22 +209,24 @@ impl State {
         let wish = self.wishes[number].clone();
         let held = self.held(&wish);
         match wish.told.last() {
-            Some(Told::Nothing(text)) if !held.is_empty() => {
+            Some(TillResult::Nothing(text)) if !held.is_empty() => {
                 self.violation(NOTHING_TOLD, format!("{}: told {text:?}, held {held:?}", wish.reference));
             }
-            Some(Told::Approved { minor }) if held != [*minor] => {
+            Some(TillResult::Approved { minor }) if held != [*minor] => {
                 self.violation(ANOTHER_TOLD, format!("{}: told {minor}, held {held:?}", wish.reference));
             }
-            Some(Told::Approved { .. })
+            Some(TillResult::Approved { .. })
                 if wish.kind == Kind::StoreCard
                     && self.entries(&wish).all(|entry| Some(&entry.id) != wish.payment.as_ref()) =>
             {
                 self.violation("told of another stored card", format!("{}: {:?}", wish.reference, wish.payment));
             }
-            Some(Told::Approved { .. }) if !wish.may_be_approved() => {
+            Some(TillResult::Approved { .. }) if !wish.may_be_approved() => {
                 self.violation("told as approved before its till took it", wish.reference.clone());
             }
-            Some(Told::Approved { minor }) if *minor != wish.minor && !wish.accepts_part && wish.may_be_partial() => {
+            Some(TillResult::Approved { minor })
+                if *minor != wish.minor && !wish.accepts_part && wish.may_be_partial() =>
+            {
                 self.violation("a part was taken unasked", format!("{}: {minor} of {}", wish.reference, wish.minor));
             }
             _ => {}
@@ -242,7 +244,7 @@ impl Wish {
     fn may_be_approved(&self) -> bool {
         let Some(confirms) = self.confirms else { return true };
         let takes = matches!(confirms.says, Says::All | Says::Part);
-        let was_asked = self.told.iter().any(|told| matches!(told, Told::ToConfirm { .. }));
+        let was_asked = self.told.iter().any(|told| matches!(told, TillResult::ToConfirm { .. }));
         self.confirmed != Some(Says::Nothing) && ((takes && was_asked) || confirms.on_silence == OnSilence::Keep)
     }
 
@@ -292,21 +294,21 @@ impl World {
             let wish = state.wishes[number].clone();
             let held = state.held(&wish);
             let end = match wish.told.last() {
-                Some(Told::Approved { minor }) => {
+                Some(TillResult::Approved { minor }) => {
                     if held != [*minor] {
                         state.violation(ANOTHER_TOLD, format!("{}: in the end {minor}, held {held:?}", wish.reference));
                     }
                     if *minor == wish.minor { EndState::Approved } else { EndState::ApprovedInPart }
                 }
-                Some(Told::Nothing(_)) => {
+                Some(TillResult::Nothing(_)) => {
                     if !held.is_empty() {
                         state.violation(NOTHING_TOLD, format!("{}: in the end, held {held:?}", wish.reference));
                     }
                     let taken_back = state.entries(&wish).any(|entry| entry.taken_back > 0);
                     if taken_back { EndState::TakenBack } else { EndState::NothingCharged }
                 }
-                Some(Told::Unconfirmed { needs_a_person: true }) => EndState::ForAPerson,
-                Some(Told::Unknown(_)) | None => {
+                Some(TillResult::Unconfirmed { needs_a_person: true }) => EndState::ForAPerson,
+                Some(TillResult::Unknown(_)) | None => {
                     if state.entries(&wish).any(|entry| entry.state != EntryState::Declined) {
                         state.violation("asked of the bank, and not known to the terminal", wish.reference.clone());
                     }
@@ -369,9 +371,9 @@ impl State {
         let how =
             || format!("{}: told {:?}, of its rest {:?}, given back {given}", wish.reference, wish.told, wish.rest);
         match &wish.rest {
-            Some(Told::Approved { minor }) => {
+            Some(TillResult::Approved { minor }) => {
                 let whole = wish.told.iter().rev().find_map(|told| match told {
-                    Told::Approved { minor } => Some(*minor),
+                    TillResult::Approved { minor } => Some(*minor),
                     _ => None,
                 });
                 // Only the bank can make it less, by approving less than it was asked for.
@@ -381,14 +383,14 @@ impl State {
                     && back.iter().all(|entry| entry.approved == *minor);
                 (!right).then(|| ("the rest that was given back is another one", how()))
             }
-            Some(Told::Unconfirmed { needs_a_person: true }) => None,
-            Some(Told::Nothing(_)) => {
+            Some(TillResult::Unconfirmed { needs_a_person: true }) => None,
+            Some(TillResult::Nothing(_)) => {
                 (given > 0).then(|| ("its till was told that no rest goes back, and one did", how()))
             }
-            Some(Told::Unknown(_)) | None if wish.confirmed == Some(Says::Part) || given > 0 => {
+            Some(TillResult::Unknown(_)) | None if wish.confirmed == Some(Says::Part) || given > 0 => {
                 Some(("a part was taken, and nobody knows of the rest", how()))
             }
-            Some(Told::Unknown(_)) | None => None,
+            Some(TillResult::Unknown(_)) | None => None,
             Some(_) => Some(("the refund of the rest does not end", how())),
         }
     }
@@ -412,7 +414,7 @@ impl State {
             };
             let last = wish.told.last();
             if says("APPROVED") {
-                let approved = matches!(last, Some(Told::Approved { minor }) if *minor == wish.minor);
+                let approved = matches!(last, Some(TillResult::Approved { minor }) if *minor == wish.minor);
                 if !approved {
                     return wrong("APPROVED");
                 }
@@ -420,11 +422,13 @@ impl State {
                     return wrong("another amount");
                 }
             }
-            if says("PARTIALLY APPROVED") && !matches!(last, Some(Told::Approved { minor }) if *minor < wish.minor) {
+            if says("PARTIALLY APPROVED")
+                && !matches!(last, Some(TillResult::Approved { minor }) if *minor < wish.minor)
+            {
                 return wrong("PARTIALLY APPROVED");
             }
             let nothing = ["DECLINED", "REVERSED", "CANCELLED", "NOT CARRIED OUT"].iter().any(|word| says(word));
-            if nothing && !matches!(last, Some(Told::Nothing(_))) {
+            if nothing && !matches!(last, Some(TillResult::Nothing(_))) {
                 return wrong("that nothing was charged");
             }
         }

@@ -5,7 +5,7 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use pos_protocols::zvt::answer::Told;
+use pos_protocols::zvt::answer::TerminalMessage;
 use pos_protocols::zvt::apdu::{Apdu, Control};
 use pos_protocols::zvt::bmp::{Fields, Order};
 use pos_protocols::zvt::command::{self, Guarded, Password, Registration};
@@ -75,7 +75,7 @@ pub struct ZvtTill<'a> {
     gave_up: bool,
     /// Until when it reads nothing, and what waits to be read.
     asleep: Option<Instant>,
-    unread: VecDeque<Told>,
+    unread: VecDeque<TerminalMessage>,
     stream: Option<Stream>,
 }
 
@@ -233,7 +233,7 @@ impl<'a> ZvtTill<'a> {
                 }
                 Action::Send { apdu, .. } if self.terminal.arrives().await => {
                     self.record(Stream::terminal_says, &apdu);
-                    let told = Told::read(&apdu).unwrap();
+                    let told = TerminalMessage::read(&apdu).unwrap();
                     let frame = self.heard + self.unread.len() + 1;
                     if let Some((_, length)) = self.manner.sleeps.filter(|(first, _)| *first == frame) {
                         self.asleep = Some(Instant::now() + length);
@@ -259,27 +259,27 @@ impl<'a> ZvtTill<'a> {
     }
 
     /// What the till answers to an APDU.
-    fn told(&mut self, told: &Told) -> Vec<Apdu> {
+    fn told(&mut self, told: &TerminalMessage) -> Vec<Apdu> {
         self.heard += 1;
         match told {
             // Of its command, or of `06 B0`, which changes nothing for it.
-            Told::Ok | Told::Refused(_) if self.answered => return Vec::new(),
-            Told::Ok => {
+            TerminalMessage::Ok | TerminalMessage::Refused(_) if self.answered => return Vec::new(),
+            TerminalMessage::Ok => {
                 (self.answered, self.until) = (true, Instant::now() + self.manner.patience);
                 return self.abort();
             }
             // The command was refused: busy.
-            Told::Refused(_) => {
+            TerminalMessage::Refused(_) => {
                 self.over = true;
                 return Vec::new();
             }
-            Told::Intermediate(_) => {
+            TerminalMessage::Intermediate(_) => {
                 self.until = Instant::now() + self.manner.patience;
                 if self.manner.shows_nothing {
                     return vec![Apdu::refused(0x83)];
                 }
             }
-            Told::Status(fields) => {
+            TerminalMessage::Status(fields) => {
                 self.until = Instant::now() + self.manner.patience;
                 self.approved = fields.number(0x04).unwrap().filter(|_| fields.byte(0x27) == Some(0));
                 if fields.byte(0x27).is_some_and(|code| code != 0 && code != 0x7D) {
@@ -290,13 +290,13 @@ impl<'a> ZvtTill<'a> {
                     return vec![Apdu::refused(0x66)];
                 }
             }
-            Told::Completion(_) => {
+            TerminalMessage::Completion(_) => {
                 self.over = true;
                 if let Some(minor) = self.approved {
                     self.belief.set(Belief::Paid(minor));
                 }
             }
-            Told::Aborted { code, .. } => {
+            TerminalMessage::Aborted { code, .. } => {
                 self.over = true;
                 if !matches!(code, 0x7D | 0x9B) {
                     self.belief.set(Belief::NotPaid);

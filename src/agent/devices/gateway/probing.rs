@@ -6,7 +6,7 @@
 
 use std::time::Duration;
 
-use super::GatewayDesk;
+use super::GatewayControl;
 use crate::agent::task_results::TaskResult;
 use pos_gateway::{Fault, Probed};
 
@@ -34,7 +34,7 @@ pub(super) struct Probing {
     told: Option<&'static str>,
 }
 
-impl GatewayDesk {
+impl GatewayControl {
     /// Asks when it is time; cheap when it is not.
     pub(in crate::agent) fn probe_daily(&mut self) {
         let now = self.clock.monotonic();
@@ -93,7 +93,7 @@ pub(in crate::agent) enum ProbeBrought {
     Silence,
 }
 
-impl GatewayDesk {
+impl GatewayControl {
     /// What came of a probe.
     pub(in crate::agent) fn probed(&mut self, probed: Result<Probed, Fault>) -> ProbeBrought {
         // A handshake may have shown another certificate.
@@ -173,7 +173,7 @@ impl ExpiryWarnings {
     }
 }
 
-impl GatewayDesk {
+impl GatewayControl {
     /// Looks once a day, and after the gateway was spoken to; cheap when it is not time.
     pub(in crate::agent) fn warn_of_expiry(&mut self) {
         let now = self.clock.monotonic();

@@ -9,15 +9,15 @@ use std::time::Duration;
 
 use tokio::sync::oneshot;
 
-use crate::agent::engine::open_sales::Gate;
+use crate::agent::engine::open_transactions::Gate;
 use crate::till::Refused;
-use pos_core::sale::{Action, Event, Reason, Why};
+use pos_core::transaction::{Action, Cause, Event, Reason};
 use pos_reader::{AmountToType, NoAmount, ReaderEvent, ReaderOrder, ReaderProgress, TypeAmount};
 use pos_terms::money::{Amount, Currency};
 use pos_terms::transaction::SaleNumber;
 use pos_words::clean;
 
-use super::ReaderDesk;
+use super::ReaderControl;
 
 /// How long a sale waits for the card of the one before: a customer who walked off without it does not come sooner, and
 /// a till must hear in time that nothing was charged.
@@ -119,12 +119,12 @@ impl Slot {
     }
 
     /// The sale that waits ends, and nothing of it was sent.
-    pub(in crate::agent) fn gives_up(&mut self, why: Why) -> Option<(SaleNumber, Event)> {
+    pub(in crate::agent) fn gives_up(&mut self, why: Cause) -> Option<(SaleNumber, Event)> {
         self.next.take().map(|next| (next.number, Event::NoCard { why }))
     }
 }
 
-impl ReaderDesk {
+impl ReaderControl {
     /// The sale that keeps another one from beginning at the reader. One whose card only has to leave the slot does
     /// not, as long as nobody waits for that.
     pub(in crate::agent) fn is_kept_by(&self) -> Option<SaleNumber> {
@@ -147,7 +147,7 @@ impl ReaderDesk {
     }
 }
 
-impl ReaderDesk {
+impl ReaderControl {
     /// Whether somebody is asked for an amount at it.
     pub(in crate::agent) fn awaits_amount(&self) -> bool {
         self.amount_awaited.is_some()

@@ -6,12 +6,12 @@ use std::time::Duration;
 
 use chrono::{DateTime, SecondsFormat, Utc};
 
-use crate::agent::journal_desk::JournalDesk;
+use crate::agent::journal_writer::JournalWriter;
 use crate::till::{ConfigFileView, ReaderView};
 use pos_journal::{KnownReader, ReaderChange};
 use pos_reader::ReaderIdentity;
 
-use super::ReaderDesk;
+use super::ReaderControl;
 
 /// Changes that are recorded within a [`DAY`]: a reader that is another one at each start must not fill the disk.
 const RECORDED: usize = 20;
@@ -41,9 +41,13 @@ impl RecordedReader {
     }
 }
 
-impl ReaderDesk {
+impl ReaderControl {
     /// The reader is ready: it is held against the one before. What every till is told when it is another one.
-    pub(in crate::agent) fn compare(&mut self, identity: &ReaderIdentity, journal: &mut JournalDesk) -> Option<String> {
+    pub(in crate::agent) fn compare(
+        &mut self,
+        identity: &ReaderIdentity,
+        journal: &mut JournalWriter,
+    ) -> Option<String> {
         let reader = known(identity);
         let before = self.recorded.latest.as_ref().map(|change| change.reader.clone());
         if before.as_ref() == Some(&reader) {

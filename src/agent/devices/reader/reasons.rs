@@ -1,10 +1,10 @@
 //! What a device says, as a reason of the core. The sentences for people are made elsewhere, from the reason.
 
-use pos_core::sale::{Reason, Why};
+use pos_core::transaction::{Cause, Reason};
 use pos_reader::{NoAmount, NoCard, Unready};
 
 /// Why no card was read.
-pub(in crate::agent) fn no_card(why: &NoCard) -> Why {
+pub(in crate::agent) fn no_card(why: &NoCard) -> Cause {
     match why {
         NoCard::CancelledByTill => Reason::TillCancelled.into(),
         NoCard::CancelledAtReader => Reason::CustomerCancelled.into(),
@@ -20,7 +20,7 @@ pub(in crate::agent) fn no_card(why: &NoCard) -> Why {
 }
 
 /// Why no tip was typed; without one no card is asked for.
-pub(in crate::agent) fn no_tip(why: &NoAmount) -> Why {
+pub(in crate::agent) fn no_tip(why: &NoAmount) -> Cause {
     match why {
         NoAmount::CancelledByTill => Reason::TillCancelled.into(),
         NoAmount::CancelledAtReader => Reason::CustomerCancelled.into(),
@@ -30,7 +30,7 @@ pub(in crate::agent) fn no_tip(why: &NoAmount) -> Why {
 }
 
 /// Why the reader is lost to a sale that waits for its card.
-pub(in crate::agent) fn unready(why: &Unready) -> Why {
+pub(in crate::agent) fn unready(why: &Unready) -> Cause {
     match why {
         Unready::Absent { port, cause } => Reason::ReaderAbsent.with(format_args!("{port}: {cause}")),
         Unready::WrongDevice { port, cause, .. } => Reason::ReaderOtherDevice.with(format_args!("{port}: {cause}")),

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::till::{Attention, SaleView};
-use pos_core::sale::Reason;
+use pos_core::transaction::Reason;
 use pos_core::wish::{WantedTip, WishFields};
 use pos_reader::{NoCard, ReaderEvent, ReaderProgress};
 

@@ -37,7 +37,7 @@ impl Terminal {
         }))
         .unwrap();
         assert_eq!(order.till_confirms, Some(OnSilence::Reverse));
-        let (mut sale, first) = Sale::begin(order);
+        let (mut sale, first) = Transaction::begin(order);
         let now = self.agent.engine.clock.now();
         let _ = self
             .agent
@@ -58,7 +58,7 @@ impl Terminal {
         }
         assert!(matches!(sale.standing(), Standing::AwaitingTill { .. }), "{:?}", sale.standing());
         self.agent.engine.journal.last_number = self.agent.engine.journal.last_number.max(SaleNumber::new(number));
-        let open = OpenSale::new(sale, self.agent.engine.clock.monotonic());
+        let open = OpenTransaction::new(sale, self.agent.engine.clock.monotonic());
         self.agent.engine.sales.open.insert(SaleNumber::new(number), open);
     }
 
@@ -77,7 +77,7 @@ impl Terminal {
             "localTime": "2026-11-20 13:00:00",
         }))
         .unwrap();
-        let (mut sale, first) = Sale::begin(order);
+        let (mut sale, first) = Transaction::begin(order);
         let now = self.agent.engine.clock.now();
         let _ = self
             .agent
@@ -199,20 +199,20 @@ async fn until_when_a_till_may_answer_is_counted_down() {
 async fn a_close_names_what_is_open_with_what_is_left_of_it() {
     let folder = TempDir::new().unwrap();
     let mut terminal = Terminal::start(folder.path(), "");
-    let captured = |of: u64| Transaction::Capture { of: in_journal(of) };
-    let undone = |of: u64| Transaction::Reversal { of: in_journal(of) };
+    let captured = |of: u64| Operation::Capture { of: in_journal(of) };
+    let undone = |of: u64| Operation::Reversal { of: in_journal(of) };
     // 1: nothing was taken of it. 2: a part was. 3: all of it. 4: given up. 5: whether all was taken is not known.
     // 12: what was taken was given back. 14: a part was reserved.
-    let reserved = || Transaction::PreAuthorisationByRegistration { registration: "f".repeat(32) };
+    let reserved = || Operation::PreAuthorisationByRegistration { registration: "f".repeat(32) };
     let order = terminal.order(14, "till-1", reserved(), 1000);
     let Answer::Approved(mut part) = approved(&id(14)) else { unreachable!() };
     part.amount = ApprovedAmount::Said(eur(600));
     terminal.enter_order(Order { accept_partial: true, ..order }, Some(Answer::Approved(part)));
-    let found = sale::ListedTransaction {
+    let found = transaction::ListedTransaction {
         id: PaymentId::new(id(14)),
         payment_type: "PA".to_owned(),
         amount: ApprovedAmount::Said(eur(600)),
-        state: sale::ListedState::Approved,
+        state: transaction::ListedState::Approved,
         reference: Some(reference(14)),
         refers_to: None,
     };
@@ -409,9 +409,9 @@ async fn the_refund_of_a_rest_begins_now_under_a_reference_of_its_own_and_is_sen
     terminal.agent.engine.hear(SaleNumber::new(2), Event::Answered(approved(&id(2))));
     terminal.agent.engine.tell_and_print();
     assert!(!terminal.agent.engine.sales.open.contains_key(&SaleNumber::new(2)));
-    let (other, _) = Sale::begin(terminal.order(3, "till-1", Transaction::Refund { of: in_journal(1) }, 100));
+    let (other, _) = Transaction::begin(terminal.order(3, "till-1", Operation::Refund { of: in_journal(1) }, 100));
     let now = terminal.agent.engine.clock.monotonic();
-    terminal.agent.engine.sales.open.insert(SaleNumber::new(3), OpenSale::new(other, now));
+    terminal.agent.engine.sales.open.insert(SaleNumber::new(3), OpenTransaction::new(other, now));
     let (sale, _) = terminal.agent.engine.facts().find("till-1", &Reference::parse("R1").unwrap()).unwrap();
     let told = terminal.agent.engine.facts().view(&sale).rest.expect("its rest");
     assert_eq!((told.number, told.amount.as_str()), (SaleNumber::new(2), "3.60"));

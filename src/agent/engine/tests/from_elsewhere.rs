@@ -62,7 +62,7 @@ async fn what_was_begun_with_another_account_is_left_alone_by_the_board_that_tak
 async fn a_refund_of_a_trained_payment_that_is_in_the_journal_is_never_sent() {
     let folder = TempDir::new().unwrap();
     let trained = Earlier { payment: PaymentId::new(format!("training{:0>24}", 1)), number: None };
-    Terminal::start(folder.path(), "").enter(1, "till-1", Transaction::Refund { of: trained }, 100, Some(lost()));
+    Terminal::start(folder.path(), "").enter(1, "till-1", Operation::Refund { of: trained }, 100, Some(lost()));
     let mut terminal = Terminal::start(folder.path(), "");
     terminal.agent.settle();
     let number = SaleNumber::new(1);
@@ -70,7 +70,7 @@ async fn a_refund_of_a_trained_payment_that_is_in_the_journal_is_never_sent() {
     assert!(terminal.agent.engine.sales.open[&number].prepared.is_none(), "no request of it is made");
     let said = terminal.agent.engine.sales.inbox.pop_back();
     assert!(
-        matches!(&said, Some((_, Event::CannotAsk { why })) if why.reason == sale::Reason::RequestNotPossible),
+        matches!(&said, Some((_, Event::CannotAsk { why })) if why.reason == transaction::Reason::RequestNotPossible),
         "{said:?}"
     );
 }

@@ -8,7 +8,7 @@ use super::card_left::terminal_with_reader;
 use super::edges::tapped;
 use super::*;
 use crate::till::SaleState;
-use pos_core::sale::{Reason, Refusal};
+use pos_core::transaction::{Reason, Refusal};
 use pos_core::wish::WantedTip;
 use pos_reader::{CardVerdict, Completion, NoAmount, NoCard, ReaderEvent, ReaderOrder};
 use pos_terms::card::{CardFacts, EntryMode, FirstAnswer, Presented, SealedCard, Wiped};

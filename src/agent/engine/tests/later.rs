@@ -12,7 +12,7 @@ async fn what_refers_to_a_sale_is_listed_with_it_and_another_tills_by_its_number
     terminal.refunded(2, "till-1", in_journal(1), 300);
     // By its payment's id, and by another till.
     terminal.refunded(3, "till-2", Earlier { payment: PaymentId::new(id(1)), number: None }, 200);
-    terminal.enter(4, "till-1", Transaction::Refund { of: in_journal(1) }, 100, Some(lost()));
+    terminal.enter(4, "till-1", Operation::Refund { of: in_journal(1) }, 100, Some(lost()));
     // What refers to a refund, or to nothing, is no matter of the sale.
     terminal.sold(5, "till-1", 700);
     let listed = |reference: &str| {
@@ -67,7 +67,7 @@ async fn what_follows_is_in_the_currency_of_the_earlier_one() {
     let folder = TempDir::new().unwrap();
     let mut terminal = Terminal::start(folder.path(), "");
     let usd = |minor| Amount::from_minor(minor, Currency::from_code("USD").unwrap()).unwrap();
-    let reserved = || Transaction::PreAuthorisationByRegistration { registration: "f".repeat(32) };
+    let reserved = || Operation::PreAuthorisationByRegistration { registration: "f".repeat(32) };
     terminal.sold(1, "till-1", 1000);
     terminal.enter(2, "till-1", reserved(), 1000, Some(approved(&id(2))));
     let order = Order { amount: usd(1000), ..terminal.order(3, "till-1", stored_card(), 1) };
@@ -97,11 +97,11 @@ async fn an_increment_is_not_reversed_once_its_reservation_was_captured() {
     for (was_captured, is_possible) in [(false, true), (true, false)] {
         let folder = TempDir::new().unwrap();
         let mut terminal = Terminal::start(folder.path(), "");
-        let reserved = Transaction::PreAuthorisationByRegistration { registration: "f".repeat(32) };
+        let reserved = Operation::PreAuthorisationByRegistration { registration: "f".repeat(32) };
         terminal.enter(1, "till-1", reserved, 1000, Some(approved(&id(1))));
-        terminal.enter(2, "till-1", Transaction::Increment { of: in_journal(1) }, 500, Some(approved(&id(2))));
+        terminal.enter(2, "till-1", Operation::Increment { of: in_journal(1) }, 500, Some(approved(&id(2))));
         if was_captured {
-            terminal.enter(3, "till-1", Transaction::Capture { of: in_journal(1) }, 100, Some(approved(&id(3))));
+            terminal.enter(3, "till-1", Operation::Capture { of: in_journal(1) }, 100, Some(approved(&id(3))));
         }
         let wish =
             wish(WishFields { of: Some(by_reference("till-1", 2)), amount: None, ..WishFields::new(Kind::Reversal) });

@@ -3,7 +3,7 @@
 use super::*;
 use crate::agent::task_results::WaitingWish;
 use crate::till::SaleView;
-use pos_core::sale::{ListedState, ListedTransaction, Reason};
+use pos_core::transaction::{ListedState, ListedTransaction, Reason};
 use pos_core::wish::WishFields;
 use tokio::sync::oneshot;
 

@@ -85,7 +85,7 @@ async fn a_request_that_differs_in_anything_is_not_the_same() {
 async fn a_tip_a_typed_card_or_a_part_make_it_another_request() {
     let folder = TempDir::new().unwrap();
     let mut terminal = Terminal::start(folder.path(), "");
-    terminal.enter(1, "till-1", Transaction::Sale, 1000, None);
+    terminal.enter(1, "till-1", Operation::Sale, 1000, None);
     let (sale, _) = terminal.agent.engine.facts().find("till-1", &Reference::parse("R1").unwrap()).unwrap();
     for (tip, typed, part, confirms) in [
         (false, false, false, None),

@@ -14,8 +14,8 @@ fn usd(minor: u64) -> Amount {
     Amount::from_minor(minor, Currency::from_code("USD").unwrap()).unwrap()
 }
 
-fn reserved() -> Transaction {
-    Transaction::PreAuthorisationByRegistration { registration: "f".repeat(32) }
+fn reserved() -> Operation {
+    Operation::PreAuthorisationByRegistration { registration: "f".repeat(32) }
 }
 
 /// What a transaction moved, seen from the shop.
@@ -28,17 +28,17 @@ enum Way {
 use Way::{Given, Neither, Taken};
 
 /// The transactions that have ended: number, till, what, how much, and which way the money went.
-fn ended() -> [(u64, &'static str, Transaction, Amount, Way); 8] {
+fn ended() -> [(u64, &'static str, Operation, Amount, Way); 8] {
     let of = in_journal;
     [
         (1, "till-1", stored_card(), eur(1000), Taken),
         (2, "till-2", stored_card(), usd(2000), Taken),
-        (3, "till-1", Transaction::Refund { of: of(1) }, eur(400), Given),
-        (4, "till-2", Transaction::Reversal { of: of(2) }, usd(500), Given),
+        (3, "till-1", Operation::Refund { of: of(1) }, eur(400), Given),
+        (4, "till-2", Operation::Reversal { of: of(2) }, usd(500), Given),
         (5, "till-1", reserved(), eur(7000), Neither),
-        (6, "till-1", Transaction::Capture { of: of(5) }, eur(3000), Taken),
+        (6, "till-1", Operation::Capture { of: of(5) }, eur(3000), Taken),
         (7, "till-2", reserved(), usd(9000), Neither),
-        (8, "till-2", Transaction::Reversal { of: of(7) }, usd(4000), Neither),
+        (8, "till-2", Operation::Reversal { of: of(7) }, usd(4000), Neither),
     ]
 }
 
@@ -162,7 +162,7 @@ fn a_day() -> TempDir {
         enter(number, till, transaction, amount, approved(&id(number)));
     }
     enter(9, "till-1", reserved(), eur(5000), approved(&id(9)));
-    enter(10, "till-1", Transaction::Capture { of: in_journal(9) }, eur(5000), lost());
+    enter(10, "till-1", Operation::Capture { of: in_journal(9) }, eur(5000), lost());
     enter(11, "till-2", stored_card(), usd(300), lost());
     drop(terminal);
     // As the next sale notes it.
@@ -196,7 +196,7 @@ impl Terminal {
 fn hidden_by(number: u64) -> Vec<u64> {
     let of_it = Some(SaleNumber::new(number));
     let reverses =
-        |it: &Transaction| it.kind() == Kind::Reversal && it.of().is_some_and(|earlier| earlier.number == of_it);
+        |it: &Operation| it.kind() == Kind::Reversal && it.of().is_some_and(|earlier| earlier.number == of_it);
     ended().iter().filter(|row| row.0 == number || reverses(&row.2)).map(|row| row.0).collect()
 }
 

@@ -41,14 +41,14 @@ pub(super) fn service_id_of(sale: &Sale) -> Option<String> {
 }
 
 /// How the transaction stands that a request is about, and its copies as far as they were read.
-pub(super) struct Told<'a> {
+pub(super) struct TransactionReport<'a> {
     pub(super) request: &'a Request,
     pub(super) sale: &'a Sale,
     pub(super) receipts: &'a [Receipt],
 }
 
 /// The answer that tells it.
-pub(super) fn body(told: &Told<'_>, flow: &Flow<'_>) -> Option<ResponseBody> {
+pub(super) fn body(told: &TransactionReport<'_>, flow: &Flow<'_>) -> Option<ResponseBody> {
     match &told.request.body {
         RequestBody::Payment(payment) => {
             Some(ResponseBody::Payment(Box::new(payment_response(payment.sale_data.returned(), told, flow))))
@@ -69,7 +69,7 @@ pub(super) fn body(told: &Told<'_>, flow: &Flow<'_>) -> Option<ResponseBody> {
 }
 
 /// The answer of an earlier message, as the terminal knows it by now.
-fn repeated(told: &Told<'_>, flow: &Flow<'_>) -> RepeatedMessageResponse {
+fn repeated(told: &TransactionReport<'_>, flow: &Flow<'_>) -> RepeatedMessageResponse {
     let sale = told.sale;
     let kept = |name: &str| sale.till_data.get(name).map(|text| unkept(text));
     let category = kept(data::CATEGORY).and_then(|word| Category::from_word(&word)).unwrap_or(Category::Payment);
@@ -146,7 +146,7 @@ fn decimal(text: &str) -> Decimal {
     text.parse().unwrap_or(Decimal::ZERO)
 }
 
-fn payment_response(sale_data: SaleData, told: &Told<'_>, flow: &Flow<'_>) -> PaymentResponse {
+fn payment_response(sale_data: SaleData, told: &TransactionReport<'_>, flow: &Flow<'_>) -> PaymentResponse {
     let sale = told.sale;
     let outcome = outcome(sale);
     let known = sale.state == State::Ended;
@@ -159,7 +159,11 @@ fn payment_response(sale_data: SaleData, told: &Told<'_>, flow: &Flow<'_>) -> Pa
     }
 }
 
-fn reversal_response(original: Option<OriginalPoiTransaction>, told: &Told<'_>, flow: &Flow<'_>) -> ReversalResponse {
+fn reversal_response(
+    original: Option<OriginalPoiTransaction>,
+    told: &TransactionReport<'_>,
+    flow: &Flow<'_>,
+) -> ReversalResponse {
     let sale = told.sale;
     let done = matches!(sale.outcome, Some(pos_till_api::Outcome::Approved | pos_till_api::Outcome::PartiallyApproved));
     let reversed = sale.approved_amount.as_deref().unwrap_or(&sale.amount);
@@ -238,7 +242,7 @@ fn card_data(card: &pos_till_api::Card, registration: Option<&str>) -> CardData 
     }
 }
 
-fn receipts(told: &Told<'_>, flow: &Flow<'_>) -> Vec<PaymentReceipt> {
+fn receipts(told: &TransactionReport<'_>, flow: &Flow<'_>) -> Vec<PaymentReceipt> {
     let wanted = |whose: DocumentQualifier| match &told.request.body {
         RequestBody::TransactionStatus(status) => {
             status.document_qualifier.is_empty() || status.document_qualifier.contains(&whose)

@@ -58,8 +58,8 @@ enum Stage {
     Undoing(Undoing),
     Finding(Search),
     Following(Payment),
-    Telling(Told),
-    Confirming(Confirming),
+    Telling(StatusReport),
+    AwaitingReceipt(AwaitingReceipt),
     /// The latest transaction is told once more.
     Latest,
     Receipt {
@@ -117,7 +117,7 @@ struct Earlier {
 
 /// What `04 0F` tells, until the till has answered it.
 #[derive(Debug)]
-struct Told {
+struct StatusReport {
     follower: Follower,
     confirm: Option<OnSilence>,
     sale: Box<Sale>,
@@ -125,7 +125,7 @@ struct Told {
 }
 
 #[derive(Debug)]
-struct Confirming {
+struct AwaitingReceipt {
     follower: Follower,
     taken: Taken,
     /// Since when the terminal has heard it, and has not carried it out.
@@ -247,7 +247,7 @@ impl Job {
             // has.
             Stage::Following(payment) if payment.follower.is_looking() => self.cancel(payment, flow),
             Stage::Telling(told) => self.not_heard(told, flow),
-            stage @ (Stage::Following(_) | Stage::Confirming(_) | Stage::Undoing(_)) => self.stage = stage,
+            stage @ (Stage::Following(_) | Stage::AwaitingReceipt(_) | Stage::Undoing(_)) => self.stage = stage,
             _ => {}
         }
     }
@@ -340,7 +340,7 @@ impl Job {
             (Stage::PrintAgain(slip), said) => return self.printed_again(slip, &said, flow),
             (Stage::Undoing(undoing), said) => return self.undoing(undoing, said, flow),
             (Stage::Following(payment), said) => return self.heard(payment, said, flow),
-            (Stage::Confirming(confirming), said) => return self.confirmed(confirming, said, flow),
+            (Stage::AwaitingReceipt(confirming), said) => return self.confirmed(confirming, said, flow),
             (stage, Said::NoAnswer { .. }) => return self.not_answered(stage, asked, flow),
             known => known,
         };
@@ -471,7 +471,7 @@ impl Payment {
 
 impl Stage {
     fn is_under_way(&self) -> bool {
-        !matches!(self, Self::Telling(_) | Self::Confirming(_) | Self::Receipt { .. } | Self::Ending | Self::Over)
+        !matches!(self, Self::Telling(_) | Self::AwaitingReceipt(_) | Self::Receipt { .. } | Self::Ending | Self::Over)
     }
 
     /// The till hears again and again that it goes on.

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::zvt::answer::Told;
+use crate::zvt::answer::TerminalMessage;
 use pos_till_api::{Ask, Copy, PrintLine, Taken};
 
 const LINE: Line = 1;
@@ -56,8 +56,8 @@ impl Stage {
     }
 
     /// What was sent since, and acknowledged by nobody yet.
-    fn told(&mut self) -> Vec<Told> {
-        self.sent.drain(..).map(|apdu| Told::read(&apdu).unwrap()).collect()
+    fn told(&mut self) -> Vec<TerminalMessage> {
+        self.sent.drain(..).map(|apdu| TerminalMessage::read(&apdu).unwrap()).collect()
     }
 
     fn question(&self) -> &Ask {
@@ -87,7 +87,7 @@ impl Stage {
     /// A sale up to the bank's approval, which the till has been told.
     fn sells(&mut self, command: &str) {
         self.till(command);
-        assert_eq!(self.told(), [Told::Ok]);
+        assert_eq!(self.told(), [TerminalMessage::Ok]);
         self.terminal(200, &status());
         self.terminal(201, &sale("waiting-for-card", json!({})));
         self.terminal(
@@ -139,8 +139,8 @@ fn approved() -> Value {
 
 const PAY: &str = "06 01 07 04 00 00 00 00 10 00";
 
-fn statuses(told: &[Told]) -> usize {
-    told.iter().filter(|it| matches!(it, Told::Status(_))).count()
+fn statuses(told: &[TerminalMessage]) -> usize {
+    told.iter().filter(|it| matches!(it, TerminalMessage::Status(_))).count()
 }
 
 #[test]
@@ -152,7 +152,7 @@ fn an_approval_is_confirmed_when_it_was_acknowledged_and_no_sooner() {
     stage.till("80 00 00");
     assert_eq!(stage.question(), &Ask::Confirm { reference: "zvt-test-1".to_owned(), taken: Taken::All });
     stage.terminal(200, &approved());
-    assert!(matches!(stage.told().as_slice(), [Told::Completion(_)]));
+    assert!(matches!(stage.told().as_slice(), [TerminalMessage::Completion(_)]));
     stage.till("80 00 00");
     assert!(!stage.session.is_busy());
 }
@@ -209,7 +209,7 @@ fn all_waits_together_stay_below_the_tills_when_it_hears_nothing() {
     });
     stage.told();
     stage.till("80 00 00");
-    assert!(matches!(stage.told().as_slice(), [Told::Aborted { code: 0x6C, .. }]));
+    assert!(matches!(stage.told().as_slice(), [TerminalMessage::Aborted { code: 0x6C, .. }]));
     // The bank is asked, and does not answer in time: nobody knows, and it is never called declined.
     let mut stage = Stage::quiet();
     stage.till(PAY);
@@ -220,7 +220,7 @@ fn all_waits_together_stay_below_the_tills_when_it_hears_nothing() {
         stage.wait();
     }
     assert!(stage.now < s(170), "{:?}", stage.now);
-    assert!(matches!(stage.told().as_slice(), [Told::Aborted { code: 0x7D, .. }]));
+    assert!(matches!(stage.told().as_slice(), [TerminalMessage::Aborted { code: 0x7D, .. }]));
 }
 
 #[test]
@@ -232,7 +232,7 @@ fn a_till_that_hears_is_told_at_least_every_ten_seconds() {
     let mut last = s(0);
     for _ in 0..40 {
         stage.wait();
-        if stage.told().iter().any(|it| matches!(it, Told::Intermediate(0x0A))) {
+        if stage.told().iter().any(|it| matches!(it, TerminalMessage::Intermediate(0x0A))) {
             assert!(stage.now - last <= s(10), "{last:?} {:?}", stage.now);
             last = stage.now;
             stage.till("80 00 00");
@@ -248,7 +248,7 @@ fn a_terminal_that_does_not_answer_is_asked_again_with_the_same_reference_and_th
     stage.terminal(200, &status());
     let Ask::Begin(first) = stage.question().clone() else { panic!("{:?}", stage.question()) };
     let mut tries = 0;
-    while stage.told().iter().all(|it| *it == Told::Ok) {
+    while stage.told().iter().all(|it| *it == TerminalMessage::Ok) {
         match stage.question() {
             Ask::Begin(again) => assert_eq!(again.reference, first.reference),
             other => panic!("{other:?}"),
@@ -295,14 +295,14 @@ fn the_present_truth_is_repeated() {
         stage.terminal(200, &truth);
         let mut told = stage.told();
         if result.is_some() {
-            let Told::Status(fields) = told.remove(0) else { panic!("{told:?}") };
+            let TerminalMessage::Status(fields) = told.remove(0) else { panic!("{told:?}") };
             assert_eq!(fields.byte(0x27), result);
             stage.till("80 00 00");
             told = stage.told();
         }
         match told.as_slice() {
-            [Told::Completion(_)] => assert_eq!(code, 0),
-            [Told::Aborted { code: said, .. }] => assert_eq!(*said, code),
+            [TerminalMessage::Completion(_)] => assert_eq!(code, 0),
+            [TerminalMessage::Aborted { code: said, .. }] => assert_eq!(*said, code),
             other => panic!("{other:?}"),
         }
     }
@@ -327,23 +327,23 @@ fn a_repeat_of_a_named_receipt_is_of_that_one_and_no_other() {
     (named["number"], named["receiptNumber"]) = (json!(10_015), json!(16));
     stage.terminal(200, &json!({ "sales": [named] }));
     let told = stage.told();
-    let [Told::Status(fields)] = told.as_slice() else { panic!("{told:?}") };
+    let [TerminalMessage::Status(fields)] = told.as_slice() else { panic!("{told:?}") };
     assert_eq!((fields.byte(0x27), fields.number(0x87)), (Some(0), Ok(Some(16))));
     stage.till("80 00 00");
-    assert_eq!(stage.told(), [Told::Completion(Vec::new())]);
+    assert_eq!(stage.told(), [TerminalMessage::Completion(Vec::new())]);
     // Nobody knows yet what became of it.
     let mut stage = begin("1F 02 02 00 16");
     stage.terminal(200, &json!({ "sales": [sale("ended", json!({ "number": 16 }))] }));
     stage.terminal(200, &json!({ "sales": [sale("unconfirmed", json!({ "number": 16 }))] }));
-    assert!(matches!(stage.told().as_slice(), [Told::Aborted { code: 0x9B, .. }]));
+    assert!(matches!(stage.told().as_slice(), [TerminalMessage::Aborted { code: 0x9B, .. }]));
     // Not there, and no numbers.
     let mut stage = begin("1F 02 02 00 16");
     stage.terminal(200, &json!({ "sales": [sale("ended", json!({ "number": 16 }))] }));
     stage.terminal(200, &json!({ "sales": [] }));
-    assert!(matches!(stage.told().as_slice(), [Told::Aborted { code: 0x66, .. }]));
+    assert!(matches!(stage.told().as_slice(), [TerminalMessage::Aborted { code: 0x66, .. }]));
     for numbers in ["1F 02 02 00 00", "1F 02 02 00 0A", "1F 03 02 00 16", "1F 02 02 00 16 1F 03 02 00 15"] {
         let mut stage = begin(numbers);
-        assert!(matches!(stage.told().as_slice(), [Told::Aborted { code: 0x83, .. }]), "{numbers}");
+        assert!(matches!(stage.told().as_slice(), [TerminalMessage::Aborted { code: 0x83, .. }]), "{numbers}");
         assert!(stage.asked.is_empty());
     }
 }
@@ -362,15 +362,15 @@ fn a_repeat_that_the_terminal_cannot_print_says_so() {
     let ends = |mut stage: Stage| stage.told().pop();
     let mut stage = repeat();
     stage.terminal(202, &json!({}));
-    assert_eq!(ends(stage), Some(Told::Completion(Vec::new())));
+    assert_eq!(ends(stage), Some(TerminalMessage::Completion(Vec::new())));
     let mut stage = repeat();
     stage.terminal(503, &json!({ "status": 503, "code": "printer", "detail": "no printer" }));
-    assert!(matches!(ends(stage), Some(Told::Aborted { code: 0xCC, .. })));
+    assert!(matches!(ends(stage), Some(TerminalMessage::Aborted { code: 0xCC, .. })));
     // Not a second time.
     let mut stage = repeat();
     stage.silence();
     assert!(stage.asked.is_empty());
-    assert!(matches!(ends(stage), Some(Told::Aborted { code: 0x7D, .. })));
+    assert!(matches!(ends(stage), Some(TerminalMessage::Aborted { code: 0x7D, .. })));
 }
 
 #[test]
@@ -379,9 +379,9 @@ fn a_repeat_without_paper_sends_none() {
     stage.till("06 20 05 12 34 56 03 03");
     stage.terminal(200, &status());
     stage.terminal(200, &approved());
-    assert!(matches!(stage.told().as_slice(), [Told::Ok, Told::Status(_)]));
+    assert!(matches!(stage.told().as_slice(), [TerminalMessage::Ok, TerminalMessage::Status(_)]));
     stage.till("80 00 00");
-    assert_eq!(stage.told(), [Told::Completion(Vec::new())]);
+    assert_eq!(stage.told(), [TerminalMessage::Completion(Vec::new())]);
     assert!(stage.asked.is_empty(), "{:?}", stage.asked);
 }
 
@@ -414,7 +414,7 @@ fn a_payment_with_a_list_of_cards_is_refused_for_the_list_is_not_kept() {
     let mut stage = Stage::quiet();
     stage.till("06 01 0E 04 00 00 00 00 10 00 06 05 30 03 41 01 05");
     stage.terminal(200, &status());
-    assert!(matches!(stage.told().as_slice(), [Told::Ok, Told::Aborted { code: 0x83, .. }]));
+    assert!(matches!(stage.told().as_slice(), [TerminalMessage::Ok, TerminalMessage::Aborted { code: 0x83, .. }]));
     assert!(stage.asked.is_empty());
 }
 
@@ -456,7 +456,9 @@ fn a_void_with_another_amount_is_none() {
         stage.terminal(200, &json!({ "sales": [approved()] }));
         match stage.told().as_slice() {
             [] => assert!(fits && matches!(stage.question(), Ask::Show { .. }), "{amount}"),
-            told => assert!(!fits && matches!(told, [Told::Aborted { code: 0xB5, .. }]), "{amount}: {told:?}"),
+            told => {
+                assert!(!fits && matches!(told, [TerminalMessage::Aborted { code: 0xB5, .. }]), "{amount}: {told:?}")
+            }
         }
     }
 }
@@ -466,7 +468,7 @@ fn money_goes_out_only_with_password_and_right() {
     for (right, password, begins) in [(true, "12 34 56", true), (true, "12 34 57", false), (false, "12 34 56", false)] {
         let mut stage = Stage::with(Settings { credit: right, ..settings(OnSilence::Reverse) }, "00 00 00 06");
         stage.till(&format!("06 31 0A {password} 04 00 00 00 00 10 00"));
-        assert_eq!(stage.told(), [Told::Ok]);
+        assert_eq!(stage.told(), [TerminalMessage::Ok]);
         stage.terminal(200, &status());
         match stage.told().as_slice() {
             [] => {
@@ -474,7 +476,10 @@ fn money_goes_out_only_with_password_and_right() {
                 assert!(begins, "{right} {password}");
             }
             told => {
-                assert!(!begins && matches!(told, [Told::Aborted { code: 0x83, .. }]), "{right} {password}: {told:?}")
+                assert!(
+                    !begins && matches!(told, [TerminalMessage::Aborted { code: 0x83, .. }]),
+                    "{right} {password}: {told:?}"
+                )
             }
         }
     }
@@ -485,7 +490,7 @@ fn a_range_of_receipts_is_printed_again_and_what_is_not_there_is_left_out() {
     // The till prints what it is sent, a text block for each receipt.
     let mut stage = Stage::with(settings(OnSilence::Reverse), "00 00 00 86 09 78 06 06 26 04 0A 02 06 D3");
     stage.till("06 12 07 12 34 56 00 16 00 18");
-    assert_eq!(stage.told(), [Told::Ok]);
+    assert_eq!(stage.told(), [TerminalMessage::Ok]);
     stage.terminal(200, &status());
     stage.terminal(200, &json!({ "sales": [sale("ended", json!({ "number": 20_100 }))] }));
     let receipt = json!({ "copy": "customer", "text": "", "rows": [{ "is": "left", "text": "x" }] });
@@ -502,11 +507,11 @@ fn a_range_of_receipts_is_printed_again_and_what_is_not_there_is_left_out() {
     }
     let mut told = stage.told();
     for _ in 0..printed {
-        assert!(matches!(told.pop(), Some(Told::Block(_, true))), "{told:?}");
+        assert!(matches!(told.pop(), Some(TerminalMessage::Block(_, true))), "{told:?}");
         stage.till("80 00 00");
         told = stage.told();
     }
-    assert_eq!((printed, told), (4, vec![Told::Completion(Vec::new())]));
+    assert_eq!((printed, told), (4, vec![TerminalMessage::Completion(Vec::new())]));
     // On the terminal's own printer, both copies of each.
     let mut stage = Stage::with(settings(OnSilence::Reverse), "00 00 00 08");
     stage.till("06 12 05 12 34 56 00 16");
@@ -517,7 +522,7 @@ fn a_range_of_receipts_is_printed_again_and_what_is_not_there_is_left_out() {
         assert!(matches!(stage.question(), Ask::PrintAgain { copy: asked, .. } if *asked == copy), "{:?}", stage.asked);
         stage.terminal(202, &json!({}));
     }
-    assert_eq!(stage.told(), [Told::Ok, Told::Completion(Vec::new())]);
+    assert_eq!(stage.told(), [TerminalMessage::Ok, TerminalMessage::Completion(Vec::new())]);
     // The password, a range that is none, one that is too long, and one that nothing is in.
     for command in ["12 34 57 00 16", "12 34 56 00 18 00 16", "12 34 56 00 00", "12 34 56 00 01 00 51"] {
         let mut stage = Stage::with(settings(OnSilence::Reverse), "00 00 00 08");
@@ -525,20 +530,20 @@ fn a_range_of_receipts_is_printed_again_and_what_is_not_there_is_left_out() {
         stage.till(&format!("06 12 {:02X} {command}", data.len() / 2));
         stage.told();
         stage.terminal(200, &status());
-        assert!(matches!(stage.told().as_slice(), [Told::Aborted { code: 0x83, .. }]), "{command}");
+        assert!(matches!(stage.told().as_slice(), [TerminalMessage::Aborted { code: 0x83, .. }]), "{command}");
     }
     // One that composes its receipts, and one whose terminal prints: nothing is there.
     let mut stage = Stage::quiet();
     stage.till("06 12 05 12 34 56 00 16");
     stage.told();
     stage.terminal(200, &status());
-    assert!(matches!(stage.told().as_slice(), [Told::Aborted { code: 0x83, .. }]));
+    assert!(matches!(stage.told().as_slice(), [TerminalMessage::Aborted { code: 0x83, .. }]));
     let mut stage = Stage::with(settings(OnSilence::Reverse), "00 00 00 08");
     stage.till("06 12 05 12 34 56 00 16");
     stage.told();
     stage.terminal(200, &status());
     stage.terminal(200, &json!({ "sales": [] }));
-    assert!(matches!(stage.told().as_slice(), [Told::Aborted { code: 0x66, .. }]));
+    assert!(matches!(stage.told().as_slice(), [TerminalMessage::Aborted { code: 0x66, .. }]));
 }
 
 #[test]
@@ -601,7 +606,7 @@ fn containers_are_left_out_of_a_status_where_the_till_stumbles_over_them() {
         ended.as_object_mut().unwrap().extend(card.as_object().unwrap().clone());
         stage.terminal(201, &ended);
         let told = stage.told();
-        let [Told::Ok, Told::Status(fields)] = told.as_slice() else { panic!("{told:?}") };
+        let [TerminalMessage::Ok, TerminalMessage::Status(fields)] = told.as_slice() else { panic!("{told:?}") };
         assert_eq!(fields.get(0x06).is_some(), status_containers);
         assert!(fields.get(0x8B).is_some(), "nothing else is left out");
     }
@@ -618,11 +623,11 @@ fn a_card_that_was_left_in_the_reader_is_said() {
     stage.told();
     stage.terminal(200, &left);
     let told = stage.told();
-    assert!(matches!(told.as_slice(), [Told::Completion(data)] if data.last() == Some(&0xDC)), "{told:?}");
+    assert!(matches!(told.as_slice(), [TerminalMessage::Completion(data)] if data.last() == Some(&0xDC)), "{told:?}");
     stage.till("06 70 00");
     stage.told();
     stage.terminal(200, &left);
-    assert!(matches!(stage.told().as_slice(), [.., Told::Aborted { code: 0xDC, .. }]));
+    assert!(matches!(stage.told().as_slice(), [.., TerminalMessage::Aborted { code: 0xDC, .. }]));
 }
 
 #[test]
@@ -633,7 +638,10 @@ fn a_till_that_the_terminal_refuses_is_told_when_it_registers_or_asks_how_it_sta
         stage.told();
         stage.terminal(403, &json!({ "status": 403, "code": "forbidden", "detail": "no [[till.peer]] names it" }));
         let told = stage.told();
-        assert!(matches!(told.as_slice(), [.., Told::Aborted { code: code::NOT_POSSIBLE, .. }]), "{command}: {told:?}");
+        assert!(
+            matches!(told.as_slice(), [.., TerminalMessage::Aborted { code: code::NOT_POSSIBLE, .. }]),
+            "{command}: {told:?}"
+        );
     }
 }
 
@@ -644,10 +652,10 @@ fn the_tills_printer_shows_how_the_terminal_stands() {
     stage.told();
     stage.terminal(200, &status());
     let told = stage.told();
-    let [Told::Block(lines, true)] = told.as_slice() else { panic!("{told:?}") };
+    let [TerminalMessage::Block(lines, true)] = told.as_slice() else { panic!("{told:?}") };
     assert!(lines.iter().any(|line| line.starts_with(b"Terminal") && line.ends_with(b"4711")), "{lines:?}");
     stage.till("80 00 00");
-    assert_eq!(stage.told(), [Told::Completion(Vec::new())]);
+    assert_eq!(stage.told(), [TerminalMessage::Completion(Vec::new())]);
 }
 
 #[test]
@@ -658,7 +666,7 @@ fn the_terminals_printer_shows_how_it_stands_where_it_prints_what_is_of_administ
     stage.terminal(200, &status());
     let Ask::Print(lines) = stage.question() else { panic!("{:?}", stage.asked) };
     assert!(lines.iter().any(|line| line.text.starts_with("Terminal") && line.text.ends_with("4711")), "{lines:?}");
-    assert_eq!(stage.told(), [Told::Completion(Vec::new())]);
+    assert_eq!(stage.told(), [TerminalMessage::Completion(Vec::new())]);
 }
 
 #[test]
@@ -667,7 +675,7 @@ fn the_tills_own_lines_are_printed_as_one_slip_and_it_hears_whether_they_are() {
     let slip = |stage: &mut Stage| {
         for line in ["06 D1 02 40 41", "06 D1 02 00 42"] {
             stage.till(line);
-            assert_eq!(stage.told(), [Told::Ok]);
+            assert_eq!(stage.told(), [TerminalMessage::Ok]);
             assert!(stage.asked.is_empty(), "{:?}", stage.asked);
         }
         stage.till("06 D1 01 81");
@@ -677,26 +685,26 @@ fn the_tills_own_lines_are_printed_as_one_slip_and_it_hears_whether_they_are() {
     };
     slip(&mut stage);
     stage.terminal(200, &json!({}));
-    assert_eq!(stage.told(), [Told::Ok]);
+    assert_eq!(stage.told(), [TerminalMessage::Ok]);
 
     slip(&mut stage);
     // Nothing else meanwhile.
     stage.till("06 70 00");
-    assert_eq!(stage.told(), [Told::Refused(code::BUSY)]);
+    assert_eq!(stage.told(), [TerminalMessage::Refused(code::BUSY)]);
     stage.terminal(503, &json!({ "status": 503, "code": "printer", "detail": "out of paper" }));
-    assert_eq!(stage.told(), [Told::Refused(code::PRINTER)]);
+    assert_eq!(stage.told(), [TerminalMessage::Refused(code::PRINTER)]);
 
     // Nobody knows: they are not printed a second time.
     slip(&mut stage);
     stage.silence();
-    assert_eq!(stage.told(), [Told::Refused(code::PRINTER)]);
+    assert_eq!(stage.told(), [TerminalMessage::Refused(code::PRINTER)]);
     assert!(stage.asked.is_empty() && stage.session.next_deadline().is_none());
 
     // A printer that takes its time: the till is answered within T3.
     slip(&mut stage);
     let began = stage.now;
     assert!(stage.wait() < began + s(5));
-    assert_eq!(stage.told(), [Told::Ok]);
+    assert_eq!(stage.told(), [TerminalMessage::Ok]);
     stage.terminal(503, &json!({ "status": 503, "code": "printer", "detail": "out of paper" }));
     assert_eq!(stage.told(), []);
 }
@@ -705,13 +713,13 @@ fn the_tills_own_lines_are_printed_as_one_slip_and_it_hears_whether_they_are() {
 fn a_tills_text_is_shown_between_its_commands() {
     let mut stage = Stage::quiet();
     stage.till("06 E0 06 F1 F0 F3 6F 6E 65");
-    assert_eq!((stage.told(), stage.question().clone()), (vec![Told::Ok], Ask::ShowText("one".to_owned())));
+    assert_eq!((stage.told(), stage.question().clone()), (vec![TerminalMessage::Ok], Ask::ShowText("one".to_owned())));
     stage.terminal(204, &json!({}));
     stage.sells("06 01 07 04 00 00 00 00 10 00");
     stage.told();
     let asked = stage.asked.len();
     stage.till("06 E0 06 F1 F0 F3 6F 6E 65");
-    assert_eq!((stage.told(), stage.asked.len()), (vec![Told::Ok], asked), "the display is the terminal's");
+    assert_eq!((stage.told(), stage.asked.len()), (vec![TerminalMessage::Ok], asked), "the display is the terminal's");
 }
 
 #[test]
@@ -724,7 +732,7 @@ fn lines_without_a_last_one_are_printed_when_the_till_goes_on_or_says_no_more() 
     stage.till("06 D1 02 00 42");
     stage.till("06 B0 00");
     assert_eq!(*stage.question(), Ask::Print(vec![PrintLine::plain("B")]));
-    assert_eq!(stage.told(), [Told::Ok, Told::Ok, Told::Ok]);
+    assert_eq!(stage.told(), [TerminalMessage::Ok, TerminalMessage::Ok, TerminalMessage::Ok]);
     assert_eq!(stage.session.next_deadline(), None);
 }
 
@@ -745,7 +753,7 @@ fn two_receipts_that_fit_are_none() {
     assert_eq!(stage.question(), &Ask::Number(17));
     stage.told();
     stage.terminal(200, &json!({ "sales": [at(17)] }));
-    assert!(matches!(stage.told().as_slice(), [Told::Aborted { code: 0xB5, .. }]));
+    assert!(matches!(stage.told().as_slice(), [TerminalMessage::Aborted { code: 0xB5, .. }]));
 }
 
 #[test]
@@ -802,9 +810,9 @@ fn a_till_that_goes_on_without_the_last_acknowledgement_is_served() {
     let mut stage = Stage::quiet();
     stage.till("06 70 00");
     stage.terminal(200, &status());
-    assert!(matches!(stage.told().as_slice(), [Told::Ok, Told::Completion(_)]));
+    assert!(matches!(stage.told().as_slice(), [TerminalMessage::Ok, TerminalMessage::Completion(_)]));
     stage.till("06 70 00");
-    assert_eq!(stage.told(), [Told::Ok]);
+    assert_eq!(stage.told(), [TerminalMessage::Ok]);
 }
 
 #[test]
@@ -822,7 +830,7 @@ fn what_is_taken_and_not_recorded_is_said_again_and_no_end_is_told_until_it_is()
         }
         if recorded {
             stage.terminal(200, &approved());
-            assert!(matches!(stage.told().as_slice(), [Told::Completion(_)]));
+            assert!(matches!(stage.told().as_slice(), [TerminalMessage::Completion(_)]));
         } else {
             while stage.sent.is_empty() {
                 stage.terminal(200, &sale("unconfirmed", json!({})));
@@ -830,7 +838,7 @@ fn what_is_taken_and_not_recorded_is_said_again_and_no_end_is_told_until_it_is()
                     stage.wait();
                 }
             }
-            assert!(matches!(stage.told().as_slice(), [Told::Aborted { code: 0x7D, .. }]));
+            assert!(matches!(stage.told().as_slice(), [TerminalMessage::Aborted { code: 0x7D, .. }]));
         }
     }
 }

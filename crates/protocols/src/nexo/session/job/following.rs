@@ -1,7 +1,7 @@
 //! A payment or a reversal at the terminal, from its begin to its answer.
 
 use super::super::flow::Flow;
-use super::super::told::{self, Told};
+use super::super::told::{self, TransactionReport};
 use super::super::wanted;
 use super::{Job, Stage, Standing, WATCH_S, because, refused};
 use crate::nexo::enums::{Category, ErrorCondition};
@@ -118,7 +118,7 @@ impl Job {
     }
 
     pub(super) fn told(&mut self, sale: &Sale, receipts: &[Receipt], flow: &mut Flow<'_>) {
-        let body = told::body(&Told { request: &self.request, sale, receipts }, flow);
+        let body = told::body(&TransactionReport { request: &self.request, sale, receipts }, flow);
         self.over(body, flow);
     }
 }

@@ -4,7 +4,10 @@ use super::super::flow::Flow;
 use super::super::outcome::{self, code_of, decimal};
 use super::super::{paper, period};
 use super::till::Frame;
-use super::{ASK_AGAIN, Confirming, Job, LATER, LONGEST_UNSETTLED, Payment, Slip, Stage, TRIES, Then, Told, fields_of};
+use super::{
+    ASK_AGAIN, AwaitingReceipt, Job, LATER, LONGEST_UNSETTLED, Payment, Slip, Stage, StatusReport, TRIES, Then,
+    fields_of,
+};
 use crate::zvt::answer::{self, Reply};
 use crate::zvt::apdu::Apdu;
 use crate::zvt::bmp::Fields;
@@ -21,7 +24,7 @@ impl Job {
             fields.set_number(0x37, earlier.number % 1_000_000);
         }
         let Payment { follower, confirm, .. } = payment;
-        self.stage = Stage::Telling(Told { follower, confirm, sale, result });
+        self.stage = Stage::Telling(StatusReport { follower, confirm, sale, result });
         self.till.push_status(&fields, flow);
     }
 
@@ -105,7 +108,7 @@ impl Job {
     }
 
     /// No till has acknowledged it. A capture, a void or a refund stands, and `06 20` tells it.
-    pub(super) fn not_heard(&mut self, told: Told, flow: &mut Flow<'_>) {
+    pub(super) fn not_heard(&mut self, told: StatusReport, flow: &mut Flow<'_>) {
         if told.sale.state == State::AwaitingTill {
             self.confirm_by_silence(told.follower, told.confirm, flow);
         }
@@ -121,20 +124,20 @@ impl Job {
 
     fn confirm(&mut self, mut follower: Follower, taken: Taken, flow: &mut Flow<'_>) {
         let ask = follower.confirm(taken.clone());
-        self.ask(ask, Stage::Confirming(Confirming { follower, taken, unsettled_since: None }), flow);
+        self.ask(ask, Stage::AwaitingReceipt(AwaitingReceipt { follower, taken, unsettled_since: None }), flow);
     }
 
-    pub(super) fn confirmed(&mut self, mut confirming: Confirming, said: Said, flow: &mut Flow<'_>) {
+    pub(super) fn confirmed(&mut self, mut confirming: AwaitingReceipt, said: Said, flow: &mut Flow<'_>) {
         let takes = confirming.taken != Taken::Nothing;
         let code = match confirming.follower.said(said, flow.now) {
-            Heard::Next { at, ask } => return self.ask_at(at, ask, Stage::Confirming(confirming), flow),
+            Heard::Next { at, ask } => return self.ask_at(at, ask, Stage::AwaitingReceipt(confirming), flow),
             // Heard, and not carried out yet: the journal cannot be written, say. It is said again, and until it is
             // recorded the till hears no end.
             Heard::Stands(sale) if sale.state == State::AwaitingTill || takes && code_of(&sale) != Some(code::OK) => {
                 let since = *confirming.unsettled_since.get_or_insert(flow.now);
                 if flow.now < since + LONGEST_UNSETTLED {
                     let ask = confirming.follower.ask();
-                    return self.ask_at(flow.now + PAUSE, ask, Stage::Confirming(confirming), flow);
+                    return self.ask_at(flow.now + PAUSE, ask, Stage::AwaitingReceipt(confirming), flow);
                 }
                 code::COMMUNICATION
             }

@@ -18,11 +18,14 @@ fn what_has_not_begun_is_aborted_at_once_and_never_begins() {
         if questions == 1 {
             stage.terminal(200, &status());
         }
-        assert_eq!(stage.told(), [Told::Ok], "{command}");
+        assert_eq!(stage.told(), [TerminalMessage::Ok], "{command}");
         assert!(!matches!(stage.question(), Ask::Begin(_)));
         stage.till(ABORT);
         let told = stage.told();
-        assert!(matches!(told.as_slice(), [Told::Ok, Told::Aborted { code: 0x6C, .. }]), "{command} {told:?}");
+        assert!(
+            matches!(told.as_slice(), [TerminalMessage::Ok, TerminalMessage::Aborted { code: 0x6C, .. }]),
+            "{command} {told:?}"
+        );
         // The terminal's answer comes too late to go on with it.
         let asked = stage.asked.len();
         stage.terminal(200, &status());
@@ -35,12 +38,14 @@ fn what_has_not_begun_is_aborted_at_once_and_never_begins() {
 fn what_the_terminal_is_beginning_is_cancelled_as_soon_as_it_has_begun() {
     let waiting = sale("waiting-for-card", json!({}));
     let ended = sale("ended", json!({ "outcome": "cancelled", "endedAt": "2026-11-20T12:35:00Z" }));
-    for (cancel, after, answer) in [("in-time", &ended, Told::Ok), ("too-late", &approved(), Told::Refused(0x83))] {
+    for (cancel, after, answer) in
+        [("in-time", &ended, TerminalMessage::Ok), ("too-late", &approved(), TerminalMessage::Refused(0x83))]
+    {
         let mut stage = Stage::quiet();
         stage.till(PAY);
         stage.terminal(200, &status());
         assert!(matches!(stage.question(), Ask::Begin(_)));
-        assert_eq!(stage.told(), [Told::Ok]);
+        assert_eq!(stage.told(), [TerminalMessage::Ok]);
         // The second one is answered with the first.
         stage.till(ABORT);
         stage.till(ABORT);
@@ -50,7 +55,11 @@ fn what_the_terminal_is_beginning_is_cancelled_as_soon_as_it_has_begun() {
         stage.terminal(200, &cancelled(cancel, after));
         let told = stage.told();
         assert_eq!(told.first(), Some(&answer), "{cancel}");
-        assert_eq!(told.iter().filter(|told| matches!(told, Told::Ok | Told::Refused(_))).count(), 1, "{told:?}");
+        assert_eq!(
+            told.iter().filter(|told| matches!(told, TerminalMessage::Ok | TerminalMessage::Refused(_))).count(),
+            1,
+            "{told:?}"
+        );
     }
 }
 
@@ -63,5 +72,5 @@ fn an_abort_of_what_does_not_begin_has_its_answer_before_the_end() {
     stage.till(ABORT);
     stage.terminal(503, &json!({ "code": "not-ready", "title": "…", "status": 503 }));
     let told = stage.told();
-    assert!(matches!(told.as_slice(), [Told::Refused(0x83), Told::Aborted { .. }]), "{told:?}");
+    assert!(matches!(told.as_slice(), [TerminalMessage::Refused(0x83), TerminalMessage::Aborted { .. }]), "{told:?}");
 }

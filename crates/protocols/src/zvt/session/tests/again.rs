@@ -78,7 +78,7 @@ fn what_cannot_be_taken_back_is_given_back_or_no_other_payment_begins() {
     assert_eq!(begins(&stage), (Kind::Sale, None));
     let mut stage = declined();
     stage.terminal(201, &one(19, "refund", "declined"));
-    assert!(matches!(stage.told().as_slice(), [Told::Aborted { code: 0x66, .. }]));
+    assert!(matches!(stage.told().as_slice(), [TerminalMessage::Aborted { code: 0x66, .. }]));
     assert!(stage.asked.is_empty());
 }
 
@@ -118,7 +118,7 @@ fn a_receipt_number_that_has_come_again_is_told_by_its_trace() {
         if begins {
             assert!(matches!(stage.question(), Ask::Begin(begin) if begin.of.as_deref() == Some("of-30014")));
         } else {
-            assert!(matches!(stage.told().as_slice(), [Told::Aborted { code: 0xB5, .. }]));
+            assert!(matches!(stage.told().as_slice(), [TerminalMessage::Aborted { code: 0xB5, .. }]));
         }
     }
 }

@@ -8,13 +8,13 @@ const TEXT: &str = "06 E0 05 F1 F0 F2 61 62";
 #[test]
 fn what_is_no_order_is_answered_at_once_whatever_goes_on() {
     for (command, answer) in [
-        (READ_CARD, Told::Refused(0xA5)),
-        ("06 E1 00", Told::Refused(0xA5)),
-        ("06 E2 00", Told::Refused(0xA5)),
-        ("06 0C 00", Told::Refused(0x83)),
-        ("08 10 00", Told::Refused(0x83)),
-        ("08 30 00", Told::Ok),
-        (TEXT, Told::Ok),
+        (READ_CARD, TerminalMessage::Refused(0xA5)),
+        ("06 E1 00", TerminalMessage::Refused(0xA5)),
+        ("06 E2 00", TerminalMessage::Refused(0xA5)),
+        ("06 0C 00", TerminalMessage::Refused(0x83)),
+        ("08 10 00", TerminalMessage::Refused(0x83)),
+        ("08 30 00", TerminalMessage::Ok),
+        (TEXT, TerminalMessage::Ok),
     ] {
         let mut idle = Stage::quiet();
         idle.till(command);
@@ -36,7 +36,7 @@ fn a_till_that_registers_while_its_payment_goes_on_waits() {
     stage.told();
     let asked = stage.asked.clone();
     stage.till("06 00 04 00 00 00 0E");
-    assert_eq!((stage.told(), &stage.asked), (vec![Told::Refused(0x9C)], &asked));
+    assert_eq!((stage.told(), &stage.asked), (vec![TerminalMessage::Refused(0x9C)], &asked));
 }
 
 #[test]
@@ -46,14 +46,14 @@ fn a_till_that_has_logged_off_hears_no_intermediate_status() {
         stage.till(PAY);
         stage.terminal(200, &status());
         stage.terminal(201, &sale("waiting-for-card", json!({})));
-        assert_eq!(stage.told().contains(&Told::Intermediate(0x0A)), hears);
+        assert_eq!(stage.told().contains(&TerminalMessage::Intermediate(0x0A)), hears);
         stage.till("80 00 00");
         stage.terminal(200, &sale("ended", json!({ "outcome": "cancelled", "endedAt": "2026-11-20T12:35:00Z" })));
         while !stage.told().is_empty() {
             stage.till("80 00 00");
         }
         stage.till("06 02 00");
-        assert_eq!(stage.told(), [Told::Ok]);
+        assert_eq!(stage.told(), [TerminalMessage::Ok]);
     }
 }
 
@@ -86,6 +86,10 @@ fn twenty_receipts_at_most_are_printed_again() {
         stage.terminal(200, &status());
         assert_eq!(matches!(stage.asked.as_slice(), [(_, Ask::Newest(1))]), are_looked_for, "{from} {to}");
         let told = stage.told();
-        assert_eq!(matches!(told.last(), Some(Told::Aborted { code: 0x83, .. })), !are_looked_for, "{told:?}");
+        assert_eq!(
+            matches!(told.last(), Some(TerminalMessage::Aborted { code: 0x83, .. })),
+            !are_looked_for,
+            "{told:?}"
+        );
     }
 }

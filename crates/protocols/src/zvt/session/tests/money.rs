@@ -12,18 +12,18 @@ fn no_close() -> Value {
 }
 
 /// What ended a command: nothing for `06 0F`.
-fn ended(told: &[Told]) -> Option<u8> {
+fn ended(told: &[TerminalMessage]) -> Option<u8> {
     match told.last() {
-        Some(Told::Completion(_)) => None,
-        Some(Told::Aborted { code, .. }) => Some(*code),
+        Some(TerminalMessage::Completion(_)) => None,
+        Some(TerminalMessage::Aborted { code, .. }) => Some(*code),
         other => panic!("{other:?}"),
     }
 }
 
 /// The one `04 0F` among what was told.
-fn the_status(told: &[Told]) -> &Fields {
+fn the_status(told: &[TerminalMessage]) -> &Fields {
     let mut all = told.iter().filter_map(|told| match told {
-        Told::Status(fields) => Some(fields),
+        TerminalMessage::Status(fields) => Some(fields),
         _ => None,
     });
     match (all.next(), all.next()) {
@@ -33,7 +33,7 @@ fn the_status(told: &[Told]) -> &Fields {
 }
 
 /// After the acknowledgement, told as the terminal has it.
-fn ends_as(state: &str, more: Value) -> (Vec<Told>, Vec<Told>, Option<Ask>) {
+fn ends_as(state: &str, more: Value) -> (Vec<TerminalMessage>, Vec<TerminalMessage>, Option<Ask>) {
     let mut stage = Stage::quiet();
     stage.till(PAY);
     stage.terminal(200, &status());
@@ -633,7 +633,7 @@ fn what_nobody_knows_for_half_a_minute_is_told_as_that() {
             stage.terminal(503, &json!({ "code": "journal", "title": "…", "status": 503 }));
         }
     }
-    assert!(matches!(stage.told().last(), Some(Told::Aborted { code: COMMUNICATION, .. })));
+    assert!(matches!(stage.told().last(), Some(TerminalMessage::Aborted { code: COMMUNICATION, .. })));
 }
 
 #[test]
@@ -647,7 +647,7 @@ fn a_first_begin_that_is_refused_for_its_way_alone_is_asked_again() {
     stage.wait();
     assert!(matches!(stage.question(), Ask::Begin(_)));
     stage.terminal(409, &json!({ "code": "busy", "title": "…", "status": 409 }));
-    assert!(matches!(stage.told().as_slice(), [Told::Aborted { .. }]));
+    assert!(matches!(stage.told().as_slice(), [TerminalMessage::Aborted { .. }]));
 }
 
 /// No other till has references of this session's.
@@ -660,7 +660,7 @@ fn a_reference_that_was_there_before_its_first_begin_is_never_told_as_this_payme
     let mut strange = approved();
     strange["replayed"] = true.into();
     stage.terminal(200, &strange);
-    assert!(matches!(stage.told().as_slice(), [Told::Aborted { code: SYSTEM, .. }]));
+    assert!(matches!(stage.told().as_slice(), [TerminalMessage::Aborted { code: SYSTEM, .. }]));
 }
 
 /// What the till does not take is cancelled only when the terminal has heard it: by itself it may keep the payment.
@@ -680,5 +680,5 @@ fn a_word_that_the_terminal_has_not_heard_cancels_nothing() {
     stage.wait();
     assert!(matches!(stage.question(), Ask::Confirm { .. }));
     stage.terminal(409, &json!({ "code": "no-confirmation-awaited", "title": "…", "status": 409 }));
-    assert!(matches!(stage.told().as_slice(), [Told::Aborted { code: COMMUNICATION, .. }]));
+    assert!(matches!(stage.told().as_slice(), [TerminalMessage::Aborted { code: COMMUNICATION, .. }]));
 }

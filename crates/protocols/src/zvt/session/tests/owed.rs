@@ -8,7 +8,7 @@ fn hears() -> Stage {
     stage.till(PAY);
     stage.terminal(200, &status());
     stage.terminal(201, &sale("waiting-for-card", json!({})));
-    assert_eq!(stage.told(), [Told::Ok, Told::Intermediate(0x0A)]);
+    assert_eq!(stage.told(), [TerminalMessage::Ok, TerminalMessage::Intermediate(0x0A)]);
     stage.till("80 00 00");
     stage
 }
@@ -17,7 +17,7 @@ fn hears() -> Stage {
 fn owes() -> Stage {
     let mut stage = hears();
     stage.terminal(200, &sale("in-progress", json!({})));
-    assert_eq!(stage.told(), [Told::Intermediate(0x04)]);
+    assert_eq!(stage.told(), [TerminalMessage::Intermediate(0x04)]);
     assert_eq!(stage.wait(), s(5));
     stage
 }
@@ -58,7 +58,7 @@ fn an_answer_that_comes_before_the_approval_pays_what_is_owed() {
     let mut stage = owes();
     stage.till(YES);
     assert_eq!(stage.wait(), s(8));
-    assert_eq!(stage.told(), [Told::Intermediate(0x04)]);
+    assert_eq!(stage.told(), [TerminalMessage::Intermediate(0x04)]);
     stage.till(YES);
     stage.terminal(200, &awaits());
     assert_eq!(statuses(&stage.told()), 1);
@@ -76,7 +76,7 @@ fn no_other_intermediate_status_goes_out_while_an_answer_is_owed_and_the_till_is
         assert_eq!(intermediate, 0, "{:?}", stage.now);
     }
     assert!(stage.now - heard_last < s(170), "{:?}", stage.now);
-    assert!(matches!(stage.told().as_slice(), [Told::Aborted { code: 0x7D, .. }]));
+    assert!(matches!(stage.told().as_slice(), [TerminalMessage::Aborted { code: 0x7D, .. }]));
     // A card that nobody has presented is not waited for any longer.
     let mut stage = hears();
     stage.terminal(200, &sale("waiting-for-card", json!({})));
@@ -118,7 +118,7 @@ fn a_till_that_wakes_late_in_its_first_payment_owes_an_answer_to_each_status() {
     for at in [5, 8, 13, 16] {
         assert_eq!(stage.wait(), s(at));
     }
-    assert_eq!(stage.told().iter().filter(|it| matches!(it, Told::Intermediate(_))).count(), 3);
+    assert_eq!(stage.told().iter().filter(|it| matches!(it, TerminalMessage::Intermediate(_))).count(), 3);
     stage.till(YES);
     stage.terminal(200, &awaits());
     assert_eq!(statuses(&stage.told()), 1);
@@ -157,7 +157,7 @@ fn an_abort_or_a_broken_line_between_the_two_answers_acknowledges_nothing() {
     stage.till(YES);
     stage.till("06 B0 00");
     assert_eq!(confirmed(&stage), None);
-    assert!(stage.told().contains(&Told::Refused(0x83)));
+    assert!(stage.told().contains(&TerminalMessage::Refused(0x83)));
     let lost = stage.session.line_lost(LINE, stage.now);
     stage.take(lost);
     assert_eq!(confirmed(&stage), Some(Taken::Nothing));

@@ -12,7 +12,7 @@ fn told_of(close: &Value) -> Fields {
     assert_eq!(stage.question(), &Ask::OpenPeriod);
     stage.terminal(200, close);
     match stage.told().as_slice() {
-        [Told::Ok, Told::Status(fields)] => fields.clone(),
+        [TerminalMessage::Ok, TerminalMessage::Status(fields)] => fields.clone(),
         other => panic!("{other:?}"),
     }
 }
@@ -81,7 +81,7 @@ fn a_till_hears_its_own_sums_where_it_wants_them_and_the_close_stays_the_termina
         stage.told()
     };
     let sums = |till, command| match told(till, command, &of_two_tills()).as_slice() {
-        [Told::Status(fields)] => {
+        [TerminalMessage::Status(fields)] => {
             let receipts = hex::encode(&fields.get(0x60).unwrap()[..4]);
             (fields.number(0x04).unwrap(), cards(fields)[4], receipts, fields.number(0x0B).unwrap())
         }
@@ -98,7 +98,7 @@ fn a_till_hears_its_own_sums_where_it_wants_them_and_the_close_stays_the_termina
     let mut earlier = of_two_tills();
     earlier.as_object_mut().unwrap().remove("own");
     let told = told(Some("bar"), "06 50 03 12 34 56", &earlier);
-    assert!(!told.iter().any(|told| matches!(told, Told::Status(_))), "{told:?}");
+    assert!(!told.iter().any(|told| matches!(told, TerminalMessage::Status(_))), "{told:?}");
 }
 
 #[test]
@@ -199,7 +199,7 @@ fn the_slip_of_a_close_has_each_line_with_its_currency() {
     let mut text = Vec::new();
     while stage.session.is_busy() {
         for told in stage.told() {
-            if let Told::Block(lines, _) = told {
+            if let TerminalMessage::Block(lines, _) = told {
                 text.extend(lines.into_iter().map(|line| String::from_utf8(line).unwrap()));
             }
         }
@@ -236,7 +236,7 @@ fn the_state_of_the_terminal_is_the_first_thing_that_is_wrong() {
         stage.till("05 01 05 12 34 56 03 02");
         stage.terminal(200, about);
         match stage.told().as_slice() {
-            [Told::Ok, Told::Completion(data)] => data[0],
+            [TerminalMessage::Ok, TerminalMessage::Completion(data)] => data[0],
             other => panic!("{other:?}"),
         }
     };
@@ -275,7 +275,7 @@ fn each_step_is_told_to_a_till_that_hears() {
         stage.terminal(200, &status());
         stage.told();
         stage.terminal(201, &sale(state, json!({ "step": step })));
-        let expected: Vec<Told> = told.map(Told::Intermediate).into_iter().collect();
+        let expected: Vec<TerminalMessage> = told.map(TerminalMessage::Intermediate).into_iter().collect();
         assert_eq!(stage.told(), expected, "{state} {step:?}");
     }
 }
@@ -290,7 +290,7 @@ fn a_transaction_is_told_with_its_own_numbers_and_what_may_be_shown_of_its_card(
         sale.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         stage.terminal(201, &sale);
         match stage.told().as_slice() {
-            [Told::Ok, Told::Status(fields)] => fields.clone(),
+            [TerminalMessage::Ok, TerminalMessage::Status(fields)] => fields.clone(),
             other => panic!("{other:?}"),
         }
     };

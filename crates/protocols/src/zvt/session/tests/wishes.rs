@@ -76,7 +76,7 @@ fn comes_to(control: Control, apdu: &Apdu) -> Came {
     stage.till(&hex::encode(apdu.encode()));
     let mut came = Came { asked: Vec::new(), begins: false, code: None };
     loop {
-        if let Some(Told::Aborted { code, .. }) = stage.told().pop() {
+        if let Some(TerminalMessage::Aborted { code, .. }) = stage.told().pop() {
             came.code = Some(code);
             return came;
         }

@@ -1,0 +1,227 @@
+//! What a look-up shows of a payment that is to be reversed: how much of it is still charged. It decides nothing and
+//! sends nothing.
+//!
+//! Our own reference tells what became of our request; what is left of the payment is what was approved less **every**
+//! approved reversal and refund of it, whoever made it. The interface names `referencedId` in webhooks only, so nothing
+//! rests on it: a transaction belongs to the payment by our reference, or because the list was asked for with all that
+//! is linked to the one payment in it. Where a gateway does name it, it is heeded.
+//!
+//! Amounts, currencies and codes are judged as strictly as those of a direct answer: what cannot be read is nobody's to
+//! guess.
+
+use pos_terms::money::Amount;
+use pos_terms::transaction::PaymentId;
+
+use super::record::Payment;
+use super::reversals::{ConfirmedReversal, RecordedReversal, ReversalRequest, less};
+use super::{ApprovedAmount, Cause, ListedState, ListedTransaction, Reason};
+
+/// Why a list does not tell how much is left.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Inconclusive {
+    /// A later look will.
+    LookAgain(Cause),
+    /// No look will: a person must see to it.
+    ForPerson(Cause),
+}
+
+/// What became of our own reversal.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum OwnReversal {
+    /// Listed as approved.
+    CarriedOut {
+        /// Id of the reversal.
+        id: PaymentId,
+        /// How much.
+        amount: Amount,
+    },
+    /// Listed as declined.
+    Declined {
+        /// So often.
+        times: u32,
+    },
+    /// Not listed.
+    NotListed,
+}
+
+/// The payments of a list. Linked captures and refunds are somebody else's doing: to reverse a refund would charge the
+/// customer.
+pub(super) fn payments(found: &[ListedTransaction]) -> impl Iterator<Item = &ListedTransaction> {
+    found.iter().filter(|one| is_payment(one))
+}
+
+fn is_payment(one: &ListedTransaction) -> bool {
+    matches!(one.payment_type.as_str(), "DB" | "PA" | "CD")
+}
+
+/// What carries the payment's own reference and is neither a payment nor what gives one back: listed so, it is not
+/// absent, and nobody can say what it did.
+pub(super) fn strange_kind<'a>(found: &'a [ListedTransaction], reference: &str) -> Option<&'a ListedTransaction> {
+    found.iter().find(|one| {
+        one.reference.as_deref() == Some(reference)
+            && !is_payment(one)
+            && !matches!(one.payment_type.as_str(), "RV" | "RF")
+            && one.state != ListedState::Declined
+    })
+}
+
+/// What may be charged is reversed like what is: the gateway knows better, and a refusal is shown to a person.
+pub(super) fn may_be_charged(one: &ListedTransaction) -> bool {
+    matches!(one.state, ListedState::Approved | ListedState::Unclear)
+}
+
+/// What became of the reversal that was asked for.
+pub(super) fn own(request: &ReversalRequest, found: &[ListedTransaction]) -> Result<OwnReversal, Inconclusive> {
+    let named = |one: &&ListedTransaction| one.reference.as_ref() == Some(&request.reference);
+    // Earlier programs sent their reversals under the sale's own reference.
+    let another =
+        |one: &&ListedTransaction| one.payment_type != "RV" && !is_payment(one) && one.state != ListedState::Declined;
+    if let Some(strange) = found.iter().filter(named).find(another) {
+        return Err(Inconclusive::ForPerson(another_kind(strange)));
+    }
+    let ours = |one: &&ListedTransaction| one.payment_type == "RV" && named(one);
+    let other = |one: &&ListedTransaction| one.refers_to.as_ref().is_some_and(|id| *id != request.payment.id);
+    if let Some(strange) = found.iter().filter(ours).find(other) {
+        return Err(Inconclusive::ForPerson(Reason::ListContradicts.with(&strange.id)));
+    }
+    let asked = request.payment.amount;
+    let mut times = 0;
+    for one in found.iter().filter(ours) {
+        match one.state {
+            ListedState::Approved => {
+                return match said(one.amount, asked) {
+                    Some(amount) if amount.minor() <= asked.minor() => {
+                        Ok(OwnReversal::CarriedOut { id: one.id.clone(), amount })
+                    }
+                    _ => Err(Inconclusive::ForPerson(another_amount(&one.id))),
+                };
+            }
+            ListedState::Undecided => {
+                return Err(Inconclusive::LookAgain(Reason::NotDecidedYet.with(&one.id)));
+            }
+            ListedState::Unclear => return Err(Inconclusive::ForPerson(strange_code(&one.id))),
+            ListedState::Declined => times += 1,
+        }
+    }
+    Ok(if times > 0 { OwnReversal::Declined { times } } else { OwnReversal::NotListed })
+}
+
+/// What is left of a payment; `None` when all of it was given back. Of a reversal that an answer confirmed the list
+/// knows better how much it was, when it shows it.
+pub(super) fn left(
+    is: &RecordedReversal,
+    payment: &Payment,
+    found: &[ListedTransaction],
+) -> Result<Option<Amount>, Inconclusive> {
+    let confirmed = is.confirmed.iter().filter(|done| done.payment == payment.id);
+    let declined = |done: &&ConfirmedReversal| {
+        found.iter().any(|one| is_listed(done, one)) && listed_as(done, found).next().is_none()
+    };
+    if let Some(done) = confirmed.clone().find(declined) {
+        return Err(Inconclusive::ForPerson(Reason::ListContradicts.with(&done.id)));
+    }
+    let unlisted = confirmed.filter(|done| listed_as(done, found).next().is_none());
+    let mut back: u64 = unlisted.map(|done| done.amount.minor()).sum();
+    let later = |one: &&ListedTransaction| !is_payment(one) && one.state != ListedState::Declined;
+    for one in found.iter().filter(later) {
+        if !belongs(is, one, payment, found)? {
+            continue;
+        }
+        if !matches!(one.payment_type.as_str(), "RV" | "RF") {
+            // The interface lists kinds without their meanings: nobody can say what this one did with the money. A
+            // capture took it: not by this terminal, which captures nothing that it takes back, so somebody wants it.
+            return Err(Inconclusive::ForPerson(another_kind(one)));
+        }
+        let done = is.confirmed.iter().find(|done| is_listed(done, one));
+        match one.state {
+            ListedState::Approved => match (one.amount, done) {
+                (ApprovedAmount::Said(said), _) if said.currency() == payment.amount.currency() => {
+                    back = back.saturating_add(said.minor());
+                }
+                (ApprovedAmount::NotSaid, Some(done)) => back = back.saturating_add(done.amount.minor()),
+                _ => {
+                    return Err(Inconclusive::ForPerson(another_amount(&one.id)));
+                }
+            },
+            ListedState::Undecided => {
+                return Err(Inconclusive::LookAgain(Reason::NotDecidedYet.with(&one.id)));
+            }
+            ListedState::Unclear => return Err(Inconclusive::ForPerson(strange_code(&one.id))),
+            ListedState::Declined => {}
+        }
+    }
+    Ok(less(payment.amount, back))
+}
+
+/// What a list shows of a confirmed reversal, other than declined.
+fn listed_as<'a>(
+    done: &'a ConfirmedReversal,
+    found: &'a [ListedTransaction],
+) -> impl Iterator<Item = &'a ListedTransaction> {
+    found.iter().filter(|one| one.state != ListedState::Declined && is_listed(done, one))
+}
+
+fn is_listed(done: &ConfirmedReversal, one: &ListedTransaction) -> bool {
+    let ours = one.payment_type == "RV" && one.reference.as_ref() == Some(&done.reference);
+    !is_payment(one) && (ours || done.id == one.id)
+}
+
+/// A reversal of which the list says another amount than the answer did.
+pub(super) fn told_otherwise(is: &RecordedReversal, found: &[ListedTransaction]) -> Option<Cause> {
+    is.confirmed.iter().find_map(|done| {
+        let said = |one: &ListedTransaction| match one.amount {
+            ApprovedAmount::Said(said) => Some(said.minor()),
+            ApprovedAmount::NotSaid | ApprovedAmount::Unreadable => None,
+        };
+        let mut listed = listed_as(done, found).filter_map(said).peekable();
+        listed.peek()?;
+        let sum: u64 = listed.sum();
+        (sum != done.amount.minor()).then(|| Reason::ListContradicts.with(&done.reference))
+    })
+}
+
+/// Whether a reversal or refund is one of this payment.
+fn belongs(
+    is: &RecordedReversal,
+    one: &ListedTransaction,
+    payment: &Payment,
+    found: &[ListedTransaction],
+) -> Result<bool, Inconclusive> {
+    if let Some(id) = &one.refers_to {
+        return Ok(*id == payment.id);
+    }
+    let asked = is.open.iter().chain(&is.unanswered).map(|open| (&open.reference, &open.payment.id));
+    let confirmed = is.confirmed.iter().map(|done| (&done.reference, &done.payment));
+    let of = asked.chain(confirmed).find(|(reference, _)| Some(*reference) == one.reference.as_ref());
+    if let Some((_, id)) = of {
+        return Ok(*id == payment.id);
+    }
+    if payments(found).filter(|other| may_be_charged(other)).count() <= 1 {
+        return Ok(true);
+    }
+    Err(Inconclusive::ForPerson(Reason::WhoseIsNotSaid.with(&one.id)))
+}
+
+/// What an approved transaction is for: an absent amount is the one that was asked for; `None` in another currency, or
+/// unreadable.
+pub(super) fn said(amount: ApprovedAmount, asked: Amount) -> Option<Amount> {
+    match amount {
+        ApprovedAmount::NotSaid => Some(asked),
+        ApprovedAmount::Said(said) if said.currency() == asked.currency() => Some(said),
+        ApprovedAmount::Said(_) | ApprovedAmount::Unreadable => None,
+    }
+}
+
+/// The gateway did something else than it was asked for.
+pub(super) fn another_amount(id: &PaymentId) -> Cause {
+    Reason::AnotherAmountDone.with(id)
+}
+
+/// The gateway lists something as another kind than it was asked for.
+pub(super) fn another_kind(one: &ListedTransaction) -> Cause {
+    Reason::AnotherKindListed.with(format_args!("{} {}", one.id, one.payment_type))
+}
+
+fn strange_code(id: &PaymentId) -> Cause {
+    Reason::CodeUnknown.with(id)
+}

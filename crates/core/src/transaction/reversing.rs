@@ -1,0 +1,316 @@
+//! What follows an unknown outcome: look up, reverse, look again, for as long as it takes (design: path of a sale, 9).
+//!
+//! Nothing here ever sends a payment. Each reversal has a reference of its own, is written down before it is sent, and
+//! keeps its reference when it is sent again; one whose fate is unknown is looked up before. How much is left to
+//! reverse is reckoned from what the look shows (`still_charged`), so that a reversal of a part is that part, and the
+//! rest goes back under its own reference. "Not there" is believed only from an answered query, and only after a
+//! settable time.
+
+use std::time::Duration;
+
+use pos_terms::money::Amount;
+use pos_terms::transaction::PaymentId;
+
+use super::look_up;
+use super::resolution::{Absence, Resolution, alarm_of_a_part};
+use super::reversals::{RecordedReversal, ReversalRequest, reversal_reference};
+use super::seen::Moment;
+use super::state::{Entering, State};
+use super::{
+    Action, ApprovedAmount, CardAnswer, Cause, Deadlines, Event, HostFacts, Inquiry, Now, Outcome, Paper, Payment,
+    Reason, Record, ReversalAnswer, Step, Transaction,
+};
+
+/// So long what a look showed is good enough for a request that could not be sent; afterwards somebody may have given
+/// it back.
+pub const FRESH: Duration = Duration::from_secs(10);
+
+/// The state.
+#[derive(Clone, Debug)]
+pub(super) struct Reversing {
+    /// What the records say.
+    pub(super) recorded: RecordedReversal,
+    pub(super) volatile: VolatileReversing,
+}
+
+/// What a power cut may forget.
+#[derive(Clone, Debug, Default)]
+pub(super) struct VolatileReversing {
+    /// When to look, and how long looks have not shown the open reversal.
+    pub(super) resolution: Resolution,
+    /// The reversal certainly did not reach the gateway, this time or before: it may be sent again without looking.
+    pub(super) certainly_unsent: bool,
+    /// Not without a look all the same.
+    pub(super) look_first: bool,
+    /// When the amount of the request was reckoned; without a look when it first could not be sent.
+    pub(super) reckoned: Option<Duration>,
+    /// What the payment that is to go back was approved with, as the list or the answer said by which the rest was
+    /// reckoned.
+    pub(super) whole: Option<Amount>,
+    /// What looks showed as charged: none of it is over because a list leaves it out.
+    pub(super) seen: Vec<Payment>,
+    /// A look has shown it, before it began to go back: how much goes back another look tells, and not the answer.
+    pub(super) was_shown: bool,
+    /// Since when looks have not shown the payment that the gateway answered with another amount.
+    pub(super) unshown: Option<Duration>,
+    /// The gateway refused the last reversal; if a look shows it still charged, retrying cannot mend it.
+    pub(super) refused: Option<Cause>,
+    /// How long the gateway has not known any such payment.
+    pub(super) payment_absence: Absence,
+    /// An approved payment that no look has listed for so long, whatever else they listed.
+    pub(super) not_listed: Option<(PaymentId, Absence)>,
+}
+
+impl VolatileReversing {
+    /// See [`Transaction::seen_from`].
+    pub(super) fn seen_from(&mut self, seen: Moment) {
+        self.resolution.seen_from(seen);
+        if let Some(reckoned) = &mut self.reckoned {
+            seen.since(reckoned);
+        }
+        if let Some(unshown) = &mut self.unshown {
+            seen.since(unshown);
+        }
+        self.payment_absence.seen_from(seen);
+        if let Some((_, absence)) = &mut self.not_listed {
+            absence.seen_from(seen);
+        }
+    }
+}
+
+impl Reversing {
+    pub(super) fn new(why: Cause, known: Option<Payment>, in_doubt: bool) -> Self {
+        Self { recorded: RecordedReversal::new(why, known, in_doubt), volatile: VolatileReversing::default() }
+    }
+}
+
+impl Transaction {
+    /// Begins to reverse: written first, then the card is declined, the till told, and the gateway asked.
+    pub(super) fn reverse(&mut self, why: impl Into<Cause>, payment: Option<Payment>, host: Option<HostFacts>) -> Step {
+        let whole = payment.as_ref().map(|payment| payment.amount);
+        let begun = VolatileReversing { certainly_unsent: true, whole, ..VolatileReversing::default() };
+        self.volatile.entering = Some(Entering::Reversing(begun));
+        let reversing = Record::Reversing { why: why.into(), payment: payment.clone(), host, by: None };
+        let mut step = Step::write([reversing]);
+        // Only a card that has not had its answer yet: at the chip it had one.
+        if self.card_waits() {
+            step = step.then([Action::AnswerCard(Box::new(CardAnswer::decline()))]);
+        }
+        step = step.then([Action::Tell]);
+        match payment {
+            Some(payment) if !self.is_another_amount(&payment) => {
+                step.and(ask_reversal(payment, reversal_reference(self.our_reference(), 1)))
+            }
+            _ => step.then([self.query(None)]),
+        }
+    }
+
+    pub(super) fn handle_reversing(&mut self, event: Event, now: Now, deadlines: Deadlines) -> Step {
+        match event {
+            Event::CardSaid { facts, .. } => {
+                self.volatile.card_open = false;
+                return Step::write(facts.map(|card| Record::CardFinal { card: *card }));
+            }
+            Event::ReaderLost => {
+                self.volatile.card_open = false;
+                return Step::none();
+            }
+            _ => {}
+        }
+        let State::Reversing(Reversing { recorded, volatile }) = &self.state else { return Step::none() };
+        let mut volatile = volatile.clone();
+        let step = Undoing { sale: self, recorded, volatile: &mut volatile, now, deadlines }.go_on(event);
+        if let State::Reversing(reversing) = &mut self.state {
+            reversing.volatile = volatile;
+        }
+        step
+    }
+
+    /// A person has decided what becomes of it: it is looked up anew. What never left has not left since.
+    pub(super) fn reverse_anew(&mut self) -> Step {
+        let State::Reversing(Reversing { recorded, volatile }) = &mut self.state else { return Step::none() };
+        let certainly_unsent = volatile.certainly_unsent;
+        *volatile = VolatileReversing { certainly_unsent, look_first: true, ..VolatileReversing::default() };
+        let own = recorded.open.as_ref().map(|open| open.reference.clone());
+        Step::act([self.query(own.as_deref())])
+    }
+
+    /// What the payment that is being reversed was approved with; `None` when that is not known since the last start.
+    #[must_use]
+    pub fn whole_to_reverse(&self) -> Option<Amount> {
+        match &self.state {
+            State::Reversing(reversing) => reversing.volatile.whole,
+            _ => None,
+        }
+    }
+
+    /// Our reference at the gateway.
+    pub(super) fn our_reference(&self) -> &str {
+        &self.order.merchant_transaction_id
+    }
+
+    /// The question what became of it, and of requests of its own.
+    pub(super) fn query(&self, own: Option<&str>) -> Action {
+        let own = own.filter(|own| *own != self.our_reference());
+        let unanswered = match &self.state {
+            State::Reversing(reversing) => reversing.recorded.unanswered.as_slice(),
+            _ => &[],
+        };
+        let unanswered = unanswered.iter().map(|one| one.reference.as_str());
+        let references = [self.our_reference()].into_iter().chain(own).chain(unanswered).map(str::to_owned);
+        Action::Query { references: references.collect() }
+    }
+}
+
+/// The rules at one moment. What is recorded can only be read here.
+pub(super) struct Undoing<'a> {
+    pub(super) sale: &'a Transaction,
+    pub(super) recorded: &'a RecordedReversal,
+    pub(super) volatile: &'a mut VolatileReversing,
+    pub(super) now: Now,
+    pub(super) deadlines: Deadlines,
+}
+
+impl Undoing<'_> {
+    fn go_on(&mut self, event: Event) -> Step {
+        match event {
+            event if self.volatile.resolution.goes_on_at(&event, self.now, &self.recorded.unconfirmed) => {
+                self.try_again()
+            }
+            Event::Inquired(Inquiry::Payments(found)) => self.looked(&found),
+            Event::Inquired(Inquiry::CannotAsk { why }) => {
+                self.volatile.unshown.get_or_insert(self.now.monotonic);
+                self.volatile.resolution.cannot_ask(self.sale.our_reference(), self.now, why)
+            }
+            Event::ReversalAnswered { reference, reversal } => self.reversal_answered(&reference, reversal),
+            _ => Step::none(),
+        }
+    }
+
+    /// Sends the reversal when it surely has not been sent; otherwise, and so too where the records end, looks first:
+    /// nothing is known of a request that the power may have cut. What is left of a payment is asked for by a look
+    /// alone: the one before may have shown something that is not decided, or that a person must see to.
+    fn try_again(&mut self) -> Step {
+        if let Some(answered) = self.answered_and_unshown() {
+            self.volatile.resolution.leaves();
+            self.volatile.certainly_unsent = true;
+            return self.ask_anew(answered, self.recorded.next_reference(self.sale.our_reference()));
+        }
+        let volatile = &mut *self.volatile;
+        volatile.resolution.leaves();
+        let fresh = volatile.reckoned.is_some_and(|at| self.now.monotonic.saturating_sub(at) <= FRESH);
+        match &self.recorded.open {
+            Some(open) if volatile.certainly_unsent && fresh && !volatile.look_first && !self.recorded.keep => {
+                Step::act([open.leaves()])
+            }
+            open => Step::act([self.sale.query(open.as_ref().map(|open| open.reference.as_str()))]),
+        }
+    }
+
+    /// What the gateway answered with another amount, when looks have not shown it for so long that this much goes back
+    /// all the same; never more than was asked for. The rest waits for a look that shows it.
+    fn answered_and_unshown(&self) -> Option<Payment> {
+        let is = self.recorded;
+        let lasts = |since: Duration| self.now.monotonic.saturating_sub(since) >= self.deadlines.resend;
+        let untouched = is.open.is_none() && is.confirmed.is_empty();
+        let goes =
+            is.in_doubt && untouched && !self.volatile.was_shown && !is.keep && is.unconfirmed.quarantined.is_none();
+        let Payment { id, amount } = is.known.as_ref().filter(|_| goes && self.volatile.unshown.is_some_and(lasts))?;
+        let asked = self.sale.amount;
+        let is_more = amount.currency() == asked.currency() && amount.minor() > asked.minor();
+        Some(Payment { id: id.clone(), amount: if is_more { asked } else { *amount } })
+    }
+
+    fn reversal_answered(&mut self, reference: &str, reversal: ReversalAnswer) -> Step {
+        // The answer to an earlier request (before a restart, of another match) says nothing about this one: look.
+        let Some(asked) = self.recorded.open.as_ref().filter(|asked| asked.reference == reference) else {
+            return self.wait(Reason::StrayAnswer);
+        };
+        let is_known = |id: &PaymentId| self.recorded.confirmed.iter().any(|done| done.id == *id);
+        match reversal {
+            ReversalAnswer::Done { id, .. } if is_known(&id) => {
+                self.volatile.certainly_unsent = false;
+                self.wait(Reason::StrayAnswer.with(id))
+            }
+            ReversalAnswer::Done { id, amount } => match look_up::said(amount, asked.payment.amount) {
+                Some(said) if said.minor() <= asked.payment.amount.minor() => {
+                    self.reversed(asked, id, said, amount != ApprovedAmount::NotSaid)
+                }
+                _ => {
+                    self.volatile.certainly_unsent = false;
+                    self.quarantine(look_up::another_amount(&id))
+                }
+            },
+            ReversalAnswer::NotSent { why } => {
+                self.volatile.reckoned.get_or_insert(self.now.monotonic);
+                self.wait(why)
+            }
+            ReversalAnswer::HeldBack { why, for_person } => {
+                self.volatile.look_first = true;
+                if for_person { self.quarantine(why) } else { self.wait(why) }
+            }
+            ReversalAnswer::Unknown { why } => {
+                self.volatile.certainly_unsent = false;
+                self.wait(why)
+            }
+            ReversalAnswer::Refused { why } => {
+                self.volatile.certainly_unsent = false;
+                self.volatile.refused = Some(why);
+                Step::act([self.sale.query(Some(reference))])
+            }
+        }
+    }
+
+    /// The gateway confirmed a reversal: the end, the rest of a payment that is known, or another look. One also where
+    /// the answer did not say how much it was.
+    fn reversed(&mut self, asked: &ReversalRequest, id: PaymentId, amount: Amount, is_said: bool) -> Step {
+        let record = Record::ReversalDone { payment: asked.payment.id.clone(), reversal: id, amount: Some(amount) };
+        let mut after = self.recorded.clone();
+        after.apply(&record, self.sale.our_reference());
+        let done = alarm_of_a_part(Step::write([record]), amount, asked.payment.amount);
+        let named = after.known.as_ref().is_some_and(|known| known.id == asked.payment.id);
+        // A look had shown that somebody else gave a part back: only another one tells what is left.
+        let was_all = self.recorded.known_rest().is_some_and(|rest| rest.amount == asked.payment.amount);
+        done.and(match after.known_rest() {
+            // Found by a look, or perhaps more than was answered: look again, every approved match must go.
+            _ if !named || !is_said || after.in_doubt || !was_all => Step::act([self.sale.query(None)]),
+            None => self.end_reversed(),
+            Some(rest) => {
+                self.volatile.certainly_unsent = true;
+                self.ask_anew(rest, after.next_reference(self.sale.our_reference()))
+            }
+        })
+    }
+
+    pub(super) fn ask_anew(&mut self, payment: Payment, reference: String) -> Step {
+        self.volatile.look_first = false;
+        ask_reversal(payment, reference)
+    }
+
+    pub(super) fn quarantine(&mut self, why: impl Into<Cause>) -> Step {
+        let resolution = &mut self.volatile.resolution;
+        let receipt = resolution.receipt();
+        let step = resolution.quarantine(&self.recorded.unconfirmed, self.now, why.into());
+        if step.records.is_empty() { step } else { step.then(receipt) }
+    }
+
+    pub(super) fn wait(&mut self, trouble: impl Into<Cause>) -> Step {
+        self.volatile.resolution.wait(self.sale.our_reference(), self.now, trouble)
+    }
+
+    pub(super) fn end_reversed(&self) -> Step {
+        self.end(Outcome::Reversed { why: self.recorded.unconfirmed.why.clone() })
+    }
+
+    pub(super) fn end(&self, outcome: Outcome) -> Step {
+        let ended = Step::write([Record::Ended { outcome, host: None, card: None, by: None, at_unix_ms: None }])
+            .then([Action::Tell]);
+        // A card that is still open prints with its last word.
+        if self.sale.volatile.card_open { ended } else { ended.then([Action::Print(Paper::Copies)]) }
+    }
+}
+
+fn ask_reversal(payment: Payment, reference: String) -> Step {
+    let asked = Record::ReversalAsked { payment: payment.clone(), reference: Some(reference.clone()) };
+    Step::write([asked]).then([Action::Reverse { payment: payment.id, amount: payment.amount, reference }])
+}

@@ -1,0 +1,199 @@
+//! The states of a sale: a struct for each, so that a field exists only in the state in which it means something.
+//!
+//! What the records say is changed by `Transaction::apply` alone, live and in replay alike. What a power cut may forget is
+//! called `volatile`: `apply` begins it anew with its state, or takes it along, and never changes it.
+
+use pos_terms::card::CardFacts;
+use pos_terms::transaction::Who;
+
+use super::asked::Asked;
+use super::awaiting_till::{AwaitingTill, VolatileAwaitingTill};
+use super::finishing::Finishing;
+use super::part::VolatilePart;
+use super::reversing::{Reversing, VolatileReversing};
+use super::signature::{AtSignature, VolatileSignature};
+use super::{HostFacts, Outcome, Payment, Reason, Record, Transaction};
+
+/// Where a sale stands.
+#[derive(Clone, Debug)]
+#[allow(clippy::large_enum_variant, reason = "a sale has one, in its own place")]
+pub(super) enum State {
+    Waiting(Waiting),
+    Asked(Asked),
+    AtChip(AtChip),
+    AtSignature(AtSignature),
+    AwaitingTill(AwaitingTill),
+    Reversing(Reversing),
+    Finishing(Finishing),
+    Ended(Outcome),
+}
+
+/// For a card, or, without one, for the request to be made.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Waiting {
+    pub(super) volatile: VolatileWaiting,
+}
+
+#[derive(Clone, Debug, Default)]
+pub(super) struct VolatileWaiting {
+    /// The cardholder is asked for a tip; the card comes after it.
+    pub(super) typing: bool,
+}
+
+/// The host approved, and the chip has its say; or it approved a part, which is looked up first.
+#[derive(Clone, Debug)]
+pub(super) struct AtChip {
+    /// What was approved.
+    pub(super) payment: Payment,
+    /// It is a part of what was asked for, and no look has shown yet that just this is booked.
+    pub(super) in_doubt: bool,
+    pub(super) volatile: VolatilePart,
+}
+
+/// What a power cut may forget and more than one state needs. Only this and the states' own `volatile` change outside
+/// of `Transaction::apply`.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Volatile {
+    /// The card waits for its answer, or was given it and has not confirmed, whatever became of the sale since: the
+    /// receipt waits for the last cryptogram.
+    pub(super) card_open: bool,
+    /// Somebody wants to cancel: the reader was told to stop, or a request that was not processed is not made again.
+    pub(super) cancel: Option<Cancel>,
+    /// The volatile part of the state that the step at hand enters.
+    pub(super) entering: Option<Entering>,
+}
+
+/// A wish to cancel.
+#[derive(Clone, Debug)]
+pub(super) struct Cancel {
+    /// Who; nobody when the terminal is being stopped.
+    pub(super) by: Option<Who>,
+}
+
+/// What a state begins with when a step enters it; without it, after a power cut, it begins with nothing.
+#[derive(Clone, Debug)]
+#[allow(clippy::large_enum_variant, reason = "it moves into the sale's state at once")]
+pub(super) enum Entering {
+    AtSignature(VolatileSignature),
+    AwaitingTill(VolatileAwaitingTill),
+    Reversing(VolatileReversing),
+    Part(VolatilePart),
+}
+
+impl Transaction {
+    pub(super) fn apply_step(&mut self, records: &[Record]) {
+        self.steps += u32::from(!records.is_empty());
+        for record in records {
+            self.apply(record);
+        }
+        match (&mut self.state, self.volatile.entering.take()) {
+            (State::AtSignature(signature), Some(Entering::AtSignature(begun))) => signature.volatile = begun,
+            (State::AwaitingTill(awaiting), Some(Entering::AwaitingTill(begun))) => awaiting.volatile = begun,
+            (State::Reversing(reversing), Some(Entering::Reversing(begun))) => reversing.volatile = begun,
+            (State::AtChip(chip), Some(Entering::Part(begun))) => chip.volatile = begun,
+            _ => {}
+        }
+    }
+
+    /// Moves the sale: the only place that changes its state, live and in replay alike.
+    fn apply(&mut self, record: &Record) {
+        match record {
+            // The first record made the sale.
+            Record::Started { .. } => {}
+            Record::TipTyped { tip, total } => {
+                self.tip = *tip;
+                self.amount = *total;
+            }
+            Record::Asked { card, again_unix_ms } => {
+                self.learn(card.as_ref(), None);
+                // One that the gateway did not process (throttled) is the same try.
+                if self.tries == 0 || matches!(self.state, State::Finishing(_)) {
+                    self.tries += 1;
+                }
+                self.asked_unix_ms = again_unix_ms.unwrap_or(self.begun_unix_ms);
+                match &mut self.state {
+                    State::Asked(_) => {}
+                    State::Finishing(before) => self.state = State::Asked(Asked::again(before)),
+                    _ => self.state = State::Asked(Asked::default()),
+                }
+            }
+            Record::HostApproved { payment, approved, host } => {
+                self.host = host.clone();
+                let payment = Payment { id: payment.clone(), amount: *approved };
+                // Written once more when a look has shown it.
+                let was_looked_up = matches!(self.state, State::AtChip(_));
+                let in_doubt = !was_looked_up && self.is_another_amount(&payment);
+                self.state = State::AtChip(AtChip { payment, in_doubt, volatile: VolatilePart::default() });
+            }
+            Record::SignatureAsked { payment, card } => {
+                self.learn(card.as_ref(), None);
+                self.state = State::AtSignature(AtSignature::new(payment.clone()));
+            }
+            Record::TillAsked { payment, card, by: _ } => {
+                let signed = matches!(self.state, State::AtSignature(_));
+                if signed {
+                    self.signature = Some(true);
+                }
+                self.learn(card.as_ref(), None);
+                self.state = State::AwaitingTill(AwaitingTill::new(payment.clone(), signed));
+            }
+            Record::TillSaid { taken, by: _ } => self.till_said = Some(*taken),
+            Record::Reversing { why, payment, host, by } => {
+                if matches!(self.state, State::AtSignature(_)) && by.is_some() {
+                    self.signature = Some(false);
+                }
+                self.learn(None, host.as_ref());
+                self.decline_was_doubted |= why.reason == Reason::DeclineInDoubt;
+                let in_doubt = payment.as_ref().is_some_and(|payment| self.is_another_amount(payment));
+                self.state = State::Reversing(Reversing::new(why.clone(), payment.clone(), in_doubt));
+            }
+            Record::Confirming { why } => {
+                self.doubted = true;
+                self.decline_was_doubted |= why.reason == Reason::DeclineInDoubt;
+                let finishing = match &self.state {
+                    State::Asked(asked) => Finishing::again(why.clone(), asked),
+                    _ => Finishing::new(why.clone()),
+                };
+                self.state = State::Finishing(finishing);
+            }
+            Record::ReversalAsked { .. } | Record::ReversalDone { .. } | Record::Quarantined { .. } => {
+                match &mut self.state {
+                    State::Reversing(reversing) => {
+                        reversing.recorded.apply(record, &self.order.merchant_transaction_id);
+                    }
+                    State::Finishing(finishing) => finishing.recorded.apply(record),
+                    _ => {}
+                }
+            }
+            // It is known by this id.
+            Record::Pending { .. } => self.was_listed = true,
+            Record::Held { why } => self.held = Some(why.clone()),
+            Record::Settled { keep, by: _ } => {
+                self.held = None;
+                self.decided = true;
+                if let State::Reversing(reversing) = &mut self.state {
+                    reversing.recorded.keep = *keep;
+                }
+            }
+            Record::CardFinal { card } => self.card = Some(card.clone()),
+            Record::Ended { outcome, host, card, by, at_unix_ms } => {
+                self.ended_unix_ms = *at_unix_ms;
+                if matches!(self.state, State::AtSignature(_)) && by.is_some() {
+                    self.signature = Some(true);
+                }
+                self.learn(card.as_ref(), host.as_ref());
+                self.state = State::Ended(outcome.clone());
+            }
+        }
+    }
+
+    /// Keeps what a record brings of card and host.
+    fn learn(&mut self, card: Option<&CardFacts>, host: Option<&HostFacts>) {
+        if let Some(card) = card {
+            self.card = Some(card.clone());
+        }
+        if let Some(host) = host {
+            self.host = host.clone();
+        }
+    }
+}
