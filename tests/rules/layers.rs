@@ -35,7 +35,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
         ],
     ),
     // For kinds and outcomes: their words are the values of labels.
-    ("metrics", &["sale", "transaction"]),
+    ("metrics", &["transaction"]),
     (
         "agent",
         &[
@@ -44,7 +44,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "wish",
             "emv",
             "card",
-            "sale",
+            "transaction",
             "counter",
             "journal",
             "reader",
@@ -66,7 +66,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
         ],
     ),
     // The agent's ways to the devices, walked without an agent; of the agent itself only which clock can be right.
-    ("doctor", &["config", "gateway", "journal", "reader", "sale", "printer", "till", "systemd", "access", "agent"]),
+    ("doctor", &["config", "gateway", "journal", "reader", "transaction", "printer", "till", "systemd", "access", "agent"]),
     // `card` and `emv` to find card numbers, nothing else.
     ("support", &["card", "emv", "config", "journal"]),
     ("board", &[]),
@@ -134,7 +134,7 @@ const PURE: &[&str] = &[
     "emv",
     "card",
     "transaction",
-    "sale",
+    "transaction",
     "follow_up",
     "totals",
     "counter",
@@ -640,7 +640,7 @@ fn absolute_paths(file: &Path, source: &str) -> Vec<(usize, Vec<String>)> {
     found
 }
 
-/// `src/reader/miura/line.rs` is `["reader", "miura", "line"]`, `crates/core/src/transaction/step.rs` is `["sale", "step"]`;
+/// `src/reader/miura/line.rs` is `["reader", "miura", "line"]`, `crates/core/src/transaction/step.rs` is `["transaction", "step"]`;
 /// `crates/reader/src/port.rs` is `["reader", "port"]`; `src/lib.rs` is `["lib"]`.
 fn module_path(file: &Path) -> Vec<String> {
     let in_crate = file.strip_prefix("crates").ok().map(|file| file.components().skip(2).collect::<PathBuf>());

@@ -8,6 +8,7 @@
 //! | `names` | the same names on the command line and in HTTP |
 //! | `packages` | what may be built in: licences and sources |
 //! | `capabilities` | each heading of the interface documents has a row in a table, and each row a test that is there |
+//! | `language` | plain words and short sentences in comments, manual and messages |
 //! | `boards` | every file of every board is read by what will read it |
 
 #![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]
@@ -15,6 +16,7 @@
 mod boards;
 mod capabilities;
 mod crates;
+mod language;
 mod layers;
 mod manual;
 mod names;
