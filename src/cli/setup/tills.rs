@@ -77,6 +77,39 @@ pub(super) struct TillOptions {
     front_user: Option<String>,
 }
 
+impl TillOptions {
+    /// Whoever says something about a till that is not connected hears so.
+    fn are_for(&self, kind: TillKind) -> Result<(), Stop> {
+        let (is_connected, has_till) = (kind != TillKind::None, matches!(kind, TillKind::Zvt | TillKind::Nexo));
+        let is_nexo = kind == TillKind::Nexo;
+        let given = [
+            ("--front-user", self.front_user.is_some(), is_connected),
+            ("--till-rights", self.till_rights.is_some(), is_connected),
+            ("--till-name", self.till_name.is_some(), has_till),
+            ("--till-address", self.till_address.is_some(), has_till),
+            ("--till-port", self.till_port.is_some(), has_till),
+            ("--till-operator", self.till_operator, has_till),
+            ("--till-secret-file", self.till_secret_file.is_some(), has_till),
+            ("--poi-id", self.poi_id.is_some(), is_nexo),
+            ("--sale-id", self.sale_id.is_some(), is_nexo),
+            ("--key-identifier", self.key_identifier.is_some(), is_nexo),
+            ("--key-version", self.key_version.is_some(), is_nexo),
+            ("--certificate-name", self.certificate_name.is_some(), is_nexo),
+        ];
+        match given.iter().find(|(_, is_given, has_use)| *is_given && !has_use) {
+            None => Ok(()),
+            Some((option, ..)) => {
+                let why = match kind {
+                    TillKind::Zvt => "is about a nexo till; leave it out, or connect one (--till nexo)",
+                    TillKind::Page => "is about a till; leave it out, or connect one (--till zvt, --till nexo)",
+                    _ => "is about a till, and none is connected; leave it out, or say which (--till)",
+                };
+                Err(Stop::new(Exit::Usage, format!("{option}: {why}; nothing was written")))
+            }
+        }
+    }
+}
+
 /// The language of the till.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum TillKind {
@@ -366,9 +399,13 @@ impl Setup {
         if earlier.is_some() && !self.replace {
             let file = self.config.with_file_name(FRONT);
             out::say(&format!("{}: no till is asked", already_there(&file)));
+            return self.tills.are_for(TillKind::None);
+        }
+        let kind = self.till_kind(answers, earlier.is_some())?;
+        self.tills.are_for(kind)?;
+        if kind == TillKind::None {
             return Ok(());
         }
-        let Some(kind) = self.till_kind(answers, earlier.is_some())? else { return Ok(()) };
         let mut front = FrontAnswers::of(kind, &self.config);
         let known = front.clone();
         if let Some(earlier) = earlier {
@@ -391,7 +428,7 @@ impl Setup {
         self.till_rights(answers, missing)
     }
 
-    fn till_kind(&self, answers: &Answers, has_front: bool) -> Result<Option<TillKind>, Stop> {
+    fn till_kind(&self, answers: &Answers, has_front: bool) -> Result<TillKind, Stop> {
         let mut kind = self.tills.till.or(self.yes.then_some(TillKind::None));
         let words = match has_front {
             true => "Connect a till: zvt, nexo, page (the cashier's page alone), or none (front.toml stays as it is)",
@@ -403,10 +440,10 @@ impl Setup {
                 None => TillKind::from_str(&person::ask(words, Some("none"))?, true),
             };
             match chosen {
-                Ok(TillKind::None) => return Ok(None),
+                Ok(TillKind::None) => return Ok(TillKind::None),
                 // It is there, and takes what nobody has answered yet.
                 Ok(chosen) => match FrontAnswers::of(chosen, &answers.file).fault() {
-                    None => return Ok(Some(chosen)),
+                    None => return Ok(chosen),
                     Some(fault) if kind.is_some() => return Err(wrong("--till", &fault)),
                     Some(fault) => tell(&fault),
                 },

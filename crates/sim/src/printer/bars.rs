@@ -21,7 +21,9 @@ impl Bars {
             65 => ("UPC-A", 95, gtin(data, 12)?),
             67 => ("EAN-13", 95, gtin(data, 13)?),
             68 => ("EAN-8", 67, gtin(data, 8)?),
-            70 => ("ITF", 0, Some(text(data)?).filter(|says| says.len().is_multiple_of(2) && is_digits(says.as_bytes()))?),
+            70 => {
+                ("ITF", 0, Some(text(data)?).filter(|says| says.len().is_multiple_of(2) && is_digits(says.as_bytes()))?)
+            }
             73 => {
                 let says = code128(data)?;
                 ("CODE128", (says.len() + 2) * 11 + 13, says)
