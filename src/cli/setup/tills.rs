@@ -459,7 +459,7 @@ impl Setup {
         let given = self.tills.front_user.as_deref().or(found.as_deref());
         let words = "Number of the user that pos-front runs as (id -u NAME); there is no user pos-front";
         let question = Question { key: PEER_RULES, option: "--front-user", words, given, usual: None };
-        self.answer_front(answers, question, missing, |front, text| front.user = text)
+        self.answer_front(answers, question, missing, &|front, text| front.user = text)
     }
 
     fn line_of_till(
@@ -473,14 +473,14 @@ impl Setup {
         let (given, words) = (till_name.as_deref(), "The till's name here: letters, digits, - and _");
         let key = FRONT_RULES;
         let question = Question { key, option: "--till-name", words, given, usual: Some(usual.name.clone()) };
-        self.answer_front(answers, question, missing, |front, text| front.name = text)?;
+        self.answer_front(answers, question, missing, &|front, text| front.name = text)?;
         let (given, words) = (till_address.as_deref(), "The till's address, as 192.168.1.20; several with commas");
         let from = is_known.then(|| usual.from.clone());
         let question = Question { key, option: "--till-address", words, given, usual: from };
-        self.answer_front(answers, question, missing, |front, text| front.from = text)?;
+        self.answer_front(answers, question, missing, &|front, text| front.from = text)?;
         let (given, words) = (till_port.as_deref(), "The port at which the till finds the terminal");
         let question = Question { key, option: "--till-port", words, given, usual: Some(usual.port.clone()) };
-        self.answer_front(answers, question, missing, |front, text| front.port = text)
+        self.answer_front(answers, question, missing, &|front, text| front.port = text)
     }
 
     fn names_of_nexo(
@@ -494,23 +494,23 @@ impl Setup {
         let key = FRONT_RULES;
         let (given, words) = (poi_id.as_deref(), "POIID, the terminal's name at the till");
         let question = Question { key, option: "--poi-id", words, given, usual: Some(usual.poi_id.clone()) };
-        self.answer_front(answers, question, missing, |front, text| front.poi_id = text)?;
+        self.answer_front(answers, question, missing, &|front, text| front.poi_id = text)?;
         let (given, words) = (sale_id.as_deref(), "SaleID, the till's own name");
         let before = is_known.then(|| usual.sale_id.clone());
         let question = Question { key, option: "--sale-id", words, given, usual: before };
-        self.answer_front(answers, question, missing, |front, text| front.sale_id = text)?;
+        self.answer_front(answers, question, missing, &|front, text| front.sale_id = text)?;
         let (given, words) = (key_identifier.as_deref(), "Key identifier, as the till has it");
         let before = Some(usual.key_identifier.clone());
         let question = Question { key, option: "--key-identifier", words, given, usual: before };
-        self.answer_front(answers, question, missing, |front, text| front.key_identifier = text)?;
+        self.answer_front(answers, question, missing, &|front, text| front.key_identifier = text)?;
         let (given, words) = (key_version.as_deref(), "Key version, as the till has it");
         let before = Some(usual.key_version.clone());
         let question = Question { key, option: "--key-version", words, given, usual: before };
-        self.answer_front(answers, question, missing, |front, text| front.key_version = text)?;
+        self.answer_front(answers, question, missing, &|front, text| front.key_version = text)?;
         let (given, words) = (certificate_name.as_deref(), "Name in the certificate, if the till's library wants one");
         let before = Some(usual.certificate_name.clone().unwrap_or_else(|| super::questions::NONE.to_owned()));
         let question = Question { key, option: "--certificate-name", words, given, usual: before };
-        self.answer_front(answers, question, missing, |front, text| {
+        self.answer_front(answers, question, missing, &|front, text| {
             front.certificate_name = (text != super::questions::NONE).then_some(text);
         })
     }
@@ -565,7 +565,7 @@ impl Setup {
         let (given, words) = (self.tills.till_rights.as_deref(), "What page and till may do");
         let usual = Some(USUAL_RIGHTS.to_owned());
         let question = Question { key: PEER_RULES, option: "--till-rights", words, given, usual };
-        self.answer_front(answers, question, missing, |front, text| front.rights = text)?;
+        self.answer_front(answers, question, missing, &|front, text| front.rights = text)?;
         let front = answers.front.as_mut().expect("the front is configured");
         if front.has_till() {
             front.has_operator = self.tills.till_operator;
@@ -582,9 +582,9 @@ impl Setup {
         answers: &mut Answers,
         question: Question<'_>,
         missing: &mut Vec<&'static str>,
-        set: impl Fn(&mut FrontAnswers, String),
+        set: &dyn Fn(&mut FrontAnswers, String),
     ) -> Result<(), Stop> {
-        self.answer(answers, question, missing, |answers, text| {
+        self.answer(answers, question, missing, &|answers, text| {
             set(answers.front.as_mut().expect("the front is configured"), text);
         })
     }
