@@ -75,7 +75,17 @@ fn a_planted_sentence_is_found() {
     assert_eq!(blocks, [(1, "One two. ".to_owned()), (4, "four ".to_owned())]);
     let read = paragraphs("# Head\n\nOne\ntwo.\n\n```sh\nnobody\n```\n| a | nobody |\n- three\n- four\n");
     let read: Vec<_> = read.iter().map(|(line, text, is_prose)| (*line, text.trim(), *is_prose)).collect();
-    assert_eq!(read, [(1, "Head", false), (3, "One two.", true), (9, "a", false), (9, "nobody", false), (10, "three", true), (11, "four", true)]);
+    assert_eq!(
+        read,
+        [
+            (1, "Head", false),
+            (3, "One two.", true),
+            (9, "a", false),
+            (9, "nobody", false),
+            (10, "three", true),
+            (11, "four", true)
+        ]
+    );
 }
 
 /// How many sentences a text has; what is wrong with them goes to `faults`.
@@ -93,7 +103,8 @@ fn judge(text: &str, place: &str, is_prose: bool, faults: &mut Vec<String>) -> u
     }
     let mut count = 0;
     for sentence in text.split_inclusive(['.', '?', '!', ':', ';']).fold(Vec::<String>::new(), joined) {
-        let words: Vec<&str> = sentence.split_whitespace().filter(|word| word.chars().any(char::is_alphanumeric)).collect();
+        let words: Vec<&str> =
+            sentence.split_whitespace().filter(|word| word.chars().any(char::is_alphanumeric)).collect();
         count += usize::from(!words.is_empty());
         if is_prose && words.len() > LONGEST {
             faults.push(format!("{place}: {} words: \"{} …\"", words.len(), words[..6].join(" ")));
@@ -160,7 +171,8 @@ fn paragraphs(paper: &str) -> Vec<(usize, String, bool)> {
         }
         if text.starts_with('|') {
             goes_on = false;
-            let cells = text.trim_matches('|').split(" |").filter(|cell| !cell.trim_matches(['-', ' ', ':']).is_empty());
+            let cells =
+                text.trim_matches('|').split(" |").filter(|cell| !cell.trim_matches(['-', ' ', ':']).is_empty());
             found.extend(cells.map(|cell| (at + 1, cell.to_owned(), false)));
             continue;
         }
@@ -169,7 +181,9 @@ fn paragraphs(paper: &str) -> Vec<(usize, String, bool)> {
             found.push((at + 1, heading.trim_start_matches('#').to_owned(), false));
             continue;
         }
-        let item = text.strip_prefix("- ").or_else(|| text.split_once(". ").filter(|(n, _)| n.parse::<u8>().is_ok()).map(|(_, rest)| rest));
+        let item = text
+            .strip_prefix("- ")
+            .or_else(|| text.split_once(". ").filter(|(n, _)| n.parse::<u8>().is_ok()).map(|(_, rest)| rest));
         match (found.last_mut(), item) {
             (Some((_, paragraph, _)), None) if goes_on => *paragraph += &format!(" {text}"),
             (_, item) => found.push((at + 1, item.unwrap_or(text).to_owned(), true)),

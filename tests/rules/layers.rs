@@ -66,7 +66,10 @@ const MAY_USE: &[(&str, &[&str])] = &[
         ],
     ),
     // The agent's ways to the devices, walked without an agent; of the agent itself only which clock can be right.
-    ("doctor", &["config", "gateway", "journal", "reader", "transaction", "printer", "till", "systemd", "access", "agent"]),
+    (
+        "doctor",
+        &["config", "gateway", "journal", "reader", "transaction", "printer", "till", "systemd", "access", "agent"],
+    ),
     // `card` and `emv` to find card numbers, nothing else.
     ("support", &["card", "emv", "config", "journal"]),
     ("board", &[]),

@@ -82,9 +82,7 @@ export function waitOf(job) {
   return wait ?? { since: step?.wait ?? since, until: null };
 }
 /** Steps at which the customer or the reader is waited for: how long they may take is the reader's. */
-const PERSON_ACTS = [
-  "choosing-tip", "remove-card", "reading-card", "pin-entry", "pin-wrong", "choosing-application", "type-card",
-];
+const PERSON_ACTS = ["remove-card", "reading-card", "pin-entry", "pin-wrong", "choosing-application", "type-card"];
 
 /** One thing that happened. Answers `[state, effects]`. */
 export function reduce(state, event) {

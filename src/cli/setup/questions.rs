@@ -69,18 +69,18 @@ impl Setup {
         let given = self.terminal_id.as_deref();
         let words = "Terminal id, from the acquirer";
         let question = Question { key: "terminal.id", option: "--terminal-id", words, given, usual };
-        self.answer(answers, question, missing, |answers, text| answers.terminal_id = text)?;
+        self.answer(answers, question, missing, &|answers, text| answers.terminal_id = text)?;
         self.merchant(answers, is_known, missing)?;
         let usual = Some(answers.currency.clone());
         let given = self.currency.as_deref();
         let question = Question { key: "terminal.currency", option: "--currency", words: "Currency", given, usual };
-        self.answer(answers, question, missing, |answers, text| answers.currency = text)?;
+        self.answer(answers, question, missing, &|answers, text| answers.currency = text)?;
         let usual = answers.max_amount.clone().unwrap_or_else(|| usual_max_amount(&answers.currency).to_owned());
         let given = self.max_amount.as_deref();
         let words = "Greatest amount of one payment, or none";
         let usual = Some(usual);
         let question = Question { key: "terminal.max-amount", option: "--max-amount", words, given, usual };
-        self.answer(answers, question, missing, |answers, text| answers.max_amount = (text != NONE).then_some(text))
+        self.answer(answers, question, missing, &|answers, text| answers.max_amount = (text != NONE).then_some(text))
     }
 
     /// The lines of the receipt's head, until an empty one.
@@ -125,17 +125,17 @@ impl Setup {
         let given = self.gateway_url.as_deref();
         let words = "Address of the gateway, https://…";
         let question = Question { key: "gateway.url", option: "--gateway-url", words, given, usual };
-        self.answer(answers, question, missing, |answers, text| answers.url = text)?;
+        self.answer(answers, question, missing, &|answers, text| answers.url = text)?;
         let usual = is_known.then(|| answers.entity_id.clone());
         let given = self.entity_id.as_deref();
         let words = "Entity id, from the gateway";
         let question = Question { key: "gateway.entity-id", option: "--entity-id", words, given, usual };
-        self.answer(answers, question, missing, |answers, text| answers.entity_id = text)?;
+        self.answer(answers, question, missing, &|answers, text| answers.entity_id = text)?;
         let usual = answers.ca_file.exists().then(|| answers.ca_file.display().to_string());
         let given = self.ca_file.as_ref().map(|file| file.to_string_lossy());
         let words = "File with the CA that signs the gateway's certificate (PEM)";
         let question = Question { key: "gateway.ca-file", option: "--ca-file", words, given: given.as_deref(), usual };
-        self.answer(answers, question, missing, |answers, text| answers.ca_file = absolute(&text))
+        self.answer(answers, question, missing, &|answers, text| answers.ca_file = absolute(&text))
     }
 
     /// The token, when there is a new one; without one that is there it must be given.
@@ -247,7 +247,7 @@ impl Setup {
         loop {
             let words = "The reader's port: a device, or tcp://host:6543";
             let question = Question { key: "reader.port", option: "--reader", words, given, usual: usual.clone() };
-            self.answer(answers, question, missing, |answers, text| answers.reader = text)?;
+            self.answer(answers, question, missing, &|answers, text| answers.reader = text)?;
             if let Some(found) = found.iter().find(|found| found.port == answers.reader) {
                 out::say(&format!("Reader: {} at {}", found.who, found.port));
                 return Ok(());
@@ -284,7 +284,7 @@ impl Setup {
         let question = Question { key: "printer[0].port", option: "--printer", words, given, usual: Some(usual) };
         // Both have a value in any case: nothing can be missing.
         let mut missing = Vec::new();
-        self.answer(answers, question, &mut missing, |answers, port| {
+        self.answer(answers, question, &mut missing, &|answers, port| {
             answers.printer = (port != NONE).then(|| Printer { port, columns: columns.clone() });
         })?;
         if answers.printer.is_none() {
@@ -294,7 +294,7 @@ impl Setup {
         let words = "Characters on a line of the printer: 32, 42 or 48";
         let question =
             Question { key: "printer[0].columns", option: "--columns", words, given, usual: Some(columns.clone()) };
-        self.answer(answers, question, &mut missing, |answers, columns| {
+        self.answer(answers, question, &mut missing, &|answers, columns| {
             if let Some(printer) = &mut answers.printer {
                 printer.columns = columns;
             }
@@ -307,7 +307,7 @@ impl Setup {
         answers: &mut Answers,
         question: Question<'_>,
         missing: &mut Vec<&'static str>,
-        set: impl Fn(&mut Answers, String),
+        set: &dyn Fn(&mut Answers, String),
     ) -> Result<(), Stop> {
         let Question { key, option, words, given, usual } = question;
         let unattended = given.map(str::to_owned).or_else(|| usual.clone().filter(|_| self.yes));

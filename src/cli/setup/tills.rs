@@ -62,6 +62,39 @@ pub(super) struct TillOptions {
     front_user: Option<String>,
 }
 
+impl TillOptions {
+    /// Whoever says something about a till that is not connected hears so.
+    fn are_for(&self, kind: TillKind) -> Result<(), Stop> {
+        let (is_connected, has_till) = (kind != TillKind::None, matches!(kind, TillKind::Zvt | TillKind::Nexo));
+        let is_nexo = kind == TillKind::Nexo;
+        let given = [
+            ("--front-user", self.front_user.is_some(), is_connected),
+            ("--till-rights", self.till_rights.is_some(), is_connected),
+            ("--till-name", self.till_name.is_some(), has_till),
+            ("--till-address", self.till_address.is_some(), has_till),
+            ("--till-port", self.till_port.is_some(), has_till),
+            ("--till-operator", self.till_operator, has_till),
+            ("--till-secret-file", self.till_secret_file.is_some(), has_till),
+            ("--poi-id", self.poi_id.is_some(), is_nexo),
+            ("--sale-id", self.sale_id.is_some(), is_nexo),
+            ("--key-identifier", self.key_identifier.is_some(), is_nexo),
+            ("--key-version", self.key_version.is_some(), is_nexo),
+            ("--certificate-name", self.certificate_name.is_some(), is_nexo),
+        ];
+        match given.iter().find(|(_, is_given, has_use)| *is_given && !has_use) {
+            None => Ok(()),
+            Some((option, ..)) => {
+                let why = match kind {
+                    TillKind::Zvt => "is about a nexo till; leave it out, or connect one (--till nexo)",
+                    TillKind::Page => "is about a till; leave it out, or connect one (--till zvt, --till nexo)",
+                    _ => "is about a till, and none is connected; leave it out, or say which (--till)",
+                };
+                Err(Stop::new(Exit::Usage, format!("{option}: {why}; nothing was written")))
+            }
+        }
+    }
+}
+
 impl Setup {
     /// The front's file, when it may be replaced. Whoever has said that a till is connected hears at once that it may
     /// not.
@@ -90,9 +123,13 @@ impl Setup {
         if earlier.is_some() && !self.replace {
             let file = self.config.with_file_name(FRONT);
             out::say(&format!("{}: no till is asked", already_there(&file)));
+            return self.tills.are_for(TillKind::None);
+        }
+        let kind = self.till_kind(answers, earlier.is_some())?;
+        self.tills.are_for(kind)?;
+        if kind == TillKind::None {
             return Ok(());
         }
-        let Some(kind) = self.till_kind(answers, earlier.is_some())? else { return Ok(()) };
         let mut front = FrontAnswers::of(kind, &self.config);
         let known = front.clone();
         if let Some(earlier) = earlier {
@@ -115,7 +152,7 @@ impl Setup {
         self.till_rights(answers, missing)
     }
 
-    fn till_kind(&self, answers: &Answers, has_front: bool) -> Result<Option<TillKind>, Stop> {
+    fn till_kind(&self, answers: &Answers, has_front: bool) -> Result<TillKind, Stop> {
         let mut kind = self.tills.till.or(self.yes.then_some(TillKind::None));
         let words = match has_front {
             true => "Connect a till: zvt, nexo, page (the cashier's page alone), or none (front.toml stays as it is)",
@@ -127,10 +164,10 @@ impl Setup {
                 None => TillKind::from_str(&person::ask(words, Some("none"))?, true),
             };
             match chosen {
-                Ok(TillKind::None) => return Ok(None),
+                Ok(TillKind::None) => return Ok(TillKind::None),
                 // It is there, and takes what nobody has answered yet.
                 Ok(chosen) => match FrontAnswers::of(chosen, &answers.file).fault() {
-                    None => return Ok(Some(chosen)),
+                    None => return Ok(chosen),
                     Some(fault) if kind.is_some() => return Err(wrong("--till", &fault)),
                     Some(fault) => tell(&fault),
                 },
@@ -146,7 +183,7 @@ impl Setup {
         let given = self.tills.front_user.as_deref().or(found.as_deref());
         let words = "Number of the user that pos-front runs as (id -u NAME); there is no user pos-front";
         let question = Question { key: PEER_RULES, option: "--front-user", words, given, usual: None };
-        self.answer_front(answers, question, missing, |front, text| front.user = text)
+        self.answer_front(answers, question, missing, &|front, text| front.user = text)
     }
 
     fn line_of_till(
@@ -160,14 +197,14 @@ impl Setup {
         let (given, words) = (till_name.as_deref(), "The till's name here: letters, digits, - and _");
         let key = FRONT_RULES;
         let question = Question { key, option: "--till-name", words, given, usual: Some(usual.name.clone()) };
-        self.answer_front(answers, question, missing, |front, text| front.name = text)?;
+        self.answer_front(answers, question, missing, &|front, text| front.name = text)?;
         let (given, words) = (till_address.as_deref(), "The till's address, as 192.168.1.20; several with commas");
         let from = is_known.then(|| usual.from.clone());
         let question = Question { key, option: "--till-address", words, given, usual: from };
-        self.answer_front(answers, question, missing, |front, text| front.from = text)?;
+        self.answer_front(answers, question, missing, &|front, text| front.from = text)?;
         let (given, words) = (till_port.as_deref(), "The port at which the till finds the terminal");
         let question = Question { key, option: "--till-port", words, given, usual: Some(usual.port.clone()) };
-        self.answer_front(answers, question, missing, |front, text| front.port = text)
+        self.answer_front(answers, question, missing, &|front, text| front.port = text)
     }
 
     fn names_of_nexo(
@@ -181,23 +218,23 @@ impl Setup {
         let key = FRONT_RULES;
         let (given, words) = (poi_id.as_deref(), "POIID, the terminal's name at the till");
         let question = Question { key, option: "--poi-id", words, given, usual: Some(usual.poi_id.clone()) };
-        self.answer_front(answers, question, missing, |front, text| front.poi_id = text)?;
+        self.answer_front(answers, question, missing, &|front, text| front.poi_id = text)?;
         let (given, words) = (sale_id.as_deref(), "SaleID, the till's own name");
         let before = is_known.then(|| usual.sale_id.clone());
         let question = Question { key, option: "--sale-id", words, given, usual: before };
-        self.answer_front(answers, question, missing, |front, text| front.sale_id = text)?;
+        self.answer_front(answers, question, missing, &|front, text| front.sale_id = text)?;
         let (given, words) = (key_identifier.as_deref(), "Key identifier, as the till has it");
         let before = Some(usual.key_identifier.clone());
         let question = Question { key, option: "--key-identifier", words, given, usual: before };
-        self.answer_front(answers, question, missing, |front, text| front.key_identifier = text)?;
+        self.answer_front(answers, question, missing, &|front, text| front.key_identifier = text)?;
         let (given, words) = (key_version.as_deref(), "Key version, as the till has it");
         let before = Some(usual.key_version.clone());
         let question = Question { key, option: "--key-version", words, given, usual: before };
-        self.answer_front(answers, question, missing, |front, text| front.key_version = text)?;
+        self.answer_front(answers, question, missing, &|front, text| front.key_version = text)?;
         let (given, words) = (certificate_name.as_deref(), "Name in the certificate, if the till's library wants one");
         let before = Some(usual.certificate_name.clone().unwrap_or_else(|| super::questions::NONE.to_owned()));
         let question = Question { key, option: "--certificate-name", words, given, usual: before };
-        self.answer_front(answers, question, missing, |front, text| {
+        self.answer_front(answers, question, missing, &|front, text| {
             front.certificate_name = (text != super::questions::NONE).then_some(text);
         })
     }
@@ -252,7 +289,7 @@ impl Setup {
         let (given, words) = (self.tills.till_rights.as_deref(), "What page and till may do");
         let usual = Some(USUAL_RIGHTS.to_owned());
         let question = Question { key: PEER_RULES, option: "--till-rights", words, given, usual };
-        self.answer_front(answers, question, missing, |front, text| front.rights = text)?;
+        self.answer_front(answers, question, missing, &|front, text| front.rights = text)?;
         let front = answers.front.as_mut().expect("the front is configured");
         if front.has_till() {
             front.has_operator = self.tills.till_operator;
@@ -269,9 +306,9 @@ impl Setup {
         answers: &mut Answers,
         question: Question<'_>,
         missing: &mut Vec<&'static str>,
-        set: impl Fn(&mut FrontAnswers, String),
+        set: &dyn Fn(&mut FrontAnswers, String),
     ) -> Result<(), Stop> {
-        self.answer(answers, question, missing, |answers, text| {
+        self.answer(answers, question, missing, &|answers, text| {
             set(answers.front.as_mut().expect("the front is configured"), text);
         })
     }

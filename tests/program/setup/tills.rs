@@ -152,6 +152,17 @@ async fn a_nexo_till_is_connected_with_nobody_there_and_what_is_missing_or_wrong
         assert!(!output.status.success() && text(&output).contains(says), "{option}: {}", text(&output));
         assert_eq!(site.files(), [], "{option}");
     }
+    // What is said of a till that is not connected is not passed over.
+    for (kind, says) in [
+        ("zvt", "--sale-id: is about a nexo till"),
+        ("page", "--till-address: is about a till"),
+        ("none", "--front-user: is about a till, and none is connected"),
+    ] {
+        let output = run(with(&without(&good, "--till"), &["--till", kind]), token).await;
+        assert_eq!(output.status.code(), Some(64), "{kind}: {}", text(&output));
+        assert!(text(&output).contains(says), "{kind}: {}", text(&output));
+        assert_eq!(site.files(), [], "{kind}");
+    }
     let library =
         ["--certificate-name", "PosAgent-0001.live.terminal.adyen.com", "--till-rights", "sale, read, credit"];
     let output = run(with(&good, &library), token).await;

@@ -188,7 +188,7 @@ test("a step makes what is shown fresh only while the line is up", () => {
 });
 
 test("where the customer acts the time counts up; where the bank, the till or a card is waited for, how long is asked", () => {
-  for (const word of ["choosing-tip", "remove-card", "reading-card", "pin-entry", "pin-wrong", "choosing-application", "type-card"]) {
+  for (const word of ["remove-card", "reading-card", "pin-entry", "pin-wrong", "choosing-application", "type-card"]) {
     const [{ job }, done] = play(running(view({ leftS: 45 })), step({ step: word }, { tick: 7000 }));
     assert.deepEqual([waitOf(job), names(done).includes("fetch")], [{ since: 7000, until: null }, false], word);
   }
