@@ -269,10 +269,16 @@ fn the_rule_for_unconfirmed_is_in_the_words() {
         assert_eq!(text.contains("being completed: do not repeat it, check again later"), !undone, "{text}");
         assert!(!text.contains("call the technician"), "{text}");
         let tried = words.unconfirmed(kind, &why, Some(&Why::from(Reason::GatewayCannotBeAsked)), None);
-        assert_eq!(tried, format!("{text} Latest attempt: The bank cannot be asked; check the network. The terminal asks again automatically."));
+        assert_eq!(
+            tried,
+            format!(
+                "{text} Latest attempt: The bank cannot be asked; check the network. The terminal asks again automatically."
+            )
+        );
         let person = words.unconfirmed(kind, &why, None, Some(&Why::from(Reason::DoneTwice)));
         assert!(
-            person.contains("UNCONFIRMED, must be resolved: wait and call the technician. The bank carried it out twice")
+            person
+                .contains("UNCONFIRMED, must be resolved: wait and call the technician. The bank carried it out twice")
         );
         assert!(!person.contains("new reference"), "{person}");
     }
