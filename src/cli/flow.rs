@@ -449,26 +449,25 @@ impl Till<'_> {
     /// The one thing that the cashier may do while nobody knows what the gateway did.
     fn what_to_do(&self, sale: &SaleView) -> String {
         let reference = &self.reference;
-        let later = format!("what becomes of it: pos-agent show '{reference}'");
+        let later = format!("to see the outcome: pos-agent show '{reference}'");
         if sale.needs_person.is_some() {
-            return format!("needs a person: wait, and call who runs this terminal; {later}");
+            return format!("must be resolved by a person: wait, and call the technician; {later}");
         }
         match sale.state {
             SaleState::UnconfirmedFinishing => {
                 format!("unconfirmed, finishing: do not repeat it under another reference; {later}")
             }
             _ => format!(
-                "unconfirmed, reversing: it will not be kept. A new payment may be taken at once, under a new reference; the customer may \
-                 see two bookings until one is taken back; {later}"
+                "unconfirmed, reversing: it will not be kept. You may take a new payment immediately, under a new reference; the customer \
+                 may see two bookings until one is reversed; {later}"
             ),
         }
     }
 
     fn in_doubt(&self, why: &str) -> Stop {
         let reference = &self.reference;
-        let message = format!(
-            "unconfirmed: {why}; do not charge again before `pos-agent show '{reference}'` has told what became of it"
-        );
+        let message =
+            format!("unconfirmed: {why}; do not charge again before `pos-agent show '{reference}'` shows the outcome");
         Stop::new(Exit::Unconfirmed, message)
     }
 

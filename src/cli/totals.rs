@@ -77,7 +77,7 @@ fn report(totals: &TotalsView) {
     }
     for (what, count) in [
         ("declined", totals.declined),
-        ("taken back", totals.taken_back),
+        ("reversed", totals.taken_back),
         ("cancelled", totals.cancelled),
         ("not sent", totals.not_sent),
     ] {
