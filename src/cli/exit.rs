@@ -45,7 +45,7 @@ pub enum Exit {
     UnconfirmedFinishing = 6,
     /// Wrong usage (`EX_USAGE`).
     Usage = 64,
-    /// The reference belongs to another transaction, a parameter breaks a rule, or a file does not fit the journal
+    /// The reference does not fit the known transactions, a parameter breaks a rule, or a file does not fit the journal
     /// (`EX_DATAERR`).
     Data = 65,
     /// Not charged: not sent, or the daemon could not be reached (`EX_UNAVAILABLE`).
