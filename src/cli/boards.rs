@@ -9,25 +9,25 @@ use crate::board::{self, KNOWN, Known};
 /// Arguments.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-A board is known when this program has a file about it: at which ports a reader and a printer are, which stable names udev gives them, what
-its unit needs. Another board runs too: by generic-armv7 or generic-aarch64, or by a file of your own. It looks at no device.
+A board is known when this program has a file about it. The file names the ports of reader and printer, their stable udev names, and the
+needs of the systemd unit. Another board works with generic-armv7 or generic-aarch64, or with your own file. This verb opens no device.
 
 Examples:
-  pos-agent boards                                 all of them
-  pos-agent boards raspberry-pi                    its facts, with their sources
+  pos-agent boards                                 list all boards
+  pos-agent boards raspberry-pi                    show the facts of a board, with their sources
   pos-agent boards raspberry-pi --rules >/etc/udev/rules.d/99-pos-agent-board.rules
   pos-agent boards stm32mp157-dk2 --unit >/etc/systemd/system/pos-agent.service.d/board.conf
-  pos-agent boards generic-armv7 --file >board.toml   the form of a file of your own, for setup --board ./board.toml")]
+  pos-agent boards generic-armv7 --file >board.toml   a template for your own file, for setup --board ./board.toml")]
 pub(super) struct Boards {
-    /// The name of one of them, as the list shows it
+    /// The name of a board, as in the list
     name: Option<String>,
-    /// Its udev rules: stable names for its own ports
+    /// Show its udev rules, which give its ports stable names
     #[arg(long, requires = "name", conflicts_with_all = ["unit", "file"])]
     rules: bool,
-    /// What its systemd unit needs beside the usual
+    /// Show what its systemd unit needs in addition
     #[arg(long, requires = "name", conflicts_with = "file")]
     unit: bool,
-    /// Its file, as setup reads it
+    /// Show its file, as setup reads it
     #[arg(long, requires = "name")]
     file: bool,
 }

@@ -15,7 +15,7 @@ pub(super) struct Check {
     /// The configuration
     #[arg(value_name = "CONFIG", default_value = DEFAULT_PATH)]
     config: PathBuf,
-    /// One JSON object: the file that is good, or what is wrong
+    /// Print one JSON object: the correct file, or the faults
     #[arg(long)]
     json: bool,
 }
@@ -28,7 +28,7 @@ fn after_help() -> String {
         format!("  {name:<14} {has} (of {whose})")
     });
     let sets = sets.join("\n");
-    format!("It shows what everybody may do.\n\nRights: {all}.\n\nSets of them:\n{sets}")
+    format!("It shows the rights of each caller.\n\nRights: {all}.\n\nSets of rights:\n{sets}")
 }
 
 /// Who may connect, and what each may do.

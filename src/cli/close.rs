@@ -15,29 +15,29 @@ use pos_core::counter::{Close, Turnover};
 #[command(
     args_conflicts_with_subcommands = true,
     after_help = "\
-A close counts everything that has ended since the one before, in the journal's order, and names what has not. It refuses nothing and
-changes nothing at the gateway: a void or a settlement after it is in the next close.
+A close adds up everything that ended since the previous close, in the journal's order, and names what is still open. It refuses nothing
+and changes nothing at the gateway. A void or a settlement after the close is in the next close.
 
 Examples:
   pos-agent close --print                  close the day, print the slip
-  pos-agent close show last                show the latest close; no number has to be remembered
+  pos-agent close show last                show the latest close, without its number
   pos-agent close export 17 --form csv     write close 17 as a table
 
-Exit codes: 0 everything has its end, or is reserved; 3 something is unconfirmed, under way, or waits for a person."
+Exit codes: 0 everything has ended or is reserved; 3 something is unconfirmed, in progress, or must be resolved by a person."
 )]
 pub(super) struct CloseDay {
     #[command(subcommand)]
     verb: Option<Verb>,
-    /// A reference of your own: the same one again shows the close that it has made, and makes none
+    /// Your own reference: a repeated reference shows its close and makes no new one
     #[arg(long, value_name = "REFERENCE")]
     reference: Option<String>,
-    /// The till that asks [default: this user's own, local as a rule]
+    /// The till that asks [default: the till of this user, usually local]
     #[arg(long, value_name = "NAME")]
     till: Option<String>,
     /// Print the slip as soon as the close is recorded
     #[arg(long)]
     print: bool,
-    /// One JSON object, as tills get it
+    /// Print one JSON object, as tills get it
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -48,7 +48,7 @@ pub(super) struct CloseDay {
 enum Verb {
     /// List the closes, newest first
     List(List),
-    /// Show a close as its slip
+    /// Show the slip of a close
     Show(Show),
     /// Print a close again, marked as a duplicate
     Print(Print),
@@ -58,10 +58,10 @@ enum Verb {
 
 #[derive(Debug, Args)]
 struct List {
-    /// At most so many
+    /// Maximum number of closes
     #[arg(long, value_name = "COUNT", default_value_t = 20)]
     limit: usize,
-    /// One JSON object per line
+    /// Print one JSON object per line
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -70,10 +70,10 @@ struct List {
 
 #[derive(Debug, Args)]
 struct Show {
-    /// Its number, `last`, or `open`: what the next one would be by now
+    /// Its number, `last`, or `open`: what the next close would hold now
     #[arg(value_name = "CLOSE", default_value_t = WhichClose::Last, value_parser = which)]
     close: WhichClose,
-    /// One JSON object
+    /// Print one JSON object
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -82,10 +82,10 @@ struct Show {
 
 #[derive(Debug, Args)]
 struct Print {
-    /// Its number, or `last`; one that is not made yet has no slip
+    /// Its number, or `last`; only a close that exists has a slip
     #[arg(value_name = "CLOSE", default_value_t = WhichClose::Last, value_parser = made)]
     close: WhichClose,
-    /// One JSON object
+    /// Print one JSON object
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -94,10 +94,10 @@ struct Print {
 
 #[derive(Debug, Args)]
 struct Export {
-    /// Its number, `last`, or `open`: what the next one would be by now
+    /// Its number, `last`, or `open`: what the next close would hold now
     #[arg(value_name = "CLOSE", default_value_t = WhichClose::Last, value_parser = which)]
     close: WhichClose,
-    /// In which form
+    /// Format of the file
     #[arg(long, value_enum, default_value_t = ExportForm::Csv)]
     form: ExportForm,
     #[command(flatten)]

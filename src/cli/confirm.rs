@@ -10,23 +10,23 @@ use crate::till::{SaleState, SaleView};
 /// Arguments.
 #[derive(Debug, Args)]
 #[command(after_help = and_of_faults("\
-A sale that was begun with --confirm till waits, once it is approved, until its till says how much of it it takes. A person says it here in
-the till's place. Without an answer in time the payment is reversed, or kept with --on-silence keep.
+A sale that was begun with --confirm till waits after its approval until the till says how much of it the till accepts. This verb answers
+instead of the till. Without an answer in time, the payment is reversed, or kept with --on-silence keep.
 
 Examples:
   pos-agent confirm order-4711 --taken all
-  pos-agent confirm order-4711 --taken part --amount 8.00      the rest is refunded, under a reference of its own
+  pos-agent confirm order-4711 --taken part --amount 8.00      the rest is refunded, under its own reference
   pos-agent confirm order-4711 --taken nothing                 the payment is reversed
 
-The same answer once more changes nothing.
+A repeated answer changes nothing.
 
 Exit codes:
-   0  Done: approved, or not taken and being reversed"))]
+   0  Done: approved, or not accepted and being reversed"))]
 pub(super) struct Confirm {
-    /// What the till takes of it
+    /// How much of the sale the till accepts
     #[arg(long, value_enum, value_name = "HOW-MUCH")]
     taken: HowMuchTaken,
-    /// How much it takes, as 8.00: with --taken part
+    /// The accepted amount, as 8.00: with --taken part
     #[arg(long, value_name = "AMOUNT", required_if_eq("taken", "part"))]
     amount: Option<String>,
     #[command(flatten)]
@@ -36,7 +36,7 @@ pub(super) struct Confirm {
 /// How much is taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum HowMuchTaken {
-    /// All that was approved
+    /// The whole approved amount
     All,
     /// A part; the rest is refunded
     Part,

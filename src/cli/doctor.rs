@@ -23,13 +23,13 @@ pub(super) struct Doctor {
     /// The configuration
     #[arg(long, value_name = "FILE", default_value = DEFAULT_PATH)]
     config: PathBuf,
-    /// One JSON object on one line of standard output; what is being looked at goes to standard error
+    /// Print one JSON object on one line of standard output; the progress goes to standard error
     #[arg(long)]
     json: bool,
-    /// Write a support archive too: findings, configuration, log, journal's summary, system; no card data, no secrets
+    /// Also write a support archive: findings, configuration, log, journal summary, system; no card data, no secrets
     #[arg(long, value_name = "FILE.tar")]
     bundle: Option<PathBuf>,
-    /// Leave out what the agent's first start makes: the journal's folder, the tills' socket, the service
+    /// Leave out what the first start of the agent creates: the journal's folder, the tills' socket, the service
     #[arg(long)]
     before_start: bool,
     #[command(flatten)]
@@ -37,16 +37,16 @@ pub(super) struct Doctor {
 }
 
 const AFTER_HELP: &str = "\
-It sends nothing that could move money, prints nothing, and takes nothing from a running agent. Run it as root: other users may
-not look at the journal and the tokens.
+It sends nothing that could move money, prints nothing, and takes no device from a running agent. Run it as root: other users cannot
+read the journal and the tokens.
 
 Exit codes, the first that fits:
-  78  a fault of the configuration or of a file that it names
+  78  a fault in the configuration or in a file that it names
   74  a fault of the disk or the journal
   69  a fault of the clock, the gateway, a device, a till's way in or the service
-  75  warnings alone: it works now, and will not for ever
-   0  nothing but notes
-A --bundle that cannot be written is 74 too.";
+  75  only warnings: everything works, but something will fail later
+   0  only notes
+A --bundle that cannot be written is also 74.";
 
 /// With `--json`.
 #[derive(Serialize)]

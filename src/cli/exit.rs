@@ -35,26 +35,26 @@ pub enum Exit {
     Declined = 1,
     /// Not charged: cancelled by customer or till.
     Cancelled = 2,
-    /// The gateway may hold an approval; it is being taken back.
+    /// The gateway may hold an approval; it is being reversed.
     Unconfirmed = 3,
     /// Charged in part.
     PartiallyApproved = 4,
-    /// Not charged: what was, or may have been, approved was taken back.
+    /// Not charged: an approval, or a possible approval, was reversed.
     Reversed = 5,
-    /// A capture, refund, credit or reversal without an answer: it is being finished.
+    /// A capture, refund, credit or reversal without an answer: it is being completed.
     UnconfirmedFinishing = 6,
     /// Wrong usage (`EX_USAGE`).
     Usage = 64,
-    /// The reference does not fit what is known, a parameter breaks a rule, or a file does not fit the journal
+    /// The reference does not fit the known transactions, a parameter breaks a rule, or a file does not fit the journal
     /// (`EX_DATAERR`).
     Data = 65,
     /// Not charged: not sent, or the daemon could not be reached (`EX_UNAVAILABLE`).
     NotSent = 69,
-    /// A fault of the program (`EX_SOFTWARE`).
+    /// A fault in the program (`EX_SOFTWARE`).
     Software = 70,
     /// The journal, a file or the till's socket cannot be used (`EX_IOERR`).
     Io = 74,
-    /// Of the doctor: all works, and something will not for ever (`EX_TEMPFAIL`).
+    /// Of the doctor: everything works, but something will fail later (`EX_TEMPFAIL`).
     Attention = 75,
     /// Not permitted (`EX_NOPERM`).
     NoPermission = 77,

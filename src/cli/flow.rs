@@ -25,29 +25,29 @@ use pos_terms::transaction::Lesson;
 /// Arguments that every transaction has.
 #[derive(Debug, Args)]
 pub(super) struct Flow {
-    /// Its name: the same reference is the same transaction, never a second one [default: made from time and chance]
+    /// Its reference: a repeated reference is the same transaction [default: made from the time and a random number]
     #[arg(long, value_name = "TEXT", value_parser = reference::new)]
     reference: Option<String>,
-    /// A parameter for the gateway, as merchantMemo=Table-7; may be given several times
+    /// A parameter for the gateway, as merchantMemo=Table-7; can be given several times
     #[arg(long = "param", value_name = "NAME=VALUE")]
     parameters: Vec<String>,
     /// A JSON file of parameters for the gateway, flat or nested
     #[arg(long = "params", value_name = "FILE")]
     parameters_file: Option<PathBuf>,
-    /// Train: no card is read and no money moves, and this comes out of it
+    /// Training with this outcome: no card is read and no money moves
     #[arg(long, value_enum, value_name = "OUTCOME")]
     training: Option<Outcome>,
     /// Of what a card signs for alone.
     #[arg(skip)]
     signing: Signing,
-    /// The outcome as one JSON object on standard output; the steps go to standard error
+    /// Print the outcome as one JSON object on standard output; the steps go to standard error
     #[arg(long)]
     json: bool,
-    /// So many seconds this command waits for the end of an unconfirmed transaction; then it ends with 3 or 6, and the
-    /// terminal goes on with it by itself
+    /// Seconds to wait for the end of an unconfirmed transaction; then this command ends with 3 or 6, and the terminal
+    /// continues automatically
     #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u64).range(..=3600))]
     settle_s: u64,
-    /// So many seconds this command asks again when it has lost the running agent
+    /// Seconds to retry after the connection to the running agent is lost
     #[arg(long, value_name = "SECONDS", default_value_t = 30, value_parser = clap::value_parser!(u64).range(..=3600))]
     reconnect_s: u64,
     #[command(flatten)]
@@ -57,7 +57,7 @@ pub(super) struct Flow {
 /// The signature of a card's transaction that may need one.
 #[derive(Clone, Copy, Debug, Default, Args)]
 pub(super) struct Signing {
-    /// What to say of the customer's signature, when the card wants one
+    /// The answer about the customer's signature, when the card needs one
     #[arg(long, value_enum, value_name = "ANSWER", default_value_t = SignatureAnswer::Ask)]
     signature: SignatureAnswer,
 }
@@ -91,12 +91,12 @@ const TRAINING: &str = "*** TRAINING: no card is read, and no money moves ***";
 /// Who compares the signature.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 enum SignatureAnswer {
-    /// Ask at this terminal; without one, wait for `pos-agent signature`
+    /// Ask here; without a terminal window, wait for `pos-agent signature`
     #[default]
     Ask,
-    /// It is the card's
+    /// The signature matches the card
     Accept,
-    /// It is not: the payment is reversed
+    /// The signature does not match: the payment is reversed
     Refuse,
 }
 
@@ -449,26 +449,25 @@ impl Till<'_> {
     /// The one thing that the cashier may do while nobody knows what the gateway did.
     fn what_to_do(&self, sale: &SaleView) -> String {
         let reference = &self.reference;
-        let later = format!("what becomes of it: pos-agent show '{reference}'");
+        let later = format!("to see the outcome: pos-agent show '{reference}'");
         if sale.needs_person.is_some() {
-            return format!("needs a person: wait, and call who runs this terminal; {later}");
+            return format!("must be resolved by a person: wait, and call the technician; {later}");
         }
         match sale.state {
             SaleState::UnconfirmedFinishing => {
                 format!("unconfirmed, finishing: do not repeat it under another reference; {later}")
             }
             _ => format!(
-                "unconfirmed, reversing: it will not be kept. A new payment may be taken at once, under a new reference; the customer may \
-                 see two bookings until one is taken back; {later}"
+                "unconfirmed, reversing: it will not be kept. You may take a new payment immediately, under a new reference; the customer \
+                 may see two bookings until one is reversed; {later}"
             ),
         }
     }
 
     fn in_doubt(&self, why: &str) -> Stop {
         let reference = &self.reference;
-        let message = format!(
-            "unconfirmed: {why}; do not charge again before `pos-agent show '{reference}'` has told what became of it"
-        );
+        let message =
+            format!("unconfirmed: {why}; do not charge again before `pos-agent show '{reference}'` shows the outcome");
         Stop::new(Exit::Unconfirmed, message)
     }
 

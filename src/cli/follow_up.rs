@@ -17,13 +17,13 @@ struct Earlier {
     /// The earlier transaction's reference, or `last`
     #[arg(required_unless_present_any = ["number", "payment"], conflicts_with_all = ["number", "payment"])]
     of: Option<String>,
-    /// Its number in this terminal's journal, whichever till's it is (`pos-agent journal` lists them)
+    /// Its number in this terminal's journal, of any till (`pos-agent journal` lists the numbers)
     #[arg(long, value_name = "N", conflicts_with = "payment")]
     number: Option<SaleNumber>,
     /// Its payment id at the gateway, when this terminal does not know it
     #[arg(long, value_name = "ID")]
     payment: Option<String>,
-    /// The till that began the transaction of this reference [default: this user's own, local as a rule]
+    /// The till that began the transaction of this reference [default: the till of this user, usually local]
     #[arg(long, value_name = "NAME")]
     till: Option<String>,
     /// ISO 4217 [default: the terminal's currency]
@@ -36,7 +36,7 @@ struct Earlier {
 /// How much of what an earlier transaction has left.
 #[derive(Debug, Args)]
 struct HowMuchOfIt {
-    /// How much, as 12.34, 3.5 or 3,50 [default: all that is left]
+    /// The amount, as 12.34, 3.5 or 3,50 [default: all that is left]
     #[arg(long)]
     amount: Option<String>,
     #[command(flatten)]
@@ -63,7 +63,7 @@ pub(super) struct Reverse {
 #[derive(Debug, Args)]
 #[command(after_help = of_money(INCREMENT_HELP))]
 pub(super) struct Increment {
-    /// How much more is reserved, as 12.34, 3.5 or 3,50: what is added, not the new sum
+    /// The amount to add, as 12.34, 3.5 or 3,50 (not the new total)
     #[arg(long)]
     amount: String,
     #[command(flatten)]
@@ -73,8 +73,8 @@ pub(super) struct Increment {
 const INCREMENT_HELP: &str = "\
 Example:
   pos-agent preauthorise 150.00 --reference room-12    reserve 150.00
-  pos-agent increment room-12 --amount 30.00           180.00 are reserved now
-  pos-agent capture room-12                            take 180.00";
+  pos-agent increment room-12 --amount 30.00           180.00 is reserved now
+  pos-agent capture room-12                            charge 180.00";
 
 /// Arguments of `reauthorise`.
 #[derive(Debug, Args)]
@@ -85,8 +85,8 @@ pub(super) struct Reauthorise {
 }
 
 const REAUTHORISE_HELP: &str = "\
-A bank keeps a reservation for some days only. The new pre-authorisation has a reference of its own, which is captured later; of the one
-before it nothing can be captured any more.";
+A bank keeps a reservation only for some days. The new pre-authorisation has its own reference; capture that one later. The earlier one
+can no longer be captured.";
 
 /// Arguments of `capture`.
 #[derive(Debug, Args)]
@@ -94,7 +94,7 @@ before it nothing can be captured any more.";
 pub(super) struct Capture {
     #[command(flatten)]
     part: HowMuchOfIt,
-    /// It is the last one: what is left of the reservation is set free
+    /// The last capture: the rest of the reservation is released
     #[arg(long = "final")]
     last: bool,
 }
@@ -102,15 +102,15 @@ pub(super) struct Capture {
 /// Arguments of `registration`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-The gateway keeps the card's data and gives an id for it; this terminal keeps the id alone.
+The gateway stores the card data and gives an id for it. This terminal stores only the id.
 
 Examples:
-  pos-agent registration store                         read a card; its id is in the answer
-  pos-agent sale 20.00 --param createRegistration=true charge a card, and keep it too
-  pos-agent registration pay ID 12.34                  charge it: the card need not be there
+  pos-agent registration store                         read and store a card; its id is in the answer
+  pos-agent sale 20.00 --param createRegistration=true charge a card and store it
+  pos-agent registration pay ID 12.34                  charge the stored card, without the card
   pos-agent registration forget ID                     delete it at the gateway
 
-Exit codes: as of a sale (pos-agent sale --help).")]
+Exit codes: the same as for a sale (pos-agent sale --help).")]
 pub(super) struct Registration {
     #[command(subcommand)]
     verb: Verb,
@@ -118,20 +118,20 @@ pub(super) struct Registration {
 
 #[derive(Debug, Subcommand)]
 enum Verb {
-    /// Charge the card that was kept under this id
+    /// Charge the card that is stored under this id
     Pay(Pay),
-    /// Reserve an amount on the card that was kept under this id; `capture` takes it later
+    /// Reserve an amount on the card that is stored under this id; `capture` charges it later
     Preauthorise(Pay),
-    /// Read a card and keep it for later payments; nothing is charged
+    /// Read a card and store it for later payments; nothing is charged
     Store(Store),
-    /// Delete the card that was kept under this id; nothing is charged
+    /// Delete the card that is stored under this id; nothing is charged
     Forget(Forget),
 }
 
 #[derive(Debug, Args)]
 #[command(after_help = of_money(""))]
 struct Store {
-    /// The card number is typed on the reader, where the terminal allows it
+    /// The card number is typed on the reader, if the terminal allows it
     #[arg(long)]
     manual: bool,
     #[command(flatten)]
@@ -150,13 +150,12 @@ struct Forget {
 #[derive(Debug, Args)]
 #[command(after_help = of_money(""))]
 struct Pay {
-    /// The registration's id, from `registration store`, or the sale that kept the card (`--param
-    /// createRegistration=true`)
+    /// The registration's id, from `registration store`, or from a sale with `--param createRegistration=true`
     id: String,
     #[command(flatten)]
     how_much: HowMuch,
-    /// The merchant asks, and the customer is not there: a repeated payment of a standing instruction (interface: Card
-    /// on file)
+    // (interface: Card on file)
+    /// A payment of a standing instruction: the merchant starts it, without the customer
     #[arg(long, value_name = "TYPE", value_parser = ["UNSCHEDULED", "INSTALLMENT", "RECURRING"])]
     repeated: Option<String>,
     #[command(flatten)]

@@ -27,8 +27,8 @@ const MOST_LETTERS: usize = 100;
 /// Which front.
 #[derive(Debug, Args)]
 pub(super) struct AtFront {
-    /// The control socket of pos-front, which tells of the tills that speak a till protocol, as ZVT [default:
-    /// /run/pos-front/control.sock if it is there]
+    /// The control socket of pos-front, for the tills that speak a till protocol, such as ZVT [default:
+    /// /run/pos-front/control.sock if it exists]
     #[arg(long, value_name = "PATH")]
     front: Option<PathBuf>,
 }

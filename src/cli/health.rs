@@ -20,21 +20,21 @@ const ASK_AGAIN: Duration = Duration::from_secs(1);
 /// Arguments.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-An updater (RAUC, SWUpdate, Mender) asks it after an update, and goes back to the system before when the answer is no; packages/UPDATE.md
-shows how. Whether a sale can be taken now, pos-agent status says; what is wrong and what to do, pos-agent doctor.
+An updater (RAUC, SWUpdate, Mender) runs it after an update, and goes back to the previous system when the answer is no; packages/UPDATE.md
+shows how. `pos-agent status` says whether the terminal can take a sale. `pos-agent doctor` finds faults and gives remedies.
 
-agent     it has told systemd that it is ready, answers, and is the program that asks
+agent     has told systemd that it is ready, answers, and is the same program as this one
 journal   this program has opened it and has written to it
-reader    it has answered this program, or it did not answer the one before either
-gateway   the same: what was unplugged or cut off before the update rolls nothing back
+reader    has answered this program, or did not answer the previous one either
+gateway   the same: a device that did not answer before the update does not cause a rollback
 
-Exit codes: 0 good; 69 the agent does not answer, or a device does not that did before; 74 the journal cannot be written; 64 wrong usage;
-77 this user may not ask.")]
+Exit codes: 0 good; 69 the agent, or a device that answered before, does not answer; 74 the journal cannot be written; 64 wrong usage;
+77 this user has no permission.")]
 pub(super) struct Health {
-    /// Wait for it, so many seconds at most; what is waited for is told on standard error
+    /// Wait for a good result, at most this many seconds; the progress goes to standard error
     #[arg(long, value_name = "SECONDS", default_value_t = 0, value_parser = clap::value_parser!(u64).range(..=3600))]
     wait: u64,
-    /// One JSON object on one line
+    /// Print one JSON object on one line
     #[arg(long)]
     json: bool,
     #[command(flatten)]

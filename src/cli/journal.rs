@@ -33,7 +33,7 @@ pub(super) struct Journal {
     verb: Option<Verb>,
     #[command(flatten)]
     list: List,
-    /// One JSON object per line, as tills get it
+    /// Print one JSON object per line, as tills get it
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -47,21 +47,21 @@ struct List {
     /// Only sales with a number above this
     #[arg(long, value_name = "NUMBER", default_value_t = SaleNumber::BEFORE_ALL)]
     since: SaleNumber,
-    /// At most so many [default: all]
+    /// Maximum number of sales [default: all]
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..))]
     #[serde(skip)]
     limit: Option<u32>,
     /// Only the sales of this till
     #[arg(long, value_name = "NAME")]
     till: Option<String>,
-    /// The transactions of training, and no others
+    /// Only transactions of training
     #[arg(long)]
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     training: bool,
-    /// Which come first
+    /// The order: oldest or newest first
     #[arg(long, value_name = "ORDER", value_parser = ["oldest", "newest"], default_value = "oldest")]
     order: String,
-    /// Only sales of which so much was asked for or approved, as 12.34
+    /// Only sales with this requested or approved amount, as 12.34
     #[arg(long)]
     amount: Option<String>,
     /// Only sales that began at this time or later, as 2026-11-20T12:00:00+01:00
@@ -73,31 +73,31 @@ struct List {
     /// Only sales of a card with these last four digits
     #[arg(long, value_name = "DIGITS")]
     last4: Option<String>,
-    /// Only sales whose reference has this in it
+    /// Only sales whose reference contains this text
     #[arg(long, value_name = "PART")]
     reference: Option<String>,
-    /// Only transactions of this kind, as refund
+    /// Only transactions of this kind, for example refund
     #[arg(long)]
     kind: Option<String>,
-    /// Only transactions that stand so, as unconfirmed
+    /// Only transactions in this state, for example unconfirmed
     #[arg(long)]
     state: Option<String>,
-    /// Only transactions that ended so, as declined
+    /// Only transactions with this outcome, for example declined
     #[arg(long)]
     outcome: Option<String>,
 }
 
 #[derive(Debug, Subcommand)]
 enum Verb {
-    /// See whether the journal is as it was written; shows its head
+    /// Check whether the journal is as it was written; show its head
     Verify(Verify),
-    /// Write what a dispute needs of each transaction, one JSON object per line
+    /// Write the facts of each transaction that a dispute needs, one JSON object per line
     Export(Export),
-    /// Take over the journal of another board, to settle what is open there; the daemon must be stopped
+    /// Take over the journal of another board and its open transactions; the daemon must be stopped
     Adopt(Adopt),
-    /// Say that this journal is the terminal's, although it has sold on another one; the daemon must be stopped
+    /// Accept this journal, although the terminal has sold with another one; the daemon must be stopped
     Accept(Accept),
-    /// Say that later times in the journal were written by a clock that was ahead; the daemon must be stopped
+    /// Declare later times in the journal wrong, because the clock was ahead; the daemon must be stopped
     SetClockBack(SetClockBack),
 }
 
@@ -107,7 +107,7 @@ struct Which {
     /// The daemon's configuration, for the journal [default: /etc/pos-agent/config.toml if it can be read]
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
-    /// The journal [default: the one of the configuration]
+    /// The journal [default: the journal of the configuration]
     #[arg(long, value_name = "PATH")]
     journal: Option<PathBuf>,
 }

@@ -11,21 +11,21 @@ use crate::till::LogView;
 /// Arguments.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-When the time is over, and at a restart, the agent logs as it was started: by --log of pos-agent run, else RUST_LOG, else info.
-`pos-agent log-level usual` ends it at once, whatever --for says. pos-agent status shows another level as long as it lasts. At no level
-does the log hold anything of a card.
+After this time, and after a restart, the agent uses its usual level: that of --log of pos-agent run, else RUST_LOG, else info.
+`pos-agent log-level usual` ends the change immediately, before the time of --for. pos-agent status shows a changed level. The log holds
+no card data at any level.
 
-It takes the right service: root and the agent's own user have it.
+The caller needs the right service, which root and the agent's user have.
 
 Exit codes: 0 done; 64 wrong usage; 69 no daemon; 77 not permitted.")]
 pub(super) struct LogLevel {
-    /// How much
+    /// The log level
     #[arg(value_name = "LEVEL")]
     level: Level,
-    /// For how long: 90s, 10m or 2h, at most 24h
+    /// Duration: 90s, 10m or 2h, at most 24h
     #[arg(long = "for", value_name = "TIME", default_value = "1h", value_parser = time)]
     lasts: Duration,
-    /// What is logged now as one JSON object; null: as the program was started
+    /// Print the current level as one JSON object; null: the usual level
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -34,11 +34,11 @@ pub(super) struct LogLevel {
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Level {
-    /// End the change now: as the agent was started
+    /// End the change: use the level of the start
     Usual,
-    /// What happens to each sale, and what is wrong
+    /// The steps of each sale, and faults
     Info,
-    /// What each device says and is told
+    /// The messages of each device
     Debug,
     /// Everything
     Trace,

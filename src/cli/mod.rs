@@ -52,7 +52,7 @@ mod totals;
 pub use exit::{Exit, Stop};
 pub use failure::Code;
 
-/// A payment terminal from a board, a card reader and a receipt printer.
+/// Payment terminal made of a board, a card reader and a receipt printer.
 #[derive(Debug, Parser)]
 #[command(version, about, after_help = after_help(), max_term_width = 120)]
 pub struct Arguments {
@@ -62,19 +62,19 @@ pub struct Arguments {
 
 const EXAMPLES: &str = "\
 Examples:
-  pos-agent setup                              ask what a new terminal needs, find its devices, write its configuration
-  pos-agent check /etc/pos-agent/config.toml   see whether the configuration is good
+  pos-agent setup                              ask for the settings, find the devices, write the configuration
+  pos-agent check /etc/pos-agent/config.toml   check the configuration
   pos-agent run                                run the terminal (systemd does this)
   pos-agent sale 12.34                         take a payment and show each step
-  pos-agent refund last --amount 3.5           give 3.50 of the latest payment back
+  pos-agent refund last --amount 3.5           refund 3.50 of the latest payment
   pos-agent close --print                      close the day and print its sums
-  pos-agent status                             see whether a sale can be taken, and what is unconfirmed
-  pos-agent doctor                             see what is wrong with the board, the devices or the gateway
+  pos-agent status                             show whether the terminal can take a sale, and the unconfirmed sales
+  pos-agent doctor                             find faults of the board, the devices and the gateway
 
 Exit codes:";
 
 const FAILURES: &str = "\
-With --json a failure is one object too: {\"error\":{\"code\":\"…\",\"detail\":\"…\"}}; the manual lists the codes (\"Drive it from a till\").";
+With --json a failure is also one object: {\"error\":{\"code\":\"…\",\"detail\":\"…\"}}; the manual lists the codes (\"Drive it from a till\").";
 
 fn after_help() -> String {
     format!("{EXAMPLES}\n{}\n{FAILURES}", exit::table())
@@ -84,67 +84,67 @@ fn after_help() -> String {
 enum Verb {
     /// Run the terminal: serve tills, reader, printers and gateway until SIGTERM or SIGINT (systemd does this)
     Run(run::Run),
-    /// Take a payment: arms the reader, shows each step, ends with the outcome
+    /// Take a payment: arm the reader, show each step, end with the outcome
     Sale(sale::Sale),
-    /// Reserve an amount on a card; `capture` takes it later
+    /// Reserve an amount on a card; `capture` charges it later
     Preauthorise(sale::Preauthorise),
     /// Pay out to a card without an earlier payment
     Credit(sale::Credit),
-    /// Take what was reserved, in whole or in part
+    /// Charge a reserved amount, all or part of it
     Capture(follow_up::Capture),
-    /// Give back what was paid, in whole or in part
+    /// Refund a payment, all or part of it
     Refund(follow_up::Refund),
-    /// Undo an earlier transaction
+    /// Reverse an earlier transaction
     Reverse(follow_up::Reverse),
-    /// Reserve an amount more on the card of an earlier pre-authorisation; one capture takes both
+    /// Add an amount to an earlier pre-authorisation on the same card; one capture charges both
     Increment(follow_up::Increment),
-    /// Replace an earlier pre-authorisation, before it lapses, by a new one on the same card
+    /// Replace an earlier pre-authorisation with a new one on the same card, before it lapses
     Reauthorise(follow_up::Reauthorise),
-    /// Have the gateway store a card under an id (a registration); charge it or reserve on it later, or delete it
+    /// Store a card at the gateway under an id (a registration); charge it, reserve on it, or delete it
     Registration(follow_up::Registration),
-    /// Show what became of a transaction, and what is left of it
+    /// Show the outcome of a transaction, and the amount that is left of it
     Show(show::Show),
-    /// Show a payment as the gateway knows it
+    /// Show a payment as the gateway lists it
     Payment(payment::Payment),
     /// Find payments at the gateway
     Query(payment::Query),
-    /// Show the terminal: ready or why not, the sale under way, unconfirmed sales
+    /// Show the state of the terminal: ready or the reason why not, the current sale, unconfirmed sales
     Status(status::Status),
-    /// Stop a sale that waits for a card
+    /// Cancel a sale that waits for a card
     Cancel(cancel::Cancel),
     /// Accept or refuse the signature of a sale that waits for it
     Signature(signature::Signature),
-    /// Answer for a till how much it takes of an approved sale that was begun with --confirm till
+    /// Confirm for a till how much of an approved sale it accepts; the sale was begun with --confirm till
     Confirm(confirm::Confirm),
-    /// Decide about one sale of a journal that is an old copy: its payment is kept, or reversed (no close of day)
+    /// Resolve one sale of an outdated journal copy: keep or reverse its payment (this is not the close of day)
     Settle(settle::Settle),
     /// Show the receipt of a sale
     Receipt(receipt::Receipt),
-    /// List the sales of all tills, or look for some; verify, export or adopt the journal
+    /// List or search the sales of all tills; verify, export or adopt the journal
     Journal(journal::Journal),
-    /// Count and add up what was taken since a number: the report for the closing of a day
+    /// Add up the transactions after a number: the report for the close of a day
     Totals(totals::Totals),
-    /// Close the day: count what has ended since the last close, record it, print it; list, show and export closes
+    /// Close the day: add up what ended since the last close, record it and print it; list, show and export closes
     Close(close::CloseDay),
     /// Compare the gateway's reconciliation file with the journal
     Reconcile(reconcile::Reconcile),
-    /// Ask what a new terminal needs, find its reader and printer, write its configuration
+    /// Set up a terminal: ask for the settings, find reader and printer, write the configuration
     Setup(Box<setup::Setup>),
-    /// List the boards whose ports and devices this program knows; show one, its udev rules, unit and file
+    /// List the known boards; show the ports, udev rules, unit and file of one
     Boards(boards::Boards),
     /// Check a configuration and the files it names, without opening any device
     Check(check::Check),
-    /// Look at everything the terminal stands on, and say what to do about what is wrong
+    /// Check everything that the terminal needs, and give a remedy for each fault
     Doctor(doctor::Doctor),
-    /// After an update: say whether the new program works as the one before it did, for an updater to go by
+    /// Say after an update whether the new version works as well as the previous one, for an updater
     Health(health::Health),
-    /// Change for a while how much the running agent logs, without a restart
+    /// Change the log level of the running agent for a limited time, without a restart
     LogLevel(log_level::LogLevel),
-    /// Add and remove the people at the counter, and give them a PIN
+    /// Add and remove operators, and set their PINs
     Operator(operator::Operator),
-    /// Every reason that a sale, the log or the status names, in words
+    /// Explain the reasons that a sale, the log or the status names
     Reasons(reasons::Reasons),
-    /// The gateway's parameters: list them, explain one, check values or a whole form
+    /// List the gateway's parameters, explain one, check values or a whole form
     Parameters(parameters::Parameters),
 }
 
@@ -217,13 +217,13 @@ impl Arguments {
 /// Which daemon to talk to, and who talks.
 #[derive(Debug, Args)]
 struct Where {
-    /// The daemon's configuration, for the place of its socket [default: /etc/pos-agent/config.toml if it can be read]
+    /// The daemon's configuration, which names its socket [default: /etc/pos-agent/config.toml if it can be read]
     #[arg(long, value_name = "FILE", conflicts_with = "socket")]
     config: Option<PathBuf>,
     /// The daemon's Unix socket
     #[arg(long, value_name = "PATH")]
     socket: Option<PathBuf>,
-    /// Sign in as this operator; the PIN is asked for, or is a line of standard input when nobody is there
+    /// Sign in as this operator; asks for the PIN, or reads it as a line of standard input without a terminal
     #[arg(long, value_name = "NAME")]
     operator: Option<String>,
     /// What came of signing in: the PIN is asked for once.

@@ -26,19 +26,20 @@ use pos_terms::transaction::{OperatorName, Who};
 /// Arguments.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Roles: a cashier takes payments; a supervisor does too, and confirms what a cashier may not do alone; a technician sees to the terminal and to
-its operators, and moves no money. Whether somebody must be signed in at all says [operators] required of the configuration.
+Roles: a cashier takes payments. A supervisor also takes payments, and approves the actions that a cashier cannot do alone. A technician
+manages the terminal and its operators, and moves no money. [operators] required in the configuration makes the sign-in compulsory.
 
-It takes the right service, and where operators are required a technician who is signed in (--operator); root and the agent's own user need
-nobody. When the agent does not run, the journal is changed directly: as its user, with runuser -u pos-agent -- pos-agent operator …
+The caller needs the right service. Where operators are required, a technician must also sign in (--operator), except for root and the
+agent's user. When the agent does not run, this verb changes the journal directly; run it as the agent's user:
+runuser -u pos-agent -- pos-agent operator …
 
 Examples:
-  pos-agent operator add Anna --role cashier           asks for the PIN twice and shows nothing of it
+  pos-agent operator add Anna --role cashier           asks for the PIN twice, without showing it
   printf '%s' \"$PIN\" | pos-agent operator add Anna --role cashier --pin-stdin
-  pos-agent operator unlock Anna                       after too many wrong PINs; every till may try again too
-  pos-agent operator history                           who added, removed or unlocked whom, as the journal's chain has it
+  pos-agent operator unlock Anna                       after too many wrong PINs; each till can try again too
+  pos-agent operator history                           who added, removed or unlocked whom, from the journal's chain
 
-Exit codes: 0 done; 64 wrong usage; 65 there is none of that name, or one already; 69 no daemon; 74 the journal cannot be used; 77 not
+Exit codes: 0 done; 64 wrong usage; 65 the name does not exist, or exists already; 69 no daemon; 74 the journal cannot be used; 77 not
 permitted.")]
 pub(super) struct Operator {
     #[command(subcommand)]
@@ -47,15 +48,15 @@ pub(super) struct Operator {
 
 #[derive(Debug, Subcommand)]
 enum Verb {
-    /// Add an operator; its PIN is asked for twice
+    /// Add an operator; asks for the PIN twice
     Add(Add),
-    /// Remove an operator; whoever is signed in with its name is signed out
+    /// Remove an operator and end its sessions
     Remove(Named),
-    /// Give an operator another PIN
+    /// Set a new PIN for an operator
     Pin(SetPin),
-    /// Let an operator, and every till, try a PIN again at once
+    /// Let an operator, and each till, try a PIN again immediately
     Unlock(Named),
-    /// Show the operators
+    /// List the operators
     List(List),
     /// Show who changed the operators, from the journal's chain
     History(History),
@@ -65,7 +66,7 @@ enum Verb {
 struct Add {
     #[command(flatten)]
     named: Named,
-    /// What it may do
+    /// The role
     #[arg(long, value_enum, value_name = "ROLE")]
     role: RoleName,
     #[command(flatten)]
@@ -86,7 +87,7 @@ struct Named {
     /// The operator's name
     #[arg(value_name = "NAME", value_parser = name)]
     name: OperatorName,
-    /// The operator as one JSON object
+    /// Print the operator as one JSON object
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -96,14 +97,14 @@ struct Named {
 /// Where the new PIN comes from.
 #[derive(Debug, Args)]
 struct PinFrom {
-    /// Take the new PIN from standard input: one line, 4 to 12 digits
+    /// Read the new PIN from standard input: one line, 4 to 12 digits
     #[arg(long)]
     pin_stdin: bool,
 }
 
 #[derive(Debug, Args)]
 struct List {
-    /// One JSON object
+    /// Print one JSON object
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -112,7 +113,7 @@ struct List {
 
 #[derive(Debug, Args)]
 struct History {
-    /// One JSON object on a line for each change
+    /// Print one JSON object per line, for each change
     #[arg(long)]
     json: bool,
     /// The daemon's configuration, for the journal [default: /etc/pos-agent/config.toml if it can be read]
@@ -124,9 +125,9 @@ struct History {
 enum RoleName {
     /// Takes payments
     Cashier,
-    /// Takes payments, and confirms what a cashier may not do alone
+    /// Takes payments, and approves the actions that a cashier cannot do alone
     Supervisor,
-    /// Sees to the terminal and its operators, and moves no money
+    /// Manages the terminal and its operators, and moves no money
     Technician,
 }
 

@@ -33,18 +33,18 @@ pub(super) struct Parameters {
 const AFTER_HELP: &str = "\
 Examples:
   pos-agent parameters list --group card            names, formats, need, direction and call
-  pos-agent parameters show date.from               all about one
-  pos-agent parameters check amount=12.34 limit=99  each value alone
+  pos-agent parameters show date.from               all facts about one parameter
+  pos-agent parameters check amount=12.34 limit=99  check each value alone
   pos-agent parameters check --form body --call payment
   pos-agent parameters check --response result.code=000.100.110
 
-Exit code: 0 when all is good; 65 with one line for each violation: parameter: problem; rule";
+Exit code: 0 without a violation; 65 with one line for each violation: parameter: problem; rule";
 
 #[derive(Debug, Subcommand)]
 enum Verb {
     /// List the parameters and response fields
     List(List),
-    /// Explain one
+    /// Explain one parameter
     Show(Show),
     /// Check values, or a whole form
     Check(Check),
@@ -52,10 +52,10 @@ enum Verb {
 
 #[derive(Debug, Args)]
 struct List {
-    /// Only this group, as payment, card, cart, pos
+    /// Only this group, for example payment, card, cart or pos
     #[arg(long, value_name = "GROUP")]
     group: Option<String>,
-    /// A JSON array, one object on each line
+    /// Print a JSON array, one object per line
     #[arg(long)]
     json: bool,
 }
@@ -63,31 +63,31 @@ struct List {
 #[derive(Debug, Args)]
 struct Show {
     // In a comment of its documentation the indices would be links.
-    #[arg(help = "A name as it is sent or as it is listed: cart.items[0].name, cart.items[n].name")]
+    #[arg(help = "A name as in a request or as in the list: cart.items[0].name, cart.items[n].name")]
     name: String,
-    /// A JSON object on a line for each parameter of this name, as list has it
+    /// Print one JSON object per line for each parameter of this name, as in the list
     #[arg(long)]
     json: bool,
 }
 
 #[derive(Debug, Args)]
 struct Check {
-    /// Values to judge, each alone; a name with several formats takes each of them
+    /// Values to check, each alone; a name with several formats accepts each of them
     #[arg(value_name = "NAME=VALUE", required_unless_present = "form", conflicts_with = "form")]
     pairs: Vec<OsString>,
-    /// A form as it is sent (percent-encoded, joined by '&' or on lines); `-` is standard input
+    /// A form as in a request (percent-encoded, joined by '&' or by line breaks); `-` is standard input
     #[arg(long, value_name = "FILE")]
     form: Option<PathBuf>,
-    /// Judge all of it as one form of this call: also what must be there, and what fields demand of each other
+    /// Check the whole input as one form of this call, with required fields and rules between fields
     #[arg(long, value_name = "CALL", value_parser = call)]
     call: Option<Call>,
-    /// It is an answer of the gateway, not a request: fields that nobody knows are told, and are no violation
+    /// The input is an answer of the gateway: unknown fields are reported, but are no violation
     #[arg(long)]
     response: bool,
-    /// It comes from the customer's browser, not from the merchant's server
+    /// The form comes from the customer's browser, not from the merchant's server
     #[arg(long, requires = "call")]
     from_client_side: bool,
-    /// One JSON object: how many were checked, and the violations
+    /// Print one JSON object: the number of checked values, and the violations
     #[arg(long)]
     json: bool,
 }

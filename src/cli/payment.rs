@@ -16,7 +16,7 @@ type Fields = BTreeMap<String, String>;
 pub(super) struct Payment {
     /// The payment's id at the gateway: 32 letters and digits
     id: String,
-    /// One JSON object
+    /// Print one JSON object
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -30,12 +30,12 @@ Examples:
   pos-agent query merchantTransactionId=12345678-17-00112233445566778899aabbccddeeff includeLinkedTransactions=true
   pos-agent query 'date.from=2026-11-20 00:00:00' 'date.to=2026-11-20 23:59:59' paymentTypes=RF limit=500
 
-`pos-agent parameters list --group query` names all filters.")]
+`pos-agent parameters list --group query` lists all filters.")]
 pub(super) struct Query {
-    /// Filters of the interface, as NAME=VALUE
+    /// Filters of the gateway's interface, as NAME=VALUE
     #[arg(required = true, value_name = "NAME=VALUE")]
     filters: Vec<String>,
-    /// One JSON object for each payment
+    /// Print one JSON object per payment
     #[arg(long)]
     json: bool,
     #[command(flatten)]

@@ -11,16 +11,16 @@ use pos_words::{Explained, Language, Words};
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  pos-agent reasons                                all of them, in English
-  pos-agent reasons gateway-refuses-token          one of them
-  pos-agent reasons --language de --json           all of them, in German, as a JSON list")]
+  pos-agent reasons                                all reasons, in English
+  pos-agent reasons gateway-refuses-token          one reason
+  pos-agent reasons --language de --json           all reasons, in German, as a JSON list")]
 pub(super) struct Reasons {
-    /// One of them, as a sale, the log or the status names it
+    /// The reason, as a sale, the log or the status names it
     reason: Option<String>,
-    /// In which language: en or de
+    /// The language: en or de
     #[arg(long, value_name = "CODE", default_value = "en")]
     language: String,
-    /// As a JSON list
+    /// Print a JSON list
     #[arg(long)]
     json: bool,
 }

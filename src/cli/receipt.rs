@@ -12,10 +12,10 @@ use crate::till::{PrintView, ReceiptView};
 /// Arguments.
 #[derive(Debug, Args)]
 pub(super) struct Receipt {
-    /// Whose copy
+    /// The copy: customer or merchant
     #[arg(long, value_enum, default_value_t = Copy::Customer)]
     copy: Copy,
-    /// Characters of a line, 24 to 64 [default: as on the terminal's paper]
+    /// Characters per line, 24 to 64 [default: as on the terminal's paper]
     #[arg(long, value_name = "COLUMNS", conflicts_with = "print")]
     width: Option<u8>,
     /// Print it again, marked as a duplicate, instead of showing it

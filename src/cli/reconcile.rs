@@ -19,14 +19,14 @@ use pos_reconcile::{Difference, HeaderError, Ledger, MOST_SALES, Matching, Perio
 /// Arguments.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Sales of the period that no row settles are missing at the gateway. Without --from and --to the period is that of the file's
+A sale of the period without a settled row is missing at the gateway. Without --from and --to the period is that of the file's
 settled rows, by TxRequestTime, else SettlementDate.
 
-Exit codes: 0 everything agrees; 65 there are differences, chargebacks or malformed lines, or the file is no such file;
+Exit codes: 0 everything agrees; 65 differences, chargebacks or malformed lines, or another kind of file;
 74 the file or the journal cannot be read; 77 not permitted; 78 the configuration is wrong.")]
 pub(super) struct Reconcile {
-    /// The gateway's reconciliation file: CSV with semicolons and a header; or a folder of such files, of which each
-    /// .csv is read once, in the order of their names
+    /// The gateway's reconciliation file: CSV with semicolons and a header; or a folder, whose .csv files are read once
+    /// each, in the order of their names
     file: PathBuf,
     /// First local date of the sales that should be settled
     #[arg(long, value_name = "YYYY-MM-DD", value_parser = day)]
@@ -34,14 +34,14 @@ pub(super) struct Reconcile {
     /// Last local date of the sales that should be settled
     #[arg(long, value_name = "YYYY-MM-DD", value_parser = day)]
     to: Option<NaiveDate>,
-    /// One JSON object for each finding, then one with the summary, each on a line
+    /// Print one JSON object per line: one for each finding, then the summary
     #[arg(long)]
     json: bool,
     /// The daemon's configuration, for the journal and the terminal's id [default: /etc/pos-agent/config.toml if it can
     /// be read]
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
-    /// The journal [default: the one of the configuration]
+    /// The journal [default: the journal of the configuration]
     #[arg(long, value_name = "PATH")]
     journal: Option<PathBuf>,
 }

@@ -16,13 +16,13 @@ const LAST: &str = "last";
 pub(super) struct Meant {
     /// The transaction's reference, or `last`
     reference: String,
-    /// The till that began it [default: this user's own, local as a rule]
+    /// The till that began it [default: the till of this user, usually local]
     #[arg(long, value_name = "NAME")]
     till: Option<String>,
-    /// The transaction is one of training
+    /// The transaction is a training transaction
     #[arg(long)]
     training: bool,
-    /// One JSON object, as tills get it
+    /// Print one JSON object, as tills get it
     #[arg(long)]
     pub(super) json: bool,
     #[command(flatten)]

@@ -13,17 +13,17 @@ use pos_daemon::logging;
 /// Arguments.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-This is the agent itself, which every other verb talks to. systemd starts it with the board (systemctl enable --now pos-agent); by hand it
-is for trying things. It does not go into the background. SIGTERM and SIGINT (Ctrl-C) stop it: what waits for a card is cancelled,
-what was sent to the gateway is waited for.
+This verb is the agent, which the other verbs talk to. systemd starts it with the board (systemctl enable --now pos-agent). Start it by hand
+only for tests. It does not go into the background. SIGTERM and SIGINT (Ctrl-C) stop it: it cancels a sale that waits for a card, and
+waits for the answers of requests that it has sent to the gateway.
 
-Exit codes: 0 stopped; 64 wrong usage, or a --log that is none; 70 a fault of the program; 74 the journal or the socket cannot be used;
-77 a file may not be read; 78 the configuration is wrong.")]
+Exit codes: 0 stopped; 64 wrong usage, or a wrong --log; 70 a fault in the program; 74 the journal or the socket cannot be used;
+77 no permission to read a file; 78 the configuration is wrong.")]
 pub(super) struct Run {
     /// The configuration
     #[arg(long, value_name = "FILE", default_value = DEFAULT_PATH)]
     config: PathBuf,
-    /// What to log to standard error: error, warn, info, debug, trace, or as in RUST_LOG [default: RUST_LOG, else info]
+    /// Log level on standard error: error, warn, info, debug, trace, or as in RUST_LOG [default: RUST_LOG, else info]
     #[arg(long, value_name = "LEVEL")]
     log: Option<String>,
     /// Where systemd's journal listens, when standard error leads there

@@ -10,10 +10,10 @@ use pos_terms::transaction::{Kind, OnSilence};
 /// How much.
 #[derive(Debug, Args)]
 pub(super) struct HowMuch {
-    /// How much, as 12.34, 3.5 or 3,50
+    /// The amount, as 12.34, 3.5 or 3,50
     #[arg(allow_negative_numbers = true)]
     amount: String,
-    /// ISO 4217; any but the terminal's is refused [default: the terminal's currency]
+    /// ISO 4217; only the terminal's currency is accepted [default: the terminal's currency]
     #[arg(long, value_name = "CODE")]
     currency: Option<String>,
 }
@@ -22,19 +22,19 @@ pub(super) struct HowMuch {
 #[derive(Debug, Args)]
 #[command(after_help = of_money(SALE_HELP))]
 pub(super) struct Sale {
-    /// How much, as 12.34, 3.5 or 3,50 [default: it is typed at the reader]
+    /// The amount, as 12.34, 3.5 or 3,50 [default: it is typed at the reader]
     #[arg(allow_negative_numbers = true)]
     amount: Option<String>,
-    /// ISO 4217; any but the terminal's is refused [default: the terminal's currency]
+    /// ISO 4217; only the terminal's currency is accepted [default: the terminal's currency]
     #[arg(long, value_name = "CODE")]
     currency: Option<String>,
-    /// The card number is typed on the reader, where the terminal allows it
+    /// The card number is typed on the reader, if the terminal allows it
     #[arg(long, conflicts_with = "chip")]
     manual: bool,
-    /// The card is inserted: no tap and no swipe is taken, unless the chip fails
+    /// Accept only an inserted card; a swipe is possible when the chip fails
     #[arg(long)]
     chip: bool,
-    /// A tip on top of the amount, as 1.50; without an amount the customer types one at the reader
+    /// A tip in addition to the amount, as 1.50; without a value the customer enters the tip at the reader
     #[arg(long, value_name = "TIP", num_args = 0..=1, require_equals = true, default_missing_value = "ask")]
     tip: Option<String>,
     #[command(flatten)]
@@ -50,8 +50,8 @@ pub(super) struct Sale {
 /// What to do with an approval of less than the amount.
 #[derive(Debug, Args)]
 pub(super) struct Partial {
-    /// Take an approval of less than the amount (exit code 4); the rest is to be paid another way. Without it such an
-    /// approval is reversed
+    /// Accept an approval of less than the amount (exit code 4); the customer pays the rest in another way. Without
+    /// this option such an approval is reversed
     #[arg(long)]
     accept_partial: bool,
 }
@@ -67,10 +67,10 @@ impl Partial {
 /// Whether the till confirms what it takes.
 #[derive(Debug, Args)]
 pub(super) struct ConfirmOptions {
-    /// An approval waits until the till says what it takes of it (pos-agent confirm)
+    /// An approval waits until the till says how much it accepts (pos-agent confirm)
     #[arg(long, value_enum, value_name = "WHO")]
     confirm: Option<ConfirmedBy>,
-    /// What becomes of it when the till says nothing in time [default: reverse]
+    /// The outcome when the till does not answer in time [default: reverse]
     #[arg(long, value_enum, value_name = "WHAT", requires = "confirm")]
     on_silence: Option<Silence>,
 }
@@ -87,7 +87,7 @@ enum ConfirmedBy {
 enum Silence {
     /// The payment is reversed
     Reverse,
-    /// It stays approved
+    /// The payment stays approved
     Keep,
 }
 
@@ -110,8 +110,8 @@ impl ConfirmOptions {
 #[derive(Debug, Args)]
 #[command(after_help = of_money("\
 Example:
-  pos-agent preauthorise 150.00 --reference room-12    reserve
-  pos-agent capture room-12 --amount 99.50             take what was used, later, without the card"))]
+  pos-agent preauthorise 150.00 --reference room-12    reserve 150.00
+  pos-agent capture room-12 --amount 99.50             charge 99.50 later, without the card"))]
 pub(super) struct Preauthorise {
     #[command(flatten)]
     how_much: HowMuch,
@@ -128,7 +128,7 @@ pub(super) struct Preauthorise {
 /// Arguments of `credit`.
 #[derive(Debug, Args)]
 #[command(after_help = of_money("\
-For a payment that this terminal took, `pos-agent refund` is the safer way: it needs no card and never gives back too much."))]
+For a payment of this terminal `pos-agent refund` is safer: it needs no card and never refunds too much."))]
 pub(super) struct Credit {
     #[command(flatten)]
     how_much: HowMuch,
@@ -137,17 +137,17 @@ pub(super) struct Credit {
 }
 
 const SALE_HELP: &str = "\
-Ctrl-C cancels the sale and waits for its end; a second one stops waiting.
+Ctrl-C cancels the sale and waits for its end; a second Ctrl-C stops the wait.
 
 Examples:
   pos-agent sale 12.34
-  pos-agent sale 3,5 --reference order-4711               one comma is as good as a point, and 3.5 is 3.50
-  pos-agent sale 48.50 --tip                              the customer types a tip at the reader
+  pos-agent sale 3,5 --reference order-4711               3.50: a comma or a point, one or two decimals
+  pos-agent sale 48.50 --tip                              the customer enters a tip at the reader
   pos-agent sale 48.50 --tip=5.00
-  pos-agent sale 12.34 --training declined                learn: no card is read, and no money moves
-  pos-agent sale 48.50 --accept-partial                   what the card cannot pay is paid in cash
+  pos-agent sale 12.34 --training declined                training: no card is read, and no money moves
+  pos-agent sale 48.50 --accept-partial                   the customer pays the rest in cash
   pos-agent sale                                          the amount is typed at the reader
-  pos-agent sale 20.00 --param createRegistration=true    keep the card for later payments";
+  pos-agent sale 20.00 --param createRegistration=true    store the card for later payments";
 
 impl Sale {
     pub(super) async fn run(self) -> Result<Exit, Stop> {

@@ -11,24 +11,24 @@ use pos_terms::transaction::SaleNumber;
 /// Arguments.
 #[derive(Debug, Args)]
 #[command(after_help = and_of_faults("\
-After this terminal's journal was found to be an old copy of itself, the sales that were open in it wait for a person: since the copy was
-made they may have been paid, and the customer may have gone with the goods. Look in the gateway's back office, or on the receipts,
-whether the customer paid. --keep leaves what was paid; --reverse takes it back.
+When this terminal's journal is an outdated copy, its open sales wait for a person. They may have been paid after the copy was made, and
+the customer may have left with the goods. Check in the gateway's back office, or on the receipts, whether the customer paid. Then
+--keep keeps the payment, and --reverse reverses it.
 
-Which sales wait, with their numbers: pos-agent status. The close of day is another verb: pos-agent close.
+pos-agent status lists the waiting sales with their numbers. The close of day is another verb: pos-agent close.
 
 Exit codes:
    0  Done: kept, or being reversed"))]
 pub(super) struct Settle {
     /// The sale's number in this terminal's journal, as pos-agent status shows it
     number: SaleNumber,
-    /// What was paid stays paid
+    /// Keep the payment
     #[arg(long, conflicts_with = "reverse", required_unless_present = "reverse")]
     keep: bool,
-    /// What was paid is taken back, once the gateway confirms it
+    /// Reverse the payment; the agent looks it up first
     #[arg(long)]
     reverse: bool,
-    /// The sale as one JSON object, as tills get it
+    /// Print the sale as one JSON object, as tills get it
     #[arg(long)]
     json: bool,
     #[command(flatten)]

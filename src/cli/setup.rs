@@ -34,15 +34,15 @@ mod tills;
 /// Arguments.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Whatever is not given as an option is asked for; with --yes nobody is asked, and what is missing is named. The token is typed without
-being shown, or read from a file or from standard input; it is never an option's value, which every user could see.
+Setup asks for each setting that no option gives. With --yes it asks nothing, and names the missing settings. The token is typed without
+being shown, or read from a file or from standard input. It is never the value of an option, because every user could see it.
 
-Beside the configuration are written: gateway-token (mode 0600) and, unless it is there already, gateway-ca.pem. With the usual
---config systemd hands the token to the agent; with any other the agent reads the file itself. Where a till is connected, or the
-cashier's page: front.toml, and the till's password or passphrase (mode 0600, owned by pos-front). pos-front judges what is its own,
-so it must be installed. The till's options are asked for in the same order; --till zvt, nexo or page turns them on.
+In the same folder setup writes gateway-token (mode 0600) and, unless it exists already, gateway-ca.pem. With the default --config
+systemd gives the token to the agent; with another one the agent reads the file. For a till or the cashier's page setup also writes
+front.toml, and the till's password or passphrase (mode 0600, owned by pos-front). pos-front checks its settings, so it must be
+installed. Setup asks for the till's settings in the order of the options; --till zvt, nexo or page starts these questions.
 
-A port is asked whether a reader is there only while no agent runs and no other program has it, and never the console.
+Setup looks for a reader at a port only while no agent runs and no other program uses the port, and never at the console.
 
 Examples:
   pos-agent setup
@@ -52,46 +52,45 @@ Examples:
     --ca-file ./ca.pem --token-file - --mode live <token
 
 Exit codes: 2 stopped, nothing was written; 64 an answer is missing or wrong; 74 a file cannot be read or written; 77 not permitted;
-78 a configuration is there already; else those of the doctor, which looks at the result.")]
+78 a configuration exists already; else those of the doctor, which checks the result.")]
 pub(super) struct Setup {
-    /// Where the configuration is to be
+    /// The path of the configuration
     #[arg(long, value_name = "FILE", default_value = DEFAULT_PATH)]
     config: PathBuf,
-    /// Write a new configuration in the place of one that is there; the old one is kept beside it, and its values are
-    /// offered
+    /// Replace an existing configuration; the old file is kept in the same folder, and its values are offered
     #[arg(long)]
     replace: bool,
-    /// Ask nobody
+    /// Ask no questions
     #[arg(long)]
     yes: bool,
-    /// The board, as `pos-agent boards` lists it, or the path of a board's file
+    /// The board, as `pos-agent boards` lists it, or the path of a board file
     #[arg(long, value_name = "NAME|FILE")]
     board: Option<String>,
-    /// The acquirer's number of this terminal
+    /// The terminal id from the acquirer
     #[arg(long, value_name = "DIGITS")]
     terminal_id: Option<String>,
-    /// A line of the receipt's head; several times for several lines
+    /// A line at the top of the receipt; repeat the option for more lines
     #[arg(long, value_name = "LINE")]
     merchant: Vec<String>,
-    /// Currency of sales, as EUR
+    /// The currency of sales, as EUR
     #[arg(long, value_name = "CODE")]
     currency: Option<String>,
-    /// Greatest amount of one payment, as 5000.00, or none [default: about 5000 EUR in that currency]
+    /// Maximum amount of one payment, as 5000.00, or none [default: about 5000 EUR in that currency]
     #[arg(long, value_name = "AMOUNT|none")]
     max_amount: Option<String>,
-    /// Address of the gateway, https://…
+    /// The address of the gateway, https://…
     #[arg(long, value_name = "URL")]
     gateway_url: Option<String>,
-    /// The gateway's number of this shop, 32 hex characters
+    /// The gateway's id of this shop, 32 hex characters
     #[arg(long, value_name = "HEX")]
     entity_id: Option<String>,
-    /// PEM file with the CA that signs the gateway's certificate; it is copied beside the configuration
+    /// PEM file with the CA that signs the gateway's certificate; setup copies it next to the configuration
     #[arg(long, value_name = "FILE")]
     ca_file: Option<PathBuf>,
-    /// File with the gateway's bearer token, or - for standard input; it is copied beside the configuration
+    /// File with the gateway's bearer token, or - for standard input; setup copies it next to the configuration
     #[arg(long, value_name = "FILE|-")]
     token_file: Option<PathBuf>,
-    /// A live system, or one for tests (`testMode` of the gateway)
+    /// A live system or a test system (`testMode` of the gateway)
     #[arg(long)]
     mode: Option<Mode>,
     /// The reader's port: a device, or tcp://host:6543
@@ -100,10 +99,10 @@ pub(super) struct Setup {
     /// The printer's port: a device, tcp://host:9100, or none
     #[arg(long, value_name = "PORT|none")]
     printer: Option<String>,
-    /// Characters on the printer's line: 32, 42 or 48
+    /// Characters per line of the printer: 32, 42 or 48
     #[arg(long, value_name = "NUMBER")]
     columns: Option<String>,
-    /// Do not have the doctor look at the result, as for an image of another board
+    /// Do not run the doctor at the end, for example for the image of another board
     #[arg(long)]
     no_doctor: bool,
     #[command(flatten)]

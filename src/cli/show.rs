@@ -9,9 +9,7 @@ use crate::till::{LaterView, SaleState, SaleView};
 
 /// Arguments.
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Exit codes: as of the transaction itself (0 approved, 1 declined, …); 3 while it has not ended."
-)]
+#[command(after_help = "Exit codes: those of the transaction (0 approved, 1 declined, …); 3 until it has ended.")]
 pub(super) struct Show {
     #[command(flatten)]
     of: Meant,

@@ -14,10 +14,10 @@ Exit codes:
    0  Done: accepted and approved, or refused and being reversed
    1  The sale did not wait for a signature"))]
 pub(super) struct Signature {
-    /// The signature is the card's: the sale is approved
+    /// The signature matches the card: the sale is approved
     #[arg(long, conflicts_with = "refuse", required_unless_present = "refuse")]
     accept: bool,
-    /// It is not: the payment is reversed
+    /// The signature does not match: the payment is reversed
     #[arg(long)]
     refuse: bool,
     #[command(flatten)]

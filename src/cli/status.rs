@@ -11,11 +11,11 @@ use crate::till::{GatewayState, PrinterView, ReaderView, SaleView, StatusView};
 /// Arguments.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Root is shown the tills that pos-front serves by a till protocol, too; --json is without them.
+Root also sees the tills that pos-front serves by a till protocol; --json leaves them out.
 
-Exit codes: 0 the terminal can work, also while it is busy; 69 it cannot, or the daemon is not running.")]
+Exit codes: 0 the terminal can work, also while it is busy; 69 it cannot work, or the daemon is not running.")]
 pub(super) struct Status {
-    /// One JSON object on one line, as tills get it
+    /// Print one JSON object on one line, as tills get it
     #[arg(long)]
     json: bool,
     #[command(flatten)]

@@ -11,21 +11,21 @@ use pos_terms::transaction::SaleNumber;
 /// Arguments.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Each report ends with the arguments of the next one. Nothing is counted twice or left out: what has no end yet is named at the top,
-is in no sum, and is counted by the report after its end. Order is by number, never by the clock.
+Each report ends with the arguments of the next report. Each transaction counts exactly once: a transaction that has not ended is named at
+the top and is in no sum; the next report after its end counts it. The order is by number, never by the clock.
 
 Example:
   pos-agent totals --since 118 --carried 97,112
 
-Exit codes: 0 everything has its end; 3 something is unconfirmed, or waits for a signature or its till.")]
+Exit codes: 0 everything has ended; 3 something is unconfirmed, or waits for a signature or its till.")]
 pub(super) struct Totals {
-    /// Count only transactions with a number above this: the `next` of the last report
+    /// Only transactions with a number above this: `next` of the last report
     #[arg(long, alias = "since-number", value_name = "NUMBER", default_value_t = SaleNumber::BEFORE_ALL)]
     since: SaleNumber,
-    /// Numbers that had no end in the last report: counted if they have one now
+    /// Numbers that had not ended in the last report: counted if they have ended since
     #[arg(long, value_name = "NUMBERS", value_delimiter = ',')]
     carried: Vec<SaleNumber>,
-    /// One JSON object, as tills get it
+    /// Print one JSON object, as tills get it
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -77,7 +77,7 @@ fn report(totals: &TotalsView) {
     }
     for (what, count) in [
         ("declined", totals.declined),
-        ("taken back", totals.taken_back),
+        ("reversed", totals.taken_back),
         ("cancelled", totals.cancelled),
         ("not sent", totals.not_sent),
     ] {

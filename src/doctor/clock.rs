@@ -13,12 +13,12 @@ const SYNCHRONIZED: &str = "/run/systemd/timesync/synchronized";
 /// A record and the clock are asked one after the other.
 const SAME: i64 = 5_000;
 
-const SET_IT: &str = "give the board a network with time (timedatectl set-ntp true), or set it by hand (timedatectl set-time), and fit \
-                      a battery if it comes back";
+const SET_IT: &str = "connect the board to a network with time (timedatectl set-ntp true), or set the clock by hand (timedatectl \
+                      set-time); fit a battery if the fault comes back";
 
 /// What else may be wrong when the board is behind the journal.
-const OR_SET_BACK: &str = "; but if the board's clock is right, that record was written by a clock that was ahead: the agent goes on by \
-                           itself when the reader's clock and the gateway's say so too, and otherwise a technician tells it (pos-agent \
+const OR_SET_BACK: &str = "; if the board's clock is right, a clock that was ahead wrote that record: the agent continues automatically when \
+                           the reader's clock and the gateway's clock confirm it, otherwise a technician confirms it (pos-agent \
                            journal set-clock-back)";
 
 pub(super) fn look(report: &mut Report<'_>, past: &Past) {
@@ -29,7 +29,7 @@ pub(super) fn look(report: &mut Report<'_>, past: &Past) {
     }
     if let Some(set_back) = &past.set_back {
         report.note(format!(
-            "it was set back on {} by {}: until then records up to {} were written by a clock that was ahead",
+            "it was set back on {} by {}: earlier records, up to {}, were written by a clock that was ahead",
             said(set_back.now_unix_ms),
             set_back.by,
             said(set_back.latest_unix_ms)
@@ -37,12 +37,12 @@ pub(super) fn look(report: &mut Report<'_>, past: &Past) {
     }
     let synchronized = Path::new(SYNCHRONIZED);
     if synchronized.exists() {
-        report.ok("the network keeps the clock right (systemd-timesyncd)");
+        report.ok("the network sets the clock (systemd-timesyncd)");
     } else if synchronized.parent().is_some_and(Path::exists) {
         report
-            .warning("the clock was not set from the network since the start", "timedatectl timesync-status tells why");
+            .warning("the clock was not set from the network since the start", "timedatectl timesync-status shows why");
     } else {
-        report.note("whether the network keeps the clock right is not known: systemd-timesyncd does not run");
+        report.note("it is unknown whether the network sets the clock: systemd-timesyncd does not run");
     }
 }
 

@@ -28,10 +28,11 @@ pub(super) async fn look(report: &mut Report<'_>, journal: &Path) {
         Err(error) => {
             let remedy =
                 format!("create the folder, owned by the agent's user (StateDirectory= of the unit does): {shown}");
-            return report.fault(format!("the journal's folder {shown} cannot be looked at: {error}"), remedy);
+            return report.fault(format!("the journal's folder {shown} cannot be read: {error}"), remedy);
         }
         Ok(facts) if facts.f_flag.contains(StatVfsMountFlags::RDONLY) => {
-            let remedy = "see in the kernel's log (dmesg) why; replace the card, or mount it writable in /etc/fstab";
+            let remedy =
+                "find the cause in the kernel's log (dmesg); replace the card, or mount it writable in /etc/fstab";
             return report.fault(format!("the file system of {shown} is read-only"), remedy);
         }
         Ok(facts) => room(report, &folder, facts.f_bavail.saturating_mul(facts.f_frsize)),
@@ -42,19 +43,18 @@ pub(super) async fn look(report: &mut Report<'_>, journal: &Path) {
             let worst = times.iter().max().copied().unwrap_or_default();
             let seen = format!("{} syncs took {} ms at worst", times.len(), millis(worst));
             if worst > SLOW {
-                report.warning(seen, "every sale waits for it: use a better card or eMMC for the journal");
+                report.warning(seen, "each sale waits for a sync: use a better card or eMMC for the journal");
             } else {
                 report.ok(seen);
             }
         }
         Some(Err(error)) if error.kind() == io::ErrorKind::PermissionDenied && !is_root() => {
-            report
-                .note(format!("this user may not write into {shown}: how long a sync takes is measured by root only"));
+            report.note(format!("this user may not write into {shown}: only root can measure the sync time"));
         }
         Some(Err(error)) => {
-            report.fault(format!("nothing can be written into {shown}: {error}"), "see to the disk's space and health");
+            report.fault(format!("nothing can be written into {shown}: {error}"), "check the disk's space and health");
         }
-        None => report.fault("the measuring thread ended", "look again"),
+        None => report.fault("the measuring thread ended", "run the doctor again"),
     }
 }
 

@@ -83,7 +83,7 @@ pub(super) fn look(report: &mut Report<'_>, front: &Front) {
                 false => report.ok(format!("till {till}")),
                 true => report.fault(
                     format!("till {till}"),
-                    "write it into tills of the front's [[till.peer]] in config.toml, then systemctl restart pos-agent",
+                    "add it to tills of the front's [[till.peer]] in config.toml, then systemctl restart pos-agent",
                 ),
             });
         }
@@ -97,7 +97,7 @@ fn control_socket(report: &mut Report<'_>, socket: &Path) {
     let remedy = "systemctl restart pos-front, which makes it with mode 0600, and find out who changed it";
     match mode {
         _ if mode & 0o077 != 0 => report.fault(format!("{seen}: other users may pair tills"), remedy),
-        _ if mode & 0o200 == 0 => report.warning(format!("{seen}: nobody but root may use it"), remedy),
+        _ if mode & 0o200 == 0 => report.warning(format!("{seen}: only root may use it"), remedy),
         _ => report.ok(seen),
     }
 }

@@ -32,7 +32,7 @@ pub(super) async fn look(report: &mut Report<'_>, config: &Config, past: &Past) 
     match &token {
         Err(_) if settings.token_credential.is_some() && credentials().is_none() => {
             report.note(
-                "the token is handed to the agent by systemd and cannot be read here: the gateway is asked without it",
+                "systemd gives the token to the agent, and it cannot be read here: the doctor asks the gateway without it",
             );
         }
         Err(error) => report.say_fault(&error.to_string()),
@@ -59,15 +59,16 @@ pub(super) async fn look(report: &mut Report<'_>, config: &Config, past: &Past) 
 fn what_it_said(report: &mut Report<'_>, config: &Config, past: &Past) {
     if let Some(sale) = &past.invalid_request {
         let remedy = "check entity-id of [gateway] and what the till sends; another card does not help";
-        report.fault(format!("it refused sale {sale} as an invalid request, and has processed none since"), remedy);
+        report
+            .fault(format!("it refused sale {sale} as an invalid request, and has processed no request since"), remedy);
     }
     if past.doubted_declines > 0 && !config.gateway.assumptions.believe_declines_at_200 {
         let seen = format!(
-            "declines that did not come with HTTP 400, and that a look showed as declined: {} of the latest sales",
+            "declines without HTTP 400 that a look-up confirmed: {} of the latest sales",
             past.doubted_declines
         );
-        let remedy = "ask its operator whether it declines so; if it does, set [gateway.assumptions] believe-declines-at-200 = true, and \
-                      the till hears of them without the look";
+        let remedy = "ask its operator whether this is usual; if it is, set [gateway.assumptions] believe-declines-at-200 = true, and \
+                      the till hears such a decline without a look-up";
         report.warning(seen, remedy);
     }
 }
@@ -77,7 +78,7 @@ async fn reaches(report: &mut Report<'_>, probe: &mut GatewayProbe, now: i64) ->
     match probe.resolve().await {
         Ok(places) => {
             let places: Vec<String> = places.iter().take(4).map(ToString::to_string).collect();
-            report.ok(format!("its name stands for {}", places.join(", ")));
+            report.ok(format!("its name resolves to {}", places.join(", ")));
         }
         Err(why) => {
             report.say_fault(&why.to_string());
@@ -127,7 +128,7 @@ fn expiries(report: &mut Report<'_>, probe: &GatewayProbe, now: i64, days: u64) 
         }
     }
     if !warned && let Some(first) = expiries.iter().map(|expiry| expiry.at).min() {
-        report.ok(format!("the first of certificates and token {}", ends(first, now)));
+        report.ok(format!("the first certificate or token {}", ends(first, now)));
     }
 }
 
@@ -144,7 +145,7 @@ async fn answers(report: &mut Report<'_>, probe: &mut GatewayProbe) -> bool {
         }
     }
     times.sort_unstable();
-    report.ok(format!("answers in {} ms (median of {TRIPS} requests on a warm line)", millis(times[TRIPS / 2])));
+    report.ok(format!("answers in {} ms (median of {TRIPS} requests on an open connection)", millis(times[TRIPS / 2])));
     if let Some(theirs) = probe.gateway_unix_s() {
         let differ = theirs.abs_diff(Utc::now().timestamp());
         let seen = format!("its clock and the board's are {differ} s apart");
@@ -177,13 +178,13 @@ async fn lets_us_in(report: &mut Report<'_>, probe: &mut GatewayProbe, config: &
     match (status, inquiry) {
         // First: what means this is a setting (`query-not-found`).
         (_, Inquiry::Payments(found)) if found.is_empty() => {
-            report.ok(format!("lets us in, and {path} finds nothing for a reference that nobody had"));
+            report.ok(format!("accepts our token, and {path} finds nothing for an unused reference"));
             true
         }
         (401 | 403, _) => {
             let file = config.gateway.token_file.as_ref().map_or_else(
                 || "the credential's file and restart the agent".to_owned(),
-                |file| format!("{}; it is used at once", file.display()),
+                |file| format!("{}; it is used immediately", file.display()),
             );
             let seen = format!("it refuses our access token (HTTP {status}{words})");
             report.fault(seen, format!("ask its operator for a new token and write it into {file}"));
@@ -191,8 +192,8 @@ async fn lets_us_in(report: &mut Report<'_>, probe: &mut GatewayProbe, config: &
         }
         (404, _) => {
             let seen = format!("there is no query at {path} (HTTP 404{words})");
-            let remedy = "ask its operator for the path and set [gateway.assumptions] query-path, or query-not-found if that is its \
-                          way to say that nothing is there";
+            let remedy = "ask its operator for the path and set [gateway.assumptions] query-path, or query-not-found if this \
+                          answer means that nothing was found";
             report.fault(seen, remedy);
             false
         }
@@ -202,12 +203,12 @@ async fn lets_us_in(report: &mut Report<'_>, probe: &mut GatewayProbe, config: &
             false
         }
         (_, Inquiry::Payments(_)) => {
-            let seen = format!("{path} finds payments for a reference that nobody had");
+            let seen = format!("{path} finds payments for an unused reference");
             report.fault(seen, "ask its operator for the right path and set [gateway.assumptions] query-path");
             false
         }
         (_, Inquiry::CannotAsk { why }) => {
-            let remedy = "ask its operator whether it works; an unconfirmed sale cannot be settled without the query";
+            let remedy = "ask its operator whether it works; an unconfirmed sale cannot be resolved without the query";
             report.fault(format!("{}{words}", said(&why)), remedy);
             false
         }
@@ -217,11 +218,11 @@ async fn lets_us_in(report: &mut Report<'_>, probe: &mut GatewayProbe, config: &
 /// That nothing is found proves little: what the journal knows as approved must be found, with the same amount.
 async fn proves_its_path(report: &mut Report<'_>, probe: &mut GatewayProbe, approved: Option<&Transaction>) {
     let Some(order) = approved.map(Transaction::order) else {
-        return report.note("no approved sale is in the journal yet to prove the query with");
+        return report.note("the journal has no approved sale yet to test the query with");
     };
     let sale = format!("sale {} of till {} ({})", order.reference, order.till, order.amount);
     let remedy =
-        "set [gateway.assumptions] query-path as its operator says; until then a lost answer cannot be settled";
+        "set [gateway.assumptions] query-path as its operator says; until then a lost answer cannot be resolved";
     match probe.ask(&order.merchant_transaction_id).await {
         Err(why) => report.say_fault(&why),
         Ok(QueryProbe { inquiry: Inquiry::CannotAsk { why }, .. }) => {
@@ -235,7 +236,7 @@ async fn proves_its_path(report: &mut Report<'_>, probe: &mut GatewayProbe, appr
                 let seen = format!("the query does not find {sale}, which it approved");
                 report.warning(
                     seen,
-                    "ask its operator how long payments can be found; if it is not that old, the path is wrong",
+                    "ask its operator how long payments can be found; if the sale is newer, the path is wrong",
                 );
             } else {
                 report.fault(format!("the query finds {sale} with another amount"), remedy);

@@ -19,7 +19,7 @@ pub(super) async fn look(report: &mut Report<'_>, config: &Config, agent: &Agent
         as_the_agent_says(report, status);
     }
     if let Err(error) = path.try_exists() {
-        report.note(format!("{} cannot be looked at by this user ({error}): run this as root", path.display()));
+        report.note(format!("this user cannot read {} ({error}): run this as root", path.display()));
         return Past::default();
     }
     if !path.exists() {
@@ -35,7 +35,7 @@ pub(super) async fn look(report: &mut Report<'_>, config: &Config, agent: &Agent
         }
         None => return Past::default(),
     };
-    let other = "move it away if it is not ours, or correct [journal] path; the agent makes a new one";
+    let other = "move it away if another program made it, or correct [journal] path; the agent creates a new one";
     if found.application_id != 0 || (found.format == 0 && found.sales.is_err() && found.mode != "wal") {
         report.fault(format!("{} is a file of another program", path.display()), other);
         return Past::default();
@@ -115,7 +115,7 @@ fn missing(report: &mut Report<'_>, path: &Path, mark: &SoldMark, agent: &Agent)
 
 /// The journal is not the one that this terminal has sold on.
 fn sold_on_another(report: &mut Report<'_>, how: &str) {
-    let remedy = "put the right journal back, or take it over (pos-agent journal adopt FILE); when it is lost, say so (pos-agent \
+    let remedy = "put the right journal back, or take it over (pos-agent journal adopt FILE); if it is lost, accept this one (pos-agent \
                   journal accept)";
     report.fault(format!("this terminal has sold on another journal: {how}"), remedy);
 }
@@ -125,7 +125,7 @@ fn whole(report: &mut Report<'_>, path: &Path, found: &Inspection) {
     if found.mode == "wal" {
         report.ok(format!("{path} is in WAL mode, format {}", found.format));
     } else {
-        let seen = format!("{path} is in journal mode {}, another program has changed it", found.mode);
+        let seen = format!("{path} is in journal mode {}: another program has changed it", found.mode);
         report.fault(seen, "restart the agent, which sets WAL mode again, and keep other programs from writing to it");
     }
     if found.damage.is_empty() {
@@ -146,7 +146,7 @@ fn book(report: &mut Report<'_>, found: &Inspection) {
             (None, None) => String::new(),
         };
         let remedy = "copy journal.db with its -wal file to a safe place, find out who had access to the board, and compare with the \
-                      gateway (pos-agent reconcile); pos-agent journal verify says where";
+                      gateway (pos-agent reconcile); pos-agent journal verify shows where";
         return report.fault(format!("the journal is not as it was written: {of}{}", altered.why), remedy);
     }
     if book.not_entered > 0 {
@@ -163,10 +163,13 @@ fn waiting(report: &mut Report<'_>, sales: Sales, agent: &Agent) -> Past {
     report.ok(format!("sales: {count}, unconfirmed: {}", open.len()));
     for aside in &set_aside {
         let seen = format!("the open sale {} of till {} cannot be read by this program", aside.reference, aside.till);
-        report.fault(seen, "install the later version that wrote it: it settles it; do not charge this customer again");
+        report.fault(
+            seen,
+            "install the later version that wrote it, which completes it; do not charge this customer again",
+        );
     }
     if !quarantined.is_empty() {
-        let seen = format!("sales that need a person: {}", named(&quarantined));
+        let seen = format!("sales that a person must resolve: {}", named(&quarantined));
         report.warning(seen, "call the gateway's operator with the payment id that pos-agent status shows");
     }
     if let Agent::Answers(status) = agent {
@@ -177,13 +180,15 @@ fn waiting(report: &mut Report<'_>, sales: Sales, agent: &Agent) -> Past {
             one.code == Attention::SaleNeedsPerson && names(&open) && !names(&quarantined)
         };
         for one in status.attention.iter().filter(waits) {
-            report
-                .warning(one.text.clone(), "put the settings back under which it was begun; it goes on by itself then");
+            report.warning(
+                one.text.clone(),
+                "put the settings back that it was begun with; it then continues automatically",
+            );
         }
     }
     if !open.is_empty() && matches!(agent, Agent::Absent) {
         let seen = format!("sales that wait for the agent, which does not run: {}", named(&open));
-        report.warning(seen, "start it: it settles them by itself; do not charge these customers again");
+        report.warning(seen, "start it: it completes them automatically; do not charge these customers again");
     }
     if let Some(closed) = closed {
         last_close(report, &closed);
@@ -196,7 +201,7 @@ fn last_close(report: &mut Report<'_>, closed: &LastClose) {
     let LastClose { number, at, days_since } = closed;
     let seen = format!("the latest close of day is number {number} of {at}; days with sales since then: {days_since}");
     if *days_since > MOST_UNCLOSED {
-        let remedy = "close the day (pos-agent close), by a timer best: until then nothing that ended after it leaves the journal";
+        let remedy = "close the day (pos-agent close), preferably by a timer: until then no transaction after it leaves the journal";
         return report.warning(seen, remedy);
     }
     report.ok(seen);

@@ -249,8 +249,8 @@ impl Report<'_> {
         let limit = probe.deadline();
         let looked = timeout(limit, look(self)).await.ok();
         if looked.is_none() {
-            let seen = format!("looking at it did not end within {} s", limit.as_secs());
-            self.fault(seen, "see whether the board is very busy or the device hangs, and look again");
+            let seen = format!("this check did not end within {} s", limit.as_secs());
+            self.fault(seen, "check whether the board is very busy or the device hangs, and run the doctor again");
         }
         looked
     }
@@ -258,9 +258,10 @@ impl Report<'_> {
 
 /// What is wrong, and what to do; an error of the system alone has no remedy of its own.
 fn apart(sentence: &str) -> (&str, &str) {
-    sentence
-        .split_once("; ")
-        .unwrap_or((sentence, "look again; if it stays so, ask for support with pos-agent doctor --bundle"))
+    sentence.split_once("; ").unwrap_or((
+        sentence,
+        "run the doctor again; if the fault stays, ask for support with pos-agent doctor --bundle",
+    ))
 }
 
 /// What the journal says that other probes need.
@@ -289,13 +290,12 @@ pub async fn look(
         if scope == Scope::Everything {
             report.look(Probe::Service, async |report| service::look(report, agent)).await;
         }
-        report
-            .note("disk, journal, gateway, reader, printer and till were not looked at: the configuration says where");
+        report.note("disk, journal, gateway, reader, printer and till were not checked: the configuration names them");
         return std::mem::take(&mut report.findings);
     };
     let agent = &match agent {
         Agent::Absent if pos_journal::is_held(&config.journal.path) => Agent::Silent(
-            "nobody listens, and an agent that starts, or has another socket, holds the journal".to_owned(),
+            "no agent listens here, but one that is starting, or has another socket, holds the journal".to_owned(),
         ),
         other => other.clone(),
     };

@@ -10,7 +10,7 @@ use pos_printer::status::Condition;
 
 pub(super) async fn look(report: &mut Report<'_>, config: &Config, agent: &Agent) {
     if config.printer.is_empty() {
-        return report.note("none is configured: receipts are kept and shown by pos-agent receipt");
+        return report.note("no printer is configured: the agent keeps the receipts, and pos-agent receipt shows them");
     }
     match agent {
         Agent::Answers(status) => {
@@ -24,7 +24,7 @@ pub(super) async fn look(report: &mut Report<'_>, config: &Config, agent: &Agent
             }
         }
         Agent::Closed | Agent::Silent(_) => {
-            report.note("not looked at: the agent may be printing, and cannot be asked");
+            report.note("not checked: the agent may be printing, and cannot be asked");
         }
     }
 }
@@ -53,7 +53,7 @@ fn as_the_agent_sees_it(report: &mut Report<'_>, view: &PrinterView) {
 fn what_to_do(trouble: &str) -> (&str, &str) {
     let at = trouble.find("; see to ").or_else(|| trouble.find(": "));
     let parts = at.and_then(|at| Some((trouble.get(..at)?, trouble.get(at + 2..)?)));
-    parts.unwrap_or((trouble, "see to the printer, and look again"))
+    parts.unwrap_or((trouble, "check the printer, and run the doctor again"))
 }
 
 async fn as_it_says_itself(report: &mut Report<'_>, printer: &Printer) {
@@ -64,18 +64,18 @@ async fn as_it_says_itself(report: &mut Report<'_>, printer: &Printer) {
     match condition(printer).await {
         Ok(Some(Condition::Fine)) => report.ok(format!("{name} at {port} is ready")),
         Ok(Some(Condition::PaperNearEnd)) => {
-            report.warning(format!("{name} at {port} has little paper left"), "have a new roll at hand");
+            report.warning(format!("{name} at {port} has little paper left"), "have a new roll ready");
         }
         Ok(Some(Condition::Trouble(trouble))) => {
             let trouble = trouble.to_string();
             let (is, remedy) = what_to_do(&trouble);
             report.warning(format!("{name} at {port} is {is}"), remedy);
         }
-        Ok(None) => report.ok(format!("reached {name} at {port}; it does not say how it is")),
+        Ok(None) => report.ok(format!("reached {name} at {port}; it does not report its state")),
         // Receipts are kept: a sale does not need paper.
         Err(error) => report.warning(
             format!("{name} cannot be reached at {port}: {error}"),
-            "see to its power, cable and [[printer]] port",
+            "check its power, cable and [[printer]] port",
         ),
     }
 }

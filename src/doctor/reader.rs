@@ -32,7 +32,7 @@ pub(super) async fn look(report: &mut Report<'_>, config: &Config, agent: &Agent
             }
         }
         Agent::Closed | Agent::Silent(_) => {
-            report.note("not looked at: the agent may hold it, and cannot be asked");
+            report.note("not checked: the agent may hold it, and cannot be asked");
         }
     }
 }
@@ -57,7 +57,7 @@ fn changed(report: &mut Report<'_>, change: Option<&ReaderChange>, now: i64) {
     if now.saturating_sub(change.unix_ms) < CHANGE_IS_NEW_MS {
         report.warning(
             seen,
-            "if nobody changed it on purpose, use it no more and have it looked at; [reader] serials refuses others",
+            "if this was not intended, stop using it and have it checked; [reader] serials refuses other readers",
         );
     } else {
         report.note(seen);
@@ -67,7 +67,7 @@ fn changed(report: &mut Report<'_>, change: Option<&ReaderChange>, now: i64) {
 /// What it is configured by.
 fn configuration(report: &mut Report<'_>, files: &[(&str, &str)]) {
     if files.is_empty() {
-        return report.note("it does not tell what it is configured by");
+        return report.note("it does not report its configuration");
     }
     let files: Vec<_> = files.iter().map(|(name, version)| format!("{name} {version}")).collect();
     report.ok(format!("its configuration: {}", files.join(", ")));
@@ -76,14 +76,14 @@ fn configuration(report: &mut Report<'_>, files: &[(&str, &str)]) {
 /// How many keys are left in the reader; known from the first card after a start on.
 fn keys_left(report: &mut Report<'_>, reader: &ReaderView, limit: u64) {
     let Some(left) = reader.keys_left else {
-        return report.note("how many keys it has left is known after the next card");
+        return report.note("the number of keys left is known after the next card");
     };
     for (what, left) in [("card-data (SRED)", left.card), ("PIN", left.pin)] {
         match left {
             None => {}
             Some(left) if left < limit => report.warning(
                 format!("{left} {what} keys are left in the reader"),
-                "have new keys injected before they are used up: the reader takes no card then",
+                "have new keys injected before they are used up: without keys the reader reads no card",
             ),
             Some(left) => report.ok(format!("{left} {what} keys are left in the reader")),
         }
@@ -136,7 +136,7 @@ pub(super) fn device_can_be_opened(report: &mut Report<'_>, port: &str, what: &s
             let there = devices();
             let remedy = if there.is_empty() {
                 format!(
-                    "check its power and cable; ls /dev/serial/by-id/ shows it when it is there, and [{what}] port names it"
+                    "check its power and cable; ls /dev/serial/by-id/ shows it when it is connected; [{what}] port must name it"
                 )
             } else {
                 format!("check its power and cable, or set [{what}] port to one of: {}", there.join(", "))
@@ -152,7 +152,7 @@ pub(super) fn device_can_be_opened(report: &mut Report<'_>, port: &str, what: &s
     if rustix::fs::access(port, Access::READ_OK | Access::WRITE_OK).is_err() {
         let (mode, group) = (facts.permissions().mode() & 0o777, facts.gid());
         let seen = format!("this user may not open {port} (mode {mode:04o}, owner {}, group {group})", facts.uid());
-        report.fault(seen, "run doctor as root; the service needs the device to be its user's: 70-pos-agent.rules or a udev rule of the board");
+        report.fault(seen, "run the doctor as root; the service's user must own the device: 70-pos-agent.rules or a udev rule of the board");
         return false;
     }
     true

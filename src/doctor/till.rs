@@ -39,18 +39,17 @@ pub(super) async fn look(report: &mut Report<'_>, config: &Config, agent: &Agent
             );
         }
         (Agent::Absent, Ok(_)) => {
-            report.note(format!("{shown} is left over from an agent that died; the next one takes it"))
+            report.note(format!("{shown} is left from an agent that ended; the next agent replaces it"))
         }
         (Agent::Absent, Err(error)) if error.kind() == io::ErrorKind::NotFound => {
             match socket.parent().map(fs::metadata) {
-                Some(Err(error)) => {
-                    report.note(format!("the folder of {shown} is not there ({error}): systemd makes it at the start"))
-                }
-                _ => report.note(format!("there is no {shown}: the agent makes it at its start")),
+                Some(Err(error)) => report
+                    .note(format!("the folder of {shown} does not exist ({error}): systemd creates it at the start")),
+                _ => report.note(format!("there is no {shown}: the agent creates it at its start")),
             }
         }
         (Agent::Absent, Err(error)) => {
-            report.fault(format!("{shown} cannot be looked at: {error}"), "run this as root, or check [till] socket");
+            report.fault(format!("{shown} cannot be read: {error}"), "run this as root, or check [till] socket");
         }
     }
     without_rights(report, config);
@@ -92,8 +91,8 @@ fn without_rights(report: &mut Report<'_>, config: &Config) {
     let peers = config.till.peer.iter().filter(|entry| entry.rights == nothing);
     for (who, entry) in tokens.chain(peers.map(|entry| (format!("user {}", entry.uid), "its [[till.peer]]"))) {
         report.warning(
-            format!("{who} may do nothing: its list of rights is empty"),
-            format!("leave out rights in {entry} for the usual ones, or take the entry out"),
+            format!("{who} has no rights: its list of rights is empty"),
+            format!("remove rights from {entry} for the usual rights, or remove the entry"),
         );
     }
 }

@@ -207,7 +207,7 @@ fn what_became_of_it_as_the_customer_must_know_it() {
             en,
             Kind::Sale,
             ReceiptOutcome::Reversed(of(Reason::CardRefused)),
-            &["REVERSED", "REFUSED BY THE CARD", "NOT CHARGED: TAKEN BACK"],
+            &["REVERSED", "REFUSED BY THE CARD", "NOT CHARGED: REVERSED"],
         ),
         (
             de,
@@ -220,10 +220,10 @@ fn what_became_of_it_as_the_customer_must_know_it() {
             Kind::Sale,
             ReceiptOutcome::Unconfirmed(Reason::GatewayNoAnswer.with("no answer within 40 s")),
             &[
-                "NOT CONFIRMED, BEING TAKEN BACK",
+                "NOT CONFIRMED, BEING REVERSED",
                 "NO ANSWER FROM THE BANK",
                 "TWO BOOKINGS MAY SHOW UNTIL ONE",
-                "IS TAKEN BACK",
+                "IS REVERSED",
             ],
         ),
         (
@@ -242,7 +242,7 @@ fn what_became_of_it_as_the_customer_must_know_it() {
             en,
             Kind::Refund,
             ReceiptOutcome::Unconfirmed(of(Reason::GatewayNoAnswer)),
-            &["NOT CONFIRMED, BEING FINISHED", "NO ANSWER FROM THE BANK"],
+            &["NOT CONFIRMED, BEING COMPLETED", "NO ANSWER FROM THE BANK"],
         ),
         (en, Kind::Refund, ReceiptOutcome::NotSent(reset), &["NOT CARRIED OUT", "NO CONNECTION", "NOTHING REFUNDED"]),
         (
@@ -451,7 +451,7 @@ fn what_receipts_must_hold_and_must_not() {
             "outcome word with reason",
             &reversed,
             BOTH,
-            &["REVERSED", "NO ANSWER FROM THE BANK", "NOT CHARGED: TAKEN BACK"],
+            &["REVERSED", "NO ANSWER FROM THE BANK", "NOT CHARGED: REVERSED"],
         ),
         ("outcome word with reason", &not_sent, BOTH, &["NOT CARRIED OUT", "NO CONNECTION", "NOT CHARGED"]),
         ("copy name", &plain, MERCHANTS, &["MERCHANT COPY"]),

@@ -70,8 +70,7 @@ fn help_teaches_and_wrong_usage_is_64() {
     }
     assert!(stdout(&run(&["sale", "--help"])).contains("Ctrl-C"));
     let help = run(&["settle", "--help"]);
-    for word in ["old copy of itself", "wait for a person", "back office", "--keep leaves what was paid", "Exit codes"]
-    {
+    for word in ["outdated copy", "wait for a person", "back office", "--keep keeps the payment", "Exit codes"] {
         assert!(stdout(&help).contains(word), "{word}: {}", stdout(&help));
     }
     let version = run(&["--version"]);
@@ -665,13 +664,13 @@ fn the_help_says_what_the_program_does() {
         ("run", "systemctl enable --now pos-agent"),
         ("settle", "The close of day is another verb"),
         ("confirm", "begun with --confirm till"),
-        ("increment", "180.00 are reserved now"),
-        ("reauthorise", "A bank keeps a reservation for some days only"),
-        ("health", "goes back to the system before"),
+        ("increment", "180.00 is reserved now"),
+        ("reauthorise", "A bank keeps a reservation only for some days"),
+        ("health", "goes back to the previous system"),
         ("boards", "A board is known when"),
         ("registration", "gives an id for it"),
-        ("sale", "the\n          terminal goes on with it by itself"),
-        ("log-level", "ends it at once"),
+        ("sale", "the terminal\n          continues automatically"),
+        ("log-level", "ends the change immediately"),
     ] {
         let said = help(&[verb]);
         let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");

@@ -62,11 +62,11 @@ const PLANTED: &[Planted] = &[
         probe: "config", severity: FAULT, says: "printer[0].port: is the port of the reader too", remedy: "write the printer's own port", exit: 78 },
     // ---- disk, journal, clock
     Planted { what: "a folder that is not there", options: |options| options.journal = Some("/nowhere/journal.db".into()), plant: NOTHING,
-        probe: "disk", severity: FAULT, says: "the journal's folder /nowhere cannot be looked at", remedy: "create the folder", exit: 74 },
+        probe: "disk", severity: FAULT, says: "the journal's folder /nowhere cannot be read", remedy: "create the folder", exit: 74 },
     Planted { what: "a full disk", options: |options| options.journal = Some("/proc/journal.db".into()), plant: NOTHING,
         probe: "disk", severity: FAULT, says: "0 MiB free in /proc", remedy: "free space on this file system", exit: 74 },
     Planted { what: "a disk that takes nothing", options: |options| options.journal = Some("/proc/journal.db".into()), plant: NOTHING,
-        probe: "disk", severity: FAULT, says: "nothing can be written into /proc", remedy: "see to the disk's space and health", exit: 74 },
+        probe: "disk", severity: FAULT, says: "nothing can be written into /proc", remedy: "check the disk's space and health", exit: 74 },
     Planted { what: "another program's database", options: FINE, plant: |shop| sql(shop, "PRAGMA application_id = 252006674"),
         probe: "journal", severity: FAULT, says: "is a file of another program", remedy: "correct [journal] path", exit: 74 },
     Planted { what: "a journal that is none", options: FINE, plant: |shop| write(shop, "journal.db", &"text ".repeat(1000)),
@@ -151,7 +151,7 @@ const PLANTED: &[Planted] = &[
         probe: "gateway", severity: FAULT, says: "it refused sale r of till local as an invalid request", remedy: "check entity-id of [gateway]", exit: 69 },
     Planted { what: "declines that were doubted", options: FINE,
         plant: |shop| ends(shop, Some(Reason::DeclineInDoubt), Outcome::Declined { why: Reason::BankDeclined.into() }),
-        probe: "gateway", severity: WARNING, says: "that a look showed as declined: 1 of the latest sales", remedy: "believe-declines-at-200 = true", exit: 75 },
+        probe: "gateway", severity: WARNING, says: "that a look-up confirmed: 1 of the latest sales", remedy: "believe-declines-at-200 = true", exit: 75 },
     // ---- reader, printer
     Planted { what: "no reader", options: FINE, plant: |shop| port(shop, "/dev/serial/by-id/usb-none"),
         probe: "reader", severity: FAULT, says: "no device at /dev/serial/by-id/usb-none", remedy: "check its power and cable", exit: 69 },
@@ -164,7 +164,7 @@ const PLANTED: &[Planted] = &[
     Planted { what: "a reader that another program holds", options: FINE, plant: held_reader,
         probe: "reader", severity: FAULT, says: ": sleep (process ", remedy: "stop that program", exit: 69 },
     Planted { what: "no printer", options: FINE, plant: |shop| printer(shop, "tcp://127.0.0.1:1"),
-        probe: "printer", severity: WARNING, says: "cannot be reached at tcp://127.0.0.1:1", remedy: "see to its power, cable", exit: 75 },
+        probe: "printer", severity: WARNING, says: "cannot be reached at tcp://127.0.0.1:1", remedy: "check its power, cable", exit: 75 },
     // ---- till
     Planted { what: "a port that another program has", options: FINE, plant: taken_port,
         probe: "till", severity: FAULT, says: "another program has 127.0.0.1:", remedy: "find it with ss -ltnp", exit: 69 },
@@ -172,7 +172,7 @@ const PLANTED: &[Planted] = &[
         probe: "till", severity: FAULT, says: "is not a socket", remedy: "move it away", exit: 69 },
     Planted { what: "a till that may do nothing", options: FINE,
         plant: |shop| edit(shop, "till = \"till-1\"", "till = \"till-1\"\nrights = []"),
-        probe: "till", severity: WARNING, says: "till till-1 may do nothing", remedy: "leave out rights in its [[till.token]]", exit: 75 },
+        probe: "till", severity: WARNING, says: "till till-1 has no rights", remedy: "remove rights from its [[till.token]]", exit: 75 },
     Planted { what: "an agent that hangs up", options: FINE, plant: agent_that_hangs_up,
         probe: "till", severity: FAULT, says: "the agent does not answer", remedy: "systemctl restart pos-agent", exit: 69 },
 ];
@@ -234,12 +234,12 @@ async fn a_running_terminal_is_well_and_its_devices_are_left_to_the_agent() {
         "syncs took ",
         "journal.db is in WAL mode, format 2",
         "sales: 1, unconfirmed: 0",
-        "its name stands for ",
+        "its name resolves to ",
         "TLSv1_3 with TLS13_",
         "its certificate: CN=pos-sim gateway by CN=pos-sim test CA, expires in ",
         "answers in ",
         "its clock and the board's are ",
-        "lets us in, and /v1/query finds nothing for a reference that nobody had",
+        "accepts our token, and /v1/query finds nothing for an unused reference",
         "the query finds sale r-1 of till local (12.34 EUR) with its amount",
         "the agent says: M000-MPI",
         "(mode 0660, owner ",
@@ -424,7 +424,7 @@ async fn tls_1_2_and_a_certificate_of_ours_are_shown() {
     let (found, _) = findings(&shop.config()).await;
     has(&found, "ok", "TLSv1_2 with TLS_ECDHE_");
     has(&found, "note", "our certificate: CN=terminal by CN=client CA, expires in ");
-    has(&found, "ok", "lets us in");
+    has(&found, "ok", "accepts our token");
     // One that has expired is refused by the gateway, and named.
     let (certificate, key) = ours.issue(2021);
     our_certificate(&shop, &certificate, &key);
@@ -453,7 +453,7 @@ async fn what_the_front_says_of_its_tills_commands_no_terminal() {
     // A user who may open it lets tills in.
     for (mode, severity, says) in [
         (0o666, "fault", "other users may pair tills"),
-        (0o400, "warning", "nobody but root may use it"),
+        (0o400, "warning", "only root may use it"),
         (0o600, "ok", "pos-front answers at "),
     ] {
         fs::set_permissions(&socket, fs::Permissions::from_mode(mode)).unwrap();
@@ -493,7 +493,7 @@ async fn progress_is_told_line_by_line_and_wrong_usage_is_64() {
     let text = String::from_utf8(output.stdout).unwrap();
     assert_eq!(output.status.code(), Some(78), "{text}");
     assert!(text.contains("FAULT") && text.contains("do: give the right path with --config"), "{text}");
-    assert!(text.contains("clock\n") && text.contains("were not looked at"), "{text}");
+    assert!(text.contains("clock\n") && text.contains("were not checked"), "{text}");
     assert_eq!(doctor(&shop.config(), &["--nonsense"]).await.status.code(), Some(64));
 }
 

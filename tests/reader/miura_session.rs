@@ -311,7 +311,7 @@ mod chip {
             &format!(
                 "{ASKED}
             14 < {{E4}}
-                ! 1 card ICC 476173*********2234 GoOnline sealed 24 ksn FFFF0102628D1100005F"
+                ! 1 card ICC 476173*********2234 GoOnline sealed 24 ksn FFFF0102628D1100005F Signature"
             )
             .replace("{SWIPE}", &swipe("101")),
         );

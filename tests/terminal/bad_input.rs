@@ -475,6 +475,8 @@ const ANSWERS: &[Line] = &[
     line("found at the third look only",   as_it_is, "10.80", CHIP, "gateway-no-answer",           Reversed, 5, NOTHING),
     line("the first reversal fails",       as_it_is, "10.81", CHIP, "gateway-no-answer",           Reversed, 5, NOTHING),
     line("the reversal's answer is lost",  as_it_is, "10.82", CHIP, "gateway-no-answer",           Reversed, 5, NOTHING),
+    line("a tap that is not taken",        as_it_is, "10.93", TAP,  "insert-and-pin",          Now(OutcomeWord::Declined), 1, NOTHING),
+    line("a chip where no tap is taken",   as_it_is, "10.93", CHIP, "APPROVED 10.93 EUR",                          Now(OutcomeWord::Approved), 0, &["10.93 EUR"]),
     line("long scripts for a plain card",  as_it_is, "10.57", CHIP, "APPROVED 10.57 EUR",                          Now(OutcomeWord::Approved), 0, &["10.57 EUR"]),
     line("HTTP 307 to another host",       as_it_is, "10.83", CHIP, "gateway-no-answer",           Open, 3, NOTHING),
 ];

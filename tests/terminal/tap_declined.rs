@@ -31,7 +31,7 @@ async fn a_tap_that_its_issuer_does_not_take_is_followed_by_the_chip_alone() {
     counter.sell("tapped", "5.93", "tap", Tap).await;
     let view = counter.until_ended("tapped").await;
     assert_eq!((ended(&view), view.reason.as_deref()), (Some(OutcomeWord::Declined), Some("insert-and-pin")));
-    assert!(view.text.contains("have the card inserted"), "{}", view.text);
+    assert!(view.text.contains("ask the customer to insert the card"), "{}", view.text);
     let paper = counter.paper().await;
     assert!(paper.contains("PLEASE INSERT THE CARD") && paper.contains("NOT CHARGED"), "{paper}");
 

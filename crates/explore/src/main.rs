@@ -32,31 +32,31 @@ use scene::PlayableScene;
 use search::{BrokenStory, Explored, Start};
 use shapes::Shape;
 
-/// Plays every life of a sale up to a bound, over the core itself, and holds each invariant in every state.
+/// Play every life of a sale up to a bound, with the core itself, and check each invariant in every state
 #[derive(Parser)]
 struct Arguments {
-    /// Faults that one life may have: cuts of power, lost answers, a disk that fails, …
+    /// Maximum number of faults in one life: power cuts, lost answers, a failing disk, …
     #[arg(long, default_value_t = 1)]
     faults: u8,
-    /// Faults of what follows it.
+    /// Maximum number of faults in the transaction that follows
     #[arg(long, default_value_t = 1)]
     faults_after: u8,
-    /// Faults of two that race for one payment.
+    /// Maximum number of faults in two transactions that race for one payment
     #[arg(long, default_value_t = 1)]
     faults_racing: u8,
-    /// Faults where the journal of an earlier moment may be put back, which is one of them. [default: as many]
+    /// Maximum number of faults where an earlier journal can be restored (the restore is one fault) [default: the same]
     #[arg(long)]
     faults_copied: Option<u8>,
-    /// Only the shapes whose names begin so: chip, tap, refund, …
+    /// Only the shapes whose names begin with this text: chip, tap, refund, …
     #[arg(long, default_value = "")]
     shape: String,
-    /// Tells the shortest way to each end.
+    /// Show the shortest way to each end
     #[arg(long)]
     ways: bool,
-    /// Draws how the standings follow each other, as a table of the manual.
+    /// Show the sequence of standings as a table of the manual
     #[arg(long)]
     graph: bool,
-    /// States after which it gives up, for each shape.
+    /// Maximum number of states for each shape
     #[arg(long, default_value_t = 20_000_000)]
     most: usize,
 }

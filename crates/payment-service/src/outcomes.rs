@@ -104,22 +104,22 @@ pub const TABLE: &[Row] = &[
         "declined: risk (risk.score -00900)",
     ),
     (56, Outcome::Unchecked, "approved, address and security code not checked (U)"),
-    (57, Outcome::LongScripts, "approved, with long issuer scripts for a card that gets any"),
+    (57, Outcome::LongScripts, "approved, with long issuer scripts for a card that receives scripts"),
     (
         93,
         Outcome::ChipWanted,
         "declined when tapped: the issuer wants the card inserted and the PIN (AcquirerResponse 65)",
     ),
     (60, Outcome::Partial, "approved for half of the amount; reversed unless the till takes partial approvals"),
-    (61, Outcome::PendingThenApproved, "pending, approved from the second time it is asked for"),
-    (62, Outcome::Pending, "pending for ever"),
+    (61, Outcome::PendingThenApproved, "pending, approved from the second look-up"),
+    (62, Outcome::Pending, "pending, never decided"),
     (63, Outcome::Throttle, "too many requests, not processed"),
     (64, Outcome::ServerError { processed: false }, "HTTP 500, not processed"),
-    (65, Outcome::ServerError { processed: true }, "HTTP 500, approved all the same"),
+    (65, Outcome::ServerError { processed: true }, "HTTP 500, but approved"),
     (66, Outcome::Garbage, "approved, answered with garbage"),
     (67, Outcome::HalfJson, "approved, answered with half a JSON"),
     (68, Outcome::HugeBody, "approved, answered with ten megabytes"),
-    (69, Outcome::StrangeCode, "approved, with a result code that no list knows"),
+    (69, Outcome::StrangeCode, "approved, with a result code that is on no list"),
     (70, Outcome::Silence { processed: false }, "silence, not processed"),
     (71, Outcome::Silence { processed: true }, "approved, then silence"),
     (72, Outcome::Cut { processed: false }, "line cut, not processed"),
@@ -129,8 +129,8 @@ pub const TABLE: &[Row] = &[
     (76, Outcome::MalformedIcc, "approved, pos.iccDataResponse malformed"),
     (77, Outcome::Contradiction, "approved, but 8A tells the card to decline"),
     (78, Outcome::RedirectOnce, "HTTP 307 to the same address once, then approved"),
-    (79, Outcome::HigherAmount, "approved for one unit more than was asked"),
-    (80, Outcome::LateApproval, "approved, line cut, not found by the first two questions"),
+    (79, Outcome::HigherAmount, "approved for one unit more than requested"),
+    (80, Outcome::LateApproval, "approved, line cut, not found by the first two look-ups"),
     (81, Outcome::ReversalFailsOnce, "approved, line cut, first reversal HTTP 500, not processed"),
     (82, Outcome::ReversalAnswerLost, "approved, line cut, first reversal processed but HTTP 500"),
     (83, Outcome::RedirectElsewhere, "HTTP 307 to another host, not processed"),
@@ -139,19 +139,19 @@ pub const TABLE: &[Row] = &[
 /// More rows: the payment is approved, and the first reversal of it meets something.
 pub const REVERSALS: &[Row] = &[
     (84, Outcome::FirstReversal(54), "approved; its first reversal is declined"),
-    (85, Outcome::FirstReversal(61), "approved; its first reversal is pending, approved from the second question"),
-    (86, Outcome::FirstReversal(62), "approved; its first reversal is pending for ever"),
+    (85, Outcome::FirstReversal(61), "approved; its first reversal is pending, approved from the second look-up"),
+    (86, Outcome::FirstReversal(62), "approved; its first reversal is pending, never decided"),
     (87, Outcome::FirstReversal(63), "approved; its first reversal is throttled, not processed"),
     (88, Outcome::FirstReversal(66), "approved; its first reversal is processed, answered with garbage"),
-    (89, Outcome::FirstReversal(70), "approved; its first reversal meets silence, not processed"),
+    (89, Outcome::FirstReversal(70), "approved; its first reversal has no answer, not processed"),
     (90, Outcome::FirstReversal(71), "approved; its first reversal is processed, then silence"),
     (91, Outcome::FirstReversal(72), "approved; its first reversal is cut off, not processed"),
     (92, Outcome::FirstReversal(73), "approved; its first reversal is processed, then cut off"),
-    (95, Outcome::FirstReversal(60), "approved; its first reversal takes back half of what it asked for"),
+    (95, Outcome::FirstReversal(60), "approved; its first reversal reverses half of the requested amount"),
     (
         96,
         Outcome::FirstReversal(80),
-        "approved; its first reversal is processed, cut off, not found by the first four questions",
+        "approved; its first reversal is processed, cut off, not found by the first four look-ups",
     ),
 ];
 
@@ -200,8 +200,8 @@ pub(super) fn help() -> String {
         let _ = writeln!(text, "  .{cents:02}  {what}");
     }
     text.push_str(
-        "The same of captures, refunds and payments with a stored card. A reversal is of the whole payment: what it meets is\n\
-         chosen by the payment's cents, .81, .82, .84 to .92, .95 and .96.\n\
+        "The same applies to captures, refunds and payments with a stored card. A reversal is of the whole payment: the\n\
+         payment's cents choose its outcome, .81, .82, .84 to .92, .95 and .96.\n\
          Billing address of every test card: billing.street1=1 Test Street, billing.postcode=12345; security code 123, of an\n\
          American-express-type card 1234.\n\n",
     );

@@ -140,8 +140,9 @@ impl Secure {
 
 /// The table as text, for `--help`.
 pub(super) fn help() -> String {
-    let mut text =
-        String::from("Test cards to type (card.number), with any expiry that is not over, and their 3-D Secure:\n");
+    let mut text = String::from(
+        "Test cards to type (card.number), with any future expiry date, and their 3-D Secure behaviour:\n",
+    );
     for card in CARDS {
         let status = match card.status {
             CardStatus::Expired => ", expired",

@@ -198,7 +198,7 @@ mod tests {
             "To          20 Nov 2026 23:02:00",
             "Receipts             1017 - 1042",
             "Taken                1234.56 EUR",
-            "Given back             34.50 EUR",
+            "Returned               34.50 EUR",
             "SALE 2               1234.56 EUR",
             "- VISA[2J 2          1234.56 EUR",
             "VOID 2                 34.50 EUR",

@@ -13,74 +13,74 @@ use pos_terms::money::Currency;
 
 /// The gateway's arguments.
 #[derive(Debug, clap::Args)]
-#[command(about = "A payment gateway on a desk", after_help = pos_payment_service::help())]
+#[command(about = "A simulated payment gateway", after_help = pos_payment_service::help())]
 pub struct Args {
-    /// Where to listen; port 0 takes a free one
+    /// The address to listen on; port 0 selects a free port
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8443")]
     pub listen: SocketAddr,
-    /// The access token to let in (a test token: it is printed)
+    /// The access token to accept (a test token: the gateway prints it)
     #[arg(long, value_name = "TOKEN")]
     pub token: Option<String>,
     /// The entityId to serve, 32 lower-case hex digits
     #[arg(long, value_name = "ID")]
     pub entity_id: Option<String>,
-    /// Write the certificate of the authority to trust here (PEM); it is new at each start
+    /// Write the CA certificate to trust into this file (PEM); it is new at each start
     #[arg(long, value_name = "FILE")]
     pub ca_out: Option<PathBuf>,
-    /// Let the server's certificate be good for this name or address too, as another machine calls it
+    /// Another name or address for the server's certificate, for requests from another machine
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
-    /// Let the server's certificate end in so many days
+    /// Days until the server's certificate expires
     #[arg(long, value_name = "NUMBER")]
     pub valid_days: Option<u16>,
-    /// Ask clients for a certificate of the authority in this file (PEM)
+    /// Require client certificates from the CA in this file (PEM)
     #[arg(long, value_name = "FILE")]
     pub client_ca: Option<PathBuf>,
-    /// Trust the authority in this file (PEM) when a shop is called over HTTPS: the result of a checkout that it has
-    /// not asked for
+    /// Trust the CA in this file (PEM) for calls to a shop over HTTPS, about a checkout result that the shop did not
+    /// fetch
     #[arg(long, value_name = "FILE")]
     pub shop_ca: Option<PathBuf>,
-    /// Speak nothing but TLS 1.2
+    /// Use only TLS 1.2
     #[arg(long)]
     pub tls12: bool,
-    /// Keep the ledger in this SQLite file, which survives a restart; otherwise it is in memory
+    /// Keep the ledger in this SQLite file, which survives a restart [default: in memory]
     #[arg(long, value_name = "FILE")]
     pub ledger: Option<PathBuf>,
-    /// Answer more requests than these in a second with 800.120.100 and do not process them, as 5/s
+    /// Maximum requests per second, as 5/s; more are answered with 800.120.100 and not processed
     #[arg(long, value_name = "N/s", value_parser = rate)]
     pub throttle: Option<u32>,
-    /// Let its clock begin at this time, as 2026-11-20T12:34:56Z; otherwise the system's
+    /// Start time of the gateway's clock, as 2026-11-20T12:34:56Z [default: the system's time]
     #[arg(long, value_name = "TIME", value_parser = time)]
     pub clock: Option<DateTime<Utc>>,
-    /// Wait so long before each answer
+    /// Delay before each answer
     #[arg(long, value_name = "MS", default_value_t = 0, value_parser = clap::value_parser!(u64).range(..=600_000))]
     pub delay_ms: u64,
-    /// Write the settlement file of each day into this folder when the day is over (its clock is in UTC)
+    /// Write the settlement file of each day into this folder at the end of the day (UTC)
     #[arg(long, value_name = "DIR")]
     pub settlement_folder: Option<PathBuf>,
-    /// The currency of the merchant's account, in which it settles
+    /// The currency of the merchant's account, for settlement
     #[arg(long, value_name = "CODE", default_value = "EUR", value_parser = currency)]
     pub settlement_currency: Currency,
-    /// Tell this URL what happens, as the interface's webhooks do; several may be named
+    /// Send the interface's webhooks to this URL; can be given several times
     #[arg(long, value_name = "URL")]
     pub webhook: Vec<String>,
-    /// Encrypt the notifications by this AES-256 key, 64 hex digits (a test key: others may see it)
+    /// Encrypt the webhooks with this AES-256 key, 64 hex digits (a test key: others can see it)
     #[arg(long, value_name = "HEX")]
     pub webhook_key: Option<String>,
-    /// Trust the authorities in this file (PEM) for the webhooks' servers, and no others
+    /// Trust only the CAs in this file (PEM) for the servers of webhooks
     #[arg(long, value_name = "FILE")]
     pub webhook_ca: Option<PathBuf>,
-    /// Take this pos.terminalId and refuse all that are not named; several may be named
+    /// Accept only this pos.terminalId; can be given several times
     #[arg(long, value_name = "ID")]
     pub terminal: Vec<String>,
-    /// Take this currency and refuse all that are not named (600.200.500); several may be named
+    /// Accept only this currency and refuse others (600.200.500); can be given several times
     #[arg(long, value_name = "CODE", value_parser = currency)]
     pub currency: Vec<Currency>,
-    /// The name of a card scheme, as it stands behind threeDSecure.v2. in a parameter; six may be named
+    /// The name of a card scheme, as it follows threeDSecure.v2. in a parameter; at most six
     #[arg(long, value_name = "NAME")]
     pub scheme: Vec<String>,
-    /// When to call a shop that has not asked, where 29 minutes after the submission are more than the 30 of the
-    /// checkout's id: after its end, before it (in its last minute), or never
+    /// The time to call a shop that did not fetch the result, when 29 minutes after the submission are later than the
+    /// end of the checkout's id (30 minutes): after the end, before it (in its last minute), or never
     #[arg(long, value_name = "WHEN", default_value = "after", value_parser = late_shop_call)]
     pub late_shop_call: LateShopCall,
     #[command(flatten)]
@@ -90,11 +90,10 @@ pub struct Args {
 /// How the gateway thinks; as we read the interface without either.
 #[derive(Clone, Copy, Debug, Default, clap::Args)]
 pub struct HostRulesArgs {
-    /// Book whatever can be read, whatever became of the earlier payment, and as often as it comes: a bank without
-    /// rules
+    /// Book each readable request, as often as it comes, without a check of the earlier payment: a bank without rules
     #[arg(long, conflicts_with = "literal")]
     permissive: bool,
-    /// Do nothing that the interface does not say, and all that it says
+    /// Follow the interface's text literally
     #[arg(long)]
     literal: bool,
 }

@@ -23,9 +23,9 @@ enum Device {
     Gateway(gateway::Args),
     /// A receipt printer on TCP or a pty: shows its paper as text and as pictures.
     Printer(printer::Args),
-    /// A till with a protocol of its own, before a terminal.
+    /// A till that speaks ZVT or the Terminal API to a terminal.
     Till(till::Args),
-    /// Faults on a TCP line: delay, loss, flipped bits, cuts.
+    /// Faults on a TCP connection: delay, loss, flipped bits, cuts.
     Fault(fault::FaultArgs),
 }
 

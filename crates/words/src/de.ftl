@@ -1,4 +1,4 @@
-# Deutsch. In jeder Sprache stehen dieselben Texte in derselben Reihenfolge; wer was liest, steht in mod.rs.
+# Deutsch. In jeder Sprache stehen dieselben Texte in derselben Reihenfolge; wer was liest, steht in lib.rs.
 # Kassenpersonal: ein Satz, was geschah und was zu tun ist. Kunde: Großbuchstaben wie auf Belegen, kein Punkt, nichts Technisches,
 # kein Wort über 21 Buchstaben. Technik: Ursache und Abhilfe.
 
@@ -181,7 +181,7 @@ by-till = NACH KASSE
 by-operator = NACH BEDIENER
 open-items = OFFEN, NICHT MITGEZÄHLT
 nothing-open = NICHTS IST OFFEN
-open-needs-person = BRAUCHT EINEN MENSCHEN
+open-needs-person = ZU KLÄREN
 open-unconfirmed = UNBESTÄTIGT
 open-awaiting-signature = UNTERSCHRIFT PRÜFEN
 open-awaiting-till = BESTÄTIGUNG DER KASSE FEHLT
@@ -225,7 +225,7 @@ card-timeout =
     .customer = KEINE KARTE VORGELEGT
     .technician = Innerhalb von card-timeout-s in [terminal] kam keine Karte{ $detail }; erhöhen, wenn Kunden länger brauchen.
 tip-timeout =
-    .cashier = Kein Trinkgeld; neu beginnen.
+    .cashier = Kein Trinkgeld gewählt; neu beginnen.
     .customer = TRINKGELD NICHT BEANTWORTET
     .technician = Die Frage nach dem Trinkgeld wurde nicht innerhalb von card-timeout-s aus [terminal] beantwortet{ $detail }; erhöhen, wenn Kunden länger brauchen.
 card-unreadable =
@@ -430,7 +430,7 @@ till-silent =
     .customer = VOM GESCHÄFT NICHT BESTÄTIGT
     .technician = Die Kasse hat nicht innerhalb von till-confirm-s in [terminal] gesagt, ob sie annimmt{ $detail }; Kasse und Leitung prüfen oder die Zeit erhöhen.
 taken-back-by-person =
-    .cashier = Jemand hat entschieden, dass sie zurückgenommen wird, weil das Journal eine alte Kopie ist.
+    .cashier = Von Hand zurückgenommen, weil das Journal eine alte Kopie ist.
     .customer = VOM GESCHÄFT ZURÜCKGENOMMEN
     .technician = Mit pos-agent settle --reverse zurückgenommen{ $detail }; das Journal war eine alte Kopie.
 not-sent-in-copy =
@@ -438,7 +438,7 @@ not-sent-in-copy =
     .customer = TERMINAL WURDE ERSETZT
     .technician = Als eine alte Kopie des Journals entstand, war noch nichts gesendet{ $detail }; nie ohne Not mit einer Kopie starten.
 open-in-copy =
-    .cashier = Offen in alter Kopie; Techniker holen.
+    .cashier = In alter Journalkopie unbestätigt; Techniker holen.
     .customer = TERMINAL WURDE ERSETZT
     .technician = Als eine alte Kopie des Journals entstand, war es noch nicht bestätigt{ $detail }; beim Gateway nachsehen, denn das Terminal sendet es nicht noch einmal.
 signature-in-copy =

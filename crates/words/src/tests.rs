@@ -230,7 +230,7 @@ fn a_detail_is_shown_to_whom_it_is_meant_for() {
     assert!(
         words
             .technician(&technical)
-            .starts_with("No connection to the gateway: connection reset by peer (os error 104); see")
+            .starts_with("No connection to the gateway: connection reset by peer (os error 104); check")
     );
 
     // The bank's own words and amounts reach the customer, in the form of the language; other facts do not.
@@ -264,15 +264,21 @@ fn the_rule_for_unconfirmed_is_in_the_words() {
     for kind in KINDS {
         let text = words.unconfirmed(kind, &why, None, None);
         let undone = kind.is_undone_when_unknown();
-        assert_eq!(text.contains("being taken back: the shop may"), undone, "{text}");
-        assert_eq!(text.contains("under a new reference at once; the customer may see two"), undone, "{text}");
-        assert_eq!(text.contains("being finished: do not repeat it, ask again"), !undone, "{text}");
+        assert_eq!(text.contains("being reversed: the shop may"), undone, "{text}");
+        assert_eq!(text.contains("immediately under a new reference; the customer may see two"), undone, "{text}");
+        assert_eq!(text.contains("being completed: do not repeat it, check again later"), !undone, "{text}");
         assert!(!text.contains("call the technician"), "{text}");
         let tried = words.unconfirmed(kind, &why, Some(&Cause::from(Reason::GatewayCannotBeAsked)), None);
-        assert_eq!(tried, format!("{text} Last try: The bank cannot be asked; see to the network, it is asked again."));
+        assert_eq!(
+            tried,
+            format!(
+                "{text} Latest attempt: The bank cannot be asked; check the network. The terminal asks again automatically."
+            )
+        );
         let person = words.unconfirmed(kind, &why, None, Some(&Cause::from(Reason::DoneTwice)));
         assert!(
-            person.contains("UNCONFIRMED, needs a person: wait and call the technician. The bank carried it out twice")
+            person
+                .contains("UNCONFIRMED, must be resolved: wait and call the technician. The bank carried it out twice")
         );
         assert!(!person.contains("new reference"), "{person}");
     }

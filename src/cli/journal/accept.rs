@@ -10,18 +10,19 @@ use pos_journal::SoldMark;
 /// Arguments.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-A terminal that has sold keeps a mark of it outside the journal ([journal] mark-folder). Beside a journal that the mark does not name,
-nothing is charged: the journal may have been lost, and what was sold on it is not known here. If it can be found, put it back, or take it
-over (pos-agent journal adopt). Only when it is lost: look in the gateway's back office for payments of this terminal that no till knows,
-stop the agent (systemctl stop pos-agent.socket pos-agent), say it as its user, and start it:
+A terminal that has sold keeps a mark outside the journal ([journal] mark-folder). When the mark does not name the journal, the agent
+charges nothing: the right journal may be lost, and its sales are unknown here. If you find the right journal, put it back, or take it
+over (pos-agent journal adopt). Accept this journal only when the other one is lost: look in the gateway's back office for payments of
+this terminal that no till knows. Then stop the agent (systemctl stop pos-agent.socket pos-agent), run this verb as the agent's user, and
+start the agent:
 
   runuser -u pos-agent -- pos-agent journal accept --by 'J. Doe'
 
-From then on a till that repeats an old reference is charged again. The journal's chain keeps who said it, and when.
+Afterwards a till that repeats an old reference is charged again. The journal's chain records who accepted the journal, and when.
 
-Exit codes: 0 done; 65 it need not be; 74 the journal or the mark cannot be used, or the agent runs.")]
+Exit codes: 0 done; 65 not necessary; 74 the journal or the mark cannot be used, or the agent runs.")]
 pub(super) struct Accept {
-    /// Who says so, for the book
+    /// The name of the person who accepts it, for the record
     #[arg(long, value_name = "NAME", value_parser = name)]
     by: String,
     #[command(flatten)]

@@ -11,18 +11,18 @@ use super::{Which, stop};
 /// Arguments.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-For a board that replaces another one. Take journal.db and, when it is there, journal.db-wal from the old board, which must not run
-again; stop the agent here (systemctl stop pos-agent.socket pos-agent), adopt as its user (runuser -u pos-agent -- pos-agent journal
-adopt FILE), and start it: it settles what is open. References of tills stay known, and the numbers go on above those of both. The file
-is not changed; all of it is taken over, or nothing.
+For a board that replaces another one. Take journal.db and, if it exists, journal.db-wal from the old board, which must not run again.
+Stop the agent here (systemctl stop pos-agent.socket pos-agent), and adopt the file as the agent's user (runuser -u pos-agent -- pos-agent
+journal adopt FILE). Then start the agent: it completes the open transactions. The tills' references stay known, and numbers continue
+above those of both journals. The file is not changed; the journal takes over the whole file or nothing.
 
-The access to the gateway must be that of the old board: [terminal] id, [gateway] url and entity-id. What is open of another entity-id
-waits until that entity-id is back.
+The access to the gateway must be the same as on the old board: [terminal] id, [gateway] url and entity-id. Open transactions of another
+entity-id wait until that entity-id is back.
 
-Exit codes: 0 taken over; 65 it cannot be: it was already, or a reference is in both, or the file was altered; 74 a file cannot be
+Exit codes: 0 taken over; 65 refused: adopted already, or a reference is in both journals, or the file was altered; 74 a file cannot be
 used, or the agent runs.")]
 pub(super) struct Adopt {
-    /// The other board's journal.db, with its journal.db-wal beside it
+    /// The journal.db of the other board, with its journal.db-wal in the same folder
     file: PathBuf,
     #[command(flatten)]
     which: Which,

@@ -15,23 +15,22 @@ use pos_journal::{Db, Error, SetBack};
 /// Arguments.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-No clock before the journal's latest record is believed. When the board's clock was ahead for a while, that record keeps the right time from
-being believed, and no sale is taken. The agent notices that by itself when the reader's clock and the gateway's agree. When they do not
-(no network, another reader, a reader that was set by the wrong clock): set the board's clock right first (timedatectl set-time), stop the
-agent (systemctl stop pos-agent.socket pos-agent), say it as its user, and start it:
+The agent does not accept a clock that is before the latest record of the journal. When the board's clock was ahead for a while, the agent
+rejects the right time and takes no sale. The agent corrects this automatically when the reader's clock and the gateway's clock agree. When
+they do not agree (no network, another reader, a reader with the wrong time), first set the board's clock (timedatectl set-time). Then stop
+the agent (systemctl stop pos-agent.socket pos-agent), run this verb as the agent's user, and start the agent:
 
   runuser -u pos-agent -- pos-agent journal set-clock-back --today 2026-11-22 --by 'J. Doe'
 
-Who said it, when, and which time was taken back is in the journal's chain from then on; pos-agent doctor shows it. No record is changed.
-What is open counts as no older than now: whether a lost payment may still appear is waited for as long as ever.
+The journal's chain then records who did it, when, and the rejected time; pos-agent doctor shows it. No record changes. Open transactions
+count as begun now, so the agent still waits the full time for a lost payment to appear.
 
-Exit codes: 0 done; 65 it need not be, or the board's clock does not say that it is that day; 74 the journal cannot be used, or the agent
-runs.")]
+Exit codes: 0 done; 65 not necessary, or the board's clock shows another day; 74 the journal cannot be used, or the agent runs.")]
 pub(super) struct SetClockBack {
-    /// Today's date, as you know it: the board's clock must say the same
+    /// Today's date; the board's clock must show the same date
     #[arg(long, value_name = "YYYY-MM-DD")]
     today: NaiveDate,
-    /// Who says so, for the book
+    /// The name of the person who does it, for the record
     #[arg(long, value_name = "NAME", value_parser = name)]
     by: String,
     #[command(flatten)]

@@ -12,16 +12,16 @@ use pos_journal::{Altered, Reading, Verdict};
 /// Arguments.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-The head is the hash of the last entry. Keep it somewhere else, with its number: a journal that was written anew as a whole, or cut off
-at its end, has right hashes too, and only an entry whose hash was kept shows it (--head 1234:HASH).
+The head is the hash of the last entry. Keep it in another place, with its number. A journal that was rewritten completely, or cut off at
+its end, also has correct hashes; only a kept hash shows the change (--head 1234:HASH).
 
-Exit codes: 0 all is as it was written; 65 a row was altered, put in, taken out or moved, or --head is not in it; 75 some steps have no
-hash, or cannot be read, because another version of the program wrote them; 74 the journal cannot be read.")]
+Exit codes: 0 the journal is as it was written; 65 a row was altered, added, removed or moved, or --head is not in the journal; 75 some
+steps have no hash, or cannot be read, because another version wrote them; 74 the journal cannot be read.")]
 pub(super) struct Verify {
     /// An earlier head: the number of an entry and its hash
     #[arg(long, value_name = "ENTRY:HASH", value_parser = kept)]
     head: Option<(i64, String)>,
-    /// One JSON object on one line
+    /// Print one JSON object on one line
     #[arg(long)]
     json: bool,
     #[command(flatten)]

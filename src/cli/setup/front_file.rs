@@ -37,9 +37,9 @@ pub(super) enum TillKind {
     Zvt,
     /// A till that speaks the Terminal API (nexo)
     Nexo,
-    /// The cashier's page alone
+    /// Only the cashier's page
     Page,
-    /// Nothing is connected, and front.toml is not written
+    /// No till; front.toml is not written
     None,
 }
 

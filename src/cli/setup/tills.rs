@@ -21,25 +21,25 @@ use super::{Setup, already_there};
 #[derive(Debug, Args)]
 #[command(next_help_heading = "The till")]
 pub(super) struct TillOptions {
-    /// The till that is connected through pos-front, which also serves the cashier's page; front.toml is written then
+    /// The till to connect through pos-front, which also serves the cashier's page; setup then writes front.toml
     #[arg(long, value_name = "KIND")]
     pub(super) till: Option<TillKind>,
-    /// Its name here: letters, digits, - and _ [default: kasse-1]
+    /// The till's name at the agent: letters, digits, - and _ [default: kasse-1]
     #[arg(long, value_name = "NAME")]
     till_name: Option<String>,
-    /// Address that it comes from, as 192.168.1.20; several with commas
+    /// The till's address, as 192.168.1.20; several with commas
     #[arg(long, value_name = "ADDRESS")]
     till_address: Option<String>,
-    /// Port at which it finds the terminal [default: 20007 for ZVT, 8443 for nexo]
+    /// The port that the till connects to [default: 20007 for ZVT, 8443 for nexo]
     #[arg(long, value_name = "PORT")]
     till_port: Option<String>,
-    /// What page and till may do, with commas [default: the usual rights]
+    /// The rights of page and till, with commas [default: the usual rights]
     #[arg(long, value_name = "RIGHTS")]
     till_rights: Option<String>,
-    /// The till needs an operator who is signed in, where operators are required
+    /// The till needs a signed-in operator, where operators are required
     #[arg(long)]
     till_operator: bool,
-    /// File with the ZVT password (six digits) or the nexo passphrase; it is copied beside the configuration
+    /// File with the ZVT password (six digits) or the nexo passphrase; setup copies it next to the configuration
     #[arg(long, value_name = "FILE")]
     till_secret_file: Option<PathBuf>,
     /// nexo: the terminal's name at the till [default: PosAgent-0001]
@@ -54,10 +54,10 @@ pub(super) struct TillOptions {
     /// nexo: the key's version at the till [default: 1]
     #[arg(long, value_name = "NUMBER")]
     key_version: Option<String>,
-    /// nexo: common name of the certificate, where the till's library wants one of its maker's, or none
+    /// nexo: common name of the certificate, if the till's library needs its maker's name, or none
     #[arg(long, value_name = "NAME|none")]
     certificate_name: Option<String>,
-    /// Number of the user that pos-front runs as [default: that of the user pos-front]
+    /// The uid of pos-front [default: the uid of the user pos-front]
     #[arg(long, value_name = "NUMBER")]
     front_user: Option<String>,
 }

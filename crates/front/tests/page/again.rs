@@ -192,7 +192,7 @@ async fn a_refusal_stays_when_a_till_beside_it_is_approved() {
     // What is put away makes room, and the other's says whose it is.
     counter.begin_beside(json!({ "reference": "tills-2", "amount": "22.00" })).await;
     page.until_screen("sale-card").await;
-    assert!(shown(&page, ".sale .whose").await.starts_with("Begun at till "));
+    assert!(shown(&page, ".sale .whose").await.starts_with("Started at till "));
     assert_eq!(page.complaints().await, Vec::<String>::new());
     page.close().await;
 }

@@ -28,7 +28,7 @@ const TABLE: &[(u8, &str)] = &[
     (59, "settled, but its record is not matched to the payment"),
     (94, "its settlement has failed (SettlementStatus FAILED)"),
     (97, "settled, and charged back five days later"),
-    (98, "settled, charged back five days later, and given back to the shop after five more"),
+    (98, "settled, charged back five days later, and returned to the shop after five more"),
 ];
 
 /// Reasons by the last digit before the decimals: `000.100.2` and two digits (data-model: Chargeback). Which number

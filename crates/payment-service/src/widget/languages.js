@@ -6,8 +6,8 @@ const TEXTS = {
     cvv: 'Security code', expiry: 'Expiry (MM/YY)', giftNumber: 'Gift card number', giftPin: 'PIN', holder: 'Account holder',
     iban: 'IBAN', payNow: 'Pay now', payWith: 'Pay with', working: 'Please wait …', paymentFrame: 'Payment details',
     wrong: 'Please correct:', brandNotTaken: 'This card is not accepted here.', required: 'This field is required.',
-    refused: 'This cannot be paid as it is:', unreachable: 'The payment service cannot be reached. Nothing was paid.',
-    noCheckout: 'The shop could not begin the payment. Nothing was paid.', notBegun: 'The payment was not started.',
+    refused: 'This payment is not possible:', unreachable: 'The payment service cannot be reached. Nothing was paid.',
+    noCheckout: 'The shop could not start the payment. Nothing was paid.', notBegun: 'The payment was not started.',
     cancelled: 'You have cancelled the payment.', busy: 'The payment service is busy. Please try again.',
   },
   de: {

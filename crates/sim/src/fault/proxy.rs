@@ -43,25 +43,25 @@ async fn pass(client: TcpStream, to: &str, faults: &LineFaults) -> io::Result<()
 /// What a person types to put faults before a TCP device: the arguments of `pos-sim fault`.
 #[derive(Clone, Debug, clap::Args)]
 pub struct FaultArgs {
-    /// Where clients connect to instead of the device.
+    /// The address that clients connect to, instead of the device
     #[arg(long, value_name = "ADDRESS:PORT")]
     pub listen: String,
-    /// The device.
+    /// The address of the device
     #[arg(long, value_name = "ADDRESS:PORT")]
     pub to: String,
-    /// Delay of every piece of data, each way, in milliseconds.
+    /// Delay of each piece of data, in each direction, in milliseconds
     #[arg(long, default_value_t = 0)]
     pub delay_ms: u64,
-    /// How many of a thousand bytes are lost, each way.
+    /// Lost bytes per thousand, in each direction
     #[arg(long, default_value_t = 0, value_name = "PER_MILLE", value_parser = clap::value_parser!(u16).range(0..=1000))]
     pub drop: u16,
-    /// How many of a thousand bytes get one wrong bit, each way.
+    /// Bytes with one wrong bit per thousand, in each direction
     #[arg(long, default_value_t = 0, value_name = "PER_MILLE", value_parser = clap::value_parser!(u16).range(0..=1000))]
     pub flip: u16,
-    /// Cut the line, once, after that many bytes from the client.
+    /// Cut the connection once, after this number of bytes from the client
     #[arg(long, value_name = "BYTES")]
     pub cut_after: Option<u64>,
-    /// The same seed hits the same bytes.
+    /// Seed of the random faults: the same seed hits the same bytes
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
 }

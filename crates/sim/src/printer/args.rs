@@ -10,14 +10,14 @@ use crate::typed;
 /// `pos-sim printer`: a receipt printer that shows its paper on standard output.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-While it runs, type a word and Enter: paper (take it out or put it in), near (the roll is nearly at its end, or full), cover (open or close \
-it), power (off or on).\n\n\
+While it runs, type a word and Enter: paper (remove or insert paper), near (roll nearly empty, or full), cover (open or close), \
+power (off or on).\n\n\
 Examples:\n  \
 pos-sim printer --png /tmp                             pictures to /tmp/receipt-1.png, -2, …\n  \
 pos-sim printer --pty --link /tmp/printer              a tty: port = \"/tmp/printer\"\n  \
 pos-sim printer --columns 32 --slow 300 --paper-out-after 20")]
 pub struct Args {
-    /// Where to listen
+    /// The address to listen on
     #[arg(long, default_value = "127.0.0.1:9100", conflicts_with = "pty")]
     pub listen: SocketAddr,
     /// A pty instead of TCP: a printer on a serial line
@@ -29,31 +29,31 @@ pub struct Args {
     /// Characters on a line: 32, 42 or 48
     #[arg(long, default_value_t = 42, value_parser = clap::value_parser!(u8).range(16..=64))]
     pub columns: u8,
-    /// Each receipt as a picture into this folder too
+    /// Also write each receipt as a picture into this folder
     #[arg(long, value_name = "FOLDER")]
     pub png: Option<PathBuf>,
-    /// Bytes printed in a second; without it at once
+    /// Bytes printed per second [default: no limit]
     #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u32).range(1..))]
     pub slow: Option<u32>,
-    /// Begin without paper
+    /// Start without paper
     #[arg(long)]
     pub paper_out: bool,
-    /// Run out of paper after so many lines
+    /// Run out of paper after this number of lines
     #[arg(long, value_name = "LINES")]
     pub paper_out_after: Option<usize>,
-    /// Begin with the roll nearly at its end
+    /// Start with a roll that is nearly empty
     #[arg(long)]
     pub near_end: bool,
-    /// Begin with the cover open
+    /// Start with the cover open
     #[arg(long)]
     pub cover_open: bool,
-    /// Lose the power after so many bytes; `power` brings it back
+    /// Lose power after this number of bytes; `power` restores it
     #[arg(long, value_name = "BYTES")]
     pub die_after: Option<usize>,
-    /// Never answer about its state
+    /// Do not answer status requests
     #[arg(long, conflicts_with = "garbage")]
     pub silent: bool,
-    /// Answer about its state with bytes that mean nothing
+    /// Answer status requests with meaningless bytes
     #[arg(long)]
     pub garbage: bool,
 }

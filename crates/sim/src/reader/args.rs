@@ -23,63 +23,63 @@ const TCP_PLACE: &str = "127.0.0.1:6543";
 #[derive(clap::Args, Clone, Debug)]
 #[command(after_long_help = script::help())]
 pub struct Args {
-    /// The line: a pty, or TCP (see --listen).
+    /// The connection: a pty, or TCP (see --listen)
     #[arg(long, value_enum, default_value_t = Transport::Pty)]
     transport: Transport,
-    /// Listen on this TCP address, 127.0.0.1:6543 with --transport tcp alone (a real device uses this port).
+    /// The TCP address to listen on [default with --transport tcp: 127.0.0.1:6543, the port of a real device]
     #[arg(long, value_name = "ADDRESS")]
     listen: Option<SocketAddr>,
     /// The same as --transport tcp --listen ADDRESS.
     #[arg(long, value_name = "ADDRESS", conflicts_with = "listen")]
     tcp: Option<SocketAddr>,
-    /// Make this symbolic link to the pty.
+    /// Create this symbolic link to the pty
     #[arg(long, value_name = "PATH", conflicts_with_all = ["tcp", "listen"])]
     link: Option<PathBuf>,
     /// Serial number, 8 digits.
     #[arg(long, default_value = "30003638")]
     serial: String,
-    /// Hold an SRED key; with --secured=false offer card data in clear, as a terminal must refuse it.
+    /// Hold an SRED key; with --secured=false send card data in clear, which a terminal must refuse
     #[arg(long, action = clap::ArgAction::Set, default_value_t = true, num_args = 0..=1, require_equals = true,
           default_missing_value = "true")]
     secured: bool,
     /// The same as --secured=false.
     #[arg(long, conflicts_with = "secured")]
     unsecured: bool,
-    /// How the keys for card data and PIN are made.
+    /// The derivation of the keys for card data and PIN
     #[arg(long, value_enum, default_value_t = Kind::Tdes)]
     dukpt: Kind,
     /// Hold no PIN key.
     #[arg(long)]
     no_pin_key: bool,
-    /// Have so many keys left in each key set, to see them used up.
+    /// The number of keys left in each key set, to test the end of the keys
     #[arg(long, value_name = "NUMBER", conflicts_with = "counter")]
     keys_left: Option<u16>,
-    /// Do by itself what this file says (see below).
+    /// Run the script in this file (see below)
     #[arg(long, value_name = "FILE")]
     script: Option<PathBuf>,
-    /// Sign this amount in minor units instead of the one asked for.
+    /// Sign this amount in minor units instead of the requested amount
     #[arg(long, value_name = "MINOR_UNITS")]
     sign_amount: Option<u64>,
-    /// Be another device that does not speak this protocol.
+    /// Act as another device that does not speak this protocol
     #[arg(long)]
     wrong_device: bool,
-    /// Send unsolicited messages before every answer.
+    /// Send unsolicited messages before each answer
     #[arg(long)]
     chatter: bool,
-    /// Cut messages into packets of so many bytes.
+    /// Maximum size of a packet in bytes; longer messages are split
     #[arg(long, default_value_t = pos_reader_link::apdu_link::MAX_APDU)]
     chain_size: usize,
-    /// Write at most so many bytes at once.
+    /// Maximum number of bytes per write
     #[arg(long)]
     fragment: Option<usize>,
-    /// Go on after so many keys of each key set and transactions of each card: a gateway refuses a reader that counts
-    /// anew.
+    /// Continue after this number of keys of each key set and transactions of each card; a gateway refuses a reader
+    /// that starts to count again
     #[arg(long, default_value_t = 0, value_name = "NUMBER")]
     counter: u16,
-    /// Take no time for chips and keys.
+    /// Answer for chips and keys without delay
     #[arg(long)]
     instant: bool,
-    /// Leave the card in the slot until `remove`.
+    /// Leave the card in the slot until `remove`
     #[arg(long)]
     leave_card: bool,
 }
@@ -181,11 +181,11 @@ pub async fn run(args: Args) -> io::Result<()> {
 }
 
 const HELP: &str = "\
-insert CARD, tap CARD, swipe CARD, remove      what hands do; `cards` lists the cards
+insert CARD, tap CARD, swipe CARD, remove      actions with a card; `cards` lists the cards
 cancel, enter, clear, key DIGIT                keys
-pin DIGITS|right|wrong|cancel|bypass|wait      what the cardholder does at the next PIN prompt
-choose NUMBER|wait                             what the cardholder does at the next list of applications
-unplug, plug, reboot                           the cable, the power
+pin DIGITS|right|wrong|cancel|bypass|wait      the cardholder's action at the next PIN prompt
+choose NUMBER|wait                             the cardholder's action at the next list of applications
+unplug, plug, reboot                           cable and power
 help, quit";
 
 /// Carries out one line.

@@ -82,21 +82,21 @@ pub enum ScriptEvent {
 
 /// Every event: name, which, and what a person reads about it.
 pub const EVENTS: &[(&str, ScriptEvent, &str)] = &[
-    ("connected", ScriptEvent::Connected, "a host has opened the line"),
+    ("connected", ScriptEvent::Connected, "a host has connected"),
     ("powered-on", ScriptEvent::PoweredOn, "on again after a reboot"),
-    ("frame", ScriptEvent::Frame, "a command has come, nothing is done with it yet"),
-    ("abort", ScriptEvent::Abort, "ABORT has come, nothing is done with it yet"),
+    ("frame", ScriptEvent::Frame, "a command has arrived and is not processed yet"),
+    ("abort", ScriptEvent::Abort, "ABORT has arrived and is not processed yet"),
     ("sale", ScriptEvent::Sale, "a sale begins"),
-    ("waiting", ScriptEvent::Waiting, "waits for a card"),
+    ("waiting", ScriptEvent::Waiting, "the reader waits for a card"),
     ("inserted", ScriptEvent::Inserted, "a card is in the slot"),
-    ("start", ScriptEvent::Start, "the chip is going to be read"),
-    ("choice", ScriptEvent::Choice, "an application is to be chosen"),
-    ("pin", ScriptEvent::Pin, "a PIN is asked for"),
-    ("number", ScriptEvent::Number, "a number is asked for"),
-    ("answer", ScriptEvent::Answer, "the card is read, E3, E4 or E5 is not said yet"),
-    ("asked", ScriptEvent::Asked, "E4 is said, the host is being asked"),
-    ("continue", ScriptEvent::Continue, "CONTINUE has come, the card has not heard of it yet"),
-    ("ended", ScriptEvent::Ended, "the card has said its last word"),
+    ("start", ScriptEvent::Start, "the reader begins to read the chip"),
+    ("choice", ScriptEvent::Choice, "the cardholder must choose an application"),
+    ("pin", ScriptEvent::Pin, "the cardholder must enter a PIN"),
+    ("number", ScriptEvent::Number, "the cardholder must enter a number"),
+    ("answer", ScriptEvent::Answer, "the card is read; E3, E4 or E5 is not sent yet"),
+    ("asked", ScriptEvent::Asked, "E4 is sent; the host must answer"),
+    ("continue", ScriptEvent::Continue, "CONTINUE has arrived; the card does not know it yet"),
+    ("ended", ScriptEvent::Ended, "the card has given its last answer"),
     ("removed", ScriptEvent::Removed, "the card is out of the slot"),
 ];
 
@@ -104,28 +104,28 @@ pub const EVENTS: &[(&str, ScriptEvent, &str)] = &[
 pub const ACTIONS: &[(&str, &str)] = &[
     ("insert CARD", "puts a card into the slot"),
     ("tap CARD", "holds a card to the antenna"),
-    ("swipe CARD", "draws a card through the stripe reader"),
+    ("swipe CARD", "swipes a card through the stripe reader"),
     ("remove", "takes the card out of the slot"),
     ("type DIGITS", "at the PIN or number prompt, or the next one; also right, wrong, cancel, bypass, nothing"),
     ("choose NUMBER", "the application, counted from 1, now or at the next choice; or nothing"),
     ("key KEY", "presses cancel, enter, clear or a digit"),
-    ("too-long", "lets the time run out for what is waited for"),
-    ("unplug [TIME]", "pulls the cable, and puts it back after the time"),
-    ("plug", "puts the cable back"),
-    ("reboot [TIME]", "says it is powering off, loses what was under way, says after the time that it is on"),
-    ("garbage NUMBER", "says so many bytes without meaning"),
+    ("too-long", "lets the current prompt time out"),
+    ("unplug [TIME]", "removes the cable, and restores it after the time"),
+    ("plug", "restores the cable"),
+    ("reboot [TIME]", "reports power-off, loses the current work, and reports power-on after the time"),
+    ("garbage NUMBER", "sends this number of meaningless bytes"),
     ("spoil", "damages the LRC of the next message"),
-    ("silent [TIME]", "loses the next message, or all that is said in this time"),
-    ("delay TIME", "holds back for this time what is said from now on"),
+    ("silent [TIME]", "loses the next message, or each message of this time"),
+    ("delay TIME", "delays each later message by this time"),
     ("clear", "stops encrypting card data"),
-    ("amount MINOR", "has the card sign another amount; right for the one asked for"),
-    ("wait TIME", "does the actions that follow later"),
+    ("amount MINOR", "makes the card sign another amount; right: the requested amount"),
+    ("wait TIME", "delays the actions that follow"),
     (
         "flood KIND",
-        "says without end, as fast as the line takes it: status, cards, keys, answers, garbage, partial or huge; or ends it: nothing",
+        "sends without end, as fast as the line allows: status, cards, keys, answers, garbage, partial or huge; nothing: ends it",
     ),
-    ("serial DIGITS", "is another reader from now on, as it says when it is asked"),
-    ("version FILE TEXT", "has another version of a configuration file, or one more"),
+    ("serial DIGITS", "acts as another reader, which the next identity request shows"),
+    ("version FILE TEXT", "changes the version of a configuration file, or adds a file"),
 ];
 
 /// What is done.
@@ -201,8 +201,8 @@ impl Script {
 #[must_use]
 pub fn help() -> String {
     let mut text = String::from(
-        "A script (--script FILE) is a text of rules, one a line, # before a comment:\n\n  \
-         on EVENT [N]: ACTION, ACTION     at the event, every time or the Nth time only\n  \
+        "A script (--script FILE) is a text of rules, one per line; # begins a comment:\n\n  \
+         on EVENT [N]: ACTION, ACTION     at the event, each time or only the Nth time\n  \
          after TIME: ACTION, ACTION       once; TIME as 300ms or 2s\n\nEvents:\n",
     );
     for (name, _, about) in EVENTS {

@@ -34,35 +34,35 @@ mod till;
 #[command(
     after_help = "Examples:\n  cargo demo\n  cargo demo --once --amount 12.34 --card chip-pin --entry insert\n  \
     cargo demo --once --amount 5.51 --card tap --entry tap        (declined: the cents choose the outcome)\n\n\
-    Exit codes: 0 without --once; with it those of the sale, which pos-agent sale --help lists;\n\
+    Exit codes: 0 without --once; with --once those of the sale (pos-agent sale --help);\n\
     64 wrong usage; 70 a fault; 130 interrupted.\n\n\
     The outcomes and their cents: cargo run --package pos-sim -- gateway --help"
 )]
 pub struct Args {
-    /// Run one sale and end with its exit code.
+    /// Run one sale and end with its exit code
     #[arg(long)]
     once: bool,
-    /// What to charge; the cents choose the gateway's outcome.
+    /// The amount to charge; the cents choose the gateway's outcome
     #[arg(long, default_value = "12.34")]
     amount: String,
-    /// The card, by its name in the deck.
+    /// The card, by its name in the deck
     #[arg(long, default_value = "chip-pin", value_parser = parse_card)]
     card: &'static Card,
-    /// How it is presented; by default the first way the card allows.
+    /// The way to present the card [default: the first way that the card allows]
     #[arg(long)]
     entry: Option<CardEntry>,
-    /// Lines instead of the screen; also without a terminal, or when TERM is dumb.
+    /// Print lines instead of the screen; also without a terminal window, or when TERM is dumb
     #[arg(long, conflicts_with = "once")]
     plain: bool,
-    /// Begin with the gateway's line pulled out.
+    /// Start without a connection to the gateway
     #[arg(long)]
     gateway_off: bool,
     #[command(flatten)]
     host_rules: HostRulesArgs,
-    /// The agent to run; by default it is built first, without the simulators.
+    /// The agent to run [default: built first, without the simulators]
     #[arg(long, value_name = "PROGRAM")]
     agent: Option<PathBuf>,
-    /// The front to run; by default it is built with the agent. With --agent alone there is no page.
+    /// The front to run [default: built with the agent]; with --agent but without --front there is no page
     #[arg(long, value_name = "PROGRAM", requires = "agent", conflicts_with = "once")]
     front: Option<PathBuf>,
 }

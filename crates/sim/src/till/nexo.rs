@@ -32,25 +32,25 @@ const LONGEST: Duration = Duration::from_secs(300);
 /// `pos-sim till nexo`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Ctrl-C while a payment waits for its card sends an Abort; the answer of the payment comes all the same.\n\n\
+Ctrl-C while a payment waits for its card sends an Abort; the answer of the payment still comes.\n\n\
 Examples:\n  \
 pos-front certificate --pem > ca.pem\n  \
 pos-sim till nexo --ca ca.pem --passphrase-file key pay 12.50\n  \
-pos-sim till nexo --ca ca.pem --passphrase-file key repeat KT1W2A9F      what became of that message\n  \
-pos-sim till nexo --ca ca.pem --passphrase-file key reverse TRANSACTION  as the payment's answer names it\n  \
+pos-sim till nexo --ca ca.pem --passphrase-file key repeat KT1W2A9F      the outcome of that message\n  \
+pos-sim till nexo --ca ca.pem --passphrase-file key reverse TRANSACTION  from the payment's answer\n  \
 pos-sim till nexo --ca ca.pem --passphrase-file key end-of-day\n\n\
-Without a passphrase the message is sent as it is; a terminal takes it from its own board alone, unless it is set otherwise.")]
+Without a passphrase the message is not sealed. By default a terminal accepts such a message only from its own board.")]
 pub(super) struct Args {
-    /// The terminal
+    /// The address of the terminal
     #[arg(long, default_value = "https://127.0.0.1:8443/nexo/")]
     at: String,
-    /// What signed the terminal's certificate, a PEM file: `pos-front certificate --pem`
+    /// The CA of the terminal's certificate, a PEM file: `pos-front certificate --pem`
     #[arg(long)]
     ca: PathBuf,
     /// sale-id of [[nexo.till]]
     #[arg(long, default_value = "POSSystemID12345")]
     sale_id: String,
-    /// poi-id of the table nexo
+    /// poi-id of `[nexo]`
     #[arg(long, default_value = "PosAgent-0001")]
     poi_id: String,
     /// As in [[nexo.till]]: a file whose first line is the passphrase
@@ -62,13 +62,13 @@ pub(super) struct Args {
     /// As in [[nexo.till]]
     #[arg(long, default_value_t = 1)]
     key_version: u32,
-    /// ISO 4217; the terminal refuses another one than its own
+    /// ISO 4217; the terminal accepts only its own currency
     #[arg(long, default_value = "EUR", value_parser = super::currency)]
     currency: Currency,
-    /// Up to ten characters that name this message; one of before, to send that message again
+    /// Up to ten characters that name this message; an earlier one sends that message again
     #[arg(long)]
     service_id: Option<String>,
-    /// Each message as JSON too, unsealed
+    /// Also print each message as JSON, unsealed
     #[arg(long)]
     trace: bool,
     #[command(subcommand)]
@@ -80,7 +80,7 @@ enum Wish {
     /// Payment
     Pay {
         amount: String,
-        /// SaleTransactionID: number and time of the till's own transaction
+        /// SaleTransactionID: number and time of the till's transaction
         #[arg(long, num_args = 2, value_names = ["NUMBER", "TIME"])]
         transaction: Option<Vec<String>>,
     },
@@ -88,9 +88,9 @@ enum Wish {
     Refund { amount: String },
     /// Reversal of a payment, or a refund of a part of it
     Reverse { transaction: String, amount: Option<String> },
-    /// Abort: a payment that waits for its card is given up
+    /// Abort: cancel a payment that waits for its card
     Abort { service_id: String },
-    /// TransactionStatus: what became of a message, or of the last one
+    /// TransactionStatus: the outcome of a message [default: the last one]
     Repeat { service_id: Option<String> },
     /// GetTotals
     Totals,

@@ -27,28 +27,28 @@ const T3: Duration = Duration::from_secs(5);
 /// `pos-sim till zvt`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Ctrl-C while a payment waits for its card sends an abort (06 B0), and once more breaks the line.\n\n\
+Ctrl-C while a payment waits for its card sends an abort (06 B0); a second Ctrl-C closes the connection.\n\n\
 Examples:\n  \
-pos-sim till zvt pay 12.50                       a payment; `repeat` tells what became of it\n  \
+pos-sim till zvt pay 12.50                       a payment; `repeat` shows its outcome\n  \
 pos-sim till zvt --at 192.168.1.30:20007 diagnosis\n  \
 pos-sim till zvt --print terminal pay 12.50      the terminal prints\n  \
-pos-sim till zvt pay 12.50 --acknowledge never   the till is gone when the approval comes\n  \
+pos-sim till zvt pay 12.50 --acknowledge never   the till is off when the approval comes\n  \
 pos-sim till zvt void 17\n  \
 pos-sim till zvt end-of-day")]
 pub(super) struct Args {
-    /// The terminal
+    /// The address of the terminal
     #[arg(long, default_value = "127.0.0.1:20007")]
     at: SocketAddr,
-    /// Six digits, as in password-file of a table zvt
+    /// Six digits, as in password-file of `[[zvt]]`
     #[arg(long, default_value_t = 123_456, value_parser = clap::value_parser!(u32).range(..1_000_000))]
     password: u32,
-    /// ISO 4217; the terminal refuses another one than its own
+    /// ISO 4217; the terminal accepts only its own currency
     #[arg(long, default_value = "EUR", value_parser = super::currency)]
     currency: Currency,
-    /// Who prints receipts
+    /// The printer of the receipts
     #[arg(long, value_enum, default_value_t = Print::Till)]
     print: Print,
-    /// Each APDU as a line too
+    /// Also print each APDU as a line
     #[arg(long)]
     trace: bool,
     #[command(subcommand)]
@@ -57,7 +57,7 @@ pub(super) struct Args {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Print {
-    /// The till: text blocks come to it
+    /// The till: the terminal sends it text blocks
     Till,
     /// The terminal
     Terminal,
@@ -65,11 +65,11 @@ enum Print {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Acknowledge {
-    /// The approval is taken
+    /// Accept the approval
     Yes,
-    /// The approval is not taken: 84 05
+    /// Refuse the approval: 84 05
     No,
-    /// Nothing is said, and the line breaks
+    /// Do not answer, and close the connection
     Never,
 }
 
@@ -78,19 +78,19 @@ enum Wish {
     /// 06 01
     Pay {
         amount: String,
-        /// What is said to an approval
+        /// The answer to an approval
         #[arg(long, value_enum, default_value_t = Acknowledge::Yes)]
         acknowledge: Acknowledge,
     },
     /// 06 22
     Reserve { amount: String },
-    /// 06 24: of a reservation this much is taken, or all that is left
+    /// 06 24: capture an amount of a reservation [default: all that is left]
     Capture { receipt: u16, amount: Option<String> },
-    /// 06 25: a reservation is given up
+    /// 06 25: release a reservation
     Release { receipt: u16 },
     /// 06 30
     Void { receipt: u16 },
-    /// 06 20: what became of the last one
+    /// 06 20: the outcome of the last one
     Repeat,
     /// 06 10
     Totals,

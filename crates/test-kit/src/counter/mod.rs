@@ -48,9 +48,11 @@ impl Counter {
     /// The shop alone.
     pub async fn closed(options: Options) -> Self {
         // With RUST_LOG set a failing test shows what the agent did.
-        let filter = std::env::var("RUST_LOG").ok().and_then(|level| level.parse::<Targets>().ok()).unwrap_or_default();
-        let lines = tracing_subscriber::fmt::layer().with_test_writer();
-        let _ = tracing_subscriber::registry().with(filter).with(lines).try_init();
+        // Without it the place of the process's log stays free for a test that keeps one.
+        if let Some(filter) = std::env::var("RUST_LOG").ok().and_then(|level| level.parse::<Targets>().ok()) {
+            let lines = tracing_subscriber::fmt::layer().with_test_writer();
+            let _ = tracing_subscriber::registry().with(filter).with(lines).try_init();
+        }
         // Installed already by another test of this program: as good.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let shop = Shop::open(options).await.unwrap();

@@ -80,6 +80,7 @@ fn plainly(cents: u8) -> &'static str {
         81 => "It is approved, the line is cut; taking it back fails once.",
         82 => "It is approved, the line is cut; taking it back has no answer.",
         83 => "The gateway names another address; nothing is charged.",
+        93 => "It is declined when tapped: the card must be inserted.",
         84..=92 | 95 | 96 => "It is approved; the first void of it meets trouble.",
         _ => APPROVED,
     }

@@ -216,7 +216,7 @@ fn every_line_of_a_sheet_stands_whole_on_the_small_screen() {
     says(&model, SMALL, &["From a second terminal:", "config.toml"]);
     model.press(Intent::Next);
     model.press(Intent::Ask(Purpose::Sale));
-    says(&model, SMALL, &["How much is the sale?", "12.34▏ EUR", "It is approved.", "Enter start", "▼ 17 more"]);
+    says(&model, SMALL, &["How much is the sale?", "12.34▏ EUR", "It is approved.", "Enter start", "▼ 18 more"]);
     for (amount, what) in ready_made() {
         says(&model, SMALL, &[&format!("{amount}▏ EUR"), &format!("{amount}  {what} ")]);
         model.press(Intent::Pick(1));
