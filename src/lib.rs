@@ -3,7 +3,7 @@
 //! The map, in the order a sale meets the rooms:
 //!
 //! ```text
-//!  till ──▶ agent ──▶ sale (decides) ──▶ journal (remembers) ──▶ then, and only then, the devices act:
+//!  till ──▶ agent ──▶ transaction (decides) ──▶ journal (remembers) ──▶ then, and only then, the devices act:
 //!                       ▲                                          reader · gateway · printer
 //!                       └──────────── what the devices answer ◀────┘
 //! ```
@@ -17,25 +17,25 @@
 //! | whether it may | `till/rights.rs` `may`: one table from verb to right, for every way in |
 //! | the agent's one loop hears it | `agent.rs` `run`, then `agent/tills.rs` `till_asks` |
 //! | whether it may begin now: the terminal's limits, and whether a supervisor must confirm it | `agent/engine/begin.rs` `begin`, `can_begin_now`, `agent/limits.rs` `may_begin`, `may_give`, `agent/operators.rs` `confirmed_author` |
-//! | the sale says what to write and what to do | [`pos_core::transaction::Sale::begin`], in `sale/mod.rs`; later [`pos_core::transaction::Sale::handle`], in `sale/decide.rs` |
+//! | the sale says what to write and what to do | [`pos_core::transaction::Transaction::begin`], in `transaction/mod.rs`; later [`pos_core::transaction::Transaction::handle`], in `transaction/decide.rs` |
 //! | it is written; only that gives out what to do | `agent/journal_writer.rs` `write`, [`pos_core::book::commit`] |
 //! | the engine owns the open sales: an event, the core's step, the book, and then each action | `agent/engine.rs` `hear`, `act` |
 //! | each action goes to its device, or in training to the trainer | `agent/devices.rs` `perform` |
 //! | the reader is armed, a card is read | `reader/port.rs` `spawn`, `reader/driver.rs`, `reader/miura/machine.rs`, `reader/miura/sale.rs` |
 //! | the request is made, written down as asked, and sent once | `agent/engine/hearing.rs` `card_read`, [`pos_gateway::Client::prepare`], [`pos_gateway::Client::pay`] |
-//! | the answer, read and judged | `gateway/answer.rs`, then `sale/answered.rs` `answered` |
+//! | the answer, read and judged | `gateway/answer.rs`, then `transaction/gateway_answer.rs` `answered` |
 //! | the chip hears it and confirms | `reader/miura/completing.rs` |
-//! | the cardholder signs | `sale/signature.rs` |
-//! | the till says whether it takes it; of a part the rest is refunded | `sale/awaiting_till.rs`, `agent/tills.rs` `confirm`, `agent/engine/till_words.rs` `take_part` |
-//! | no answer, or the chip refuses: what is asked, by whom, and when again | `sale/answered.rs` `unknown`, `sale/reversing.rs` `query`, `agent/devices/gateway.rs` `query`, `sale/resolution.rs` |
-//! | … what goes back, and what a reversal waits for before it leaves | `sale/reversing.rs`, `sale/still_charged.rs`, `agent/engine/leaving.rs`, `follow_up/by_id.rs` |
-//! | a capture, refund or reversal: which, whose, and what is left; without an answer | `agent/earlier.rs`, `follow_up/amount.rs` `follow_up`, `follow_up/mod.rs` `left`, `sale/confirming.rs` |
-//! | the journal is an old copy: nothing is reversed by itself | `agent/old_copy.rs`, `journal/known.rs`, `sale/held.rs` |
+//! | the cardholder signs | `transaction/signature.rs` |
+//! | the till says whether it takes it; of a part the rest is refunded | `transaction/awaiting_till.rs`, `agent/tills.rs` `confirm`, `agent/engine/till_words.rs` `take_part` |
+//! | no answer, or the chip refuses: what is asked, by whom, and when again | `transaction/gateway_answer.rs` `unknown`, `transaction/reversing.rs` `query`, `agent/devices/gateway.rs` `query`, `transaction/resolution.rs` |
+//! | … what goes back, and what a reversal waits for before it leaves | `transaction/reversing.rs`, `transaction/still_charged.rs`, `agent/engine/leaving.rs`, `follow_up/by_id.rs` |
+//! | a capture, refund or reversal: which, whose, and what is left; without an answer | `agent/earlier.rs`, `follow_up/amount.rs` `follow_up`, `follow_up/mod.rs` `left`, `transaction/finishing.rs` |
+//! | the journal is an old copy: nothing is reversed by itself | `agent/old_copy.rs`, `journal/known.rs`, `transaction/held.rs` |
 //! | the board's clock was ahead, and is right again | `agent/clock.rs`, `agent/engine/hearing.rs` `look_at_the_clocks`, `journal/set_back.rs` |
-//! | what a look-up shows of a payment that is to be reversed | `sale/look_up.rs` |
-//! | the power fails | `agent/engine/recovery.rs` `resume`, then `sale/decide.rs` again |
+//! | what a look-up shows of a payment that is to be reversed | `transaction/look_up.rs` |
+//! | the power fails | `agent/engine/recovery.rs` `resume`, then `transaction/decide.rs` again |
 //! | the journal cannot be written: what stops, and how it comes back | `agent/journal_writer.rs` `failed`, `agent/engine/recovery.rs` `journal_failed`, `agent.rs` `retry_journal` |
-//! | why it ended so, as data | `sale/reason.rs`, `agent/devices/reader/reasons.rs` |
+//! | why it ended so, as data | `transaction/reason.rs`, `agent/devices/reader/reasons.rs` |
 //! | the sentence that the cashier reads | `agent/engine/facts.rs` `view`, `agent/views/sale.rs` `sale_view`, `words/cashier.rs` |
 //! | a person is put in, and confirms | `till/http/sessions.rs`, `agent/operators.rs`, `core/counter/approvals.rs` |
 //! | how the terminal stands, in closed words | `till/status.rs`, `agent/views/status.rs` `status_view`; of the gateway, `gateway/contact.rs` |

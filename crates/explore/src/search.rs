@@ -1,7 +1,7 @@
 //! Breadth-first over all that may happen, so that the first story that is found of anything is a shortest one.
 //!
 //! A state is known by a fingerprint of 128 bits of its form as it is seen from its own moment
-//! ([`Transaction::seen_from`](pos_core::sale::Sale::seen_from)). Kept of it are that, its parent and the move that led there.
+//! ([`Transaction::seen_from`](pos_core::transaction::Sale::seen_from)). Kept of it are that, its parent and the move that led there.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt::Write as _;

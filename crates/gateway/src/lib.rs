@@ -3,8 +3,8 @@
 //! Invariant: a payment that may have left is never answered with "not sent".
 //!
 //! It never retries, never follows by itself (one 307 to the same host excepted, on any request, unless its body speaks
-//! of a payment that was asked for), and says [`Answer::NotSent`](pos_core::sale::Answer::NotSent) only when the TLS
-//! handshake was not complete: everything else that went wrong is [`Answer::Unknown`](pos_core::sale::Answer::Unknown)
+//! of a payment that was asked for), and says [`Answer::NotSent`](pos_core::transaction::Answer::NotSent) only when the TLS
+//! handshake was not complete: everything else that went wrong is [`Answer::Unknown`](pos_core::transaction::Answer::Unknown)
 //! (design: path of a sale, 6). What to do about an unknown is the sale's decision, not this module's.
 //!
 //! ```text
