@@ -1,5 +1,5 @@
-//! The sequence of a DUKPT transaction counter. Only counters with few one bits are used, so every key is at most that
-//! many steps from the initial key (X9.24-1, A.2 and A.3; X9.24-3, 6.1). This file handles numbers, not keys.
+//! The sequence of a DUKPT transaction counter (X9.24-1, A.2 and A.3; X9.24-3, 6.1). Only counters with few one bits are
+//! used, so every key is at most that many steps from the initial key. This file handles numbers, not keys.
 //!
 //! | | bits | one bits | last counter |
 //! |---|---|---|---|
@@ -50,9 +50,9 @@ impl Rule {
     }
 }
 
-/// Returns the counters whose keys a device must hold when `next` is its next one, each with its register (the number
-/// of its lowest one bit). These are `next` itself, and for every higher zero bit the first counter that ends with that
-/// bit.
+/// Returns the counters whose keys a device must hold when `next` is its next one. Each has its register, which is the
+/// number of its lowest one bit. The counters are `next` itself, and for every higher zero bit the first counter that
+/// ends with that bit.
 pub(super) fn held(next: u32, bits: u32) -> impl Iterator<Item = (u32, u32)> {
     let lowest = next.trailing_zeros();
     (lowest..bits).filter(move |bit| *bit == lowest || next & (1 << bit) == 0).map(move |bit| {

@@ -7,7 +7,7 @@
 //! ```
 //!
 //! The MAC covers CLA INS P1 P2 Lc, ATC, ARQC and data, with 80 padding. Its key is the common session key of the ARQC
-//! (EMV Book 2, A1.3.1 and 9.2.3.1, the form that Visa's cards use). No public test vector was found, so card and
+//! (EMV Book 2, A1.3.1 and 9.2.3.1). This is the form of Visa's cards. No public test vector was found, so card and
 //! issuer here are checked only against each other and the text.
 
 use subtle::ConstantTimeEq;

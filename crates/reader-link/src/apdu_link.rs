@@ -142,7 +142,7 @@ impl Decoder {
         self.break_chains(&mut on);
     }
 
-    /// Tells whether data are unfinished, so that [`Self::silence`] has an effect.
+    /// Tells whether data are unfinished; only then does [`Self::silence`] have an effect.
     #[must_use]
     pub fn is_unfinished(&self) -> bool {
         !self.input.is_empty() || self.dropped > 0 || self.reader.is_open() || self.base.is_open()

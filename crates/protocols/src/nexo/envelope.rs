@@ -4,7 +4,7 @@
 //! Its size is bounded: [`MAX_MESSAGE`] bytes, and a maximum number of fields at the two outer levels. The types here
 //! are far less deep than the 128 levels where serde_json stops. Ignored parts are skipped without recursion, so they
 //! may be as deep as the message allows. A name that occurs twice is refused at an outer level, and for a field that is
-//! read, because the code does not guess which one was meant. Other repeated names are ignored.
+//! read: the code does not guess which one was meant. Other repeated names are ignored.
 
 use std::fmt;
 

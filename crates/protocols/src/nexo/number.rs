@@ -1,8 +1,8 @@
 //! Amounts: decimal numbers of JSON. They are read as exact digits and never as binary floats.
 //!
-//! serde_json would make a float of a number, or keep its digits in all crates of the build (the feature
-//! `arbitrary_precision` applies to every crate). So a number is read as a raw value, the text in the message. It can
-//! be written only as text, not into a `serde_json::Value`.
+//! serde_json would make a float of a number. Its feature `arbitrary_precision` keeps the digits, but applies to every
+//! crate of the build. So a number is read as a raw value, the text in the message. It can be written only as text, not
+//! into a `serde_json::Value`.
 //!
 //! Is not: a sum of money. The caller knows the currency and its exponent.
 

@@ -11,7 +11,7 @@
 //!
 //! - No other `04 FF` goes out until the owed answer has come.
 //! - An answer to `04 0F` that may be the owed one decides nothing: `04 0F` goes out once more.
-//! - A till that gets no `04 FF` meanwhile waits no longer than T4.
+//! - The session keeps a till that gets no `04 FF` meanwhile waiting no longer than T4.
 
 mod reprint;
 mod telling;

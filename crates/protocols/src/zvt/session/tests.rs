@@ -84,7 +84,7 @@ impl Stage {
         self.now
     }
 
-    /// Runs a sale up to the bank's approval, which the till has received.
+    /// Runs a payment up to the bank's approval, which the till has received.
     fn sells(&mut self, command: &str) {
         self.till(command);
         assert_eq!(self.told(), [TerminalMessage::Ok]);
