@@ -142,7 +142,7 @@ pub struct Guarded {
 /// The registration of a till.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Registration {
-    /// The password. It is not compared, because a registration discloses nothing.
+    /// The password. It is not compared, because a registration moves no money.
     pub password: Password,
     /// The config byte; the methods explain its bits.
     pub config: u8,

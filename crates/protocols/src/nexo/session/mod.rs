@@ -27,7 +27,7 @@
 //! | the same | the same | another | rejected for 48 hours, and while that transaction is open or the payment approved |
 //! | the same | another | | rejected for 48 hours, and new after them |
 //! | another | that of a payment that is approved, open or unconfirmed | | rejected: TransactionStatus gives its outcome |
-//! | another | that of a payment that moved no money, or another | | new |
+//! | another | that of a payment that was declined, cancelled, not sent or reversed; or another | | new |
 //!
 //! The session stores no fact that decides about money; it asks the terminal each time.
 

@@ -393,7 +393,7 @@ fn is_allowed(settings: &Settings, guarded: &Guarded) -> bool {
     settings.password.is_some_and(|password| guarded.password == Some(Password(password)))
 }
 
-/// Checks the password of a command that discloses nothing. Without a configured password, any password is right.
+/// Checks the password of a command that moves no money. Without a configured password, any password is right.
 fn is_right_where_asked(settings: &Settings, password: Password) -> bool {
     settings.password.is_none_or(|right| password == Password(right))
 }

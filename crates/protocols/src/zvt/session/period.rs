@@ -34,7 +34,7 @@ pub(super) fn fields(close: &Close, flow: &Flow<'_>) -> Fields {
     let mut cards = [CardTotal::default(); 7];
     for brand in close.brands.iter().filter(|brand| is_own(brand)) {
         let card = &mut cards[place(brand.name.as_deref().and_then(card_type))];
-        // The field has no sign, so a brand with a negative sum gets 0.
+        // The field has no sign, so a brand with a negative sum adds 0.
         card.sum = card.sum.saturating_add(minor(&brand.net, decimals).unwrap_or(0));
         card.count += brand.count;
     }
