@@ -1,4 +1,4 @@
-//! AES keys of 128, 192 and 256 bits: the block and CBC. It derives nothing.
+//! AES keys of 128, 192 and 256 bits: block encryption and CBC. Key derivation is in [`super::aes_dukpt`].
 
 use aes::cipher::{Array, BlockCipherDecrypt, BlockCipherEncrypt, KeyInit};
 use aes::{Aes128, Aes192, Aes256};
@@ -6,33 +6,33 @@ use zeroize::Zeroize;
 
 use super::tdes::{Key, NotWholeBlocks};
 
-/// The initial vector of readers that send none.
+/// The initialisation vector of readers that send none.
 pub const ZERO_IV_16: [u8; 16] = [0; 16];
 
-/// A key of 16, 24 or 32 bytes; what X9.24-3 derives for other algorithms (TDEA, HMAC) is carried by it too. Wiped when
-/// dropped, never printed.
+/// A key of 16, 24 or 32 bytes. It also holds keys that X9.24-3 derives for other algorithms (TDEA, HMAC). It is wiped
+/// when dropped, and never printed.
 #[derive(Clone)]
 pub struct AesKey(heapless::Vec<u8, 32>);
 
 impl AesKey {
-    /// A key from its bytes; `None` when they are not 16, 24 or 32.
+    /// Creates a key from its bytes; returns `None` if they are not 16, 24 or 32.
     #[must_use]
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         matches!(bytes.len(), 16 | 24 | 32).then(|| Self(bytes.iter().copied().collect()))
     }
 
-    /// The bytes.
+    /// Returns the bytes.
     #[must_use]
     pub fn expose(&self) -> &[u8] {
         &self.0
     }
 
-    /// The number of its bits.
+    /// Returns the length of the key in bits.
     pub(super) fn bits(&self) -> u16 {
         u16::try_from(self.0.len() * 8).expect("at most 32 bytes")
     }
 
-    /// The same key where sixteen bytes are asked for; `None` when it is longer.
+    /// Returns the key as a [`Key`] of sixteen bytes; `None` when it is longer.
     #[must_use]
     pub fn short(&self) -> Option<Key> {
         self.0.as_slice().try_into().ok().map(Key::new)
@@ -46,7 +46,7 @@ impl AesKey {
         block.0
     }
 
-    /// CBC after zero bytes up to a whole block, none when it is whole already.
+    /// Encrypts with CBC after padding with zero bytes to a whole block. A whole number of blocks is not padded.
     #[must_use]
     pub fn cbc_encrypt_zero_padded(&self, iv: &[u8; 16], plaintext: &[u8]) -> Vec<u8> {
         let mut padded = plaintext.to_vec();
@@ -64,10 +64,10 @@ impl AesKey {
         out
     }
 
-    /// The plaintext of a CBC ciphertext, with its padding.
+    /// Decrypts a CBC ciphertext. The result includes the padding.
     ///
     /// # Errors
-    /// When `ciphertext` is not a whole number of blocks.
+    /// Fails when `ciphertext` is not a whole number of blocks.
     pub fn cbc_decrypt(&self, iv: &[u8; 16], ciphertext: &[u8]) -> Result<Vec<u8>, NotWholeBlocks> {
         let (blocks, []) = ciphertext.as_chunks::<16>() else {
             return Err(NotWholeBlocks { bytes: ciphertext.len(), block: 16 });
@@ -94,7 +94,7 @@ impl AesKey {
     }
 }
 
-/// The cipher of each key length.
+/// The cipher of a key length.
 enum Cipher {
     Short(Aes128),
     Middle(Aes192),

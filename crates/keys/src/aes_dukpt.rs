@@ -1,8 +1,9 @@
-//! AES DUKPT (ANSI X9.24-3:2017): a key of its own for every transaction, from both sides, for keys of 128, 192 and 256
+//! AES DUKPT (ANSI X9.24-3:2017): a separate key for every transaction, from both sides, for keys of 128, 192 and 256
 //! bits.
 //!
-//! As [`super::tdes_dukpt`], with AES for the derivation and a working key for each purpose and algorithm. The device
-//! ([`Device`]) holds only keys of the future; the host derives any key from the base derivation key and the KSN.
+//! It works like [`super::tdes_dukpt`], with AES for the derivation and a working key for each purpose and algorithm.
+//! The device ([`Device`]) holds only keys of future transactions. The host derives any key from the base derivation
+//! key and the KSN.
 //!
 //! ```text
 //!  KSN, 12 bytes:  BDK id (4) | derivation id (4) | transaction counter (32 bits, at most sixteen of them one)
@@ -18,7 +19,7 @@ use super::tdes::Key;
 /// Bits of the transaction counter, and number of intermediate keys.
 const COUNTER_BITS: u32 = 32;
 
-/// Which counters are used (X9.24-3, 6.1).
+/// The rule for usable counters (X9.24-3, 6.1).
 const COUNTERS: Rule = Rule { mask: u32::MAX, most_ones: 16 };
 
 /// A key serial number.
@@ -26,27 +27,27 @@ const COUNTERS: Rule = Rule { mask: u32::MAX, most_ones: 16 };
 pub struct Ksn(pub [u8; 12]);
 
 impl Ksn {
-    /// Takes the twelve bytes of a KSN; `None` for any other number.
+    /// Creates a KSN from its twelve bytes; returns `None` for any other number of bytes.
     #[must_use]
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         bytes.try_into().ok().map(Self)
     }
 
-    /// The initial key id: key set and device.
+    /// Returns the initial key id: key set and device.
     #[must_use]
     pub fn initial_key_id(self) -> [u8; 8] {
         let [id @ .., _, _, _, _] = self.0;
         id
     }
 
-    /// The transaction counter.
+    /// Returns the transaction counter.
     #[must_use]
     pub fn counter(self) -> u32 {
         let [.., a, b, c, d] = self.0;
         u32::from_be_bytes([a, b, c, d])
     }
 
-    /// The same key set and device with another counter.
+    /// Returns the KSN of the same key set and device with another counter.
     #[must_use]
     pub fn with_counter(self, counter: u32) -> Self {
         let mut bytes = self.0;
@@ -54,25 +55,25 @@ impl Ksn {
         Self(bytes)
     }
 
-    /// The KSN of a device that has `left` keys left.
+    /// Returns the KSN of a device that has `left` keys left.
     #[must_use]
     pub fn with_keys_left(self, left: u32) -> Self {
         self.with_counter(COUNTERS.with_left(left))
     }
 
-    /// The KSN as injected: counter 0. Equal for all transactions of one device and key set.
+    /// Returns the KSN as injected, with counter 0. It is the same for all transactions of a device and key set.
     #[must_use]
     pub fn initial(self) -> Self {
         self.with_counter(0)
     }
 
-    /// Whether a device can have used this counter: not zero, and at most sixteen one bits.
+    /// Tells whether a device can have used this counter: it is not zero and has at most sixteen one bits.
     #[must_use]
     pub fn is_usable(self) -> bool {
         COUNTERS.is_usable(self.counter())
     }
 
-    /// The KSN of the device's next transaction; `None` after the last (counter FFFF0000).
+    /// Returns the KSN of the device's next transaction; `None` after the last (counter FFFF0000).
     #[must_use]
     pub fn next(self) -> Option<Self> {
         COUNTERS.next(self.counter()).map(|counter| self.with_counter(counter))
@@ -91,10 +92,10 @@ impl fmt::Debug for Ksn {
     }
 }
 
-/// What a working key is for (X9.24-3, 6.3.2, table 2).
+/// The purpose of a working key (X9.24-3, 6.3.2, table 2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Usage {
-    /// Keys of the next initial key.
+    /// Encryption of the next initial key.
     KeyEncryption,
     /// PIN blocks.
     Pin,
@@ -125,7 +126,7 @@ impl Usage {
 const DERIVATION: [u8; 2] = [0x80, 0x00];
 const INITIAL_KEY: [u8; 2] = [0x80, 0x01];
 
-/// For which algorithm a working key is (X9.24-3, 6.3.2, table 3).
+/// The algorithm of a working key (X9.24-3, 6.3.2, table 3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Algorithm {
     /// Two-key triple DES.
@@ -143,7 +144,7 @@ pub enum Algorithm {
 }
 
 impl Algorithm {
-    /// Code and length of the key in bits.
+    /// Returns the code of the algorithm, and the length of its key in bits.
     fn code(self) -> (u16, u16) {
         match self {
             Self::Tdea2 => (0, 128),
@@ -155,7 +156,7 @@ impl Algorithm {
         }
     }
 
-    /// AES with a key as long as this one.
+    /// Returns AES with the key length of this key.
     fn aes(key: &AesKey) -> Self {
         match key.bits() {
             128 => Self::Aes128,
@@ -165,7 +166,7 @@ impl Algorithm {
     }
 }
 
-/// The key of one transaction, from which the working keys come; it encrypts nothing itself.
+/// The key of one transaction, from which the working keys are derived. It does not encrypt data itself.
 #[derive(Clone)]
 pub struct TransactionKey {
     key: AesKey,
@@ -173,28 +174,28 @@ pub struct TransactionKey {
 }
 
 impl TransactionKey {
-    /// The working key for one use and algorithm. `None` when it would be longer than the transaction key (X9.24-3,
-    /// 6.2).
+    /// Derives the working key for one usage and algorithm. Returns `None` when it would be longer than the transaction
+    /// key (X9.24-3, 6.2).
     #[must_use]
     pub fn working(&self, usage: Usage, algorithm: Algorithm) -> Option<AesKey> {
         let fits = algorithm.code().1 <= self.key.bits();
         fits.then(|| derive(&self.key, algorithm, derivation_data(usage.code(), algorithm, self.ksn)))
     }
 
-    /// The AES-128 key for PIN blocks of format 4.
+    /// Derives the AES-128 key for PIN blocks of format 4.
     #[must_use]
     pub fn pin_key(&self) -> Key {
         let key = self.working(Usage::Pin, Algorithm::Aes128);
         key.and_then(|key| key.short()).expect("no transaction key is shorter than 128 bits")
     }
 
-    /// The AES-128 key for card data (SRED).
+    /// Derives the AES-128 key for card data (SRED).
     #[must_use]
     pub fn data_key(&self) -> AesKey {
         self.working(Usage::DataEncrypt, Algorithm::Aes128).expect("no transaction key is shorter than 128 bits")
     }
 
-    /// The transaction key itself, for tests against published values.
+    /// Returns the transaction key itself, for tests against published values.
     #[must_use]
     pub fn expose(&self) -> &[u8] {
         self.key.expose()
@@ -207,8 +208,8 @@ impl fmt::Debug for TransactionKey {
     }
 }
 
-/// Host: the initial key that was injected into the device of `ksn`, whatever its counter is; as long as the base
-/// derivation key (X9.24-3, 6.3).
+/// Derives the initial key that was injected into the device of `ksn`, on the host's side. The counter has no effect.
+/// The key is as long as the base derivation key (X9.24-3, 6.3).
 #[must_use]
 pub fn initial_key(bdk: &AesKey, ksn: Ksn) -> AesKey {
     let algorithm = Algorithm::aes(bdk);
@@ -217,21 +218,21 @@ pub fn initial_key(bdk: &AesKey, ksn: Ksn) -> AesKey {
     derive(bdk, algorithm, data)
 }
 
-/// The key under which the next initial key is sent to a device (X9.24-3, 6.3: key encryption at counter FFFFFFFF).
+/// Derives the key that encrypts the next initial key for a device (X9.24-3, 6.3: key encryption at counter FFFFFFFF).
 #[must_use]
 pub fn update_key(initial_key: &AesKey, ksn: Ksn) -> AesKey {
     let (algorithm, ksn) = (Algorithm::aes(initial_key), ksn.with_counter(u32::MAX));
     derive(&derived_to(initial_key, ksn), algorithm, derivation_data(Usage::KeyEncryption.code(), algorithm, ksn))
 }
 
-/// Host: the key of the transaction `ksn`, from the device's initial key. `None` when no device can have used this
-/// counter.
+/// Derives the key of the transaction `ksn` from the device's initial key, on the host's side. Returns `None` when no
+/// device can have used this counter.
 #[must_use]
 pub fn transaction_key(initial_key: &AesKey, ksn: Ksn) -> Option<TransactionKey> {
     ksn.is_usable().then(|| TransactionKey { key: derived_to(initial_key, ksn), ksn })
 }
 
-/// From the initial key to a counter, a step for each of its one bits, the highest first.
+/// Derives the key of a counter from the initial key, with one step for each of its one bits, the highest first.
 fn derived_to(initial_key: &AesKey, ksn: Ksn) -> AesKey {
     let mut key = initial_key.clone();
     let mut reached = 0;
@@ -244,17 +245,17 @@ fn derived_to(initial_key: &AesKey, ksn: Ksn) -> AesKey {
 
 /// A device with its intermediate keys (X9.24-3, 6.4): 32 registers, one for each bit of the counter.
 ///
-/// It cannot go back: the key of a transaction is erased when it is handed out, and no key it still holds leads to it.
+/// It cannot go back: the key of a transaction is erased when it is used, and no remaining key leads to it.
 #[derive(Debug)]
 pub struct Device {
     ksn: Ksn,
-    /// The counter of the next transaction; `None` when the device is worn out.
+    /// The counter of the next transaction; `None` when all keys are used.
     counter: Option<u32>,
     intermediate: [Option<AesKey>; COUNTER_BITS as usize],
 }
 
 impl Device {
-    /// Injects the initial key. `ksn` has counter 0 for a new device, else the counter of the last transaction it made.
+    /// Injects the initial key. `ksn` has counter 0 for a new device, otherwise the counter of its last transaction.
     #[must_use]
     pub fn new(initial_key: &AesKey, ksn: Ksn) -> Self {
         let counter = COUNTERS.next(ksn.counter());
@@ -265,7 +266,8 @@ impl Device {
         device
     }
 
-    /// Starts a transaction: its KSN and key. `None` when all keys are used and the device must be injected anew.
+    /// Starts a transaction and returns its KSN and key; `None` when all keys are used and the device needs a new
+    /// initial key.
     #[allow(clippy::should_implement_trait, reason = "a device is not a sequence to be mapped and collected")]
     pub fn next(&mut self) -> Option<(Ksn, TransactionKey)> {
         let counter = self.counter?;
@@ -273,7 +275,7 @@ impl Device {
         let key = self.intermediate[lowest as usize]
             .take()
             .expect("the key of a counter's lowest one bit is made before its turn");
-        // With sixteen ones there is no deeper level; the counter then skips to one with fewer.
+        // A counter with sixteen ones has no deeper level. The counter then skips to one with fewer ones.
         if counter.count_ones() < COUNTERS.most_ones {
             for n in 0..lowest {
                 self.intermediate[n as usize] = Some(step(&key, self.ksn.with_counter(counter | 1 << n)));
@@ -284,26 +286,27 @@ impl Device {
         Some((ksn, TransactionKey { key, ksn }))
     }
 
-    /// The KSN that the next transaction will have; `None` when worn out.
+    /// Returns the KSN of the next transaction; `None` when all keys are used.
     #[must_use]
     pub fn next_ksn(&self) -> Option<Ksn> {
         self.counter.map(|counter| self.ksn.with_counter(counter))
     }
 
-    /// The intermediate key of one bit, for tests against published values.
+    /// Returns the intermediate key of one bit, for tests against published values.
     #[must_use]
     pub fn register(&self, bit: usize) -> Option<&AesKey> {
         self.intermediate.get(bit)?.as_ref()
     }
 }
 
-/// One derivation key further.
+/// Derives the next derivation key.
 fn step(key: &AesKey, ksn: Ksn) -> AesKey {
     let algorithm = Algorithm::aes(key);
     derive(key, algorithm, derivation_data(DERIVATION, algorithm, ksn))
 }
 
-/// X9.24-3, 6.3.2: version 01, block counter, usage, algorithm, bits, right half of the initial key id, counter.
+/// Builds the derivation data of X9.24-3, 6.3.2: version 01, block counter, usage, algorithm, bits, right half of the
+/// initial key id, counter.
 fn derivation_data(usage: [u8; 2], algorithm: Algorithm, ksn: Ksn) -> [u8; 16] {
     let (code, bits) = algorithm.code();
     let mut data = [0x01, 0x01, usage[0], usage[1], 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
@@ -313,7 +316,8 @@ fn derivation_data(usage: [u8; 2], algorithm: Algorithm, ksn: Ksn) -> [u8; 16] {
     data
 }
 
-/// X9.24-3, 6.3.1: as many encrypted blocks of the data as the new key needs, counted in its second byte.
+/// Derives a key as in X9.24-3, 6.3.1: it encrypts the data for as many blocks as the new key needs, and counts the
+/// blocks in the second byte.
 fn derive(key: &AesKey, algorithm: Algorithm, mut data: [u8; 16]) -> AesKey {
     let length = usize::from(algorithm.code().1 / 8);
     let mut blocks = [0; 32];
@@ -365,7 +369,7 @@ mod tests {
         }
     }
 
-    /// Walks `count` transactions from the one after `start`; gives how many there were.
+    /// Walks `count` transactions from the one after `start`; returns their number.
     fn walk_beside_the_host(start: u32, count: usize) -> usize {
         let ik = initial_key(&TEST_BDK_AES, TEST_KSN_SRED_AES);
         let mut ksn = TEST_KSN_SRED_AES.with_counter(start);

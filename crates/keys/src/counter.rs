@@ -1,5 +1,5 @@
-//! How a DUKPT transaction counter goes on: only counters with few one bits are used, so that no key is more than that
-//! many steps from the initial key (X9.24-1, A.2 and A.3; X9.24-3, 6.1). Numbers only, no keys.
+//! The sequence of a DUKPT transaction counter (X9.24-1, A.2 and A.3; X9.24-3, 6.1). Only counters with few one bits are
+//! used, so every key is at most that many steps from the initial key. This file handles numbers, not keys.
 //!
 //! | | bits | one bits | last counter |
 //! |---|---|---|---|
@@ -9,26 +9,26 @@
 /// The rule of one scheme.
 #[derive(Clone, Copy)]
 pub(super) struct Rule {
-    /// The highest number the counter's bits can hold.
+    /// The largest number that the counter's bits can hold.
     pub(super) mask: u32,
-    /// One bits that a counter may have.
+    /// Most one bits of a counter.
     pub(super) most_ones: u32,
 }
 
 impl Rule {
-    /// Whether a device can have used this counter: not zero, and not too many one bits.
+    /// Tells whether a device can have used this counter: it is not zero and does not have too many one bits.
     pub(super) fn is_usable(self, counter: u32) -> bool {
         (1..=self.most_ones).contains(&counter.count_ones()) && counter <= self.mask
     }
 
-    /// The next counter, after any number; `None` after the last ("New Key", X9.24-1, A.2).
+    /// Returns the next counter after any number; `None` after the last ("New Key", X9.24-1, A.2).
     pub(super) fn next(self, counter: u32) -> Option<u32> {
         let counter = self.at_most(counter);
         let step = if counter.count_ones() < self.most_ones { 1 } else { 1 << counter.trailing_zeros() };
         counter.checked_add(step).filter(|next| *next <= self.mask)
     }
 
-    /// The last counter used by a device that has `left` keys left; 0 when it has never had more.
+    /// Returns the last counter of a device that has `left` keys left; 0 when all keys are left.
     pub(super) fn with_left(self, left: u32) -> u32 {
         let mut counter = self.at_most(self.mask);
         for _ in 0..left {
@@ -40,7 +40,8 @@ impl Rule {
         counter
     }
 
-    /// The highest usable counter (or 0) that is not above this one: its highest one bits, as many as there may be.
+    /// Returns the highest usable counter (or 0) up to this one. It consists of the highest one bits, as many as
+    /// allowed.
     fn at_most(self, mut counter: u32) -> u32 {
         while counter.count_ones() > self.most_ones {
             counter &= counter - 1;
@@ -49,8 +50,9 @@ impl Rule {
     }
 }
 
-/// The counters whose keys a device must hold when `next` is its next one, each with its register (the number of its
-/// lowest one bit): `next` itself, and for every higher bit that is still zero the first counter that ends with it.
+/// Returns the counters whose keys a device must hold when `next` is its next one. Each has its register, which is the
+/// number of its lowest one bit. The counters are `next` itself, and for every higher zero bit the first counter that
+/// ends with that bit.
 pub(super) fn held(next: u32, bits: u32) -> impl Iterator<Item = (u32, u32)> {
     let lowest = next.trailing_zeros();
     (lowest..bits).filter(move |bit| *bit == lowest || next & (1 << bit) == 0).map(move |bit| {
@@ -63,7 +65,7 @@ pub(super) fn held(next: u32, bits: u32) -> impl Iterator<Item = (u32, u32)> {
 mod tests {
     use super::*;
 
-    /// A small counter whose whole life can be seen.
+    /// A counter small enough for a test of all its values.
     const SMALL: Rule = Rule { mask: 0xFFF, most_ones: 4 };
 
     #[test]
@@ -86,7 +88,8 @@ mod tests {
         let usable: Vec<u32> = (1..=0xFFF_u32).filter(|counter| SMALL.is_usable(*counter)).collect();
         for next in &usable {
             let held: Vec<(u32, u32)> = held(*next, 12).collect();
-            // A key leads to the counters that its own begins: the same bits from its lowest one bit up, others below.
+            // A key leads to the counters that begin like its own: the same bits from its lowest one bit up, other bits
+            // below.
             let reached = |counter: u32| {
                 held.iter().any(|(bit, holds)| {
                     holds.trailing_zeros() == *bit && counter >> bit == holds >> bit && counter >= *holds

@@ -1,8 +1,8 @@
 //! Application cryptograms of EMV cards (ARQC, TC, AAC) and the issuer's answer to them (ARPC, tag 91).
 //!
-//! Card and issuer hold the same key, so one [`CardKey`] serves both simulators. Two Visa forms are known, chosen by
-//! the cryptogram version number (CVN) in the issuer application data 9F10, `06 KDI CVN 03 CVR(3)`. The number is
-//! always the byte, because some documents quote it in decimal and others in hex (security: 1.5):
+//! Card and issuer hold the same key, so one [`CardKey`] serves both simulators. Two Visa versions are supported. The
+//! cryptogram version number (CVN) in the issuer application data 9F10, `06 KDI CVN 03 CVR(3)`, selects one of them.
+//! The CVN is always given as the byte, because some documents quote it in decimal and others in hex (security: 1.5):
 //!
 //! | CVN | key | data | padding | answer in tag 91 |
 //! |---|---|---|---|---|
@@ -17,63 +17,64 @@ use pos_terms::emv::{Tag, TlvError, tag, tlv};
 /// CSU with "issuer approves online transaction" set (EMV Book 3, C10: byte 2, bit 8).
 pub const CSU_APPROVED: [u8; 4] = [0x00, 0x80, 0x00, 0x00];
 
-/// CSU that approves nothing and asks nothing of the card.
+/// CSU that approves nothing and requests nothing from the card.
 pub const CSU_DECLINED: [u8; 4] = [0; 4];
 
-/// Most bytes of what goes into a cryptogram: the ten fields (35) and a whole 9F10 (32).
+/// Most bytes of the data of a cryptogram: the ten fields (35) and a whole 9F10 (32).
 const MAX_DATA: usize = 67;
 
-/// Why no cryptogram can be computed over a list of TLVs.
+/// The reason why no cryptogram can be computed over a list of TLVs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CryptogramError {
     /// The list is not BER-TLV.
     #[error("the chip data cannot be read: {0}")]
     Tlv(#[from] TlvError),
-    /// A field that the cryptogram covers is not there.
+    /// A field that the cryptogram covers is missing.
     #[error("the chip data lacks tag {tag}")]
     Missing {
         /// The field.
         tag: Tag,
     },
-    /// A field that the cryptogram covers is there twice.
+    /// A field that the cryptogram covers occurs twice.
     #[error("the chip data holds tag {tag} twice")]
     Repeated {
         /// The field.
         tag: Tag,
     },
-    /// A field has another length than the cryptogram takes.
+    /// A field has a length that does not fit the cryptogram.
     #[error("tag {tag} of the chip data has {found} bytes")]
     Length {
         /// The field.
         tag: Tag,
-        /// Its length.
+        /// Its length in bytes.
         found: usize,
     },
-    /// A cryptogram version that is not simulated.
+    /// The cryptogram version is not simulated.
     #[error("cryptogram version {cvn:02X} (hex) is not simulated; 0A and 12 are")]
     UnknownVersion {
         /// The CVN byte.
         cvn: u8,
     },
-    /// A PAN that is not 8 to 19 digits, or a PAN sequence number above 99.
+    /// The PAN does not have 8 to 19 digits, or the PAN sequence number is above 99.
     #[error("the card has no valid PAN and PAN sequence number")]
     BadCard,
 }
 
-/// An issuer: the master key from which its cards' keys come.
+/// An issuer with the master key of its cards' keys.
 #[derive(Debug)]
 pub struct Issuer {
     master: Key,
 }
 
 impl Issuer {
-    /// An issuer with master key `imk` for application cryptograms.
+    /// Creates an issuer with the master key `imk` for application cryptograms.
     #[must_use]
     pub fn new(imk: Key) -> Self {
         Self { master: imk }
     }
 
-    /// The key of the card with this PAN and PAN sequence number (0 to 99; 0 when the card has none), by option A.
+    /// Derives the key of the card with this PAN and PAN sequence number (0 to 99; 0 when the card has none), by option
+    /// A.
     ///
     /// # Errors
     /// [`CryptogramError::BadCard`].
@@ -82,8 +83,8 @@ impl Issuer {
         Ok(self.diversified(option_a(&digits)))
     }
 
-    /// The same by option B, which differs for PANs of more than 16 digits only (EMV Book 2, A1.4.2). Which option an
-    /// issuer of such PANs takes is its own choice; card and issuer must take the same.
+    /// Derives the same by option B, which differs only for PANs of more than 16 digits (EMV Book 2, A1.4.2). The
+    /// issuer of such PANs chooses the option; card and issuer must use the same one.
     ///
     /// # Errors
     /// [`CryptogramError::BadCard`].
@@ -103,12 +104,12 @@ impl Issuer {
 pub struct CardKey(Key);
 
 impl CardKey {
-    /// The application cryptogram over the fields found in `tlvs`, at any depth. ARQC, TC and AAC are computed alike;
-    /// they differ by the CVR in 9F10. A missing 9F03 counts as zero, as the terminal filled it for the card (EMV Book
-    /// 3, 5.4).
+    /// Computes the application cryptogram over the fields in `tlvs`, at any depth. ARQC, TC and AAC are computed in
+    /// the same way and differ in the CVR in 9F10. A missing 9F03 counts as zero, because the terminal gave the card
+    /// zeros for it (EMV Book 3, 5.4).
     ///
     /// # Errors
-    /// When a field is missing, repeated or of the wrong length, or the CVN is not one of those above.
+    /// Fails when a field is missing, repeated or of the wrong length, or when the CVN is not one of those above.
     pub fn cryptogram(&self, tlvs: &[u8]) -> Result<[u8; 8], CryptogramError> {
         let transaction = Transaction::read(tlvs)?;
         Ok(match transaction.version {
@@ -117,20 +118,20 @@ impl CardKey {
         })
     }
 
-    /// Issuer: whether the cryptogram 9F26 in `tlvs` is the one over the other fields.
+    /// Tells on the issuer's side whether the cryptogram 9F26 in `tlvs` matches the other fields.
     ///
     /// # Errors
-    /// As [`Self::cryptogram`], and when there is no 9F26.
+    /// Fails like [`Self::cryptogram`], and when 9F26 is missing.
     pub fn verify(&self, tlvs: &[u8]) -> Result<bool, CryptogramError> {
         let said = sole::<8>(tlvs, tag::APPLICATION_CRYPTOGRAM)?;
         Ok(bool::from(self.cryptogram(tlvs)?.ct_eq(&said)))
     }
 
-    /// Issuer: the value of tag 91 that answers the ARQC 9F26 in `tlvs`. CVN 0A takes the response code `arc`, CVN 12
-    /// the card status update `csu`.
+    /// Computes on the issuer's side the value of tag 91 that answers the ARQC 9F26 in `tlvs`. CVN 0A uses the response
+    /// code `arc`, CVN 12 the card status update `csu`.
     ///
     /// # Errors
-    /// As [`Self::verify`].
+    /// Fails like [`Self::verify`].
     pub fn issuer_authentication(&self, tlvs: &[u8], arc: [u8; 2], csu: [u8; 4]) -> Result<Tag91, CryptogramError> {
         let transaction = Transaction::read(tlvs)?;
         let arqc = sole::<8>(tlvs, tag::APPLICATION_CRYPTOGRAM)?;
@@ -140,11 +141,11 @@ impl CardKey {
         })
     }
 
-    /// Card: whether `tag_91` answers the ARQC 9F26 in `tlvs` and comes from the issuer. What ARC or CSU it carries is
-    /// for the caller to read.
+    /// Tells on the card's side whether `tag_91` answers the ARQC 9F26 in `tlvs` and comes from the issuer. The caller
+    /// reads the ARC or CSU in it.
     ///
     /// # Errors
-    /// As [`Self::verify`].
+    /// Fails like [`Self::verify`].
     pub fn accepts(&self, tlvs: &[u8], tag_91: &[u8]) -> Result<bool, CryptogramError> {
         let (arc, csu) = match (Transaction::read(tlvs)?.version, tag_91) {
             (Version::Visa10, [_, _, _, _, _, _, _, _, arc @ ..]) => (arc.try_into().ok(), Some(CSU_DECLINED)),
@@ -156,31 +157,31 @@ impl CardKey {
         Ok(bool::from(expected.as_slice().ct_eq(tag_91)))
     }
 
-    /// The cryptogram of CVN 0A over any data: card key, zero padding.
+    /// Computes the cryptogram of CVN 0A over any data: card key, zero padding.
     #[must_use]
     pub fn cryptogram_10(&self, data: &[u8]) -> [u8; 8] {
         self.0.mac(data, Padding::Zero)
     }
 
-    /// The cryptogram of CVN 12 over any data: session key of the ATC, 80 padding.
+    /// Computes the cryptogram of CVN 12 over any data: session key of the ATC, 80 padding.
     #[must_use]
     pub fn cryptogram_18(&self, atc: [u8; 2], data: &[u8]) -> [u8; 8] {
         self.session_key_of_atc(atc).mac(data, Padding::Iso80)
     }
 
-    /// ARPC method 1 under the card key (EMV Book 2, 8.2.1; Visa CVN 10).
+    /// Computes ARPC method 1 under the card key (EMV Book 2, 8.2.1; Visa CVN 10).
     #[must_use]
     pub fn arpc_1(&self, arqc: [u8; 8], arc: [u8; 2]) -> [u8; 8] {
         arpc_1(&self.0, arqc, arc)
     }
 
-    /// ARPC method 2 under the session key of the ATC (EMV Book 2, 8.2.2; Visa CVN 18).
+    /// Computes ARPC method 2 under the session key of the ATC (EMV Book 2, 8.2.2; Visa CVN 18).
     #[must_use]
     pub fn arpc_2(&self, atc: [u8; 2], arqc: [u8; 8], csu: [u8; 4], proprietary: &[u8]) -> [u8; 4] {
         arpc_2(&self.session_key_of_atc(atc), arqc, csu, proprietary)
     }
 
-    /// The common session key of a diversification value (EMV Book 2, A1.3): its third byte becomes F0 and 0F.
+    /// Derives the common session key of a diversification value (EMV Book 2, A1.3): its third byte becomes F0 and 0F.
     #[must_use]
     pub fn session_key(&self, mut r: [u8; 8]) -> Key {
         let mut half = |marker| {
@@ -190,7 +191,7 @@ impl CardKey {
         Key::from_halves(half(0xF0), half(0x0F)).odd_parity()
     }
 
-    /// The card key itself.
+    /// Returns the card key itself.
     #[must_use]
     pub fn key(&self) -> &Key {
         &self.0
@@ -204,13 +205,13 @@ impl CardKey {
 /// The value of tag 91, issuer authentication data.
 pub type Tag91 = heapless::Vec<u8, 16>;
 
-/// ARPC method 1: the ARQC XOR the ARC, encrypted.
+/// Computes ARPC method 1: the ARQC XOR the ARC, encrypted.
 #[must_use]
 pub fn arpc_1(key: &Key, arqc: [u8; 8], arc: [u8; 2]) -> [u8; 8] {
     key.encrypt_block(xor(arqc, [arc[0], arc[1], 0, 0, 0, 0, 0, 0]))
 }
 
-/// ARPC method 2: the first four bytes of the MAC over ARQC, CSU and proprietary data.
+/// Computes ARPC method 2: the first four bytes of the MAC over ARQC, CSU and proprietary data.
 #[must_use]
 pub fn arpc_2(session: &Key, arqc: [u8; 8], csu: [u8; 4], proprietary: &[u8]) -> [u8; 4] {
     let data = [&arqc[..], &csu, proprietary].concat();
@@ -225,7 +226,7 @@ enum Version {
     Visa18,
 }
 
-/// What a cryptogram covers, taken out of the chip's TLVs.
+/// The data of a cryptogram from the chip's TLVs.
 struct Transaction {
     version: Version,
     atc: [u8; 2],
@@ -236,7 +237,7 @@ impl Transaction {
     fn read(tlvs: &[u8]) -> Result<Self, CryptogramError> {
         let iad = sole_value(tlvs, tag::ISSUER_APPLICATION_DATA)?
             .ok_or(CryptogramError::Missing { tag: tag::ISSUER_APPLICATION_DATA })?;
-        // 06, key index, CVN, then the CVR with its own length byte: four bytes in all.
+        // The layout is 06, key index, CVN, then the CVR with its length byte: four bytes in all.
         let (cvn, cvr) = match iad {
             [_, _, cvn, cvr @ ..] if cvr.len() >= 4 && iad.len() <= 32 => (*cvn, &cvr[..4]),
             _ => return Err(CryptogramError::Length { tag: tag::ISSUER_APPLICATION_DATA, found: iad.len() }),
@@ -272,7 +273,7 @@ impl Transaction {
     }
 }
 
-/// The value of the only object with this tag, at any depth; `None` when there is none.
+/// Returns the value of the only object with this tag, at any depth; `None` when there is none.
 fn sole_value(tlvs: &[u8], tag: Tag) -> Result<Option<&[u8]>, CryptogramError> {
     let mut found = None;
     let mut repeated = false;
@@ -284,13 +285,13 @@ fn sole_value(tlvs: &[u8], tag: Tag) -> Result<Option<&[u8]>, CryptogramError> {
     if repeated { Err(CryptogramError::Repeated { tag }) } else { Ok(found) }
 }
 
-/// The value of the only object with this tag, of exactly `N` bytes.
+/// Returns the value of the only object with this tag, which must have exactly `N` bytes.
 fn sole<const N: usize>(tlvs: &[u8], tag: Tag) -> Result<[u8; N], CryptogramError> {
     let value = sole_value(tlvs, tag)?.ok_or(CryptogramError::Missing { tag })?;
     value.try_into().map_err(|_| CryptogramError::Length { tag, found: value.len() })
 }
 
-/// PAN and PAN sequence number as one string of digits (nibbles).
+/// Returns PAN and PAN sequence number as one sequence of digits (nibbles).
 fn pan_and_psn(pan: &str, psn: u8) -> Result<Vec<u8>, CryptogramError> {
     if !(8..=19).contains(&pan.len()) || !pan.bytes().all(|c| c.is_ascii_digit()) || psn > 99 {
         return Err(CryptogramError::BadCard);
@@ -298,7 +299,7 @@ fn pan_and_psn(pan: &str, psn: u8) -> Result<Vec<u8>, CryptogramError> {
     Ok(pan.bytes().map(|c| c - b'0').chain([psn / 10, psn % 10]).collect())
 }
 
-/// Option A (EMV Book 2, A1.4.1): the rightmost 16 digits, zeros before them when there are fewer.
+/// Applies option A (EMV Book 2, A1.4.1): the rightmost 16 digits, with zeros in front when there are fewer.
 fn option_a(digits: &[u8]) -> [u8; 8] {
     let last = &digits[digits.len().saturating_sub(16)..];
     let mut nibbles = [0; 16];
@@ -306,8 +307,8 @@ fn option_a(digits: &[u8]) -> [u8; 8] {
     bcd(&nibbles)
 }
 
-/// Option B (EMV Book 2, A1.4.2): 16 decimal digits out of the SHA-1 of all digits; when it has too few, its letters A
-/// to F follow as 0 to 5.
+/// Applies option B (EMV Book 2, A1.4.2): 16 decimal digits of the SHA-1 of all digits. If it has too few, its letters
+/// A to F follow as 0 to 5.
 fn option_b(digits: &[u8]) -> [u8; 8] {
     let mut even = vec![0; digits.len() % 2];
     even.extend_from_slice(digits);

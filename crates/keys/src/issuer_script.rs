@@ -1,27 +1,27 @@
-//! Issuer scripts (tags 71 and 72): commands that the issuer sends to its card through the terminal, each with a MAC by
-//! which the card knows its issuer (EMV Book 3, 10.10; EMV Book 2, 9.2). Card and issuer hold the same key, as in
-//! [`super::cryptogram`].
+//! Issuer scripts (tags 71 and 72): commands that the issuer sends to its card through the terminal. Each has a MAC
+//! that proves to the card that the command is from its issuer (EMV Book 3, 10.10; EMV Book 2, 9.2). Card and issuer
+//! hold the same key, as in [`super::cryptogram`].
 //!
 //! ```text
 //!  71 or 72 { 9F18 script identifier (4) , 86 CLA INS P1 P2 Lc data MAC(4) , 86 … }
 //! ```
 //!
-//! The MAC is over CLA INS P1 P2 Lc, ATC, ARQC and data, 80-padded, under the common session key that the ARQC gives
-//! (EMV Book 2, A1.3.1 and 9.2.3.1, the form that Visa's cards take). No public vector was found for it: card and
-//! issuer here agree with each other and with the text.
+//! The MAC covers CLA INS P1 P2 Lc, ATC, ARQC and data, with 80 padding. Its key is the common session key of the ARQC
+//! (EMV Book 2, A1.3.1 and 9.2.3.1). This is the form of Visa's cards. No public test vector was found, so card and
+//! issuer here are checked only against each other and the text.
 
 use subtle::ConstantTimeEq;
 
 use super::cryptogram::{CryptogramError, Issuer};
 use super::tdes::{Key, Padding};
 
-/// PIN CHANGE/UNBLOCK with P2 00: the PIN may be tried again (EMV Book 3, 6.5.10).
+/// PIN CHANGE/UNBLOCK with P2 00: the cardholder may enter the PIN again (EMV Book 3, 6.5.10).
 pub const PIN_UNBLOCK: [u8; 4] = [0x84, 0x24, 0x00, 0x00];
 
-/// Bytes of a MAC: 4 to 8 are allowed, cards take 4.
+/// Length of a MAC in bytes: 4 to 8 are allowed, and cards use 4.
 const MAC: usize = 4;
 
-/// What a card and its issuer share for the scripts of one transaction.
+/// The secret of a card and its issuer for the scripts of one transaction.
 pub struct ScriptKey {
     session: Key,
     atc: [u8; 2],
@@ -29,8 +29,8 @@ pub struct ScriptKey {
 }
 
 impl ScriptKey {
-    /// The key of the card with this PAN and PAN sequence number, after this ARQC. `issuer` holds the master key for
-    /// integrity.
+    /// Derives the key of the card with this PAN and PAN sequence number, after this ARQC. `issuer` holds the master
+    /// key for integrity.
     ///
     /// # Errors
     /// [`CryptogramError::BadCard`].
@@ -38,7 +38,7 @@ impl ScriptKey {
         Ok(Self { session: issuer.card_key(pan, psn)?.session_key(arqc), atc, arqc })
     }
 
-    /// Issuer: a script of one command, with its template.
+    /// Builds on the issuer's side a script with one command, including its template.
     #[must_use]
     pub fn script(&self, template: u8, id: [u8; 4], header: [u8; 4], data: &[u8]) -> Vec<u8> {
         let mac = self.mac(header, data);
@@ -48,7 +48,7 @@ impl ScriptKey {
         [&[template, length(body.len())], &body[..]].concat()
     }
 
-    /// Card: whether a command comes from the issuer as it is.
+    /// Tells on the card's side whether a command is unchanged and from the issuer.
     #[must_use]
     pub fn is_authentic(&self, command: &[u8]) -> bool {
         let [a, b, c, d, lc, rest @ ..] = command else { return false };
@@ -89,7 +89,7 @@ mod tests {
         for cut in 0..command.len() {
             assert!(!key.is_authentic(&command[..cut]));
         }
-        // Another transaction of the card is another key.
+        // Another transaction of the card has another key.
         let later = ScriptKey::new(&issuer, "4761739001010119", 1, [0, 8], [1, 2, 3, 4, 5, 6, 7, 9]).unwrap();
         assert!(!later.is_authentic(command));
     }

@@ -1,8 +1,8 @@
-//! PIN blocks (ISO 9564-1): format 0 under triple DES, format 4 under AES-128. Encoding for the reader, decoding for
-//! the issuer.
+//! PIN blocks (ISO 9564-1): format 0 under triple DES, format 4 under AES-128. The reader encodes them, and the issuer
+//! decodes them.
 //!
-//! Every block that cannot be read gives the one error [`Malformed`]: an issuer that says *why* a block is wrong tells
-//! an attacker about the PIN in it (security: 1.4).
+//! Every unreadable block gives the same error, [`Malformed`]. An issuer that says *why* a block is wrong gives an
+//! attacker information about its PIN (security: 1.4).
 
 use std::fmt;
 
@@ -13,33 +13,33 @@ use zeroize::Zeroize;
 
 use super::tdes::{Key, xor};
 
-/// A PIN block, PIN or PAN that does not have its form; which of them and why is not said.
+/// The error of a malformed PIN block, PIN or PAN. It intentionally does not say which of them is wrong, or why.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("malformed PIN block")]
 pub struct Malformed;
 
-/// A PIN of 4 to 12 digits. Wiped when dropped, never printed.
+/// A PIN of 4 to 12 digits. It is wiped when dropped, and never printed.
 #[derive(Clone)]
 pub struct Pin(heapless::Vec<u8, 12>);
 
 impl Pin {
-    /// Takes the digits.
+    /// Creates a PIN from its digits.
     ///
     /// # Errors
-    /// When they are fewer than 4, more than 12, or not digits.
+    /// Fails when they are fewer than 4, more than 12, or not digits.
     pub fn new(digits: &str) -> Result<Self, Malformed> {
         let fits = (4..=12).contains(&digits.len()) && digits.bytes().all(|c| c.is_ascii_digit());
         let nibbles = digits.bytes().map(|c| c.wrapping_sub(b'0'));
         if fits { Ok(Self(nibbles.collect())) } else { Err(Malformed) }
     }
 
-    /// Whether it is the same PIN.
+    /// Tells whether both PINs are the same, in constant time.
     #[must_use]
     pub fn is(&self, other: &Self) -> bool {
         bool::from(self.0.as_slice().ct_eq(&other.0))
     }
 
-    /// `control`, length, digits, `filler` to the end of eight bytes.
+    /// Builds the PIN field: `control`, length, digits, then `filler` up to eight bytes.
     fn field(&self, control: u8, filler: u8) -> [u8; 8] {
         let mut nibbles = [filler; 16];
         nibbles[0] = control;
@@ -48,7 +48,7 @@ impl Pin {
         packed(nibbles)
     }
 
-    /// The inverse of [`Self::field`].
+    /// Reads a PIN field; the inverse of [`Self::field`].
     fn from_field(field: [u8; 8], control: u8, filler: u8) -> Result<Self, Malformed> {
         let mut nibbles = unpacked(field);
         let length = usize::from(nibbles[1]);
@@ -76,41 +76,41 @@ impl fmt::Debug for Pin {
     }
 }
 
-/// The clear format 0 block of a PIN: `0 length PIN F…` XOR the PAN field.
+/// Builds the clear format 0 block of a PIN: `0 length PIN F…` XOR the PAN field.
 ///
 /// # Errors
-/// When `pan` is not a PAN.
+/// Fails when `pan` is not a PAN.
 pub fn clear_0(pin: &Pin, pan: &str) -> Result<[u8; 8], Malformed> {
     Ok(xor(pin.field(0, 0xF), pan_field_0(pan)?))
 }
 
-/// The PIN of a clear format 0 block.
+/// Reads the PIN of a clear format 0 block.
 ///
 /// # Errors
-/// When the block is not eight bytes of format 0 for this PAN, or `pan` is not a PAN.
+/// Fails when the block is not eight bytes of format 0 for this PAN, or `pan` is not a PAN.
 pub fn read_clear_0(block: &[u8], pan: &str) -> Result<Pin, Malformed> {
     let block = block.try_into().map_err(|_| Malformed)?;
     Pin::from_field(xor(block, pan_field_0(pan)?), 0, 0xF)
 }
 
-/// A format 0 block under a PIN key (`Usage::Pin` of TDES DUKPT).
+/// Builds a format 0 block under a PIN key (`Usage::Pin` of TDES DUKPT).
 ///
 /// # Errors
-/// When `pan` is not a PAN.
+/// Fails when `pan` is not a PAN.
 pub fn encrypt_0(key: &Key, pin: &Pin, pan: &str) -> Result<[u8; 8], Malformed> {
     Ok(key.encrypt_block(clear_0(pin, pan)?))
 }
 
-/// The PIN of an encrypted format 0 block.
+/// Decrypts a format 0 block and returns the PIN.
 ///
 /// # Errors
-/// When what comes out is not a format 0 block for this PAN: another key, another PAN, or no PIN block at all.
+/// Fails when the result is not a format 0 block for this PAN: another key, another PAN, or another kind of data.
 pub fn decrypt_0(key: &Key, block: &[u8], pan: &str) -> Result<Pin, Malformed> {
     let block = block.try_into().map_err(|_| Malformed)?;
     read_clear_0(&key.decrypt_block(block), pan)
 }
 
-/// The plain PIN field of format 4: `4 length PIN A…`, then eight random bytes.
+/// Builds the plain PIN field of format 4: `4 length PIN A…`, then eight random bytes.
 #[must_use]
 pub fn pin_field_4(pin: &Pin, random: [u8; 8]) -> [u8; 16] {
     let mut field = [0; 16];
@@ -119,10 +119,11 @@ pub fn pin_field_4(pin: &Pin, random: [u8; 8]) -> [u8; 16] {
     field
 }
 
-/// The plain PAN field of format 4: number of digits above 12, the PAN (shorter ones right-justified in 12), zeros.
+/// Builds the plain PAN field of format 4: number of digits above 12, the PAN (shorter ones right-justified in 12),
+/// zeros.
 ///
 /// # Errors
-/// When `pan` is not 1 to 19 digits.
+/// Fails when `pan` does not have 1 to 19 digits.
 pub fn pan_field_4(pan: &str) -> Result<[u8; 16], Malformed> {
     let digits = pan_digits(pan)?;
     let length = digits.len().max(12);
@@ -132,10 +133,10 @@ pub fn pan_field_4(pan: &str) -> Result<[u8; 16], Malformed> {
     Ok(packed(nibbles))
 }
 
-/// A format 4 block under an AES-128 PIN key: the PIN field encrypted, XOR the PAN field, encrypted again.
+/// Builds a format 4 block under an AES-128 PIN key: the PIN field encrypted, XOR the PAN field, encrypted again.
 ///
 /// # Errors
-/// When `pan` is not a PAN.
+/// Fails when `pan` is not a PAN.
 pub fn encrypt_4(key: &Key, pin: &Pin, pan: &str, random: [u8; 8]) -> Result<[u8; 16], Malformed> {
     let pan = pan_field_4(pan)?;
     let cipher = Aes128::new(&Array(*key.expose()));
@@ -146,10 +147,10 @@ pub fn encrypt_4(key: &Key, pin: &Pin, pan: &str, random: [u8; 8]) -> Result<[u8
     Ok(block.0)
 }
 
-/// The PIN of a format 4 block.
+/// Decrypts a format 4 block and returns the PIN.
 ///
 /// # Errors
-/// When what comes out is not a format 4 block for this PAN: another key, another PAN, or no PIN block at all.
+/// Fails when the result is not a format 4 block for this PAN: another key, another PAN, or another kind of data.
 pub fn decrypt_4(key: &Key, block: &[u8], pan: &str) -> Result<Pin, Malformed> {
     let pan = pan_field_4(pan)?;
     let cipher = Aes128::new(&Array(*key.expose()));
@@ -160,17 +161,17 @@ pub fn decrypt_4(key: &Key, block: &[u8], pan: &str) -> Result<Pin, Malformed> {
     read_field_4(&block)
 }
 
-/// The PIN of a plain format 4 PIN field; its second half is random and not looked at.
+/// Reads the PIN of a plain format 4 PIN field. Its second half is random and ignored.
 ///
 /// # Errors
-/// When it is not sixteen bytes of format 4.
+/// Fails when the field is not sixteen bytes of format 4.
 pub fn read_field_4(field: &[u8]) -> Result<Pin, Malformed> {
     let field: [u8; 16] = field.try_into().map_err(|_| Malformed)?;
     let [a, b, c, d, e, f, g, h, ..] = field;
     Pin::from_field([a, b, c, d, e, f, g, h], 4, 0xA)
 }
 
-/// Four zeros and the twelve rightmost digits of the PAN without its check digit.
+/// Builds the PAN field: four zeros and the twelve rightmost digits of the PAN without its check digit.
 fn pan_field_0(pan: &str) -> Result<[u8; 8], Malformed> {
     let digits = pan_digits(pan)?;
     let without_check = &digits[..digits.len() - 1];
@@ -185,7 +186,7 @@ fn pan_digits(pan: &str) -> Result<heapless::Vec<u8, 19>, Malformed> {
     if fits { Ok(pan.bytes().map(|c| c - b'0').collect()) } else { Err(Malformed) }
 }
 
-/// Two nibbles to a byte; `N` nibbles are `M` = N / 2 bytes.
+/// Packs two nibbles into each byte; `N` nibbles are `M` = N / 2 bytes.
 fn packed<const N: usize, const M: usize>(nibbles: [u8; N]) -> [u8; M] {
     std::array::from_fn(|n| (nibbles[2 * n] << 4) | nibbles[2 * n + 1])
 }

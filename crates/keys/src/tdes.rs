@@ -1,40 +1,40 @@
-//! Two-key triple DES: the block, CBC, and the MAC that EMV and X9.19 use. It derives nothing.
+//! Two-key triple DES: block encryption, CBC, and the MAC of EMV and X9.19. Key derivation is in [`super::tdes_dukpt`].
 
 use des::cipher::{Array, BlockCipherDecrypt, BlockCipherEncrypt, KeyInit};
 use des::{Des, TdesEde2};
 use zeroize::Zeroize;
 
-/// The initial vector of readers that send none (readers: 8.1).
+/// The initialisation vector of readers that send none (readers: 8.1).
 pub const ZERO_IV: [u8; 8] = [0; 8];
 
-/// A double-length (16-byte) triple-DES key; also carries an AES-128 key. Wiped when dropped, never printed.
+/// A double-length (16-byte) triple-DES key; it also holds an AES-128 key. It is wiped when dropped, and never printed.
 #[derive(Clone)]
 pub struct Key([u8; 16]);
 
-/// The data is not a whole number of blocks.
+/// The error of data that are not a whole number of blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("data of {bytes} bytes is not a whole number of {block}-byte blocks; the sender did not pad it")]
 pub struct NotWholeBlocks {
-    /// The length that was given.
+    /// The length of the data in bytes.
     pub bytes: usize,
-    /// The length of a block.
+    /// The length of a block in bytes.
     pub block: usize,
 }
 
 impl Key {
-    /// A key from its bytes; parity bits may have any value.
+    /// Creates a key from its bytes; the parity bits may have any value.
     #[must_use]
     pub const fn new(bytes: [u8; 16]) -> Self {
         Self(bytes)
     }
 
-    /// The bytes.
+    /// Returns the bytes.
     #[must_use]
     pub fn expose(&self) -> &[u8; 16] {
         &self.0
     }
 
-    /// The key check value: the first three bytes of eight zero bytes encrypted.
+    /// Returns the key check value: the first three bytes of eight encrypted zero bytes.
     #[must_use]
     pub fn check_value(&self) -> [u8; 3] {
         let [a, b, c, ..] = self.encrypt_block([0; 8]);
@@ -57,10 +57,10 @@ impl Key {
         block.0
     }
 
-    /// CBC over whole blocks.
+    /// Encrypts whole blocks with CBC.
     ///
     /// # Errors
-    /// When `plaintext` is not a whole number of blocks.
+    /// Fails when `plaintext` is not a whole number of blocks.
     pub fn cbc_encrypt(&self, iv: &[u8; 8], plaintext: &[u8]) -> Result<Vec<u8>, NotWholeBlocks> {
         let cipher = self.cipher();
         let mut previous = *iv;
@@ -74,7 +74,8 @@ impl Key {
         Ok(out)
     }
 
-    /// CBC after zero bytes up to a whole block, none when it is whole already (readers: 8.1, Miura and NEO2).
+    /// Encrypts with CBC after padding with zero bytes to a whole block. A whole number of blocks is not padded
+    /// (readers: 8.1, Miura and NEO2).
     #[must_use]
     pub fn cbc_encrypt_zero_padded(&self, iv: &[u8; 8], plaintext: &[u8]) -> Vec<u8> {
         let mut padded = plaintext.to_vec();
@@ -84,10 +85,10 @@ impl Key {
         sealed
     }
 
-    /// The plaintext of a CBC ciphertext, with its padding.
+    /// Decrypts a CBC ciphertext. The result includes the padding.
     ///
     /// # Errors
-    /// When `ciphertext` is not a whole number of blocks.
+    /// Fails when `ciphertext` is not a whole number of blocks.
     pub fn cbc_decrypt(&self, iv: &[u8; 8], ciphertext: &[u8]) -> Result<Vec<u8>, NotWholeBlocks> {
         let cipher = self.cipher();
         let mut previous = *iv;
@@ -101,7 +102,8 @@ impl Key {
         Ok(out)
     }
 
-    /// ISO 9797-1 MAC algorithm 3 (ANSI X9.19, EMV Book 2, A1.2) of `data`, padded as `padding` says, all eight bytes.
+    /// Computes the ISO 9797-1 MAC algorithm 3 (ANSI X9.19, EMV Book 2, A1.2) of `data` with this padding; all eight
+    /// bytes.
     #[must_use]
     pub fn mac(&self, data: &[u8], padding: Padding) -> [u8; 8] {
         let mut padded = data.to_vec();
@@ -120,13 +122,13 @@ impl Key {
         state.0
     }
 
-    /// The key XOR `mask`, on both halves.
+    /// Returns the key XOR `mask`, applied to both halves.
     pub(super) fn masked(&self, mask: [u8; 8]) -> Self {
         let (left, right) = self.halves();
         Self::from_halves(xor(left, mask), xor(right, mask))
     }
 
-    /// Left and right half.
+    /// Returns the left and the right half.
     pub(super) fn halves(&self) -> ([u8; 8], [u8; 8]) {
         let [left, right] = *self.0.as_chunks::<8>().0 else { unreachable!("sixteen bytes are two halves") };
         (left, right)
@@ -139,7 +141,7 @@ impl Key {
         Self(bytes)
     }
 
-    /// The key with the lowest bit of each byte set so that the byte has an odd number of ones.
+    /// Returns the key with odd parity: the lowest bit of each byte makes its number of ones odd.
     pub(super) fn odd_parity(&self) -> Self {
         Self(self.0.map(|byte| (byte & 0xFE) | u8::from((byte & 0xFE).count_ones().is_multiple_of(2))))
     }
@@ -149,12 +151,12 @@ impl Key {
     }
 }
 
-/// How a message is filled up to whole blocks before its MAC.
+/// The padding of a message to whole blocks before its MAC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Padding {
-    /// Zero bytes, none when it is whole already (ISO 9797-1 method 1; Visa CVN 10, X9.19).
+    /// Zero bytes; none for whole blocks (ISO 9797-1 method 1; Visa CVN 10, X9.19).
     Zero,
-    /// `80` and zero bytes, always at least the `80` (ISO 9797-1 method 2; EMV).
+    /// `80` and zero bytes; the `80` is always added (ISO 9797-1 method 2; EMV).
     Iso80,
 }
 
@@ -170,12 +172,12 @@ impl std::fmt::Debug for Key {
     }
 }
 
-/// Single DES with one half of a key.
+/// Creates single DES with one half of a key.
 pub(super) fn des(half: [u8; 8]) -> Des {
     Des::new(&Array(half))
 }
 
-/// One block encrypted with single DES.
+/// Encrypts one block with single DES.
 pub(super) fn des_encrypt(half: [u8; 8], block: [u8; 8]) -> [u8; 8] {
     let mut block = Array(block);
     des(half).encrypt_block(&mut block);

@@ -1,8 +1,8 @@
-//! TDES DUKPT (ANSI X9.24-1:2009, Annex A): a key of its own for every transaction, from both sides.
+//! TDES DUKPT (ANSI X9.24-1:2009, Annex A): a separate key for every transaction, from both sides.
 //!
-//! The device ([`Device`]) holds only keys of the future and erases each key as it uses it; the host derives any key
-//! anew from the base derivation key and the key serial number (KSN) that travels with the data. The two ways share
-//! nothing but the non-reversible key generation, and a test walks them side by side.
+//! The device ([`Device`]) holds only keys of future transactions and erases each key when it uses it. The host derives
+//! any key from the base derivation key and the key serial number (KSN), which comes with the data. The two ways share
+//! only the non-reversible key generation, and a test compares them key by key.
 //!
 //! ```text
 //!  KSN, 10 bytes:  key set, device (59 bits) | transaction counter (21 bits, at most ten of them one)
@@ -16,13 +16,13 @@ use super::tdes::{Key, des_encrypt, xor};
 /// Bits of the transaction counter, and number of future-key registers.
 const COUNTER_BITS: u32 = 21;
 
-/// The transaction counter's bits in the KSN.
+/// The bits of the transaction counter in the KSN.
 const COUNTER_MASK: u32 = (1 << COUNTER_BITS) - 1;
 
-/// Which counters are used: no key is more than ten steps from the initial key (X9.24-1, A.3).
+/// The rule for usable counters: no key is more than ten steps from the initial key (X9.24-1, A.3).
 const COUNTERS: Rule = Rule { mask: COUNTER_MASK, most_ones: 10 };
 
-/// What makes the second half of a generated key another one (X9.24-1, A.2 and A.6).
+/// The mask that makes the second half of a generated key different (X9.24-1, A.2 and A.6).
 const HALF_MASK: [u8; 8] = [0xC0, 0xC0, 0xC0, 0xC0, 0, 0, 0, 0];
 
 /// A key serial number.
@@ -30,20 +30,20 @@ const HALF_MASK: [u8; 8] = [0xC0, 0xC0, 0xC0, 0xC0, 0, 0, 0, 0];
 pub struct Ksn(pub [u8; 10]);
 
 impl Ksn {
-    /// Takes the ten bytes of a KSN; `None` for any other number.
+    /// Creates a KSN from its ten bytes; returns `None` for any other number of bytes.
     #[must_use]
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         bytes.try_into().ok().map(Self)
     }
 
-    /// The transaction counter, 21 bits.
+    /// Returns the transaction counter, 21 bits.
     #[must_use]
     pub fn counter(self) -> u32 {
         let [.., a, b, c, d] = self.0;
         u32::from_be_bytes([a, b, c, d]) & COUNTER_MASK
     }
 
-    /// The same key set and device with counter `counter`, of which only 21 bits are taken.
+    /// Returns the KSN of the same key set and device with this counter, of which only 21 bits are used.
     #[must_use]
     pub fn with_counter(self, counter: u32) -> Self {
         let mut bytes = self.0;
@@ -53,31 +53,31 @@ impl Ksn {
         Self(bytes)
     }
 
-    /// The KSN as injected: counter 0. Equal for all transactions of one device and key set.
+    /// Returns the KSN as injected, with counter 0. It is the same for all transactions of a device and key set.
     #[must_use]
     pub fn initial(self) -> Self {
         self.with_counter(0)
     }
 
-    /// Whether a device can have used this counter: not zero, and at most ten one bits.
+    /// Tells whether a device can have used this counter: it is not zero and has at most ten one bits.
     #[must_use]
     pub fn is_usable(self) -> bool {
         COUNTERS.is_usable(self.counter())
     }
 
-    /// The KSN of the device's next transaction; `None` after the last (counter 1FF800).
+    /// Returns the KSN of the device's next transaction; `None` after the last (counter 1FF800).
     #[must_use]
     pub fn next(self) -> Option<Self> {
         COUNTERS.next(self.counter()).map(|counter| self.with_counter(counter))
     }
 
-    /// The KSN of a device that has `left` keys left.
+    /// Returns the KSN of a device that has `left` keys left.
     #[must_use]
     pub fn with_keys_left(self, left: u32) -> Self {
         self.with_counter(COUNTERS.with_left(left))
     }
 
-    /// The rightmost 64 bits, which the key generation mixes in.
+    /// Returns the rightmost 64 bits, which are an input of the key generation.
     fn register(self) -> u64 {
         let [_, _, rest @ ..] = self.0;
         u64::from_be_bytes(rest)
@@ -96,10 +96,10 @@ impl fmt::Debug for Ksn {
     }
 }
 
-/// What a working key is for (X9.24-1, A.4.1).
+/// The purpose of a working key (X9.24-1, A.4.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Usage {
-    /// PIN blocks. Some old readers seal track data with it too (security: 1.2).
+    /// PIN blocks. Some old readers also encrypt track data with it (security: 1.2).
     Pin,
     /// MAC of a request, or of both directions.
     MacRequest,
@@ -109,16 +109,17 @@ pub enum Usage {
     DataRequest,
     /// Data of a response.
     DataResponse,
-    /// Data of a request without the one-way step: not the standard, but some readers do it (security: 1.2).
+    /// Data of a request without the one-way step. The standard has no such key, but some readers use it (security:
+    /// 1.2).
     DataRequestVariantOnly,
 }
 
-/// The key of one transaction, from which the working keys come; it encrypts nothing itself.
+/// The key of one transaction, from which the working keys are derived. It does not encrypt data itself.
 #[derive(Clone)]
 pub struct TransactionKey(Key);
 
 impl TransactionKey {
-    /// The working key for one use.
+    /// Derives the working key for one usage.
     #[must_use]
     pub fn working(&self, usage: Usage) -> Key {
         let variant = |mask: u64| self.0.masked(mask.to_be_bytes());
@@ -136,7 +137,7 @@ impl TransactionKey {
         }
     }
 
-    /// The transaction key itself, for tests against published values.
+    /// Returns the transaction key itself, for tests against published values.
     #[must_use]
     pub fn expose(&self) -> &[u8; 16] {
         self.0.expose()
@@ -149,15 +150,16 @@ impl fmt::Debug for TransactionKey {
     }
 }
 
-/// Host: the initial key that was injected into the device of `ksn`, whatever its counter is (X9.24-1, A.6).
+/// Derives the initial key that was injected into the device of `ksn`, on the host's side. The counter has no effect
+/// (X9.24-1, A.6).
 #[must_use]
 pub fn initial_key(bdk: &Key, ksn: Ksn) -> Key {
     let [block @ .., _, _] = ksn.initial().0;
     Key::from_halves(bdk.encrypt_block(block), bdk.masked(HALF_MASK).encrypt_block(block))
 }
 
-/// Host: the key of the transaction `ksn`, from the device's initial key. `None` when no device can have used this
-/// counter.
+/// Derives the key of the transaction `ksn` from the device's initial key, on the host's side. Returns `None` when no
+/// device can have used this counter.
 #[must_use]
 pub fn transaction_key(initial_key: &Key, ksn: Ksn) -> Option<TransactionKey> {
     if !ksn.is_usable() {
@@ -166,7 +168,7 @@ pub fn transaction_key(initial_key: &Key, ksn: Ksn) -> Option<TransactionKey> {
     Some(TransactionKey(derived_to(initial_key, ksn)))
 }
 
-/// From the initial key to a counter, a step for each of its one bits, the highest first.
+/// Derives the key of a counter from the initial key, with one step for each of its one bits, the highest first.
 fn derived_to(initial_key: &Key, ksn: Ksn) -> Key {
     let counter = ksn.counter();
     let mut key = initial_key.clone();
@@ -182,17 +184,17 @@ fn derived_to(initial_key: &Key, ksn: Ksn) -> Key {
 
 /// A device with its future keys (X9.24-1, A.2): 21 registers, one for each bit of the counter.
 ///
-/// It cannot go back: the key of a transaction is erased when it is handed out, and no key it still holds leads to it.
+/// It cannot go back: the key of a transaction is erased when it is used, and no remaining key leads to it.
 #[derive(Debug)]
 pub struct Device {
     ksn: Ksn,
-    /// The counter of the next transaction; `None` when the device is worn out.
+    /// The counter of the next transaction; `None` when all keys are used.
     counter: Option<u32>,
     future: [Option<Key>; COUNTER_BITS as usize],
 }
 
 impl Device {
-    /// Injects the initial key. `ksn` has counter 0 for a new device, else the counter of the last transaction it made.
+    /// Injects the initial key. `ksn` has counter 0 for a new device, otherwise the counter of its last transaction.
     #[must_use]
     pub fn new(initial_key: &Key, ksn: Ksn) -> Self {
         let counter = COUNTERS.next(ksn.counter());
@@ -203,14 +205,16 @@ impl Device {
         device
     }
 
-    /// Starts a transaction: its KSN and key. `None` when all keys are used and the device must be injected anew.
+    /// Starts a transaction and returns its KSN and key; `None` when all keys are used and the device needs a new
+    /// initial key.
     #[allow(clippy::should_implement_trait, reason = "a device is not a sequence to be mapped and collected")]
     pub fn next(&mut self) -> Option<(Ksn, TransactionKey)> {
         let counter = self.counter?;
         let lowest = counter.trailing_zeros();
         let key =
             self.future[lowest as usize].take().expect("the key of a counter's lowest one bit is made before its turn");
-        // "New Key" (X9.24-1, A.2): with ten ones there is no deeper level; the counter then skips to one with fewer.
+        // "New Key" (X9.24-1, A.2): a counter with ten ones has no deeper level. The counter then skips to one with
+        // fewer ones.
         if counter.count_ones() < COUNTERS.most_ones {
             self.fill_below(lowest, &key, counter);
         }
@@ -218,7 +222,7 @@ impl Device {
         Some((self.ksn.with_counter(counter), TransactionKey(key)))
     }
 
-    /// The KSN that the next transaction will have; `None` when worn out.
+    /// Returns the KSN of the next transaction; `None` when all keys are used.
     #[must_use]
     pub fn next_ksn(&self) -> Option<Ksn> {
         self.counter.map(|counter| self.ksn.with_counter(counter))
@@ -233,7 +237,7 @@ impl Device {
     }
 }
 
-/// The non-reversible key generation process (X9.24-1, A.2).
+/// Runs the non-reversible key generation process (X9.24-1, A.2).
 fn generate(key: &Key, register: u64) -> Key {
     let half = |key: &Key| {
         let (left, right) = key.halves();
@@ -259,8 +263,8 @@ mod tests {
         }
     }
 
-    /// About a million keys: `cargo test --lib -- --ignored worn_out` (X9.24-1, A.3: 2^21 counters, those with more
-    /// than ten ones left out).
+    /// Walks about a million keys: `cargo test --lib -- --ignored worn_out` (X9.24-1, A.3: 2^21 counters, without those
+    /// with more than ten ones).
     #[test]
     #[ignore = "about a minute"]
     fn device_and_host_agree_until_the_device_is_worn_out() {
@@ -291,7 +295,7 @@ mod tests {
         }
     }
 
-    /// Walks `count` transactions from the one after `start`; gives how many there were.
+    /// Walks `count` transactions from the one after `start`; returns their number.
     fn walk_beside_the_host(start: u32, count: usize) -> usize {
         let ik = initial_key(&TEST_BDK_SRED, TEST_KSN_SRED);
         let mut ksn = TEST_KSN_SRED.with_counter(start);

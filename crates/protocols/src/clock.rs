@@ -1,10 +1,10 @@
-//! Points in time as they stand in messages: RFC 3339, without a library for calendars.
+//! Points in time in messages: RFC 3339, without a calendar library.
 
-/// A time in UTC, as `2026-11-20T12:34:56Z`; of seconds since 1970.
+/// Formats seconds since 1970 as a time in UTC, such as `2026-11-20T12:34:56Z`.
 #[must_use]
 pub fn rfc3339(unix_s: u64) -> String {
     let (days, second) = (unix_s / 86_400, unix_s % 86_400);
-    // Days since 0000-03-01, by the years of a calendar that begins in March (proleptic Gregorian).
+    // Days since 0000-03-01, in a calendar whose years begin in March (proleptic Gregorian).
     let days = days + 719_468;
     let (era, of_era) = (days / 146_097, days % 146_097);
     let year_of_era = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
@@ -16,8 +16,8 @@ pub fn rfc3339(unix_s: u64) -> String {
     format!("{year:04}-{month:02}-{day:02}T{:02}:{:02}:{:02}Z", second / 3600, second / 60 % 60, second % 60)
 }
 
-/// Seconds since 1970 of a time in RFC 3339, with its offset; without one it is UTC. `None` when it is no time, or
-/// before 1970.
+/// Parses a time in RFC 3339 with its offset and returns seconds since 1970. A time without an offset is UTC. Returns
+/// `None` when the text is not a time, or the time is before 1970.
 #[must_use]
 pub fn unix_s(text: &str) -> Option<u64> {
     let number = |from: usize, to: usize| {
@@ -29,7 +29,7 @@ pub fn unix_s(text: &str) -> Option<u64> {
         return None;
     }
     let (year, month, day) = (number(0, 4)?, number(5, 7)?, number(8, 10)?);
-    // Days as above: of a calendar that begins in March.
+    // Days as in `rfc3339`: the years of this calendar begin in March.
     let (year, march_month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
     let (era, of_era) = (year.div_euclid(400), year.rem_euclid(400));
     let days = era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + (153 * march_month + 2) / 5 + day - 1;

@@ -1,11 +1,11 @@
-//! The protocols of tills that exist: ZVT and nexo (Terminal API), as bytes and rules, without wires and clocks.
+//! The till protocols ZVT and nexo (Terminal API): their bytes and rules, without sockets and clocks.
 //!
-//! What this is not: a way to the agent, a listener, or a store. `pos-front` has those; the simulated tills of
-//! `pos-sim` speak the other side with the same code, and clients that nobody here wrote hold both to the documents.
+//! Is not: a connection to the agent, a listener, or a store. `pos-front` has those. The simulated tills of `pos-sim`
+//! speak the other side with the same code. Independent third-party clients check both sides against the documents.
 
-// Points in time as they stand in messages.
+// Points in time in messages.
 pub mod clock;
-// Texts in lines of paper.
+// Wrapping of texts for paper.
 mod lines;
 pub mod nexo;
 pub mod zvt;

@@ -1,6 +1,6 @@
-//! Texts in lines of paper.
+//! Wrapping of texts for paper.
 
-/// Lines of at most so many characters, divided at spaces where there are any.
+/// Wraps a text into lines of at most `width` characters, at spaces where there are any.
 #[must_use]
 pub(crate) fn wrapped(text: &str, width: usize) -> Vec<String> {
     let mut lines = vec![String::new()];

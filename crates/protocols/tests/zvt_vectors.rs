@@ -1,5 +1,6 @@
-//! Bytes of other hands: captures and test data of open clients, and the specification's own examples. What is ours to
-//! send is written to the same bytes; what is wrong in its source is refused. If a test here fails, the test is right.
+//! Tests against third-party bytes: captures and test data of open clients, and the specification's own examples. Our
+//! messages are written to the same bytes, and messages that are wrong in their source are refused. If a test here
+//! fails, the test is right.
 //!
 //! Sources: mathiasfrey/ecrterm (serial), EVerest/zvt, bezahl-online/zvt, Portalum.Zvt (TCP), PA00P015 13.08.
 
@@ -29,12 +30,12 @@ fn command(text: &str) -> Command {
         stream.till_says(&bytes(text));
     }
     let read = Command::read(&apdu(text)).unwrap();
-    // Once more it is the same, whatever the order of its fields was.
+    // A second round gives the same result, in any order of the fields.
     assert_eq!(Command::read(&read.apdu()).map(|again| again.apdu()), Ok(read.apdu()), "{text}");
     read
 }
 
-/// A command whose bytes a simulated till writes the same.
+/// Reads a command and checks that a simulated till writes the same bytes.
 fn written(text: &str) -> Command {
     let read = command(text);
     assert_eq!(hex::encode(read.apdu().encode()), hex::encode(bytes(text)));
@@ -115,7 +116,7 @@ fn tills_commands_are_read_as_they_are_meant() {
     assert_eq!(fields.number(0x04), Ok(Some(1000)));
     let Command::Authorisation(fields) = command("06 01 09 04 00 00 00 00 33 00 02 0A") else { panic!("none") };
     assert_eq!((fields.number(0x04), fields.byte(0x02)), (Ok(Some(3300)), Some(10)));
-    // The length in the specification (0C) is wrong: the data are 20 bytes.
+    // The length in the specification (0C) is wrong: the data have 20 bytes.
     let data = "04 00 00 00 00 01 00 49 09 78 19 44 06 06 1F 73 03 00 00 01";
     let numbered = Apdu::new(Control::AUTHORISATION, bytes(data));
     let Ok(Command::Authorisation(fields)) = Command::read(&numbered) else { panic!("no authorisation") };
@@ -145,7 +146,7 @@ fn terminals_messages_are_read_and_ours_are_the_same_bytes() {
     assert_eq!(answer::abort(0xB8, &open), apdu("06 1E 04 B8 87 FF FF"));
     assert_eq!(answer::abort(0x6C, &Fields::default()), apdu("06 1E 01 6C"));
     assert_eq!(answer::completion_of_enquiry(None, 0xDC, None), apdu("06 0F 01 DC"));
-    // Status 0A, T4 one minute, and a text; the letters are the till's to decode.
+    // Status 0A, T4 of one minute, and a text; the till decodes its letters.
     let lines = "Karte vorhalten\neinstecken/durchziehen";
     let text = hex::encode(lines);
     let TerminalMessage::Intermediate(0x0A) = told(&format!("04 FF 2E 0A 01 06 2A 24 28 07 26 {text}")) else {
@@ -190,7 +191,7 @@ fn goods_that_are_given_out_later_are_answered_so() {
 
 #[test]
 fn a_text_block_in_fragments_is_one() {
-    // Portalum, ReceiveHandlerTest: the APDU's length is little-endian, that of its TLVs big-endian.
+    // Portalum, ReceiveHandlerTest: the APDU's length is little-endian, and the lengths of its TLVs are big-endian.
     let text = vec![b'x'; 600];
     let mut lines = Vec::new();
     for chunk in text.chunks(40) {

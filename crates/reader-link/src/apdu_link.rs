@@ -1,33 +1,35 @@
-//! The link layer of Miura MPI and VIPA, which carries APDUs: NAD, PCB, LEN, APDU, LRC (readers: 2.1). Bytes only: what
-//! a message means is the family's affair. The simulated reader uses it too; frozen captures keep it honest.
+//! The link layer of Miura MPI and VIPA, which carries APDUs: NAD, PCB, LEN, APDU, LRC (readers: 2.1). It handles only
+//! bytes; the code of the reader family knows the meaning of a message. The simulated reader uses it too, and frozen
+//! captures check it.
 //!
 //! ```text
 //! NAD 01 reader, 02 base · PCB 01 more packets follow, 40 unsolicited · LEN 02…FE · APDU · LRC, XOR of all before
 //! ```
 //!
-//! There are no acknowledgements, sequence numbers or repetitions: what is damaged is lost. [`Decoder::feed`] drops
-//! bytes until a legal header with a right LRC and says how many it dropped, so that who waits can give up what it
-//! was waiting for.
+//! The link has no acknowledgements, sequence numbers or repetitions, so damaged data are lost. [`Decoder::feed`] drops
+//! bytes until a valid header with a right LRC, and reports how many it dropped. A caller that waits for an answer can
+//! then give up.
 
 use zeroize::Zeroize;
 
-/// Longest APDU part of one packet (LEN).
+/// Length of the longest APDU part of one packet (LEN), in bytes.
 pub const MAX_APDU: usize = 0xFE;
-/// Shortest APDU part of one packet (LEN).
+/// Length of the shortest APDU part of one packet (LEN), in bytes.
 pub const MIN_APDU: usize = 2;
-/// Longest packet: NAD, PCB, LEN, APDU, LRC.
+/// Length of the longest packet: NAD, PCB, LEN, APDU, LRC.
 pub const MAX_PACKET: usize = 3 + MAX_APDU + 1;
-/// Shortest packet.
+/// Length of the shortest packet.
 pub const MIN_PACKET: usize = 3 + MIN_APDU + 1;
-/// Longest data of a command: one packet, less CLA INS P1 P2 and Lc (readers: 2.1).
+/// Length of the longest data of a command: one packet, minus CLA INS P1 P2 and Lc (readers: 2.1).
 pub const MAX_COMMAND_DATA: usize = MAX_APDU - 4 - 1;
-/// Longest command to a device with extended APDUs: CLA INS P1 P2, three bytes of Lc, and the data, in chained packets
-/// (readers: 2.1).
+/// Length of the longest command to a device with extended APDUs: CLA INS P1 P2, three bytes of Lc, and the data, in
+/// chained packets (readers: 2.1).
 pub const MAX_EXTENDED_COMMAND: usize = 1024;
-/// Longest data of such a command.
+/// Length of the longest data of such a command.
 pub const MAX_EXTENDED_DATA: usize = MAX_EXTENDED_COMMAND - 4 - 3;
-/// Longest message that is put together from chained packets. The longest known answer (an E4 with two sealed blocks)
-/// has about 600 bytes, a sealed value at most 1024; a peer cannot make us keep more than this for each NAD.
+/// Length of the longest message from chained packets. The longest known answer (an E4 with two encrypted blocks) has
+/// about 600 bytes, and an encrypted value at most 1024. A peer cannot make the decoder keep more than this for each
+/// NAD.
 pub const MAX_MESSAGE: usize = 4096;
 
 const PCB_CHAINED: u8 = 0x01;
@@ -38,7 +40,7 @@ pub type Packet = heapless::Vec<u8, MAX_PACKET>;
 /// The packets of one command.
 pub type Packets = heapless::Vec<Packet, { MAX_EXTENDED_COMMAND.div_ceil(MAX_APDU) }>;
 
-/// Which part of the device speaks.
+/// The part of the device that sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Nad {
     /// The reader's application (PED, "MPI").
@@ -47,27 +49,27 @@ pub enum Nad {
     Base,
 }
 
-/// What [`Decoder::feed`] hands out.
+/// An event from [`Decoder::feed`].
 #[derive(Debug, PartialEq, Eq)]
 pub enum Received<'a> {
-    /// A whole message.
+    /// A complete message.
     Message(ApduMessage<'a>),
-    /// Something was lost.
+    /// Data were lost.
     Fault(LinkFault),
 }
 
-/// A whole message: a command, or an answer or unsolicited message with its two status bytes.
+/// A complete message: a command; or an answer or unsolicited message with its two status bytes.
 #[derive(PartialEq, Eq)]
 pub struct ApduMessage<'a> {
-    /// Who sent it, or for whom a command is.
+    /// The sender; for a command, the receiver.
     pub nad: Nad,
-    /// Sent by the reader on its own account.
+    /// The reader sent it without a command.
     pub unsolicited: bool,
-    /// The APDU parts of its packets, at most [`MAX_MESSAGE`] bytes. Wiped after the call that hands it out.
+    /// The APDU parts of its packets, at most [`MAX_MESSAGE`] bytes. They are wiped after the call that delivers them.
     pub bytes: &'a [u8],
 }
 
-// It may be card data: length only.
+// The message may contain card data, so only the length is shown.
 impl std::fmt::Debug for ApduMessage<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { nad, unsolicited, bytes } = self;
@@ -75,17 +77,17 @@ impl std::fmt::Debug for ApduMessage<'_> {
     }
 }
 
-/// What was lost on the line.
+/// The reason of a loss on the line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LinkFault {
-    /// Bytes that belong to no right packet, counted up to the next right packet or [`Decoder::silence`]. From
-    /// [`MIN_PACKET`] on they may have been a packet.
+    /// Bytes that belong to no valid packet, counted up to the next valid packet or [`Decoder::silence`]. From
+    /// [`MIN_PACKET`] bytes on, they may have been a packet.
     #[error("{bytes} bytes of no packet")]
     Garbage {
-        /// How many.
+        /// The number of bytes.
         bytes: usize,
     },
-    /// A chain of packets that was not finished, or not by packets of its own kind.
+    /// A chain of packets that was not finished, or that was mixed with packets of another kind.
     #[error("a chain of packets was broken")]
     BrokenChain(Nad),
     /// A chain longer than [`MAX_MESSAGE`]; it is dropped up to its last packet.
@@ -93,28 +95,28 @@ pub enum LinkFault {
     TooLong(Nad),
 }
 
-/// Why something cannot be sent.
+/// The reason why data cannot be sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EncodeError {
-    /// Longer than the device takes: one packet ([`MAX_COMMAND_DATA`]), or [`MAX_EXTENDED_COMMAND`].
+    /// The data are longer than the device accepts: one packet ([`MAX_COMMAND_DATA`]), or [`MAX_EXTENDED_COMMAND`].
     #[error("a command of {bytes} bytes is longer than the device takes")]
     TooLong {
-        /// Its length.
+        /// The length in bytes.
         bytes: usize,
     },
-    /// Shorter than [`MIN_APDU`].
+    /// The data are shorter than [`MIN_APDU`].
     #[error("{bytes} bytes are too few for a packet")]
     TooShort {
-        /// Its length.
+        /// The length in bytes.
         bytes: usize,
     },
 }
 
-/// Takes bytes in any split; gives whole messages.
+/// A decoder that takes bytes in any division and delivers complete messages.
 #[derive(Default)]
 pub struct Decoder {
     input: heapless::Vec<u8, MAX_PACKET>,
-    /// Bytes dropped since the last right packet and not reported yet.
+    /// Bytes dropped since the last valid packet and not reported yet.
     dropped: usize,
     reader: Chain,
     base: Chain,
@@ -124,7 +126,7 @@ impl Decoder {
     /// Takes `bytes` and calls `on` for each message and fault in them, in their order.
     pub fn feed(&mut self, mut bytes: &[u8], mut on: impl FnMut(Received<'_>)) {
         while !bytes.is_empty() {
-            // After `scan` less than a whole packet is left, so at least one byte is taken in each round.
+            // After `scan`, the input holds less than a whole packet, so each round takes at least one byte.
             let (now, later) = bytes.split_at(bytes.len().min(MAX_PACKET - self.input.len()));
             self.input.extend_from_slice(now).expect("cut to the free space");
             bytes = later;
@@ -132,28 +134,28 @@ impl Decoder {
         }
     }
 
-    /// Tells that nothing came for so long that an unfinished packet or chain will not be finished: a reader that died
-    /// in the middle of a packet must not swallow the next one.
+    /// Handles a long silence: an unfinished packet or chain is given up. Otherwise a reader that failed inside a
+    /// packet would also destroy its next packet.
     pub fn silence(&mut self, mut on: impl FnMut(Received<'_>)) {
         self.scan(true, &mut on);
         self.report_dropped(&mut on);
         self.break_chains(&mut on);
     }
 
-    /// Whether something is unfinished, so that [`Self::silence`] would have an effect.
+    /// Tells whether data are unfinished; only then does [`Self::silence`] have an effect.
     #[must_use]
     pub fn is_unfinished(&self) -> bool {
         !self.input.is_empty() || self.dropped > 0 || self.reader.is_open() || self.base.is_open()
     }
 
-    /// Hands out the packets in `input`. With `last`, what could only become a packet by more bytes is dropped too.
+    /// Delivers the packets in `input`. With `last`, it also drops data that only more bytes could complete.
     fn scan(&mut self, last: bool, on: &mut impl FnMut(Received<'_>)) {
         let mut at = 0;
         while at < self.input.len() {
             match look(&self.input[at..]) {
                 Look::Incomplete if !last => break,
-                // One byte only, even when a whole packet's LRC is wrong: its LEN may be the wrong byte and swallow a
-                // right one.
+                // Only one byte is dropped, even if a whole packet has a wrong LRC. The wrong byte may be its LEN, and
+                // the packet would then hide a valid one.
                 Look::Incomplete | Look::Wrong => {
                     self.dropped += 1;
                     at += 1;
@@ -185,8 +187,8 @@ impl Decoder {
         }
     }
 
-    /// A packet of an open chain may be among what was dropped, and nothing would tell: without it the chain is worth
-    /// nothing.
+    /// Gives up all open chains. A packet of a chain may be among the dropped bytes without a sign, and without it the
+    /// chain is useless.
     fn break_chains(&mut self, on: &mut impl FnMut(Received<'_>)) {
         for (nad, chain) in [(Nad::Reader, &mut self.reader), (Nad::Base, &mut self.base)] {
             if chain.is_open() {
@@ -205,7 +207,7 @@ impl Drop for Decoder {
     }
 }
 
-/// What stands at the head of the input.
+/// The result of a look at the start of the input.
 enum Look {
     Incomplete,
     Wrong,
@@ -254,7 +256,7 @@ enum ChainState {
     Open {
         unsolicited: bool,
     },
-    /// Longer than [`MAX_MESSAGE`]: dropped up to its last packet.
+    /// The chain is longer than [`MAX_MESSAGE`] and is dropped up to its last packet.
     TooLong {
         unsolicited: bool,
     },
@@ -267,7 +269,7 @@ impl Chain {
         if let ChainState::Open { unsolicited: before } | ChainState::TooLong { unsolicited: before } = self.state
             && before != unsolicited
         {
-            // The vendor takes a mixed chain as a broken stream. What comes now may still be whole.
+            // The vendor treats a mixed chain as a broken stream. The packet that has arrived may still be complete.
             self.clear();
             on(Received::Fault(LinkFault::BrokenChain(nad)));
         }
@@ -300,10 +302,10 @@ impl Chain {
     }
 }
 
-/// A command as the one packet it must fit.
+/// Builds a command that must fit into one packet.
 ///
 /// # Errors
-/// [`EncodeError`] when `apdu` is not 2 to 254 bytes long.
+/// Returns [`EncodeError`] when `apdu` is not 2 to 254 bytes long.
 pub fn command(apdu: &[u8]) -> Result<Packet, EncodeError> {
     let bytes = apdu.len();
     match bytes {
@@ -313,10 +315,10 @@ pub fn command(apdu: &[u8]) -> Result<Packet, EncodeError> {
     }
 }
 
-/// A command of more than one packet.
+/// Builds a command of more than one packet.
 ///
 /// # Errors
-/// [`EncodeError`] when `apdu` is not 2 to [`MAX_EXTENDED_COMMAND`] bytes long.
+/// Returns [`EncodeError`] when `apdu` is not 2 to [`MAX_EXTENDED_COMMAND`] bytes long.
 pub fn extended_command(apdu: &[u8]) -> Result<Packets, EncodeError> {
     if apdu.len() > MAX_EXTENDED_COMMAND {
         return Err(EncodeError::TooLong { bytes: apdu.len() });
@@ -324,12 +326,12 @@ pub fn extended_command(apdu: &[u8]) -> Result<Packets, EncodeError> {
     Ok(chain(Nad::Reader, false, apdu, MAX_APDU)?.collect())
 }
 
-/// The packets of an answer or unsolicited message (with its status bytes), each with at most `apdu_size` bytes of it;
-/// for the simulator's side. `apdu_size` is taken as 3 to [`MAX_APDU`]: with 2 an odd message would end in a packet of
-/// one byte, which is none.
+/// Builds the packets of an answer or unsolicited message (with its status bytes), for the simulator. Each packet has
+/// at most `apdu_size` bytes of it. `apdu_size` is limited to 3 to [`MAX_APDU`]: with 2, a message of odd length would
+/// end in a packet of one byte, which is not valid.
 ///
 /// # Errors
-/// [`EncodeError::TooShort`] when `message` has less than [`MIN_APDU`] bytes.
+/// Returns [`EncodeError::TooShort`] when `message` has less than [`MIN_APDU`] bytes.
 pub fn chain(
     nad: Nad,
     unsolicited: bool,
@@ -352,7 +354,7 @@ pub fn chain(
     }))
 }
 
-/// One packet. `apdu` must have [`MIN_APDU`] to [`MAX_APDU`] bytes.
+/// Builds one packet. `apdu` must have [`MIN_APDU`] to [`MAX_APDU`] bytes.
 fn packet(nad: Nad, unsolicited: bool, more: bool, apdu: &[u8]) -> Packet {
     let nad = match nad {
         Nad::Reader => 1,

@@ -1,8 +1,8 @@
-//! `key=value&…` in a text: `AdditionalResponse`, `EventDetails`, the lines of Adyen's receipts, and what a till sends
-//! along for the acquirer.
+//! `key=value&…` in a text: `AdditionalResponse`, `EventDetails`, the lines of Adyen's receipts, and a till's data for
+//! the acquirer.
 //!
-//! A blank is written `%20` and read from `+` too: tills read these texts as forms do, or as addresses do, and only the
-//! first would take `+` for one. Hexadecimal digits are small, as Adyen's terminals write them.
+//! A space is written as `%20`, and also read from `+`. Some tills decode these texts as forms and others as addresses;
+//! only the first kind reads `+` as a space. Hexadecimal digits are lower case, as Adyen's terminals write them.
 
 use std::fmt::Write as _;
 
@@ -13,9 +13,9 @@ use serde_json::value::RawValue;
 
 use super::envelope::Fields;
 
-/// Most pairs of one text that are read.
+/// Most pairs that are read from one text.
 const MOST_PAIRS: usize = 500;
-/// Objects within objects; there are three of them in what libraries of Adyen send.
+/// Most levels of nested objects; Adyen's libraries send three.
 const DEEPEST: usize = 8;
 
 /// Writes pairs.
@@ -38,14 +38,14 @@ fn escape(out: &mut String, text: &str) {
         if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~') {
             out.push(byte.into());
         } else {
-            // Writing into a String does not fail.
+            // Writing to a String cannot fail.
             let _ = write!(out, "%{byte:02x}");
         }
     }
 }
 
-/// Reads pairs, in their order. A key without `=` has an empty value; a `%` without two digits stands for itself; bytes
-/// that are no UTF-8 are replaced.
+/// Reads pairs in their order. A key without `=` has an empty value. A `%` without two digits is read literally. Bytes
+/// that are not UTF-8 are replaced.
 #[must_use]
 pub fn read(text: &str) -> Vec<(String, String)> {
     let pairs = text.split('&').filter(|pair| !pair.is_empty()).take(MOST_PAIRS);
@@ -71,14 +71,14 @@ fn digit(letter: u8) -> Option<u8> {
     char::from(letter).to_digit(16).and_then(|digit| u8::try_from(digit).ok())
 }
 
-/// `SaleToAcquirerData`: what the till sends along, as pairs, as a JSON object in base64, or as a JSON object.
+/// `SaleToAcquirerData`: the till's data for the acquirer, as pairs, as a JSON object in base64, or as a JSON object.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
 pub struct SaleToAcquirerData(String);
 
 impl SaleToAcquirerData {
-    /// Each key with its value: what stands deeper has the names that lead to it, as `metadata.order`. `None` where it
-    /// is neither form, there is more of it than is read, or a key stands twice.
+    /// Returns each key with its value. A nested key has a path such as `metadata.order`. Returns `None` if the data
+    /// have neither form, have too many entries, or contain a key twice.
     #[must_use]
     pub fn entries(&self) -> Option<Vec<(String, String)>> {
         let mut entries = Vec::new();
@@ -93,7 +93,7 @@ impl SaleToAcquirerData {
         (!twice && entries.len() <= MOST_PAIRS).then_some(entries)
     }
 
-    /// The JSON object that it is, as text.
+    /// Returns the data as the text of a JSON object, if they are one.
     fn object(&self) -> Option<String> {
         if self.0.trim_start().starts_with('{') {
             return Some(self.0.clone());
@@ -102,7 +102,7 @@ impl SaleToAcquirerData {
         decoded.filter(|text| text.trim_start().starts_with('{'))
     }
 
-    /// The value of this key: a text, or a number, `true` or `false` as a text. What stands deeper has no name here.
+    /// Returns the value of this key: a text; or a number, `true` or `false` as a text. Nested values have no key here.
     #[must_use]
     pub fn get(&self, key: &str) -> Option<String> {
         let object = self.object();
@@ -118,7 +118,7 @@ impl SaleToAcquirerData {
     }
 }
 
-/// The values of an object, below the name of what it is in. A `null` is as good as absent.
+/// Collects the values of an object under the path of the outer object. A `null` counts as absent.
 fn flatten(into: &mut Vec<(String, String)>, above: &str, object: &str) -> Option<()> {
     for (name, value) in Fields::read("", object).ok()?.iter() {
         let name = if above.is_empty() { name.to_owned() } else { format!("{above}.{name}") };

@@ -1,29 +1,29 @@
 //! The words of nexo, spelled exactly (the enumerations of `@adyen/api-library` 32.1.0).
 //!
-//! A word that is not in a list here is refused where something is decided by it. Where it is about looks only, it
-//! counts as absent ([`known`]).
+//! An unknown word is refused where it decides something. Where it concerns only the appearance, it counts as absent
+//! ([`known`]).
 
 use std::borrow::Cow;
 use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-/// Most of a word that an error repeats.
+/// Most characters of a word in an error message.
 const LONGEST_SHOWN: usize = 40;
-/// So many digits may be a card number, or a part of one.
+/// A text with this many digits may contain a card number, or a part of one.
 const MANY_DIGITS: usize = 11;
 
 /// A list of words.
 pub trait Words: Copy + 'static {
-    /// What they are words for.
+    /// The name of the field with these words.
     const FOR: &'static str;
-    /// Each of them.
+    /// All words.
     const ALL: &'static [Self];
 
-    /// As it is spelled.
+    /// Returns the spelling of the word.
     fn as_str(self) -> &'static str;
 
-    /// The one that is spelled so.
+    /// Returns the word with this spelling.
     fn from_word(word: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|known| known.as_str() == word)
     }
@@ -69,7 +69,7 @@ macro_rules! words {
     )+};
 }
 
-/// serde's own enumerations would take an object for a word, and repeat a wrong one however long it is.
+/// Reads a word. serde's own enumerations would accept an object as a word, and repeat a wrong word at any length.
 fn word<'de, W: Words, D: Deserializer<'de>>(from: D) -> Result<W, D::Error> {
     let word = Cow::<'_, str>::deserialize(from)?;
     W::from_word(&word).ok_or_else(|| {
@@ -79,15 +79,15 @@ fn word<'de, W: Words, D: Deserializer<'de>>(from: D) -> Result<W, D::Error> {
     })
 }
 
-/// Whether a card number may stand in it.
+/// Tells whether a text may contain a card number.
 pub(super) fn has_many_digits(text: &str) -> bool {
     text.chars().filter(char::is_ascii_digit).count() >= MANY_DIGITS
 }
 
-/// A word about looks: one that is not known is as good as none.
+/// Reads a word about appearance; an unknown one counts as absent.
 ///
 /// # Errors
-/// When it is no text.
+/// Fails when the value is not a text.
 pub fn known<'de, W: Words, D: Deserializer<'de>>(from: D) -> Result<Option<W>, D::Error> {
     let word = Option::<Cow<'_, str>>::deserialize(from)?;
     Ok(word.and_then(|word| W::from_word(&word)))
@@ -228,7 +228,7 @@ words! {
     CharacterHeight { SingleHeight = "SingleHeight", DoubleHeight = "DoubleHeight", HalfHeight = "HalfHeight" }
     CharacterWidth { SingleWidth = "SingleWidth", DoubleWidth = "DoubleWidth" }
     Alignment { Left = "Left", Centred = "Centred", Right = "Right", Justified = "Justified" }
-    /// As `OutputBarcode` spells it; the library has another list with `QRCODE`.
+    /// The spelling of `OutputBarcode`; the library has another list with `QRCODE`.
     BarcodeType {
         Code128 = "Code128",
         Code25 = "Code25",
@@ -296,7 +296,7 @@ words! {
         ShiftNumber = "ShiftNumber",
         TotalsGroupId = "TotalsGroupID",
     }
-    /// Of sums; `CompletedDeffered` is spelled so.
+    /// The types of sums; the misspelling `CompletedDeffered` is part of the protocol.
     TransactionType {
         Award = "Award",
         CashAdvance = "CashAdvance",
@@ -318,7 +318,7 @@ words! {
         ReverseRedemption = "ReverseRedemption",
         UpdateReservation = "UpdateReservation",
     }
-    /// Of `EnableService`.
+    /// The action of `EnableService`.
     TransactionAction { AbortTransaction = "AbortTransaction", StartTransaction = "StartTransaction" }
     /// `ServicesEnabled` of `EnableService`.
     ServiceEnabled { CardAcquisition = "CardAcquisition", Loyalty = "Loyalty", Payment = "Payment" }
@@ -377,7 +377,7 @@ words! {
 }
 
 impl Category {
-    /// The name of the body that asks for it.
+    /// Returns the name of the request body.
     #[must_use]
     pub fn request_name(self) -> String {
         match self {
@@ -387,7 +387,8 @@ impl Category {
         }
     }
 
-    /// The name of the body that answers it; `None` where nothing does: an abort is answered by what it stops.
+    /// Returns the name of the response body; `None` for categories without a response. An abort is answered by the
+    /// stopped request.
     #[must_use]
     pub fn response_name(self) -> Option<String> {
         (!matches!(self, Self::Abort | Self::Event | Self::InputUpdate)).then(|| format!("{self}Response"))

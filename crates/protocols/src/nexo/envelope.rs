@@ -1,10 +1,10 @@
-//! One JSON object as it arrives and as it leaves: `SaleToPOIRequest` or `SaleToPOIResponse`, plain, or with a
+//! One JSON object as it arrives and as it leaves: `SaleToPOIRequest` or `SaleToPOIResponse`. It is plain, or has a
 //! `NexoBlob` and a `SecurityTrailer` in place of the body.
 //!
-//! It is bounded: [`MAX_MESSAGE`] bytes, and so many fields at the two outer levels. Types as deep as ours are far from
-//! the 128 levels where serde_json stops; what is passed over unread is not read by recursion, and may be as deep as
-//! has room in the message. A name that stands twice at an outer level, or of a field that is read, is refused: which
-//! of the two was meant is not guessed. Anywhere else nobody looks at it.
+//! Its size is bounded: [`MAX_MESSAGE`] bytes, and a maximum number of fields at the two outer levels. The types here
+//! are far less deep than the 128 levels where serde_json stops. Ignored parts are skipped without recursion, so they
+//! may be as deep as the message allows. A name that occurs twice is refused at an outer level, and for a field that is
+//! read: the code does not guess which one was meant. Other repeated names are ignored.
 
 use std::fmt;
 
@@ -18,11 +18,11 @@ use super::request::{Request, RequestBody};
 use super::response::{Response, ResponseBody};
 use super::seal::{Blob, BlobError, Key, Nonce, SecurityTrailer};
 
-/// The largest message, plain or sealed. A payment is below 5 kB; what a till prints may have pictures in it.
+/// The largest message in bytes, plain or sealed. A payment is below 5 kB; a print request may contain pictures.
 pub const MAX_MESSAGE: usize = 256 * 1024;
-/// Most fields of an outer level; there are four.
+/// Most fields of an outer level; the protocol has four.
 const MOST_FIELDS: usize = 64;
-/// Most characters of what is said about a field.
+/// Most characters of the error text about a field.
 const LONGEST_PROBLEM: usize = 200;
 
 const REQUEST: &str = "SaleToPOIRequest";
@@ -31,56 +31,56 @@ const HEADER: &str = "MessageHeader";
 const BLOB: &str = "NexoBlob";
 const TRAILER: &str = "SecurityTrailer";
 
-/// Why a message cannot be read.
+/// The reason why a message cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ReadError {
-    /// There is too much of it.
+    /// The message is too large.
     #[error("the message is larger than {most} bytes")]
     TooLarge {
-        /// Bytes.
+        /// The limit in bytes.
         most: usize,
     },
-    /// It is not JSON, or not UTF-8.
+    /// The message is not JSON, or not UTF-8.
     #[error("the message is not JSON: {problem}")]
     NotJson {
-        /// What is wrong, and where.
+        /// The error and its position.
         problem: String,
     },
-    /// There is no request and no response in it, or more than one.
+    /// The message contains no request and no response, or more than one.
     #[error("the message must be an object with SaleToPOIRequest or SaleToPOIResponse")]
     NotOne,
-    /// A field of the header.
+    /// A field of the header is wrong.
     #[error(transparent)]
     Header(#[from] HeaderError),
-    /// There is no body of the header's category.
+    /// The body of the header's category is missing.
     #[error("{expected} is missing")]
     NoBody {
-        /// Its name.
+        /// The name of the body.
         expected: String,
     },
-    /// A body of another category, or one beside a sealed one.
+    /// The message has a body of another category, or a plain body next to a sealed one.
     #[error("{found} is not the body of this message")]
     OtherBody {
-        /// Its name.
+        /// The name of the body.
         found: String,
     },
-    /// Nothing is answered to this category.
+    /// This category has no response.
     #[error("{category} has no response")]
     NoResponse {
         /// The category.
         category: Category,
     },
-    /// A field of the body, or of the header.
+    /// A field of the body or of the header is wrong.
     #[error("{field}: {problem}")]
     Field {
-        /// Its path, as `PaymentRequest.PaymentData.PaymentType`.
+        /// The path of the field, such as `PaymentRequest.PaymentData.PaymentType`.
         field: String,
-        /// What is wrong with it.
+        /// The error.
         problem: String,
     },
 }
 
-/// What a message says.
+/// The content of a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Message {
     /// `SaleToPOIRequest`.
@@ -92,26 +92,26 @@ pub enum Message {
 /// A message as it arrived.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Envelope {
-    /// It can be read by everybody.
+    /// A plain message.
     Plain(Message),
-    /// It can be read with the key.
+    /// A message that only the key can open.
     Sealed(Sealed),
 }
 
 /// A sealed message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sealed {
-    /// Its clear header, which is to be believed only when the message was opened.
+    /// The plain header. Trust it only after the message is opened.
     pub header: Header,
     blob: Blob,
 }
 
-/// A message that was sealed with this key.
+/// A message that was sealed with a known key.
 #[derive(Debug)]
 pub struct Opened<'k> {
-    /// The key; the answer is sealed with it.
+    /// The key; it also seals the answer.
     pub key: &'k Key,
-    /// What it says. Who sent it had the key: the till can be told what is wrong with it.
+    /// The content. The sender has the key, so the till may learn what is wrong with the content.
     pub message: Result<Message, ReadError>,
 }
 
@@ -119,7 +119,7 @@ impl Envelope {
     /// Reads a message.
     ///
     /// # Errors
-    /// [`ReadError`]. What is wrong with a sealed body is found when it is opened.
+    /// [`ReadError`]. Errors in a sealed body are found when it is opened.
     pub fn read(bytes: &[u8]) -> Result<Self, ReadError> {
         let parts = Parts::read(bytes)?;
         if parts.field(BLOB).is_none() {
@@ -133,10 +133,10 @@ impl Envelope {
 }
 
 impl Sealed {
-    /// Opens it with one of the keys; of several all are tried, so that time does not tell which one it was.
+    /// Opens the message with one of the keys. All keys are tried, so the time does not show which one it was.
     ///
     /// # Errors
-    /// [`BlobError`]: whatever is wrong with what is sealed, also when it has another header than the clear one.
+    /// [`BlobError`] for any error in the sealed part, including a header that differs from the plain one.
     pub fn open<'k>(&self, keys: &'k [Key]) -> Result<Opened<'k>, BlobError> {
         let mut opened = None;
         for key in keys {
@@ -154,7 +154,7 @@ impl Sealed {
 }
 
 impl Message {
-    /// Its header.
+    /// Returns the header.
     #[must_use]
     pub fn header(&self) -> &Header {
         match self {
@@ -163,7 +163,7 @@ impl Message {
         }
     }
 
-    /// As JSON.
+    /// Encodes the message as JSON.
     #[must_use]
     pub fn write(&self) -> Vec<u8> {
         match self {
@@ -172,15 +172,15 @@ impl Message {
         }
     }
 
-    /// As JSON, sealed. The nonce is random, and never used again with this key.
+    /// Encodes and seals the message. The nonce must be random and must not be used again with this key.
     #[must_use]
     pub fn seal(&self, key: &Key, nonce: Nonce) -> Vec<u8> {
         let frame = if matches!(self, Self::Request(_)) { REQUEST } else { RESPONSE };
         self.sealed(frame, key, nonce)
     }
 
-    /// The same where it answers a request: in `SaleToPOIResponse` also when it is a notification, which is a request.
-    /// Adyen's clients look for a sealed answer nowhere else, and read within what it is.
+    /// Encodes and seals the message as an answer. The frame is always `SaleToPOIResponse`, even for a notification,
+    /// which is a request. Adyen's clients look for a sealed answer only there, and read the kind from its content.
     #[must_use]
     pub fn seal_as_answer(&self, key: &Key, nonce: Nonce) -> Vec<u8> {
         self.sealed(RESPONSE, key, nonce)
@@ -199,7 +199,7 @@ impl Message {
     }
 }
 
-/// The clear header of whatever this is, when there is one: for the answer to what else cannot be read.
+/// Returns the plain header of a message if it is readable, for the answer to a message that is otherwise unreadable.
 #[must_use]
 pub fn header_of(bytes: &[u8]) -> Option<Header> {
     Parts::read(bytes).ok()?.header().ok()
@@ -210,9 +210,9 @@ fn framed(frame: &str, message: &impl Serialize) -> Vec<u8> {
     serde_json::to_vec(&object).expect("texts, numbers and lists of them can be written")
 }
 
-/// Reads a part of a message into its type; the field that is wrong is named, and what stood in it is not repeated.
+/// Reads a part of a message into its type. An error names the wrong field and does not repeat its content.
 pub(super) fn typed<T: DeserializeOwned>(name: &str, raw: &RawValue) -> Result<T, ReadError> {
-    // serde would take a list for the fields in their order.
+    // serde would accept a list as the fields in their order.
     if !raw.get().starts_with('{') {
         return Err(ReadError::Field { field: name.to_owned(), problem: "must be an object".to_owned() });
     }
@@ -224,8 +224,8 @@ pub(super) fn typed<T: DeserializeOwned>(name: &str, raw: &RawValue) -> Result<T
     })
 }
 
-/// What serde_json says, without the place in a part that nobody sees alone, and without the value: it may be a card
-/// number in a wrong field.
+/// Returns the error text of serde_json without position and value. The position refers to a part that is not visible
+/// separately, and the value may be a card number in a wrong field.
 fn problem(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let text = text.rsplit_once(" at line ").map_or(text.as_str(), |(before, _)| before);
@@ -236,7 +236,7 @@ fn problem(error: &serde_json::Error) -> String {
     text.chars().take(LONGEST_PROBLEM).collect()
 }
 
-/// The fields of an object, unread.
+/// The unparsed fields of an object.
 pub(super) struct Fields<'a>(Vec<(String, &'a RawValue)>);
 
 impl<'a> Fields<'a> {
@@ -250,7 +250,7 @@ impl<'a> Fields<'a> {
         })
     }
 
-    /// Names and values, as they stand.
+    /// Returns names and values as text.
     pub(super) fn iter(&self) -> impl Iterator<Item = (&str, &'a str)> {
         self.0.iter().map(|(name, value)| (name.as_str(), value.get()))
     }
@@ -290,7 +290,7 @@ impl<'de> Deserialize<'de> for Fields<'de> {
     }
 }
 
-/// The message within its frame, unread.
+/// The message within its frame, unparsed.
 struct Parts<'a> {
     is_request: bool,
     fields: Fields<'a>,
@@ -323,7 +323,7 @@ impl<'a> Parts<'a> {
         Ok(header)
     }
 
-    /// Every field that is the body of a category.
+    /// Returns every field that is the body of a category.
     fn bodies(&self) -> impl Iterator<Item = (String, &'a RawValue)> {
         let name = |category: &Category| {
             if self.is_request { Some(category.request_name()) } else { category.response_name() }
@@ -335,7 +335,8 @@ impl<'a> Parts<'a> {
     fn message(&self) -> Result<Message, ReadError> {
         let header = self.header()?;
         let category = header.message_category;
-        // Not of a sealed message's frame: a notification that answers a request stands in that of a response.
+        // This does not apply to the frame of a sealed message: there, a notification that answers a request is in a
+        // response.
         let right = match header.message_type {
             MessageType::Request => self.is_request && category != Category::Event,
             MessageType::Notification => self.is_request && category == Category::Event,
@@ -361,7 +362,8 @@ impl<'a> Parts<'a> {
         })
     }
 
-    /// What is no text, or no trailer, is as wrong as a wrong one, and no sooner.
+    /// Reads the sealed part. A blob that is not a text, or a damaged trailer, fails in the same way and at the same
+    /// point as a wrong one.
     fn blob(&self) -> Blob {
         let sealed = self.field(BLOB).and_then(|raw| serde_json::from_str(raw.get()).ok()).unwrap_or_default();
         let trailer = self.field(TRAILER).and_then(|raw| typed(TRAILER, raw).ok());

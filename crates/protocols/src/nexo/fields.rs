@@ -1,32 +1,31 @@
-//! Every field that the Terminal API documents of a payment and of a reversal, and what becomes of it: it is
-//! **obeyed**, **refused** by its name, or **harmless**, which is to say that it changes nothing of what is paid and is
-//! passed over.
+//! The handling of every field that the Terminal API documents for a payment and a reversal. The session **obeys** a
+//! field, **refuses** it by its name, or ignores it as **harmless**, because it does not change what is paid.
 //!
-//! It is one table: what refuses reads it, and the manual's is made from it ([`manual`]). A field that no table of the
-//! protocol has is passed over; in `SaleToAcquirerData` a key that is not here is refused.
+//! The code that refuses fields and the table in the manual ([`manual`]) both use this one table. A field that is in no
+//! table of the protocol is ignored. In `SaleToAcquirerData`, a key outside this table is refused.
 
 use std::fmt::Write as _;
 
 use super::envelope::{Fields, ReadError};
 use super::number::Decimal;
 
-/// The fields of one object; one that has an entry of its own stands there and not here.
+/// The fields of one object. A field with its own entry is not repeated here.
 #[derive(Clone, Copy, Debug)]
 pub struct Object {
-    /// The name of the field that it is.
+    /// The name of the field that holds the object.
     pub name: &'static str,
-    /// Fields that are followed. What is in one that cannot be had is refused by its name too.
+    /// Fields that are obeyed. An unsupported value in them is also refused by name.
     pub obeyed: &'static [&'static str],
-    /// Fields that are refused, whatever is in them; unless it is nothing.
+    /// Fields that are refused with any value, unless the value is empty.
     pub refused: &'static [&'static str],
-    /// Fields that are passed over.
+    /// Fields that are ignored.
     pub harmless: &'static [&'static str],
 }
 
-/// The object whose keys are the acquirer's own.
+/// The object with the acquirer's own keys.
 pub const FOR_ACQUIRER: &str = "SaleToAcquirerData";
 
-/// All of them.
+/// All objects.
 pub const OBJECTS: &[Object] = &[
     Object { name: "PaymentRequest", obeyed: &[], refused: &["LoyaltyData"], harmless: &[] },
     Object {
@@ -127,20 +126,21 @@ pub const OBJECTS: &[Object] = &[
     },
 ];
 
-/// Fields of which some words are served; any other one is refused.
+/// Fields of which only these words are supported; others are refused.
 pub const WORDS: &[(&str, &[&str])] =
     &[("LoyaltyHandling", &["Allowed", "Forbidden", "Proposed"]), ("PaymentInstrumentType", &["Card"])];
 
-/// The object of this name.
+/// Returns the object of this name.
 #[must_use]
 pub fn object(name: &str) -> Option<&'static Object> {
     OBJECTS.iter().find(|object| object.name == name)
 }
 
-/// The first field of a request's body that is refused; the table's name of it, and nothing of what is in it.
+/// Finds the first refused field of a request's body. Returns its name in the table, without its content.
 ///
 /// # Errors
-/// Where a name stands twice in an object, or there are too many: which of the two was meant is not guessed.
+/// Fails when a name occurs twice in an object, or when there are too many; the code does not guess which one was
+/// meant.
 pub(super) fn refused(name: &'static str, body: &str) -> Result<Option<String>, ReadError> {
     let Some(object) = object(name) else { return Ok(None) };
     let fields = Fields::read(name, body)?;
@@ -150,7 +150,7 @@ pub(super) fn refused(name: &'static str, body: &str) -> Result<Option<String>, 
         if object.refused.contains(&field) || words.is_some_and(|words| !is_served(words)) {
             return Ok(Some(format!("{name}.{field}")));
         }
-        // The acquirer's keys come in several forms, and are judged with what they are to do.
+        // The acquirer's keys come in several forms; the session judges them when it reads their values.
         let within = OBJECTS.iter().find(|object| object.name == field && field != FOR_ACQUIRER);
         if let Some(within) = within.filter(|_| value.starts_with('{'))
             && let Some(found) = refused(within.name, value)?
@@ -161,13 +161,14 @@ pub(super) fn refused(name: &'static str, body: &str) -> Result<Option<String>, 
     Ok(None)
 }
 
-/// Nothing is as good as absent: some tills write it for every field that they have no value for.
+/// Tells whether a value is present. An empty value counts as absent, because some tills send all fields without a
+/// value as empty.
 fn is_given(value: &str) -> bool {
     let bare: String = value.chars().filter(|letter| !letter.is_ascii_whitespace()).take(40).collect();
     !matches!(bare.as_str(), "null" | "false" | "\"\"" | "[]" | "{}") && bare.parse::<Decimal>() != Ok(Decimal::ZERO)
 }
 
-/// The table of the manual.
+/// Builds the table of the manual.
 #[must_use]
 pub fn manual() -> String {
     let mut out = "| in | obeyed | refused by name | harmless: passed over |\n|---|---|---|---|\n".to_owned();
@@ -180,7 +181,7 @@ pub fn manual() -> String {
             names.iter().map(with_words).collect::<Vec<_>>().join(", ")
         };
         let columns = [column(object.obeyed), column(object.refused), column(object.harmless)];
-        // Writing into a String does not fail.
+        // Writing to a String cannot fail.
         let _ = writeln!(out, "| {} | {} |", object.name, columns.join(" | "));
     }
     out

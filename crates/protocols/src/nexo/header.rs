@@ -1,45 +1,46 @@
-//! The header of a message: which one it is, and between whom.
+//! The header of a message: its kind, its sender and its receiver.
 
 use serde::{Deserialize, Serialize};
 
 use super::enums::{Category, MessageClass, MessageType};
 
-/// What this program speaks.
+/// The supported version of the protocol.
 pub const PROTOCOL_VERSION: &str = "3.0";
-/// The longest ServiceID and DeviceID (Terminal API: one to ten characters).
+/// The length of the longest ServiceID and DeviceID (Terminal API: one to ten characters).
 const LONGEST_ID: usize = 10;
-/// The longest name of a till or a terminal. The Terminal API has no limit; a name of ours ends up in lists.
+/// The length of the longest name of a till or a terminal. The Terminal API sets no limit, but these names appear in
+/// lists.
 const LONGEST_NAME: usize = 128;
 
-/// A field of a header that is not as it has to be.
+/// The error of a wrong field in a header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("MessageHeader.{field} {wrong}")]
 pub struct HeaderError {
-    /// Its name.
+    /// The name of the field.
     pub field: &'static str,
-    /// What is wrong with it.
+    /// The error.
     pub wrong: HeaderWrong,
 }
 
-/// What is wrong with a field of a header.
+/// The error in a field of a header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum HeaderWrong {
-    /// It is not there.
+    /// The field is missing.
     #[error("is missing")]
     Missing,
-    /// It is empty, or too long.
+    /// The field is empty or too long.
     #[error("must have 1 to {most} characters")]
     Length {
         /// Most characters.
         most: usize,
     },
-    /// It has characters that no name has.
+    /// The field has characters that are not allowed in a name.
     #[error("has characters that cannot be printed, or a blank at an end")]
     Characters,
-    /// Another protocol.
+    /// The version is another one.
     #[error("must be 3.0")]
     Version,
-    /// A response where a request has to be, or the other way.
+    /// A response arrived in place of a request, or the reverse.
     #[error("is not that of this kind of message")]
     Kind,
 }
@@ -48,19 +49,20 @@ pub enum HeaderWrong {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 pub struct Header {
-    /// `ProtocolVersion`; absent in what some tills send about devices.
+    /// `ProtocolVersion`; some tills leave it out in messages about devices.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub protocol_version: Option<String>,
-    /// `MessageClass`. It is not held to be that of the category: tills print both as a service and on a device.
+    /// `MessageClass`. It need not match the category: tills print both with a service message and with a device
+    /// message.
     pub message_class: MessageClass,
     /// `MessageCategory`.
     pub message_category: Category,
     /// `MessageType`.
     pub message_type: MessageType,
-    /// `ServiceID`: the till's number of its request, unique for it within 48 hours.
+    /// `ServiceID`: the till's number of its request, unique per till within 48 hours.
     #[serde(rename = "ServiceID", skip_serializing_if = "Option::is_none")]
     pub service_id: Option<String>,
-    /// `DeviceID`: the same of a message about a device.
+    /// `DeviceID`: the number of a message about a device.
     #[serde(rename = "DeviceID", skip_serializing_if = "Option::is_none")]
     pub device_id: Option<String>,
     /// `SaleID`: the till.
@@ -72,7 +74,7 @@ pub struct Header {
 }
 
 impl Header {
-    /// That of a till's request; the class is the category's.
+    /// Creates the header of a till's request; the class follows from the category.
     #[must_use]
     pub fn request(category: Category, service_id: &str, sale_id: &str, poi_id: &str) -> Self {
         let message_class = match category {
@@ -95,19 +97,19 @@ impl Header {
         }
     }
 
-    /// The till's number of its request; of a message about a device that has no other, the device's.
+    /// Returns the till's number of its request. For a message about a device without one, returns the DeviceID.
     #[must_use]
     pub fn service_id(&self) -> &str {
         self.service_id.as_deref().or(self.device_id.as_deref()).unwrap_or_default()
     }
 
-    /// That of the answer: the same, and a response.
+    /// Returns the header of the response.
     #[must_use]
     pub fn response(&self) -> Self {
         Self { message_type: MessageType::Response, ..self.clone() }
     }
 
-    /// Looks at the lengths and the letters, and at what has to be there.
+    /// Checks lengths, characters and required fields.
     ///
     /// # Errors
     /// [`HeaderError`], the first one.
@@ -132,7 +134,7 @@ impl Header {
         text("POIID", &self.poi_id, LONGEST_NAME)?;
         let missing = |field| Err(HeaderError { field, wrong: HeaderWrong::Missing });
         match self.message_class {
-            // The rejection of what cannot be read may not know any.
+            // The rejection of an unreadable message may have none of them.
             MessageClass::Event => Ok(()),
             _ if self.sale_id.is_none() => missing("SaleID"),
             MessageClass::Device if self.device_id.is_some() => Ok(()),

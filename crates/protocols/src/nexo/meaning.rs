@@ -1,13 +1,13 @@
-//! What a message means for money, as one short text: the same one again has the same, and whatever would move other
-//! money has another. A reference says which message of the till it is; this says what that message asks for.
+//! The effect of a message on money, as one short text. A repeated message has the same text, and a message that would
+//! move other money has another one. The reference identifies the till's message; the meaning describes its request.
 //!
-//! | | what is in it |
+//! | | contents |
 //! |---|---|
-//! | both | category, SaleTransactionID, the original transaction, what SaleToAcquirerData says of currency and reservation |
-//! | Payment | type, each amount, currency, what pays, whether a part or a tip may come of it |
+//! | both | category, SaleTransactionID, the original transaction, currency and reservation in SaleToAcquirerData |
+//! | Payment | type, each amount, currency, means of payment, whether partial approvals or tips are allowed |
 //! | Reversal | the amount |
 //!
-//! Who the cashier is, and what else a till notes, is not in it. An amount is what it is worth: `12.5` is `12.50`.
+//! The cashier and other notes of the till are not part of it. Amounts count by value: `12.5` is `12.50`.
 
 use super::enums::Words;
 use super::number::Decimal;
@@ -15,19 +15,19 @@ use super::reference::letters;
 use super::request::{PaymentRequest, Request, RequestBody, ReversalRequest};
 use super::shared::OriginalPoiTransaction;
 
-/// The form of the text: records of another form cannot be told by it.
+/// The version of the text; it cannot be compared with records of another version.
 const FORM: &str = "1-";
-/// Letters behind the form: 128 bits.
+/// Letters after the version: 128 bits.
 const LETTERS: usize = 32;
-/// What is digested here is digested nowhere else.
+/// The purpose of the digest, unique in the code.
 const ABOUT: &str = "pos-agent nexo meaning 1";
 
-/// What a message means for money.
+/// The effect of a message on money.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Meaning(String);
 
 impl Meaning {
-    /// Of a payment or a reversal; of nothing else.
+    /// Returns the meaning of a payment or a reversal; `None` for other requests.
     #[must_use]
     pub fn of(request: &Request) -> Option<Self> {
         let (mut parts, original, data) = match &request.body {
@@ -51,13 +51,13 @@ impl Meaning {
         Some(Self(format!("{FORM}{}", &letters(parts)[..LETTERS])))
     }
 
-    /// As it is kept with the transaction.
+    /// Returns the text that is stored with the transaction.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Whether what was kept means the same; `None` where that cannot be told from it.
+    /// Compares with a stored meaning. Returns `None` when the stored text has another version.
     #[must_use]
     pub fn is(&self, kept: &str) -> Option<bool> {
         kept.starts_with(FORM).then(|| kept == self.0)
@@ -85,7 +85,7 @@ fn of_payment(payment: &PaymentRequest) -> Vec<Option<String>> {
         amounts.maximum_cash_back_amount,
         amounts.minimum_split_amount,
     ];
-    // Nothing of it is as good as none.
+    // A zero amount counts as absent.
     parts.extend(others.map(|amount| amount.filter(|it| *it != Decimal::ZERO).map(Decimal::plain)));
     parts.extend([
         instrument.map(|it| it.payment_instrument_type.as_str().to_owned()),
@@ -101,7 +101,7 @@ fn of_reversal(reversal: &ReversalRequest) -> Vec<Option<String>> {
     vec![reversal.reversed_amount.map(Decimal::plain)]
 }
 
-/// Its name at the terminal; its time only where the name does not say which payment it is.
+/// Returns the terminal's name of the original. The time counts only when the name does not identify the payment.
 fn of_original(original: Option<&OriginalPoiTransaction>) -> [Option<String>; 2] {
     let named = original.and_then(|original| original.poi_transaction_id.as_ref());
     [
@@ -136,7 +136,7 @@ mod tests {
 
     #[test]
     fn whatever_decides_about_money_makes_another_meaning_and_nothing_else_does() {
-        // Frozen: a later program has to know the messages of an earlier one.
+        // These values are fixed: a later version must recognise the messages of an earlier one.
         let (payment, reversal) = (meaning("Payment", PAYMENT), meaning("Reversal", REVERSAL));
         assert_eq!(payment.as_str(), "1-fcjnpjbjdadffniipkhecjeaebjkmpme");
         assert_eq!(reversal.as_str(), "1-opjllafdpbpoadggeejnopoejiknfmee");

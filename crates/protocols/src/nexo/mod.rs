@@ -1,32 +1,32 @@
-//! nexo Retailer as terminals with Adyen's Terminal API speak it: JSON objects from a till to the terminal and back
-//! (Sale to POI Protocol 3.0; the names are those of `@adyen/api-library` 32.1.0), read and written on both sides.
+//! nexo Retailer as terminals with Adyen's Terminal API speak it (Sale to POI Protocol 3.0). Till and terminal exchange
+//! JSON objects; both sides are read and written here. The names are those of `@adyen/api-library` 32.1.0.
 //!
 //! ```text
-//!  a body ─▶ envelope ─▶ header · request  ─▶ what the till wants
-//!              │ seal                                 │ reference: the same again, or another one
-//!         ◀─ envelope ◀─ header · response ◀─ what it is told
+//!  a body ─▶ envelope ─▶ header · request  ─▶ the till's wish
+//!              │ seal                              │ reference: a repeat, or a new message
+//!         ◀─ envelope ◀─ header · response ◀─ the answer
 //! ```
 //!
-//! | file | what it is |
+//! | file | contents |
 //! |---|---|
-//! | `envelope` | one JSON object as it arrives, plain or sealed, bounded; and as it leaves |
-//! | `seal` | the key of a passphrase, and what is sealed with it |
-//! | `header` | which message it is, and between whom |
+//! | `envelope` | one JSON object as it arrives and as it leaves, plain or sealed, within size limits |
+//! | `seal` | the key from a passphrase, and sealing with it |
+//! | `header` | the kind of a message, its sender and its receiver |
 //! | `request`, `response` | the bodies |
-//! | `shared` | what stands in both |
+//! | `shared` | objects of both bodies |
 //! | `output` | texts to show and to print |
 //! | `enums` | the words, spelled exactly |
-//! | `number` | amounts, as the digits they are |
-//! | `receipt` | the lines of a receipt, for tills that print them and for tills that read them |
+//! | `number` | amounts, as exact digits |
+//! | `receipt` | the lines of a receipt, for tills that print them and for tills that parse them |
 //! | `additional` | `key=value&…` in a text |
-//! | `reject` | the answer to what cannot be read |
+//! | `reject` | the answer to a message that cannot be read |
 //! | `reference` | the till's transaction as one short text |
-//! | `meaning` | what a message means for money, as one short text |
+//! | `meaning` | the effect of a message on money, as one short text |
 //! | `fields` | every field of a payment and a reversal: obeyed, refused or harmless |
-//! | `session` | what is done about each message |
+//! | `session` | the reaction to each message |
 //! | `trace` | a message as a line for a technician |
 //!
-//! All of it but `session` is bytes and words, and no rules.
+//! Only `session` contains rules; the other files handle bytes and words.
 
 pub mod additional;
 pub mod enums;

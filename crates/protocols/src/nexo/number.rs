@@ -1,10 +1,10 @@
-//! Amounts: decimal numbers of JSON, read as the digits they are and never as binary floats.
+//! Amounts: decimal numbers of JSON. They are read as exact digits and never as binary floats.
 //!
-//! serde_json would make a float of a number, or keep its digits for the whole program (`arbitrary_precision` is a
-//! feature that every crate then has). So a number is taken as a raw value, the text of the message. It can be written
-//! as text only, not into a `serde_json::Value`.
+//! serde_json would make a float of a number. Its feature `arbitrary_precision` keeps the digits, but applies to every
+//! crate of the build. So a number is read as a raw value, the text in the message. It can be written only as text, not
+//! into a `serde_json::Value`.
 //!
-//! What this is not: money. The currency and its exponent are the caller's.
+//! Is not: a sum of money. The caller knows the currency and its exponent.
 
 use std::fmt;
 use std::str::FromStr;
@@ -12,50 +12,51 @@ use std::str::FromStr;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser};
 use serde_json::value::RawValue;
 
-/// The longest text of a number that is looked at: digits of a float in full are shorter.
+/// Longest text of a number that is read, in characters; all digits of a float are shorter.
 const LONGEST: usize = 40;
-/// The largest power of ten that is followed, up or down.
+/// Largest power of ten that is accepted, positive or negative.
 const MOST_EXPONENT: usize = 20;
-/// Digits that a `u64` can always hold.
+/// Number of digits that fit into a `u64` in any case.
 const MOST_DIGITS: usize = 18;
-/// The largest amount in minor units: twelve digits, what tag 9F02 can hold.
+/// The largest amount in minor units: twelve digits, as in tag 9F02.
 const MAX_MINOR: u64 = 999_999_999_999;
 
-/// Why text is not an amount.
+/// The reason why a text is not an amount.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DecimalError {
-    /// Not a number as JSON writes it; a text in quotes is none.
+    /// The text is not a JSON number; a number in quotes is a text.
     #[error("must be a number, as 12.34 without quotes")]
     NotANumber,
-    /// Below zero, or `-0`.
+    /// The number is below zero, or `-0`.
     #[error("must not be negative")]
     Negative,
-    /// More digits than an amount can have.
+    /// The number has more digits than an amount can have.
     #[error("has too many digits; an amount has at most 12")]
     TooLarge,
-    /// More decimals than the currency has. It is not rounded: `0.30000000000000004` is a till's mistake.
+    /// The number has more decimals than the currency. It is not rounded, because `0.30000000000000004` is a till's
+    /// mistake.
     #[error("has {found} decimals, and the currency has {most}")]
     TooManyDecimals {
         /// The currency's exponent.
         most: u8,
-        /// Decimals, without zeros at the end.
+        /// Decimals without zeros at the end.
         found: u8,
     },
 }
 
-/// A decimal number that is not negative, exact. Equal to another one when it is worth the same: `12.5` is `12.50`.
+/// An exact decimal number that is not negative. Two numbers are equal if their values are equal: `12.5` is `12.50`.
 #[derive(Clone, Copy, Debug)]
 pub struct Decimal {
     digits: u64,
-    /// How many of the digits stand behind the point.
+    /// The number of digits after the point.
     scale: u8,
 }
 
 impl Decimal {
-    /// Nothing.
+    /// Zero.
     pub const ZERO: Self = Self { digits: 0, scale: 0 };
 
-    /// This and the other one together; the largest that can be written where there is no more room.
+    /// Adds two numbers. Returns the largest possible number if the sum does not fit.
     #[must_use]
     pub fn plus(self, other: Self) -> Self {
         let scale = self.scale.max(other.scale);
@@ -67,7 +68,7 @@ impl Decimal {
         Self { digits: sum.unwrap_or(u64::MAX), scale }
     }
 
-    /// So many minor units of a currency with this exponent; it is written with all its decimals.
+    /// Converts minor units of a currency with this exponent. The result is written with all its decimals.
     ///
     /// # Errors
     /// [`DecimalError::TooLarge`].
@@ -78,7 +79,7 @@ impl Decimal {
         Ok(Self { digits: minor, scale: exponent })
     }
 
-    /// In minor units of a currency with this exponent.
+    /// Returns the number in minor units of a currency with this exponent.
     ///
     /// # Errors
     /// [`DecimalError::TooManyDecimals`], [`DecimalError::TooLarge`].
@@ -91,14 +92,14 @@ impl Decimal {
         minor.filter(|minor| *minor <= MAX_MINOR).ok_or(DecimalError::TooLarge)
     }
 
-    /// Its worth in one spelling, whatever it was written as: `12.50` and `1250e-2` are `12.5`.
+    /// Returns a unique spelling of the value: `12.50` and `1250e-2` are `12.5`.
     #[must_use]
     pub fn plain(self) -> String {
         let (digits, scale) = self.shortest();
         Self { digits, scale }.to_string()
     }
 
-    /// Without zeros at the end behind the point.
+    /// Removes the zeros at the end of the decimals.
     fn shortest(self) -> (u64, u8) {
         let (mut digits, mut scale) = (self.digits, self.scale);
         while scale > 0 && digits % 10 == 0 {
@@ -112,8 +113,8 @@ impl Decimal {
 impl FromStr for Decimal {
     type Err = DecimalError;
 
-    /// Reads a number as JSON writes it. An exponent is followed where the number is exact and of an amount's size:
-    /// Java's `BigDecimal` writes one hundred as `1E+2`.
+    /// Reads a JSON number. An exponent is accepted if the number is exact and has the size of an amount: Java's
+    /// `BigDecimal` writes one hundred as `1E+2`.
     fn from_str(text: &str) -> Result<Self, DecimalError> {
         let (negative, unsigned) = text.strip_prefix('-').map_or((false, text), |rest| (true, rest));
         let (number, exponent) = unsigned.split_once(['e', 'E']).unwrap_or((unsigned, "0"));

@@ -13,7 +13,7 @@ use super::enums::{
 };
 use super::shared::{Outcome, or_default};
 
-/// `PredefinedContent`: a text that the other side knows.
+/// `PredefinedContent`: a text that the other side knows by its id.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 pub struct PredefinedContent {
@@ -23,7 +23,7 @@ pub struct PredefinedContent {
     pub language: Option<String>,
 }
 
-/// `OutputText`: a piece of text and its looks. Looks that are not known count as absent.
+/// `OutputText`: a piece of text and its style. An unknown style counts as absent.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 pub struct OutputText {
@@ -37,7 +37,7 @@ pub struct OutputText {
     pub character_style: Option<CharacterStyle>,
     #[serde(default, deserialize_with = "enums::known", skip_serializing_if = "Option::is_none")]
     pub alignment: Option<Alignment>,
-    /// `EndOfLineFlag`; absent, the line ends.
+    /// `EndOfLineFlag`; absent means that the line ends.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub end_of_line_flag: Option<bool>,
 }
@@ -49,18 +49,18 @@ pub struct OutputBarcode {
     pub barcode_type: Option<BarcodeType>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub barcode_value: Option<String>,
-    /// `QRCodeBinaryValue`: of nexo, not of the Terminal API.
+    /// `QRCodeBinaryValue`: a field of nexo, outside the Terminal API.
     #[serde(rename = "QRCodeBinaryValue", default, skip_serializing_if = "Option::is_none")]
     pub qr_code_binary_value: Option<String>,
-    /// `QRCodeErrorCorrection`: as above.
+    /// `QRCodeErrorCorrection`: a field of nexo, outside the Terminal API.
     #[serde(rename = "QRCodeErrorCorrection", default, skip_serializing_if = "Option::is_none")]
     pub qr_code_error_correction: Option<QrCodeErrorCorrection>,
-    /// `QRCodeVersion`: as above.
+    /// `QRCodeVersion`: a field of nexo, outside the Terminal API.
     #[serde(rename = "QRCodeVersion", default, skip_serializing_if = "Option::is_none")]
     pub qr_code_version: Option<serde_json::Value>,
 }
 
-/// The library's other list spells one of them `QRCODE`.
+/// Reads the type of a barcode. The library's other list spells one of them `QRCODE`.
 fn barcode_type<'de, D: Deserializer<'de>>(from: D) -> Result<Option<BarcodeType>, D::Error> {
     let word =
         Option::<String>::deserialize(from)?.map(|word| if word == "QRCODE" { "QRCode".to_owned() } else { word });
@@ -71,16 +71,16 @@ fn barcode_type<'de, D: Deserializer<'de>>(from: D) -> Result<Option<BarcodeType
 #[serde(rename_all = "PascalCase")]
 pub struct OutputContent {
     pub output_format: OutputFormat,
-    /// `PredefinedContent`: of the format `MessageRef`, and which screen is meant in some inputs.
+    /// `PredefinedContent`: for the format `MessageRef`; in some inputs, it names the screen.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub predefined_content: Option<PredefinedContent>,
-    /// `OutputText`: of the format `Text`.
+    /// `OutputText`: for the format `Text`.
     #[serde(default, deserialize_with = "or_default", skip_serializing_if = "Vec::is_empty")]
     pub output_text: Vec<OutputText>,
-    /// `OutputXHTML`: of the format `XHTML`: base64.
+    /// `OutputXHTML`: for the format `XHTML`, in base64.
     #[serde(rename = "OutputXHTML", skip_serializing_if = "Option::is_none")]
     pub output_xhtml: Option<String>,
-    /// `OutputBarcode`: of the format `BarCode`.
+    /// `OutputBarcode`: for the format `BarCode`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output_barcode: Option<OutputBarcode>,
 }
@@ -88,7 +88,7 @@ pub struct OutputContent {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 pub struct MenuEntry {
-    /// `MenuEntryTag`; absent, it can be chosen.
+    /// `MenuEntryTag`; absent means that the entry can be chosen.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub menu_entry_tag: Option<MenuEntryTag>,
     pub output_format: OutputFormat,
@@ -108,10 +108,10 @@ pub struct DisplayOutput {
     pub output_content: OutputContent,
     #[serde(default, deserialize_with = "or_default", skip_serializing_if = "Vec::is_empty")]
     pub menu_entry: Vec<MenuEntry>,
-    /// `MinimumDisplayTime`: seconds.
+    /// `MinimumDisplayTime`, in seconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub minimum_display_time: Option<u32>,
-    /// `ResponseRequiredFlag`; absent, there is one.
+    /// `ResponseRequiredFlag`; absent means that a response is required.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub response_required_flag: Option<bool>,
 }
@@ -128,7 +128,7 @@ pub struct PrintOutput {
     pub output_content: OutputContent,
 }
 
-/// `OutputResult`: what became of one `DisplayOutput`.
+/// `OutputResult`: the outcome of one `DisplayOutput`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 pub struct OutputResult {
@@ -139,7 +139,7 @@ pub struct OutputResult {
 }
 
 impl OutputContent {
-    /// Lines of text.
+    /// Creates a content of text lines.
     #[must_use]
     pub fn text(lines: Vec<OutputText>) -> Self {
         Self {
@@ -151,7 +151,7 @@ impl OutputContent {
         }
     }
 
-    /// Its text in lines, as it is laid out by nobody.
+    /// Returns the text in lines, without layout.
     #[must_use]
     pub fn lines(&self) -> Vec<String> {
         let (mut lines, mut open) = (Vec::new(), false);

@@ -1,7 +1,7 @@
-//! The lines of a receipt: for tills that print them as they are, and for tills that read them as Adyen's terminals
-//! write them, each line as pairs `name=…&value=…&key=…` (as in the test data of `@adyen/api-library`).
+//! The lines of a receipt. Some tills print them as they are. Others parse them as written by Adyen's terminals: each
+//! line has pairs `name=…&value=…&key=…` (as in the test data of `@adyen/api-library`).
 //!
-//! What this is not: what stands on a receipt. The agent says that.
+//! Is not: the content of a receipt. The agent decides about that.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,13 +13,13 @@ use super::shared::or_default;
 /// The key of an empty line.
 const FILLER: &str = "filler";
 
-/// Which tills the receipt is for.
+/// The kind of till that gets the receipt.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Profile {
-    /// Those that print each text as it is, so many characters in a line.
+    /// Tills that print each text as it is, with a fixed number of characters in a line.
     #[default]
     Plain,
-    /// Those written for Adyen's terminals, which take each text apart.
+    /// Tills written for Adyen's terminals, which parse each text.
     Adyen,
 }
 
@@ -27,7 +27,7 @@ pub enum Profile {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 pub struct PaymentReceipt {
-    /// `DocumentQualifier`: whose copy.
+    /// `DocumentQualifier`: the recipient of the copy.
     pub document_qualifier: DocumentQualifier,
     /// `RequiredSignatureFlag`: the customer signs this copy.
     #[serde(default, deserialize_with = "or_default")]
@@ -39,63 +39,63 @@ pub struct PaymentReceipt {
 /// A line of a receipt.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Line {
-    /// What it is, by Adyen's word ([`key`]); none, and no till looks for it.
+    /// The meaning of the line as Adyen's word ([`key`]); without one, no till looks for the line.
     pub key: Option<String>,
-    /// The text, of a pair the label.
+    /// The text; in a pair, the label.
     pub name: String,
     /// The value of a pair.
     pub value: Option<String>,
-    /// Where it stands; the left when there is none.
+    /// The alignment; left when absent.
     pub alignment: Option<Alignment>,
-    /// How it looks.
+    /// The style.
     pub style: Option<CharacterStyle>,
 }
 
 impl Line {
-    /// A text.
+    /// Creates a line of text.
     #[must_use]
     pub fn text(text: &str) -> Self {
         Self { name: text.to_owned(), ..Self::default() }
     }
 
-    /// A label and its value.
+    /// Creates a line with a label and its value.
     #[must_use]
     pub fn pair(name: &str, value: &str) -> Self {
         Self { name: name.to_owned(), value: Some(value.to_owned()), ..Self::default() }
     }
 
-    /// An empty line.
+    /// Creates an empty line.
     #[must_use]
     pub fn gap() -> Self {
         Self::default().key(FILLER)
     }
 
-    /// It is this.
+    /// Sets the key.
     #[must_use]
     pub fn key(self, key: &str) -> Self {
         Self { key: Some(key.to_owned()), ..self }
     }
 
-    /// In bold letters.
+    /// Sets bold style.
     #[must_use]
     pub fn bold(self) -> Self {
         Self { style: Some(CharacterStyle::Bold), ..self }
     }
 
-    /// In the middle.
+    /// Centres the line.
     #[must_use]
     pub fn centred(self) -> Self {
         Self { alignment: Some(Alignment::Centred), ..self }
     }
 
-    /// As pairs, without those that are empty.
+    /// Writes the line as pairs, without empty ones.
     fn pairs(&self) -> String {
         let name = Some(self.name.as_str()).filter(|name| !name.is_empty());
         let parts = [("name", name), ("value", self.value.as_deref()), ("key", self.key.as_deref())];
         additional::write(parts.into_iter().filter_map(|(part, text)| Some((part, text?))))
     }
 
-    /// As a till prints it: a value stands at the right, on a line of its own when there is no room.
+    /// Writes the line as a till prints it. The value is right-aligned, and on a separate line when there is no room.
     fn printed(&self, width: usize) -> Vec<String> {
         let Some(value) = &self.value else { return vec![self.name.clone()] };
         let (name, value_width) = (&self.name, value.chars().count());
@@ -105,7 +105,7 @@ impl Line {
         }
     }
 
-    /// From pairs.
+    /// Reads a line from pairs.
     pub(super) fn from_pairs(text: &str, style: Option<CharacterStyle>, alignment: Option<Alignment>) -> Self {
         let mut line = Self { style, alignment, ..Self::default() };
         for (part, text) in additional::read(text) {
@@ -121,7 +121,7 @@ impl Line {
 }
 
 impl PaymentReceipt {
-    /// A copy with these lines. `width` is how many characters such a till's printer has in a line.
+    /// Creates a copy with these lines. `width` is the number of characters in a line of the till's printer.
     #[must_use]
     pub fn new(whose: DocumentQualifier, to_sign: bool, lines: &[Line], profile: Profile, width: usize) -> Self {
         Self {
@@ -132,7 +132,7 @@ impl PaymentReceipt {
     }
 }
 
-/// Lines as a text to print.
+/// Converts lines to a text to print.
 #[must_use]
 pub fn content(lines: &[Line], profile: Profile, width: usize) -> OutputContent {
     let line = |text, of: &Line, alignment| OutputText {
@@ -150,7 +150,7 @@ pub fn content(lines: &[Line], profile: Profile, width: usize) -> OutputContent 
     OutputContent::text(texts.collect())
 }
 
-/// The lines of a text to print; a pair is found again only where it was written as one.
+/// Reads the lines of a text to print. A pair is recognised only if it was written as one.
 #[must_use]
 pub fn lines(content: &OutputContent, profile: Profile) -> Vec<Line> {
     let texts = content.output_text.iter();
@@ -165,43 +165,43 @@ pub fn lines(content: &OutputContent, profile: Profile) -> Vec<Line> {
     read.collect()
 }
 
-/// Adyen's words for what a line is. Its documentation has more; these stand in every receipt of its test data.
+/// Adyen's words for the meaning of a line. Its documentation has more; these are in every receipt of its test data.
 pub mod key {
     /// The shop's first line.
     pub const HEADER_1: &str = "header1";
     /// The shop's second line.
     pub const HEADER_2: &str = "header2";
-    /// That it is the shop's copy.
+    /// The mark of the shop's copy.
     pub const MERCHANT_TITLE: &str = "merchantTitle";
-    /// That it is the customer's copy.
+    /// The mark of the customer's copy.
     pub const CARDHOLDER_HEADER: &str = "cardholderHeader";
     /// Date.
     pub const DATE: &str = "txdate";
     /// Time.
     pub const TIME: &str = "txtime";
-    /// The card's last digits.
+    /// The last digits of the card.
     pub const PAN: &str = "pan";
-    /// What the card calls itself.
+    /// The card's own name of its application.
     pub const PREFERRED_NAME: &str = "preferredName";
     /// Brand.
     pub const PAYMENT_METHOD: &str = "paymentMethod";
     /// The card's application.
     pub const AID: &str = "aid";
-    /// The terminal's number.
+    /// The terminal's id.
     pub const TERMINAL_ID: &str = "tid";
-    /// The bank's approval.
+    /// The bank's approval code.
     pub const AUTH_CODE: &str = "authCode";
-    /// The terminal's transaction.
+    /// The terminal's reference of the transaction.
     pub const TRANSACTION_REFERENCE: &str = "txRef";
-    /// The till's transaction.
+    /// The till's reference of the transaction.
     pub const MERCHANT_REFERENCE: &str = "mref";
-    /// What kind of transaction.
+    /// The kind of transaction.
     pub const TRANSACTION_TYPE: &str = "txtype";
     /// The sum.
     pub const TOTAL_AMOUNT: &str = "totalAmount";
-    /// That it is approved.
+    /// The text that the payment is approved.
     pub const APPROVED: &str = "approved";
-    /// That the customer keeps the copy.
+    /// The text that asks the customer to keep the copy.
     pub const RETAIN: &str = "retain";
 }
 
@@ -219,7 +219,7 @@ mod tests {
         ]
     }
 
-    /// The texts of `syncTerminalPaymentResponse` in the library's tests.
+    /// Uses the texts of `syncTerminalPaymentResponse` in the library's tests.
     #[test]
     fn tills_written_for_adyen_find_their_pairs() {
         let content = content(&some_lines(), Profile::Adyen, 24);

@@ -1,8 +1,9 @@
-//! A till's transaction as one short text: the till's reference towards the agent. The same message again has the same
-//! one, so that it is the same sale; any other message has another one.
+//! A till's transaction as one short text: the till's reference at the agent. A repeated message gets the same
+//! reference, and therefore the same transaction. Any other message gets another one.
 //!
-//! A ServiceID alone is not enough. Tills begin their counters again, after 48 hours or after a new installation, and
-//! the sale of then must not be the answer of today: the till's transaction (its number and its time) is a part of it.
+//! A ServiceID alone is not sufficient. Tills restart their counters after 48 hours or after a new installation. An
+//! earlier transaction must not answer today's request, so the reference also contains the till's transaction (its
+//! number and its time).
 
 use ring::digest;
 
@@ -10,16 +11,16 @@ use super::enums::{Category, Words};
 use super::header::Header;
 use super::shared::TransactionIdentification;
 
-/// Letters of each of the two parts that are looked for: 64 bits within one till's transactions.
+/// Letters of each of the two searchable parts: 64 bits within one till's transactions.
 const PART: usize = 16;
-/// Letters of what stands for all of it; a reference is within the 64 characters that the agent takes.
+/// Letters of the digest of all parts; the reference fits into the 64 characters that the agent accepts.
 const ALL: usize = 20;
-/// No digest has it.
+/// The suffix of a replacement; no digest contains it.
 const REPLACES: &str = "-r";
-/// What is digested here is digested nowhere else.
+/// The purpose of the digest, unique in the code.
 const ABOUT: &str = "pos-agent nexo reference 1";
 
-/// What makes a message the same one.
+/// The identity of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Identity<'a> {
     /// `SaleID`.
@@ -30,12 +31,12 @@ pub struct Identity<'a> {
     pub service_id: Option<&'a str>,
     /// `MessageCategory`.
     pub category: Category,
-    /// `SaleTransactionID`, where the body has one.
+    /// `SaleTransactionID`, if the body has one.
     pub transaction: Option<&'a TransactionIdentification>,
 }
 
 impl<'a> Identity<'a> {
-    /// Of a message with this header and, in its body, this transaction.
+    /// Creates the identity of a message from its header and the transaction in its body.
     #[must_use]
     pub fn new(header: &'a Header, transaction: Option<&'a TransactionIdentification>) -> Self {
         Self {
@@ -47,15 +48,15 @@ impl<'a> Identity<'a> {
         }
     }
 
-    /// `nexo-`, the message, the till's transaction and all of it, each a digest: 59 characters. By the first two it is
-    /// found again by whoever knows only the one or the other.
+    /// Returns the reference: `nexo-`, then a digest of the message, of the till's transaction, and of all parts: 59
+    /// characters. The first two digests allow a search by message or by transaction alone.
     #[must_use]
     pub fn reference(&self) -> String {
         self.with_all(&[self.service_id, self.transaction_id(), self.time_stamp()])
     }
 
-    /// The reference where another message stands under that one: it is told by what is meant too. It is found again
-    /// by the same two parts.
+    /// Returns the reference for the case that another message already has the normal one. It also depends on the
+    /// meaning, and can be found by the same two parts.
     #[must_use]
     pub fn reference_of(&self, meant: &str) -> String {
         self.with_all(&[self.service_id, self.transaction_id(), self.time_stamp(), Some(meant)])
@@ -66,14 +67,14 @@ impl<'a> Identity<'a> {
         format!("{}{}-{}", self.of_message(), self.transaction(), &all[..ALL])
     }
 
-    /// How the references begin of messages with this category and ServiceID, whatever transaction they are about.
+    /// Returns the beginning of the references with this category and ServiceID, for any transaction.
     #[must_use]
     pub fn of_message(&self) -> String {
         format!("nexo-{}-", &self.digest("message", &[self.service_id])[..PART])
     }
 
-    /// What stands in the references of messages about this transaction of the till, whatever their ServiceID; `None`
-    /// when they are about none.
+    /// Returns the part of the references with this transaction of the till, for any ServiceID. Returns `None` for a
+    /// message without a transaction.
     #[must_use]
     pub fn of_transaction(&self) -> Option<String> {
         self.transaction.is_some().then(|| format!("-{}-", self.transaction()))
@@ -93,35 +94,35 @@ impl<'a> Identity<'a> {
         self.transaction.map(|transaction| transaction.time_stamp.as_str())
     }
 
-    /// SHA-256 over till, terminal, category and these.
+    /// Computes SHA-256 over till, terminal, category and these parts.
     fn digest(&self, about: &str, parts: &[Option<&str>]) -> String {
         let own = [Some(ABOUT), Some(about), self.sale_id, Some(self.poi_id), Some(self.category.as_str())];
         letters(own.iter().chain(parts).copied())
     }
 }
 
-/// SHA-256 over these, each behind its length, in 64 letters.
+/// Computes SHA-256 over these parts, each after its length, as 64 letters.
 pub(super) fn letters<'a>(parts: impl Iterator<Item = Option<&'a str>>) -> String {
     let mut context = digest::Context::new(&digest::SHA256);
     for part in parts {
-        // An absent part is not an empty one.
+        // An absent part differs from an empty one.
         context.update(&[u8::from(part.is_some())]);
         let text = part.unwrap_or_default().as_bytes();
         context.update(&(text.len() as u64).to_be_bytes());
         context.update(text);
     }
     let nibbles = context.finish().as_ref().iter().flat_map(|byte| [byte >> 4, byte & 15]).collect::<Vec<_>>();
-    // In letters alone: among digits some would look like a card number.
+    // The result has only letters, because digits could look like a card number.
     nibbles.into_iter().map(|nibble| char::from(b'a' + nibble)).collect()
 }
 
-/// The reference of what replaces a transaction: the refund after a reversal that was declined.
+/// Returns the reference of the transaction that replaces another one: the refund after a declined reversal.
 #[must_use]
 pub fn replacing(reference: &str) -> String {
     format!("{reference}{REPLACES}")
 }
 
-/// Whether it is the reference of what replaces a transaction.
+/// Tells whether this is the reference of a replacement.
 #[must_use]
 pub fn replaces(reference: &str) -> bool {
     reference.ends_with(REPLACES)
@@ -146,7 +147,7 @@ mod tests {
             category: Category::Payment,
             transaction: Some(&one),
         };
-        // Frozen: a later program has to know the transactions of an earlier one.
+        // This value is fixed: a later version must recognise the transactions of an earlier one.
         assert_eq!(base.reference(), "nexo-ghijgindclhbkiba-ahenjddngngponpj-ojgjegbpdcfojoebegka");
         let (id, time, shifted) = (
             transaction("27909", &one.time_stamp),

@@ -1,4 +1,5 @@
-//! The answer to what cannot be read, or not be taken: a notification of the event `Reject` in place of a response.
+//! The answer to a message that cannot be read or accepted: a notification of the event `Reject` in place of a
+//! response.
 
 use std::fmt;
 
@@ -14,23 +15,23 @@ use super::request::{EventNotification, Request, RequestBody};
 /// Most characters of the reason.
 const LONGEST_REASON: usize = 300;
 
-/// What is rejected, by whom, and when.
+/// The data of a rejection: the rejected message, the terminal, and the time.
 #[derive(Clone, Copy, Debug)]
 pub struct Rejected<'a> {
-    /// Its header, when that can be read ([`super::envelope::header_of`]).
+    /// The header, if it is readable ([`super::envelope::header_of`]).
     pub header: Option<&'a Header>,
-    /// The body as it arrived: what was sealed stays sealed.
+    /// The body as it arrived; sealed content stays sealed.
     pub received: &'a [u8],
-    /// The terminal, where the header says nothing.
+    /// The terminal, if the header does not name it.
     pub poi_id: &'a str,
     /// A number for the notification, one to ten characters.
     pub device_id: &'a str,
-    /// Now, RFC 3339.
+    /// The current time in RFC 3339.
     pub time_stamp: &'a str,
 }
 
 impl Rejected<'_> {
-    /// The notification, with the reason for people.
+    /// Builds the notification, with the reason for people.
     #[must_use]
     pub fn notification(&self, reason: &dyn fmt::Display) -> Message {
         let reason: String = reason.to_string().chars().take(LONGEST_REASON).collect();

@@ -1,11 +1,12 @@
-//! Sealed messages: the key that a passphrase stands for, and what is encrypted and authenticated with it (Adyen's
-//! `NexoBlob`, `AdyenCryptoVersion` 1; checked both ways against `@adyen/api-library` 32.1.0).
+//! Sealed messages: the key from a passphrase, and the encryption and authentication with it (Adyen's `NexoBlob`,
+//! `AdyenCryptoVersion` 1; checked in both directions against `@adyen/api-library` 32.1.0).
 //!
-//! PBKDF2-HMAC-SHA1 gives 80 bytes: 32 for HMAC-SHA256, 32 for AES-256, 16 that the nonce is added to. The plaintext is
-//! authenticated and then encrypted, CBC with PKCS#7. In that order whoever can tell wrong padding from a wrong HMAC
-//! decrypts the rest (a padding oracle): everything that is wrong with a blob is one error here, and costs the same.
+//! PBKDF2-HMAC-SHA1 gives 80 bytes: 32 for HMAC-SHA256, 32 for AES-256, and 16 that are combined with the nonce. The
+//! plaintext is first authenticated and then encrypted, in CBC mode with PKCS#7. With this order, an attacker who can
+//! distinguish wrong padding from a wrong HMAC can decrypt the message (a padding oracle). So all errors in a blob give
+//! the same error here, after the same amount of work.
 //!
-//! What this is not: protection against repetition. The scheme has none; a ServiceID that comes again is the session's.
+//! Is not: protection against repetition. The scheme has none; the session handles a repeated ServiceID.
 
 use std::fmt;
 use std::num::NonZeroU32;
@@ -24,32 +25,33 @@ const VERSION: u32 = 1;
 const SALT: &[u8] = b"AdyenNexoV1Salt";
 const ROUNDS: NonZeroU32 = NonZeroU32::new(4000).expect("above zero");
 const BLOCK: usize = 16;
-/// HMAC-SHA256.
+/// The length of an HMAC-SHA256 in bytes.
 const HMAC: usize = 32;
 
-/// Random, and another one with every message.
+/// The nonce of a message: random, and different for every message.
 pub type Nonce = [u8; BLOCK];
 
-/// Something is wrong with a sealed message. There is no more to say, to nobody.
+/// The error of a sealed message that cannot be opened. It intentionally gives no reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the sealed message cannot be opened")]
 pub struct BlobError;
 
-/// Why a passphrase is no key.
+/// The reason why a passphrase gives no key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum KeyError {
-    /// There is none.
+    /// The passphrase is empty.
     #[error("the passphrase is empty")]
     Empty,
-    /// Tills' libraries make different keys of other letters: Node's takes them as Latin-1, Java's as UTF-8.
+    /// The passphrase has other letters than ASCII. Tills' libraries derive different keys from them: Node's uses
+    /// Latin-1, Java's UTF-8.
     #[error("the passphrase has characters that are not ASCII; tills make different keys of them")]
     NotAscii,
-    /// There is no name for it.
+    /// The key has no name.
     #[error("the key identifier is empty")]
     NoIdentifier,
 }
 
-/// A key that a till and the terminal share. Wiped when dropped, never printed.
+/// A key that a till and the terminal share. It is wiped when dropped, and never printed.
 #[derive(Clone)]
 pub struct Key {
     identifier: String,
@@ -60,7 +62,8 @@ pub struct Key {
 }
 
 impl Key {
-    /// The key of a passphrase, and what it is called. It takes 4000 rounds: once for each key, not for each message.
+    /// Derives the key from a passphrase and gives it a name. This takes 4000 rounds, once per key rather than once per
+    /// message.
     ///
     /// # Errors
     /// [`KeyError`].
@@ -91,23 +94,24 @@ impl Key {
         Ok(key)
     }
 
-    /// What it is called.
+    /// Returns the name of the key.
     #[must_use]
     pub fn identifier(&self) -> &str {
         &self.identifier
     }
 
-    /// Which one of that name.
+    /// Returns the version of the key under this name.
     #[must_use]
     pub fn version(&self) -> u32 {
         self.version
     }
 
-    /// Seals a message. The nonce is random and never used again with this key: it makes the initial vector.
+    /// Seals a message. The nonce is random and must not be used again with this key: the initialisation vector depends
+    /// on it.
     #[must_use]
     pub fn seal(&self, plaintext: &[u8], nonce: Nonce) -> Blob {
         let encryptor = cbc::Encryptor::<Aes256>::new(&(*self.cipher).into(), &self.vector(nonce).into());
-        // Room for the padding, so that nothing is copied and left behind.
+        // With room for the padding, the buffer is not reallocated, so no copy is left in memory.
         let mut buffer = vec![0; plaintext.len() + BLOCK];
         buffer[..plaintext.len()].copy_from_slice(plaintext);
         let sealed = encryptor.encrypt_padded::<Pkcs7>(&mut buffer, plaintext.len()).expect("room for a block");
@@ -123,15 +127,15 @@ impl Key {
         }
     }
 
-    /// Opens a message.
+    /// Opens a sealed message.
     ///
     /// # Errors
-    /// [`BlobError`], whatever is wrong with it.
+    /// [`BlobError`] for any error.
     pub fn open(&self, blob: &Blob) -> Result<Zeroizing<Vec<u8>>, BlobError> {
         let Blob { sealed, trailer } = blob;
         let (mut buffer, mut right) = match STANDARD.decode(sealed) {
             Ok(bytes) => (Zeroizing::new(bytes), true),
-            // As much work as with the bytes that it may have been.
+            // This takes as much work as with valid bytes.
             Err(_) => (Zeroizing::new(vec![0; sealed.len() / 4 * 3]), false),
         };
         let whole = buffer.len() / BLOCK * BLOCK;
@@ -145,12 +149,12 @@ impl Key {
         let decryptor = cbc::Decryptor::<Aes256>::new(&(*self.cipher).into(), &vector.into());
         right &= decryptor.decrypt_padded::<NoPadding>(&mut buffer).is_ok();
         let padding = padding(&buffer);
-        // A block's worth at most is authenticated more or less: not what an answer's time shows.
+        // The HMAC covers at most one block more or less, which the answer's time does not reveal.
         let length = buffer.len() - padding.unwrap_or(1);
         buffer.truncate(length);
         let authentic = hmac::verify(&self.authentication(), &buffer, &hmac.unwrap_or_default()).is_ok();
         right &= authentic & padding.is_some();
-        // After the HMAC, so that nobody learns a key's name by asking.
+        // This check comes after the HMAC, so the answer does not reveal a key's name.
         right &= trailer.adyen_crypto_version == VERSION
             && trailer.key_identifier == self.identifier
             && trailer.key_version == self.version;
@@ -174,7 +178,8 @@ impl fmt::Debug for Key {
     }
 }
 
-/// The bytes of PKCS#7 at the end: 1 to 16, each of them their number. Every byte of the last block is looked at.
+/// Returns the length of the PKCS#7 padding: 1 to 16 bytes, each of which contains this number. It checks every byte of
+/// the last block.
 fn padding(bytes: &[u8]) -> Option<usize> {
     let last = *bytes.last()?;
     let length = usize::from(last);
@@ -189,7 +194,7 @@ fn array<const N: usize>(text: &str) -> Option<[u8; N]> {
     STANDARD.decode(text).ok()?.try_into().ok()
 }
 
-/// A sealed message, as it stands in an envelope.
+/// A sealed message as it appears in an envelope.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Blob {
     /// `NexoBlob`: base64.
@@ -198,8 +203,8 @@ pub struct Blob {
     pub trailer: SecurityTrailer,
 }
 
-/// `SecurityTrailer`: how a message is sealed. What is missing or no value of its kind is as wrong as a wrong value,
-/// and is found where a wrong value is.
+/// `SecurityTrailer`: the parameters of the sealing. A missing field, or one of the wrong type, is handled like a wrong
+/// value and found at the same point.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 pub struct SecurityTrailer {
@@ -216,7 +221,7 @@ pub struct SecurityTrailer {
 }
 
 impl SecurityTrailer {
-    /// One that opens nothing.
+    /// Creates a trailer that opens no message.
     pub(super) fn wrong() -> Self {
         let nothing = String::new;
         Self { adyen_crypto_version: 0, key_identifier: nothing(), key_version: 0, nonce: nothing(), hmac: nothing() }
@@ -228,14 +233,14 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Derived once: without optimisation it takes its time.
+    /// Derives the key once, because the derivation is slow without optimisation.
     fn key() -> Key {
         static KEY: std::sync::LazyLock<Key> =
             std::sync::LazyLock::new(|| Key::derive("mypassphrase", "mykey", 1).unwrap());
         KEY.clone()
     }
 
-    /// Computed with Python's hashlib; Adyen's client opens and seals with it.
+    /// Compares with values computed with Python's hashlib; Adyen's client opens and seals with the same key.
     #[test]
     fn a_passphrase_is_this_key() {
         let key = key();

@@ -1,4 +1,4 @@
-//! What stands in requests and in responses.
+//! Objects of requests and responses.
 
 #![allow(missing_docs, reason = "a field or an object is that of the Terminal API with its name")]
 
@@ -7,22 +7,22 @@ use serde::{Deserialize, Deserializer, Serialize};
 use super::additional::SaleToAcquirerData;
 use super::enums::{Category, EntryMode, ErrorCondition, PaymentInstrumentType, ResultWord, TokenRequestedType};
 
-/// `null` is as good as absent: some tills write it for every field that they have no value for.
+/// Reads a value, with `null` as absent: some tills send `null` for all fields without a value.
 pub(super) fn or_default<'de, T: Default + Deserialize<'de>, D: Deserializer<'de>>(from: D) -> Result<T, D::Error> {
     Option::deserialize(from).map(Option::unwrap_or_default)
 }
 
-/// A transaction's number, and its time: one of the till, of the terminal or of the acquirer.
+/// The number and the time of a transaction: the till's, the terminal's or the acquirer's.
 #[derive(Clone, Debug, Default, Hash, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 pub struct TransactionIdentification {
     #[serde(rename = "TransactionID")]
     pub transaction_id: String,
-    /// `TimeStamp`: as it was sent.
+    /// `TimeStamp`, as it was sent.
     pub time_stamp: String,
 }
 
-/// `MessageReference`: an earlier message.
+/// `MessageReference`: names an earlier message.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 pub struct MessageReference {
@@ -32,7 +32,7 @@ pub struct MessageReference {
     pub service_id: Option<String>,
     #[serde(rename = "DeviceID", skip_serializing_if = "Option::is_none")]
     pub device_id: Option<String>,
-    /// `SaleID`: the till; absent, it is the one that asks.
+    /// `SaleID`: the till; absent means the till that asks.
     #[serde(rename = "SaleID", skip_serializing_if = "Option::is_none")]
     pub sale_id: Option<String>,
     #[serde(rename = "POIID", skip_serializing_if = "Option::is_none")]
@@ -59,7 +59,7 @@ pub struct SaleData {
     pub shift_number: Option<String>,
     #[serde(rename = "SaleTransactionID")]
     pub sale_transaction_id: TransactionIdentification,
-    /// `SaleReferenceID`: what the till's transactions of one sale have in common.
+    /// `SaleReferenceID`: the common reference of all transactions of one purchase.
     #[serde(rename = "SaleReferenceID", skip_serializing_if = "Option::is_none")]
     pub sale_reference_id: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -68,19 +68,19 @@ pub struct SaleData {
     pub token_requested_type: Option<TokenRequestedType>,
     #[serde(rename = "SaleToPOIData", skip_serializing_if = "Option::is_none")]
     pub sale_to_poi_data: Option<String>,
-    /// `SaleToAcquirerData`; in a reversal it has the currency of the amount.
+    /// `SaleToAcquirerData`; in a reversal it contains the currency of the amount.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sale_to_acquirer_data: Option<SaleToAcquirerData>,
 }
 
 impl SaleData {
-    /// With nothing but the transaction.
+    /// Creates data with only the transaction.
     #[must_use]
     pub fn new(sale_transaction_id: TransactionIdentification) -> Self {
         Self { sale_transaction_id, ..Self::default() }
     }
 
-    /// What goes back with the answer.
+    /// Returns the part that goes back with the answer.
     #[must_use]
     pub fn returned(&self) -> Self {
         Self { sale_reference_id: self.sale_reference_id.clone(), ..Self::new(self.sale_transaction_id.clone()) }
@@ -93,12 +93,12 @@ impl SaleData {
 pub struct PoiData {
     #[serde(rename = "POITransactionID")]
     pub poi_transaction_id: TransactionIdentification,
-    /// `POIReconciliationID`: the period that it counts in.
+    /// `POIReconciliationID`: the period in which the transaction counts.
     #[serde(rename = "POIReconciliationID", skip_serializing_if = "Option::is_none")]
     pub poi_reconciliation_id: Option<String>,
 }
 
-/// `OriginalPOITransaction`: the earlier transaction that this one is about.
+/// `OriginalPOITransaction`: the earlier transaction that this one refers to.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 pub struct OriginalPoiTransaction {
@@ -128,7 +128,7 @@ pub struct PaymentToken {
     pub expiry_date_time: Option<String>,
 }
 
-/// `CardData`. Card numbers, tracks and expiry dates that a till sends are passed over unread.
+/// `CardData`. Card numbers, tracks and expiry dates from a till are skipped without being read.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 pub struct CardData {
@@ -154,12 +154,12 @@ pub struct PaymentInstrumentData {
     pub card_data: Option<CardData>,
 }
 
-/// `Response`: what became of a request.
+/// `Response`: the outcome of a request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 pub struct Outcome {
     pub result: ResultWord,
-    /// `ErrorCondition`: why it failed.
+    /// `ErrorCondition`: the reason of a failure.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error_condition: Option<ErrorCondition>,
     /// `AdditionalResponse`: pairs, or a sentence for people.
@@ -168,25 +168,25 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// It is done.
+    /// Returns a success.
     #[must_use]
     pub fn success() -> Self {
         Self { result: ResultWord::Success, error_condition: None, additional_response: None }
     }
 
-    /// It is not done.
+    /// Returns a failure with this condition.
     #[must_use]
     pub fn failure(condition: ErrorCondition) -> Self {
         Self { result: ResultWord::Failure, error_condition: Some(condition), additional_response: None }
     }
 
-    /// It is done in part: less was approved.
+    /// Returns a partial success: a smaller amount was approved.
     #[must_use]
     pub fn partial() -> Self {
         Self { result: ResultWord::Partial, ..Self::success() }
     }
 
-    /// With this beside it ([`super::additional::write`]).
+    /// Adds this text to the outcome ([`super::additional::write`]).
     #[must_use]
     pub fn with(self, additional: String) -> Self {
         Self { additional_response: Some(additional), ..self }

@@ -1,4 +1,4 @@
-//! A message as one line for a technician: which it is and how it ended. Texts of the till and card data are not in it.
+//! A message as one line for a technician: its kind and its outcome, without the till's texts and without card data.
 
 use super::enums::Words;
 use super::envelope::Message;
@@ -6,7 +6,7 @@ use super::request::RequestBody;
 use super::response::ResponseBody;
 use super::shared::Outcome;
 
-/// The line.
+/// Writes a message as one line.
 #[must_use]
 pub fn line(message: &Message) -> String {
     let header = message.header();
@@ -24,7 +24,7 @@ fn of_request(body: &RequestBody) -> String {
         RequestBody::Payment(payment) => {
             let amounts = &payment.payment_transaction.amounts_req;
             let amount = amounts.requested_amount.map_or_else(|| "all".to_owned(), |amount| amount.to_string());
-            // A currency is three letters, whatever the till has written there.
+            // A currency has three letters; other content of the field is not shown.
             let currency: String = amounts.currency.chars().filter(char::is_ascii_uppercase).take(3).collect();
             format!("{} {amount} {currency}", payment.payment_type())
         }
@@ -44,7 +44,7 @@ fn of_request(body: &RequestBody) -> String {
     }
 }
 
-/// A ServiceID, which has ten characters at most.
+/// Shortens a ServiceID to its longest valid length of ten characters.
 fn short(id: &str) -> String {
     id.chars().filter(|c| !c.is_control()).take(10).collect()
 }
@@ -93,7 +93,7 @@ mod tests {
         assert_eq!(line(&message), "Payment Request 7 Normal 12.5 EUR");
     }
 
-    /// A request of this category with this body, as a line.
+    /// Returns the line of a request with this category and this body.
     fn request(category: &str, body: &str) -> String {
         let name = if category == "Event" { "EventNotification".to_owned() } else { format!("{category}Request") };
         let text = format!(
@@ -120,7 +120,7 @@ mod tests {
                 ),
                 "4.5",
             ),
-            // No more of a ServiceID than one has.
+            // A ServiceID is cut to its valid length.
             (
                 "Abort",
                 format!(

@@ -1,4 +1,4 @@
-//! What a terminal sends, written; and read, for a simulated till. What a till answers to it, read.
+//! Messages of a terminal: written, and read for a simulated till. The till's answers to them: read.
 
 use super::apdu::{Apdu, Control};
 use super::bmp::{BmpError, Fields, Order, digits};
@@ -6,31 +6,31 @@ use super::code;
 use super::text::Charset;
 use super::tlv;
 
-/// A line of the printer has no more.
+/// Length of the longest printer line, in bytes.
 const LONGEST_LINE: usize = 250;
-/// The least that one block may be long: the head of the block and one line.
+/// Length of the shortest block, in bytes: the head of the block and one line.
 const SHORTEST_BLOCK: usize = 300;
-/// Twelve digits.
+/// The largest sum of twelve digits, in minor units.
 const MOST_SUM: u64 = 999_999_999_999;
 
-/// What the other side answers to an APDU.
+/// The other side's answer to an APDU.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reply {
-    /// `80 00`, and `84 00` too.
+    /// `80 00`, and also `84 00`.
     Ok,
     /// `84 9C`: ask again in two seconds.
     Later,
-    /// `84 9D`: only so much was given out, in minor units.
+    /// `84 9D`: only this part was handed out, in minor units.
     Part(u64),
     /// `84 xx`.
     Refused(u8),
 }
 
 impl Reply {
-    /// Reads an answer; `None` when the APDU is a command.
+    /// Reads an answer. Returns `None` when the APDU is a command.
     ///
     /// # Errors
-    /// When the amount of `84 9D` cannot be read.
+    /// Fails when the amount of `84 9D` cannot be read.
     pub fn read(apdu: &Apdu) -> Result<Option<Self>, BmpError> {
         Ok(Some(match apdu.control {
             Control(0x80, _) | Control(0x84, 0x00) => Self::Ok,
@@ -45,16 +45,16 @@ impl Reply {
     }
 }
 
-/// How an intermediate status is said.
+/// The wording of an intermediate status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wording<'a> {
-    /// Minutes of a new T4; what was agreed on without them.
+    /// A new T4 in minutes; `None` keeps the agreed T4.
     pub minutes: Option<u8>,
-    /// A sentence for the cashier, in lines, and its character set; for tills that take containers.
+    /// A sentence for the cashier, in lines, and its character set; only for tills that accept containers.
     pub text: Option<(&'a str, Charset)>,
 }
 
-/// `04 FF`.
+/// Builds `04 FF`.
 #[must_use]
 pub fn intermediate(status: u8, wording: Wording<'_>) -> Apdu {
     let mut data = vec![status];
@@ -69,7 +69,7 @@ pub fn intermediate(status: u8, wording: Wording<'_>) -> Apdu {
             tlv::push(&mut lines, 0x07, &line);
         }
         tlv::push(&mut container, 0x24, &lines);
-        // The container stands behind the minutes.
+        // The container follows the minutes, so they are required.
         if wording.minutes.is_none() {
             data.extend(digits(3, 1));
         }
@@ -78,19 +78,19 @@ pub fn intermediate(status: u8, wording: Wording<'_>) -> Apdu {
     Apdu::new(Control::INTERMEDIATE, data)
 }
 
-/// `04 0F`.
+/// Builds `04 0F`.
 #[must_use]
 pub fn status(fields: &Fields, order: Order) -> Apdu {
     Apdu::new(Control::STATUS, fields.write(order))
 }
 
-/// `06 0F` with these fields.
+/// Builds `06 0F` with these fields.
 #[must_use]
 pub fn completion(fields: &Fields) -> Apdu {
     Apdu::new(Control::COMPLETION, fields.write(Order::Ascending))
 }
 
-/// `06 0F` after a status enquiry: the version, unless it was not wanted, the terminal's state, and a container.
+/// Builds `06 0F` after a status enquiry: the version if it was requested, the terminal's state, and a container.
 #[must_use]
 pub fn completion_of_enquiry(version: Option<&str>, state: u8, container: Option<&[u8]>) -> Apdu {
     let mut data = Vec::new();
@@ -106,7 +106,7 @@ pub fn completion_of_enquiry(version: Option<&str>, state: u8, container: Option
     Apdu::new(Control::COMPLETION, data)
 }
 
-/// `06 1E`.
+/// Builds `06 1E`.
 #[must_use]
 pub fn abort(code: u8, fields: &Fields) -> Apdu {
     let mut data = vec![code];
@@ -114,17 +114,17 @@ pub fn abort(code: u8, fields: &Fields) -> Apdu {
     Apdu::new(Control::ABORT, data)
 }
 
-/// The sums of a period, one for each kind of card.
+/// The sum of a period for one kind of card.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CardTotal {
-    /// How many; what is above 255 has no room and is said otherwise.
+    /// The number of payments. The field holds at most 255; the caller reports a larger number in another way.
     pub count: u64,
-    /// Minor units.
+    /// The sum in minor units.
     pub sum: u64,
 }
 
-/// The value of BMP 60: first and last receipt, and seven sums (girocard, JCB, Mastercard, American Express, Visa,
-/// Diners, all others); and whether a count or a sum had no room.
+/// Builds the value of BMP 60: the first and last receipt, and seven sums (girocard, JCB, Mastercard, American Express,
+/// Visa, Diners, all others). Also returns whether a count or a sum was too large for its field.
 #[must_use]
 pub fn totals(receipts: [u16; 2], cards: &[CardTotal; 7]) -> (Vec<u8>, bool) {
     let mut value = Vec::new();
@@ -138,41 +138,41 @@ pub fn totals(receipts: [u16; 2], cards: &[CardTotal; 7]) -> (Vec<u8>, bool) {
     (value, cards.iter().any(|card| card.count > u64::from(u8::MAX) || card.sum > MOST_SUM))
 }
 
-/// Whose receipt it is (TLV 1F07).
+/// The recipient of a receipt (TLV 1F07).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReceiptFor {
     /// The shop.
     Merchant,
     /// The customer.
     Customer,
-    /// Nobody of a sale: administration.
+    /// No party of a payment: administration.
     Administration,
 }
 
 /// A line of a receipt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Line {
-    /// As in `06 D1`.
+    /// The attribute, as in `06 D1`.
     pub attribute: u8,
-    /// What stands there.
+    /// The text of the line.
     pub text: String,
 }
 
 /// Attributes of a line.
 pub mod attribute {
-    /// Left.
+    /// Left-aligned.
     pub const NORMAL: u8 = 0x00;
-    /// In the middle.
+    /// Centred.
     pub const CENTRE: u8 = 0x40;
-    /// Twice as wide.
+    /// Double width.
     pub const WIDE: u8 = 0x20;
-    /// Twice as high.
+    /// Double height.
     pub const HIGH: u8 = 0x10;
     /// The last line.
     pub const LAST: u8 = 0x81;
 }
 
-/// A receipt as `06 D1`, line by line; the last one says so.
+/// Builds a receipt as `06 D1`, line by line. The last line is marked as such.
 #[must_use]
 pub fn lines(lines: &[Line], charset: Charset) -> Vec<Apdu> {
     let line = |attribute: u8, text: &str| {
@@ -184,7 +184,7 @@ pub fn lines(lines: &[Line], charset: Charset) -> Vec<Apdu> {
     lines.iter().map(|it| line(it.attribute, &it.text)).chain([line(attribute::LAST, "")]).collect()
 }
 
-/// A receipt as `06 D3`: in blocks that are no longer than the till takes.
+/// Builds a receipt as `06 D3`, in blocks that are no longer than the till accepts.
 #[must_use]
 pub fn blocks(lines: &[Line], charset: Charset, whose: ReceiptFor, about: u8, longest: usize) -> Vec<Apdu> {
     let longest = longest.max(SHORTEST_BLOCK);
@@ -195,7 +195,7 @@ pub fn blocks(lines: &[Line], charset: Charset, whose: ReceiptFor, about: u8, lo
         let mut one = Vec::new();
         tlv::push(&mut one, 0x09, &[line.attribute]);
         tlv::push(&mut one, 0x07, &text);
-        // Head of the APDU, of the container and its other objects, and the last attribute.
+        // Room for the head of the APDU, the container and its other objects, and the last attribute.
         let used = parts.last().map_or(0, Vec::len);
         if used > 0 && used + one.len() + 30 > longest {
             parts.push(Vec::new());
@@ -225,7 +225,7 @@ pub fn blocks(lines: &[Line], charset: Charset, whose: ReceiptFor, about: u8, lo
     parts.into_iter().enumerate().map(block).collect()
 }
 
-/// What a terminal has said, as a simulated till reads it.
+/// A message of a terminal, as a simulated till reads it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TerminalMessage {
     /// `80 00` or `84 00`.
@@ -236,28 +236,28 @@ pub enum TerminalMessage {
     Intermediate(u8),
     /// `04 0F`.
     Status(Fields),
-    /// `06 0F`, whose data depend on the command.
+    /// `06 0F`; its data depend on the command.
     Completion(Vec<u8>),
     /// `06 1E`.
     Aborted {
-        /// Why.
+        /// The result code.
         code: u8,
-        /// What stands behind it.
+        /// The fields after the code.
         fields: Fields,
     },
-    /// `06 D1`: whether it is the last line, and its text.
+    /// `06 D1`: whether this is the last line, and its text.
     Line(bool, Vec<u8>),
-    /// `06 D3`: its lines, and whether it is the last block.
+    /// `06 D3`: its lines, and whether this is the last block.
     Block(Vec<Vec<u8>>, bool),
-    /// Something else.
+    /// Any other message.
     Other(Control),
 }
 
 impl TerminalMessage {
-    /// Reads what a terminal sends.
+    /// Reads a message of a terminal.
     ///
     /// # Errors
-    /// When its fields cannot be read.
+    /// Fails when the fields cannot be read.
     pub fn read(apdu: &Apdu) -> Result<Self, BmpError> {
         let data = apdu.data.as_slice();
         Ok(match apdu.control {
@@ -268,7 +268,7 @@ impl TerminalMessage {
             Control::COMPLETION => Self::Completion(data.to_vec()),
             Control::ABORT => {
                 let (code, rest) = data.split_first().ok_or(BmpError::Short { bmp: 0, at: 0 })?;
-                // The codes of a question for open reservations follow the code: B8 87 nnnn.
+                // The answer to a question for open reservations has fields after the code: B8 87 nnnn.
                 Self::Aborted { code: *code, fields: Fields::of_terminal(rest)? }
             }
             Control::PRINT_LINE => {

@@ -1,18 +1,18 @@
-//! APDUs: class, instruction, length and data, on a line that may divide them anywhere (ZVT PA00P015, 2.1).
+//! APDUs: class, instruction, length and data. The line may divide them anywhere (ZVT PA00P015, 2.1).
 //!
-//! What this is not: what an APDU means. That is [`command`](super::command) for what a till sends, and
-//! [`answer`](super::answer) for what a terminal sends.
+//! Is not: the meaning of an APDU. See [`command`](super::command) for messages of a till, and
+//! [`answer`](super::answer) for messages of a terminal.
 
 use std::fmt;
 
-/// Longest data: the extended length has two bytes.
+/// Length of the longest data, in bytes: the extended length has two bytes.
 pub const LONGEST: usize = 65_535;
-/// Bytes of the length that some tills send before each APDU, the higher one first.
+/// Bytes of the length that some tills send before each APDU, the high byte first.
 const LENGTH_BEFORE: u8 = 2;
-/// What announces an extended length.
+/// The byte that announces an extended length.
 const EXTENDED: u8 = 0xFF;
 
-/// Class and instruction of an APDU; of an answer, its CCRC and APRC.
+/// Class and instruction of an APDU; in an answer, its CCRC and APRC.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Control(pub u8, pub u8);
 
@@ -21,7 +21,7 @@ macro_rules! controls {
         impl Control {
             $(#[doc = concat!($words, ".")] pub const $name: Self = Self($class, $instruction);)*
 
-            /// Its name, for people; `None` when it is not known here.
+            /// Returns the name for people; `None` for an unknown command.
             #[must_use]
             pub const fn name(self) -> Option<&'static str> {
                 match (self.0, self.1) {
@@ -77,7 +77,7 @@ controls! {
 }
 
 impl Control {
-    /// Whether it is the answer to an APDU, and no command.
+    /// Tells whether this is the answer to an APDU rather than a command.
     #[must_use]
     pub const fn is_answer(self) -> bool {
         matches!(self.0, 0x80 | 0x84)
@@ -96,12 +96,12 @@ impl fmt::Display for Control {
     }
 }
 
-/// One APDU. Its data may hold what no log may show: `Debug` shows their length alone.
+/// One APDU. Its data may be secret, so `Debug` shows only their length.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Apdu {
     /// Class and instruction.
     pub control: Control,
-    /// Data; at most [`LONGEST`].
+    /// The data, at most [`LONGEST`] bytes.
     pub data: Vec<u8>,
 }
 
@@ -111,70 +111,71 @@ impl fmt::Debug for Apdu {
     }
 }
 
-/// Why bytes are no APDU.
+/// The reason why bytes are not an APDU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ApduError {
-    /// The length and the bytes do not fit.
+    /// The length and the number of bytes differ.
     #[error("{control} says {announced} bytes of data, and {there} are there")]
     Length {
         /// Class and instruction.
         control: Control,
-        /// What the length says.
+        /// The announced length in bytes.
         announced: usize,
-        /// What there is.
+        /// The number of bytes present.
         there: usize,
     },
-    /// Not even a head.
+    /// The head is incomplete.
     #[error("{there} bytes are no APDU: it has class, instruction and length at least")]
     NoHead {
-        /// How many there are.
+        /// The number of bytes present.
         there: usize,
     },
 }
 
 impl Apdu {
-    /// With data, of which what is beyond [`LONGEST`] is cut off.
+    /// Creates an APDU with data. Data beyond [`LONGEST`] are cut off.
     #[must_use]
     pub fn new(control: Control, mut data: Vec<u8>) -> Self {
         data.truncate(LONGEST);
         Self { control, data }
     }
 
-    /// Without data.
+    /// Creates an APDU without data.
     #[must_use]
     pub const fn empty(control: Control) -> Self {
         Self { control, data: Vec::new() }
     }
 
-    /// As it goes over a line with a length before each.
+    /// Encodes the APDU with a length in front of it.
     #[must_use]
     pub fn encode_with_length(&self) -> Vec<u8> {
         let apdu = self.encode();
-        // The longest APDU has five bytes more than the longest length: a till that reads that counts by the APDU.
+        // The longest APDU is five bytes longer than the largest length. For it, the till must use the length inside
+        // the APDU.
         let length = u16::try_from(apdu.len()).unwrap_or(u16::MAX);
         [&length.to_be_bytes()[..], &apdu].concat()
     }
 
-    /// `80 00 00`.
+    /// Creates `80 00 00`.
     #[must_use]
     pub const fn ok() -> Self {
         Self::empty(Control::OK)
     }
 
-    /// `84 xx 00`.
+    /// Creates `84 xx 00`.
     #[must_use]
     pub const fn refused(code: u8) -> Self {
         Self::empty(Control(0x84, code))
     }
 
-    /// As it goes over a line: the length in its short form where that has room.
+    /// Encodes the APDU, with the short form of the length when it is sufficient.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         let mut bytes = vec![self.control.0, self.control.1];
         match u8::try_from(self.data.len()) {
             Ok(length) if length < EXTENDED => bytes.push(length),
             _ => {
-                // Little-endian here, unlike in TLVs.
+                // Little-endian, unlike the lengths of TLVs.
                 let [low, high] = u16::try_from(self.data.len()).unwrap_or(u16::MAX).to_le_bytes();
                 bytes.extend([EXTENDED, low, high]);
             }
@@ -183,10 +184,10 @@ impl Apdu {
         bytes
     }
 
-    /// Reads exactly one.
+    /// Reads exactly one APDU.
     ///
     /// # Errors
-    /// When the bytes are less or more than one.
+    /// Fails when the bytes are fewer or more than one APDU.
     pub fn decode(bytes: &[u8]) -> Result<Self, ApduError> {
         let (control, head, announced) = head(bytes).ok_or(ApduError::NoHead { there: bytes.len() })?;
         let data = bytes.get(head..).unwrap_or_default();
@@ -198,7 +199,8 @@ impl Apdu {
     }
 }
 
-/// Class and instruction, bytes of the head, and bytes of the data; `None` when the head is not whole.
+/// Reads class and instruction, the length of the head, and the length of the data. Returns `None` when the head is
+/// incomplete.
 fn head(bytes: &[u8]) -> Option<(Control, usize, usize)> {
     let [class, instruction, length, rest @ ..] = bytes else { return None };
     let control = Control(*class, *instruction);
@@ -209,24 +211,24 @@ fn head(bytes: &[u8]) -> Option<(Control, usize, usize)> {
     Some((control, 5, usize::from(u16::from_le_bytes([*low, *high]))))
 }
 
-/// Takes APDUs out of a stream of bytes, wherever it is divided. It keeps one APDU at most.
+/// A reader of APDUs from a stream of bytes that may be divided anywhere. It keeps at most one APDU.
 #[derive(Default)]
 pub struct Splitter {
     waiting: Vec<u8>,
     before: LengthBefore,
 }
 
-/// The length that some tills send before each APDU.
+/// The state of the length that some tills send before each APDU.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum LengthBefore {
-    /// The first byte of the line has not come.
+    /// The line has not delivered a byte yet.
     #[default]
     Unknown,
-    /// This till sends none.
+    /// This till sends no length.
     Never,
-    /// So many bytes of it are still to come.
+    /// This number of its bytes is still to come.
     ToCome(u8),
-    /// It has come, and its APDU has not.
+    /// The length has come, and its APDU has not.
     Passed,
 }
 
@@ -237,10 +239,10 @@ impl fmt::Debug for Splitter {
 }
 
 impl Splitter {
-    /// Takes bytes from the front until an APDU is whole; to be called until there is none.
+    /// Takes bytes from the front until an APDU is complete. Call it until it returns `None`.
     ///
-    /// Some tills send a length before each APDU. The first byte of a line tells: no APDU begins with 00. What the APDU
-    /// itself says of its length counts.
+    /// Some tills send a length before each APDU. The first byte of a line shows this, because no APDU begins with 00.
+    /// The length inside the APDU is the one that counts.
     pub fn next(&mut self, bytes: &mut &[u8]) -> Option<Apdu> {
         loop {
             if self.waiting.is_empty() && !self.passes_length(bytes) {
@@ -267,7 +269,7 @@ impl Splitter {
         }
     }
 
-    /// Passes over the length before an APDU; false when not all of it is there.
+    /// Skips the length before an APDU. Returns false when part of it is still missing.
     fn passes_length(&mut self, bytes: &mut &[u8]) -> bool {
         if let (LengthBefore::Unknown, Some(first)) = (self.before, bytes.first()) {
             self.before = if *first == 0 { LengthBefore::ToCome(LENGTH_BEFORE) } else { LengthBefore::Never };
@@ -280,13 +282,14 @@ impl Splitter {
         true
     }
 
-    /// Whether the till sends a length before each APDU, and wants one before each that it hears.
+    /// Tells whether the till sends a length before each APDU. Such a till also expects one before each APDU it
+    /// receives.
     #[must_use]
     pub fn has_lengths(&self) -> bool {
         matches!(self.before, LengthBefore::ToCome(_) | LengthBefore::Passed)
     }
 
-    /// Whether a part of an APDU is there.
+    /// Tells whether a part of an APDU is waiting.
     #[must_use]
     pub fn is_inside(&self) -> bool {
         !self.waiting.is_empty() || matches!(self.before, LengthBefore::ToCome(1) | LengthBefore::Passed)

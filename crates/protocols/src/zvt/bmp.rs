@@ -1,25 +1,25 @@
-//! The fields of an APDU: BMPs, each with the length that its number says (ZVT PA00P015, chapter 3 and its list of
-//! BMPs), and the digits in them.
+//! The fields of an APDU: BMPs and the digits in them. The number of a BMP defines its length (ZVT PA00P015, chapter 3
+//! and its list of BMPs).
 //!
-//! Card data that a till sends (tracks, card number, expiry, check value) are recognised, and not kept: that they were
-//! there is all that is left of them.
+//! Card data that a till sends (tracks, card number, expiry, check value) are recognised and dropped. Only the fact
+//! that they were present is kept.
 
 use std::fmt;
 
 use super::tlv;
 
-/// How long a field is.
+/// The length of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Length {
-    /// So many bytes.
+    /// A fixed number of bytes.
     Fixed(usize),
-    /// So many digits of length before it, each in a byte `Fx`.
+    /// A length of this many digits in front of the value, each digit in a byte `Fx`.
     Digits(usize),
-    /// A length as TLVs have it.
+    /// A length in the form of TLVs.
     Container,
 }
 
-/// Every field that is known, with its name for people.
+/// All known fields, with their names for people.
 #[rustfmt::skip]
 const TABLE: &[(u8, Length, &str)] = &[
     (0x01, Length::Fixed(1),  "timeout"),           (0x02, Length::Fixed(1),  "status informations at most"),
@@ -51,15 +51,15 @@ const TABLE: &[(u8, Length, &str)] = &[
     (0xFD, Length::Fixed(1),  "display"),
 ];
 
-/// Tracks, card number, expiry and check value: of a card that a person or a till's own reader has read.
+/// Tracks, card number, expiry and check value: data of a card that an operator typed or the till's own reader read.
 const CARD: [u8; 6] = [0x0E, 0x22, 0x23, 0x24, 0x2D, 0x3A];
 /// BMP 06: a container of TLVs.
 pub const CONTAINER: u8 = 0x06;
-/// A till's password.
+/// The BMP of a till's password.
 const PASSWORD: u8 = 0x3D;
 
-/// The order of the specification's table for `04 0F`, which old tills rely on; but for 37, where some of them stop
-/// reading: it comes last.
+/// The order of the specification's table for `04 0F`, which old tills rely on. One exception: BMP 37 is last, because
+/// some old tills stop reading there.
 const TABLE_ORDER: [u8; 27] = [
     0x27, 0x04, 0x0B, 0x0C, 0x0D, 0x0E, 0x17, 0x19, 0x22, 0x29, 0x3B, 0x49, 0x4C, 0x87, 0x8A, 0x8C, 0x9A, 0xBA, 0x2A,
     0x3C, 0x60, 0xAA, 0xA0, 0x88, 0x8B, 0x06, 0x37,
@@ -68,50 +68,50 @@ const TABLE_ORDER: [u8; 27] = [
 /// The order in which fields are written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Order {
-    /// That of the specification's table.
+    /// The order of the specification's table.
     #[default]
     Table,
-    /// The result first, then by their numbers, and the container last, as many terminals do.
+    /// The result first, then by number, and the container last, as many terminals do.
     Ascending,
 }
 
-/// Why bytes are no fields.
+/// The reason why bytes are not fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BmpError {
-    /// No length is known for it, so that nothing behind it can be read.
+    /// The length of this BMP is unknown, so the rest cannot be read.
     #[error("BMP {bmp:02X} at byte {at} is unknown")]
     Unknown {
-        /// Its number.
+        /// The number of the BMP.
         bmp: u8,
-        /// Where it stands.
+        /// The offset of the BMP in bytes.
         at: usize,
     },
-    /// It is not whole.
+    /// The field is incomplete.
     #[error("BMP {bmp:02X} at byte {at} is not whole")]
     Short {
-        /// Its number.
+        /// The number of the BMP.
         bmp: u8,
-        /// Where it stands.
+        /// The offset of the BMP in bytes.
         at: usize,
     },
-    /// Its length is not in digits `Fx`.
+    /// The length is not in digits `Fx`.
     #[error("the length of BMP {bmp:02X} at byte {at} is not in digits")]
     Length {
-        /// Its number.
+        /// The number of the BMP.
         bmp: u8,
-        /// Where it stands.
+        /// The offset of the BMP in bytes.
         at: usize,
     },
-    /// It has digits A to F.
+    /// The value contains digits A to F.
     #[error("BMP {bmp:02X} has other digits than 0 to 9")]
     Digits {
-        /// Its number.
+        /// The number of the BMP.
         bmp: u8,
     },
-    /// It stands there twice.
+    /// The field occurs twice.
     #[error("BMP {bmp:02X} stands there twice")]
     Twice {
-        /// Its number.
+        /// The number of the BMP.
         bmp: u8,
     },
     /// The container cannot be read.
@@ -119,24 +119,24 @@ pub enum BmpError {
     Tlv(#[from] tlv::TlvError),
 }
 
-/// The name of a field for people.
+/// Returns the name of a field for people.
 #[must_use]
 pub fn name(bmp: u8) -> Option<&'static str> {
     TABLE.iter().find(|(known, ..)| *known == bmp).map(|(_, _, name)| *name)
 }
 
-/// The number of every field that is known.
+/// Returns the numbers of all known fields.
 pub fn known() -> impl Iterator<Item = u8> {
     TABLE.iter().map(|(bmp, ..)| *bmp)
 }
 
-/// Whether its value may be shown in a log.
+/// Tells whether the value of a field may be shown in a log.
 #[must_use]
 pub fn may_be_shown(bmp: u8) -> bool {
     !CARD.contains(&bmp) && bmp != PASSWORD
 }
 
-/// The fields of some bytes in their order, until the end or what cannot be read.
+/// Walks over the fields in their order, until the end or the first unreadable byte.
 pub fn walk(bytes: &[u8]) -> impl Iterator<Item = Result<(u8, &[u8]), BmpError>> {
     let mut at = 0;
     std::iter::from_fn(move || {
@@ -171,11 +171,11 @@ fn one(bmp: u8, rest: &[u8], at: usize) -> Result<(&[u8], usize), BmpError> {
     Ok((rest.get(head..head + length).ok_or(short)?, head + length))
 }
 
-/// The fields of an APDU. `Debug` shows which are there, and no value.
+/// The fields of an APDU. `Debug` shows their numbers, and no value.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Fields {
     list: Vec<(u8, Vec<u8>)>,
-    /// A card's data stood there too.
+    /// Card data were present and have been dropped.
     had_card: bool,
 }
 
@@ -186,7 +186,7 @@ impl fmt::Debug for Fields {
 }
 
 impl Fields {
-    /// Reads what a till sends; a card's data are left out.
+    /// Reads the fields that a till sends, and drops card data.
     ///
     /// # Errors
     /// [`BmpError`], the first one.
@@ -198,7 +198,7 @@ impl Fields {
         Ok(fields)
     }
 
-    /// Reads what a terminal sends: there a card's number is masked, and kept.
+    /// Reads the fields that a terminal sends. A card number is kept, because the terminal has masked it.
     ///
     /// # Errors
     /// [`BmpError`], the first one.
@@ -217,19 +217,19 @@ impl Fields {
         Ok(fields)
     }
 
-    /// The value of a field.
+    /// Returns the value of a field.
     #[must_use]
     pub fn get(&self, bmp: u8) -> Option<&[u8]> {
         self.list.iter().find(|(known, _)| *known == bmp).map(|(_, value)| value.as_slice())
     }
 
-    /// A field of one byte.
+    /// Returns the value of a field of one byte.
     #[must_use]
     pub fn byte(&self, bmp: u8) -> Option<u8> {
         self.get(bmp)?.first().copied()
     }
 
-    /// A field of digits as a number.
+    /// Returns the digits of a field as a number.
     ///
     /// # Errors
     /// [`BmpError::Digits`].
@@ -237,37 +237,37 @@ impl Fields {
         self.get(bmp).map(|digits| number(digits).ok_or(BmpError::Digits { bmp })).transpose()
     }
 
-    /// The fields in their order.
+    /// Returns the fields in their order.
     pub fn iter(&self) -> impl Iterator<Item = (u8, &[u8])> {
         self.list.iter().map(|(bmp, value)| (*bmp, value.as_slice()))
     }
 
-    /// A data object of the container.
+    /// Returns a data object of the container.
     #[must_use]
     pub fn tlv(&self, path: &[tlv::Tag]) -> Option<&[u8]> {
         tlv::find(self.get(0x06)?, path)
     }
 
-    /// Whether a card's data stood there too.
+    /// Tells whether card data were present.
     #[must_use]
     pub fn had_card(&self) -> bool {
         self.had_card
     }
 
-    /// Whether there is none.
+    /// Tells whether there are no fields.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
 
-    /// Puts a field in, in the place of the one before.
+    /// Sets a field and replaces an earlier value.
     pub fn set(&mut self, bmp: u8, value: impl Into<Vec<u8>>) {
         self.list.retain(|(known, _)| *known != bmp);
         self.list.push((bmp, value.into()));
     }
 
-    /// The same, of a number with as many digits as the field has. One that has more is left out: a part of it would be
-    /// another number.
+    /// Sets a field to a number with as many digits as the field has. A number with more digits is left out, because a
+    /// part of it would be another number.
     pub fn set_number(&mut self, bmp: u8, value: u64) {
         if let Some(Length::Fixed(bytes)) = length_of(bmp)
             && number(&digits(value, bytes)) == Some(value)
@@ -276,25 +276,25 @@ impl Fields {
         }
     }
 
-    /// Takes a field out.
+    /// Removes a field and returns its value.
     pub fn take(&mut self, bmp: u8) -> Option<Vec<u8>> {
         let at = self.list.iter().position(|(known, _)| *known == bmp)?;
         Some(self.list.remove(at).1)
     }
 
-    /// The same, of a data object of the container, behind those that are there.
+    /// Appends a data object to the container.
     pub fn set_tlv(&mut self, tag: tlv::Tag, value: &[u8]) {
         let mut container = self.get(0x06).unwrap_or_default().to_vec();
         tlv::push(&mut container, tag, value);
         self.set(0x06, container);
     }
 
-    /// Takes a field out.
+    /// Removes a field.
     pub fn remove(&mut self, bmp: u8) {
         self.list.retain(|(known, _)| *known != bmp);
     }
 
-    /// As they go over a line.
+    /// Encodes the fields in the given order.
     #[must_use]
     pub fn write(&self, order: Order) -> Vec<u8> {
         let mut sorted: Vec<&(u8, Vec<u8>)> = self.list.iter().collect();
@@ -311,7 +311,7 @@ impl Fields {
     }
 }
 
-/// Writes one field; a value that is longer than its field is cut off, and a shorter one ends with zero bytes.
+/// Writes one field. A longer value is cut to the field's length, and a shorter one is filled with zero bytes.
 pub fn push(out: &mut Vec<u8>, bmp: u8, value: &[u8]) {
     let Some(length) = length_of(bmp) else { return };
     out.push(bmp);
@@ -331,7 +331,8 @@ pub fn push(out: &mut Vec<u8>, bmp: u8, value: &[u8]) {
     }
 }
 
-/// Digits, two in each byte, as a number; `None` for other digits than 0 to 9, or more than fit.
+/// Reads digits, two in each byte, as a number. Returns `None` for digits other than 0 to 9, or when the number is too
+/// large.
 #[must_use]
 pub fn number(bcd: &[u8]) -> Option<u64> {
     bcd.iter().flat_map(|byte| [byte >> 4, byte & 0x0F]).try_fold(0_u64, |sum, digit| {
@@ -340,7 +341,7 @@ pub fn number(bcd: &[u8]) -> Option<u64> {
     })
 }
 
-/// The last digits of a number, two in each of so many bytes.
+/// Writes the last digits of a number, two in each of `bytes` bytes.
 #[must_use]
 pub fn digits(mut value: u64, bytes: usize) -> Vec<u8> {
     let mut out = vec![0; bytes];
@@ -379,7 +380,7 @@ mod tests {
             for order in [Order::Table, Order::Ascending] {
                 let read = Fields::read(&fields.write(order)).unwrap();
                 prop_assert_eq!(read.list.len(), values.len());
-                // Fixed fields have their own length now; once more it is the same.
+                // Fixed fields are padded to their length by the first writing; a second writing changes nothing.
                 prop_assert_eq!(Fields::read(&read.write(order)), Ok(read));
             }
         }

@@ -1,74 +1,74 @@
-//! Result codes (BMP 27, `06 1E`, `84 xx`), states of a terminal, and intermediate statuses, with what they mean (ZVT
+//! Result codes (BMP 27, `06 1E`, `84 xx`), terminal states and intermediate statuses, with their meanings (ZVT
 //! PA00P015, chapter 10 and 2.2.6).
 
-/// Approved, done.
+/// Approved or done.
 pub const OK: u8 = 0x00;
-/// Declined by the bank, when it says nothing more exact.
+/// Declined by the bank without a more exact reason.
 pub const DECLINED: u8 = 0x05;
 /// The card cannot be read.
 pub const CARD_UNREADABLE: u8 = 0x64;
-/// It went wrong while it was processed.
+/// An error during processing.
 pub const PROCESSING: u8 = 0x66;
-/// Not for this till, or this card.
+/// Not permitted for this till or this card.
 pub const NOT_ADMITTED: u8 = 0x67;
 /// Not registered.
 pub const NOT_REGISTERED: u8 = 0x6B;
-/// Nobody presented a card, or somebody cancelled.
+/// The customer presented no card, or the transaction was cancelled.
 pub const CANCELLED: u8 = 0x6C;
-/// Another currency than the terminal's.
+/// A currency other than the terminal's.
 pub const WRONG_CURRENCY: u8 = 0x6F;
 /// No end of day is possible.
 pub const NO_END_OF_DAY: u8 = 0x77;
-/// Communication failed: nobody knows.
+/// Communication failed: the outcome is unknown.
 pub const COMMUNICATION: u8 = 0x7D;
-/// It cannot be done here.
+/// The terminal cannot do this.
 pub const NOT_POSSIBLE: u8 = 0x83;
-/// The APDU is against the protocol; also: it is still being settled.
+/// The APDU violates the protocol; also: the outcome is still being looked up.
 pub const PROTOCOL: u8 = 0x9A;
-/// Dialling or the line failed: it is still being settled.
+/// Dialling or the line failed; also: the outcome is still being looked up.
 pub const LINE: u8 = 0x9B;
 /// Please wait: ask again in two seconds.
 pub const BUSY: u8 = 0x9C;
-/// Of a till's answer: only a part was given out.
+/// In a till's answer: only a part was handed out.
 pub const PART: u8 = 0x9D;
-/// The gateway cannot be reached.
+/// The gateway is unreachable.
 pub const NO_CONNECTION: u8 = 0xA3;
 /// The rules for card data forbid it.
 pub const FORBIDDEN: u8 = 0xA5;
-/// It is reversed already.
+/// The payment is already reversed.
 pub const ALREADY_REVERSED: u8 = 0xB4;
-/// It cannot be reversed.
+/// The payment cannot be reversed.
 pub const NO_REVERSAL: u8 = 0xB5;
-/// The amount does not fit what was reserved.
+/// The amount does not match the reserved amount.
 pub const RESERVED_AMOUNT: u8 = 0xB7;
 /// There is no such reservation.
 pub const NO_RESERVATION: u8 = 0xB8;
-/// The amount is above the greatest one.
+/// The amount exceeds the maximum.
 pub const TOO_MUCH: u8 = 0xC3;
-/// Something is not taken as it is asked for.
+/// A requested option is not supported.
 pub const UNSUPPORTED: u8 = 0xC5;
 /// The amount is too small.
 pub const TOO_LITTLE: u8 = 0xC8;
 /// The printer is not ready.
 pub const PRINTER: u8 = 0xCC;
-/// No money is paid out with a payment.
+/// Cashback with a payment is not available.
 pub const NO_CASHBACK: u8 = 0xCD;
 /// The card reader is not ready.
 pub const READER: u8 = 0xE2;
-/// A fault of the terminal.
+/// A fault in the terminal.
 pub const SYSTEM: u8 = 0xFF;
-/// Of a status enquiry: out of order.
+/// In a status enquiry: out of order.
 pub const OUT_OF_ORDER: u8 = 0xDF;
-/// Of a status enquiry: a card is in the reader.
+/// In a status enquiry: a card is in the reader.
 pub const CARD_IN: u8 = 0xDC;
-/// Of a status enquiry: the clock is not set.
+/// In a status enquiry: the clock is not set.
 pub const CLOCK: u8 = 0x62;
 
 /// Intermediate statuses (`04 FF`).
 pub mod intermediate {
     /// Look at the PIN pad.
     pub const PIN_PAD: u8 = 0x01;
-    /// The bank is asked.
+    /// The terminal is waiting for the bank.
     pub const HOST: u8 = 0x04;
     /// Insert the card.
     pub const INSERT_CARD: u8 = 0x0A;
@@ -76,15 +76,15 @@ pub mod intermediate {
     pub const REMOVE_CARD: u8 = 0x0B;
     /// Please wait.
     pub const WAIT: u8 = 0x0E;
-    /// Please wait, while something is printed or counted.
+    /// Please wait while the terminal prints or counts.
     pub const STILL_WAIT: u8 = 0x17;
     /// The PIN is wrong.
     pub const WRONG_PIN: u8 = 0x15;
-    /// The cashier has to do something.
+    /// The cashier must act.
     pub const CASHIER: u8 = 0xC8;
 }
 
-/// What a result code means, for people.
+/// Returns the meaning of a result code, for people.
 #[must_use]
 pub fn meaning(code: u8) -> &'static str {
     match code {

@@ -1,6 +1,6 @@
-//! What a till sends: read for the terminal, and written for a simulated till (ZVT PA00P015, chapter 2).
+//! Commands of a till: read for the terminal, and written for a simulated till (ZVT PA00P015, chapter 2).
 //!
-//! What this is not: whether it may be done. A command that can be read is a wish; the session judges it.
+//! Is not: a permission check. A command that can be read is a wish; the session decides about it.
 
 use std::fmt;
 
@@ -9,66 +9,66 @@ use super::bmp::{BmpError, Fields, Order, digits, number};
 use super::text::Charset;
 use super::tlv;
 
-/// Digits of a password, in bytes.
+/// Length of a password in bytes, two digits in each.
 const PASSWORD: usize = 3;
-/// The BMP of one.
+/// The BMP of a password.
 const FIELD: u8 = 0x3D;
 
-/// Why a command cannot be read.
+/// The reason why a command cannot be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CommandError {
-    /// It ends before what must stand there.
+    /// The command ends before a mandatory part.
     #[error("{control} ends before its {what}")]
     Short {
         /// Class and instruction.
         control: Control,
-        /// What is missing.
+        /// The missing part.
         what: &'static str,
     },
-    /// Other digits than 0 to 9.
+    /// A number contains a digit other than 0 to 9.
     #[error("{control}: the {what} has other digits than 0 to 9")]
     Digits {
         /// Class and instruction.
         control: Control,
-        /// What has them.
+        /// The part with the wrong digits.
         what: &'static str,
     },
-    /// Its fields cannot be read.
+    /// The fields cannot be read.
     #[error("{control}: {cause}")]
     Fields {
         /// Class and instruction.
         control: Control,
-        /// Why.
+        /// The reason.
         cause: BmpError,
     },
 }
 
-/// What a till wants.
+/// A command of a till.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Command {
     /// `06 00`.
     Registration(Registration),
     /// `06 02`.
     LogOff,
-    /// `06 01`: a card pays.
+    /// `06 01`: a card payment.
     Authorisation(Fields),
-    /// `06 22`: an amount is reserved.
+    /// `06 22`: reserves an amount.
     PreAuthorisation(Fields),
-    /// `06 23`: of what is reserved, the unused part is named, and the rest is taken; or a question for open ones.
+    /// `06 23`: names the unused part of a reservation and captures the rest; or asks for open reservations.
     PartialReversal(Fields),
-    /// `06 24`: of what is reserved, the used part is named, and taken.
+    /// `06 24`: names the used part of a reservation and captures it.
     BookTotal(Fields),
-    /// `06 25`: what is reserved is given up.
+    /// `06 25`: gives up a reservation.
     PreAuthorisationReversal(Fields),
     /// `06 0C`.
     BookTip(Fields),
-    /// `06 30`: a sale is undone.
+    /// `06 30`: reverses a payment.
     Reversal(Guarded),
-    /// `06 31`: money goes to a card.
+    /// `06 31`: pays money to a card.
     Refund(Guarded),
     /// `06 21`.
     Telephone(Guarded),
-    /// `06 20`: the last receipt again.
+    /// `06 20`: prints the last receipt again.
     RepeatReceipt(Guarded),
     /// `06 10`: the sums, without an end of day.
     Totals(Guarded),
@@ -78,13 +78,13 @@ pub enum Command {
     Initialisation(Guarded),
     /// `06 91`.
     SetTime(Guarded),
-    /// `06 12`: receipts of a range again.
+    /// `06 12`: prints a range of receipts again.
     Reprint {
         /// Six digits.
         password: Password,
-        /// The first one.
+        /// The first receipt.
         from: u16,
-        /// The last one; the first alone without it.
+        /// The last receipt; without it, only the first one is printed.
         to: Option<u16>,
     },
     /// `06 18`.
@@ -101,26 +101,26 @@ pub enum Command {
     ReadCard(Fields),
     /// `06 E0`, `06 85`.
     DisplayText(Fields),
-    /// `06 E1`, `06 E2`: something is to be typed at the reader.
+    /// `06 E1`, `06 E2`: asks for an input at the reader.
     DisplayInput(Fields),
-    /// `06 D1`: a line is to be printed by the terminal.
+    /// `06 D1`: a line for the terminal's printer.
     PrintLine {
-        /// How.
+        /// The attribute of the line, as in [`attribute`](super::answer::attribute).
         attribute: u8,
-        /// In the till's character set.
+        /// The text in the till's character set.
         text: Vec<u8>,
     },
-    /// `06 D3`: a text block is to be printed by the terminal.
+    /// `06 D3`: a text block for the terminal's printer.
     PrintBlock(Fields),
     /// `05 01`.
     StatusEnquiry(Fields),
-    /// `08 30`, `08 50`: settings that change nothing here.
+    /// `08 30`, `08 50`: settings that have no effect here.
     Setting(Control),
-    /// Everything else.
+    /// Any other command.
     Unknown(Control),
 }
 
-/// Six digits of a till; `Debug` shows none of them.
+/// A till's password of six digits; `Debug` shows none of them.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Password(pub u32);
 
@@ -133,70 +133,71 @@ impl fmt::Debug for Password {
 /// A command that begins with the till's password.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Guarded {
-    /// Absent where the till sends none.
+    /// The password; `None` when the till sends none.
     pub password: Option<Password>,
-    /// What follows it.
+    /// The fields after the password.
     pub fields: Fields,
 }
 
-/// What a till says of itself.
+/// The registration of a till.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Registration {
-    /// Not compared: a registration gives nothing away.
+    /// The password. It is not compared, because a registration moves no money.
     pub password: Password,
-    /// See its methods.
+    /// The config byte; the methods explain its bits.
     pub config: u8,
-    /// The number of its currency, as `[0x09, 0x78]`.
+    /// The numeric code of the currency, such as `[0x09, 0x78]`.
     pub currency: Option<[u8; 2]>,
     /// BMPs 03 and 06.
     pub fields: Fields,
 }
 
 impl Registration {
-    /// Bit 02: the till prints the receipts of payments.
+    /// Returns bit 02: the till prints the receipts of payments.
     #[must_use]
     pub fn till_prints_payments(&self) -> bool {
         self.config & 0x02 != 0
     }
 
-    /// Bit 04: the till prints the receipts of administration.
+    /// Returns bit 04: the till prints the receipts of administration.
     #[must_use]
     pub fn till_prints_administration(&self) -> bool {
         self.config & 0x04 != 0
     }
 
-    /// Bit 08: the till wants to hear intermediate statuses.
+    /// Returns bit 08: the till wants intermediate statuses.
     #[must_use]
     pub fn hears_intermediate(&self) -> bool {
         self.config & 0x08 != 0
     }
 
-    /// Bit 80: receipts come as print commands; without it the till composes them from the status information.
+    /// Returns bit 80: the till gets receipts as print commands. Without the bit, the till composes receipts from the
+    /// status information.
     #[must_use]
     pub fn gets_print_commands(&self) -> bool {
         self.config & 0x80 != 0
     }
 
-    /// Whether it sent a container: then it is sent containers.
+    /// Tells whether the till sent a container; only then does the terminal send containers.
     #[must_use]
     pub fn has_tlv(&self) -> bool {
         self.fields.get(0x06).is_some()
     }
 
-    /// Whether a command is among those that it permits (TLV 26).
+    /// Tells whether the till permits a command (TLV 26).
     #[must_use]
     pub fn permits(&self, control: Control) -> bool {
         let list = self.fields.tlv(&[0x26]).unwrap_or_default();
         tlv::walk(list).map_while(Result::ok).any(|tlv| tlv.tag == 0x0A && tlv.value == [control.0, control.1])
     }
 
-    /// The character set that it asks for (TLV 14), when it is spoken here.
+    /// Returns the requested character set (TLV 14) when this crate supports it.
     #[must_use]
     pub fn charset(&self) -> Option<Charset> {
         Charset::from_tag14(*self.fields.tlv(&[0x14])?.first()?)
     }
 
-    /// The longest APDU that it takes (TLV 1A).
+    /// Returns the length of the longest APDU that the till accepts (TLV 1A), in bytes.
     #[must_use]
     pub fn longest_apdu(&self) -> Option<usize> {
         match self.fields.tlv(&[0x1A])? {
@@ -205,29 +206,29 @@ impl Registration {
         }
     }
 
-    /// Characters of a line of its printer (TLV 12).
+    /// Returns the width of the till's printer (TLV 12), in characters.
     #[must_use]
     pub fn printer_width(&self) -> Option<u8> {
         self.fields.tlv(&[0x12])?.first().copied().filter(|width| *width > 0)
     }
 
-    /// Whether it asks for numbers of messages (TLV 1F73).
+    /// Tells whether the till asks for message numbers (TLV 1F73).
     #[must_use]
     pub fn wants_message_numbers(&self) -> bool {
         self.fields.tlv(&[0x1F73]).is_some()
     }
 }
 
-/// Which receipt a command means (BMP 87).
+/// The receipt that a command names (BMP 87).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReceiptNumber {
-    /// Of this number.
+    /// The receipt with this number.
     Is(u16),
-    /// `FF FF`: any that is open.
+    /// `FF FF`: any open reservation.
     Any,
 }
 
-/// BMP 87 of a command.
+/// Reads BMP 87 of a command.
 ///
 /// # Errors
 /// [`BmpError::Digits`].
@@ -242,16 +243,16 @@ pub fn receipt_number(fields: &Fields) -> Result<Option<ReceiptNumber>, BmpError
     }
 }
 
-/// What a till says of the last receipt that it has (TLV 1F1F).
+/// The last receipt that the till has (TLV 1F1F).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LastReceipt {
-    /// It begins anew.
+    /// The till has none and starts afresh.
     None,
-    /// This one.
+    /// The receipt with this number.
     Is(u16),
 }
 
-/// TLV 1F1F of a command; `None` when it does not stand there, or makes no sense.
+/// Reads TLV 1F1F of a command. Returns `None` when it is missing or unreadable.
 #[must_use]
 pub fn last_receipt(fields: &Fields) -> Option<LastReceipt> {
     match fields.tlv(&[0x1F1F])? {
@@ -270,7 +271,7 @@ impl Command {
         let fields = |data: &[u8]| Fields::read(data).map_err(|cause| CommandError::Fields { control, cause });
         let guarded = || match data {
             [] => Ok(Guarded { password: None, fields: Fields::default() }),
-            // Some send it as a field.
+            // Some tills send the password as a field.
             [FIELD, ..] => {
                 let mut fields = fields(data)?;
                 let digits = fields.take(FIELD).unwrap_or_default();
@@ -305,7 +306,7 @@ impl Command {
             Control::PRINT_CONFIGURATION => Self::PrintConfiguration,
             Control::DIAGNOSIS => Self::Diagnosis(fields(data)?),
             Control::SELF_TEST => Self::SelfTest,
-            // Whatever stands in it: who wants to stop is understood.
+            // The content does not matter: an abort always counts.
             Control::TILL_ABORT => Self::Abort(Fields::read(data).unwrap_or_default()),
             Control::READ_CARD => {
                 let rest = data.get(1..).ok_or(CommandError::Short { control, what: "timeout" })?;
@@ -318,7 +319,8 @@ impl Command {
                 Self::PrintLine { attribute: *attribute, text: text.to_vec() }
             }
             Control::PRINT_BLOCK => Self::PrintBlock(fields(data)?),
-            // The password is optional here, and may begin as a field does: what can be read is meant.
+            // The password is optional here, and may look like the beginning of a field. The reading that succeeds is
+            // used.
             Control::STATUS_ENQUIRY => {
                 let with_password = data.get(PASSWORD..).map(fields);
                 match with_password {
@@ -331,7 +333,7 @@ impl Command {
         })
     }
 
-    /// As a till sends it.
+    /// Encodes the command as a till sends it.
     #[must_use]
     pub fn apdu(&self) -> Apdu {
         let with = |control, fields: &Fields| Apdu::new(control, fields.write(Order::Ascending));
@@ -385,7 +387,7 @@ impl Command {
             }
             Self::PrintBlock(fields) => with(Control::PRINT_BLOCK, fields),
             Self::StatusEnquiry(fields) if fields.is_empty() => Apdu::empty(Control::STATUS_ENQUIRY),
-            // Three bytes of fields alone would be read as a password.
+            // Without a password, three bytes of fields would be read as one.
             Self::StatusEnquiry(fields) => {
                 let data = [&[0; PASSWORD][..], &fields.write(Order::Ascending)].concat();
                 Apdu::new(Control::STATUS_ENQUIRY, data)
@@ -405,8 +407,8 @@ fn registration(data: &[u8]) -> Result<Registration, CommandError> {
     let control = Control::REGISTRATION;
     let (password, rest) = password(control, data)?;
     let (config, rest) = rest.split_first().ok_or(CommandError::Short { control, what: "config byte" })?;
-    // The currency is no field of its own, and its digits may look like the beginning of one: it stands first, unless
-    // the rest can be read only without it. An empty container alone is no currency.
+    // The currency is not a field, and its digits may look like the beginning of one. So the two bytes are read as the
+    // currency if the rest is then readable. An empty container alone is not a currency.
     let bcd = rest.get(..2).filter(|two| number(two).is_some() && *rest != [0x06, 0x00]);
     let currency: Option<[u8; 2]> =
         bcd.and_then(|two| two.try_into().ok()).filter(|_| Fields::read(&rest[2..]).is_ok());
@@ -463,7 +465,7 @@ mod tests {
         assert!(it.till_prints_payments() && it.till_prints_administration() && it.hears_intermediate());
         assert!(it.gets_print_commands() && it.has_tlv() && it.permits(Control::PRINT_BLOCK));
         assert!(!it.permits(Control::PRINT_LINE) && it.fields.byte(0x03) == Some(1));
-        // Without a currency; with one that looks like a field.
+        // One without a currency, and one whose currency looks like a field.
         for (data, currency, has_tlv) in [
             ("06 00 06 00 00 00 06 06 00", None, true),
             ("06 00 09 00 00 00 06 06 03 12 01 28", None, true),
@@ -512,7 +514,7 @@ mod tests {
         for hex in ["05 01 00", "05 01 03 03 12 34", "05 01 05 06 12 34 03 02", "05 01 02 03 02"] {
             assert!(matches!(read(hex), Ok(Command::StatusEnquiry(_))), "{hex}");
         }
-        // Its fields are as long as a password.
+        // The fields are as long as a password.
         let once = read("05 01 06 0B 00 00 0D 05 05").unwrap().apdu();
         assert_eq!((Command::read(&once).unwrap().apdu(), once.data.len()), (once.clone(), 6));
         assert!(matches!(read("06 B0 02 FF FF"), Ok(Command::Abort(_))));

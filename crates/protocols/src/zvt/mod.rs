@@ -1,20 +1,20 @@
 //! ZVT: the protocol of nearly every till in Germany, Austria and Switzerland (PA00P015, revision 13.08; PA00P016,
-//! revision 04), from the terminal's side, and from the till's for simulated ones.
+//! revision 04). The module implements the terminal's side, and the till's side for simulated tills.
 //!
 //! ```text
-//!  line ─▶ apdu · serial ─▶ command (what a till wants) ─▶ session ─▶ what is asked of the terminal
-//!       ◀─ apdu · serial ◀─ answer  (what it is told)   ◀─ (rules, time) ◀─ what the terminal says
+//!  line ─▶ apdu · serial ─▶ command (what the till wants) ─▶ session ─▶ requests to the terminal
+//!       ◀─ apdu · serial ◀─ answer  (what the till gets)  ◀─ (rules, time) ◀─ events from the terminal
 //! ```
 //!
-//! | file | what it is |
+//! | file | contents |
 //! |---|---|
 //! | `apdu` | class, instruction, length and data in a stream |
-//! | `serial` | the frames of a serial line, and who repeats what |
-//! | `bmp`, `tlv`, `text` | the fields of an APDU, the container among them, the letters in both |
-//! | `command` | what a till sends, read; and written, for a simulated one |
-//! | `answer` | what a terminal sends, written; and read, for a simulated till |
-//! | `code` | result codes and what they mean |
-//! | `session` | what is done about a command, and when |
+//! | `serial` | the frames of a serial line, and which side repeats what |
+//! | `bmp`, `tlv`, `text` | the fields of an APDU, the container in one of them, the character sets of both |
+//! | `command` | messages of a till: read, and written for a simulated till |
+//! | `answer` | messages of a terminal: written, and read for a simulated till |
+//! | `code` | result codes and their meanings |
+//! | `session` | the reaction to a command, and its timing |
 //! | `trace` | an APDU as a line for people, without card data |
 
 pub mod answer;

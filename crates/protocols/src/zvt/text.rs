@@ -1,5 +1,5 @@
-//! Texts in the character sets that a till may choose (TLV 14 of the registration): CP437 unless it does, as old
-//! printers have it. Control characters are left out, and what a set has no place for is `?`.
+//! Texts in the character sets that a till may choose (TLV 14 of the registration). The default is CP437, the set of
+//! old printers. Control characters are left out, and a character outside the set becomes `?`.
 
 /// A character set.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -8,7 +8,7 @@ pub enum Charset {
     Ascii,
     /// ISO 8859-1.
     Latin1,
-    /// ISO 8859-15: with the euro.
+    /// ISO 8859-15, with the euro sign.
     Latin9,
     /// UTF-8.
     Utf8,
@@ -17,7 +17,7 @@ pub enum Charset {
     Cp437,
 }
 
-/// What ISO 8859-15 has in the place of what ISO 8859-1 has.
+/// The positions where ISO 8859-15 differs from ISO 8859-1.
 const LATIN_9: [(u8, char); 8] =
     [(0xA4, '€'), (0xA6, 'Š'), (0xA8, 'š'), (0xB4, 'Ž'), (0xB8, 'ž'), (0xBC, 'Œ'), (0xBD, 'œ'), (0xBE, 'Ÿ')];
 
@@ -26,16 +26,16 @@ const CP437: &str = "ÇüéâäàåçêëèïîìÄÅÉæÆôöòûùÿÖÜ¢£�
                      αßΓπΣσµτΦΘΩδ∞φε∩≡±≥≤⌠⌡÷≈°∙·√ⁿ²■\u{A0}";
 
 impl Charset {
-    /// All of them.
+    /// All character sets.
     const ALL: [Self; 5] = [Self::Ascii, Self::Latin1, Self::Latin9, Self::Utf8, Self::Cp437];
 
-    /// By its number in TLV 14; `None` for a set that is not spoken here.
+    /// Finds a set by its number in TLV 14. Returns `None` for an unsupported set.
     #[must_use]
     pub fn from_tag14(number: u8) -> Option<Self> {
         Self::ALL.into_iter().find(|set| set.tag14() == number)
     }
 
-    /// Its number in TLV 14.
+    /// Returns the set's number in TLV 14.
     #[must_use]
     pub fn tag14(self) -> u8 {
         match self {
@@ -47,7 +47,7 @@ impl Charset {
         }
     }
 
-    /// A text in it.
+    /// Encodes a text in this set.
     #[must_use]
     pub fn encode(self, text: &str) -> Vec<u8> {
         let printable = text.chars().filter(|c| !c.is_control());
@@ -72,7 +72,7 @@ impl Charset {
         }
     }
 
-    /// The text of some bytes.
+    /// Decodes bytes in this set.
     #[must_use]
     pub fn decode(self, bytes: &[u8]) -> String {
         let read = |byte: &u8| match (self, *byte) {

@@ -1,13 +1,12 @@
-//! The TLV container of BMP 06: BER-TLV with lengths of one to three bytes, big-endian, unlike those of APDUs (ZVT
-//! PA00P015, chapter 9).
+//! The TLV container of BMP 06: BER-TLV with lengths of one to three bytes. These lengths are big-endian, unlike those
+//! of APDUs (ZVT PA00P015, chapter 9).
 //!
-//! Tags are read as they stand, one to three bytes as one number. Unknown ones are passed over by whoever asks for
-//! those it knows.
+//! A tag of one to three bytes is read as one number. Readers look for the tags they know and ignore the rest.
 
-/// A tag as its bytes in a row: `0x26`, `0x1F07`.
+/// The bytes of a tag as one number: `0x26`, `0x1F07`.
 pub type Tag = u32;
 
-/// Tags that have a meaning in some command, with their names for people.
+/// Tags that have a meaning in a command, with their names for people.
 #[rustfmt::skip]
 const NAMES: &[(Tag, &str)] = &[
     (0x01, "reversal id"), (0x05, "goods group"), (0x06, "restriction code 1"), (0x07, "text"),
@@ -42,33 +41,33 @@ const NAMES: &[(Tag, &str)] = &[
     (0xFF03, "parking ticket"), (0xFF04, "voucher"),
 ];
 
-/// The name of a tag for people.
+/// Returns the name of a tag for people.
 #[must_use]
 pub fn name(tag: Tag) -> Option<&'static str> {
     NAMES.iter().find(|(known, _)| *known == tag).map(|(_, name)| *name)
 }
 
-/// Every tag that has a name.
+/// Returns all tags that have a name.
 pub fn known() -> impl Iterator<Item = Tag> {
     NAMES.iter().map(|(tag, _)| *tag)
 }
 
-/// Containers within containers that are followed.
+/// Most levels of nested containers that are checked.
 const DEEPEST: u8 = 8;
 
-/// Why bytes are no TLVs.
+/// The reason why bytes are not TLVs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TlvError {
-    /// A tag, a length or a value is not whole.
+    /// A tag, a length or a value is incomplete.
     #[error("a TLV that begins at byte {at} is not whole")]
     Short {
-        /// Where it begins.
+        /// The offset of the TLV in bytes.
         at: usize,
     },
     /// A tag of more than three bytes, or a length of more than two.
     #[error("a TLV that begins at byte {at} has a tag or a length that is too long")]
     Strange {
-        /// Where it begins.
+        /// The offset of the TLV in bytes.
         at: usize,
     },
 }
@@ -83,7 +82,7 @@ pub struct Tlv<'a> {
 }
 
 impl Tlv<'_> {
-    /// Whether its value is data objects again: bit 20h of the tag's first byte.
+    /// Tells whether the value consists of data objects: bit 20h of the tag's first byte.
     #[must_use]
     pub fn is_constructed(&self) -> bool {
         let first = self.tag.to_be_bytes().into_iter().find(|byte| *byte != 0).unwrap_or(0);
@@ -91,7 +90,7 @@ impl Tlv<'_> {
     }
 }
 
-/// The data objects of one level, until the end or what cannot be read.
+/// Walks over the data objects of one level, until the end or the first unreadable one.
 pub fn walk(bytes: &[u8]) -> impl Iterator<Item = Result<Tlv<'_>, TlvError>> {
     let mut at = 0;
     std::iter::from_fn(move || {
@@ -130,7 +129,7 @@ fn one(bytes: &[u8], at: usize) -> Result<(Tlv<'_>, usize), TlvError> {
     Ok((Tlv { tag, value }, head + length))
 }
 
-/// The value behind a length; and how many bytes both were.
+/// Reads a length and the value after it. Returns the value, and the number of bytes of both.
 pub(super) fn container(bytes: &[u8]) -> Option<(&[u8], usize)> {
     let (head, length) = match *bytes.first()? {
         length @ 0..=0x7F => (1, usize::from(length)),
@@ -141,8 +140,8 @@ pub(super) fn container(bytes: &[u8]) -> Option<(&[u8], usize)> {
     Some((bytes.get(head..head + length)?, head + length))
 }
 
-/// The first value at this path of tags, each in the one before; `None` when it is not there, or behind something that
-/// cannot be read.
+/// Finds the first value at a path of tags, each inside the previous one. Returns `None` when the value is missing, or
+/// when an unreadable object precedes it.
 #[must_use]
 pub fn find<'a>(bytes: &'a [u8], path: &[Tag]) -> Option<&'a [u8]> {
     let (first, rest) = path.split_first()?;
@@ -150,7 +149,7 @@ pub fn find<'a>(bytes: &'a [u8], path: &[Tag]) -> Option<&'a [u8]> {
     if rest.is_empty() { Some(found.value) } else { find(found.value, rest) }
 }
 
-/// Reads all of it, and in it, as deep as is followed.
+/// Reads all objects and the objects inside them, down to `DEEPEST` levels.
 ///
 /// # Errors
 /// [`TlvError`], the first one.
@@ -167,7 +166,7 @@ pub fn check(bytes: &[u8]) -> Result<(), TlvError> {
     level(bytes, 0)
 }
 
-/// Writes one data object behind others; of a value that is too long, as much as has room.
+/// Appends one data object. A value that is too long is cut to the longest possible length.
 pub fn push(out: &mut Vec<u8>, tag: Tag, value: &[u8]) {
     out.extend(tag.to_be_bytes().into_iter().skip_while(|byte| *byte == 0));
     let value = &value[..value.len().min(usize::from(u16::MAX))];
@@ -224,7 +223,7 @@ mod tests {
         assert_eq!(check(&[0x26, 4, 0x0A]), Err(TlvError::Short { at: 0 }));
         assert_eq!(check(&[0x1F, 0x81, 0x82, 0x83, 0]), Err(TlvError::Strange { at: 0 }));
         assert_eq!(check(&[0x26, 0x80]), Err(TlvError::Strange { at: 0 }));
-        // Deeper than anybody needs is not followed, and no stack grows with it.
+        // Deep nesting is not followed, so the stack does not grow with it.
         let nested = (0..5000).fold(Vec::new(), |inner, _| {
             let mut outer = Vec::new();
             push(&mut outer, 0x20, &inner);

@@ -1,24 +1,24 @@
-//! An APDU as a line for people: what it is, and its fields, without card data and passwords.
+//! An APDU as a line for people: its name and fields, without card data and passwords.
 
 use super::apdu::{Apdu, Control};
 use super::bmp;
 use super::code;
 use super::text::Charset;
 
-/// Longest value that is shown whole, in bytes.
+/// Length of the longest value that is shown in full, in bytes.
 const LONGEST: usize = 40;
-/// So many digits in a row may be a card number, or a part of one that was cut off.
+/// A row of this many digits may be a card number, or a part of one that was cut off.
 const MANY_DIGITS: usize = 11;
-/// Fields of one line.
+/// Most fields in one line.
 const MOST_FIELDS: usize = 40;
 
-/// One line.
+/// Writes an APDU as one line.
 #[must_use]
 pub fn line(apdu: &Apdu) -> String {
     let control = apdu.control;
     let name = control.name().unwrap_or("unknown");
     let about = match control {
-        // A key that was typed may stand in it.
+        // The answer may contain a typed key.
         Control(0x80, _) => String::new(),
         Control(0x84, code) if code != 0 => format!(": {}", code::meaning(code)),
         Control::INTERMEDIATE => format!(": {:02X}", apdu.data.first().copied().unwrap_or(0)),
@@ -49,7 +49,7 @@ pub fn line(apdu: &Apdu) -> String {
     format!("{control} {name}{about}")
 }
 
-/// What begins with the till's password.
+/// Tells whether the command begins with the till's password.
 fn has_password(control: Control) -> bool {
     matches!(
         control,
@@ -66,8 +66,8 @@ fn has_password(control: Control) -> bool {
     )
 }
 
-/// A text for people, of which nothing is shown that may be a card number: a row of many digits, whatever stands
-/// between them.
+/// Decodes a text for people and hides every row of many digits, because it may be a card number. Spaces, hyphens, dots
+/// and asterisks do not interrupt a row.
 fn shown(text: &[u8]) -> String {
     let text = Charset::Cp437.decode(text.get(..LONGEST).unwrap_or(text));
     let mut shown = String::new();
@@ -93,14 +93,14 @@ fn fields(data: &[u8]) -> String {
                     number if !bmp::may_be_shown(number) => "…".to_owned(),
                     0x3C | 0x8B | 0xF1..=0xF8 | 0x2A => format!("{:?}", shown(value)),
                     0x27 => value.first().map_or_else(String::new, |it| format!("{it:02X} {}", code::meaning(*it))),
-                    // A container may hold anything.
+                    // The content of a container is unknown, so only its length is shown.
                     0x06 | 0x60 => format!("{} bytes", value.len()),
                     _ if value.len() > LONGEST => format!("{} bytes", value.len()),
                     _ => value.iter().map(|byte| format!("{byte:02X}")).collect(),
                 };
                 line.push_str(&format!(", {name} {value}"));
             }
-            // Which byte it is may be a digit of a password.
+            // The unreadable byte may be a digit of a password, so it is not shown.
             Err(_) => {
                 line.push_str(", and what cannot be read");
                 break;
@@ -142,7 +142,7 @@ mod tests {
         assert!(text(&"x".repeat(60_000)).len() < 100);
     }
 
-    /// All commands that have a name.
+    /// Returns all commands that have a name.
     fn controls() -> impl Iterator<Item = Control> {
         let all = (0..=u8::MAX).flat_map(|class| (0..=u8::MAX).map(move |instruction| Control(class, instruction)));
         all.filter(|control| control.name().is_some())
@@ -151,14 +151,14 @@ mod tests {
     #[test]
     fn no_line_of_any_command_has_the_tills_password() {
         for control in controls() {
-            // As three bytes in front, as a field, and in front of an amount.
+            // The password as three bytes in front, as a field, and in front of an amount.
             for data in ["194837", "3D194837", "1948370400000000100019", "3D1948370400000000100019"] {
                 let line = line(&Apdu::new(control, hex::decode(data).unwrap()));
                 let digits: String = line.chars().filter(char::is_ascii_digit).collect();
                 assert!(!digits.contains("194837"), "{line}");
             }
         }
-        // With the amount behind it.
+        // With the amount after the password.
         for control in [
             Control::REVERSAL,
             Control::REFUND,
@@ -178,7 +178,7 @@ mod tests {
 
     #[test]
     fn no_line_has_what_stands_on_a_card_and_each_has_the_rest() {
-        // Tracks, number, expiry and check value; each of them of a length that its field has.
+        // Tracks, number, expiry and check value; one of the lengths below fits each field.
         let of_card = [0x0E, 0x22, 0x23, 0x24, 0x2D, 0x3A];
         for bmp in (0..=u8::MAX).filter(|bmp| bmp::name(*bmp).is_some() && *bmp != 0x3D) {
             let mut data = Vec::new();
@@ -227,7 +227,7 @@ mod tests {
         ] {
             assert_eq!(shown(text), expected, "{text}");
         }
-        // Long values are counted, and as long as they may be shown.
+        // Values that are too long are replaced by their length.
         let text = |length: usize| {
             let mut data = Vec::new();
             bmp::push(&mut data, 0x60, &vec![0x47; length]);
@@ -236,7 +236,7 @@ mod tests {
         };
         assert!(text(40).contains("40 bytes, ") && text(40).ends_with(&"47".repeat(40)), "{}", text(40));
         assert!(text(41).contains("41 bytes, ") && text(41).ends_with(" 41 bytes"), "{}", text(41));
-        // Ten digits are no card number, and eleven may be one, or a part of one.
+        // Ten digits are not a card number; eleven may be one, or a part of one.
         let printed = |text: &str| line(&Apdu::new(Control::PRINT_LINE, [&[0x40], text.as_bytes()].concat()));
         assert!(printed("no 4711008005").contains("4711008005"));
         for row in ["47110080057", "4711*0080*057", "4711.008.0057", "4711 0080057", "47110-080057"] {

@@ -1,4 +1,4 @@
-//! What a till asks for, by its category.
+//! Requests of a till, by category.
 
 #![allow(missing_docs, reason = "a body is that of the Terminal API with its name")]
 
@@ -29,7 +29,7 @@ use super::response::{
 };
 use super::shared::{Outcome, TransactionIdentification};
 
-/// `SaleToPOIRequest`: a request, or a notification of an event, which has no answer.
+/// `SaleToPOIRequest`: a request; or a notification of an event, which gets no answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Request {
     #[serde(rename = "MessageHeader")]
@@ -69,13 +69,13 @@ pub enum RequestBody {
     EnableService(Box<EnableServiceRequest>),
     #[serde(rename = "EventNotification")]
     Event(Box<EventNotification>),
-    /// One that is known and not served here. Its body is not read.
+    /// A known category that this terminal does not support. Its body is not read.
     #[serde(untagged, serialize_with = "empty_body")]
     Unserved(Category),
 }
 
 impl RequestBody {
-    /// Reads the body of this category.
+    /// Reads the body of a category.
     pub(super) fn read(category: Category, raw: &RawValue) -> Result<Self, ReadError> {
         let name = category.request_name();
         Ok(match category {
@@ -105,7 +105,7 @@ impl RequestBody {
         })
     }
 
-    /// Its category.
+    /// Returns the category.
     #[must_use]
     pub fn category(&self) -> Category {
         match self {
@@ -127,7 +127,7 @@ impl RequestBody {
         }
     }
 
-    /// `SaleTransactionID`, of the categories that have one.
+    /// Returns `SaleTransactionID` for the categories that have one.
     #[must_use]
     pub fn transaction(&self) -> Option<&TransactionIdentification> {
         match self {
@@ -137,8 +137,8 @@ impl RequestBody {
         }
     }
 
-    /// The answer that it is not done, or that it is done and there is no more to say: with what every answer of its
-    /// kind gives back. `None` where there is no answer at all.
+    /// Builds an answer that contains only the outcome and the fields that every answer of its kind returns. Returns
+    /// `None` for a category without an answer.
     #[must_use]
     pub fn answered(&self, outcome: Outcome) -> Option<ResponseBody> {
         Some(match self {
@@ -218,7 +218,7 @@ impl RequestBody {
 }
 
 impl Request {
-    /// What makes it the same message as another one.
+    /// Returns the identity that a repeated message shares.
     #[must_use]
     pub fn identity(&self) -> Identity<'_> {
         Identity::new(&self.header, self.body.transaction())

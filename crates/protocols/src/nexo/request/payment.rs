@@ -1,4 +1,4 @@
-//! What a till asks for about money: payments, reversals, and what became of them.
+//! Requests about money: payments, reversals, and their status.
 
 #![allow(missing_docs, reason = "a field or an object is that of the Terminal API with its name")]
 
@@ -17,7 +17,7 @@ use crate::nexo::shared::{
 pub struct AmountsReq {
     /// `Currency`: ISO 4217.
     pub currency: String,
-    /// `RequestedAmount`; absent, as much as the earlier transaction was about.
+    /// `RequestedAmount`; absent means the amount of the earlier transaction.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub requested_amount: Option<Decimal>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -25,14 +25,14 @@ pub struct AmountsReq {
     /// `TipAmount`: a part of the requested amount.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tip_amount: Option<Decimal>,
-    /// `PaidAmount`: what was paid already, of a split payment.
+    /// `PaidAmount`: the amount of a split payment that is already paid.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub paid_amount: Option<Decimal>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub minimum_amount_to_deliver: Option<Decimal>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub maximum_cash_back_amount: Option<Decimal>,
-    /// `MinimumSplitAmount`: the least of a partial approval.
+    /// `MinimumSplitAmount`: the smallest acceptable partial approval.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub minimum_split_amount: Option<Decimal>,
 }
@@ -40,7 +40,7 @@ pub struct AmountsReq {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 pub struct TransactionConditions {
-    /// `AllowedPaymentBrand`; none, all.
+    /// `AllowedPaymentBrand`; empty means all.
     #[serde(default, deserialize_with = "or_default", skip_serializing_if = "Vec::is_empty")]
     pub allowed_payment_brand: Vec<String>,
     #[serde(rename = "AcquirerID", default, deserialize_with = "or_default", skip_serializing_if = "Vec::is_empty")]
@@ -49,7 +49,7 @@ pub struct TransactionConditions {
     pub debit_preferred_flag: bool,
     #[serde(default, deserialize_with = "or_default", skip_serializing_if = "Not::not")]
     pub force_online_flag: bool,
-    /// `ForceEntryMode`; none, all. An unknown one is refused: what is left of the list might allow more.
+    /// `ForceEntryMode`; empty means all. An unknown mode is refused, because the rest of the list might allow more.
     #[serde(default, deserialize_with = "or_default", skip_serializing_if = "Vec::is_empty")]
     pub force_entry_mode: Vec<ForceEntryMode>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -93,15 +93,15 @@ pub struct Instalment {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 pub struct PaymentData {
-    /// `PaymentType`; absent, `Normal`.
+    /// `PaymentType`; absent means `Normal`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub payment_type: Option<PaymentType>,
-    /// `SplitPaymentFlag`: one of several payments for one sale.
+    /// `SplitPaymentFlag`: one of several payments for one purchase.
     #[serde(default, deserialize_with = "or_default", skip_serializing_if = "Not::not")]
     pub split_payment_flag: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub requested_validity_date: Option<String>,
-    /// `CardAcquisitionReference`: the card that was read before.
+    /// `CardAcquisitionReference`: a card that was read earlier.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub card_acquisition_reference: Option<TransactionIdentification>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -117,7 +117,7 @@ pub struct PaymentRequest {
     pub payment_transaction: PaymentTransaction,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub payment_data: Option<PaymentData>,
-    /// The first field of it that this terminal refuses ([`crate::nexo::fields`]); found where it is read.
+    /// The first field that this terminal refuses ([`crate::nexo::fields`]); set when the request is read.
     #[serde(skip)]
     pub refused: Option<String>,
 }
@@ -129,11 +129,11 @@ pub struct ReversalRequest {
     pub sale_data: Option<SaleData>,
     #[serde(rename = "OriginalPOITransaction")]
     pub original_poi_transaction: OriginalPoiTransaction,
-    /// `ReversedAmount`; absent, all of it.
+    /// `ReversedAmount`; absent means the whole amount.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reversed_amount: Option<Decimal>,
     pub reversal_reason: ReversalReason,
-    /// The first field of it that this terminal refuses ([`crate::nexo::fields`]); found where it is read.
+    /// The first field that this terminal refuses ([`crate::nexo::fields`]); set when the request is read.
     #[serde(skip)]
     pub refused: Option<String>,
 }
@@ -142,31 +142,31 @@ pub struct ReversalRequest {
 #[serde(rename_all = "PascalCase")]
 pub struct AbortRequest {
     pub message_reference: MessageReference,
-    /// `AbortReason`: for people.
+    /// `AbortReason`: a reason for people.
     pub abort_reason: String,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 pub struct TransactionStatusRequest {
-    /// `MessageReference`; absent, the till's last one.
+    /// `MessageReference`; absent means the till's last message.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message_reference: Option<MessageReference>,
     #[serde(default, deserialize_with = "or_default", skip_serializing_if = "Not::not")]
     pub receipt_reprint_flag: bool,
-    /// `DocumentQualifier`: which receipts are printed again; none, all.
+    /// `DocumentQualifier`: the receipts to print again; empty means all.
     #[serde(default, deserialize_with = "or_default", skip_serializing_if = "Vec::is_empty")]
     pub document_qualifier: Vec<DocumentQualifier>,
 }
 
 impl PaymentRequest {
-    /// `Normal` where the till does not say.
+    /// Returns the payment type; `Normal` when the till sends none.
     #[must_use]
     pub fn payment_type(&self) -> PaymentType {
         self.payment_data.as_ref().and_then(|data| data.payment_type).unwrap_or(PaymentType::Normal)
     }
 
-    /// `tenderOption` of SaleToAcquirerData: a list of words.
+    /// Returns the words of `tenderOption` in SaleToAcquirerData.
     #[must_use]
     pub fn tender_options(&self) -> Vec<String> {
         let data = self.sale_data.sale_to_acquirer_data.as_ref();

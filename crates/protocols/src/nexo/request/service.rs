@@ -1,4 +1,4 @@
-//! What a till asks for about the terminal: state, sessions, sums, and what is shown, typed and printed.
+//! Requests about the terminal: state, sessions, sums, and texts to show, type and print.
 
 #![allow(missing_docs, reason = "a field or an object is that of the Terminal API with its name")]
 
@@ -18,10 +18,10 @@ use crate::nexo::shared::{SaleTerminalData, or_default};
 pub struct DiagnosisRequest {
     #[serde(rename = "POIID", skip_serializing_if = "Option::is_none")]
     pub poi_id: Option<String>,
-    /// `HostDiagnosisFlag`: the hosts are asked too.
+    /// `HostDiagnosisFlag`: the answer includes the hosts.
     #[serde(default, deserialize_with = "or_default", skip_serializing_if = "Not::not")]
     pub host_diagnosis_flag: bool,
-    /// `AcquirerID`: which; none, all.
+    /// `AcquirerID`: the acquirers to check; empty means all.
     #[serde(rename = "AcquirerID", default, deserialize_with = "or_default", skip_serializing_if = "Vec::is_empty")]
     pub acquirer_id: Vec<String>,
 }
@@ -48,7 +48,7 @@ pub struct LoginRequest {
     pub sale_software: Option<SaleSoftware>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sale_terminal_data: Option<SaleTerminalData>,
-    /// `TrainingModeFlag`: nothing moves money until the logout.
+    /// `TrainingModeFlag`: no transaction moves money until the logout.
     #[serde(default, deserialize_with = "or_default", skip_serializing_if = "Not::not")]
     pub training_mode_flag: bool,
     /// `OperatorLanguage`: ISO 639-1.
@@ -91,7 +91,7 @@ pub struct InputData {
     pub input_command: InputCommand,
     #[serde(default, deserialize_with = "or_default", skip_serializing_if = "Not::not")]
     pub notify_card_input_flag: bool,
-    /// `MaxInputTime`: seconds.
+    /// `MaxInputTime`, in seconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_input_time: Option<u32>,
     #[serde(default, deserialize_with = "or_default", skip_serializing_if = "Not::not")]
@@ -138,7 +138,7 @@ pub struct InputRequest {
 #[serde(rename_all = "PascalCase")]
 pub struct ReconciliationRequest {
     pub reconciliation_type: ReconciliationType,
-    /// `POIReconciliationID`: of `PreviousReconciliation`.
+    /// `POIReconciliationID`, for `PreviousReconciliation`.
     #[serde(rename = "POIReconciliationID", skip_serializing_if = "Option::is_none")]
     pub poi_reconciliation_id: Option<String>,
     #[serde(rename = "AcquirerID", default, deserialize_with = "or_default", skip_serializing_if = "Vec::is_empty")]
@@ -163,14 +163,14 @@ pub struct TotalFilter {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 pub struct GetTotalsRequest {
-    /// `TotalDetails`: what the sums are told apart by.
+    /// `TotalDetails`: the criteria by which the sums are divided.
     #[serde(default, deserialize_with = "or_default", skip_serializing_if = "Vec::is_empty")]
     pub total_details: Vec<TotalDetail>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub total_filter: Option<TotalFilter>,
 }
 
-/// `EnableServiceRequest`: a payment begins before its amount is known.
+/// `EnableServiceRequest`: starts a payment before its amount is known.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 pub struct EnableServiceRequest {
@@ -186,10 +186,10 @@ pub struct EnableServiceRequest {
 pub struct EventNotification {
     pub time_stamp: String,
     pub event_to_notify: EventToNotify,
-    /// `EventDetails`: pairs: `message=…`.
+    /// `EventDetails`: pairs such as `message=…`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub event_details: Option<String>,
-    /// `RejectedMessage`: of `Reject`: base64 of what was sent.
+    /// `RejectedMessage`, for `Reject`: the rejected message in base64.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rejected_message: Option<String>,
     #[serde(default, deserialize_with = "or_default", skip_serializing_if = "Not::not")]

@@ -1,4 +1,4 @@
-//! What a till is told, by its category.
+//! Answers to a till, by category.
 
 #![allow(missing_docs, reason = "a body is that of the Terminal API with its name")]
 
@@ -58,13 +58,13 @@ pub enum ResponseBody {
     GetTotals(GetTotalsResponse),
     #[serde(rename = "EnableServiceResponse")]
     EnableService(PlainResponse),
-    /// Of a category that is not served.
+    /// The answer for an unsupported category.
     #[serde(untagged, serialize_with = "plain_body")]
     Unserved(Category, PlainResponse),
 }
 
 impl ResponseBody {
-    /// Reads the body of this category.
+    /// Reads the body of a category.
     pub(super) fn read(category: Category, name: &str, raw: &RawValue) -> Result<Self, ReadError> {
         Ok(match category {
             Category::Payment => Self::Payment(typed(name, raw)?),
@@ -83,7 +83,7 @@ impl ResponseBody {
         })
     }
 
-    /// Its category.
+    /// Returns the category.
     #[must_use]
     pub fn category(&self) -> Category {
         match self {
@@ -105,6 +105,6 @@ impl ResponseBody {
 }
 
 fn plain_body<S: Serializer>(category: &Category, body: &PlainResponse, to: S) -> Result<S::Ok, S::Error> {
-    // One without a name is built by nobody: `RequestBody::answered` asks first.
+    // An answer without a name does not occur: `RequestBody::answered` excludes it.
     to.collect_map([(category.response_name().unwrap_or_default(), body)])
 }

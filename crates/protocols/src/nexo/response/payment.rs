@@ -1,4 +1,4 @@
-//! What a till is told about money.
+//! Answers about money.
 
 #![allow(missing_docs, reason = "a field or an object is that of the Terminal API with its name")]
 
@@ -61,7 +61,7 @@ pub struct PaymentResponse {
     #[serde(rename = "Response")]
     pub outcome: Outcome,
     pub sale_data: SaleData,
-    /// `POIData`; absent only where no transaction was begun.
+    /// `POIData`; absent only when no transaction was begun.
     #[serde(rename = "POIData", skip_serializing_if = "Option::is_none")]
     pub poi_data: Option<PoiData>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -85,7 +85,7 @@ pub struct ReversalResponse {
     pub payment_receipt: Vec<PaymentReceipt>,
 }
 
-/// `RepeatedResponseMessageBody`: one of them.
+/// `RepeatedResponseMessageBody`: one of the two bodies.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 pub struct RepeatedBody {
@@ -95,11 +95,11 @@ pub struct RepeatedBody {
     pub reversal_response: Option<ReversalResponse>,
 }
 
-/// `RepeatedMessageResponse`: the answer once more, as it was.
+/// `RepeatedMessageResponse`: a repeated answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 pub struct RepeatedMessageResponse {
-    /// `MessageHeader`: that of the answer then.
+    /// `MessageHeader`: the header of the earlier answer.
     pub message_header: Header,
     pub repeated_response_message_body: RepeatedBody,
 }

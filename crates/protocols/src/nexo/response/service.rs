@@ -1,4 +1,4 @@
-//! What a till is told about the terminal.
+//! Answers about the terminal.
 
 #![allow(missing_docs, reason = "a field or an object is that of the Terminal API with its name")]
 
@@ -17,7 +17,7 @@ use crate::nexo::shared::{Outcome, or_default};
 #[serde(rename_all = "PascalCase")]
 pub struct PoiStatus {
     pub global_status: GlobalStatus,
-    /// `PEDOKFlag`: the PIN pad.
+    /// `PEDOKFlag`: the PIN pad works.
     #[serde(rename = "PEDOKFlag", skip_serializing_if = "Option::is_none")]
     pub ped_ok_flag: Option<bool>,
     #[serde(rename = "CardReaderOKFlag", skip_serializing_if = "Option::is_none")]
@@ -104,7 +104,7 @@ pub struct LoginResponse {
     pub poi_system_data: Option<PoiSystemData>,
 }
 
-/// An answer that is nothing but its outcome: `LogoutResponse`, `EnableServiceResponse`, what is not served.
+/// An answer that consists only of its outcome: `LogoutResponse`, `EnableServiceResponse`, and unsupported categories.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 pub struct PlainResponse {
@@ -126,17 +126,17 @@ pub struct DisplayResponse {
     pub output_result: Vec<OutputResult>,
 }
 
-/// `Input`: what was typed.
+/// `Input`: the typed input.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 pub struct Input {
     pub input_command: InputCommand,
-    /// `ConfirmedFlag`: of `GetConfirmation`.
+    /// `ConfirmedFlag`, for `GetConfirmation`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub confirmed_flag: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text_input: Option<String>,
-    /// `MenuEntryNumber`: which entries of the menu.
+    /// `MenuEntryNumber`: the chosen entries of the menu.
     #[serde(default, deserialize_with = "one_or_more", skip_serializing_if = "Vec::is_empty")]
     pub menu_entry_number: Vec<i32>,
 }
@@ -182,7 +182,7 @@ pub struct TransactionTotals {
 }
 
 impl TransactionTotals {
-    /// Of the cards of this brand, in this currency; without sums yet.
+    /// Creates the totals of a card brand in a currency, without sums.
     #[must_use]
     pub fn of_cards(brand: Option<String>, currency: String) -> Self {
         Self {
@@ -193,7 +193,7 @@ impl TransactionTotals {
         }
     }
 
-    /// With this sum; sums of one type are one.
+    /// Adds a sum; sums of the same type are combined.
     pub fn add(&mut self, more: PaymentTotals) {
         let known = self.payment_totals.iter_mut().find(|it| it.transaction_type == more.transaction_type);
         match known {
@@ -229,7 +229,7 @@ pub struct GetTotalsResponse {
     pub transaction_totals: Vec<TransactionTotals>,
 }
 
-/// A list; the library of some tills writes one number alone.
+/// Reads a list. The library of some tills writes a single number instead.
 fn one_or_more<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<i32>, D::Error> {
     let raw = Box::<RawValue>::deserialize(from)?;
     let one = serde_json::from_str(raw.get()).map(|one| vec![one]);

@@ -1,4 +1,4 @@
-//! What a till is told about the terminal and its sums.
+//! Answers about the terminal and its sums.
 
 use super::flow::Flow;
 use crate::clock::rfc3339;
@@ -13,7 +13,7 @@ use crate::nexo::response::{
 };
 use pos_till_api::{Close, Kind, Said, Status};
 
-/// An answer about the terminal, with what it has said.
+/// Completes an answer about the terminal with the terminal's facts.
 pub(super) fn with_facts(body: ResponseBody, said: &Said, flow: &Flow<'_>) -> ResponseBody {
     match (body, said) {
         (ResponseBody::Diagnosis(mut answer), Said::Status(status)) => {
@@ -102,7 +102,7 @@ fn system_data(status: &Status, flow: &Flow<'_>) -> PoiSystemData {
     }
 }
 
-/// The sums of a period, by brand and currency.
+/// Returns the sums of a period, by brand and currency.
 fn totals(close: &Close) -> Vec<TransactionTotals> {
     let mut all: Vec<TransactionTotals> = Vec::new();
     for sum in &close.schemes {

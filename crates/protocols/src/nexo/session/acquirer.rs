@@ -1,5 +1,5 @@
-//! What a till sends along for the acquirer: obeyed, refused by its name, or passed over. A key that nobody here knows
-//! is refused, unless the till's settings say that it means nothing: it may be one that changes what is paid.
+//! The till's data for the acquirer: each key is obeyed, refused by its name, or ignored. An unknown key is refused,
+//! because it may change what is paid. The till's settings can declare a key as meaningless.
 
 use super::Settings;
 use super::refusal::because;
@@ -8,32 +8,32 @@ use crate::nexo::enums::{ErrorCondition, has_many_digits};
 use crate::nexo::fields::{FOR_ACQUIRER, object};
 use crate::nexo::shared::Outcome;
 
-/// Most characters of a key that is told.
+/// Most characters of a key in an answer.
 const LONGEST_KEY: usize = 40;
-/// Words of `tenderOption` that ask for nothing which changes what is paid.
+/// Words of `tenderOption` that do not change what is paid.
 const HARMLESS_OPTIONS: [&str; 2] = ["GetAdditionalData", "ReceiptHandler"];
 
-/// What is to be done because of it.
+/// The wishes in the data.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Asked {
-    /// The amount is reserved alone, or certainly not; nothing where that is not said.
+    /// True reserves the amount, false does not; `None` when the data do not say.
     pub(super) reserves: Option<bool>,
-    /// The customer is asked for a tip.
+    /// The reader asks the customer for a tip.
     pub(super) asks_tip: bool,
-    /// An approval of less can be taken.
+    /// The till accepts a partial approval.
     pub(super) in_part: bool,
-    /// Of the amounts.
+    /// The currency of the amounts.
     pub(super) currency: Option<String>,
 }
 
-/// Whether a till's settings may say that this key means nothing.
+/// Tells whether a till's settings may declare this key as meaningless.
 #[must_use]
 pub fn may_be_ignored(key: &str) -> bool {
     let root = key.split(['.', '[']).next().unwrap_or(key);
     root != "split" && object(FOR_ACQUIRER).is_none_or(|object| !object.obeyed.contains(&root))
 }
 
-/// What the till asks for, or the key that is refused.
+/// Reads the till's wishes, or returns the refusal of a key.
 pub(super) fn read(data: Option<&SaleToAcquirerData>, settings: &Settings) -> Result<Asked, Outcome> {
     let Some(data) = data else { return Ok(Asked::default()) };
     let entries = data.entries().ok_or_else(|| {
@@ -55,7 +55,7 @@ pub(super) fn read(data: Option<&SaleToAcquirerData>, settings: &Settings) -> Re
 }
 
 fn reserve(asked: &mut Asked, reserves: bool, key: &str) -> Result<(), Outcome> {
-    // One key must not say what another one denies.
+    // Two keys must not contradict each other.
     if *asked.reserves.get_or_insert(reserves) == reserves { Ok(()) } else { Err(refused(key)) }
 }
 
@@ -77,7 +77,7 @@ fn is_passed_over(key: &str, settings: &Settings) -> bool {
     harmless.iter().any(|known| is(known)) || may_be_ignored(key) && settings.ignore.iter().any(|known| is(known))
 }
 
-/// Refused by its name; what may hold a card number is not told.
+/// Refuses a key by its name. A key that may contain a card number is not shown.
 pub(super) fn refused(key: &str) -> Outcome {
     let shown: String = if has_many_digits(key) { "…".to_owned() } else { key.chars().take(LONGEST_KEY).collect() };
     because(

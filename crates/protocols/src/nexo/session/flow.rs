@@ -1,9 +1,9 @@
-//! What a request has at hand while something happens.
+//! The context of a request during one event.
 
 use super::{Action, Now, Settings};
 use pos_till_api::{Ask, Status};
 
-/// What is known of the terminal, as it said last.
+/// The facts about the terminal, from its latest status.
 #[derive(Clone, Debug)]
 pub(super) struct Facts {
     pub(super) terminal_id: String,
@@ -34,7 +34,7 @@ pub(super) struct Flow<'a> {
 }
 
 impl Flow<'_> {
-    /// Asks the terminal; the number of the question.
+    /// Asks the terminal and returns the number of the question.
     pub(super) fn ask(&mut self, ask: Ask) -> u64 {
         *self.tickets += 1;
         self.actions.push(Action::Ask { ticket: *self.tickets, ask });

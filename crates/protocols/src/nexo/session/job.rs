@@ -2,13 +2,13 @@
 //!
 //! ```text
 //!  Facts ─▶ Known ─▶ SameMessage ─▶ SameTransaction ─▶ Original ─▶ OriginalWhole ─▶ Following ─▶ Receipts
-//!             │      (the ServiceID) (of payments)     (what it is about)           (one by one) (both copies)
-//!             └── it is: its answer once more ──────────────────────────────────────▶
+//!             │      (the ServiceID) (of payments)     (the earlier transaction)    (its own)   (both copies)
+//!             └── it is known: the answer again ───────────────────────────────────▶
 //!  TransactionStatus: Earlier ─▶ Receipts      Abort: Earlier ─▶ Stopping
 //!  Reconciliation: Closing ─▶ LastClose        the rest: Facts ─▶ Terminal, Typing or Printing
 //! ```
 //!
-//! One question at a time is asked of the terminal. The same one is asked again after no answer, but for lines that may
+//! The session asks the terminal one question at a time. If no answer comes, it asks again, except for lines that may
 //! be on paper.
 
 mod closing;
@@ -36,54 +36,54 @@ use following::{Following, Receipts};
 use pos_till_api::follow::Silence;
 use pos_till_api::{Ask, Close, ProblemType, Said};
 
-/// How long one question for the state of a sale waits at the terminal, in seconds.
+/// Time that one question for the state of a transaction waits at the terminal, in seconds.
 pub(super) const WATCH_S: u8 = 60;
-/// A ServiceID stands for one message for so long (Terminal API: unique within 48 hours).
+/// The time for which a ServiceID identifies one message, in seconds (Terminal API: unique within 48 hours).
 const SERVICE_ID_LASTS_S: u64 = 48 * 3600;
 
-/// What a request waits for, and what is known exactly while it does.
+/// The current stage of a request, with the data of that stage.
 #[derive(Debug)]
 enum Stage {
-    /// Currency and names of the terminal.
+    /// The question for currency and names of the terminal.
     Facts,
-    /// Whether the message is known.
+    /// The question whether the message is known.
     Known(Standing),
-    /// Other messages with its ServiceID.
+    /// The search for other messages with its ServiceID.
     SameMessage(Standing),
-    /// Other messages about its transaction.
+    /// The search for other messages about its transaction.
     SameTransaction(Standing),
-    /// The earlier transaction that it is about.
+    /// The search for the earlier transaction that it refers to.
     Original(Standing),
-    /// What is left of that one.
+    /// The question for the amount left of that transaction.
     OriginalWhole(Standing),
     /// Its own transaction, from the begin on.
     Following(Following),
     Receipts(Receipts),
-    /// The sale of the message that is asked about, or that is to be stopped.
+    /// The search for the transaction of the message that it names.
     Earlier,
-    /// That one is stopped.
+    /// The end of that transaction.
     Stopping,
-    /// One question about the terminal.
+    /// A question about the terminal.
     Terminal,
-    /// What is typed at the reader.
+    /// An input at the reader.
     Typing {
-        /// Until when the till waits for it (MaxInputTime).
+        /// The till's time-out (MaxInputTime).
         until: Option<Duration>,
     },
-    /// Lines of the till's own.
+    /// Lines of the till for the printer.
     Printing,
     Closing,
-    /// The last close; its reference has made this one before.
+    /// The question for the last close; the value is the close that this reference made earlier.
     LastClose(Box<Close>),
     Over,
 }
 
-/// How a payment or a reversal stands to what the terminal keeps.
+/// The relation of a payment or a reversal to the terminal's records.
 #[derive(Clone, Copy, Debug, Default)]
 struct Standing {
-    /// Another message stands under its reference: it has one of its own, by what it means.
+    /// Another message has its reference, so it uses a separate one that depends on its meaning.
     apart: bool,
-    /// It was begun, or may have been.
+    /// The transaction was begun, or may have been.
     may_stand: bool,
 }
 
@@ -94,28 +94,28 @@ enum Question {
         ticket: u64,
         ask: Ask,
     },
-    /// It is asked then.
+    /// The question will be asked at this time.
     Later {
         at: Duration,
         ask: Ask,
     },
 }
 
-/// A request that is being carried out.
+/// A request in progress.
 #[derive(Debug)]
 pub(super) struct Job {
-    /// The first exchange of it.
+    /// The exchange of the first request.
     pub(super) exchange: Exchange,
     pub(super) request: Request,
-    /// Another message stops it.
+    /// Another message has stopped it.
     pub(super) aborted: bool,
-    /// The exchanges in which the till waits for the answer: more than one where the same message came again.
+    /// The exchanges that wait for the answer: more than one if the message was repeated.
     pub(super) heard_by: Vec<Exchange>,
     meaning: Option<Meaning>,
     received: Vec<u8>,
     stage: Stage,
     question: Option<Question>,
-    /// Of every question but those about its own transaction.
+    /// The time-out of all questions, except those about its own transaction.
     silence: Silence,
 }
 
@@ -166,7 +166,7 @@ impl Job {
         matches!(self.stage, Stage::Over)
     }
 
-    /// The question that is open.
+    /// Returns the number of the open question.
     pub(super) fn ticket(&self) -> Option<u64> {
         match self.question {
             Some(Question::Open { ticket, .. }) => Some(ticket),
@@ -174,7 +174,7 @@ impl Job {
         }
     }
 
-    /// When the question is asked; never, where it is open.
+    /// Returns the time of the next question; `Duration::MAX` while one is open.
     pub(super) fn asks_at(&self) -> Option<Duration> {
         self.question.as_ref().map(|question| match question {
             Question::Open { .. } => Duration::MAX,
@@ -182,7 +182,7 @@ impl Job {
         })
     }
 
-    /// Until when the till waits for what is typed.
+    /// Returns the time until which the till waits for the input.
     pub(super) fn until(&self) -> Option<Duration> {
         match self.stage {
             Stage::Typing { until } => until,
@@ -225,7 +225,7 @@ impl Job {
         }
     }
 
-    // ---- Questions, and what the terminal says
+    // ---- Questions and the terminal's answers
 
     fn ask(&mut self, ask: Ask, stage: Stage, flow: &mut Flow<'_>) {
         self.stage = stage;
@@ -233,7 +233,7 @@ impl Job {
         self.question = Some(Question::Open { ticket, ask });
     }
 
-    /// It is asked then, or at once when that is past.
+    /// Asks at the given time, or immediately when that time is past.
     fn ask_at(&mut self, at: Duration, ask: Ask, stage: Stage, flow: &mut Flow<'_>) {
         if at <= flow.now.steady {
             return self.ask(ask, stage, flow);
@@ -249,7 +249,7 @@ impl Job {
         }
     }
 
-    /// Takes the stage out. The caller sets the next one; without one the request is over.
+    /// Takes the stage out. The caller sets the next one; without a next stage the request is over.
     fn leave(&mut self) -> Stage {
         std::mem::replace(&mut self.stage, Stage::Over)
     }
@@ -257,11 +257,11 @@ impl Job {
     pub(super) fn said(&mut self, said: Said, flow: &mut Flow<'_>) {
         let Some(Question::Open { ask: asked, .. }) = self.question.take() else { return };
         let stage = self.leave();
-        // Those two know themselves what no answer means.
+        // These two stages handle a missing answer themselves.
         let is_asked_again = !matches!(stage, Stage::Following(_) | Stage::Printing);
         let unanswered = match &said {
             Said::NoAnswer { .. } => true,
-            // It says nothing about an earlier try of this message.
+            // This refusal says nothing about an earlier try of the message.
             Said::Refused(problem) => self.looks(&stage) && problem.known().is_some_and(says_nothing),
             _ => false,
         };
@@ -287,7 +287,7 @@ impl Job {
         }
     }
 
-    /// The same question again, for as long as the terminal may be restarting.
+    /// Asks the same question again, for as long as the terminal may be restarting.
     fn not_answered(&mut self, stage: Stage, asked: Ask, flow: &mut Flow<'_>) {
         match self.silence.goes_on(flow.now.steady) {
             Some(at) => self.ask_at(at, asked, stage, flow),
@@ -295,19 +295,19 @@ impl Job {
         }
     }
 
-    /// Whether its transaction was begun, or may have been.
+    /// Tells whether its transaction was begun, or may have been.
     fn may_stand(&self, stage: &Stage) -> bool {
         match stage {
             // An earlier try of this message may have been carried out.
             stage if self.looks(stage) => true,
             Stage::Original(standing) | Stage::OriginalWhole(standing) => standing.may_stand,
-            // Those of an earlier message say nothing of this one.
+            // Receipts of an earlier message say nothing about this one.
             Stage::Receipts(_) => self.moves_money(),
             _ => false,
         }
     }
 
-    /// Whether it is not known yet what the terminal has of this payment or reversal.
+    /// Tells whether the terminal's record of this payment or reversal is still unknown.
     fn looks(&self, stage: &Stage) -> bool {
         match stage {
             Stage::Facts => self.moves_money(),
@@ -315,7 +315,7 @@ impl Job {
         }
     }
 
-    /// The terminal has been silent for too long.
+    /// Ends the request because the terminal has been silent for too long.
     fn nobody_answers(&mut self, may_stand: bool, flow: &mut Flow<'_>) {
         if may_stand {
             let why = "nobody knows yet what became of it; ask for it by TransactionStatus";
@@ -327,13 +327,13 @@ impl Job {
 
     // ---- The end
 
-    /// Nobody waits for what is typed any more.
+    /// Ends an input that no till waits for.
     pub(super) fn gives_up(&mut self, condition: ErrorCondition, flow: &mut Flow<'_>) {
         flow.actions.extend(self.ticket().map(|ticket| Action::GiveUp { ticket }));
         self.answered(Outcome::failure(condition), flow);
     }
 
-    /// The answer that has nothing but how it ended.
+    /// Answers with only the outcome.
     pub(super) fn answered(&mut self, outcome: Outcome, flow: &mut Flow<'_>) {
         let body = self.request.body.answered(outcome);
         self.over(body, flow);
@@ -345,7 +345,7 @@ impl Job {
         self.end(message, flow);
     }
 
-    /// It is not taken at all, and this is why.
+    /// Rejects the message and gives the reason.
     pub(super) fn reject(&mut self, why: &dyn fmt::Display, flow: &mut Flow<'_>) {
         *flow.rejected = flow.rejected.wrapping_add(1);
         let rejected = Rejected {
@@ -366,7 +366,7 @@ impl Job {
     }
 }
 
-/// Whether a look is refused so only because it could not be made.
+/// Tells whether a look-up was refused only because it could not be made.
 fn says_nothing(problem: ProblemType) -> bool {
     problem.is_passing() || problem == ProblemType::Journal
 }

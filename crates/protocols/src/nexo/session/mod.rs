@@ -1,36 +1,35 @@
-//! The terminal's side of a till that speaks nexo: what is asked of the terminal for each request, and what is
-//! answered. Without a wire and without a clock: what happens comes in with its time, what is to be done goes out as
-//! [`Action`]s.
+//! The terminal's side of a till that speaks nexo: the requests to the terminal and the answers to the till. The
+//! session has no socket and no clock. Events come in with their time, and [`Action`]s go out.
 //!
-//! | request | asked of the terminal | answered |
+//! | request | request to the terminal | answer |
 //! |---|---|---|
-//! | Payment | whether it is known, begin, show, receipts | how it ended; Failure/UnreachableHost while nobody knows |
+//! | Payment | whether it is known, begin, show, receipts | the outcome; Failure/UnreachableHost while it is unknown |
 //! | Reversal | the same about the earlier transaction: a reversal, or a refund of a part | the same |
-//! | Abort | cancel, of the message that it names; of Input, that nobody waits any more | nothing: what it stops answers Failure/Aborted |
-//! | TransactionStatus | the sale of the message that it names, or the latest | its answer once more, InProgress, NotFound |
-//! | Diagnosis, Login | status | how the terminal stands |
+//! | Abort | cancel of the message that it names; for Input, the end of the waiting | nothing: the stopped request answers Failure/Aborted |
+//! | TransactionStatus | the transaction of the message that it names, or the latest | its answer again, InProgress, NotFound |
+//! | Diagnosis, Login | status | the state of the terminal |
 //! | Logout | nothing | Success |
 //! | Reconciliation | a close; the last one for PreviousReconciliation | its sums; refused when a newer one was made since |
 //! | GetTotals | the open period | its sums |
-//! | Input | an amount that is typed at the reader | what was typed; Failure/Cancel when nothing was, after MaxInputTime too |
+//! | Input | an amount that is typed at the reader | the typed amount; Failure/Cancel without one, also after MaxInputTime |
 //! | Print | status, lines to print | Success when they are on paper, DeviceOut when they are not |
-//! | Display | a text to show on the reader | Success; UnavailableDevice while a card is asked for |
+//! | Display | a text to show on the reader | Success; UnavailableDevice while the reader asks for a card |
 //! | EnableService | nothing | UnavailableService |
-//! | everything else | nothing | UnavailableService |
+//! | any other request | nothing | UnavailableService |
 //!
-//! **One message is carried out once.** Till, terminal, category, ServiceID and SaleTransactionID make the reference of
-//! the transaction, so the same message finds the same sale, whatever happened to the one who asked first. It is the
-//! same message when it means the same for money too ([`super::meaning`]), which is kept with the sale.
+//! **One message is carried out once.** Till, terminal, category, ServiceID and SaleTransactionID form the reference of
+//! the transaction. A repeated message therefore finds the same transaction, even if its first sender is gone. A
+//! repeated message must also have the same effect on money ([`super::meaning`]), which is stored with the transaction.
 //!
-//! | ServiceID | SaleTransactionID | meaning | what is done |
+//! | ServiceID | SaleTransactionID | meaning | reaction |
 //! |---|---|---|---|
-//! | the same | the same | the same | the earlier answer; while it is being carried out, one answer for both |
-//! | the same | the same | another | rejected for 48 hours, and while that sale is open or the payment approved |
+//! | the same | the same | the same | the earlier answer; while the first is in progress, one answer for both |
+//! | the same | the same | another | rejected for 48 hours, and while that transaction is open or the payment approved |
 //! | the same | another | | rejected for 48 hours, and new after them |
-//! | another | that of a payment that is approved, open or unconfirmed | | rejected: TransactionStatus tells of it |
-//! | another | that of a payment that came to nothing, or another | | new |
+//! | another | that of a payment that is approved, open or unconfirmed | | rejected: TransactionStatus gives its outcome |
+//! | another | that of a payment that was declined, cancelled, not sent or reversed; or another | | new |
 //!
-//! It holds no fact that decides about money: all of that the terminal says each time.
+//! The session stores no fact that decides about money; it asks the terminal each time.
 
 mod about;
 mod acquirer;
@@ -60,64 +59,64 @@ use refusal::because;
 
 pub use acquirer::may_be_ignored;
 
-/// A till asks one thing at a time, and aborts it, and asks how it stands.
+/// Most exchanges at the same time. A till sends one request, aborts it, and asks for its state.
 const MOST_EXCHANGES: usize = 8;
 
-/// One request and its answer: of HTTP, one exchange.
+/// The number of one request with its answer; with HTTP, one exchange.
 pub type Exchange = u32;
 
-/// How this till is served.
+/// The settings for this till.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// The till's own name, `SaleID`.
+    /// The till's name, `SaleID`.
     pub sale_id: String,
-    /// The terminal's, `POIID`.
+    /// The terminal's name, `POIID`.
     pub poi_id: String,
-    /// It may pay out without an earlier payment.
+    /// The till may pay out without an earlier payment.
     pub credit: bool,
-    /// The terminal prints receipts, and the till has them too.
+    /// The terminal prints receipts, and the till gets them too.
     pub terminal_prints: bool,
-    /// How receipts are written.
+    /// The form of receipts.
     pub profile: Profile,
     /// Characters of a line of a receipt.
     pub width: u8,
-    /// It captures at this terminal what it has reserved: `authorisationType=PreAuth` and `manualCapture` reserve.
+    /// The till captures its reservations at this terminal: `authorisationType=PreAuth` and `manualCapture` reserve.
     pub reserves: bool,
-    /// Keys of SaleToAcquirerData that mean nothing, with what is below them.
+    /// Keys of SaleToAcquirerData that are ignored, together with the keys below them.
     pub ignore: Vec<String>,
-    /// The till's name at the terminal, where it hears its own sums in the place of the terminal's.
+    /// The till's name at the terminal, when it wants its own sums instead of the terminal's.
     pub own_sums: Option<String>,
 }
 
-/// The time.
+/// The current time.
 #[derive(Clone, Copy, Debug)]
 pub struct Now {
-    /// Since some moment: it never goes back.
+    /// The time since a fixed moment; it never goes back.
     pub steady: Duration,
-    /// The clock's, in seconds since 1970.
+    /// The wall clock, in seconds since 1970.
     pub unix_s: u64,
 }
 
-/// What is to be done now.
+/// An action for the caller.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Action {
-    /// The terminal is asked; its answer comes back by [`Session::said`] with the same number.
+    /// Ask the terminal. Its answer comes back through [`Session::said`] with the same ticket.
     Ask {
-        /// Which question.
+        /// The number of the question.
         ticket: u64,
-        /// What.
+        /// The question.
         ask: Ask,
     },
-    /// Nobody waits for the answer to this question any more: the terminal stops what it does about it.
+    /// Cancel this question: no till waits for its answer, and the terminal stops working on it.
     GiveUp {
-        /// Which question.
+        /// The number of the question.
         ticket: u64,
     },
-    /// The till has its answer, and the exchange is over.
+    /// Answer the till; the exchange is over.
     Answer {
-        /// Which.
+        /// The exchange.
         exchange: Exchange,
-        /// Nothing, where the protocol has no answer.
+        /// The answer; `None` where the protocol has none.
         message: Option<Box<Message>>,
     },
 }
@@ -135,19 +134,19 @@ pub struct Session {
 }
 
 impl Session {
-    /// Of this till.
+    /// Creates the session of a till.
     #[must_use]
     pub fn new(settings: Settings) -> Self {
         Self { settings, facts: None, logged_in: false, jobs: BTreeMap::new(), tickets: 0, rejected: 0, last: None }
     }
 
-    /// The last request: its category and its ServiceID.
+    /// Returns category and ServiceID of the last request.
     #[must_use]
     pub fn last_request(&self) -> Option<(Category, &str)> {
         self.last.as_ref().map(|(category, service_id)| (*category, service_id.as_str()))
     }
 
-    /// The till asks for something. `received` is the message as it came, for the answer to what is not taken.
+    /// Handles a request of the till. `received` is the message as it arrived, for the rejection.
     pub fn asked(&mut self, exchange: Exchange, request: Request, received: Vec<u8>, now: Now) -> Vec<Action> {
         let category = request.header.message_category;
         let service_id = request.header.service_id.clone().unwrap_or_default();
@@ -180,7 +179,7 @@ impl Session {
             RequestBody::TransactionStatus(status) if self.is_under_way(status.message_reference.as_ref()) => {
                 Some(Outcome::failure(ErrorCondition::InProgress))
             }
-            // Not with the same message: that has become one with the other.
+            // This does not apply to a repeated message, which has been joined to the first one above.
             RequestBody::Payment(_) | RequestBody::Reversal(_) if self.jobs.values().any(Job::moves_money) => {
                 Some(because(ErrorCondition::Busy, &"another message of this till is being carried out"))
             }
@@ -195,7 +194,8 @@ impl Session {
         })
     }
 
-    /// The till does not wait for its answer any longer. What has begun goes on; nobody types for it any more.
+    /// Handles a till that no longer waits for its answer. A transaction in progress continues; a typed input is
+    /// cancelled.
     pub fn gone(&mut self, exchange: Exchange) -> Vec<Action> {
         for job in self.jobs.values_mut() {
             job.heard_by.retain(|heard_by| *heard_by != exchange);
@@ -204,13 +204,13 @@ impl Session {
         unheard.and_then(|input| input.ticket()).map(|ticket| Action::GiveUp { ticket }).into_iter().collect()
     }
 
-    /// The first Input that is carried out and is meant, taken out of the others.
+    /// Removes and returns the first Input in progress for which `meant` is true.
     fn input(&mut self, meant: impl Fn(&Job) -> bool) -> Option<Job> {
         let exchange = self.jobs.values().find(|job| job.is_input() && meant(job))?.exchange;
         self.jobs.remove(&exchange)
     }
 
-    /// The terminal has answered.
+    /// Handles an answer of the terminal.
     pub fn said(&mut self, ticket: u64, said: Said, now: Now) -> Vec<Action> {
         if let Said::Status(status) = &said {
             self.facts = Facts::of(status);
@@ -222,7 +222,7 @@ impl Session {
         self.with(job, now, |job, flow| job.said(said, flow))
     }
 
-    /// Time has gone by: to be called at [`Self::next_deadline`], and allowed at any time.
+    /// Handles the passing of time. Call it at [`Self::next_deadline`]; other calls are harmless.
     pub fn tick(&mut self, now: Now) -> Vec<Action> {
         let due = |job: &Job| job.asks_at().is_some_and(|at| at <= now.steady);
         let due: Vec<Exchange> = self.jobs.values().filter(|job| due(job)).map(|job| job.exchange).collect();
@@ -238,7 +238,7 @@ impl Session {
         actions
     }
 
-    /// When [`Self::tick`] is to be called.
+    /// Returns the time of the next call of [`Self::tick`].
     #[must_use]
     pub fn next_deadline(&self) -> Option<Duration> {
         self.jobs.values().flat_map(|job| [job.asks_at(), job.until()]).flatten().min()
@@ -262,7 +262,7 @@ impl Session {
         actions
     }
 
-    /// What is not begun yet is not begun any more; what is, the terminal is asked to stop.
+    /// Marks a payment as aborted. If it has not begun, it does not begin; otherwise the terminal is asked to stop it.
     fn abort(&mut self, service_id: &str) {
         let job = self.jobs.values_mut().find(|job| job.moves_money() && job.request.header.service_id() == service_id);
         if let Some(job) = job {
@@ -276,7 +276,7 @@ impl Session {
         jobs.any(|job| asked.is_none_or(|asked| job.request.header.service_id() == asked))
     }
 
-    /// The same message while it is being carried out: both have one answer.
+    /// Joins a repeated message to the first one that is in progress: both get one answer.
     fn waits_for_its_twin(&mut self, job: &Job) -> bool {
         let waiting: usize = self.jobs.values().map(|job| job.heard_by.len()).sum();
         let twin = self.jobs.values_mut().find(|first| first.is_twin_of(job));

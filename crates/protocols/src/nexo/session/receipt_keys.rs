@@ -1,13 +1,14 @@
-//! What each row of a receipt is, by Adyen's words ([`key`]): tills written for Adyen's terminals look for them. The
-//! terminal says how a row looks; what it is follows from its place, and from the sale whose value stands in it.
+//! Adyen's words for each row of a receipt ([`key`]): tills written for Adyen's terminals look for them. The terminal
+//! gives only the style of a row. Its meaning follows from its position, and from the transaction whose value it
+//! contains.
 //!
-//! A row that cannot be told has no key: a till prints it all the same.
+//! A row of unknown meaning has no key, and tills print it anyway.
 
 use crate::nexo::receipt::{Line, key};
 use pos_till_api::{Copy, Outcome, Receipt, Row, RowIs, Sale};
 
-/// The rows of a copy as lines with their keys. Date and time are lines of their own, as Adyen's terminals have them,
-/// and each value has a name: some tills pass over a line without one.
+/// Returns the rows of a copy as lines with their keys. Date and time are separate lines, as on Adyen's terminals. Each
+/// value has a name, because some tills skip a line without one.
 pub(super) fn keyed(receipt: &Receipt, sale: &Sale, terminal_id: &str) -> Vec<Line> {
     let Receipt { rows, copy, language, .. } = receipt;
     let copy = *copy;
@@ -32,7 +33,7 @@ pub(super) fn keyed(receipt: &Receipt, sale: &Sale, terminal_id: &str) -> Vec<Li
             RowIs::Pair => of_pair(row, sale, terminal_id),
             _ => None,
         };
-        // The rows of an earlier transaction have the same labels: they come later.
+        // The rows of an earlier transaction have the same labels and come later, so the first row counts.
         let found = found.filter(|found| !given.contains(found));
         given.extend(found);
         lines.extend(lines_of(row, found, language));
@@ -62,7 +63,7 @@ fn of_pair(row: &Row, sale: &Sale, terminal_id: &str) -> Option<&'static str> {
     }
 }
 
-/// `24 Nov 2026 06:45:00`: what stands before the time, and the time.
+/// Splits `24 Nov 2026 06:45:00` into date and time.
 fn date_and_time(value: &str) -> Option<(&str, &str)> {
     let (date, time) = value.rsplit_once(' ')?;
     let is_time = time.len() == 8
@@ -70,7 +71,7 @@ fn date_and_time(value: &str) -> Option<(&str, &str)> {
     is_time.then_some((date, time))
 }
 
-/// The words of lines that the agent's receipt does not have by themselves: of the time, and of the amount.
+/// Returns the labels that the agent's receipt does not contain: of the time and of the amount.
 fn names(language: &str) -> (&'static str, &'static str) {
     if language == "de" { ("Uhrzeit", "Betrag") } else { ("Time", "Amount") }
 }
@@ -105,7 +106,7 @@ mod tests {
 
     use super::*;
 
-    /// A receipt as the agent tells it, of a refund: its original has a date and a reference too.
+    /// Checks the agent's receipt of a refund: its original has a date and a reference too.
     #[test]
     fn what_a_row_is_follows_from_its_place_and_from_the_sale() {
         let sale: Sale = serde_json::from_value(json!({
@@ -189,7 +190,7 @@ mod tests {
         assert!(keyed(&receipt(Copy::Merchant, "en", &[]), &sale, "").is_empty());
         let german = keyed(&receipt(Copy::Customer, "de", &rows), &sale, "");
         assert!(german.iter().any(|line| line.name == "Uhrzeit") && german.iter().any(|line| line.name == "Betrag"));
-        // What a till of Odoo's shows: a line has a name, or it is not shown.
+        // A till of Odoo shows only lines that have a name.
         assert!(german.iter().all(|line| line.value.is_none() || !line.name.is_empty()));
     }
 }

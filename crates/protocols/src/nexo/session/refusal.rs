@@ -1,4 +1,4 @@
-//! Why something is not done, in the words of nexo.
+//! Refusals in the words of nexo.
 
 use std::fmt;
 
@@ -7,12 +7,12 @@ use crate::nexo::enums::ErrorCondition;
 use crate::nexo::shared::Outcome;
 use pos_till_api::{Problem, ProblemType};
 
-/// It is not done, and this is why.
+/// Builds a failure with its reason.
 pub(super) fn because(condition: ErrorCondition, why: &dyn fmt::Display) -> Outcome {
     Outcome::failure(condition).with(additional::write([("message", why.to_string().as_str())]))
 }
 
-/// The terminal has refused it: nothing was done.
+/// Builds the failure for a refusal of the terminal: nothing was done.
 pub(super) fn refused(problem: &Problem) -> Outcome {
     use ProblemType as P;
     let condition = match problem.known() {

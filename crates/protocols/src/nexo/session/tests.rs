@@ -1,5 +1,5 @@
-//! The session as a timetable: what is asked of the terminal and answered to the till. The terminal's answers are those
-//! of the agent's interface as text, so that they are read as they are over the wire.
+//! Tests of the session against a timetable: questions to the terminal and answers to the till. The terminal's answers
+//! are texts of the agent's interface, so they are read as over the network.
 
 use serde_json::{Value, json};
 
@@ -67,7 +67,7 @@ impl Stage {
         Self { session: Session::new(settings), now, asked: Vec::new(), answers: Vec::new(), exchanges: 0 }
     }
 
-    /// A till whose terminal has said what it is.
+    /// Creates a till whose terminal has sent its facts.
     fn ready() -> Self {
         let mut stage = Self::new(settings());
         stage.till("Diagnosis", "d", "{}");
@@ -80,7 +80,7 @@ impl Stage {
         for action in actions {
             match action {
                 Action::Ask { ticket, ask } => self.asked.push((ticket, ask)),
-                // Its answer never comes.
+                // The answer to a cancelled question never comes.
                 Action::GiveUp { ticket } => self.asked.retain(|(asked, _)| *asked != ticket),
                 Action::Answer { exchange, message } => {
                     let message = message.map(|message| serde_json::from_slice(&message.write()).unwrap());
@@ -105,7 +105,7 @@ impl Stage {
         self.exchanges
     }
 
-    /// The last question is answered so.
+    /// Answers the last question.
     fn says(&mut self, status: u16, body: &str) {
         let (ticket, ask) = self.asked.pop().expect("a question");
         let said = Said::read(&ask, status, body.as_bytes());
@@ -130,7 +130,7 @@ impl Stage {
         self.says(status, &json!({ "status": status, "code": code, "detail": "refused" }).to_string());
     }
 
-    /// Nothing is asked until then, and then one thing.
+    /// Checks that no question is asked before this time, and one then.
     fn asks_again(&mut self, at: Duration) {
         assert!(self.asked.is_empty(), "{:?}", self.asked);
         assert_eq!(self.session.next_deadline(), Some(at));
@@ -140,14 +140,14 @@ impl Stage {
         assert_eq!(self.asked.len(), 1, "{:?}", self.asked);
     }
 
-    /// Nothing with its key, its ServiceID and its transaction.
+    /// Answers that no transaction has its reference, its ServiceID or its transaction id.
     fn is_new(&mut self) {
         self.none();
         self.list(&[]);
         self.list(&[]);
     }
 
-    /// The terminal is asked for the same message alone, and does not know it.
+    /// Checks that the terminal is asked only for the same message, and answers that it is unknown.
     fn was_not_carried_out(&mut self) {
         assert!(matches!(self.asked.as_slice(), [(_, Ask::Show { wait_s: 0, .. })]), "{:?}", self.asked);
         assert!(self.answers.is_empty(), "{:?}", self.answers);
@@ -168,7 +168,7 @@ impl Stage {
         }
     }
 
-    /// Receipts are asked for; there are none.
+    /// Answers the questions for receipts: there are none.
     fn no_receipts(&mut self) {
         for _ in 0..2 {
             self.says(409, &json!({ "status": 409, "code": "no-receipt-yet", "detail": "none" }).to_string());
@@ -234,12 +234,12 @@ fn a_payment_is_begun_once_and_told_as_it_ended() {
     assert_eq!(response["PaymentResult"]["PaymentInstrumentData"]["CardData"]["EntryMode"], json!(["Contactless"]));
     assert_eq!(response["PaymentResult"]["AuthenticationMethod"], json!(["OnlinePIN"]));
     assert_eq!(answer["MessageHeader"]["MessageType"], "Response");
-    // The same again is looked at, and not begun.
+    // The repeated message is looked up, and not begun again.
     stage.till("Payment", "1", &payment("12.50", "27908"));
     stage.sale(&sale(&begin.reference, &json!({})));
     stage.no_receipts();
     assert_eq!(stage.answer()["PaymentResponse"]["Response"]["Result"], "Success");
-    // With another amount it is not the same.
+    // With another amount it is a different message.
     stage.till("Payment", "1", &payment("12.51", "27908"));
     stage.sale(&sale(&begin.reference, &json!({})));
     stage.rejected("another amount");
@@ -285,7 +285,7 @@ fn what_nobody_knows_is_not_told_as_declined() {
     stage.till("Payment", "1", &payment("12.5", "27908"));
     stage.is_new();
     let reference = stage.begun().reference;
-    // The terminal is away when it is begun: it may have been.
+    // The terminal is unreachable during the begin, so the transaction may have begun.
     stage.says(503, r#"{"status":503,"code":"no-answer","detail":"none"}"#);
     for _ in 0..40 {
         let Some(at) = stage.session.next_deadline() else { break };
@@ -323,8 +323,8 @@ fn what_nobody_knows_is_not_told_as_declined() {
     stage.failed("TransactionStatusResponse", "NotFound");
 }
 
-/// A begin without an answer may have been carried out, and a refusal that is given before the terminal has looked for
-/// the reference says nothing about that.
+/// Checks a begin without an answer, which may have been carried out. A refusal that comes before the terminal has
+/// looked up the reference says nothing about the outcome.
 #[test]
 fn a_begin_that_was_lost_is_asked_for_again_whatever_is_refused_meanwhile() {
     for code in ["journal", "too-many-requests", "no-place", "forbidden", "a-word-of-later"] {
@@ -347,7 +347,7 @@ fn a_begin_that_was_lost_is_asked_for_again_whatever_is_refused_meanwhile() {
     }
 }
 
-/// The reference was never looked for between the lost begin and the next one.
+/// Checks a reference that was not looked up between the lost begin and the next one.
 #[test]
 fn what_is_found_instead_of_a_lost_begin_is_its_answer_only_when_it_means_the_same() {
     for lost in [true, false] {
@@ -383,7 +383,7 @@ fn a_begin_that_was_lost_is_never_told_as_refused_by_what_says_nothing_of_it() {
         stage.failed("PaymentResponse", "UnreachableHost");
         assert!(stage.asked.is_empty() && stage.session.next_deadline().is_none());
     }
-    // What is refused after the look for the reference was not carried out.
+    // A refusal after the look-up of the reference means that the payment was not carried out.
     for (code, condition) in [("busy", "Busy"), ("not-ready", "UnavailableDevice"), ("amount", "NotAllowed")] {
         let mut stage = Stage::ready();
         stage.till("Payment", "1", &payment("12.5", "27908"));
@@ -395,7 +395,7 @@ fn a_begin_that_was_lost_is_never_told_as_refused_by_what_says_nothing_of_it() {
     }
 }
 
-/// A till that repeats its message may have been charged by the first try: nobody has looked.
+/// Checks a repeated message whose first try may have charged the customer, because the look-up failed.
 #[test]
 fn a_payment_that_cannot_be_looked_for_is_never_told_as_not_begun() {
     for code in ["journal", "too-many-requests", "?"] {
@@ -412,7 +412,7 @@ fn a_payment_that_cannot_be_looked_for_is_never_told_as_not_begun() {
         refuses(&mut stage);
         stage.failed("PaymentResponse", "UnreachableHost");
     }
-    // Not even with a terminal that does not say how it stands.
+    // This also applies to a terminal that does not send its state.
     let mut stage = Stage::new(settings());
     stage.till("Payment", "1", &payment("12.5", "27908"));
     for second in 1..=30 {
@@ -437,7 +437,7 @@ fn a_first_begin_that_is_refused_for_its_way_alone_is_asked_for_again() {
         stage.no_receipts();
         assert_eq!(stage.answer()["PaymentResponse"]["Response"]["Result"], "Success", "{code}");
     }
-    // For half a minute; then nothing was begun, and the till hears why.
+    // The session retries for half a minute. Then the payment was not begun, and the till gets the reason.
     let mut stage = Stage::ready();
     stage.till("Payment", "1", &payment("12.5", "27908"));
     stage.is_new();
@@ -447,7 +447,7 @@ fn a_first_begin_that_is_refused_for_its_way_alone_is_asked_for_again() {
         stage.refuses("too-many-requests");
     }
     stage.failed("PaymentResponse", "Busy");
-    // What is refused for anything else is so at once.
+    // Any other refusal goes to the till immediately.
     for (code, condition) in [("busy", "Busy"), ("journal", "UnavailableDevice"), ("forbidden", "NotAllowed")] {
         let mut stage = Stage::ready();
         stage.till("Payment", "1", &payment("12.5", "27908"));
@@ -465,7 +465,7 @@ fn while_a_payment_is_under_way_another_one_waits_and_its_status_is_in_progress(
     stage.failed("TransactionStatusResponse", "InProgress");
     stage.till("Payment", "3", &payment("1.5", "27909"));
     stage.failed("PaymentResponse", "Busy");
-    // Before it is begun an abort is its end.
+    // An abort before the begin ends the payment.
     stage.none();
     stage.list(&[]);
     let abort = r#"{"AbortReason":"cash","MessageReference":{"MessageCategory":"Payment","ServiceID":"1"}}"#;
@@ -517,7 +517,7 @@ fn a_reversal_becomes_a_refund_only_when_it_was_declined_or_is_of_a_part() {
     find(&mut stage, "1", "", "12.50");
     let begin = stage.begun();
     assert_eq!((begin.kind, begin.of.as_deref(), begin.amount), (Kind::Reversal, Some("nexo-original"), None));
-    // Unknown: no refund.
+    // The outcome is unknown, so no refund follows.
     let undone = json!({ "kind": "reversal", "of": "nexo-original", "state": "unconfirmed", "outcome": null });
     stage.sale(&sale(&begin.reference, &undone));
     stage.failed("ReversalResponse", "UnreachableHost");
@@ -530,7 +530,7 @@ fn a_reversal_becomes_a_refund_only_when_it_was_declined_or_is_of_a_part() {
     stage.sale(&sale(&format!("{first}-r"), &json!({ "kind": "refund" })));
     stage.no_receipts();
     assert_eq!(stage.answer()["ReversalResponse"]["ReversedAmount"], 12.5);
-    // Not carried out for another reason than a decline: no refund either.
+    // If the reversal failed for a reason other than a decline, no refund follows either.
     for (id, outcome) in [("31", "not-sent"), ("32", "cancelled"), ("33", "an outcome of a later agent")] {
         find(&mut stage, id, "12.50", "12.50");
         let reference = stage.begun().reference;
@@ -546,7 +546,7 @@ fn a_reversal_becomes_a_refund_only_when_it_was_declined_or_is_of_a_part() {
         find(&mut stage, id, amount, left);
         stage.failed("ReversalResponse", "NotAllowed");
     }
-    // Another payment has this number by now.
+    // Another payment has this number in the meantime.
     stage.till("Reversal", "7", &reversal("17.9999", ""));
     stage.none();
     stage.list(&[]);
@@ -653,7 +653,7 @@ fn a_till_that_has_hung_up_before_anything_was_begun_begins_nothing() {
     stage.list(&[]);
     stage.list(&[]);
     assert!(stage.asked.is_empty() && stage.answers.is_empty());
-    // What has begun goes on, and nobody is answered.
+    // A transaction in progress continues, and no till gets an answer.
     let exchange = stage.till("Payment", "1", &payment("12.5", "27908"));
     stage.is_new();
     let reference = stage.begun().reference;
@@ -708,7 +708,7 @@ fn sums_and_sessions() {
     assert_eq!(stage.answer()["InputResponse"]["InputResult"]["Input"]["TextInput"], "7.50");
 }
 
-/// For as long as the till says, until it stops it, and until it hangs up: then nobody is asked for an amount any more.
+/// Checks that the reader asks for the amount until the till's time-out, an abort, or a lost connection.
 #[test]
 fn a_till_waits_for_an_amount_no_longer_than_it_says() {
     let input = |time: &str| {
@@ -759,7 +759,7 @@ fn a_tills_own_lines_are_printed_and_it_hears_whether_they_are_on_paper() {
         (503, r#"{"status":503,"code":"printer","detail":"out of paper"}"#, "Failure", Some("DeviceOut")),
         (400, r#"{"status":400,"code":"malformed","detail":"lines"}"#, "Failure", Some("MessageFormat")),
         (403, r#"{"status":403,"code":"forbidden","detail":"no"}"#, "Failure", Some("NotAllowed")),
-        // Nobody knows: not a second time.
+        // The outcome is unknown, so the lines are not printed a second time.
         (500, "?", "Failure", Some("UnavailableDevice")),
     ] {
         stage.till("Print", "p", &print("Text"));
@@ -839,7 +839,7 @@ fn a_code_is_printed_as_the_terminal_can_and_everything_else_about_it_is_refused
         ("QRCode", r#","QRCodeErrorCorrection":"Q""#, PrintCode::QrQuartile),
         ("QRCode", r#","QRCodeErrorCorrection":"H""#, PrintCode::QrHigh),
     ] {
-        // Longer than a line of text may be: a code is not continued in another one.
+        // The value is longer than a line of text may be, because a code does not continue on the next line.
         let value = "1".repeat(300);
         let barcode = format!(r#""OutputBarcode":{{"BarcodeType":"{kind}","BarcodeValue":"{value}"{more}}}"#);
         stage.till("Print", "p", &print("BarCode", &barcode));
@@ -847,7 +847,7 @@ fn a_code_is_printed_as_the_terminal_can_and_everything_else_about_it_is_refused
         let Some((_, Ask::Print(lines))) = stage.asked.last() else { panic!("{:?}", stage.asked) };
         let line = PrintLine { align: Align::Centre, code: Some(code), ..PrintLine::plain(value) };
         assert_eq!(*lines, [line], "{kind}{more}");
-        // What the code cannot hold the terminal says.
+        // The terminal refuses content that the code cannot hold.
         stage.says(400, r#"{"status":400,"code":"malformed","detail":"lines[0]: EAN-8 takes 7 digits"}"#);
         let response = stage.answer()["PrintResponse"]["Response"].clone();
         assert_eq!(response["ErrorCondition"], "MessageFormat");

@@ -1,6 +1,6 @@
-//! From a sale to what the till is told of it.
+//! The answer to the till about a transaction.
 //!
-//! | how it ended | Result | ErrorCondition |
+//! | outcome | Result | ErrorCondition |
 //! |---|---|---|
 //! | approved | Success | |
 //! | approved in part | Partial | |
@@ -8,9 +8,9 @@
 //! | cancelled by the customer, or no card in time | Failure | Cancel |
 //! | cancelled by a till | Failure | Aborted |
 //! | not sent: the gateway | Failure | UnreachableHost |
-//! | not sent: the card, the reader, anything else | Failure | InvalidCard, UnavailableDevice, Aborted |
-//! | taken back by the terminal | Failure | Aborted |
-//! | nobody knows yet | Failure | UnreachableHost; TransactionStatus answers InProgress until it is settled |
+//! | not sent: the card, the reader, any other reason | Failure | InvalidCard, UnavailableDevice, Aborted |
+//! | reversed by the terminal | Failure | Aborted |
+//! | not known yet | Failure | UnreachableHost; TransactionStatus answers InProgress until the outcome is known |
 
 use super::flow::Flow;
 use super::receipt_keys::keyed;
@@ -35,19 +35,19 @@ use crate::nexo::shared::{
 };
 use pos_till_api::{Copy, Receipt, RowIs, Sale, State};
 
-/// The ServiceID of the message that has begun a sale.
+/// Returns the ServiceID of the message that began a transaction.
 pub(super) fn service_id_of(sale: &Sale) -> Option<String> {
     sale.till_data.get(data::SERVICE_ID).map(|text| unkept(text))
 }
 
-/// How the transaction stands that a request is about, and its copies as far as they were read.
+/// The transaction of a request, with the receipts read so far.
 pub(super) struct TransactionReport<'a> {
     pub(super) request: &'a Request,
     pub(super) sale: &'a Sale,
     pub(super) receipts: &'a [Receipt],
 }
 
-/// The answer that tells it.
+/// Builds the answer with the outcome.
 pub(super) fn body(told: &TransactionReport<'_>, flow: &Flow<'_>) -> Option<ResponseBody> {
     match &told.request.body {
         RequestBody::Payment(payment) => {
@@ -68,7 +68,7 @@ pub(super) fn body(told: &TransactionReport<'_>, flow: &Flow<'_>) -> Option<Resp
     }
 }
 
-/// The answer of an earlier message, as the terminal knows it by now.
+/// Builds the answer of an earlier message from the terminal's current record.
 fn repeated(told: &TransactionReport<'_>, flow: &Flow<'_>) -> RepeatedMessageResponse {
     let sale = told.sale;
     let kept = |name: &str| sale.till_data.get(name).map(|text| unkept(text));
@@ -93,7 +93,7 @@ fn repeated(told: &TransactionReport<'_>, flow: &Flow<'_>) -> RepeatedMessageRes
     RepeatedMessageResponse { message_header, repeated_response_message_body: body }
 }
 
-/// How it ended, with what a person reads of it.
+/// Returns the outcome, with its text for people.
 fn outcome(sale: &Sale) -> Outcome {
     use pos_till_api::Outcome as Ended;
     let reason = sale.reason.as_deref().unwrap_or_default();
@@ -131,8 +131,8 @@ fn outcome(sale: &Sale) -> Outcome {
     outcome.with(additional::write(pairs.into_iter().filter_map(|(name, text)| Some((name, text?)))))
 }
 
-/// The terminal's name of a transaction: its number, and behind it the payment's id at the gateway when it has one, so
-/// that it names nothing else when the numbers begin again.
+/// Returns the terminal's name of a transaction: its number, followed by the payment id at the gateway if there is one.
+/// The payment id keeps the name unique when the numbers restart.
 fn poi_data(sale: &Sale) -> PoiData {
     let id = match &sale.payment_id {
         Some(payment) => format!("{}.{payment}", sale.number),
@@ -176,7 +176,7 @@ fn reversal_response(
     }
 }
 
-/// How the cardholder was verified; none where none was asked for.
+/// Returns the verification of the cardholder; empty if none was requested.
 fn authentication(card: &pos_till_api::Card) -> Vec<AuthenticationMethod> {
     use AuthenticationMethod::{OfflinePin, OnlinePin, PaperSignature, UnknownMethod};
     match card.verification.as_deref() {
@@ -185,7 +185,7 @@ fn authentication(card: &pos_till_api::Card) -> Vec<AuthenticationMethod> {
         Some("signature") => vec![PaperSignature],
         Some("offline-pin-and-signature") => vec![OfflinePin, PaperSignature],
         Some("none") | None => Vec::new(),
-        // The customer's own device, or what a later agent knows.
+        // The customer's own device, or a method unknown to this version.
         Some(_) => vec![UnknownMethod],
     }
 }

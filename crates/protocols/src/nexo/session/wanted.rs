@@ -1,15 +1,15 @@
-//! From a request to the transaction that is begun for it: what each field means, and what cannot be had.
+//! The way from a request to the transaction that it begins: the meaning of each field, and the refusals.
 //!
 //! | PaymentType | kind of transaction |
 //! |---|---|
 //! | Normal | a sale; of a stored card when a PaymentToken is named |
 //! | Refund | a refund of the original; without one a credit, where that is allowed |
 //! | FirstReservation, OneTimeReservation | a pre-authorisation |
-//! | UpdateReservation | an increment: RequestedAmount is what is to be reserved in all |
+//! | UpdateReservation | an increment: RequestedAmount is the new total of the reservation |
 //! | Completion | a capture, the only one (FINAL) |
-//! | Reversal (the message) | a reversal; a refund of that part below what is left |
+//! | Reversal (the message) | a reversal; a refund if only a part of the amount left is named |
 //!
-//! What limits a payment and cannot be kept to is refused by its name, never passed over.
+//! A limit on a payment that cannot be kept is refused by its name, and never ignored.
 
 use std::collections::BTreeMap;
 
@@ -29,16 +29,16 @@ use crate::nexo::request::{
 use crate::nexo::shared::{OriginalPoiTransaction, Outcome, TransactionIdentification};
 use pos_till_api::{Begin, Entry, Kind, Sale};
 
-/// The longest number of a till's transaction, and of what its transactions have in common.
+/// Length of the longest transaction number of a till, and of the longest SaleReferenceID.
 const LONGEST_ID: usize = 80;
-/// The longest name of a cashier.
+/// Length of the longest cashier name.
 const LONGEST_OPERATOR: usize = 40;
-/// So many digits of a till's text may look like a card number, which no till's data may have.
+/// A text of a till with this many digits may look like a card number, which a till's data must not contain.
 const MANY_DIGITS: usize = 11;
-/// What a till's text begins with that is kept in base64.
+/// The prefix of a till's text that is stored in base64.
 const IN_BASE64: &str = "b64:";
 
-/// Names of the till's data that come back with a sale.
+/// Names of the till's data that come back with a transaction.
 pub(super) mod data {
     pub(in super::super) const SERVICE_ID: &str = "ServiceID";
     pub(in super::super) const CATEGORY: &str = "MessageCategory";
@@ -48,40 +48,40 @@ pub(super) mod data {
     pub(in super::super) const SALE_REFERENCE: &str = "SaleReferenceID";
     pub(in super::super) const ORIGINAL: &str = "OriginalID";
     pub(in super::super) const ORIGINAL_TIME: &str = "OriginalTimeStamp";
-    /// What the message means for money; absent in what an earlier program has begun.
+    /// The effect of the message on money; absent in records of earlier versions.
     pub(in super::super) const MEANING: &str = "Meaning";
 }
 
-/// How it stands to an earlier transaction.
+/// The relation to an earlier transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum How {
-    /// There is none.
+    /// No earlier transaction.
     Alone,
-    /// As much of it is given back.
+    /// A refund of this amount.
     Refund,
-    /// So much is reserved in all.
+    /// A new total of the reservation.
     Update,
-    /// So much of it is taken.
+    /// A capture of this amount.
     Completion,
-    /// It is undone, or a part of it given back.
+    /// A reversal, or a refund of a part.
     Reversal,
 }
 
-/// What a request comes to.
+/// The transaction that a request asks for.
 #[derive(Clone, Debug)]
 pub(super) struct Wanted {
-    /// What is begun; of what follows an earlier transaction the amount and the kind come later.
+    /// The begin; if there is an earlier transaction, amount and kind are added later.
     pub(super) begin: Begin,
     pub(super) how: How,
     original: Option<TransactionIdentification>,
-    /// Minor units; absent, all that is left.
+    /// The amount in minor units; absent means all that is left.
     amount: Option<u64>,
-    /// Which the till says that the amount has.
+    /// The currency that the till states for the amount.
     currency: Option<String>,
     payment_type: Option<PaymentType>,
 }
 
-/// What is asked for, or why it cannot be.
+/// Reads the transaction that a request asks for, or returns the refusal.
 pub(super) fn of(request: &Request, flow: &Flow<'_>) -> Result<Wanted, Outcome> {
     let mut wanted = match &request.body {
         RequestBody::Payment(payment) => of_payment(payment, flow)?,
@@ -179,7 +179,8 @@ fn of_payment(payment: &PaymentRequest, flow: &Flow<'_>) -> Result<Wanted, Outco
     } else if tip.is_some() {
         return Err(not_allowed("AmountsReq.TipAmount: only a payment of the type Normal has a tip"));
     }
-    // A part that is less than the least that is wanted would have to go back: then all of it, or nothing.
+    // A partial approval below the till's minimum would have to be reversed. So with a minimum, no partial approval is
+    // accepted.
     let least = amounts.minimum_amount_to_deliver.or(amounts.minimum_split_amount);
     let in_part = data.split_payment_flag || acquirer.in_part;
     let may_be_less = matches!(kind, Kind::Sale | Kind::PreAuthorisation | Kind::ByRegistration);
@@ -197,7 +198,7 @@ fn of_payment(payment: &PaymentRequest, flow: &Flow<'_>) -> Result<Wanted, Outco
     Ok(Wanted { begin, how, original, amount, currency, payment_type: Some(payment.payment_type()) })
 }
 
-/// What a type of payment is where SaleToAcquirerData says whether the amount is reserved or paid.
+/// Returns the payment type when SaleToAcquirerData says whether the amount is reserved or paid.
 fn meant(payment_type: PaymentType, reserves: Option<bool>, flow: &Flow<'_>) -> Result<PaymentType, Outcome> {
     use PaymentType::{FirstReservation, Normal, OneTimeReservation, UpdateReservation};
     match (payment_type, reserves) {
@@ -212,7 +213,7 @@ fn meant(payment_type: PaymentType, reserves: Option<bool>, flow: &Flow<'_>) -> 
     }
 }
 
-/// The amount without the tip, which RequestedAmount has in it.
+/// Sets the tip and returns the amount without it; RequestedAmount includes the tip.
 fn with_tip(
     begin: &mut Begin,
     asks: bool,
@@ -234,7 +235,7 @@ fn with_tip(
     }
 }
 
-/// What limits the card; `Manual` when its number is to be typed.
+/// Checks the restrictions on the card; returns `Manual` when its number is to be typed.
 fn conditions(conditions: Option<&TransactionConditions>) -> Result<Option<Entry>, Outcome> {
     let Some(conditions) = conditions else { return Ok(None) };
     if !conditions.allowed_payment_brand.is_empty() {
@@ -281,7 +282,7 @@ fn of_reversal(reversal: &ReversalRequest, flow: &Flow<'_>) -> Result<Wanted, Ou
     Ok(Wanted { begin, how: How::Reversal, original, amount, currency, payment_type: None })
 }
 
-/// The terminal's name of the original, where it is this till's and this terminal's.
+/// Returns the terminal's name of the original, if it belongs to this till and this terminal.
 fn named(original: Option<&OriginalPoiTransaction>, flow: &Flow<'_>) -> Result<TransactionIdentification, Outcome> {
     let original = original.ok_or_else(|| malformed("OriginalPOITransaction", "is missing"))?;
     let elsewhere = original.sale_id.as_ref().is_some_and(|sale_id| *sale_id != flow.settings.sale_id)
@@ -295,13 +296,14 @@ fn named(original: Option<&OriginalPoiTransaction>, flow: &Flow<'_>) -> Result<T
 }
 
 impl Wanted {
-    /// The original's number in the journal, with which the terminal's name of it begins.
+    /// Returns the original's number in the journal, which begins its name.
     pub(super) fn original_number(&self) -> Option<u64> {
         let (number, _) = parts(&self.original.as_ref()?.transaction_id);
         number
     }
 
-    /// Whether this is the original: its payment's id stands behind the number; where it had none its time must agree.
+    /// Tells whether this is the original. Its payment id follows the number; without a payment id, the time must
+    /// agree.
     pub(super) fn is_original(&self, sale: &Sale) -> bool {
         let Some(original) = &self.original else { return false };
         let (number, payment) = parts(&original.transaction_id);
@@ -312,7 +314,7 @@ impl Wanted {
             }
     }
 
-    /// What is begun after the original.
+    /// Builds the begin of a transaction that refers to the original.
     pub(super) fn following(&self, original: &Sale, flow: &Flow<'_>) -> Result<Begin, Outcome> {
         let decimals = flow.facts.map_or(2, |facts| facts.decimals);
         let in_minor = |text: &str| text.parse::<Decimal>().ok().and_then(|amount| amount.to_minor(decimals).ok());
@@ -352,7 +354,7 @@ impl Wanted {
         };
         let mut begin = Begin { kind, of: Some(original.reference.clone()), ..self.begin.clone() };
         begin.amount = amount.map(|amount| text(amount, decimals));
-        // Of what follows the currency is the original's.
+        // A transaction that refers to an original has its currency.
         begin.currency = None;
         if kind == Kind::Capture {
             begin.parameters.insert("sequence".to_owned(), "FINAL".to_owned());
@@ -360,8 +362,8 @@ impl Wanted {
         Ok(begin)
     }
 
-    /// Whether a sale is what is asked for, field by field: for records that do not tell what their message meant. What
-    /// such a record cannot tell is not taken for the same.
+    /// Compares a transaction with the request field by field, for records that do not contain the meaning of their
+    /// message. A fact that the record does not contain counts as different.
     pub(super) fn agrees_with(&self, sale: &Sale, flow: &Flow<'_>) -> bool {
         let decimals = flow.facts.map_or(2, |facts| facts.decimals);
         let in_minor = |text: &str| text.parse::<Decimal>().ok().and_then(|amount| amount.to_minor(decimals).ok());
@@ -371,12 +373,12 @@ impl Wanted {
             How::Refund => sale.kind == Kind::Refund,
             How::Completion => sale.kind == Kind::Capture,
             How::Reversal => matches!(sale.kind, Kind::Reversal | Kind::Refund),
-            // It tells by how much more was reserved, and not how much in all.
+            // The record contains the added amount, but not the new total.
             How::Update => false,
         };
         let amount = match self.amount {
             Some(amount) => in_minor(&sale.amount) == Some(amount),
-            // All of it; a refund may have been one of a part.
+            // The request is about the whole amount; a refund in the records may have been partial.
             None => sale.kind == Kind::Reversal || replaces(&sale.reference),
         };
         let told = sale.tip.as_deref().and_then(in_minor).filter(|tip| *tip > 0);
@@ -399,14 +401,14 @@ impl Wanted {
     }
 }
 
-/// Number and payment id of the terminal's name of a transaction.
+/// Splits the terminal's name of a transaction into number and payment id.
 fn parts(id: &str) -> (Option<u64>, Option<&str>) {
     let (number, payment) = id.split_once('.').map_or((id, None), |(number, payment)| (number, Some(payment)));
     let digits = number.len() <= 18 && number.bytes().all(|byte| byte.is_ascii_digit());
     (number.parse().ok().filter(|_| digits), payment)
 }
 
-/// What comes back with the sale, so that its answer can be given once more.
+/// Collects the data that come back with the transaction, for a later repeat of the answer.
 pub(super) fn till_data(request: &Request) -> BTreeMap<String, String> {
     let (payment_type, sale_reference, original) = match &request.body {
         RequestBody::Payment(payment) => (
@@ -438,7 +440,7 @@ pub(super) fn till_data(request: &Request) -> BTreeMap<String, String> {
     all.into_iter().filter_map(|(name, text)| Some((name.to_owned(), kept(text?)))).collect()
 }
 
-/// A till's text as the terminal keeps it: short ASCII that cannot be taken for a card number.
+/// Encodes a till's text for storage: short ASCII that cannot be mistaken for a card number.
 fn kept(text: &str) -> String {
     let plain = text.bytes().all(|byte| (b' '..=b'~').contains(&byte))
         && text.bytes().filter(u8::is_ascii_digit).count() < MANY_DIGITS
@@ -446,13 +448,13 @@ fn kept(text: &str) -> String {
     if plain { text.to_owned() } else { format!("{IN_BASE64}{}", STANDARD.encode(text)) }
 }
 
-/// A till's text that was kept.
+/// Decodes a stored text of the till.
 pub(super) fn unkept(kept: &str) -> String {
     let text = kept.strip_prefix(IN_BASE64).and_then(|text| String::from_utf8(STANDARD.decode(text).ok()?).ok());
     text.unwrap_or_else(|| kept.to_owned())
 }
 
-/// Whether the reader can take what is to be typed.
+/// Tells whether the reader supports this kind of input.
 pub(super) fn typed(input: &InputRequest) -> bool {
     input.input_data.device == Device::CustomerInput && input.input_data.input_command == InputCommand::DecimalString
 }
@@ -462,7 +464,7 @@ fn minor(field: &str, amount: Option<Decimal>, decimals: u8) -> Result<Option<u6
     minor.map_err(|error| malformed(field, &error.to_string()))
 }
 
-/// An amount as `12.34`.
+/// Formats an amount such as `12.34`.
 fn text(minor: u64, decimals: u8) -> String {
     Decimal::from_minor(minor, decimals).map(|amount| amount.to_string()).unwrap_or_default()
 }

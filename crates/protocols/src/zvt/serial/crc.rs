@@ -1,13 +1,13 @@
-//! The checksum of a frame: CRC-16/KERMIT (reflected 0x8408, begins with 0, nothing at the end). The document calls it
-//! "CRC-XModem", which is another; the captured frames decide (ZVT PA00P016, 3).
+//! The checksum of a frame: CRC-16/KERMIT (reflected 0x8408, initial value 0, no final XOR). The document calls it
+//! "CRC-XModem", which is a different checksum; captured frames show that KERMIT is right (ZVT PA00P016, 3).
 
-/// The checksum of `bytes`.
+/// Computes the checksum of `bytes`.
 #[must_use]
 pub fn crc(bytes: &[u8]) -> u16 {
     bytes.iter().fold(0, |crc, byte| next(crc, *byte))
 }
 
-/// The checksum with one byte more.
+/// Returns the checksum after one more byte.
 pub(super) const fn next(crc: u16, byte: u8) -> u16 {
     let mut crc = crc ^ (byte as u16);
     let mut bit = 0;

@@ -1,5 +1,6 @@
-//! The frame: `10 02 <message, every 10 doubled> 10 03 crcLo crcHi` (ZVT PA00P016, 3). The checksum is over the
-//! undoubled message and one `03`; its own bytes are not doubled. Between frames stand single bytes: `06` yes, `15` no.
+//! The frame: `10 02 <message, every 10 doubled> 10 03 crcLo crcHi` (ZVT PA00P016, 3). The checksum covers the
+//! undoubled message and one `03`; its own bytes are not doubled. Single bytes between frames are acknowledgements:
+//! `06` positive, `15` negative.
 
 use super::crc;
 use crate::zvt::apdu::{Apdu, ApduError, LONGEST};
@@ -7,15 +8,15 @@ use crate::zvt::apdu::{Apdu, ApduError, LONGEST};
 const DLE: u8 = 0x10;
 const STX: u8 = 0x02;
 const ETX: u8 = 0x03;
-/// The frame was received.
+/// Positive acknowledgement: the frame was received.
 pub const ACK: u8 = 0x06;
-/// The frame was not received whole.
+/// Negative acknowledgement: the frame was damaged or incomplete.
 pub const NAK: u8 = 0x15;
 
-/// Longest message: header and data.
+/// Length of the longest message, in bytes: header and data.
 const MAX_MESSAGE: usize = LONGEST + 5;
 
-/// A message in its frame.
+/// Puts a message into its frame.
 #[must_use]
 pub fn encode(apdu: &Apdu) -> Vec<u8> {
     let message = apdu.encode();
@@ -32,40 +33,40 @@ pub fn encode(apdu: &Apdu) -> Vec<u8> {
     out
 }
 
-/// What was found in the bytes of the line.
+/// An event in the bytes of the line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Heard {
-    /// A whole frame.
+    /// A complete frame.
     Frame(Apdu),
-    /// The frame before was received.
+    /// The peer received the previous frame.
     Ack,
-    /// The frame before was not received whole.
+    /// The peer did not receive the previous frame completely.
     Nak,
-    /// A frame that is not whole, or bytes outside of any.
+    /// A damaged frame, or bytes outside of any frame.
     Bad(FrameError),
 }
 
-/// Why bytes are no frame.
+/// The reason why bytes are not a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FrameError {
-    /// The checksum is another.
+    /// The checksum is wrong.
     #[error("frame with checksum {found:04X} where {wanted:04X} belongs")]
     Checksum {
-        /// The right one.
+        /// The computed checksum.
         wanted: u16,
-        /// The one that came.
+        /// The received checksum.
         found: u16,
     },
-    /// The checksum is right, and yet it is not one message.
+    /// The checksum is right, but the content is not one message.
     #[error("frame without a whole message: {0}")]
     Message(#[from] ApduError),
-    /// Longer than a message can be.
+    /// The frame is longer than any message.
     #[error("frame longer than a message can be")]
     TooLong,
-    /// A DLE with something behind it that does not belong there.
+    /// A DLE is followed by a byte that is not allowed there.
     #[error("frame with {byte:02X} behind DLE")]
     Escape {
-        /// What stood there.
+        /// The byte after DLE.
         byte: u8,
     },
     /// The line fell silent inside the frame (T1).
@@ -76,27 +77,28 @@ pub enum FrameError {
     Noise,
 }
 
-/// Where in the bytes we are.
+/// The position in the bytes.
 enum Place {
     /// Between frames.
     Outside,
-    /// Behind a DLE between frames.
+    /// After a DLE between frames.
     OutsideDle,
     /// In a message.
     Inside,
-    /// Behind a DLE in a message.
+    /// After a DLE in a message.
     InsideDle,
-    /// Behind DLE ETX.
+    /// After DLE ETX.
     Checksum,
-    /// Behind the first byte of the checksum.
+    /// After the first byte of the checksum.
     ChecksumHigh(u8),
-    /// In bytes that mean nothing: a `06` among them is no acknowledgement. Ends with silence or a new frame.
+    /// In meaningless bytes: a `06` among them is not an acknowledgement. Silence or a new frame ends this state.
     Lost,
-    /// Behind a DLE there.
+    /// After a DLE in meaningless bytes.
     LostDle,
 }
 
-/// Finds frames in bytes as they come. It holds at most one message, and grows with the bytes that came.
+/// A finder of frames in a stream of bytes. It keeps at most one message, and its memory grows only with received
+/// bytes.
 pub struct Frames {
     place: Place,
     message: Vec<u8>,
@@ -109,13 +111,13 @@ impl Default for Frames {
 }
 
 impl Frames {
-    /// Between frames.
+    /// Creates a finder that is between frames.
     #[must_use]
     pub const fn new() -> Self {
         Self { place: Place::Outside, message: Vec::new() }
     }
 
-    /// Takes from the front of `chunk` until something was found; call it again until there is nothing.
+    /// Takes bytes from the front of `chunk` until there is an event. Call it until it returns `None`.
     pub fn next(&mut self, chunk: &mut &[u8]) -> Option<Heard> {
         while let Some((byte, rest)) = chunk.split_first() {
             *chunk = rest;
@@ -131,7 +133,7 @@ impl Frames {
             (Place::Outside, ACK) => return Some(Heard::Ack),
             (Place::Outside, NAK) => return Some(Heard::Nak),
             (Place::Outside | Place::OutsideDle, DLE) => self.place = Place::OutsideDle,
-            // Also inside a frame: a single DLE before STX can only be a new beginning.
+            // This also applies inside a frame: a single DLE before STX can only begin a new frame.
             (Place::OutsideDle | Place::InsideDle | Place::LostDle, STX) => {
                 self.message.clear();
                 self.place = Place::Inside;
@@ -174,19 +176,19 @@ impl Frames {
         }
     }
 
-    /// A frame has begun and not ended.
+    /// Tells whether a frame has begun and not ended.
     #[must_use]
     pub const fn is_inside(&self) -> bool {
         !matches!(self.place, Place::Outside | Place::Lost | Place::LostDle)
     }
 
-    /// Nothing is expected of the line: neither the rest of a frame nor the end of noise.
+    /// Tells whether the finder expects neither the rest of a frame nor the end of noise.
     #[must_use]
     pub const fn is_outside(&self) -> bool {
         matches!(self.place, Place::Outside)
     }
 
-    /// The line has been silent for T1: whatever comes next begins anew. Says whether a frame was broken off.
+    /// Handles a silence of T1: the next byte starts afresh. Returns the error when a frame was broken off.
     pub fn silence(&mut self) -> Option<FrameError> {
         let broken = self.is_inside();
         *self = Self::new();
@@ -217,7 +219,7 @@ mod tests {
 
     #[test]
     fn bytes_of_a_broken_frame_are_no_acknowledgement() {
-        // DLE 41 ends the frame; the 06 and 15 behind it belonged to it.
+        // DLE 41 ends the frame; the 06 and 15 after it belong to that frame.
         let bytes = hex::decode("1002041041 0615 1002800000 1003F51F".replace(' ', "")).unwrap();
         let broken = Heard::Bad(FrameError::Escape { byte: 0x41 });
         assert_eq!(heard(&bytes), [broken, Heard::Frame(Apdu::ok())]);
@@ -268,7 +270,7 @@ mod tests {
             let apdu = Apdu::new(Control::AUTHORISATION, data);
             let mut bytes = encode(&apdu);
             let at = at % bytes.len();
-            // Where a DLE comes or goes the frame has other bytes, and the checksum is good for one in 65,536.
+            // If a DLE appears or disappears, the frame has other bytes. The checksum then misses one error in 65,536.
             prop_assume!(bytes[at] != DLE && to != DLE);
             bytes[at] = to;
             for heard in heard(&bytes) {

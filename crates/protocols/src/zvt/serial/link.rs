@@ -1,20 +1,20 @@
-//! One end of the serial line: acknowledgements, repeats, timers (ZVT PA00P016, 3). Time is an argument; what to do
-//! comes back as actions.
+//! One end of the serial line: acknowledgements, repeats, timers (ZVT PA00P016, 3). Time is an argument, and the
+//! functions return actions for the caller.
 //!
-//! Each frame is acknowledged before it is acted on. A frame of ours that is not acknowledged within T2 goes out again,
-//! three times in all; then the line is lost. Where nothing came back but the peer's answer, the answer is
-//! acknowledgement enough: it cannot answer what it did not receive.
+//! The link acknowledges each frame before it acts on it. If our frame is not acknowledged within T2, the link sends it
+//! again, three times in all. Then the line counts as lost. The peer's answer alone also counts as an acknowledgement,
+//! because the peer cannot answer a frame that it did not receive.
 //!
-//! **Repeats that come in.** When our acknowledgement is lost, the peer sends the same bytes again, and they must not
-//! be acted on twice. Frames have no number, so it is told by what may be: each message is answered before the next one
-//! is sent, hence the same bytes again are
-//! - new, once a frame that we sent since has been acknowledged: the peer went on;
-//! - a repeat, as long as we sent no frame since: the peer has nothing to send;
-//! - between the two, a repeat if they are a command (it would stand unanswered twice); if they are an answer, a repeat
-//!   only when they come as late as T2 lets a repeat come, else the answer to what we sent meanwhile.
+//! **Repeats from the peer.** When our acknowledgement is lost, the peer sends the same bytes again. The link must not
+//! act on them twice. Frames have no number, so the link decides by the rules of the protocol. Each message is answered
+//! before the next one is sent. Hence the same bytes are
+//! - new, when the peer has acknowledged a frame that we sent since: the peer has moved on;
+//! - a repeat, while we have sent no frame since: the peer has nothing new to send;
+//! - in between, a repeat if they are a command: a new one would leave two commands unanswered. An answer is a repeat
+//!   only when it comes as late as T2 allows; otherwise it answers the frame that we sent meanwhile.
 //!
-//! What cannot be told: a repeat that comes later than three times T2, and an answer that a peer repeats before T2
-//! while our next frame is under way. Both are handed on.
+//! Two cases cannot be recognised: a repeat later than three times T2, and an answer that a peer repeats before T2
+//! while our next frame is on its way. The link delivers both.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -22,31 +22,31 @@ use std::time::Duration;
 use super::frame::{self, ACK, FrameError, Frames, Heard, NAK};
 use crate::zvt::apdu::Apdu;
 
-/// T1: longest silence inside a frame.
+/// T1: the longest silence inside a frame.
 const T1: Duration = Duration::from_millis(200);
-/// T2: how long an acknowledgement is awaited.
+/// T2: the time to wait for an acknowledgement.
 const T2: Duration = Duration::from_secs(5);
-/// How much sooner than T2 a repeat is still believed to be one.
+/// A repeat may come this much earlier than T2.
 const T2_SLACK: Duration = Duration::from_secs(1);
-/// How often a frame is sent in all.
+/// Number of times a frame is sent in all.
 const MAX_SENDS: u8 = 3;
-/// Most messages that wait. The protocol needs two: an answer, and what follows it.
+/// Most messages that wait. The protocol needs two: an answer, and the message after it.
 const MAX_QUEUE: usize = 4;
-/// Bits on the line for one byte: start, eight, two stop bits.
+/// Bits on the line for one byte: one start bit, eight data bits, two stop bits.
 const BITS_PER_BYTE: u32 = 11;
 
-/// What the caller must now do.
+/// An action for the caller.
 #[derive(Clone, PartialEq, Eq)]
 pub enum LinkAction {
     /// Write these bytes to the port.
     Write(Vec<u8>),
-    /// A message came.
+    /// Handle this message, which has arrived.
     Deliver(Apdu),
-    /// The peer does not acknowledge. What was to be sent is forgotten; the link is as new.
+    /// The peer does not acknowledge. The waiting messages are dropped, and the link starts afresh.
     Lost,
 }
 
-// What is written may hold a password.
+// The written bytes may contain a password.
 impl std::fmt::Debug for LinkAction {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
@@ -57,12 +57,12 @@ impl std::fmt::Debug for LinkAction {
     }
 }
 
-/// More messages wait than the protocol can want to send.
+/// The error of a full queue: more messages wait than the protocol can need.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{MAX_QUEUE} messages wait to be sent already")]
 pub struct QueueFull;
 
-/// The frame whose acknowledgement is awaited.
+/// The frame that waits for its acknowledgement.
 struct Sending {
     frame: Vec<u8>,
     is_answer: bool,
@@ -70,16 +70,16 @@ struct Sending {
     resend_at: Duration,
 }
 
-/// The last message that came.
+/// The last message from the peer.
 struct Received {
     apdu: Apdu,
     at: Duration,
-    /// Until when a repeat can come.
+    /// The time until which a repeat can come.
     until: Duration,
     since: Since,
 }
 
-/// What became of our frames since then.
+/// The state of our frames since the last message from the peer.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Since {
     NothingSent,
@@ -100,8 +100,8 @@ pub struct Link {
 }
 
 impl Link {
-    /// A line of `baud` bits a second, on which nothing has been said yet. T2 runs from when a frame is out, and a
-    /// receipt takes a second or more at 9600.
+    /// Creates an unused line of `baud` bits per second. T2 starts when the whole frame has been sent; a receipt takes
+    /// a second or more at 9600 baud.
     #[must_use]
     pub fn new(baud: u32) -> Self {
         Self {
@@ -115,7 +115,7 @@ impl Link {
         }
     }
 
-    /// Bytes came.
+    /// Handles received bytes.
     pub fn receive(&mut self, bytes: &[u8], now: Duration) -> Vec<LinkAction> {
         let mut actions = self.fell_silent(now);
         self.last_byte = now;
@@ -125,23 +125,23 @@ impl Link {
                 Heard::Frame(apdu) => self.frame(apdu, now, &mut actions),
                 Heard::Ack => self.acknowledged(now, &mut actions),
                 Heard::Nak => self.send_again(now, &mut actions),
-                // The frame is over: say so at once.
+                // The frame is over, so the refusal goes out immediately.
                 Heard::Bad(FrameError::Checksum { .. } | FrameError::Message(_)) => {
                     actions.push(LinkAction::Write(vec![NAK]));
                 }
-                // The peer may still be sending, and would not hear us.
+                // The peer may still be sending and would not receive a refusal.
                 Heard::Bad(FrameError::TooLong | FrameError::Escape { .. }) => self.refuse = true,
-                // Nobody may have meant a frame; who did repeats it.
+                // These bytes may not be a frame. If they were one, the peer repeats it.
                 Heard::Bad(FrameError::Noise | FrameError::BrokenOff) => {}
             }
         }
         actions
     }
 
-    /// Sends a message, now or when the one before is acknowledged.
+    /// Sends a message immediately, or after the previous one is acknowledged.
     ///
     /// # Errors
-    /// [`QueueFull`] when too many wait; the message is dropped.
+    /// [`QueueFull`] when too many messages wait; the message is dropped.
     pub fn send(&mut self, apdu: Apdu, now: Duration) -> Result<Vec<LinkAction>, QueueFull> {
         if self.queue.len() == MAX_QUEUE {
             return Err(QueueFull);
@@ -152,7 +152,7 @@ impl Link {
         Ok(actions)
     }
 
-    /// The time of [`Self::next_deadline`] has come.
+    /// Handles the arrival of [`Self::next_deadline`].
     pub fn poll(&mut self, now: Duration) -> Vec<LinkAction> {
         let mut actions = self.fell_silent(now);
         if self.resend_at().is_some_and(|at| at <= now) {
@@ -161,25 +161,25 @@ impl Link {
         actions
     }
 
-    /// When to call [`Self::poll`], if nothing comes before.
+    /// Returns the time to call [`Self::poll`] if nothing happens earlier.
     #[must_use]
     pub fn next_deadline(&self) -> Option<Duration> {
         let silence = (!self.frames.is_outside()).then_some(self.last_byte + T1);
         silence.into_iter().chain(self.resend_at()).min()
     }
 
-    /// Everything that was to be sent is acknowledged.
+    /// Tells whether all sent messages are acknowledged.
     #[must_use]
     pub const fn is_idle(&self) -> bool {
         self.sending.is_none()
     }
 
-    /// When the frame goes out again; not while the peer is in a frame of its own.
+    /// Returns the time to send the frame again; `None` while the peer is sending a frame.
     fn resend_at(&self) -> Option<Duration> {
         self.sending.as_ref().filter(|_| !self.frames.is_inside()).map(|sending| sending.resend_at)
     }
 
-    /// T1.
+    /// Checks for a silence of T1 and ends a broken frame.
     fn fell_silent(&mut self, now: Duration) -> Vec<LinkAction> {
         if self.frames.is_outside() || now.saturating_sub(self.last_byte) < T1 {
             return Vec::new();
@@ -253,7 +253,7 @@ impl Link {
         self.sending = Some(sending);
     }
 
-    /// How long so many bytes are on the line.
+    /// Returns the time that `bytes` bytes take on the line.
     fn air_time(&self, bytes: usize) -> Duration {
         let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
         Duration::from_secs(1) * bytes.saturating_mul(BITS_PER_BYTE) / self.baud

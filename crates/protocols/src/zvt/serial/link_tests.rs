@@ -1,4 +1,4 @@
-//! The line as a timetable.
+//! Tests of the link against a timetable.
 
 use std::time::Duration;
 
@@ -31,7 +31,7 @@ fn status() -> Apdu {
     Apdu::new(Control::STATUS, vec![0x27, 0])
 }
 
-/// A line where a payment came at 0 and was answered; the answer is acknowledged if `acknowledged`.
+/// Creates a line where a payment came at 0 and was answered; the answer is acknowledged if `acknowledged`.
 fn answered(acknowledged: bool) -> Link {
     let mut link = Link::new(115_200);
     let came = link.receive(&frame::encode(&payment()), ms(0));
@@ -78,7 +78,7 @@ fn a_refused_frame_goes_out_at_once_and_the_next_waits_for_it() {
     assert_eq!(link.receive(&[ACK], ms(20)), [framed(&status())]);
     assert_eq!(link.receive(&[ACK], ms(30)), []);
     assert!(link.is_idle());
-    // A stray one means nothing.
+    // A stray acknowledgement has no effect.
     assert_eq!(link.receive(&[ACK, NAK], ms(40)), []);
 }
 
@@ -140,7 +140,7 @@ fn a_repeated_command_is_acknowledged_and_not_handed_on() {
     let mut link = answered(false);
     assert_eq!(link.receive(&frame::encode(&payment()), ms(2_000)), [ack()]);
     assert_eq!(link.receive(&frame::encode(&payment()), ms(5_000)), [ack()]);
-    // Ours is not acknowledged by that.
+    // The repeat does not acknowledge our frame.
     assert!(!link.is_idle());
 }
 
@@ -207,7 +207,8 @@ fn what_is_to_be_written_is_not_shown() {
 }
 
 proptest! {
-    /// Two ends over a line that loses whole writes: a message arrives once, or its sender knows that it may not have.
+    /// Connects two ends over a line that loses whole writes. A message arrives once, or its sender knows that it may
+    /// be lost.
     #[test]
     fn nothing_arrives_twice(losses in prop::collection::vec(any::<bool>(), 0..12)) {
         let (mut till, mut terminal) = (Link::new(115_200), Link::new(115_200));

@@ -1,6 +1,6 @@
-//! Which earlier transaction a till means by a receipt number. The number has four digits and begins anew after 9999,
-//! so that it may stand for several: of sales only those of the open period count, the amount must agree where one is
-//! given, and of two that fit none is taken.
+//! The search for the earlier transaction that a till names by its receipt number. The number has four digits and
+//! restarts after 9999, so several transactions may have it. Payments count only within the open period, and the amount
+//! must agree if the till gives one. If two transactions match, the search finds none.
 
 use super::flow::Flow;
 use super::outcome::minor;
@@ -8,21 +8,21 @@ use crate::clock::unix_s;
 use crate::zvt::code;
 use pos_till_api::{Ask, Kind, Outcome, Said, Sale, State};
 
-/// Numbers begin anew after so many.
+/// Numbers restart after this many.
 const ROUND: u64 = 9999;
-/// So many rounds back it is looked: half a million transactions.
+/// Most rounds that the search goes back: half a million transactions.
 const MOST_ROUNDS: u64 = 50;
 
-/// What is looked for.
+/// The kind of transaction to find.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Wanted {
     /// A payment of the open period.
     Payment,
-    /// A reservation of which something is left, however old.
+    /// A reservation of any age with an amount left.
     Reservation,
 }
 
-/// The search, one question at a time.
+/// A search that asks one question at a time.
 #[derive(Debug)]
 pub(super) struct Search {
     wanted: Wanted,
@@ -30,7 +30,7 @@ pub(super) struct Search {
     amount: Option<u64>,
     decimals: u8,
     step: Step,
-    /// When the open period began, as the terminal says it: RFC 3339, UTC or local.
+    /// The start of the open period, as the terminal states it: RFC 3339, UTC or local.
     since: Option<String>,
     found: Vec<Sale>,
     rounds: u64,
@@ -43,22 +43,22 @@ enum Step {
         newest: u64,
     },
     Number(u64),
-    /// With what is left of it.
+    /// The transaction with the amount that is left of it.
     Whole,
 }
 
-/// How a search goes on.
+/// The next step of a search.
 pub(super) enum Next {
-    /// Its next question, by its ticket.
+    /// The ticket of the next question.
     Asks(u64),
-    /// The transaction.
+    /// The transaction found.
     Found(Box<Sale>),
-    /// None, or none alone: the code that says so.
+    /// The result code when no transaction, or more than one, matches.
     Nothing(u8),
 }
 
 impl Search {
-    /// Begins it; the ticket of its first question.
+    /// Begins a search and returns the ticket of its first question.
     pub(super) fn begin(wanted: Wanted, receipt: u16, amount: Option<u64>, flow: &mut Flow<'_>) -> (Self, u64) {
         let decimals = flow.facts.decimals;
         let search =
@@ -73,7 +73,7 @@ impl Search {
         })
     }
 
-    /// The terminal has answered its question.
+    /// Handles the terminal's answer to the question.
     pub(super) fn said(&mut self, said: Said, flow: &mut Flow<'_>) -> Next {
         match (&self.step, said) {
             (Step::Newest, Said::Sales { sales, .. }) => match sales.first() {
@@ -84,7 +84,7 @@ impl Search {
                 None => self.nothing(),
             },
             (Step::LastClose { newest }, said @ (Said::Close(_) | Said::Refused(_))) => {
-                // Before the first close the period is as old as the journal.
+                // Before the first close, the period is as old as the journal.
                 self.since = match said {
                     Said::Close(close) => Some(close.period.to),
                     _ => None,
@@ -106,7 +106,7 @@ impl Search {
                 }
             }
             (Step::Whole, Said::Sale(sale)) => Next::Found(sale),
-            // Nobody could be asked: nothing is done.
+            // The terminal could not be asked, so nothing is done.
             _ => Next::Nothing(code::COMMUNICATION),
         }
     }
@@ -127,7 +127,7 @@ impl Search {
         }
     }
 
-    /// Whether it belongs to what is searched through: then an older one may too.
+    /// Tells whether a transaction is in the searched range; then an older one may be in it too.
     fn is_open(&self, sale: &Sale) -> bool {
         match (self.wanted, &self.since, &sale.ended_at) {
             (Wanted::Reservation, ..) | (_, None, _) | (_, _, None) => true,
@@ -155,7 +155,8 @@ impl Search {
     }
 }
 
-/// The latest transaction with this receipt number, where `newest` is the latest of all; 0 when there is none.
+/// Returns the latest transaction number with this receipt number, where `newest` is the highest number; 0 when there
+/// is none.
 pub(super) fn number_of(receipt: u16, newest: u64) -> u64 {
     let receipt = u64::from(receipt);
     if receipt == 0 || receipt > ROUND {

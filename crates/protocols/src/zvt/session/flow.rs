@@ -1,4 +1,4 @@
-//! What a job has at hand while something happens: the time, who the till is, and where its actions go.
+//! The context of a job during one event: the time, the till, and the list of actions.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ pub(super) struct Flow<'a> {
     pub(super) settings: &'a Settings,
     pub(super) registration: Option<&'a Registration>,
     pub(super) facts: &'a Facts,
-    /// The till has registered with this.
+    /// The registration that the till has just sent.
     pub(super) registered: Option<Registration>,
     pub(super) tickets: &'a mut u64,
     pub(super) references: &'a mut u64,
@@ -23,7 +23,7 @@ pub(super) struct Flow<'a> {
 }
 
 impl Flow<'_> {
-    /// Asks the terminal; the ticket of the question.
+    /// Asks the terminal and returns the ticket of the question.
     pub(super) fn ask(&mut self, ask: Ask) -> u64 {
         *self.tickets += 1;
         self.actions.push(Action::Ask { ticket: *self.tickets, ask });
@@ -34,20 +34,21 @@ impl Flow<'_> {
         self.actions.push(Action::Send { line, apdu });
     }
 
-    /// A reference that no transaction has yet.
+    /// Creates a reference that no transaction uses yet.
     pub(super) fn new_reference(&mut self) -> String {
         *self.references += 1;
         format!("{}-{}", self.settings.references, self.references)
     }
 
-    /// What becomes of an approval that is not acknowledged: a till that says with each command what it has heard last,
-    /// or numbers its messages, finds out by itself and keeps it (ZVT PA00P015, 2.2.8 and 4).
+    /// Returns the handling of an approval that the till does not acknowledge. A till that sends its last receipt with
+    /// each command, or numbers its messages, detects the loss itself; then the approval is kept (ZVT PA00P015, 2.2.8
+    /// and 4).
     pub(super) fn unacknowledged(&self, says_last_receipt: bool) -> OnSilence {
         let numbers = self.registration.is_some_and(Registration::wants_message_numbers);
         if says_last_receipt || numbers { OnSilence::Keep } else { self.settings.unacknowledged }
     }
 
-    /// Whether the till wants to hear how a transaction goes on.
+    /// Tells whether the till wants intermediate statuses of a transaction.
     pub(super) fn hears_intermediate(&self) -> bool {
         !self.settings.needed_frames_only && self.registration.is_some_and(Registration::hears_intermediate)
     }
@@ -60,23 +61,23 @@ impl Flow<'_> {
         charset(self.registration)
     }
 
-    /// Whether the terminal prints a payment's receipts. A till that is not registered prints them: config byte 86.
+    /// Tells whether the terminal prints a payment's receipts. An unregistered till prints them itself: config byte 86.
     pub(super) fn prints_payments(&self) -> bool {
         self.registration.is_some_and(|it| !it.till_prints_payments())
     }
 
-    /// Whether the terminal prints what is of administration.
+    /// Tells whether the terminal prints the receipts of administration.
     pub(super) fn prints_administration(&self) -> bool {
         self.registration.is_some_and(|it| !it.till_prints_administration())
     }
 
-    /// Whether receipts go to the till's printer as print commands.
+    /// Tells whether receipts go to the till's printer as print commands.
     pub(super) fn sends_receipts(&self) -> bool {
         !self.settings.needed_frames_only
             && self.registration.is_none_or(|it| it.gets_print_commands() && it.till_prints_payments())
     }
 
-    /// The same of what is of administration.
+    /// Tells whether receipts of administration go to the till's printer as print commands.
     pub(super) fn sends_administration(&self) -> bool {
         !self.settings.needed_frames_only
             && self.registration.is_none_or(|it| it.gets_print_commands() && it.till_prints_administration())

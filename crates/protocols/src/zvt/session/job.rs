@@ -1,17 +1,17 @@
 //! One command of the till, from its answer `80 00 00` to `06 0F` or `06 1E`.
 //!
 //! ```text
-//!  Status ─▶ InStep ─▶ Finding ─▶ Following ─▶ Telling ─▶ Confirming ─▶ Receipts ─▶ Ending
-//!            (1F1F)   (an earlier (write down, (04 0F)    (what the     (06 D1/D3)  (06 0F/06 1E)
-//!                      sale)       and watch)              till takes)
+//!  Status ─▶ InStep ─▶ Finding ──▶ Following ─▶ Telling ─▶ AwaitingReceipt ─▶ Receipt ───▶ Ending
+//!            (1F1F)   (an earlier  (begin and   (04 0F)    (the part that     (06 D1/D3)  (06 0F/06 1E)
+//!                     transaction)  watch)                  the till takes)
 //! ```
 //!
-//! One frame at a time goes out, and the next one when it was answered, or after T3. A till may answer `04 FF` later
-//! than that. Once it has answered one, each that it has not answered is owed:
+//! One frame at a time goes out. The next one follows when the till has answered, or after T3. A till may answer
+//! `04 FF` later than that. Once it has answered one, each missing answer is owed:
 //!
-//! - no other `04 FF` goes out until the owed answer is there;
-//! - an answer to `04 0F` that may be the owed one decides nothing: `04 0F` goes out once more;
-//! - a till that hears nothing meanwhile is not kept waiting for longer than T4.
+//! - No other `04 FF` goes out until the owed answer has come.
+//! - An answer to `04 0F` that may be the owed one decides nothing: `04 0F` goes out once more.
+//! - The session keeps a till that gets no `04 FF` meanwhile waiting no longer than T4.
 
 mod reprint;
 mod telling;
@@ -33,41 +33,42 @@ use pos_till_api::{Ask, Begin, Copy, Kind, OnSilence, Outcome, PrintLine, Said, 
 use reprint::Range;
 use till::{Frame, Till};
 
-/// T3: an APDU is answered within it.
+/// T3: the time within which an APDU is answered.
 const T3: Duration = Duration::from_secs(5);
-/// T4 less what the last frames take: a till that hears no intermediate status gives up after 180 s.
+/// T4 minus the time of the last frames: a till without intermediate statuses gives up after 180 s.
 const PATIENCE_OF_TILL: Duration = Duration::from_secs(165);
-/// An intermediate status is said at least this often.
+/// Longest time between two intermediate statuses.
 const KEEP_ALIVE: Duration = Duration::from_secs(8);
-/// How long one question for the state of a sale waits at the terminal, in seconds.
+/// Time that one question for the state of a transaction waits at the terminal, in seconds.
 const WATCH_S: u8 = 2;
-/// `84 9C`: asked again after it.
+/// Time to wait after `84 9C` before asking again.
 const ASK_AGAIN: Duration = Duration::from_secs(2);
-/// How often `04 0F` is said at most where the till does not say (BMP 02): without an answer, and with `84 9C`.
+/// Number of times `04 0F` is sent when the till sets no limit (BMP 02): here without an answer; [`LATER`] with
+/// `84 9C`.
 const TRIES: u8 = 3;
 const LATER: u8 = 30;
-/// How long the terminal may need to carry out what the till has confirmed.
+/// Longest time that the terminal may need to carry out the till's confirmation.
 const LONGEST_UNSETTLED: Duration = Duration::from_secs(30);
 
-/// What stands in the way of a command, and what is known exactly while it does.
+/// The current stage of a command, with the data of that stage.
 #[derive(Debug)]
 enum Stage {
     Status,
-    /// So many of the till's latest transactions were asked for.
+    /// The terminal was asked for this many of the till's latest transactions.
     InStep(u8),
     Undoing(Undoing),
     Finding(Search),
     Following(Payment),
     Telling(StatusReport),
     AwaitingReceipt(AwaitingReceipt),
-    /// The latest transaction is told once more.
+    /// The state of the latest transaction is repeated.
     Latest,
     Receipt {
         slip: Slip,
         approved: bool,
     },
     Period,
-    /// Receipts from one number to another are to be printed again.
+    /// The receipts of a range of numbers are printed again.
     Newest {
         from: u16,
         to: u16,
@@ -76,15 +77,15 @@ enum Stage {
         number: u64,
         range: Range,
     },
-    /// A receipt goes to the terminal's own printer once more.
+    /// The terminal's own printer prints a receipt again.
     PrintAgain(Slip),
-    /// Lines of the till's own.
+    /// The terminal prints lines of the till.
     Printing,
     Ending,
     Over,
 }
 
-/// An approval that the till has never heard of is taken back.
+/// The reversal of an approval that never reached the till.
 #[derive(Debug)]
 struct Undoing {
     of: String,
@@ -92,20 +93,20 @@ struct Undoing {
     follower: Follower,
 }
 
-/// A transaction that the terminal was asked to begin.
+/// A transaction that the session asked the terminal to begin.
 #[derive(Debug)]
 struct Payment {
     follower: Follower,
     confirm: Option<OnSilence>,
-    /// The transaction that it follows.
+    /// The earlier transaction that this one refers to.
     earlier: Option<Earlier>,
-    /// How it stood when it was last looked at.
+    /// The state at the last look.
     state: Option<State>,
-    /// The same in words, which `04 FF` says.
+    /// The text of the state, for `04 FF`.
     text: Option<String>,
-    /// The till has waited for as long as it does.
+    /// The till's patience has run out.
     gave_up: bool,
-    /// Its till is gone, and it was to be stopped.
+    /// The till is gone, and the transaction has been cancelled for that reason.
     stopped: bool,
 }
 
@@ -115,7 +116,7 @@ struct Earlier {
     number: u64,
 }
 
-/// What `04 0F` tells, until the till has answered it.
+/// The content of `04 0F`, until the till has answered it.
 #[derive(Debug)]
 struct StatusReport {
     follower: Follower,
@@ -128,7 +129,7 @@ struct StatusReport {
 struct AwaitingReceipt {
     follower: Follower,
     taken: Taken,
-    /// Since when the terminal has heard it, and has not carried it out.
+    /// The time since when the terminal has the confirmation without having carried it out.
     unsettled_since: Option<Duration>,
 }
 
@@ -137,15 +138,15 @@ struct AwaitingReceipt {
 struct Slip {
     reference: String,
     copy: Copy,
-    /// It was printed, or may have been, before.
+    /// The copy was printed before, or may have been.
     again: bool,
     then: Then,
 }
 
-/// What follows the receipts of a transaction.
+/// The step after the receipts of a transaction.
 #[derive(Debug)]
 enum Then {
-    /// `06 1E` with this code; `06 0F` for `None`.
+    /// Send `06 1E` with this code; `06 0F` for `None`.
     End(Option<u8>),
     Next(Range),
 }
@@ -153,13 +154,13 @@ enum Then {
 /// A question to the terminal.
 #[derive(Debug)]
 enum Question {
-    /// After no answer it is asked again, where it may be.
+    /// The question was sent. If no answer comes, it is asked again where that is allowed.
     Open { ticket: u64, ask: Option<Ask> },
-    /// It is asked then.
+    /// The question will be asked at this time.
     Later { at: Duration, ask: Ask },
 }
 
-/// A command that is being carried out.
+/// A command in progress.
 #[derive(Debug)]
 pub(super) struct Job {
     command: Command,
@@ -179,7 +180,7 @@ impl Job {
         self.till.line == line
     }
 
-    /// Takes the stage out. The caller sets the next one; without one the command is over.
+    /// Takes the stage out. The caller sets the next one; without a next stage the command is over.
     fn leave(&mut self) -> Stage {
         std::mem::replace(&mut self.stage, Stage::Over)
     }
@@ -188,7 +189,8 @@ impl Job {
         matches!(self.stage, Stage::Over)
     }
 
-    /// Only the answer to the last frame is missing: a till that goes on without it has had it.
+    /// Tells whether only the answer to the last frame is missing. A till that continues without answering has received
+    /// it.
     pub(super) fn is_told(&self) -> bool {
         matches!(self.stage, Stage::Ending)
             && self.till.frames.is_empty()
@@ -208,15 +210,15 @@ impl Job {
         [unanswered, again, alive, patience].into_iter().flatten().min()
     }
 
-    /// How long a till that hears nothing waits: for the answer to a line that is printed it has T3.
+    /// Returns how long a till without intermediate statuses waits. For the answer to a printed line it waits T3.
     fn patience(&self) -> Duration {
         if matches!(self.stage, Stage::Printing) { T3 - PAUSE } else { PATIENCE_OF_TILL }
     }
 
-    /// The command is answered at once, never after a question.
+    /// Answers the command immediately, before any question to the terminal.
     pub(super) fn begin(&mut self, flow: &mut Flow<'_>) {
         self.till.hears = flow.hears_intermediate();
-        // A registration with another currency is refused by its very answer, so the terminal's is known first.
+        // The answer to a registration depends on the terminal's currency, so the terminal is asked first.
         if !matches!(self.command, Command::Registration(_)) {
             flow.send(self.till.line, Apdu::ok());
         }
@@ -229,7 +231,7 @@ impl Job {
         self.question = Some(Question::Open { ticket, ask: Some(ask) });
     }
 
-    /// It is asked then, or at once when that is past.
+    /// Asks at the given time, or immediately when that time is past.
     fn ask_at(&mut self, at: Duration, ask: Ask, stage: Stage, flow: &mut Flow<'_>) {
         if at <= flow.now {
             return self.ask(ask, stage, flow);
@@ -243,8 +245,8 @@ impl Job {
         self.till.frames.clear();
         (self.till.unanswered, self.till.owed) = (None, 0);
         match self.leave() {
-            // Nobody would take the goods: no card is asked for any longer. What is just being begun is stopped when it
-            // has.
+            // No till is there to release the goods, so the reader stops asking for a card. A transaction that is just
+            // beginning is cancelled when it has begun.
             Stage::Following(payment) if payment.follower.is_looking() => self.cancel(payment, flow),
             Stage::Telling(told) => self.not_heard(told, flow),
             stage @ (Stage::Following(_) | Stage::AwaitingReceipt(_) | Stage::Undoing(_)) => self.stage = stage,
@@ -252,11 +254,11 @@ impl Job {
         }
     }
 
-    /// `06 B0`.
+    /// Handles `06 B0`.
     pub(super) fn abort(&mut self, line: Line, flow: &mut Flow<'_>) {
         let is_payment = self.is_on(line) && fields_of(&self.command).is_some();
         if is_payment && self.till.is_aborting {
-            // The answer to the first `06 B0` is the answer to both.
+            // One answer serves both `06 B0`.
             return;
         }
         match self.leave() {
@@ -264,7 +266,7 @@ impl Job {
                 self.till.is_aborting = true;
                 self.cancel(payment, flow);
             }
-            // The terminal may have begun it already: it is cancelled as soon as that is known.
+            // The terminal may have begun the transaction already. It is cancelled as soon as that is known.
             Stage::Following(payment) if is_payment && payment.follower.is_beginning() => {
                 self.till.is_aborting = true;
                 self.stage = Stage::Following(payment);
@@ -296,7 +298,7 @@ impl Job {
         let waited = flow.now >= self.till.waits_since + self.patience() && self.till.hears_nothing();
         if self.stage.is_under_way() && waited {
             return match self.stage {
-                // They are on their way to a printer that was ready a moment ago.
+                // The lines are on their way to a printer that was ready a moment ago.
                 Stage::Printing => self.printed(code::OK, flow),
                 _ => self.till_gave_up(flow),
             };
@@ -312,11 +314,11 @@ impl Job {
         }
     }
 
-    /// The till, which hears nothing meanwhile, has waited long enough: nobody knows, and it can ask later. What it
-    /// does not confirm the terminal takes back, or keeps, by its own deadline.
+    /// Ends the command of a till that has waited long enough without intermediate statuses. The outcome is unknown,
+    /// and the till can ask later. The terminal reverses or keeps an unconfirmed approval at its own deadline.
     fn till_gave_up(&mut self, flow: &mut Flow<'_>) {
         match self.leave() {
-            // A few seconds more, to know that nothing is charged.
+            // A few more seconds may show that nothing is charged.
             Stage::Following(mut payment) if payment.state == Some(State::WaitingForCard) && !payment.gave_up => {
                 payment.gave_up = true;
                 self.till.waits_since = flow.now - (PATIENCE_OF_TILL - T3);
@@ -326,7 +328,7 @@ impl Job {
         }
     }
 
-    // ---- What the terminal says
+    // ---- Answers of the terminal
 
     pub(super) fn said(&mut self, said: Said, flow: &mut Flow<'_>) {
         let asked = match self.question.take() {
@@ -334,7 +336,7 @@ impl Job {
             _ => None,
         };
         let said = match (self.leave(), said) {
-            // Not again after no answer: it may be on paper.
+            // The lines are not sent again after a missing answer, because they may be on paper.
             (Stage::Printing, Said::Done) => return self.printed(code::OK, flow),
             (Stage::Printing, _) => return self.printed(code::PRINTER, flow),
             (Stage::PrintAgain(slip), said) => return self.printed_again(slip, &said, flow),
@@ -359,7 +361,7 @@ impl Job {
         }
     }
 
-    /// The same question again, for as long as the terminal may be restarting.
+    /// Asks the same question again, for as long as the terminal may be restarting.
     fn not_answered(&mut self, stage: Stage, asked: Option<Ask>, flow: &mut Flow<'_>) {
         match asked.zip(self.silence.goes_on(flow.now)) {
             Some((ask, at)) => self.ask_at(at, ask, stage, flow),
@@ -370,7 +372,7 @@ impl Job {
         }
     }
 
-    /// Lines of the till's own; the command is answered when they are on paper.
+    /// Prints lines of the till. The command is answered when they are on paper.
     pub(super) fn print(&mut self, lines: Vec<PrintLine>, flow: &mut Flow<'_>) {
         self.ask(Ask::Print(lines), Stage::Printing, flow);
     }
@@ -382,10 +384,10 @@ impl Job {
         }
     }
 
-    /// The terminal has been silent for too long.
+    /// Ends the command because the terminal has been silent for too long.
     fn nobody_answers(&mut self, flow: &mut Flow<'_>) {
         if let (Stage::Status, Command::Registration(registration)) = (&self.stage, &self.command) {
-            // A till begins its day before the terminal does.
+            // A till may start before the terminal does.
             flow.registered = Some(registration.clone());
             flow.send(self.till.line, Apdu::ok());
             return self.end(flow);
@@ -409,20 +411,20 @@ impl Job {
                 self.stands(payment, sale, flow);
             }
             Heard::Next { at, ask } => {
-                // A cancel that the terminal refuses is looked at.
+                // After a refused cancel, the session looks up the state.
                 if payment.follower.is_looking() {
                     self.answer_abort(false, flow);
                 }
                 self.ask_at(at, ask, Stage::Following(payment), flow);
             }
             Heard::Refused(problem) => self.end_with(code_of_refusal(&problem), flow),
-            // Nobody else has a reference of this session's.
+            // No other party uses references of this session.
             Heard::WasThere(_) => self.end_with(code::SYSTEM, flow),
             Heard::Silent { .. } => self.end_with(code::COMMUNICATION, flow),
         }
     }
 
-    /// How the transaction stands.
+    /// Handles the current state of the transaction.
     fn stands(&mut self, mut payment: Payment, sale: Box<Sale>, flow: &mut Flow<'_>) {
         let (waits, is_up) = (sale.to_confirm.is_some(), self.till.is_up);
         self.till.say_step(&sale, flow);
@@ -430,7 +432,7 @@ impl Job {
         match sale.state.turn() {
             Turn::Word if waits && is_up => self.tell(payment, sale, code::OK, flow),
             Turn::Word if waits => self.confirm_by_silence(payment.follower, payment.confirm, flow),
-            // The slip is compared by a person where the terminal prints it and the till can wait that long.
+            // The cashier compares the signature when the terminal prints the slip and the till can wait that long.
             Turn::Signature if !(flow.hears_intermediate() && flow.prints_payments() && is_up) => {
                 self.ask(payment.follower.sign(true), Stage::Following(payment), flow);
             }
@@ -439,7 +441,7 @@ impl Job {
                 payment.stopped = true;
                 self.cancel(payment, flow);
             }
-            // The terminal does not wait there with its answer.
+            // In these states the terminal does not delay its answer.
             Turn::Signature | Turn::Word => {
                 self.ask_at(flow.now + PAUSE, payment.follower.watch(), Stage::Following(payment), flow);
             }
@@ -448,7 +450,8 @@ impl Job {
     }
 
     fn ended(&mut self, payment: Payment, sale: Box<Sale>, flow: &mut Flow<'_>) {
-        // A void that the bank declines is given back as a refund; one that nobody knows of stays unknown.
+        // If the bank declines a reversal, the session begins a refund. A reversal with an unknown outcome stays
+        // unknown.
         if let (Command::Reversal(_), Some(Outcome::Declined), Kind::Reversal, Some(earlier)) =
             (&self.command, sale.outcome, sale.kind, &payment.earlier)
         {
@@ -474,7 +477,7 @@ impl Stage {
         !matches!(self, Self::Telling(_) | Self::AwaitingReceipt(_) | Self::Receipt { .. } | Self::Ending | Self::Over)
     }
 
-    /// The till hears again and again that it goes on.
+    /// Tells whether the till gets repeated intermediate statuses in this stage.
     fn keeps_alive(&self) -> bool {
         match self {
             Self::Following(payment) => payment.follower.is_looking(),
@@ -484,7 +487,7 @@ impl Stage {
 }
 
 impl Question {
-    /// When it is asked, where it is not open.
+    /// Returns the time of a question that is not asked yet.
     fn at(&self) -> Option<Duration> {
         match self {
             Self::Open { .. } => None,
@@ -493,10 +496,10 @@ impl Question {
     }
 }
 
-/// The state of the terminal for a till that asks for it.
+/// Returns the state of the terminal for a status enquiry.
 fn state_of(status: &Status) -> u8 {
     match () {
-        // Before "please wait": that would not say for what.
+        // This comes before "please wait", which does not say what the till waits for.
         () if status.reader.card_left => code::CARD_IN,
         () if status.busy => code::BUSY,
         () if status.clock.time.is_none() => code::CLOCK,
@@ -507,7 +510,7 @@ fn state_of(status: &Status) -> u8 {
     }
 }
 
-/// Whether a printer prints now, or by itself in a moment. A word of later counts as one that does.
+/// Tells whether a printer prints now, or will soon without help. An unknown state counts as one that prints.
 fn prints(state: &str) -> bool {
     !matches!(state, "no-paper" | "paper-jam" | "cover-open" | "error" | "offline" | "absent" | "silent")
 }

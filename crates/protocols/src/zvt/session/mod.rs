@@ -1,27 +1,27 @@
-//! The terminal's side of a ZVT till: what is done about each command, and when. Without a wire and without a clock:
-//! what happens comes in as an event with its time, what is to be done goes out as [`Action`]s.
+//! The terminal's side of a ZVT till: the reaction to each command, and its timing. The session has no socket and no
+//! clock. Events come in with their time, and [`Action`]s go out.
 //!
-//! | command | asked of the terminal | told to the till (ZVT PA00P015, chapter 2) |
+//! | command | request to the terminal | answer to the till (ZVT PA00P015, chapter 2) |
 //! |---|---|---|
 //! | `06 00`, `06 02` | status | `06 0F`; nothing after a log-off |
 //! | `06 01`, `06 22` | begin with `confirm`, show, confirm | `04 FF`… `04 0F`, receipts, `06 0F` or `06 1E` |
 //! | `06 31` | begin (a credit), show | the same, without confirmation |
-//! | `06 30`, `06 25` | the sale by its receipt, begin (a reversal; a refund after a decline) | the same |
+//! | `06 30`, `06 25` | the transaction by its receipt, begin (a reversal; a refund after a decline) | the same |
 //! | `06 23`, `06 24` | the reservation by its receipt, begin (a capture, FINAL) | the same |
-//! | `06 20` | latest | `04 0F` with the present truth, the receipt again, `06 0F`; `06 1E 9B` while nobody knows |
-//! | `06 12` | the sales by their receipts, the receipts again | receipts, `06 0F` |
+//! | `06 20` | latest | `04 0F` with the current state, the receipt again, `06 0F`; `06 1E 9B` while the outcome is unknown |
+//! | `06 12` | the transactions by their receipts, the receipts again | receipts, `06 0F` |
 //! | `06 10`, `06 50` | the open period, a close | `04 0F` with the sums, `06 0F` |
-//! | `05 01`, `06 70`, `06 79`, `06 93`, `06 1A`, `06 18` | status | how it stands, for the printer of administration; `06 0F`, or `06 1E` with what is wrong |
+//! | `05 01`, `06 70`, `06 79`, `06 93`, `06 1A`, `06 18` | status | the terminal's state, for the printer of administration; `06 0F`, or `06 1E` with the fault |
 //! | `06 D1`, `06 D3` | lines to print, as one slip | `80 00 00`, or `84 CC 00` when they are not on paper |
-//! | `06 E0` | a text to show, between sales | that it is done |
-//! | `06 91`, `08 30`, `08 50` | nothing | that it is done |
+//! | `06 E0` | a text to show, between transactions | a positive answer |
+//! | `06 91`, `08 30`, `08 50` | nothing | a positive answer |
 //! | `06 B0` | cancel | `80 00 00`, or `84 83 00` when it is too late |
 //! | `06 C0` | nothing | `84 A5 00`: card data stay in the reader |
-//! | everything else | nothing | `84 83 00` |
+//! | any other command | nothing | `84 83 00` |
 //!
-//! It holds no fact that decides about money: which sale was the last, what it came to and what is left of it the
-//! terminal says each time. What is lost with this process is lost as when a cable is pulled: a sale that waits for
-//! its till's word is taken back, or kept, by the terminal's own deadline.
+//! The session stores no fact that decides about money. It asks the terminal each time for the last transaction, its
+//! outcome and the amount left. A crash of this process has the same effect as a pulled cable. If a transaction then
+//! waits for the till's confirmation, the terminal reverses or keeps it at its own deadline.
 //!
 //! [`Action`]: Action
 
@@ -51,68 +51,68 @@ use job::Job;
 use pos_till_api::{Ask, OnSilence, Said, Status};
 use printing::{LinesOfTill, TooLong};
 
-/// A till may hold an old connection open while it opens another.
+/// Most open lines. A till may keep an old connection open while it opens another.
 const MOST_LINES: usize = 4;
 
-/// A line to the till: one connection, or the serial line.
+/// The number of a line to the till: one connection, or the serial line.
 pub type Line = u32;
 
-/// How this till is served.
+/// The settings for this till.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Six digits; without one, what gives money back or closes the day is refused.
+    /// The password of six digits. Without one, the session refuses commands that return money or close the day.
     pub password: Option<u32>,
-    /// It may pay out without an earlier payment.
+    /// The till may pay out without an earlier payment.
     pub credit: bool,
-    /// What becomes of an approval that is not acknowledged.
+    /// The handling of an approval that the till does not acknowledge.
     pub unacknowledged: OnSilence,
     /// The order of fields in `04 0F`.
     pub order: Order,
-    /// `04 0F` may have a container of TLVs.
+    /// `04 0F` may contain a container of TLVs.
     pub status_containers: bool,
-    /// Neither `04 FF` nor printed lines.
+    /// The till gets neither `04 FF` nor printed lines.
     pub needed_frames_only: bool,
-    /// The till's name at the terminal, where it hears its own sums in the place of the terminal's.
+    /// The till's name at the terminal, when it wants its own sums instead of the terminal's.
     pub own_sums: Option<String>,
-    /// What this start's references begin with: random, so that no reference comes twice.
+    /// The prefix of this run's references. It is random, so no reference occurs twice.
     pub references: String,
 }
 
-/// What is to be done now, in its order.
+/// An action for the caller; actions are carried out in their order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Action {
-    /// An APDU goes to the till.
+    /// Send an APDU to the till.
     Send {
-        /// Where.
+        /// The line.
         line: Line,
-        /// What.
+        /// The APDU.
         apdu: Apdu,
     },
-    /// The terminal is asked; its answer comes back by [`Session::said`] with the same number.
+    /// Ask the terminal. Its answer comes back through [`Session::said`] with the same ticket.
     Ask {
-        /// Which question.
+        /// The number of the question.
         ticket: u64,
-        /// What.
+        /// The question.
         ask: Ask,
     },
-    /// A line is closed.
+    /// Close a line.
     Hang {
-        /// Which.
+        /// The line.
         line: Line,
     },
-    /// The till's registration has changed, or [`Session::answers_intermediate`], and both are to be kept: they outlive
-    /// connections and restarts.
+    /// Store the till's registration and [`Session::answers_intermediate`], because one of them has changed. Both
+    /// outlast connections and restarts.
     Remember(Option<Vec<u8>>),
-    /// A sentence for the log: which field of a command is refused, or passed over. It holds no value.
+    /// Log a sentence: which field of a command is refused or ignored. It contains no value.
     Note(String),
 }
 
-/// What is known of the terminal, as it said last.
+/// The facts about the terminal, from its latest status.
 #[derive(Clone, Debug, Default)]
 struct Facts {
     terminal_id: String,
     currency: Option<[u8; 2]>,
-    /// The same by its letters.
+    /// The alphabetic code of the currency.
     currency_code: Option<String>,
     decimals: u8,
     /// Seconds east of UTC.
@@ -131,13 +131,13 @@ pub struct Session {
     to_print: LinesOfTill,
     tickets: u64,
     references: u64,
-    /// The till that is registered has answered a `04 FF`: it answers each of them, some later than T3.
+    /// The registered till has answered a `04 FF`. It therefore answers each one, sometimes later than T3.
     answers_intermediate: bool,
     last_command: Option<Control>,
 }
 
 impl Session {
-    /// With the registration that was kept, as [`Action::Remember`] gave it.
+    /// Creates a session with the stored registration from [`Action::Remember`].
     #[must_use]
     pub fn new(settings: Settings, kept: Option<&[u8]>) -> Self {
         let kept = kept.map(|data| Command::read(&Apdu::new(Control::REGISTRATION, data.to_vec())));
@@ -159,36 +159,36 @@ impl Session {
         }
     }
 
-    /// Whether the till has answered a `04 FF`.
+    /// Tells whether the till has answered a `04 FF`.
     #[must_use]
     pub fn answers_intermediate(&self) -> bool {
         self.answers_intermediate
     }
 
-    /// The same, as it was kept.
+    /// Restores the stored value of [`Self::answers_intermediate`].
     pub fn set_answers_intermediate(&mut self, answers: bool) {
         self.answers_intermediate = answers;
     }
 
-    /// The last command of the till.
+    /// Returns the till's last command.
     #[must_use]
     pub fn last_command(&self) -> Option<Control> {
         self.last_command
     }
 
-    /// How many lines are open.
+    /// Returns the number of open lines.
     #[must_use]
     pub fn lines(&self) -> usize {
         self.lines.len()
     }
 
-    /// Whether a command is being carried out.
+    /// Tells whether a command is in progress.
     #[must_use]
     pub fn is_busy(&self) -> bool {
         self.job.is_some()
     }
 
-    /// A till has connected.
+    /// Handles a new connection of the till.
     pub fn line_opened(&mut self, line: Line) -> Vec<Action> {
         let mut actions = Vec::new();
         if self.lines.len() >= MOST_LINES
@@ -201,17 +201,17 @@ impl Session {
         actions
     }
 
-    /// A line is gone.
+    /// Handles the loss of a line.
     pub fn line_lost(&mut self, line: Line, now: Duration) -> Vec<Action> {
         self.lines.remove(&line);
         if self.is_of_job(line) { self.with_job(now, |job, flow| job.line_lost(flow)) } else { Vec::new() }
     }
 
-    /// The till has sent something.
+    /// Handles an APDU from the till.
     pub fn heard(&mut self, line: Line, apdu: &Apdu, now: Duration) -> Vec<Action> {
         match Reply::read(apdu) {
             Ok(Some(reply)) if self.is_of_job(line) => self.with_job(now, |job, flow| job.replied(&reply, flow)),
-            // An answer to nothing.
+            // The answer belongs to no frame.
             Ok(Some(_)) => Vec::new(),
             Err(_) if self.is_of_job(line) => {
                 self.with_job(now, |job, flow| job.replied(&Reply::Refused(code::PROTOCOL), flow))
@@ -224,14 +224,14 @@ impl Session {
                         self.print(line, &command, now)
                     }
                     Ok(command) => [self.print_what_waits(), self.commanded(line, command, now)].concat(),
-                    // What it is wanted for cannot be known.
+                    // The purpose of an unreadable command is unknown.
                     Err(_) => vec![Action::Send { line, apdu: Apdu::refused(code::PROTOCOL) }],
                 }
             }
         }
     }
 
-    /// The terminal has answered.
+    /// Handles an answer of the terminal.
     pub fn said(&mut self, ticket: u64, said: Said, now: Duration) -> Vec<Action> {
         if let Said::Status(status) = &said {
             self.facts = Facts::of(status);
@@ -243,14 +243,14 @@ impl Session {
         }
     }
 
-    /// Time has gone by: to be called at [`Self::next_deadline`], and allowed at any time.
+    /// Handles the passing of time. Call it at [`Self::next_deadline`]; other calls are harmless.
     pub fn tick(&mut self, now: Duration) -> Vec<Action> {
         let waited = self.to_print.until().is_some_and(|until| now >= until);
         let printed = if waited { self.print_what_waits() } else { Vec::new() };
         [printed, self.with_job(now, |job, flow| job.tick(flow))].concat()
     }
 
-    /// When [`Self::tick`] is to be called.
+    /// Returns the time of the next call of [`Self::tick`].
     #[must_use]
     pub fn next_deadline(&self) -> Option<Duration> {
         let of_job = self.job.as_ref().and_then(Job::next_deadline);
@@ -282,9 +282,9 @@ impl Session {
             actions.insert(0, Action::Remember(self.registration.as_ref().map(data)));
         }
         if let Some(registration) = registered {
-            // Another registration may be another till's.
+            // Another registration may come from another till.
             self.answers_intermediate &= self.registration.as_ref() == Some(&registration);
-            // Kept before the till hears of it.
+            // The registration is stored before the till gets the answer.
             actions.insert(0, Action::Remember(Some(data(&registration))));
             self.registration = Some(registration);
         }
@@ -299,7 +299,7 @@ impl Session {
         self.job.take_if(|job| job.is_on(line) && job.is_told());
         match command {
             Command::LogOff => {
-                // Config byte 86, and no containers, until it registers again.
+                // Until the till registers again: config byte 86, and no containers.
                 (self.registration, self.answers_intermediate) = (None, false);
                 [send(Apdu::ok()), vec![Action::Remember(None)]].concat()
             }
@@ -310,14 +310,14 @@ impl Session {
             Command::StatusEnquiry(fields) => {
                 let state = if self.is_busy() { Some(code::BUSY) } else { None };
                 match state {
-                    // The terminal itself is busy: it is not asked.
+                    // The terminal itself is busy, so it is not asked.
                     Some(state) => self.told_state(line, &fields, state),
                     None => self.begin(line, Command::StatusEnquiry(fields), now),
                 }
             }
             Command::DisplayText(fields) => {
                 let mut actions = send(Apdu::ok());
-                // While a command is carried out the display is the terminal's own.
+                // During a command, the terminal uses the display itself.
                 if self.job.is_none() {
                     self.tickets += 1;
                     let text = printing::text_to_show(&fields, charset(self.registration.as_ref()));
@@ -335,7 +335,7 @@ impl Session {
         }
     }
 
-    /// A line or a block of the till's own: taken at once, and with the last one printed.
+    /// Accepts a line or a block of the till immediately, and prints the slip with the last one.
     fn print(&mut self, line: Line, command: &Command, now: Duration) -> Vec<Action> {
         self.job.take_if(|job| job.is_on(line) && job.is_told());
         let send = |apdu| vec![Action::Send { line, apdu }];
@@ -353,7 +353,8 @@ impl Session {
         }
     }
 
-    /// What the till has begun to print and not ended. Its lines were taken already: it hears no more of them.
+    /// Prints a slip that the till has not finished. Its lines are already acknowledged, so the till gets no further
+    /// answer.
     fn print_what_waits(&mut self) -> Vec<Action> {
         let lines = self.to_print.take();
         if lines.is_empty() {
@@ -363,7 +364,7 @@ impl Session {
         vec![Action::Ask { ticket: self.tickets, ask: Ask::Print(lines) }]
     }
 
-    /// `06 0F` about a terminal that is at work.
+    /// Builds `06 0F` for a terminal that is busy.
     fn told_state(&self, line: Line, fields: &Fields, state: u8) -> Vec<Action> {
         let version = wants_version(fields).then_some(self.facts.version.as_str());
         let apdu = completion_of_enquiry(version, state, None);
@@ -376,23 +377,23 @@ impl Session {
     }
 }
 
-/// Whether the version is to be told after a status enquiry: bit 1 of its service byte says no.
+/// Tells whether the answer to a status enquiry includes the version: bit 1 of the service byte suppresses it.
 fn wants_version(fields: &Fields) -> bool {
     fields.byte(0x03).is_none_or(|service| service & 0x02 == 0)
 }
 
-/// Whether more is to be told of the terminal in TLVs: bit 2 of its service byte.
+/// Tells whether the answer to a status enquiry includes TLVs: bit 2 of the service byte.
 fn wants_container(fields: &Fields) -> bool {
     fields.byte(0x03).is_some_and(|service| service & 0x04 != 0)
 }
 
-/// Whether a command's password is the till's; where none is configured, no password is the right one.
+/// Tells whether a command's password is right. Without a configured password, no password is right.
 fn is_allowed(settings: &Settings, guarded: &Guarded) -> bool {
-    // The specification's terminals compare five of the six digits; here all count.
+    // The specification's terminals compare five of the six digits; this session compares all six.
     settings.password.is_some_and(|password| guarded.password == Some(Password(password)))
 }
 
-/// The same of what gives nothing away: where no password is configured, any is right.
+/// Checks the password of a command that moves no money. Without a configured password, any password is right.
 fn is_right_where_asked(settings: &Settings, password: Password) -> bool {
     settings.password.is_none_or(|right| password == Password(right))
 }
@@ -411,7 +412,7 @@ impl Facts {
     }
 }
 
-/// The character set that a till's texts are in.
+/// Returns the character set of a till's texts.
 fn charset(registration: Option<&Registration>) -> Charset {
     registration.and_then(Registration::charset).unwrap_or_default()
 }

@@ -1,14 +1,14 @@
-//! A transaction as a till is told it: the result code, and the fields of `04 0F` (ZVT PA00P015, chapter 3.9).
+//! A transaction as the till receives it: the result code, and the fields of `04 0F` (ZVT PA00P015, chapter 3.9).
 //!
-//! | how it stands | 27 | ended by |
+//! | state or outcome | 27 | last frame |
 //! |---|---|---|
 //! | approved, in full or in part | 00 | `06 0F` |
 //! | declined by the bank | 05 | `06 1E 05` |
 //! | cancelled, or no card in time | 6C | `06 1E 6C` |
-//! | not sent: the gateway cannot be reached | A3 | `06 1E A3` |
+//! | not sent: the gateway is unreachable | A3 | `06 1E A3` |
 //! | not sent for another reason | 66, E2, … | `06 1E` with the same |
-//! | taken back | B4 | `06 1E B4` |
-//! | unconfirmed | 7D: nobody knows, and `06 20` tells later | `06 1E 7D` |
+//! | reversed | B4 | `06 1E B4` |
+//! | unconfirmed | 7D: the outcome is unknown, and `06 20` returns it later | `06 1E 7D` |
 
 use super::Facts;
 use super::flow::Flow;
@@ -17,7 +17,7 @@ use crate::zvt::code;
 use crate::zvt::tlv;
 use pos_till_api::{Card, Outcome, Problem, ProblemType, Sale, State, Status};
 
-/// The result code of a transaction that is at an end for the till; `None` while it is under way.
+/// Returns the result code of a transaction that is over for the till; `None` while it is in progress.
 pub(super) fn code_of(sale: &Sale) -> Option<u8> {
     match (sale.state, sale.outcome) {
         (State::Unconfirmed | State::UnconfirmedFinishing, _) => Some(code::COMMUNICATION),
@@ -31,7 +31,7 @@ pub(super) fn code_of(sale: &Sale) -> Option<u8> {
     }
 }
 
-/// Why nothing was sent, by the agent's word.
+/// Returns the code for the agent's reason why nothing was sent.
 fn not_sent(reason: &str) -> u8 {
     match reason {
         "card-unreadable" => code::CARD_UNREADABLE,
@@ -41,7 +41,7 @@ fn not_sent(reason: &str) -> u8 {
     }
 }
 
-/// The code of a refusal: nothing was done.
+/// Returns the code of a refusal: nothing was done.
 pub(super) fn code_of_refusal(problem: &Problem) -> u8 {
     use ProblemType as P;
     match problem.known() {
@@ -57,7 +57,7 @@ pub(super) fn code_of_refusal(problem: &Problem) -> u8 {
     }
 }
 
-/// Minor units of an amount as `12.34`.
+/// Converts an amount such as `12.34` to minor units.
 pub(super) fn minor(amount: &str, decimals: u8) -> Option<u64> {
     let (whole, part) = amount.split_once('.').unwrap_or((amount, ""));
     let fits = part.len() <= usize::from(decimals) && !whole.is_empty();
@@ -69,7 +69,7 @@ pub(super) fn minor(amount: &str, decimals: u8) -> Option<u64> {
     text.parse().ok()
 }
 
-/// An amount as `12.34`.
+/// Converts minor units to an amount such as `12.34`.
 pub(super) fn decimal(minor: u64, decimals: u8) -> String {
     let scale = 10_u64.pow(u32::from(decimals));
     match decimals {
@@ -78,7 +78,7 @@ pub(super) fn decimal(minor: u64, decimals: u8) -> String {
     }
 }
 
-/// Seconds east of UTC of a time as RFC 3339 has it.
+/// Reads the offset of an RFC 3339 time, in seconds east of UTC.
 pub(super) fn offset_of(time: &str) -> Option<i64> {
     let tail = time.get(19..)?.trim_start_matches(|c: char| c == '.' || c.is_ascii_digit());
     if tail == "Z" {
@@ -89,12 +89,12 @@ pub(super) fn offset_of(time: &str) -> Option<i64> {
     Some(if sign == "-" { -seconds } else { seconds })
 }
 
-/// Month, day, hour, minute and second of a UTC time, at an offset.
+/// Returns month, day, hour, minute and second of a UTC time at an offset.
 fn local(utc: &str, offset_s: i64) -> Option<[u8; 5]> {
     let part = |range: std::ops::Range<usize>| utc.get(range)?.parse::<i64>().ok();
     let (year, month, day) = (part(0..4)?, part(5..7)?, part(8..10)?);
     let second_of_day = part(11..13)? * 3600 + part(14..16)? * 60 + part(17..19)? + offset_s;
-    // Days since 1970-03-01 and back, by the years of a calendar that begins in March (proleptic Gregorian).
+    // Days since 1970-03-01 and back, in a calendar whose years begin in March (proleptic Gregorian).
     let (y, m) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
     let days = 365 * y + y.div_euclid(4) - y.div_euclid(100) + y.div_euclid(400) + (153 * m + 2) / 5 + day - 1;
     let (days, second) = (days + second_of_day.div_euclid(86_400), second_of_day.rem_euclid(86_400));
@@ -107,14 +107,15 @@ fn local(utc: &str, offset_s: i64) -> Option<[u8; 5]> {
     Some([small(month)?, small(day)?, small(second / 3600)?, small(second / 60 % 60)?, small(second % 60)?])
 }
 
-/// Time and date: month, day, hour, minute and second.
+/// Sets time and date from month, day, hour, minute and second.
 pub(super) fn set_time(fields: &mut Fields, [month, day, hour, minute, second]: [u8; 5]) {
     let two = |number: u8| digits(u64::from(number), 1);
     fields.set(0x0C, [hour, minute, second].map(two).concat());
     fields.set(0x0D, [month, day].map(two).concat());
 }
 
-/// The fields of `04 0F` about a transaction. `approved` is what the till hears as its amount.
+/// Builds the fields of `04 0F` about a transaction. The amount is the amount to confirm; without one, the approved
+/// amount; without both, the requested amount.
 pub(super) fn fields(sale: &Sale, result: u8, flow: &Flow<'_>, echoes_currency: bool) -> Fields {
     let Facts { decimals, offset_s, .. } = *flow.facts;
     let mut fields = Fields::default();
@@ -130,7 +131,7 @@ pub(super) fn fields(sale: &Sale, result: u8, flow: &Flow<'_>, echoes_currency: 
     fields.set(0x29, terminal_id(&flow.facts.terminal_id));
     fields.set(0x2A, padded(&flow.facts.terminal_id));
     fields.set_number(0x87, u64::from(sale.receipt_number));
-    // Neither 88 nor A0: some tills stop reading there, and lose what stands behind.
+    // Fields 88 and A0 are left out: some tills stop reading there and lose the fields after them.
     if echoes_currency && let Some(currency) = flow.facts.currency {
         fields.set(0x49, currency);
     }
@@ -150,7 +151,7 @@ pub(super) fn fields(sale: &Sale, result: u8, flow: &Flow<'_>, echoes_currency: 
 
 fn add_card(fields: &mut Fields, card: &Card, flow: &Flow<'_>) {
     fields.set(0x19, [payment_type(&card.entry_mode)]);
-    // The schemes forbid the expiry on a receipt; tills expect the field.
+    // The schemes forbid the expiry on a receipt, but tills expect the field.
     fields.set(0x0E, [0x99, 0x99]);
     if let Some(last4) = card.last4.as_deref().filter(|last4| last4.len() == 4) {
         let shown = last4.parse().ok().map(|last4| digits(last4, 2)).unwrap_or_default();
@@ -179,12 +180,12 @@ fn hex(text: &str) -> Option<Vec<u8>> {
     (text.len().is_multiple_of(2) && text.len() <= 32).then(|| (0..text.len()).step_by(2).map(pair).collect()).flatten()
 }
 
-/// How the card came: 40 read by the terminal, with bit 04 for one that was typed.
+/// Returns how the card was read: 40 by the terminal, with bit 04 for a typed number.
 fn payment_type(entry_mode: &str) -> u8 {
     if entry_mode == "MANUAL" { 0x44 } else { 0x40 }
 }
 
-/// The ZVT card type of a brand; `None` for one that the list does not have.
+/// Returns the ZVT card type of a brand; `None` for a brand outside the list.
 pub(super) fn card_type(brand: &str) -> Option<u8> {
     Some(match brand.to_ascii_uppercase().as_str() {
         "GIROCARD" | "EC" => 0x05,
@@ -199,15 +200,16 @@ pub(super) fn card_type(brand: &str) -> Option<u8> {
     })
 }
 
-/// Eight digits: the last ones of the terminal's id.
+/// Returns the last eight digits of the terminal's id.
 pub(super) fn terminal_id(id: &str) -> Vec<u8> {
     let all: String = id.chars().filter(char::is_ascii_digit).collect();
     let last = &all[all.len().saturating_sub(8)..];
     digits(last.parse().unwrap_or(0), 4)
 }
 
-/// The container of a status enquiry: the terminal's number (1F44), model and version (E4), its time (34). Serial
-/// number and state of the device (1F42, 1F43) real terminals write in ways that no document confirms.
+/// Builds the container of a status enquiry: the terminal's number (1F44), model and version (E4), and time (34). It
+/// leaves out serial number and device state (1F42, 1F43), because no document confirms the form that real terminals
+/// use.
 pub(super) fn about_terminal(status: &Status) -> Vec<u8> {
     let (mut out, mut device) = (Vec::new(), Vec::new());
     tlv::push(&mut out, 0x1F44, &terminal_id(&status.terminal_id));
@@ -218,7 +220,7 @@ pub(super) fn about_terminal(status: &Status) -> Vec<u8> {
     tlv::push(&mut device, 0x1F41, &ascii(&status.version));
     tlv::push(&mut out, 0xE4, &device);
     if let Some(time) = status.clock.time.as_deref().and_then(|time| time.get(..19)) {
-        // `2026-11-20T13:34:56`: the shop's own time.
+        // `2026-11-20T13:34:56`: the shop's local time.
         let digits_of = |part: &str, bytes: usize| {
             let all: String = part.chars().filter(char::is_ascii_digit).collect();
             all.parse().ok().map(|number| digits(number, bytes))
@@ -233,7 +235,7 @@ pub(super) fn about_terminal(status: &Status) -> Vec<u8> {
     out
 }
 
-/// 15 characters, with spaces behind.
+/// Pads a text with spaces to 15 characters.
 pub(super) fn padded(text: &str) -> Vec<u8> {
     text.bytes().filter(u8::is_ascii_graphic).chain(std::iter::repeat(b' ')).take(15).collect()
 }

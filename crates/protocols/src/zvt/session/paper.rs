@@ -1,4 +1,4 @@
-//! A receipt of the terminal as the lines that a till prints.
+//! Receipts of the terminal as lines for the till's printer.
 
 use super::flow::Flow;
 use crate::lines::wrapped;
@@ -7,16 +7,16 @@ use crate::zvt::apdu::{Apdu, Control};
 use crate::zvt::command::Registration;
 use pos_till_api::{Copy, Receipt, Row, RowIs, Status};
 
-/// Characters of a line where the till does not say.
+/// Characters of a line when the till gives no width.
 const WIDTH: usize = 24;
-/// What a till takes that does not say: every one takes an APDU with a short length.
+/// Longest APDU when the till gives no limit, in bytes: every till accepts a short length.
 const LONGEST: usize = 254;
-/// TLV 1F37: approved, declined, to be signed.
+/// Values of TLV 1F37: approved, signature required, declined.
 const APPROVED: u8 = 0x01;
 const SIGNATURE: u8 = 0x02;
 const DECLINED: u8 = 0x04;
 
-/// The print commands of a receipt.
+/// Builds the print commands of a receipt.
 pub(super) fn commands(receipt: &Receipt, approved: bool, flow: &Flow<'_>) -> Vec<Apdu> {
     let width = width(flow);
     let lines: Vec<Line> = receipt.rows.iter().flat_map(|row| of_row(row, width)).collect();
@@ -29,7 +29,7 @@ pub(super) fn commands(receipt: &Receipt, approved: bool, flow: &Flow<'_>) -> Ve
     in_frames(&lines, whose, about, flow)
 }
 
-/// How the terminal stands, as lines.
+/// Writes the terminal's state as lines.
 pub(super) fn of_terminal(status: &Status, width: usize) -> Vec<String> {
     let reader = [status.reader.model.as_deref(), status.reader.serial.as_deref(), Some(&status.reader.state)];
     let mut pairs = vec![
@@ -47,13 +47,13 @@ pub(super) fn of_terminal(status: &Status, width: usize) -> Vec<String> {
     [vec!["-".repeat(width)], rows.map(|line| line.text).collect(), vec!["-".repeat(width)]].concat()
 }
 
-/// The print commands of some lines of administration.
+/// Builds the print commands for lines of administration.
 pub(super) fn of_administration(lines: &[String], flow: &Flow<'_>) -> Vec<Apdu> {
     let lines: Vec<Line> = lines.iter().map(|text| Line { attribute: attribute::NORMAL, text: text.clone() }).collect();
     in_frames(&lines, ReceiptFor::Administration, APPROVED, flow)
 }
 
-/// Text blocks where the till permits them, else line by line.
+/// Builds text blocks if the till permits them, otherwise single lines.
 fn in_frames(lines: &[Line], whose: ReceiptFor, about: u8, flow: &Flow<'_>) -> Vec<Apdu> {
     match flow.registration.filter(|it| it.permits(Control::PRINT_BLOCK)) {
         Some(it) => answer::blocks(lines, flow.charset(), whose, about, it.longest_apdu().unwrap_or(LONGEST)),

@@ -1,4 +1,4 @@
-//! Sums of a period as a till is told them: the fields of `04 0F` after `06 10` and `06 50`, and the lines of its slip.
+//! Sums of a period for a till: the fields of `04 0F` after `06 10` and `06 50`, and the lines of the slip.
 
 use super::flow::Flow;
 use super::outcome::{card_type, minor, set_time};
@@ -6,7 +6,7 @@ use crate::zvt::answer::{CardTotal, totals};
 use crate::zvt::bmp::Fields;
 use pos_till_api::{Close, Kind, Turnover};
 
-/// The place of a ZVT card type among the seven sums of BMP 60.
+/// Returns the position of a ZVT card type among the seven sums of BMP 60.
 fn place(kind: Option<u8>) -> usize {
     match kind {
         Some(0x05) => 0,
@@ -19,13 +19,14 @@ fn place(kind: Option<u8>) -> usize {
     }
 }
 
-/// The receipt number of a transaction: four digits, which begin anew after 9999.
+/// Returns the receipt number of a transaction: four digits, which restart after 9999.
 pub(super) fn receipt(number: u64) -> u16 {
     u16::try_from(number.saturating_sub(1) % 9999 + 1).unwrap_or(0)
 }
 
-/// The fields, with a note where a count has no room. What was taken is counted less what was given. No field names a
-/// currency, so the sums are of the terminal's own; what moved in another stands in the note and on the slip.
+/// Builds the fields, with a note when a count is too large for its field. Payments count positive, refunds negative.
+/// No field names a currency, so the sums are in the terminal's currency. The note and the slip contain the amounts in
+/// other currencies.
 pub(super) fn fields(close: &Close, flow: &Flow<'_>) -> Fields {
     let decimals = flow.facts.decimals;
     let own = flow.facts.currency_code.as_deref();
@@ -33,7 +34,7 @@ pub(super) fn fields(close: &Close, flow: &Flow<'_>) -> Fields {
     let mut cards = [CardTotal::default(); 7];
     for brand in close.brands.iter().filter(|brand| is_own(brand)) {
         let card = &mut cards[place(brand.name.as_deref().and_then(card_type))];
-        // No minus has room: a brand that gave more than it took has nothing here.
+        // The field has no sign, so a brand with a negative sum adds 0.
         card.sum = card.sum.saturating_add(minor(&brand.net, decimals).unwrap_or(0));
         card.count += brand.count;
     }
@@ -41,7 +42,7 @@ pub(super) fn fields(close: &Close, flow: &Flow<'_>) -> Fields {
     let (value, full) = totals(receipts, &cards);
     let mut fields = Fields::default();
     fields.set(0x27, [0]);
-    // The field has no minus: a day that gave more than it took has none here, and it on its slip.
+    // The field has no sign, so a negative day gets 0. The slip shows the negative sum.
     let net = close.net.iter().find(|net| is_own(net)).and_then(|net| minor(&net.net, decimals));
     fields.set_number(0x04, net.unwrap_or(0));
     fields.set(0x60, value);
@@ -62,13 +63,13 @@ pub(super) fn fields(close: &Close, flow: &Flow<'_>) -> Fields {
     fields
 }
 
-/// Month, day, hour, minute and second of a time as RFC 3339 has it, in its own offset.
+/// Reads month, day, hour, minute and second of an RFC 3339 time, in its own offset.
 fn shop_time(text: &str) -> Option<[u8; 5]> {
     let two = |at: usize| text.get(at..at + 2)?.parse().ok();
     Some([two(5)?, two(8)?, two(11)?, two(14)?, two(17)?])
 }
 
-/// The slip of a close; `own` is the till whose sums they are, where they are not the terminal's.
+/// Writes the slip of a close. `own` is the till whose sums it shows, if they are not the terminal's.
 pub(super) fn lines(close: &Close, own: Option<&str>, width: usize) -> Vec<String> {
     let pair = |label: &str, value: &str| {
         let gap = width.saturating_sub(label.chars().count() + value.chars().count()).max(1);

@@ -1,7 +1,7 @@
-//! What the till has printed by the terminal (`06 D1`, `06 D3`): its lines are collected up to the one that says that
-//! it is the last, and printed as one slip. And what it has shown there (`06 E0`).
+//! Printing by the terminal for the till (`06 D1`, `06 D3`). The session collects lines up to the one marked as the
+//! last, and prints them as one slip. Also texts for the terminal's display (`06 E0`).
 //!
-//! A till that never says so, or goes on with something else, has them printed all the same.
+//! If the till sends no last line, or continues with another command, the collected lines are printed anyway.
 
 use std::time::Duration;
 
@@ -12,37 +12,37 @@ use crate::zvt::text::Charset;
 use crate::zvt::tlv;
 use pos_till_api::{Align, MOST_LINES, PrintLine, Style};
 
-/// For the next line to come.
+/// Time to wait for the next line.
 const NEXT_LINE: Duration = Duration::from_secs(2);
-/// `06 D1` with this attribute: so many feeds (ZVT PA00P015, 3.1.2).
+/// The attribute of `06 D1` for paper feeds (ZVT PA00P015, 3.1.2).
 const FEEDS: u8 = 0xFF;
-/// Reserved: it is no last line.
+/// The reserved bit; alone, it does not mark a last line.
 const RESERVED: u8 = 0x80;
-/// Of one command; a number that is larger is a mistake, or meant to empty the roll.
+/// Most feeds in one command. A larger number is a mistake, or would empty the roll.
 const MOST_FEEDS: u8 = 20;
 
-/// Bytes of a line: with its indent no longer than the terminal takes, which is several lines of any paper.
+/// Bytes of a line. With its indent, it is no longer than the terminal accepts; on any paper it fills several lines.
 const LONGEST: usize = 240;
 
-/// Characters of a text to show: more than any reader's display has.
+/// Most characters of a text to show: more than the display of any reader.
 const MOST_SHOWN: usize = 500;
 
-/// Lines that wait for their last one.
+/// Lines that wait for the last line of their slip.
 #[derive(Debug, Default)]
 pub(super) struct LinesOfTill {
     lines: Vec<PrintLine>,
     until: Option<Duration>,
 }
 
-/// A block has more lines than fit on the slip; nothing of the slip is kept.
+/// The error of a block with more lines than fit on the slip. No line of the slip is kept.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct TooLong;
 
 impl LinesOfTill {
-    /// Adds what a command has; all of them when that was the last, or when there is no room for more.
+    /// Adds the lines of a command. Returns all lines after the last one, or when there is no room for more.
     ///
     /// # Errors
-    /// [`TooLong`]: a line that is left out would be lost without a word.
+    /// [`TooLong`]: otherwise a line would be lost silently.
     pub(super) fn add(
         &mut self,
         command: &Command,
@@ -58,7 +58,7 @@ impl LinesOfTill {
         Ok(if is_last || self.lines.len() >= MOST_LINES { Some(self.take()) } else { None })
     }
 
-    /// What waits.
+    /// Removes and returns the waiting lines.
     pub(super) fn take(&mut self) -> Vec<PrintLine> {
         self.until = None;
         let mut lines = std::mem::take(&mut self.lines);
@@ -66,12 +66,12 @@ impl LinesOfTill {
         lines
     }
 
-    /// Until when the next line is waited for; `None` when none waits.
+    /// Returns the time until which the next line is awaited; `None` when no lines wait.
     pub(super) fn until(&self) -> Option<Duration> {
         self.until
     }
 
-    /// Whether it is the last one.
+    /// Adds one line, and tells whether it is the last one.
     fn line(&mut self, looks: u8, text: &[u8], charset: Charset) -> bool {
         if looks == FEEDS {
             let feeds = text.first().copied().unwrap_or(1).min(MOST_FEEDS);
@@ -79,14 +79,14 @@ impl LinesOfTill {
             return false;
         }
         let is_last = looks & RESERVED != 0 && looks != RESERVED;
-        // The last line of most tills has nothing on it.
+        // The last line of most tills is empty.
         if !(is_last && text.is_empty()) {
             self.lines.push(line(looks, text, charset));
         }
         is_last
     }
 
-    /// `25 { 09 attribute, 07 text, … }`: an attribute holds until the next one.
+    /// Adds a block `25 { 09 attribute, 07 text, … }`. An attribute applies until the next one.
     fn block(&mut self, fields: &Fields, charset: Charset) -> Result<bool, TooLong> {
         let (mut looks, mut is_last) = (attribute::NORMAL, false);
         for object in tlv::walk(fields.tlv(&[0x25]).unwrap_or_default()).map_while(Result::ok) {
@@ -107,7 +107,7 @@ impl LinesOfTill {
     }
 }
 
-/// What the till has shown by the terminal (`06 E0`): its lines are F1 to F8, or the texts of TLV 24.
+/// Reads the text of `06 E0`: its lines are F1 to F8, or the texts of TLV 24.
 pub(super) fn text_to_show(fields: &Fields, charset: Charset) -> String {
     let lines = (0xF1..=0xF8).filter_map(|bmp| fields.get(bmp).map(<[u8]>::to_vec));
     let texts = tlv::walk(fields.tlv(&[0x24]).unwrap_or_default()).map_while(Result::ok);
@@ -116,11 +116,11 @@ pub(super) fn text_to_show(fields: &Fields, charset: Charset) -> String {
     lines.join("\n").chars().take(MOST_SHOWN).collect()
 }
 
-/// One line, as its attribute says.
+/// Builds one line with the style of its attribute.
 fn line(looks: u8, text: &[u8], charset: Charset) -> PrintLine {
     let centred = looks & attribute::CENTRE != 0;
     let indent = if centred { 0 } else { usize::from(looks & 0x0F) };
-    // In the attribute of a last line these bits have another meaning: whose copy ends.
+    // In the attribute of a last line, these bits have another meaning: whose copy ends.
     let (centred, indent) = if looks & RESERVED == 0 { (centred, indent) } else { (false, 0) };
     let style = match looks {
         _ if looks & RESERVED != 0 => Style::Plain,

@@ -1,5 +1,5 @@
-//! The session as a timetable: what is sent and asked, and when. The terminal's answers are those of the agent's
-//! interface as text, so that both are read as they are over the wire.
+//! Tests of the session against a timetable: frames, questions and their times. The terminal's answers are texts of the
+//! agent's interface, so both are read as over the network.
 
 use std::time::Duration;
 
@@ -31,7 +31,7 @@ impl Stage {
         Self { session, now: s(0), asked: Vec::new(), sent: Vec::new() }
     }
 
-    /// A till that prints by itself and hears nothing meanwhile.
+    /// Creates a till that prints its receipts itself and gets no intermediate statuses.
     fn quiet() -> Self {
         Self::with(settings(OnSilence::Reverse), "00 00 00 06")
     }
@@ -55,7 +55,7 @@ impl Stage {
         self.take(actions);
     }
 
-    /// What was sent since, and acknowledged by nobody yet.
+    /// Returns the frames that were sent since the last call; none is acknowledged yet.
     fn told(&mut self) -> Vec<TerminalMessage> {
         self.sent.drain(..).map(|apdu| TerminalMessage::read(&apdu).unwrap()).collect()
     }
@@ -76,7 +76,7 @@ impl Stage {
         self.take(actions);
     }
 
-    /// At the next deadline.
+    /// Moves to the next deadline.
     fn wait(&mut self) -> Duration {
         self.now = self.session.next_deadline().expect("a deadline");
         let actions = self.session.tick(self.now);
@@ -84,7 +84,7 @@ impl Stage {
         self.now
     }
 
-    /// A sale up to the bank's approval, which the till has been told.
+    /// Runs a payment up to the bank's approval, which the till has received.
     fn sells(&mut self, command: &str) {
         self.till(command);
         assert_eq!(self.told(), [TerminalMessage::Ok]);
@@ -162,7 +162,7 @@ fn without_an_acknowledgement_it_is_said_three_times_and_then_taken_back_or_kept
     for (unacknowledged, command, taken) in [
         (OnSilence::Reverse, PAY, Taken::Nothing),
         (OnSilence::Keep, PAY, Taken::All),
-        // A till that names the last receipt finds out by itself.
+        // A till that names the last receipt detects the loss itself.
         (OnSilence::Reverse, "06 01 0C 04 00 00 00 00 10 00 06 03 1F 1F 00", Taken::All),
     ] {
         let mut stage = Stage::with(settings(unacknowledged), "00 00 00 06");
@@ -190,7 +190,7 @@ fn a_till_that_says_later_for_ever_is_asked_a_bounded_number_of_times() {
 
 #[test]
 fn all_waits_together_stay_below_the_tills_when_it_hears_nothing() {
-    // Nobody presents a card, and the terminal would wait longer than the till.
+    // No customer presents a card, and the terminal would wait longer than the till.
     let mut stage = Stage::quiet();
     stage.till(PAY);
     stage.terminal(200, &status());
@@ -210,7 +210,7 @@ fn all_waits_together_stay_below_the_tills_when_it_hears_nothing() {
     stage.told();
     stage.till("80 00 00");
     assert!(matches!(stage.told().as_slice(), [TerminalMessage::Aborted { code: 0x6C, .. }]));
-    // The bank is asked, and does not answer in time: nobody knows, and it is never called declined.
+    // The bank does not answer in time. The outcome is unknown, and is never reported as declined.
     let mut stage = Stage::quiet();
     stage.till(PAY);
     stage.terminal(200, &status());
@@ -264,7 +264,7 @@ fn a_terminal_that_does_not_answer_is_asked_again_with_the_same_reference_and_th
 
 #[test]
 fn a_till_that_is_one_receipt_behind_has_the_last_approval_taken_back_first() {
-    // Its own transaction before has the number 14: 15 and 16 are another till's.
+    // The till's own previous transaction has the number 14; 15 and 16 belong to another till.
     for (heard, undone) in [("00 14", true), ("00 17", false), ("00 16", false)] {
         let mut stage = Stage::quiet();
         stage.till(&format!("06 01 0E 04 00 00 00 00 10 00 06 05 1F 1F 02 {heard}"));
@@ -331,12 +331,12 @@ fn a_repeat_of_a_named_receipt_is_of_that_one_and_no_other() {
     assert_eq!((fields.byte(0x27), fields.number(0x87)), (Some(0), Ok(Some(16))));
     stage.till("80 00 00");
     assert_eq!(stage.told(), [TerminalMessage::Completion(Vec::new())]);
-    // Nobody knows yet what became of it.
+    // The outcome is not known yet.
     let mut stage = begin("1F 02 02 00 16");
     stage.terminal(200, &json!({ "sales": [sale("ended", json!({ "number": 16 }))] }));
     stage.terminal(200, &json!({ "sales": [sale("unconfirmed", json!({ "number": 16 }))] }));
     assert!(matches!(stage.told().as_slice(), [TerminalMessage::Aborted { code: 0x9B, .. }]));
-    // Not there, and no numbers.
+    // The receipt is missing, or the numbers are unreadable.
     let mut stage = begin("1F 02 02 00 16");
     stage.terminal(200, &json!({ "sales": [sale("ended", json!({ "number": 16 }))] }));
     stage.terminal(200, &json!({ "sales": [] }));
@@ -366,7 +366,7 @@ fn a_repeat_that_the_terminal_cannot_print_says_so() {
     let mut stage = repeat();
     stage.terminal(503, &json!({ "status": 503, "code": "printer", "detail": "no printer" }));
     assert!(matches!(ends(stage), Some(TerminalMessage::Aborted { code: 0xCC, .. })));
-    // Not a second time.
+    // The receipt is not printed a second time.
     let mut stage = repeat();
     stage.silence();
     assert!(stage.asked.is_empty());
@@ -393,7 +393,7 @@ fn a_status_enquiry_tells_in_tlvs_what_it_is_asked_for_in_them() {
     for (service, told) in [
         ("", "06 0F 05 F0 F0 F1 31 00"),
         (" 03 02", "06 0F 01 00"),
-        // As a real terminal's, whose number is 52523535 (EVerest/zvt, 1680728219.054216000_pt_ecr.blob).
+        // Like a real terminal with the number 52523535 (EVerest/zvt, 1680728219.054216000_pt_ecr.blob).
         (
             " 03 06",
             "06 0F 26 00 06 23 1F 44 04 00 00 47 11 E4 0B 1F 40 04 4D 30 32 30 1F 41 01 31
@@ -487,7 +487,7 @@ fn money_goes_out_only_with_password_and_right() {
 
 #[test]
 fn a_range_of_receipts_is_printed_again_and_what_is_not_there_is_left_out() {
-    // The till prints what it is sent, a text block for each receipt.
+    // The till prints text blocks, one for each receipt.
     let mut stage = Stage::with(settings(OnSilence::Reverse), "00 00 00 86 09 78 06 06 26 04 0A 02 06 D3");
     stage.till("06 12 07 12 34 56 00 16 00 18");
     assert_eq!(stage.told(), [TerminalMessage::Ok]);
@@ -512,7 +512,7 @@ fn a_range_of_receipts_is_printed_again_and_what_is_not_there_is_left_out() {
         told = stage.told();
     }
     assert_eq!((printed, told), (4, vec![TerminalMessage::Completion(Vec::new())]));
-    // On the terminal's own printer, both copies of each.
+    // On the terminal's own printer, both copies of each receipt.
     let mut stage = Stage::with(settings(OnSilence::Reverse), "00 00 00 08");
     stage.till("06 12 05 12 34 56 00 16");
     stage.terminal(200, &status());
@@ -523,7 +523,7 @@ fn a_range_of_receipts_is_printed_again_and_what_is_not_there_is_left_out() {
         stage.terminal(202, &json!({}));
     }
     assert_eq!(stage.told(), [TerminalMessage::Ok, TerminalMessage::Completion(Vec::new())]);
-    // The password, a range that is none, one that is too long, and one that nothing is in.
+    // A wrong password, a reversed range, a range from zero, and one that is too long.
     for command in ["12 34 57 00 16", "12 34 56 00 18 00 16", "12 34 56 00 00", "12 34 56 00 01 00 51"] {
         let mut stage = Stage::with(settings(OnSilence::Reverse), "00 00 00 08");
         let data = command.replace(' ', "");
@@ -532,7 +532,7 @@ fn a_range_of_receipts_is_printed_again_and_what_is_not_there_is_left_out() {
         stage.terminal(200, &status());
         assert!(matches!(stage.told().as_slice(), [TerminalMessage::Aborted { code: 0x83, .. }]), "{command}");
     }
-    // One that composes its receipts, and one whose terminal prints: nothing is there.
+    // A till that composes its receipts, and one whose terminal prints: there is no receipt to send.
     let mut stage = Stage::quiet();
     stage.till("06 12 05 12 34 56 00 16");
     stage.told();
@@ -579,14 +579,14 @@ fn a_step_is_told_with_its_own_text_and_a_new_text_is_told_too() {
     stage.terminal(200, &sale("in-progress", json!({ "step": "pin-entry", "text": "PIN" })));
     assert!(says(&mut stage, "PIN"));
     stage.till("80 00 00");
-    // Of the PIN's digits the till hears nothing, however late.
+    // The till gets no text about the digits of the PIN, even much later.
     stage.now += s(1);
     stage.terminal(200, &sale("in-progress", json!({ "step": "pin-entry", "text": "PIN*" })));
     assert!(!says(&mut stage, "PIN*"));
     stage.terminal(200, &sale("in-progress", json!({ "text": "BANK" })));
     assert!(says(&mut stage, "BANK"));
     stage.till("80 00 00");
-    // Another text of the same step, but not at once.
+    // Another text of the same step is sent, but not immediately.
     stage.terminal(200, &sale("in-progress", json!({ "text": "LATER" })));
     assert!(!says(&mut stage, "LATER"));
     stage.now += s(1);
@@ -617,7 +617,7 @@ fn a_card_that_was_left_in_the_reader_is_said() {
     let mut stage = Stage::quiet();
     let mut left = status();
     left["reader"]["cardLeft"] = json!(true);
-    // The sale whose card it is still has the reader.
+    // The transaction of this card still uses the reader.
     left["busy"] = json!(true);
     stage.till("05 01 00");
     stage.told();
@@ -688,19 +688,19 @@ fn the_tills_own_lines_are_printed_as_one_slip_and_it_hears_whether_they_are() {
     assert_eq!(stage.told(), [TerminalMessage::Ok]);
 
     slip(&mut stage);
-    // Nothing else meanwhile.
+    // Other commands are refused meanwhile.
     stage.till("06 70 00");
     assert_eq!(stage.told(), [TerminalMessage::Refused(code::BUSY)]);
     stage.terminal(503, &json!({ "status": 503, "code": "printer", "detail": "out of paper" }));
     assert_eq!(stage.told(), [TerminalMessage::Refused(code::PRINTER)]);
 
-    // Nobody knows: they are not printed a second time.
+    // The outcome is unknown, so the lines are not printed a second time.
     slip(&mut stage);
     stage.silence();
     assert_eq!(stage.told(), [TerminalMessage::Refused(code::PRINTER)]);
     assert!(stage.asked.is_empty() && stage.session.next_deadline().is_none());
 
-    // A printer that takes its time: the till is answered within T3.
+    // With a slow printer, the till still gets its answer within T3.
     slip(&mut stage);
     let began = stage.now;
     assert!(stage.wait() < began + s(5));
@@ -766,7 +766,7 @@ fn a_line_that_breaks_while_it_begins_stops_it_as_soon_as_it_has() {
     assert!(matches!(stage.question(), Ask::Begin(_)), "it may be on its way: {:?}", stage.question());
     stage.terminal(201, &sale("waiting-for-card", json!({})));
     assert_eq!(stage.question(), &Ask::Cancel("zvt-test-1".to_owned()));
-    // Too late: what the bank approves then is taken back.
+    // The cancel comes too late, so a later approval is reversed.
     let mut late = sale("in-progress", json!({}));
     late["cancel"] = json!("too-late");
     stage.terminal(200, &late);

@@ -1,11 +1,11 @@
-//! What becomes of each field of a command about money: it is obeyed, refused by name, or harmless. What changes who
-//! pays, what is paid, how and to whom is never passed over. The manual ("Replace your ZVT terminal") has the same
-//! table; a test compares both.
+//! The handling of each field in a command about money: the session obeys it, refuses it by name, or ignores it as
+//! harmless. It never ignores a field that changes who pays, how much, how, or to whom. The manual ("Replace your ZVT
+//! terminal") contains the same table; a test compares the two.
 //!
 //! | kind | commands |
 //! |---|---|
 //! | new | `06 01`, `06 22`, `06 31`: a card is read |
-//! | about an earlier one | `06 23`, `06 24`, `06 25`, `06 30`: what names it must agree with it |
+//! | about an earlier one | `06 23`, `06 24`, `06 25`, `06 30`: the fields that identify it must agree with it |
 
 use std::fmt;
 
@@ -29,21 +29,21 @@ const NEW: Kinds = PAY | RESERVE | PAY_OUT;
 const EARLIER: Kinds = CAPTURE | GIVE_UP | VOID;
 const ALL: Kinds = NEW | EARLIER;
 
-/// Unknown tags of one command that are said; a till that sends more sends the same again.
+/// Most unknown tags of one command that are logged; a till repeats the same tags.
 const MOST_UNKNOWN: usize = 8;
 
-/// With which value a field that is refused is harmless.
+/// The value with which a refused field is harmless.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Unless {
     Never,
     /// No amount.
     Zero,
-    /// The terminal chooses how is paid: `4x` and `5x`. The low bits say that a tip may be booked later, and that a
-    /// printer is ready.
+    /// `4x` and `5x`: the terminal chooses the way of payment. The low bits mean that a tip may be booked later, and
+    /// that a printer is ready.
     TerminalChooses,
 }
 
-/// Fields that are treated alike; harmless in each command where they are neither obeyed nor refused.
+/// Fields with the same handling. A field is harmless in each command that neither obeys nor refuses it.
 pub(super) struct Rule {
     pub(super) bmps: &'static [u8],
     pub(super) tlvs: &'static [Tag],
@@ -58,18 +58,18 @@ const fn rule(bmps: &'static [u8], tlvs: &'static [Tag], obeyed: Kinds, refused:
 }
 
 pub(super) const RULES: &[Rule] = &[
-    // How often 04 0F is said, the amount, the container, the terminal's number and its merchant, the currency.
+    // The number of tries of 04 0F, the amount, the container, the terminal's number and its merchant, the currency.
     rule(&[0x02, 0x04, 0x06, 0x29, 0x2A, 0x49], &[0x1F1F], ALL, 0),
     rule(&[], &[0x1F70], PAY | RESERVE, 0),
     rule(&[0x3D], &[], VOID | PAY_OUT, 0),
-    // What names an earlier transaction agrees with it; a new one has none.
+    // Fields that identify an earlier transaction must agree with it; a new one has none.
     rule(&[0x0B, 0x37, 0x3B, 0x87, 0x8A], &[0x1F2B], EARLIER, NEW),
-    // Numbers and records that this terminal never gives.
+    // Numbers and records that this terminal never issues.
     rule(&[0x88, 0x92, 0x9A, 0xA7, 0xBA], &[0x01, 0x08, 0x69], 0, ALL),
     Rule { unless: Unless::TerminalChooses, ..rule(&[0x19], &[], 0, NEW) },
     Rule { code: code::NO_CASHBACK, unless: Unless::Zero, ..rule(&[], &[0x1F25], 0, ALL) },
     Rule { unless: Unless::Zero, ..rule(&[], &[0x1F0B, 0x1F20, 0x1F30, 0x1F36], 0, ALL) },
-    // Cards that are read or typed elsewhere.
+    // Cards that were read or typed elsewhere.
     Rule {
         code: code::FORBIDDEN,
         ..rule(
@@ -81,15 +81,15 @@ pub(super) const RULES: &[Rule] = &[
     },
     // Pumps, goods and fleets; lists of cards.
     rule(&[0x05, 0x4C], &[0x05, 0x06, 0x0D, 0x20, 0x21, 0x22, 0x30], 0, ALL),
-    // Which cards, and how they are read.
+    // Restrictions on cards and reading methods.
     rule(
         &[0x8B, 0x8C],
         &[0x2F, 0x41, 0x43, 0x49, 0x60, 0x61, 0x62, 0xE6, 0x1F2D, 0x1F59, 0x1F60, 0x1F65, 0x1F6F],
         0,
         NEW,
     ),
-    // Other amounts, currencies and transactions; instalments, mandates, vouchers, the age of a customer, and what is
-    // for the host alone.
+    // Other amounts, currencies and transactions; instalments, mandates, vouchers, the age of a customer, and data for
+    // the host only.
     rule(
         &[],
         &[
@@ -100,7 +100,7 @@ pub(super) const RULES: &[Rule] = &[
         0,
         ALL,
     ),
-    // Waits, texts, displays, what stands in answers, and what is for other commands.
+    // Waits, texts, displays, fields of answers, and fields of other commands.
     rule(
         &[
             0x01, 0x03, 0x0C, 0x0D, 0x27, 0x3C, 0x60, 0xA0, 0xAA, 0xD2, 0xF0, 0xF1, 0xF2, 0xF3, 0xF4, 0xF5, 0xF6, 0xF7,
@@ -117,7 +117,7 @@ pub(super) const RULES: &[Rule] = &[
     ),
 ];
 
-/// A field by its number; never its value.
+/// The number of a field, without its value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Field {
     Bmp(u8),
@@ -133,14 +133,14 @@ impl fmt::Display for Field {
     }
 }
 
-/// What a command's fields come to: a sentence for the log each, and the code of the first one that is refused.
+/// The judgement of a command's fields: a sentence for the log for each, and the code of the first refused field.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Judged {
     pub(super) notes: Vec<String>,
     pub(super) refused: Option<u8>,
 }
 
-/// Which kind of command it is, and its number; `None` for one that moves no money.
+/// Returns the kind of a command and its number; `None` for a command that moves no money.
 fn kind_of(command: &Command) -> Option<(Kinds, Control)> {
     Some(match command {
         Command::Authorisation(_) => (PAY, Control::AUTHORISATION),
@@ -180,7 +180,7 @@ pub(super) fn judge(command: &Command, fields: &Fields) -> Judged {
         let again = seen.contains(&field);
         seen.push(field);
         let refused = match rule_of(field) {
-            // Of two values one would be passed over.
+            // The field occurs twice, and one of the values would be ignored.
             Some(rule) if rule.obeyed & kind != 0 && again => Some(code::PROTOCOL),
             Some(rule) if rule.refused & kind != 0 && !is_harmless(rule.unless, value) => Some(rule.code),
             Some(_) => None,
@@ -200,10 +200,10 @@ pub(super) fn judge(command: &Command, fields: &Fields) -> Judged {
     judged
 }
 
-/// Whether all that names a transaction besides its receipt number is this one's: traces, approval code, card type. A
-/// receipt number comes again after 9999, and after a new journal.
+/// Tells whether the fields other than the receipt number agree with this transaction: traces, approval code, card type.
+/// A receipt number occurs again after 9999, and after a new journal.
 pub(super) fn agree(fields: &Fields, earlier: &Sale) -> bool {
-    // Zero is the trace of a terminal that has a longer one elsewhere.
+    // A trace of zero comes from a terminal that sends a longer trace in another field.
     let is_trace = |digits: &[u8], of: u64| matches!(number(digits), Some(trace) if trace == 0 || trace == of);
     let short = |bmp| fields.get(bmp).is_none_or(|digits| is_trace(digits, earlier.number % 1_000_000));
     let long = fields.tlv(&[0x1F2B]).is_none_or(|digits| is_trace(digits, earlier.number));

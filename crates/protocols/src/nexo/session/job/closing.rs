@@ -1,14 +1,14 @@
-//! A close of day that a till asks for: once, and never an old one in the place of a new one.
+//! A close of day that a till requests: it is made once, and an old close never replaces a new one.
 //!
-//! The message has no transaction of the till, so its reference is its ServiceID, which comes again after 48 hours.
+//! The message has no transaction of the till. Its reference is its ServiceID, which may occur again after 48 hours.
 //!
-//! | the close under this reference | the last close | what is done |
+//! | the close under this reference | the last close | reaction |
 //! |---|---|---|
-//! | there was none | | it is made |
-//! | made within 48 hours | the same one | its answer once more |
-//! | made within 48 hours | a newer one | refused: its sums are not those of now, and it closes nothing |
-//! | older | made by this message, within 48 hours | its answer once more |
-//! | older | another one | one that follows the last one is made |
+//! | none | | it is made |
+//! | made within 48 hours | the same one | its answer again |
+//! | made within 48 hours | a newer one | refused: the old sums are out of date, and no close is made |
+//! | older | made by this message, within 48 hours | its answer again |
+//! | older | another one | a new close after the last one is made |
 
 use super::super::flow::Flow;
 use super::{Job, SERVICE_ID_LASTS_S, Stage, because, refused};
@@ -31,7 +31,7 @@ impl Job {
         }
     }
 
-    /// `known` is the close that its reference has made before.
+    /// Handles the last close; `known` is the close that this reference made earlier.
     pub(super) fn last_close(&mut self, known: Box<Close>, said: &Said, flow: &mut Flow<'_>) {
         let last = match said {
             Said::Close(last) => last,
@@ -60,7 +60,7 @@ impl Job {
         self.close(self.after(last.number), Stage::Terminal, flow);
     }
 
-    /// The reference of the close that this message makes after that one.
+    /// Returns the reference of the close that this message makes after the close with this number.
     fn after(&self, number: u64) -> String {
         self.identity().reference_of(&format!("after close {number}"))
     }

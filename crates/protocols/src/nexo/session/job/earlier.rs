@@ -1,4 +1,4 @@
-//! The message that another one names: its answer once more (`TransactionStatus`), or its end (`Abort`).
+//! The message that another one names: a repeat of its answer (`TransactionStatus`), or its end (`Abort`).
 
 use super::super::flow::Flow;
 use super::{Job, Receipts, Stage, because, refused};
@@ -14,18 +14,18 @@ impl Job {
         let of_another = named.sale_id.as_deref().is_some_and(|sale_id| Some(sale_id) != header.sale_id.as_deref())
             || named.poi_id.as_deref().is_some_and(|poi_id| poi_id != header.poi_id);
         if of_another {
-            // Nothing is told of other tills, not even that they have it.
+            // The till learns nothing about other tills, not even that the terminal has their messages.
             return self.not_found(flow);
         }
         match self.part_of_named() {
             Some(part) => self.ask(Ask::Referenced { part, from: None, cursor: None }, Stage::Earlier, flow),
-            // An abort names what is to be stopped.
+            // An abort must name the message to stop.
             None if matches!(self.request.body, RequestBody::Abort(_)) => self.not_found(flow),
             None => self.ask(Ask::Latest, Stage::Earlier, flow),
         }
     }
 
-    /// How the references begin of the message that is named by its ServiceID.
+    /// Returns the beginning of the references of the message with the named ServiceID.
     fn part_of_named(&self) -> Option<String> {
         let named = match &self.request.body {
             RequestBody::TransactionStatus(status) => status.message_reference.as_ref()?,
@@ -50,7 +50,7 @@ impl Job {
     pub(super) fn earlier(&mut self, said: Said, flow: &mut Flow<'_>) {
         let sale = match said {
             Said::Sale(sale) => *sale,
-            // The newest: a ServiceID may come again after 48 hours.
+            // The newest one counts, because a ServiceID may occur again after 48 hours.
             Said::Sales { sales, next } => match (sales.into_iter().next(), next) {
                 (Some(sale), _) => sale,
                 (None, Some(cursor)) => {

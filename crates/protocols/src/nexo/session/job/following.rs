@@ -9,14 +9,14 @@ use crate::nexo::reference::{replaces, replacing};
 use pos_till_api::follow::{Follower, Heard, Turn};
 use pos_till_api::{Ask, Begin, Copy, Kind, Outcome, ProblemType, Receipt, Said, Sale, State};
 
-/// A transaction that the terminal was asked to begin, or has.
+/// A transaction that the session asked the terminal to begin, or that the terminal already has.
 #[derive(Debug)]
 pub(super) struct Following {
     standing: Standing,
     follower: Follower,
 }
 
-/// It is over, and its copies are read one by one.
+/// A finished transaction whose copies are read one by one.
 #[derive(Debug)]
 pub(super) struct Receipts {
     sale: Box<Sale>,
@@ -30,7 +30,7 @@ impl Job {
             return self.answered(because(ErrorCondition::Aborted, &"aborted before it was begun"), flow);
         }
         if !self.is_heard() && !standing.may_stand {
-            // The till has given up before anything was begun: it is to stay so.
+            // The till has given up before the transaction began, so it does not begin.
             return self.over(None, flow);
         }
         let follower = Follower::begin(begin, WATCH_S);
@@ -56,7 +56,7 @@ impl Job {
         }
     }
 
-    /// The terminal has it already.
+    /// Follows a transaction that the terminal already has.
     pub(super) fn follow(&mut self, standing: Standing, sale: Sale, flow: &mut Flow<'_>) {
         let follower = Follower::of(sale.reference.clone(), WATCH_S);
         self.stands(Following { standing, follower }, sale, flow);
@@ -69,13 +69,14 @@ impl Job {
         self.goes_on(following, sale, flow);
     }
 
-    /// How it goes on where it is not to be stopped, or was.
+    /// Continues a transaction that is not to be stopped, or was stopped.
     fn goes_on(&mut self, mut following: Following, sale: Sale, flow: &mut Flow<'_>) {
         let declined_reversal =
             sale.kind == Kind::Reversal && sale.outcome == Some(Outcome::Declined) && !replaces(&sale.reference);
         match sale.state.turn() {
             Turn::Watch | Turn::Word => self.ask(following.follower.watch(), Stage::Following(following), flow),
-            // The till compares: the receipt says that it is to be signed, and a reversal takes it back.
+            // The cashier compares the signature: the receipt says that the customer must sign, and a reversal cancels
+            // the payment.
             Turn::Signature => self.ask(following.follower.sign(true), Stage::Following(following), flow),
             Turn::Over if declined_reversal && sale.of.is_some() && self.identity().category == Category::Reversal => {
                 self.give_back(following.standing(), sale, flow);
@@ -85,7 +86,7 @@ impl Job {
         }
     }
 
-    /// A reversal that the bank declines is given back as a refund; one that nobody knows of stays unknown.
+    /// Begins a refund after a reversal that the bank declined. A reversal with an unknown outcome stays unknown.
     fn give_back(&mut self, standing: Standing, reversal: Sale, flow: &mut Flow<'_>) {
         let begin = Begin {
             of: reversal.of,
@@ -97,7 +98,7 @@ impl Job {
         self.begin(standing, begin, flow);
     }
 
-    /// That copy, and those after it, as far as there are any; the till that is gone has no use for them.
+    /// Reads this copy and the ones after it, as far as they exist. A till that is gone needs none.
     pub(super) fn read_receipt(&mut self, receipts: Receipts, flow: &mut Flow<'_>) {
         if !self.is_heard() {
             return self.told(&receipts.sale, &receipts.read, flow);
@@ -130,7 +131,7 @@ impl Following {
 }
 
 impl Receipts {
-    /// All of them, or the second one alone.
+    /// Starts with the first or the second copy.
     pub(super) fn from(copy: Copy, sale: Sale) -> Self {
         Self { sale: Box::new(sale), copy, read: Vec::new() }
     }

@@ -1,4 +1,4 @@
-//! A payment or a reversal before it is begun: whether it is known, and what it is about.
+//! A payment or a reversal before its begin: whether it is known, and which transaction it refers to.
 
 use super::super::flow::Flow;
 use super::super::told;
@@ -15,7 +15,7 @@ impl Job {
         self.ask(Ask::Show { reference, wait_s: 0 }, Stage::Known(standing), flow);
     }
 
-    /// The reference of this message; one of its own where another message stands under that one.
+    /// Returns the reference of this message; a separate one if another message already has the normal reference.
     fn own_reference(&self, standing: Standing) -> String {
         match &self.meaning {
             Some(meaning) if standing.apart => self.identity().reference_of(meaning.as_str()),
@@ -33,7 +33,8 @@ impl Job {
         match said {
             Said::Sale(sale) => self.known_as(standing, *sale, flow),
             Said::Refused(problem) if problem.is(ProblemType::NoSuchSale) => {
-                // Refused only now: an earlier program, or other settings, may have carried the same message out.
+                // The refusal comes only at this point, because an earlier version, or other settings, may have carried
+                // out the same message.
                 if let Err(outcome) = self.wanted(standing, flow) {
                     return self.answered(outcome, flow);
                 }
@@ -44,7 +45,7 @@ impl Job {
         }
     }
 
-    /// A sale stands under the reference of this message: it is its answer, or another message has begun it.
+    /// Handles a transaction under this message's reference: either it is the answer, or another message began it.
     pub(super) fn known_as(&mut self, standing: Standing, sale: Sale, flow: &mut Flow<'_>) {
         if self.has_begun(standing, &sale, flow) {
             return self.follow(standing, sale, flow);
@@ -61,17 +62,17 @@ impl Job {
         self.look_whether_known(Standing { apart: true, ..standing }, flow);
     }
 
-    /// Whether this message has begun that sale. What it meant is kept with it; a record of an earlier program is
-    /// compared field by field, as far as it tells them.
+    /// Tells whether this message began that transaction. The meaning is stored with it. A record of an earlier version
+    /// is compared field by field, as far as it has the fields.
     fn has_begun(&self, standing: Standing, sale: &Sale, flow: &Flow<'_>) -> bool {
-        // No other message has a reference of its own meaning.
+        // No other message has a reference that depends on this meaning.
         let by_meaning = standing.apart && sale.reference == self.own_reference(standing);
         let kept = sale.till_data.get(wanted::data::MEANING).and_then(|kept| self.meaning.as_ref()?.is(kept));
         by_meaning
             || kept.unwrap_or_else(|| self.wanted(standing, flow).is_ok_and(|wanted| wanted.agrees_with(sale, flow)))
     }
 
-    /// From the newest on, or from where the last list ended.
+    /// Asks for other messages from the newest on, or from the end of the last list.
     fn look_for_same_message(&mut self, standing: Standing, cursor: Option<String>, flow: &mut Flow<'_>) {
         let since = rfc3339(flow.now.unix_s.saturating_sub(SERVICE_ID_LASTS_S));
         let part = self.identity().of_message();
@@ -89,7 +90,7 @@ impl Job {
                     return self.look_for_same_message(standing, next, flow);
                 }
                 match self.identity().of_transaction() {
-                    // What moves no money anew is held to be the same one by the earlier transaction.
+                    // A reversal, which has no new payment, is recognised by its earlier transaction.
                     Some(part) if self.identity().category == Category::Payment => {
                         let ask = Ask::Referenced { part, from: None, cursor: None };
                         self.ask(ask, Stage::SameTransaction(standing), flow);
@@ -108,7 +109,7 @@ impl Job {
         }
     }
 
-    /// The sale of this very message in a list: it was begun while others were looked for.
+    /// Finds this message's own transaction in a list; it may have begun while others were looked up.
     fn own_of(&self, standing: Standing, said: Said) -> Result<Box<Sale>, Said> {
         let Said::Sales { mut sales, next } = said else { return Err(said) };
         let own = self.own_reference(standing);
@@ -125,7 +126,7 @@ impl Job {
         };
         match said {
             Said::Sales { sales, next } => {
-                // An outcome that this program does not know may be one that is charged.
+                // An unknown outcome may mean that the customer was charged.
                 let charged = |sale: &&Sale| {
                     use Outcome::{Cancelled, Declined, NotSent, Reversed};
                     let over = matches!(sale.outcome, Some(Declined | Cancelled | NotSent | Reversed));
@@ -154,7 +155,7 @@ impl Job {
         }
     }
 
-    /// It is a new one.
+    /// Handles a new message.
     fn not_known(&mut self, standing: Standing, flow: &mut Flow<'_>) {
         let wanted = match self.wanted(standing, flow) {
             Ok(wanted) => wanted,

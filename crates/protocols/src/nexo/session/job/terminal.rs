@@ -1,5 +1,4 @@
-//! What is asked about the terminal and of its devices: its state, lines to print, an amount to be typed, a text to
-//! show.
+//! Requests about the terminal and its devices: state, lines to print, an amount to type, a text to show.
 
 use std::time::Duration;
 
@@ -44,7 +43,7 @@ impl Job {
         }
     }
 
-    /// Not again after no answer: it may be on paper.
+    /// Handles the printer's answer. A missing answer causes no second try, because the lines may be on paper.
     pub(super) fn printed(&mut self, said: &Said, flow: &mut Flow<'_>) {
         let outcome = match said {
             Said::Refused(problem) if problem.is(ProblemType::Printer) => {
@@ -71,7 +70,7 @@ impl Job {
             (true, None) => self.ask(Ask::Status, Stage::Facts, flow),
             (true, Some(facts)) => {
                 let most = input.input_data.max_input_time.filter(|seconds| *seconds > 0);
-                // The terminal that does not answer is asked again; the time runs from the first question.
+                // A terminal that does not answer is asked again; the time runs from the first question.
                 let until = most.map(|seconds| flow.now.steady + Duration::from_secs(seconds.into()));
                 self.ask(Ask::TypeAmount { currency: facts.currency.clone() }, Stage::Typing { until }, flow);
             }
@@ -89,7 +88,7 @@ impl Job {
         }
     }
 
-    /// One question about the terminal is answered.
+    /// Handles the answer to a question about the terminal.
     pub(super) fn terminal(&mut self, said: &Said, flow: &mut Flow<'_>) {
         let own = match (said, &flow.settings.own_sums) {
             (Said::Close(close), Some(till)) => match close.of_till(till) {

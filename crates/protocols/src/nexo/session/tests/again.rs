@@ -1,20 +1,20 @@
-//! Messages that come again, as the same one or as another one under the same reference: before a terminal that keeps
-//! what was begun, and says so as the agent does.
+//! Tests of repeated messages, and of different messages under the same reference. The simulated terminal stores each
+//! begin and answers as the agent does.
 
 use super::*;
 use crate::nexo::number::Decimal;
 use crate::nexo::reference::replaces;
 
-/// A till, and the terminal behind its session.
+/// A till, and the terminal of its session.
 struct Counter {
     stage: Stage,
-    /// Everything that was begun, the oldest first.
+    /// All begun transactions, the oldest first.
     journal: Vec<Value>,
     /// Reference, number and time of each close.
     closes: Vec<(String, u64, u64)>,
-    /// How what is begun next ends.
+    /// The outcome of the next transaction.
     outcome: &'static str,
-    /// Records of an earlier program: they say nothing about what the message was in whole.
+    /// The records come from an earlier version and do not contain the meaning of the message.
     earlier_program: bool,
 }
 
@@ -99,7 +99,7 @@ impl Counter {
         (200, close)
     }
 
-    /// The terminal's answer to the oldest question but so many.
+    /// Answers the question at this position, counted from the oldest.
     fn answers(&mut self, at: usize) {
         let (ticket, ask) = self.stage.asked.remove(at);
         let none = (404, json!({ "status": 404, "code": "no-such-sale", "detail": "none" }));
@@ -129,7 +129,7 @@ impl Counter {
         self.stage.take(actions);
     }
 
-    /// A message, and its answer.
+    /// Sends a message and returns its answer.
     fn does(&mut self, category: &str, service_id: &str, body: &str) -> Value {
         self.stage.till(category, service_id, body);
         while !self.stage.asked.is_empty() {
@@ -138,7 +138,7 @@ impl Counter {
         self.stage.answer()
     }
 
-    /// A payment's or a reversal's, where it is carried out.
+    /// Returns the answer to a payment or a reversal that is carried out.
     fn done(&mut self, category: &str, service_id: &str, body: &str) -> String {
         let answer = self.does(category, service_id, body);
         let response = &answer[format!("{category}Response")];
@@ -172,8 +172,8 @@ fn with_tip(amount: &str, tip: &str) -> String {
     payment(&format!(r#"{amount},"TipAmount":{tip}"#), "tip")
 }
 
-/// Pairs of messages with one ServiceID and one SaleTransactionID that differ in what they mean for money, and whether
-/// the second one moves money by its own right once the number is free again.
+/// Pairs of messages with the same ServiceID and SaleTransactionID but different effects on money. The last field tells
+/// whether the second one moves money when the number is free again.
 fn pairs(counter: &mut Counter) -> Vec<(&'static str, &'static str, String, String, bool)> {
     let one = counter.done("Payment", "a", &payment("10", "one"));
     let two = counter.done("Payment", "b", &payment("30", "two"));
@@ -192,7 +192,7 @@ fn pairs(counter: &mut Counter) -> Vec<(&'static str, &'static str, String, Stri
     ]
 }
 
-/// A till that hears "not allowed" of a payment that was made takes the money a second time.
+/// Checks that an earlier payment is not reported as "not allowed"; a till would then charge the customer again.
 #[test]
 fn what_was_carried_out_is_answered_although_todays_settings_refuse_it() {
     let data = |text: &str| format!(r#""SaleData":{{"SaleToAcquirerData":"{text}","#);
@@ -215,13 +215,13 @@ fn another_message_under_a_used_reference_is_never_answered_by_the_first() {
             counter.done(category, id, &first);
             let said = counter.is_rejected(category, id, &second);
             assert!(said.contains("another amount") || said.contains("earlier program"), "{what}: {said}");
-            // The number is free again; the payment is not.
+            // The number is free again, but the payment is not.
             counter.later(3 * DAY);
             let begun = counter.journal.len();
             if moves {
                 let carried_out = counter.done(category, id, &second);
                 assert_eq!(counter.journal.len(), begun + 1, "{what}");
-                // Its own replay from now on, and it is found by the number of its message.
+                // The second message now has its own repeat, and is found by the number of its message.
                 assert_eq!(counter.done(category, id, &second), carried_out, "{what}");
                 assert_eq!(counter.journal.len(), begun + 1, "{what}");
                 let last = counter.journal.last().unwrap()["reference"].as_str().unwrap().to_owned();
@@ -258,7 +258,7 @@ fn what_came_to_nothing_may_be_asked_for_otherwise_once_its_number_is_free() {
     counter.outcome = "approved";
     let paid = counter.done("Payment", "1", &payment("11", "one"));
     assert_eq!(counter.done("Payment", "1", &payment("11", "one")), paid);
-    // The first one is answered as it ended: it is the same message.
+    // The first message gets its own outcome again, because it is the same message.
     let answer = counter.does("Payment", "1", &payment("10", "one"));
     assert_eq!(answer["PaymentResponse"]["Response"]["ErrorCondition"], "Refusal", "{answer}");
     assert!(counter.is_rejected("Payment", "1", &payment("12", "one")).contains("48 hours"));
@@ -292,7 +292,7 @@ fn a_twin_waits_and_has_the_same_answer() {
             counter.answers(0);
         }
         counter.stage.till(category, "1", &body);
-        // The twin's first question is answered before the first one is begun, and its others after it.
+        // The first question of the repeat is answered before the first message begins, and its others after that.
         if counter.stage.asked.len() > 1 {
             counter.answers(1);
         }
@@ -342,13 +342,13 @@ fn a_close_under_an_old_number_closes_or_is_refused_by_name() {
         let answer = counter.does("Reconciliation", "1", close);
         assert_eq!(number(&answer), "1", "soon it is the same close: {answer}");
     }
-    // Another one was made since: neither its sums nor those of then would be the answer.
+    // Another close was made since, so neither the old nor the new sums are the right answer.
     assert_eq!(number(&counter.does("Reconciliation", "2", close)), "2");
     let answer = counter.does("Reconciliation", "1", close);
     let response = &answer["ReconciliationResponse"]["Response"];
     assert_eq!(response["ErrorCondition"], "NotAllowed", "{answer}");
     assert!(response["AdditionalResponse"].as_str().unwrap().contains("ServiceID"), "{answer}");
-    // Days later the number is free: a close of its own, once.
+    // Days later the number is free, and the message makes one close.
     for round in 3..6 {
         counter.later(3 * DAY);
         for _ in 0..2 {

@@ -1,11 +1,11 @@
-//! What changes what is paid is obeyed or refused by its name, never passed over.
+//! Tests of fields that change what is paid: they are obeyed or refused by name, and never ignored.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
 use super::*;
 
-/// With this for the acquirer, in each form that it may have.
+/// Adds data for the acquirer, in each possible form.
 fn for_acquirer(body: &str, pairs: &str, object: &str) -> Vec<String> {
     let with = |data: &str| {
         let data = format!(r#"{{"SaleToAcquirerData":{data},"#);
@@ -69,7 +69,7 @@ fn what_would_make_another_payment_of_it_is_refused_by_its_name() {
             refused(&till, "Payment", &body, named);
         }
     }
-    // A card number that stands where it should not is not repeated.
+    // A card number in a wrong place is not repeated.
     let key = format!("{}={}", "4".repeat(16), "x");
     for body in for_acquirer(&payment("5", "1"), &key, &format!(r#"{{"{}":1}}"#, "4".repeat(16))) {
         refused(&till, "Payment", &body, "…");
@@ -104,7 +104,7 @@ fn a_reservation_is_one_for_a_till_whose_captures_come_here() {
             refused(&till, "Payment", &body, "authorisationType");
         }
     }
-    // A reservation by its type is one for every till, and no key may say that it is none.
+    // A reservation by its type is one for every till, and no key may contradict it.
     let body = payment_of("FirstReservation", "5", "1", "");
     let both = for_acquirer(&body, "authorisationType=PreAuth", "{}").remove(0);
     assert_eq!(begun(&settings(), &both).kind, Kind::PreAuthorisation);
@@ -136,7 +136,7 @@ fn what_changes_nothing_is_passed_over_and_a_till_may_name_more() {
     for body in for_acquirer(&payment("5", "1"), "xy=7", r#"{"xy":7}"#) {
         refused(&till, "Payment", &body, "xy");
     }
-    // What is obeyed or splits the money is never passed over.
+    // A key that is obeyed or splits the money is never ignored.
     for body in for_acquirer(&payment("5", "1"), "split.api=7", r#"{"split":{"api":7}}"#) {
         refused(&till, "Payment", &body, "split");
     }

@@ -1,10 +1,10 @@
-//! What is asked for, approved, taken and given back, row by row. A table over an enum has a `match` without a
-//! wildcard, so that a new variant does not compile without a row.
+//! Tests of requested, approved, captured and refunded amounts, row by row. A table over an enum has a `match` without
+//! a wildcard, so a new variant does not compile without a row.
 
 use super::*;
 use pos_till_api::{Entry, Outcome};
 
-/// The answer to a payment that has ended so.
+/// Returns the answer to a payment with this outcome.
 fn told(more: &Value) -> Value {
     let mut stage = Stage::ready();
     stage.till("Payment", "1", &payment("12.5", "27908"));
@@ -17,7 +17,7 @@ fn told(more: &Value) -> Value {
     stage.answer()["PaymentResponse"].clone()
 }
 
-/// Result, ErrorCondition and whether it was carried out.
+/// Returns Result, ErrorCondition, and whether the payment was carried out.
 fn ended(response: &Value) -> (String, Option<String>, String) {
     let text = |value: &Value| value.as_str().map(str::to_owned);
     let response = &response["Response"];
@@ -39,7 +39,7 @@ fn each_end_is_told_as_what_it_is_and_only_an_approval_has_an_amount() {
         Outcome::Cancelled => ("cancelled", row("Failure", Some("Cancel"), "no")),
         Outcome::NotSent => ("not-sent", row("Failure", Some("Aborted"), "no")),
         Outcome::Reversed => ("reversed", row("Failure", Some("Aborted"), "no")),
-        // A word of later is never taken for a decline, nor for an approval.
+        // An unknown outcome counts neither as a decline nor as an approval.
         Outcome::Other => ("a word of later", row("Failure", Some("UnreachableHost"), "unknown")),
     };
     for outcome in [
@@ -73,7 +73,7 @@ fn each_end_is_told_as_what_it_is_and_only_an_approval_has_an_amount() {
 #[test]
 fn what_nobody_knows_has_no_result_and_is_carried_out_perhaps() {
     for state in ["unconfirmed", "unconfirmed-finishing"] {
-        // What was approved before stands for nothing while it is not known.
+        // An earlier approval does not count while the outcome is unknown.
         let response = told(&json!({ "state": state, "outcome": "approved" }));
         assert_eq!(ended(&response), row("Failure", Some("UnreachableHost"), "unknown"), "{state}");
         assert_eq!(response["PaymentResult"], Value::Null, "{state}");
@@ -93,7 +93,7 @@ fn who_stopped_it_and_why_nothing_was_sent_have_their_conditions() {
         ("not-sent", "reader-lost", "UnavailableDevice"),
         ("not-sent", "gateway-unreachable", "UnreachableHost"),
         ("not-sent", "a reason of later", "Aborted"),
-        // The reason of another outcome changes nothing.
+        // The reason of another outcome has no effect.
         ("declined", "gateway-unreachable", "Refusal"),
         ("reversed", "gateway-unreachable", "Aborted"),
     ] {
@@ -131,7 +131,7 @@ fn how_the_card_came_and_who_it_was_is_told_by_its_words() {
         let result = told(&json!({ "card": card }))["PaymentResult"].clone();
         assert_eq!(result["AuthenticationMethod"], told_as, "{verification}");
     }
-    // Nothing was asked of the host.
+    // The host was not asked.
     assert_eq!(told(&json!({ "code": null }))["PaymentResult"]["OnlineFlag"], false);
     assert_eq!(told(&json!({}))["PaymentResult"]["OnlineFlag"], true);
 }
@@ -220,7 +220,7 @@ fn a_card_whose_number_is_typed_is_asked_for_where_a_card_is_taken() {
 
 const ORIGINAL: &str = r#","OriginalPOITransaction":{"POITransactionID":{"TransactionID":"17.8ac7","TimeStamp":"t"}}"#;
 
-/// What is begun about an original, or the condition that refuses it.
+/// Begins a transaction about an original. Returns the begin, or the condition of the refusal.
 fn about(what: &str, amount: Option<&str>, original: &Value) -> Result<Begin, Value> {
     let mut stage = Stage::ready();
     if what == "Reversal" {
@@ -276,7 +276,7 @@ fn whole_and_part_of_what_is_left_are_taken_and_given_back_to_the_minor_unit() {
         ("Refund", Some("0.01"), sale("100.00"), refund("0.01")),
         ("Refund", Some("100.01"), sale("100.00"), refused()),
         ("Refund", Some("30.01"), sale("30.00"), refused()),
-        // All of a whole payment is undone; a part, or the rest of one, is given back.
+        // The whole of an unused payment is reversed; a part, or the rest of one, is refunded.
         ("Reversal", None, sale("100.00"), undone()),
         ("Reversal", Some("100"), sale("100.00"), undone()),
         ("Reversal", Some("99.99"), sale("100.00"), refund("99.99")),
@@ -285,13 +285,13 @@ fn whole_and_part_of_what_is_left_are_taken_and_given_back_to_the_minor_unit() {
         ("Reversal", Some("30"), sale("30.00"), refund("30.00")),
         ("Reversal", Some("29.99"), sale("30.00"), refund("29.99")),
         ("Reversal", Some("0"), sale("100.00"), Err(json!("MessageFormat"))),
-        // A reservation is given up as a whole.
+        // A reservation is reversed as a whole.
         ("Reversal", None, held("100.00"), undone()),
         ("Reversal", None, held("40.00"), undone()),
         ("Reversal", Some("40"), stored("40.00"), undone()),
         ("Reversal", Some("99.99"), held("100.00"), refused()),
         ("Reversal", Some("39.99"), stored("40.00"), refused()),
-        // Nothing is left.
+        // No amount is left.
         ("Completion", None, held("0.00"), refused()),
         ("Refund", None, sale("0.00"), refused()),
         ("Reversal", None, sale("0.00"), refused()),
@@ -319,7 +319,7 @@ fn an_original_is_meant_by_its_number_and_its_payment_or_its_time_and_by_nothing
         ("17.8ac", "t", false),
         ("17.", "t", false),
         ("18.8ac7", "t", false),
-        // Without a payment's id its time must agree.
+        // Without a payment id, the time must agree.
         ("17", time, true),
         ("17", "2026-11-23T09:00:01Z", false),
         ("18", time, false),
@@ -340,7 +340,7 @@ fn an_original_is_meant_by_its_number_and_its_payment_or_its_time_and_by_nothing
             stage.failed("ReversalResponse", "NotFound");
         }
     }
-    // A name that is none of this terminal's, and one of another till or terminal.
+    // An invalid name, and names of another till or terminal.
     for (original, condition) in [
         (r#"{"POITransactionID":{"TransactionID":"x","TimeStamp":"t"}}"#, "NotFound"),
         (r#"{"SaleID":"till","POIID":"A-1","POITransactionID":{"TransactionID":"x","TimeStamp":"t"}}"#, "NotFound"),

@@ -1,8 +1,8 @@
-//! What is told of a transaction and of the terminal, row by row.
+//! Tests of the answers about a transaction and about the terminal, row by row.
 
 use super::*;
 
-/// The last answer's printer status.
+/// Returns the printer status in the last answer.
 fn printer(state: &str) -> Value {
     let mut status: Value = serde_json::from_str(STATUS).unwrap();
     status["printers"] = json!([{ "name": "bon", "state": state }]);
@@ -40,7 +40,7 @@ fn a_status_that_names_no_message_is_of_the_latest_transaction() {
     stage.till("TransactionStatus", "2", "{}");
     stage.none();
     stage.failed("TransactionStatusResponse", "NotFound");
-    // Another refusal says nothing of whether there is one.
+    // Another refusal does not show whether a transaction exists.
     stage.till("TransactionStatus", "3", "{}");
     stage.says(403, &json!({ "status": 403, "code": "forbidden", "detail": "no" }).to_string());
     let response = stage.answer()["TransactionStatusResponse"]["Response"].clone();
@@ -48,7 +48,7 @@ fn a_status_that_names_no_message_is_of_the_latest_transaction() {
     assert_ne!(response["ErrorCondition"], "NotFound", "{response}");
 }
 
-/// The lines of the customer's copy for a receipt of this one row.
+/// Returns the lines of the customer's copy for a receipt of this one row.
 fn lines(row: &Value) -> Vec<(String, Value, Value)> {
     let mut stage = Stage::ready();
     stage.till("Payment", "1", &payment("12.5", "27908"));

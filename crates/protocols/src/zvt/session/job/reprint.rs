@@ -1,5 +1,5 @@
-//! `06 12`: the receipts of a range of numbers once more, and what is printed about the terminal itself. Nothing here
-//! moves money.
+//! `06 12`: prints the receipts of a range of numbers again, and prints the terminal's state. No command here moves
+//! money.
 
 use super::super::earlier::number_of;
 use super::super::flow::Flow;
@@ -11,25 +11,25 @@ use crate::zvt::code;
 use crate::zvt::command::{Command, Password};
 use pos_till_api::{Ask, Copy, PrintLine, Said, Sale, State, Status};
 
-/// Of one command: with both copies of each the queue of the terminal's printer has room for them, and they are told
-/// within T4.
+/// Most receipts of one command. The queue of the terminal's printer has room for both copies of each, and the till
+/// gets them within T4.
 const MOST: u16 = 20;
 
-/// Sale numbers that are still to be printed.
+/// Transaction numbers that are still to be printed.
 #[derive(Debug)]
 pub(super) struct Range {
     next: u64,
     last: u64,
-    /// Whether there was any.
+    /// At least one receipt was found.
     found: bool,
-    /// One receipt alone is asked for.
+    /// The command names a single receipt.
     is_one: bool,
 }
 
 impl Job {
     pub(super) fn reprint(&mut self, password: Password, receipts: (u16, u16), flow: &mut Flow<'_>) {
         let (from, to) = receipts;
-        // A till that composes its receipts from `04 0F` has nothing to print by.
+        // A till that composes its receipts from `04 0F` cannot print a copy.
         let printable = flow.prints_payments() || flow.sends_receipts();
         let is_range = from > 0 && from <= to && to - from < MOST;
         if !is_right_where_asked(flow.settings, password) || !printable || !is_range {
@@ -38,8 +38,8 @@ impl Job {
         self.ask(Ask::Newest(1), Stage::Newest { from, to }, flow);
     }
 
-    /// `06 20`: the latest transaction, or the receipts whose numbers are named (1F02, 1F03). Another one in the place
-    /// of the one that is named would be a wrong answer to a till that looks for a lost result.
+    /// Handles `06 20`: the latest transaction, or the receipts with the given numbers (1F02, 1F03). A till that looks
+    /// for a lost result must not get another transaction instead.
     pub(super) fn repeat(&mut self, fields: &Fields, flow: &mut Flow<'_>) {
         let named = |tag| fields.tlv(&[tag]).map(|bcd| number(bcd).and_then(|number| u16::try_from(number).ok()));
         let (from, to) = match (named(0x1F02), named(0x1F03)) {
@@ -54,14 +54,14 @@ impl Job {
         self.ask(Ask::Newest(1), Stage::Newest { from, to }, flow);
     }
 
-    /// The receipts are those of the latest round of numbers.
+    /// Begins the reprint, with the receipts of the latest round of numbers.
     pub(super) fn newest(&mut self, (from, to): (u16, u16), said: Said, flow: &mut Flow<'_>) {
         let newest = match said {
             Said::Sales { sales, .. } => sales.first().map_or(0, |sale| sale.number),
             _ => 0,
         };
         let next = number_of(from, newest);
-        // What is above the newest one has not been given yet.
+        // Numbers above the newest one are not issued yet.
         let last = (next + u64::from(to - from)).min(newest);
         let range = Range { next, last, found: false, is_one: from == to };
         if next == 0 { self.end_with(code::PROCESSING, flow) } else { self.next_receipt(range, flow) }
@@ -76,9 +76,9 @@ impl Job {
         if range.found { self.end(flow) } else { self.end_with(code::PROCESSING, flow) }
     }
 
-    /// One of them, where the number is this till's.
+    /// Prints one of the receipts again, if the number belongs to this till.
     pub(super) fn again(&mut self, number: u64, mut range: Range, said: Said, flow: &mut Flow<'_>) {
-        // Of one that is named the till hears how it stands, whatever that is.
+        // A till that names one receipt gets its state, also while the transaction is in progress.
         let truth = matches!(self.command, Command::RepeatReceipt(_)) && range.is_one;
         let of_it = |sale: &Sale| sale.number == number && (truth || sale.state == State::Ended);
         let sale = match said {
@@ -106,7 +106,8 @@ impl Job {
         self.ask(ask, Stage::PrintAgain(slip), flow);
     }
 
-    /// The terminal's printer has it, or has not; not again after no answer: it may be on its way to the paper.
+    /// Handles the answer of the terminal's printer. A missing answer causes no second try, because the slip may be on
+    /// its way to the paper.
     pub(super) fn printed_again(&mut self, slip: Slip, said: &Said, flow: &mut Flow<'_>) {
         match said {
             Said::Done if slip.copy == Copy::Merchant => {
@@ -118,11 +119,11 @@ impl Job {
         }
     }
 
-    /// How the terminal stands, on the printer of administration.
+    /// Prints the terminal's state on the printer of administration.
     pub(super) fn print_state(&mut self, status: &Status, flow: &mut Flow<'_>) {
         if flow.prints_administration() {
             let lines = paper::of_terminal(status, paper::width(flow)).into_iter().map(PrintLine::plain).collect();
-            // Its answer changes nothing for the till.
+            // The answer to this question does not affect the till.
             flow.ask(Ask::Print(lines));
         } else if flow.sends_administration() {
             let lines = paper::of_terminal(status, paper::width(flow));

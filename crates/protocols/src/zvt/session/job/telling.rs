@@ -1,4 +1,4 @@
-//! What the till is told, frame by frame, and what its answers mean: `04 FF`, `04 0F`, receipts, and the end.
+//! The frames for the till and the meaning of its answers: `04 FF`, `04 0F`, receipts, and the end.
 
 use super::super::flow::Flow;
 use super::super::outcome::{self, code_of, decimal};
@@ -28,7 +28,7 @@ impl Job {
         self.till.push_status(&fields, flow);
     }
 
-    /// The till has answered a frame.
+    /// Handles the till's answer to a frame.
     pub(in crate::zvt::session) fn replied(&mut self, reply: &Reply, flow: &mut Flow<'_>) {
         let Some((frame, _)) = self.till.unanswered.take() else { return self.till.answered_late(flow) };
         match (frame, reply) {
@@ -42,11 +42,11 @@ impl Job {
                 if tries.later > most {
                     return self.not_acknowledged(flow);
                 }
-                // Sent again when this runs out.
+                // The frame is sent again when this time is over.
                 self.till.unanswered = Some((Frame::Status(apdu, tries), flow.now + ASK_AGAIN));
             }
-            // It may be the owed one: the next one decides. `84 9C` may be too, and asks for the same; only `84 9D` has
-            // an amount.
+            // This may be the owed answer, so the next one decides. `84 9C` may be the owed one too and has the same
+            // effect. Only `84 9D` has an amount and cannot be the owed answer.
             (Frame::Status(apdu, tries), Reply::Ok | Reply::Refused(_))
                 if matches!(self.stage, Stage::Telling(_)) && self.till.owes_answer(flow) =>
             {
@@ -65,11 +65,11 @@ impl Job {
         }
     }
 
-    /// The till has not answered a frame in time.
+    /// Handles a frame that the till has not answered in time.
     pub(super) fn silence(&mut self, frame: Frame, flow: &mut Flow<'_>) {
         match frame {
             Frame::Status(apdu, mut tries) => {
-                // After `84 9C` the till is there: those repeats are counted by it.
+                // `84 9C` shows that the till is there; those repeats have their own counter.
                 tries.silent += u8::from(tries.later == 0);
                 if tries.silent >= TRIES {
                     return self.not_acknowledged(flow);
@@ -85,7 +85,7 @@ impl Job {
         }
     }
 
-    /// `04 0F` has arrived, and this much is taken.
+    /// Handles the acknowledgement of `04 0F`, with the part that the till takes.
     fn acknowledged(&mut self, taken: Taken, flow: &mut Flow<'_>) {
         match self.leave() {
             Stage::Telling(told) if told.sale.state == State::AwaitingTill => self.confirm(told.follower, taken, flow),
@@ -93,7 +93,7 @@ impl Job {
                 let failed = Some(told.result).filter(|code| *code != code::OK);
                 self.receipts(&told.sale, failed, flow);
             }
-            // Sums, or an outcome that is told once more: nothing hangs on the till's word.
+            // The frame has sums, or repeats an outcome: the till's answer decides nothing.
             stage => {
                 self.stage = stage;
                 self.till.send_next(flow);
@@ -107,14 +107,15 @@ impl Job {
         }
     }
 
-    /// No till has acknowledged it. A capture, a void or a refund stands, and `06 20` tells it.
+    /// Handles a `04 0F` that no till has acknowledged. A capture, a reversal or a refund remains valid, and `06 20`
+    /// returns it.
     pub(super) fn not_heard(&mut self, told: StatusReport, flow: &mut Flow<'_>) {
         if told.sale.state == State::AwaitingTill {
             self.confirm_by_silence(told.follower, told.confirm, flow);
         }
     }
 
-    /// Nobody has acknowledged the approval (ZVT PA00P015, 2.2.8 and 4).
+    /// Decides about an approval that the till has not acknowledged (ZVT PA00P015, 2.2.8 and 4).
     pub(super) fn confirm_by_silence(&mut self, follower: Follower, confirm: Option<OnSilence>, flow: &mut Flow<'_>) {
         match confirm {
             Some(OnSilence::Keep) => self.confirm(follower, Taken::All, flow),
@@ -131,8 +132,8 @@ impl Job {
         let takes = confirming.taken != Taken::Nothing;
         let code = match confirming.follower.said(said, flow.now) {
             Heard::Next { at, ask } => return self.ask_at(at, ask, Stage::AwaitingReceipt(confirming), flow),
-            // Heard, and not carried out yet: the journal cannot be written, say. It is said again, and until it is
-            // recorded the till hears no end.
+            // The terminal has the confirmation and has not carried it out, for example because the journal cannot be
+            // written. The session repeats it. The till gets no end until the confirmation is recorded.
             Heard::Stands(sale) if sale.state == State::AwaitingTill || takes && code_of(&sale) != Some(code::OK) => {
                 let since = *confirming.unsettled_since.get_or_insert(flow.now);
                 if flow.now < since + LONGEST_UNSETTLED {
@@ -142,7 +143,7 @@ impl Job {
                 code::COMMUNICATION
             }
             Heard::Stands(sale) if takes && self.till.is_up => return self.receipts(&sale, None, flow),
-            // Its time was over before: the terminal's own decision stands, which may be to keep the payment.
+            // The terminal's deadline has passed, so its own decision is valid. It may have kept the payment.
             Heard::Silent { .. } | Heard::Refused(_) => code::COMMUNICATION,
             _ if takes => code::COMMUNICATION,
             _ => code::CANCELLED,
@@ -150,7 +151,7 @@ impl Job {
         self.end_with(code, flow);
     }
 
-    /// The answer to the till's `06 B0`, where one is due.
+    /// Answers the till's `06 B0` if an answer is due.
     pub(super) fn answer_abort(&mut self, in_time: bool, flow: &mut Flow<'_>) {
         let aborts = std::mem::take(&mut self.till.is_aborting);
         if aborts && self.till.is_up && self.till.unanswered.is_none() {
@@ -158,7 +159,7 @@ impl Job {
         }
     }
 
-    // ---- Receipts, and the end
+    // ---- Receipts and the end
 
     fn receipts(&mut self, sale: &Sale, failed: Option<u8>, flow: &mut Flow<'_>) {
         if flow.sends_receipts() && sale.state == State::Ended {
@@ -168,7 +169,7 @@ impl Job {
         }
     }
 
-    /// Both copies; of what is not paid one slip is enough.
+    /// Asks for both copies of an approved payment; otherwise one slip is enough.
     pub(super) fn ask_receipts(&mut self, sale: &Sale, then: Then, again: bool, flow: &mut Flow<'_>) {
         let approved = code_of(sale) == Some(code::OK);
         let copy = if approved { Copy::Merchant } else { Copy::Customer };
@@ -200,7 +201,7 @@ impl Job {
 
     pub(super) fn period(&mut self, close: &Close, flow: &mut Flow<'_>) {
         if let Command::PartialReversal(_) = self.command {
-            // The question for open reservations; which one is open, the close says by its number.
+            // This is the question for open reservations. The close lists the open ones with their numbers.
             let mut fields = Fields::default();
             match close.open.iter().rfind(|item| item.is == "pre-authorisation") {
                 Some(item) => fields.set_number(0x87, period::receipt(item.number).into()),
@@ -210,7 +211,7 @@ impl Job {
         }
         let own = flow.settings.own_sums.as_deref().map(|till| close.of_till(till));
         let Some(close) = own.as_ref().map_or(Some(close), Option::as_ref) else {
-            // It was made, and what this till has of it is not known.
+            // The close was made, but this till's own sums are unknown.
             return self.end_with(code::PROCESSING, flow);
         };
         let fields = period::fields(close, flow);
@@ -222,14 +223,14 @@ impl Job {
         self.end(flow);
     }
 
-    /// `06 20`: the present truth about the latest transaction.
+    /// Handles `06 20`: sends the current state of the latest transaction.
     pub(super) fn repeated(&mut self, sale: &Sale, flow: &mut Flow<'_>) {
         let fields = match &self.command {
             Command::RepeatReceipt(guarded) => guarded.fields.clone(),
             _ => Fields::default(),
         };
         let Some(result) = code_of(sale).filter(|code| *code != code::COMMUNICATION) else {
-            // Nobody knows yet, or the till has not said what it takes.
+            // The outcome is unknown, or the till has not confirmed the approval.
             return self.end_with(code::LINE, flow);
         };
         let service = fields.byte(0x03).unwrap_or(0);

@@ -1,4 +1,4 @@
-//! The till of a command, whatever stage that is in: one frame at a time goes out to it, and its answers are counted.
+//! The till of a command, in any stage: frames go out to it one at a time, and its answers are counted.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -12,20 +12,20 @@ use crate::zvt::bmp::{CONTAINER, Fields};
 use crate::zvt::code;
 use pos_till_api::{Sale, State};
 
-/// Another text of the same step is said so much later at the earliest.
+/// Shortest time before another text of the same step is sent.
 const NEWS: Duration = Duration::from_secs(1);
 
-/// A frame that waits for its turn.
+/// A frame that waits to be sent.
 #[derive(Clone, Debug)]
 pub(super) enum Frame {
     Intermediate(Apdu),
-    /// `04 0F`, whose answer decides.
+    /// `04 0F`; its answer decides about the payment.
     Status(Apdu, Tries),
     Print(Apdu),
     Last(Apdu),
 }
 
-/// How often a frame was sent without an answer, and how often the till said later.
+/// Number of sends without an answer, and number of `84 9C` answers.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Tries {
     pub(super) silent: u8,
@@ -36,21 +36,21 @@ pub(super) struct Tries {
 pub(super) struct Till {
     pub(super) line: Line,
     pub(super) is_up: bool,
-    /// Since when the till waits: from its command on, or from the last intermediate status, which gives it all its
-    /// patience again.
+    /// The time since when the till has been waiting: from its command, or from the last intermediate status, which
+    /// restarts its time-out.
     pub(super) waits_since: Duration,
-    /// The till hears intermediate statuses.
+    /// The till wants intermediate statuses.
     pub(super) hears: bool,
-    /// Intermediate statuses that it has not answered within T3.
+    /// The number of intermediate statuses that the till has not answered within T3.
     pub(super) owed: u32,
-    /// Its `06 B0` is not answered yet.
+    /// The till's `06 B0` is not answered yet.
     pub(super) is_aborting: bool,
     pub(super) frames: VecDeque<Frame>,
-    /// What was sent and is not answered, and until when that is waited for.
+    /// The frame without an answer, and the deadline for the answer.
     pub(super) unanswered: Option<(Frame, Duration)>,
     pub(super) last_frame: Duration,
     pub(super) last_status: Option<u8>,
-    /// What it read with it.
+    /// The text of that status.
     pub(super) last_text: String,
 }
 
@@ -59,12 +59,12 @@ impl Till {
         Self { line, is_up: true, waits_since: now, last_frame: now, ..Self::default() }
     }
 
-    /// Nothing tells it that its command goes on.
+    /// Tells whether the till gets no sign that its command continues.
     pub(super) fn hears_nothing(&self) -> bool {
         !self.hears || self.owed > 0
     }
 
-    /// What goes on at the terminal, where that is something new.
+    /// Sends the current step at the terminal if it is new.
     pub(super) fn say_step(&mut self, sale: &Sale, flow: &mut Flow<'_>) {
         use code::intermediate::{CASHIER, HOST, INSERT_CARD, PIN_PAD, REMOVE_CARD, STILL_WAIT, WAIT, WRONG_PIN};
         let status = match (sale.state, sale.step.as_deref().unwrap_or_default()) {
@@ -78,7 +78,7 @@ impl Till {
             _ => STILL_WAIT,
         };
         let under_way = matches!(sale.state, State::WaitingForCard | State::InProgress | State::AwaitingSignature);
-        // When a digit of the PIN is typed goes over no network.
+        // The time at which a digit of the PIN is typed must not go over the network.
         let is_later = status != PIN_PAD && flow.now >= self.last_frame + NEWS;
         let is_new = self.last_status != Some(status) || flow.has_tlv() && is_later && self.last_text != sale.text;
         if under_way && is_new {
@@ -94,7 +94,7 @@ impl Till {
         }
         let text = text.filter(|_| flow.has_tlv()).map(|text| (text, flow.charset()));
         let apdu = answer::intermediate(status, Wording { minutes: None, text });
-        // One that still waits for its turn is out of date.
+        // A status that still waits is outdated.
         self.frames.retain(|frame| !matches!(frame, Frame::Intermediate(_)));
         self.push(Frame::Intermediate(apdu), flow);
     }
@@ -118,7 +118,7 @@ impl Till {
         }
         let owes = self.owes_answer(flow);
         let next = |frames: &mut VecDeque<Frame>| {
-            // A status that is out of date helps nobody, and its answer could not be told from the owed one.
+            // An outdated status is useless, and its answer could not be distinguished from the owed one.
             std::iter::from_fn(|| frames.pop_front()).find(|frame| !(owes && matches!(frame, Frame::Intermediate(_))))
         };
         if let Some(frame) = next(&mut self.frames) {
@@ -132,12 +132,12 @@ impl Till {
         }
     }
 
-    /// Whether the next answer may belong to an earlier `04 FF`.
+    /// Tells whether the next answer may belong to an earlier `04 FF`.
     pub(super) fn owes_answer(&self, flow: &Flow<'_>) -> bool {
         self.owed > 0 && *flow.answers_intermediate
     }
 
-    /// An answer that nothing waits for is an owed one.
+    /// Handles an answer without a waiting frame: it is an owed one.
     pub(super) fn answered_late(&mut self, flow: &mut Flow<'_>) {
         if self.owed > 0 {
             *flow.answers_intermediate = true;
@@ -145,13 +145,13 @@ impl Till {
         }
     }
 
-    /// `04 0F` goes out once more, before anything else.
+    /// Sends `04 0F` again before any other frame.
     pub(super) fn repeat(&mut self, apdu: Apdu, tries: Tries, flow: &mut Flow<'_>) {
         self.frames.push_front(Frame::Status(apdu, tries));
         self.send_next(flow);
     }
 
-    /// What the till cannot print is no reason to undo what it has taken.
+    /// Drops the remaining print commands. A printing problem of the till does not undo the payment.
     pub(super) fn print_no_more(&mut self, flow: &mut Flow<'_>) {
         self.frames.retain(|frame| !matches!(frame, Frame::Print(_)));
         self.send_next(flow);

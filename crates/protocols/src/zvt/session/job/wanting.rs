@@ -1,5 +1,5 @@
-//! From a command to what is asked of the terminal: whether it may be done, whether both sides have the same last
-//! receipt, which earlier transaction it is about, and how much.
+//! The way from a command to the request to the terminal. It checks permission, compares the last receipt of both
+//! sides, finds the earlier transaction, and determines the amount.
 
 use super::super::earlier::{Next, Search, Wanted};
 use super::super::flow::Flow;
@@ -14,21 +14,21 @@ use crate::zvt::command::{Command, LastReceipt, ReceiptNumber, Registration, las
 use pos_till_api::follow::{Follower, Heard};
 use pos_till_api::{Ask, Begin, Kind, Outcome, Said, Sale, State, Status};
 
-/// So many of a till's latest transactions are looked through for the one that it has heard last: those that were taken
-/// back, and their reversals, may stand above it.
+/// Number of a till's latest transactions that are searched for the last one the till knows. Reversed ones and their
+/// reversals may be newer than it.
 const LOOKED_BACK: u8 = 16;
 
-/// What a till has not heard of.
+/// The approvals that the till does not know.
 enum Unheard {
-    /// This approval, by its reference.
+    /// One approval, by its reference.
     One(String),
-    /// None, or more than one.
+    /// No approval, or more than one.
     NotOne,
-    /// The one that it has heard last is not among those.
+    /// The last transaction that the till knows is not in the list.
     Unknown,
 }
 
-/// What stands above the receipt that a till has heard last, of its transactions from the newest on.
+/// Finds the approvals above the till's last known receipt; `sales` begins with the newest.
 fn unheard(sales: &[Sale], heard: u16) -> Unheard {
     let mut above = None;
     for sale in sales {
@@ -98,7 +98,7 @@ impl Job {
         self.last(answer::completion(&fields), flow);
     }
 
-    /// What moves money: first whether both sides have the same last receipt, then the transaction that it is about.
+    /// Handles a command that moves money. It compares the last receipt first, then finds the earlier transaction.
     pub(super) fn wanted(&mut self, command: &Command, flow: &mut Flow<'_>) {
         let guarded = match command {
             Command::Reversal(it) | Command::Refund(it) => Some(it),
@@ -110,7 +110,7 @@ impl Job {
             return self.end_with(code::NOT_POSSIBLE, flow);
         };
         if fields.had_card() {
-            // Card data belong into the reader alone.
+            // Card data must come from the reader only.
             return self.end_with(code::FORBIDDEN, flow);
         }
         let judged = wishes::judge(command, fields);
@@ -122,7 +122,7 @@ impl Job {
         if fields.get(0x29).is_some_and(|id| id != outcome::terminal_id(terminal))
             || fields.get(0x2A).is_some_and(|id| id != outcome::padded(terminal))
         {
-            // Another terminal's payment, or another merchant's.
+            // The command is for another terminal or another merchant.
             return self.end_with(code::NOT_ADMITTED, flow);
         }
         let currency = fields.get(0x49);
@@ -134,15 +134,16 @@ impl Job {
         }
         match (last_receipt(fields), fields.tlv(&[0x1F1F])) {
             (Some(LastReceipt::Is(_)), _) => self.ask(Ask::Newest(2), Stage::InStep(2), flow),
-            // Which one it has heard last cannot be known.
+            // The till's last receipt is unreadable.
             (None, Some(_)) => self.end_with(code::PROTOCOL, flow),
             (Some(LastReceipt::None) | None, _) => self.find_or_begin(flow),
         }
     }
 
-    /// A till that is one receipt behind has never heard of its last approval, which is taken back first (ZVT PA00P015,
-    /// 2.2.8 and 4).
-    /// One behind is the till's own transaction before: the numbers are the terminal's, and other tills have some.
+    /// Checks whether the till is one receipt behind. Such a till does not know its last approval, which is reversed
+    /// first (ZVT PA00P015, 2.2.8 and 4).
+    ///
+    /// "One behind" means this till's own previous transaction, because other tills use numbers of the same terminal.
     pub(super) fn in_step(&mut self, asked: u8, said: Said, flow: &mut Flow<'_>) {
         let heard = fields_of(&self.command).and_then(last_receipt);
         if let (Said::Sales { sales, .. }, Some(LastReceipt::Is(heard))) = (said, heard) {
@@ -178,9 +179,9 @@ impl Job {
             None if sale.state != State::Ended => {
                 self.ask(undoing.follower.watch(), Stage::Undoing(undoing), flow);
             }
-            // What the bank does not take back is given back, as after `06 30`.
+            // If the bank declines the reversal, the session begins a refund, as after `06 30`.
             Some(code::DECLINED) if undoing.kind == Kind::Reversal => self.undo(undoing.of, Kind::Refund, flow),
-            // It stands: with the next payment the customer would have paid twice.
+            // The earlier payment remains, so with the next payment the customer would pay twice.
             Some(code) if !matches!(code, code::OK | code::COMMUNICATION) => self.end_with(code::PROCESSING, flow),
             _ => self.find_or_begin(flow),
         }
@@ -214,7 +215,7 @@ impl Job {
         }
     }
 
-    /// A question of a search is asked once.
+    /// Sets the stage of a search; its question is asked only once.
     fn search(&mut self, search: Search, ticket: u64) {
         (self.stage, self.question) = (Stage::Finding(search), Some(Question::Open { ticket, ask: None }));
     }
@@ -227,7 +228,7 @@ impl Job {
         }
     }
 
-    /// What follows an earlier transaction.
+    /// Begins the transaction that refers to an earlier one.
     pub(super) fn follow(&mut self, earlier: &Sale, flow: &mut Flow<'_>) {
         if !fields_of(&self.command).is_some_and(|fields| wishes::agree(fields, earlier)) {
             let void = matches!(self.command, Command::Reversal(_));
@@ -248,7 +249,8 @@ impl Job {
                 return self.end_with(code::RESERVED_AMOUNT, flow);
             }
             (Command::PreAuthorisationReversal(_), _) => (Kind::Reversal, None),
-            // The unused part is named: the rest is taken; all of it unused gives the reservation up.
+            // The command names the unused part, and the rest is captured. If all of it is unused, the reservation is
+            // reversed.
             (Command::PartialReversal(_), Some(unused)) if unused == left => (Kind::Reversal, None),
             (Command::PartialReversal(_), Some(unused)) if unused < left => (Kind::Capture, Some(left - unused)),
             (Command::PartialReversal(_), _) => return self.end_with(code::RESERVED_AMOUNT, flow),

@@ -1,4 +1,4 @@
-//! A till that aborts before it hears that its payment has begun.
+//! Tests of a till that aborts before it learns that its payment has begun.
 
 use super::*;
 
@@ -26,7 +26,7 @@ fn what_has_not_begun_is_aborted_at_once_and_never_begins() {
             matches!(told.as_slice(), [TerminalMessage::Ok, TerminalMessage::Aborted { code: 0x6C, .. }]),
             "{command} {told:?}"
         );
-        // The terminal's answer comes too late to go on with it.
+        // The terminal's answer comes too late to continue.
         let asked = stage.asked.len();
         stage.terminal(200, &status());
         assert_eq!(stage.asked.len(), asked - 1, "{command}");
@@ -46,7 +46,7 @@ fn what_the_terminal_is_beginning_is_cancelled_as_soon_as_it_has_begun() {
         stage.terminal(200, &status());
         assert!(matches!(stage.question(), Ask::Begin(_)));
         assert_eq!(stage.told(), [TerminalMessage::Ok]);
-        // The second one is answered with the first.
+        // Both aborts get one answer.
         stage.till(ABORT);
         stage.till(ABORT);
         assert_eq!(stage.told(), []);

@@ -1,4 +1,4 @@
-//! What a till may say that is no order for the terminal, and how many lines it may have.
+//! Tests of messages that start nothing at the terminal, and of the number of lines.
 
 use super::*;
 

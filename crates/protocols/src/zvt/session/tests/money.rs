@@ -1,5 +1,5 @@
-//! What is asked for, approved, taken and given back, row by row. A table over an enum has a `match` without a
-//! wildcard, so that a new variant does not compile without a row.
+//! Tests of requested, approved, captured and refunded amounts, row by row. A table over an enum has a `match` without
+//! a wildcard, so a new variant does not compile without a row.
 
 use super::*;
 use crate::zvt::code::*;
@@ -11,7 +11,7 @@ fn no_close() -> Value {
     serde_json::from_str(NO_CLOSE).unwrap()
 }
 
-/// What ended a command: nothing for `06 0F`.
+/// Returns the code that ended a command; `None` for `06 0F`.
 fn ended(told: &[TerminalMessage]) -> Option<u8> {
     match told.last() {
         Some(TerminalMessage::Completion(_)) => None,
@@ -20,7 +20,7 @@ fn ended(told: &[TerminalMessage]) -> Option<u8> {
     }
 }
 
-/// The one `04 0F` among what was told.
+/// Returns the only `04 0F` among the messages.
 fn the_status(told: &[TerminalMessage]) -> &Fields {
     let mut all = told.iter().filter_map(|told| match told {
         TerminalMessage::Status(fields) => Some(fields),
@@ -32,7 +32,7 @@ fn the_status(told: &[TerminalMessage]) -> &Fields {
     }
 }
 
-/// After the acknowledgement, told as the terminal has it.
+/// Runs a payment to this state after the acknowledgement, and returns what the till gets.
 fn ends_as(state: &str, more: Value) -> (Vec<TerminalMessage>, Vec<TerminalMessage>, Option<Ask>) {
     let mut stage = Stage::quiet();
     stage.till(PAY);
@@ -54,7 +54,7 @@ fn each_end_is_told_as_what_it_is() {
         Outcome::Cancelled => ("cancelled", CANCELLED),
         Outcome::NotSent => ("not-sent", PROCESSING),
         Outcome::Reversed => ("reversed", ALREADY_REVERSED),
-        // A word of later is never taken for a decline, nor for an approval.
+        // An unknown outcome counts neither as a decline nor as an approval.
         Outcome::Other => ("a word of later", COMMUNICATION),
     };
     for outcome in [
@@ -71,11 +71,11 @@ fn each_end_is_told_as_what_it_is() {
         let fields = the_status(&before);
         assert_eq!(fields.byte(0x27), Some(code), "{word}");
         assert_eq!(ended(&after), Some(code).filter(|code| *code != OK), "{word}");
-        // An approval code and a reason stand where they belong, and nowhere else.
+        // The approval code and the text of the reason are each present only with their own result.
         assert_eq!(fields.get(0x3B).is_some(), code == OK, "{word}");
         assert_eq!(fields.get(0x3C).is_some(), code != OK, "{word}");
     }
-    // Without a word nobody knows.
+    // Without an outcome the result is unknown.
     let (before, after, _) = ends_as("ended", json!({}));
     assert_eq!((the_status(&before).byte(0x27), ended(&after)), (Some(COMMUNICATION), Some(COMMUNICATION)));
 }
@@ -103,7 +103,7 @@ fn a_till_hears_an_end_in_each_state_that_is_one_for_it_and_in_no_other() {
         State::Other,
     ] {
         let (word, code) = word(state);
-        // An outcome says nothing while the state is none that has one.
+        // The outcome has no meaning while the state has none.
         let (before, after, next) = ends_as(word, json!({ "outcome": "approved" }));
         match code {
             Some(code) => {
@@ -162,7 +162,7 @@ fn a_refusal_has_its_code_and_nothing_was_done() {
 
 #[test]
 fn an_approval_in_part_is_told_with_its_own_amount_wherever_an_amount_is_told() {
-    // The till takes parts, and hears 6.00 of 10.00 before it says yes.
+    // The till accepts partial approvals, and sees 6.00 of 10.00 before it confirms.
     let mut stage = Stage::quiet();
     stage.till("06 01 0D 04 00 00 00 00 10 00 06 04 1F 70 01 01");
     stage.terminal(200, &status());
@@ -173,14 +173,14 @@ fn an_approval_in_part_is_told_with_its_own_amount_wherever_an_amount_is_told() 
         "approvedAmount": "6.50",
     });
     stage.terminal(201, &sale("awaiting-till", part));
-    // What is to be confirmed is what is told, not what was asked for or approved before.
+    // The amount to confirm is sent, and neither the requested nor an earlier approved amount.
     assert_eq!(the_status(&stage.told()).number(0x04), Ok(Some(600)));
     stage.till("80 00 00");
     assert_eq!(stage.question(), &Ask::Confirm { reference: "zvt-test-1".to_owned(), taken: Taken::All });
-    // Ended in part, without a word of the till: by its approved amount.
+    // The transaction ended with a partial approval and without the till's confirmation: the approved amount is sent.
     let (before, ..) = ends_as("ended", json!({ "outcome": "partially-approved", "approvedAmount": "6.00" }));
     assert_eq!(the_status(&before).number(0x04), Ok(Some(600)));
-    // Told once more, and still the part.
+    // The repeat also has the partial amount.
     let mut stage = Stage::quiet();
     stage.till("06 20 03 12 34 56");
     stage.terminal(200, &status());
@@ -197,7 +197,7 @@ fn what_a_till_takes_of_an_approval_is_what_it_says() {
         ("84 9D 07 04 00 00 00 00 08 00", Taken::Part { amount: "8.00".to_owned() }, None),
         ("84 9D 07 04 00 00 00 00 00 01", Taken::Part { amount: "0.01".to_owned() }, None),
         ("84 66 00", Taken::Nothing, Some(CANCELLED)),
-        // An amount that cannot be read is no amount, and the till takes nothing.
+        // An unreadable amount counts as none, and the till takes nothing.
         ("84 9D 00", Taken::Nothing, Some(CANCELLED)),
         ("84 9D 02 04 00", Taken::Nothing, Some(CANCELLED)),
     ] {
@@ -220,7 +220,7 @@ fn whether_a_till_takes_parts_is_read_from_its_container() {
         ("06 04 1F 70 01 00", false),
         ("06 05 1F 70 02 00 00", false),
         ("06 05 1F 70 02 00 01", true),
-        // The tag alone is the wish.
+        // The tag alone, without a value, expresses the wish.
         ("06 03 1F 70 00", true),
     ] {
         let mut stage = Stage::quiet();
@@ -253,7 +253,7 @@ fn the_least_amount_is_one_minor_unit_and_none_is_none() {
                 Some(text) => {
                     let Ask::Begin(begin) = stage.question() else { panic!("{:?}", stage.question()) };
                     assert_eq!((begin.kind, begin.amount.as_deref()), (kind, Some(text)), "{command} {amount}");
-                    // Whoever gives money to a card waits for nobody's word, and takes no part.
+                    // A payout to a card waits for no confirmation and accepts no partial approval.
                     assert_eq!(begin.confirm.is_some(), kind != Kind::Credit, "{command}");
                     assert!(!begin.accept_partial && begin.of.is_none() && begin.till_prints);
                 }
@@ -268,14 +268,14 @@ fn the_least_amount_is_one_minor_unit_and_none_is_none() {
 
 #[test]
 fn without_a_configured_password_what_gives_money_back_or_closes_the_day_is_refused() {
-    /// With which passwords it is carried out.
+    /// The passwords with which a command is carried out.
     #[derive(Clone, Copy, Debug, PartialEq)]
     enum Needs {
-        /// Only with the till's, and never where none is configured.
+        /// Only the till's password; never without a configured one.
         Always,
-        /// The till's, where one is configured.
+        /// The till's password, if one is configured.
         Configured,
-        /// Any, and none.
+        /// Any password, or none.
         Nothing,
     }
     for (command, rest, needs) in [
@@ -308,7 +308,7 @@ fn without_a_configured_password_what_gives_money_back_or_closes_the_day_is_refu
     }
 }
 
-/// A command about an earlier transaction, up to that transaction; what is asked then, or what the till hears.
+/// Runs a command up to the earlier transaction. Returns the request that follows, or the code for the till.
 fn about(command: &str, rest: &str, earlier: Value) -> Result<Begin, Option<u8>> {
     let mut stage = Stage::quiet();
     let password = if command == "06 30" { "12 34 56 " } else { "" };
@@ -343,32 +343,32 @@ fn whole_and_part_of_a_reservation_are_taken_and_freed_to_the_minor_unit() {
     let takes = |amount: Option<&str>| Ok((Kind::Capture, amount.map(str::to_owned)));
     let frees = Ok((Kind::Reversal, None));
     for (command, left, amount, comes_to) in [
-        // `06 23` names what is not used.
+        // `06 23` names the unused part.
         ("06 23", "10.00", None, Err(RESERVED_AMOUNT)),
         ("06 23", "10.00", Some(0), takes(Some("10.00"))),
         ("06 23", "10.00", Some(1), takes(Some("9.99"))),
         ("06 23", "10.00", Some(999), takes(Some("0.01"))),
         ("06 23", "10.00", Some(1000), frees.clone()),
         ("06 23", "10.00", Some(1001), Err(RESERVED_AMOUNT)),
-        // `06 24` names what is used.
+        // `06 24` names the used part.
         ("06 24", "10.00", None, takes(None)),
         ("06 24", "10.00", Some(0), Err(RESERVED_AMOUNT)),
         ("06 24", "10.00", Some(1), takes(Some("0.01"))),
         ("06 24", "10.00", Some(1000), takes(Some("10.00"))),
         ("06 24", "10.00", Some(1001), Err(RESERVED_AMOUNT)),
-        // `06 25` gives all of it up.
+        // `06 25` gives up the whole reservation.
         ("06 25", "10.00", None, frees.clone()),
         ("06 25", "10.00", Some(1000), frees.clone()),
         ("06 25", "10.00", Some(999), Err(RESERVED_AMOUNT)),
         ("06 25", "10.00", Some(1001), Err(RESERVED_AMOUNT)),
         ("06 25", "10.00", Some(0), Err(RESERVED_AMOUNT)),
-        // Of what is left, not of what was approved.
+        // The amount left counts, rather than the approved amount.
         ("06 23", "4.00", Some(400), frees),
         ("06 23", "4.00", Some(401), Err(RESERVED_AMOUNT)),
         ("06 24", "4.00", Some(400), takes(Some("4.00"))),
         ("06 24", "4.00", Some(401), Err(RESERVED_AMOUNT)),
         ("06 25", "4.00", Some(1000), Err(RESERVED_AMOUNT)),
-        // Nothing is left.
+        // No amount is left.
         ("06 23", "0.00", Some(0), Err(NO_RESERVATION)),
         ("06 24", "0.00", None, Err(NO_RESERVATION)),
         ("06 25", "0.00", None, Err(NO_RESERVATION)),
@@ -381,7 +381,7 @@ fn whole_and_part_of_a_reservation_are_taken_and_freed_to_the_minor_unit() {
                     (kind, &amount, Some("zvt-test-1")),
                     "{row}"
                 );
-                // Nothing is kept back for a second capture.
+                // No amount is kept for a second capture.
                 let last = begin.parameters.get("sequence").map(String::as_str);
                 assert_eq!(last, (kind == Kind::Capture).then_some("FINAL"), "{row}");
             }
@@ -440,7 +440,7 @@ fn only_payments_are_voided_and_only_reservations_that_stand_are_taken_or_freed(
             assert_eq!(about(command, "", earlier.clone()).is_ok(), taken, "{command} {word}");
         }
     }
-    // Of a reservation that was declined, taken back or is not known to stand, nothing is taken.
+    // No amount is captured from a reservation that was declined, reversed or is unconfirmed.
     for (state, outcome, stands) in [
         ("ended", "approved", true),
         ("ended", "partially-approved", true),
@@ -461,10 +461,10 @@ fn only_payments_are_voided_and_only_reservations_that_stand_are_taken_or_freed(
 fn a_void_is_of_the_open_period_and_a_reservation_is_as_old_as_it_is() {
     for (ended_at, closed_at, is_open) in [
         ("2026-11-20T12:35:00Z", Some("2026-11-20T12:34:59Z"), true),
-        // The same moment belongs to what is closed.
+        // The same moment belongs to the closed period.
         ("2026-11-20T12:35:00Z", Some("2026-11-20T12:35:00Z"), false),
         ("2026-11-20T12:35:00Z", Some("2026-11-20T12:35:01Z"), false),
-        // Times are compared as moments, whatever their offsets and their days.
+        // Times are compared as moments, across offsets and days.
         ("2026-11-20T12:35:00Z", Some("2026-11-20T13:34:59+01:00"), true),
         ("2026-11-20T12:35:00Z", Some("2026-11-20T13:35:01+01:00"), false),
         ("2026-11-20T12:35:00Z", Some("2026-11-20T09:05:01-03:30"), false),
@@ -473,7 +473,7 @@ fn a_void_is_of_the_open_period_and_a_reservation_is_as_old_as_it_is() {
         ("2028-02-29T23:59:59Z", Some("2028-03-01T00:00:00Z"), false),
         ("2028-03-01T00:00:01Z", Some("2028-02-29T23:59:59Z"), true),
         ("2027-01-31T10:00:00Z", Some("2026-12-31T11:00:00Z"), true),
-        // Before the first close everything is open.
+        // Before the first close, every payment is in the open period.
         ("1970-01-01T00:00:00Z", None, true),
     ] {
         for (command, kind) in [("06 30", "sale"), ("06 24", "pre-authorisation")] {
@@ -502,7 +502,7 @@ fn a_void_is_of_the_open_period_and_a_reservation_is_as_old_as_it_is() {
     }
 }
 
-/// Rounds of the receipt number are looked through, newest first; the numbers asked for, and what the till heard.
+/// Searches the rounds of a receipt number, newest first. Returns the numbers asked for, and the code for the till.
 fn searches(command: &str, newest: u64, mut told: impl FnMut(u64) -> Value) -> (Vec<u64>, Option<u8>) {
     let mut stage = Stage::quiet();
     let password = if command == "06 30" { "12 34 56 " } else { "" };
@@ -531,13 +531,13 @@ fn a_receipt_number_is_looked_for_in_each_round_and_of_two_none_is_taken() {
         json!({ "sales": [sale] })
     };
     let (today, before) = ("2026-11-20T12:35:00Z", "2026-11-19T12:35:00Z");
-    // The newest is the number itself, just before it, and a round later.
+    // The newest number is the number itself, just after it, and a round later.
     for (newest, first) in [(17, 17), (18, 17), (10_015, 17), (10_016, 10_016), (20_014, 10_016), (20_015, 20_015)] {
         let (asked, _) = searches("06 30", newest, |number| one(number, "sale", before));
         assert_eq!(asked, [first], "{newest}");
     }
     assert_eq!(searches("06 30", 16, |number| one(number, "sale", today)), (vec![], Some(NO_REVERSAL)));
-    // Two of today fit; one of today and one of before do not both.
+    // Two payments of today match; one of today and one of yesterday do not both match.
     assert_eq!(
         searches("06 30", 20_015, |number| one(number, "sale", today)),
         (vec![20_015, 10_016], Some(NO_REVERSAL))
@@ -546,7 +546,8 @@ fn a_receipt_number_is_looked_for_in_each_round_and_of_two_none_is_taken() {
         searches("06 30", 20_015, |number| one(number, "sale", if number == 20_015 { today } else { before })),
         (vec![20_015, 10_016], None)
     );
-    // A reservation may be old: a payment of the same number hides none, and the search ends at the journal's first.
+    // A reservation may be old. A payment with the same number does not hide it, and the search ends at the journal's
+    // first.
     assert_eq!(
         searches("06 24", 20_015, |number| one(
             number,
@@ -555,10 +556,10 @@ fn a_receipt_number_is_looked_for_in_each_round_and_of_two_none_is_taken() {
         )),
         (vec![20_015, 10_016, 17], None)
     );
-    // What is not there, or is another one, is passed over.
+    // Missing transactions and other transactions are skipped.
     let (asked, heard) = searches("06 24", 20_015, |number| one(number + 1, "pre-authorisation", today));
     assert_eq!((asked, heard), (vec![20_015, 10_016, 17], Some(NO_RESERVATION)));
-    // Half a million transactions are enough.
+    // The search ends after half a million transactions.
     let (asked, heard) = searches("06 24", 60 * 9999, |_| json!({ "sales": [] }));
     assert_eq!((asked.len(), heard), (50, Some(NO_RESERVATION)));
 }
@@ -569,7 +570,7 @@ fn a_search_without_an_answer_finds_nothing_and_says_that_nobody_could_be_asked(
     stage.till("06 30 06 12 34 56 87 00 17");
     stage.terminal(200, &status());
     stage.told();
-    // No transaction at all.
+    // The journal has no transaction.
     stage.terminal(200, &json!({ "sales": [] }));
     assert_eq!(ended(&stage.told()), Some(NO_REVERSAL));
     let mut stage = Stage::quiet();
@@ -585,7 +586,7 @@ fn a_search_without_an_answer_finds_nothing_and_says_that_nobody_could_be_asked(
 fn a_till_of_another_currency_is_not_registered_and_hears_the_terminals() {
     for (command, told) in [
         ("06 00 06 12 34 56 06 08 40", vec!["841E036F0978"]),
-        // The same one, and none: with terminal and currency.
+        // The same currency, and none: the answer has terminal and currency.
         ("06 00 06 12 34 56 06 09 78", vec!["800000", "060F0A19002900004711490978"]),
         ("06 00 04 12 34 56 06", vec!["800000", "060F0A19002900004711490978"]),
     ] {
@@ -599,8 +600,8 @@ fn a_till_of_another_currency_is_not_registered_and_hears_the_terminals() {
     }
 }
 
-/// A begin that got no answer may have been carried out: what is refused before the agent has looked for its reference
-/// says nothing about it.
+/// Tests a begin that got no answer and may have been carried out. A refusal that comes before the agent has looked up
+/// its reference says nothing about the outcome.
 #[test]
 fn a_refusal_after_a_lost_begin_is_no_decline() {
     let mut stage = Stage::quiet();
@@ -650,7 +651,7 @@ fn a_first_begin_that_is_refused_for_its_way_alone_is_asked_again() {
     assert!(matches!(stage.told().as_slice(), [TerminalMessage::Aborted { .. }]));
 }
 
-/// No other till has references of this session's.
+/// Relies on this: no other till has references of this session.
 #[test]
 fn a_reference_that_was_there_before_its_first_begin_is_never_told_as_this_payment() {
     let mut stage = Stage::quiet();
@@ -663,7 +664,8 @@ fn a_reference_that_was_there_before_its_first_begin_is_never_told_as_this_payme
     assert!(matches!(stage.told().as_slice(), [TerminalMessage::Aborted { code: SYSTEM, .. }]));
 }
 
-/// What the till does not take is cancelled only when the terminal has heard it: by itself it may keep the payment.
+/// Checks that a rejected approval counts as cancelled only after the terminal has the till's answer. Without it, the
+/// terminal may keep the payment.
 #[test]
 fn a_word_that_the_terminal_has_not_heard_cancels_nothing() {
     let mut stage = Stage::quiet();
@@ -674,7 +676,7 @@ fn a_word_that_the_terminal_has_not_heard_cancels_nothing() {
     stage.terminal(429, &json!({ "code": "too-many-requests", "title": "…", "status": 429 }));
     assert_eq!(stage.told(), []);
     stage.wait();
-    // Heard, and not recorded.
+    // The terminal has the answer, but has not recorded it.
     stage.terminal(200, &sale("awaiting-till", json!({})));
     assert_eq!(stage.told(), []);
     stage.wait();

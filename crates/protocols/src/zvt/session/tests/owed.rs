@@ -1,8 +1,8 @@
-//! A till that answers `04 FF` late: its answer never counts for `04 0F`, whatever comes in between.
+//! Tests of a till that answers `04 FF` late: that answer never counts for `04 0F`.
 
 use super::*;
 
-/// A till that hears `04 FF`, and has answered the first one.
+/// Creates a till that gets `04 FF` and has answered the first one.
 fn hears() -> Stage {
     let mut stage = Stage::with(settings(OnSilence::Reverse), "00 00 00 0E");
     stage.till(PAY);
@@ -13,7 +13,7 @@ fn hears() -> Stage {
     stage
 }
 
-/// It is told that the bank is asked, and does not answer within T3.
+/// Creates a till that has not answered the status "the bank is asked" within T3.
 fn owes() -> Stage {
     let mut stage = hears();
     stage.terminal(200, &sale("in-progress", json!({})));
@@ -77,7 +77,7 @@ fn no_other_intermediate_status_goes_out_while_an_answer_is_owed_and_the_till_is
     }
     assert!(stage.now - heard_last < s(170), "{:?}", stage.now);
     assert!(matches!(stage.told().as_slice(), [TerminalMessage::Aborted { code: 0x7D, .. }]));
-    // A card that nobody has presented is not waited for any longer.
+    // The terminal stops waiting for a card that the customer has not presented.
     let mut stage = hears();
     stage.terminal(200, &sale("waiting-for-card", json!({})));
     while !matches!(stage.question(), Ask::Cancel(_)) {
@@ -114,7 +114,7 @@ fn a_till_that_wakes_late_in_its_first_payment_owes_an_answer_to_each_status() {
     stage.till(PAY);
     stage.terminal(200, &status());
     stage.terminal(201, &sale("waiting-for-card", json!({})));
-    // Two are not answered within T3, and a third one is under way.
+    // Two are not answered within T3, and a third one is on its way.
     for at in [5, 8, 13, 16] {
         assert_eq!(stage.wait(), s(at));
     }
@@ -137,7 +137,7 @@ fn what_cannot_be_the_owed_answer_is_taken_and_later_pays_nothing() {
     stage.terminal(200, &awaits());
     stage.till("84 9D 07 04 00 00 00 00 08 00");
     assert_eq!(confirmed(&stage), Some(Taken::Part { amount: "8.00".to_owned() }));
-    // 84 9C may be the answer to either: the next one may still be the owed one.
+    // 84 9C may be the answer to either frame, so the next answer may still be the owed one.
     let mut stage = owes();
     stage.terminal(200, &awaits());
     stage.till("84 9C 00");
@@ -161,7 +161,7 @@ fn an_abort_or_a_broken_line_between_the_two_answers_acknowledges_nothing() {
     let lost = stage.session.line_lost(LINE, stage.now);
     stage.take(lost);
     assert_eq!(confirmed(&stage), Some(Taken::Nothing));
-    // And one that is silent after it is not believed.
+    // A till that is silent after that is not trusted.
     let mut stage = owes();
     stage.terminal(200, &awaits());
     stage.till(YES);
@@ -173,7 +173,7 @@ fn an_abort_or_a_broken_line_between_the_two_answers_acknowledges_nothing() {
 
 #[test]
 fn what_is_known_of_a_till_holds_for_its_next_payment_and_not_for_another_till() {
-    // The next payment: the first status is not answered in time.
+    // In the next payment, the till does not answer the first status in time.
     let next = |stage: &mut Stage| {
         stage.till(PAY);
         stage.terminal(200, &status());

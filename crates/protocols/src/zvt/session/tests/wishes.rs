@@ -1,5 +1,5 @@
-//! Each field of a command about money, sent alone beside what the command needs: it is refused, or obeyed, or changes
-//! nothing, as the table and the manual say it.
+//! Tests of each field of a command about money. Each is added alone to the fields that the command needs. It is
+//! refused, obeyed or ignored, as the table and the manual say.
 
 use super::super::wishes::{CAPTURE, Field, GIVE_UP, Kinds, PAY, PAY_OUT, RESERVE, RULES, Rule, Unless, VOID};
 use super::*;
@@ -24,7 +24,7 @@ fn fields_of(rule: &Rule) -> impl Iterator<Item = Field> {
     rule.bmps.iter().map(|bmp| Field::Bmp(*bmp)).chain(tlvs)
 }
 
-/// What a command needs, as the till sends it.
+/// Returns the fields that a command needs, as the till sends them.
 fn needed(control: Control) -> Fields {
     let mut fields = Fields::default();
     match control {
@@ -51,7 +51,7 @@ fn command(control: Control, fields: Fields) -> Command {
     }
 }
 
-/// The earlier transaction that a command is about.
+/// Builds the earlier transaction of a command.
 fn earlier(control: Control) -> Value {
     let kind = if control == Control::REVERSAL { "sale" } else { "pre-authorisation" };
     sale(
@@ -63,7 +63,7 @@ fn earlier(control: Control) -> Value {
     )
 }
 
-/// What it comes to: what was asked of the terminal, up to the transaction that begins, or the code of the refusal.
+/// The result: the questions to the terminal up to the transaction that begins, or the code of the refusal.
 #[derive(Debug, PartialEq)]
 struct Came {
     asked: Vec<String>,
@@ -100,7 +100,7 @@ fn comes_to(control: Control, apdu: &Apdu) -> Came {
     }
 }
 
-/// Another value than the one that the command needs, or that is true.
+/// Returns a value that differs from the needed or true one.
 fn other_value(field: Field) -> Vec<u8> {
     match field {
         Field::Bmp(0x04) => vec![0, 0, 0, 0, 0x05, 0],
@@ -146,7 +146,7 @@ fn each_field_is_refused_or_obeyed_or_changes_nothing() {
         assert!(plain.begins, "{plain:?}");
         for rule in RULES {
             for field in fields_of(rule) {
-                // The container itself, how often 04 0F is said, and the password, which stands in front.
+                // The container itself, the number of tries of 04 0F, and the password, which comes first.
                 if matches!(field, Field::Bmp(0x06 | 0x02 | 0x3D)) {
                     continue;
                 }
@@ -189,7 +189,7 @@ fn what_names_the_earlier_transaction_rightly_is_no_hindrance() {
             let apdu = command(control, with(needed(control), field, &value)).apdu();
             assert_eq!(comes_to(control, &apdu), plain, "{control} {kind} with {field}");
         }
-        // Another trace: the receipt number has come again, and names another transaction.
+        // With another trace, the receipt number has occurred again and names another transaction.
         let code = if kind == VOID { code::NO_REVERSAL } else { code::NO_RESERVATION };
         let apdu = command(control, with(needed(control), Field::Bmp(0x0B), &[0, 0x99, 0x17])).apdu();
         assert_eq!(comes_to(control, &apdu).code, Some(code), "{control}");
@@ -198,7 +198,7 @@ fn what_names_the_earlier_transaction_rightly_is_no_hindrance() {
 
 #[test]
 fn one_of_two_values_is_never_passed_over() {
-    // No amount, and then one.
+    // The first value is zero, and the second is an amount.
     let twice = with(with(needed(Control::AUTHORISATION), Field::Tlv(0x1F25), &[0; 6]), Field::Tlv(0x1F25), &[0, 9]);
     let came = comes_to(Control::AUTHORISATION, &Command::Authorisation(twice).apdu());
     assert_eq!((came.begins, came.code), (false, Some(0xCD)));
@@ -206,7 +206,7 @@ fn one_of_two_values_is_never_passed_over() {
     let twice = with(twice, Field::Tlv(0x1F1F), &[0, 0x17]);
     let came = comes_to(Control::AUTHORISATION, &Command::Authorisation(twice).apdu());
     assert_eq!((came.begins, came.code), (false, Some(0x9A)));
-    // Which receipt was heard last cannot be read.
+    // The last known receipt is unreadable.
     let strange = with(needed(Control::AUTHORISATION), Field::Tlv(0x1F1F), &[0, 0x1A]);
     let came = comes_to(Control::AUTHORISATION, &Command::Authorisation(strange).apdu());
     assert_eq!((came.begins, came.code), (false, Some(0x9A)));
@@ -228,7 +228,7 @@ fn what_is_unknown_is_passed_over_and_said_without_its_value() {
     assert_eq!(actions[0], Action::Note("06 01: BMP 8A (card type) is refused with 83".to_owned()));
 }
 
-/// The manual's table: a row for each rule.
+/// Builds the manual's table, with one row for each rule.
 fn table() -> String {
     let mut table =
         "| field | 06 01 | 06 22 | 06 31 | 06 23, 06 24 | 06 25 | 06 30 |\n|---|---|---|---|---|---|---|\n".to_owned();
