@@ -511,7 +511,8 @@ mod tests {
         }
     }
 
-    /// HTTP status | the body's fields in addition to the reversal's id and kind | the outcome of the reversal.
+    /// Lists the cases: HTTP status | the body's fields in addition to the reversal's id and kind | the outcome of the
+    /// reversal.
     #[test]
     fn a_reversal_is_what_its_answer_says_and_nothing_of_what_was_asked() {
         let amount = |minor, code: &str| Amount::from_minor(minor, Currency::from_code(code).unwrap()).unwrap();

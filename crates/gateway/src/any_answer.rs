@@ -1,5 +1,5 @@
 //! Every reading of one gateway answer, made from arbitrary bytes, for the fuzz targets (`fuzz/`). The bytes are read
-//! by the code that runs on a terminal. This file is not part of a terminal's program.
+//! by the code that runs on a terminal. This file is not part of the agent on a terminal.
 
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};

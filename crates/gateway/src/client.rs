@@ -307,8 +307,9 @@ impl Client {
         self.probe_over(&self.0.others, ProbeShows::Token).await
     }
 
-    /// Probes as [`Self::probe`] does. When the state of our token is not known, it also asks for a reference that no
-    /// terminal makes, on the same connection. [`Self::contact`] then shows whether the gateway takes the token.
+    /// Probes as [`Self::probe`] does. When no request has shown yet that the gateway takes our token, it also asks for
+    /// a reference that no terminal makes, on the same connection. [`Self::contact`] then shows whether the gateway
+    /// takes the token.
     ///
     /// # Errors
     /// As [`Self::probe`].

@@ -3,11 +3,11 @@
 //! Is not: the decision about an unknown answer.
 //! Invariant: it never answers "not sent" for a payment that may have left the terminal.
 //!
-//! The client never retries. It follows a redirect in one case only: one 307 to the same host, on any request. It does
-//! not follow when the body of the 307 names a requested payment or says that something was done. The client answers
-//! [`Answer::NotSent`](pos_core::transaction::Answer::NotSent) only when the TLS handshake was not complete. Every
-//! other failure is [`Answer::Unknown`](pos_core::transaction::Answer::Unknown) (design: path of a sale, 6). The
-//! transaction decides how to handle an unknown answer, not this crate.
+//! The client never retries a request that moves money. It follows a redirect in one case only: one 307 to the same
+//! host, on any request. It does not follow when the body of the 307 names a requested payment or says that something
+//! was done. The client answers [`Answer::NotSent`](pos_core::transaction::Answer::NotSent) only when the TLS handshake
+//! was not complete. Every other failure is [`Answer::Unknown`](pos_core::transaction::Answer::Unknown) (design: path
+//! of a sale, 6). The transaction decides how to handle an unknown answer, not this crate.
 //!
 //! ```text
 //! Payment ─▶ request (a form, each value checked against parameter) ─▶ client (HTTP) ─▶ line (over tls) ─▶ wire

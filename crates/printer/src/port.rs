@@ -613,7 +613,7 @@ impl Owner {
         self.paper.config.status.unwrap_or(self.answers != Some(false))
     }
 
-    /// Asks, and remembers whether the printer answers at all.
+    /// Asks the printer for its state, and remembers whether it answers at all.
     async fn ask(&mut self, wire: &mut Wire) -> io::Result<Option<Condition>> {
         let said = asked(wire, self.timing.status).await?;
         self.answers = Some(said.is_some());

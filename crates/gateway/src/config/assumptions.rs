@@ -1,4 +1,4 @@
-//! The program's assumptions about facts that the interface documents call "not shown" (design: Reading the interface
+//! The agent's assumptions about facts that the interface documents call "not shown" (design: Reading the interface
 //! documents). Each assumption is a key of `[gateway.assumptions]` with a default, so another gateway needs only other
 //! settings. Paths are relative to `url`.
 
@@ -11,7 +11,7 @@ use pos_gateway_model as parameter;
 /// The place of a payment's or registration's id in a path.
 pub const ID: &str = "{id}";
 
-/// The program's assumptions about a gateway.
+/// The agent's assumptions about a gateway.
 #[derive(Clone, Debug, Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]

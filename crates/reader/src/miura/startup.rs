@@ -54,7 +54,7 @@ impl StartUp {
             CommandPurpose::FirstAbort if body.is_empty() && status == StatusWord::OK => {
                 line.ask(CommandPurpose::Reset, &MpiCommand::Reset(ResetKind::Soft), PLAIN_ANSWER, now);
             }
-            // This is the end of another agent's transaction, or an ABORT's second answer.
+            // This is the end of a transaction from before the start-up, or an ABORT's second answer.
             CommandPurpose::FirstAbort => line.wait_on(pending),
             CommandPurpose::Reset => match ResetAnswer::parse(body) {
                 Ok(reset) if status == StatusWord::OK => return self.identified(line, reset, now),
