@@ -1,36 +1,36 @@
-//! The calls of the interface, and which rows of the table each of them takes and gives.
+//! The calls of the interface, and the rows of the table that each of them takes and gives.
 
-/// A call of the interface, or another way in which fields travel.
+/// A call of the interface, or another way in which fields are transferred.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Call {
-    /// Of a row: every call.
+    /// Every call; used only for rows.
     Any,
-    /// `POST /v1/payments`, and what refers to it.
+    /// `POST /v1/payments`, and the calls that refer to it.
     Payment,
     /// `POST /v1/payments/{id}`: capture, reversal, refund and similar.
     FollowUp,
-    /// `POST /v1/registrations/{id}/payments`: stored payment data pay.
+    /// `POST /v1/registrations/{id}/payments`: a payment with stored payment data.
     ByRegistration,
-    /// `POST /v1/payments` with `referenceUuid`: more is reserved, or what was reserved is reserved anew.
+    /// `POST /v1/payments` with `referenceUuid`: an increment of the reserved amount, or a new reservation.
     Increment,
-    /// A checkout of the hosted widget is created.
+    /// The creation of a checkout for the hosted widget.
     Checkout,
-    /// Payment data are stored without a payment.
+    /// The storing of payment data without a payment.
     Registration,
-    /// A subscription is set up.
+    /// The set-up of a subscription.
     Schedule,
     /// The query of transactions.
     Query,
     /// A report over a time frame.
     Report,
-    /// A notification, from the gateway.
+    /// A notification from the gateway.
     Webhook,
     /// A line of the reconciliation file.
     Reconciliation,
 }
 
 impl Call {
-    /// Those that a form can be judged for.
+    /// The calls for which a form can be judged.
     pub const ALL: &'static [Self] = &[
         Self::Payment,
         Self::FollowUp,
@@ -45,7 +45,7 @@ impl Call {
         Self::Reconciliation,
     ];
 
-    /// In one word.
+    /// Returns the call in one word.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -64,14 +64,14 @@ impl Call {
         }
     }
 
-    /// Whether a request of this call may hold a row of `row`.
+    /// Checks whether a request of this call may hold a row of `row`.
     #[must_use]
     pub fn takes(self, row: Self) -> bool {
         match self {
             Self::Payment | Self::ByRegistration | Self::Checkout | Self::Registration | Self::Schedule => {
                 matches!(row, Self::Any | Self::Payment | Self::Schedule) || row == self
             }
-            // A time table is for what is paid with payment data, not for what refers to a payment.
+            // A time table belongs to a call with payment data, not to one that refers to a payment.
             Self::FollowUp | Self::Increment => matches!(row, Self::Any | Self::Payment),
             Self::Any | Self::Query | Self::Report | Self::Webhook | Self::Reconciliation => {
                 row == Self::Any || row == self
@@ -79,7 +79,7 @@ impl Call {
         }
     }
 
-    /// Whether a response of this call may hold a row of `row`.
+    /// Checks whether a response of this call may hold a row of `row`.
     #[must_use]
     pub fn gives(self, row: Self) -> bool {
         row == self || row == Self::Any || row == Self::Payment && self != Self::Reconciliation

@@ -1,13 +1,13 @@
-//! The kinds of characters that values are made of. How many there may be, and in which order, is `format`.
+//! The kinds of characters in values. `format` defines their number and order.
 
 use super::format::Problem;
 
-/// The characters that a value is made of.
+/// The set of characters that a value may contain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CharacterSet {
-    /// Free text: everything but control characters.
+    /// Free text: all except control characters.
     Text,
-    /// Everything.
+    /// All characters.
     Anything,
     /// 0 to 9.
     Digits,
@@ -33,7 +33,7 @@ pub enum CharacterSet {
     LettersDigitsSpaces,
     /// Letters and spaces.
     LettersSpaces,
-    /// Letters with the spaces and marks between them: everything but digits and control characters.
+    /// Letters with the spaces and marks between them: all except digits and control characters.
     NoDigits,
     /// Digits and dots.
     DigitsDots,
@@ -42,7 +42,7 @@ pub enum CharacterSet {
 }
 
 impl CharacterSet {
-    /// Judges the length of a value and each of its characters.
+    /// Checks the length of a value and each of its characters.
     pub(super) fn check(self, value: &str, min: u16, max: u16) -> Result<(), Problem> {
         let has = value.chars().count();
         if has < usize::from(min) {
@@ -82,7 +82,7 @@ impl CharacterSet {
         }
     }
 
-    /// What a person calls them.
+    /// Returns their name for a person.
     pub(super) fn noun(self) -> &'static str {
         match self {
             Self::Text => "characters without control characters",
@@ -105,7 +105,7 @@ impl CharacterSet {
         }
     }
 
-    /// The letter of the interface's conventions, and the note beside it.
+    /// Returns the letter of the interface's conventions, and its note.
     pub(super) fn code(self) -> (&'static str, &'static str) {
         match self {
             Self::Text | Self::Anything => ("AN", ""),

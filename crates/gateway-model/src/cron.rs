@@ -1,19 +1,22 @@
 //! The fields of a subscription's time table (interface: Scheduling): numbers, `,` `-` `*` `/`, and for days `?` `L`
 //! `W` `#`.
 //!
-//! Assumed where the interface lists characters only, after the usual reading of such expressions: what stands between
-//! commas is judged by itself, `L`, `W` and `#` included; a range runs upwards; `/` follows `*`, a number or a range;
-//! `?`, which says that the field says nothing, stands alone; `job.minute` takes a number alone, as its row lists
-//! nothing else, but the minutes of `job.expression` may be written like its seconds.
+//! Assumed after the usual meaning of such expressions, where the interface only lists the characters:
+//! - each item between commas is judged separately, `L`, `W` and `#` included;
+//! - a range runs upwards;
+//! - `/` follows `*`, a number or a range;
+//! - `?`, which means that the field has no condition, is the whole field;
+//! - `job.minute` takes a single number, as its row lists no other characters. The minutes of `job.expression` may be
+//!   written like its seconds.
 
 use super::format::Problem;
 
-/// Which field.
+/// The fields of a time table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cron {
     /// 0-59.
     Second,
-    /// 0-59, a number alone.
+    /// 0-59, a single number.
     Minute,
     /// 0-23.
     Hour,
@@ -25,12 +28,12 @@ pub enum Cron {
     DayOfWeek,
     /// Empty, or 1970-2099.
     Year,
-    /// All of them in this order; the year may be left out.
+    /// All fields in this order; the year may be left out.
     Expression,
 }
 
 const DAYS: [&str; 7] = ["SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT"];
-/// AN256.
+/// The longest expression: AN256.
 const LONGEST: usize = 256;
 
 impl Cron {
@@ -46,7 +49,7 @@ impl Cron {
         }
     }
 
-    /// A field with everything that it may hold.
+    /// Checks a whole field.
     fn field(self, value: &str) -> Result<(), Problem> {
         match self {
             Self::DayOfMonth | Self::DayOfWeek if value == "?" => Ok(()),
@@ -54,7 +57,7 @@ impl Cron {
         }
     }
 
-    /// What stands between two commas: a day counted in another way, or `*`, `5`, `1-5`, each with a step or without.
+    /// Checks one item between commas: a day counted in another way, or `*`, `5`, `1-5`, with or without a step.
     fn item(self, item: &str) -> Result<(), Problem> {
         match self {
             Self::DayOfMonth if self.last_or_nearest(item) => return Ok(()),
@@ -79,20 +82,20 @@ impl Cron {
         }
     }
 
-    /// `L`, `LW`, `L-3`, `15W`.
+    /// Checks for `L`, `LW`, `L-3`, `15W`.
     fn last_or_nearest(self, value: &str) -> bool {
         let day = |text: &str| self.number(text).is_ok();
         matches!(value, "L" | "LW") || value.strip_prefix("L-").or(value.strip_suffix('W')).is_some_and(day)
     }
 
-    /// `L`, `6L`, `FRIL`, `6#3`.
+    /// Checks for `L`, `6L`, `FRIL`, `6#3`.
     fn last_or_nth(self, value: &str) -> bool {
         let day = |text: &str| self.number(text).is_ok();
         let nth = |(of, nth): (&str, &str)| day(of) && matches!(nth, "1" | "2" | "3" | "4" | "5");
         value == "L" || value.strip_suffix('L').is_some_and(day) || value.split_once('#').is_some_and(nth)
     }
 
-    /// One number of this field, or the name of a day.
+    /// Reads one number of this field, or the name of a day.
     fn number(self, text: &str) -> Result<u32, Problem> {
         if let (Self::DayOfWeek, Some(day)) = (self, DAYS.iter().position(|day| *day == text)) {
             return u32::try_from(day + 1).map_err(|_| Problem::Bounds);
@@ -147,7 +150,7 @@ fn expression(value: &str) -> Result<(), Problem> {
     FIELDS.iter().zip(value.split_ascii_whitespace()).try_for_each(|(field, text)| field.field(text))
 }
 
-/// Digits alone, four at most.
+/// Reads a text of one to four digits.
 fn plain(text: &str) -> Option<u32> {
     let digits = (1..=4).contains(&text.len()) && text.bytes().all(|c| c.is_ascii_digit());
     digits.then(|| text.parse().ok()).flatten()

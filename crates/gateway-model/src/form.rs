@@ -1,6 +1,6 @@
-//! A form, read from its encoding and judged: names, formats, what must be there, and what fields demand of each other.
+//! Decodes a form and judges it: names, formats, required fields, and the rules between fields.
 //!
-//! Nothing here shows a value. It sends nothing; how the agent writes a form is in `request`.
+//! This module never shows a value, and it sends nothing. The gateway client's `request` writes the agent's forms.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -9,32 +9,32 @@ use std::fmt;
 use super::rule::{HOLDERS, OVERRIDE, Sent};
 use super::{Binds, Call, Direction, Names, Need, Row, SECTIONS, Unfit, named, named_in, nearest, of_column, shown};
 
-/// Longest form in bytes: 1001 items of a cart with 4 KiB each.
+/// The longest form in bytes: 1001 items of a cart with 4 KiB each.
 pub const LONGEST: usize = 1001 * 4096;
-/// Most violations that are told; whoever has more has sent something else than a form.
+/// The most violations that are reported. An input with more is not a form.
 pub const MOST_VIOLATIONS: usize = 100;
 
-/// What a form is judged for.
+/// The context in which a form is judged.
 #[derive(Clone, Copy, Debug)]
 pub struct FormContext<'a> {
-    /// Who sends it.
+    /// The sender of the form.
     pub direction: Direction,
     /// The call.
     pub call: Call,
-    /// It comes from the shopper's browser, not from the merchant's server.
+    /// `true` when the form comes from the shopper's browser, not from the merchant's server.
     pub from_client_side: bool,
-    /// Names that are settings.
+    /// The names that are settings.
     pub names: &'a Names,
 }
 
-/// One thing that is wrong: the parameter, the problem, the rule. Never a value.
+/// One violation: the parameter, the problem, the rule. It never contains a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Violation {
     /// The parameter, or the part of the form.
     pub name: String,
-    /// What is wrong with it.
+    /// The problem.
     pub problem: String,
-    /// What would be right.
+    /// The rule that the form must follow.
     pub rule: String,
 }
 
@@ -51,10 +51,10 @@ impl fmt::Display for Violation {
     }
 }
 
-/// Decodes `application/x-www-form-urlencoded`: pairs in their order, names maybe twice.
+/// Decodes `application/x-www-form-urlencoded` to pairs in their order; a name may occur twice.
 ///
 /// # Errors
-/// The first part that is no form: too long, a pair without `=`, a wrong encoding.
+/// The first invalid part: too long, a pair without `=`, a wrong encoding.
 pub fn decode(encoded: &[u8]) -> Result<Vec<(String, String)>, Violation> {
     if encoded.len() > LONGEST {
         let problem = format!("has more than {LONGEST} bytes");
@@ -77,9 +77,9 @@ pub fn decode(encoded: &[u8]) -> Result<Vec<(String, String)>, Violation> {
     Ok(pairs)
 }
 
-/// Undoes the encoding of a name or value: `+` is a space, `%` and two hex digits a byte, the whole UTF-8.
+/// Decodes a name or value: `+` is a space, `%` and two hex digits a byte, the whole UTF-8.
 fn text(encoded: &[u8]) -> Result<String, &'static str> {
-    // Most of it is plain.
+    // Most names and values need no decoding.
     if encoded.iter().all(|byte| matches!(byte, 0x21..=0x7E) && !matches!(byte, b'%' | b'+')) {
         return String::from_utf8(encoded.to_vec()).map_err(|_| "not UTF-8");
     }
@@ -98,7 +98,7 @@ fn text(encoded: &[u8]) -> Result<String, &'static str> {
                 bytes.push(b' ');
                 tail
             }
-            // Everything else that is not plain ASCII text would have to be encoded.
+            // All bytes other than visible ASCII would have to be encoded.
             (0x21..=0x7E, tail) => {
                 bytes.push(*first);
                 tail
@@ -109,8 +109,8 @@ fn text(encoded: &[u8]) -> Result<String, &'static str> {
     String::from_utf8(bytes).map_err(|_| "not UTF-8")
 }
 
-/// Judges one value alone: it is good when one of the formats that its name has takes it. In an answer, an unknown
-/// field is good.
+/// Judges one value without the rest of the form. It is valid when it fits one of the formats of its name. In an answer
+/// an unknown field is valid.
 #[must_use]
 pub fn alone(name: &str, value: &str, names: &Names, direction: Direction) -> Option<Violation> {
     let known = match named(name, names, direction) {
@@ -135,7 +135,7 @@ pub fn alone(name: &str, value: &str, names: &Names, direction: Direction) -> Op
     problem.map(|problem| Violation::new(name, problem.to_string(), rules.join(", or ")))
 }
 
-/// Judges the pairs of a form, each alone, and that none is there twice.
+/// Judges each pair of a form separately, and reports names that occur twice.
 #[must_use]
 pub fn each(pairs: &[(String, String)], names: &Names, direction: Direction) -> Vec<Violation> {
     let mut seen = BTreeSet::new();
@@ -149,15 +149,15 @@ fn twice(name: &str) -> Violation {
     Violation::new(name, "sent twice", "each parameter is sent once")
 }
 
-/// The fields of an answer that are not in the table, by their names as they may be shown. They are no violation:
-/// answers may hold new fields at any time (interface: Versioning).
+/// Returns the fields of an answer that are not in the table, by their names as they may be shown. They are not
+/// violations: answers may hold new fields at any time (interface: Versioning).
 #[must_use]
 pub fn unknown(pairs: &[(String, String)], names: &Names) -> Vec<String> {
     let is_unknown = |name: &str| matches!(named(name, names, Direction::Response), Err(Unfit::Unknown));
     pairs.iter().filter(|(name, _)| is_unknown(name)).map(|(name, _)| shown(name)).take(MOST_VIOLATIONS).collect()
 }
 
-/// The fields of a form by their names in the interface. Those of a line of the reconciliation file may have the names
+/// Returns the fields of a form by their names in the interface. The fields of a reconciliation line may have the names
 /// of its header.
 fn by_name<'a>(pairs: &'a [(String, String)], call: Call) -> impl Iterator<Item = (Cow<'a, str>, &'a str)> {
     pairs.iter().map(move |(name, value)| {
@@ -166,8 +166,8 @@ fn by_name<'a>(pairs: &'a [(String, String)], call: Call) -> impl Iterator<Item 
     })
 }
 
-/// Judges a whole form: every name and value, what must be there, and what fields demand of each other. Past
-/// [`MOST_VIOLATIONS`] the rest is not told. Unknown fields of an answer are passed over ([`unknown`] tells them).
+/// Judges a whole form: every name and value, the required fields, and the rules between fields. It reports at most
+/// [`MOST_VIOLATIONS`]. It skips unknown fields of an answer, which [`unknown`] lists.
 #[must_use]
 pub fn judge(pairs: &[(String, String)], asked: &FormContext<'_>) -> Vec<Violation> {
     let mut violations = Vec::new();
@@ -180,7 +180,7 @@ pub fn judge(pairs: &[(String, String)], asked: &FormContext<'_>) -> Vec<Violati
         match named_in(&name, asked.names, asked.direction, asked.call) {
             _ if seen.contains(&name) => violations.push(twice(&name)),
             Ok(parameter) => {
-                // A holder for stored payment data needs no number beside it.
+                // A holder for stored payment data needs no card or account number.
                 if !(overrides && HOLDERS.contains(&&*name)) {
                     groups.insert(parameter.section.group);
                 }
@@ -200,7 +200,7 @@ pub fn judge(pairs: &[(String, String)], asked: &FormContext<'_>) -> Vec<Violati
     violations
 }
 
-/// The rules over several fields that a form breaks, and nothing else.
+/// Returns only the violations of rules over several fields.
 pub fn broken(pairs: &[(String, String)], asked: &FormContext<'_>) -> Vec<Violation> {
     let fields: Vec<(Cow<'_, str>, &str)> = by_name(pairs, asked.call).collect();
     let fields = fields.iter().map(|(name, value)| (&**name, *value));
@@ -211,7 +211,7 @@ pub fn broken(pairs: &[(String, String)], asked: &FormContext<'_>) -> Vec<Violat
     sent.broken().iter().map(told).collect()
 }
 
-/// Required rows that are not there, of the groups that bind.
+/// Returns the required rows that are missing from the groups that bind.
 fn missing(seen: &BTreeSet<Cow<'_, str>>, groups: &BTreeSet<&str>, asked: &FormContext<'_>) -> Vec<Violation> {
     let binding = |binds: Binds, group: &str| match binds {
         Binds::Used => groups.contains(group),

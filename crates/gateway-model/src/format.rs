@@ -1,8 +1,6 @@
-//! What a value must look like: the formats of the interface's tables, each with its check and its sentence for a
-//! person.
+//! The formats of values in the interface's tables, each with its check and its sentence for a person.
 //!
-//! A check judges one value alone and never repeats it: it may be card data. What fields demand of each other is
-//! `rule`.
+//! A check judges one value and never repeats it, because it may be card data. The rules between fields are in `rule`.
 
 use std::fmt;
 
@@ -11,29 +9,29 @@ use chrono::NaiveDate;
 use super::characters::CharacterSet;
 use super::cron::Cron;
 
-/// What a value must look like (interface: Conventions).
+/// The format of a value (interface: Conventions).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// So many characters of a kind, from so many to so many.
+    /// Characters of one kind, with the fewest and the most.
     Chars(CharacterSet, u16, u16),
     /// Digits, a dot, digits.
     Decimal {
-        /// A sign may stand before it.
+        /// `true` when a sign may be in front.
         signed: bool,
-        /// Most digits before the dot.
+        /// The most digits before the dot.
         whole: u8,
-        /// Fewest and most digits behind it.
+        /// The fewest and the most digits after the dot.
         decimals: (u8, u8),
-        /// Dot and decimals may be left out together.
+        /// `true` when dot and decimals may be left out together.
         bare: bool,
     },
     /// 0 to 100 with at most two decimals.
     Percent,
-    /// A whole number from so many to so many, with no more digits than the largest has.
+    /// A whole number between two limits, with at most the digits of the upper one.
     Number(u32, u32),
-    /// Two digits from so many to so many: `01` to `12`.
+    /// Two digits between two limits: `01` to `12`.
     TwoDigits(u8, u8),
-    /// A whole number of at most so many digits, with or without a sign.
+    /// A whole number of at most this many digits, with or without a sign.
     Signed(u8),
     /// Four digits that begin with 19 or 20.
     Year,
@@ -43,10 +41,10 @@ pub enum Format {
     Day,
     /// yyyy-MM-dd HH:mm:ss.
     Moment,
-    /// yyyy-MM-dd HH:mm:ss and the distance from UTC: `+0000` or `+00:00`.
+    /// yyyy-MM-dd HH:mm:ss and the offset from UTC: `+0000` or `+00:00`.
     Stamp,
-    /// A telephone number: plus or digit, then from so many to so many digits, spaces, dots, parentheses, slashes,
-    /// hyphens.
+    /// A telephone number: a plus or digit, then digits, spaces, dots, parentheses, slashes and hyphens. The two
+    /// numbers are the fewest and the most of the latter.
     Phone(u8, u8),
     /// Two letters, two digits, then 11 to 27 letters or digits.
     Iban,
@@ -64,9 +62,9 @@ pub enum Format {
     OneOf(&'static [&'static str]),
     /// Some of these words, separated by commas.
     List(&'static [&'static str]),
-    /// An address, URL-encoded, from so many to so many characters; with scheme and host.
+    /// An address, URL-encoded, with scheme and host; the numbers are the fewest and the most characters.
     Url(u16, u16),
-    /// An address, URL-encoded, from so many to so many characters; may be relative.
+    /// An address, URL-encoded, possibly relative; the numbers are the fewest and the most characters.
     UrlPart(u16, u16),
     /// One field of a time table.
     Cron(Cron),
@@ -78,45 +76,45 @@ pub enum Format {
     Bearer,
 }
 
-/// What is wrong with a value. Never the value.
+/// The problem of a value. It never contains the value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Problem {
-    /// Nothing where something must be.
+    /// The value is empty, and a value is required.
     #[error("is empty")]
     Empty,
-    /// Too few characters.
+    /// The value has fewer characters than this minimum.
     #[error("is too short ({0} characters)")]
     Short(usize),
-    /// Too many characters.
+    /// The value has more characters than this maximum.
     #[error("is too long ({0} characters)")]
     Long(usize),
-    /// A character that has no place here.
+    /// The value has a character that is not allowed.
     #[error("holds a character that is not allowed")]
     Character,
-    /// None of the values.
+    /// The value is not one of the listed values.
     #[error("is not one of the values")]
     NotListed,
-    /// Too small or too large.
+    /// The number is too small or too large.
     #[error("is out of bounds")]
     Bounds,
-    /// Put together in another way.
+    /// The structure is different.
     #[error("has not this form")]
     Shape,
 }
 
-/// Most characters of a name beside its value in [`Format::Pairs`], and fewest.
+/// The fewest and the most characters of a pair's name in [`Format::Pairs`].
 pub(super) const PAIR_NAME: std::ops::RangeInclusive<usize> = 3..=64;
-/// The value of such a pair.
+/// The format of such a pair's value.
 pub(super) const PAIR_VALUE: Format = Format::Chars(CharacterSet::Anything, 0, 2048);
 
 impl Format {
-    /// Whether `value` has this format.
+    /// Checks whether `value` has this format.
     #[must_use]
     pub fn fits(self, value: &str) -> bool {
         self.check(value).is_ok()
     }
 
-    /// Judges one value.
+    /// Checks one value.
     ///
     /// # Errors
     /// [`Problem`].
@@ -168,7 +166,7 @@ impl Format {
         }
     }
 
-    /// The format as the interface's tables abbreviate it: `AN255, 8-255`.
+    /// Returns the format in the abbreviation of the interface's tables: `AN255, 8-255`.
     #[must_use]
     pub fn code(self) -> String {
         match self {
@@ -315,7 +313,7 @@ fn in_this_or_the_last_century(value: &str) -> bool {
     value.starts_with("19") || value.starts_with("20")
 }
 
-/// yyyy-MM-dd, a day that the calendar has.
+/// Checks for yyyy-MM-dd and a day that exists in the calendar.
 fn day(value: &str) -> Result<(), Problem> {
     let number = |at: std::ops::Range<usize>| {
         value.get(at).filter(|part| all_digits(part)).and_then(|part| part.parse::<u32>().ok())
@@ -370,7 +368,7 @@ fn iban(value: &str) -> Result<(), Problem> {
     if fits { Ok(()) } else { Err(Problem::Shape) }
 }
 
-/// Degrees, as a map writes them: 48.1351,11.582. As many decimals as there is room for, or none.
+/// Checks for degrees as on a map: 48.1351,11.582. The length limits the decimals, which may be missing.
 fn coordinates(value: &str) -> Result<(), Problem> {
     const LONGEST: u16 = 20;
     CharacterSet::Text.check(value, 1, LONGEST)?;
@@ -384,7 +382,7 @@ fn coordinates(value: &str) -> Result<(), Problem> {
     degrees(longitude, 180.0)
 }
 
-/// Major and minor number of `2.1.0`.
+/// Returns the major and the minor number of `2.1.0`.
 pub(super) fn version(value: &str) -> Option<(u32, u32)> {
     let mut parts = value.split('.').map(|part| part.parse::<u32>().ok().filter(|_| all_digits(part)));
     match (parts.next(), parts.next(), parts.next(), parts.next()) {
@@ -393,14 +391,14 @@ pub(super) fn version(value: &str) -> Option<(u32, u32)> {
     }
 }
 
-/// URL-encoded: visible ASCII without the signs that have to be encoded.
+/// Checks for URL-encoded text: visible ASCII without the characters that must be encoded.
 fn url(value: &str, min: u16, max: u16) -> Result<(), Problem> {
     CharacterSet::Text.check(value, min, max)?;
     let allowed = |c: u8| c.is_ascii_graphic() && !b"\"<>\\^`{|}".contains(&c);
     if value.bytes().all(allowed) { Ok(()) } else { Err(Problem::Character) }
 }
 
-/// A scheme, `://` and something behind it.
+/// Checks for a scheme, `://` and at least one more character.
 fn is_absolute(value: &str) -> bool {
     let Some((scheme, rest)) = value.split_once("://") else { return false };
     let named = scheme.bytes().all(|c| c.is_ascii_alphanumeric() || b"+-.".contains(&c));

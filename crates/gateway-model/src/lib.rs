@@ -1,53 +1,58 @@
 //! Is: the payment gateway's interface as one table.
 //! Is not: a client or a server of it.
-//! Invariant: a row says what the document says, and nobody's wish.
+//! Invariant: a row contains what the document says, and no one's own wish.
 //!
-//! The interface's data model as one table: every request parameter and every response field with its format, whether
-//! it must be there, its group, its call and what it means. What the terminal sends, what the simulated gateway
-//! receives and what `pos-agent parameters` is asked about are all judged by it.
+//! The interface's data model is one table. It lists every request parameter and every response field with format,
+//! need, group, call and meaning. The table judges the terminal's requests, the requests to the simulated gateway, and
+//! the questions to `pos-agent parameters`.
 //!
-//! | file | what it holds |
+//! | file | content |
 //! |---|---|
-//! | `table/` | the rows, one file for each chapter of the document, in its order: to be laid beside it |
-//! | `format` | what a value must look like; `characters` what it is made of, `cron` the fields of a time table |
-//! | `name` | what a name must look like: indexes, keys in brackets, names that are settings |
-//! | `call` | the calls, and which rows each of them takes |
-//! | `rules` | what fields demand of each other; `rule` how that is judged, `look` those that are more than a pattern |
-//! | `form` | a whole form, read from its encoding and judged |
+//! | `table/` | the rows, one file for each chapter of the document, in its order, for comparison with it |
+//! | `format` | the formats of values; `characters` their character sets, `cron` the fields of a time table |
+//! | `name` | the form of names: indexes, keys in brackets, names that are settings |
+//! | `call` | the calls, and the rows that each of them takes |
+//! | `rules` | the rules between fields; `rule` judges them, `look` holds those that need more than a pattern |
+//! | `form` | a whole form, decoded and judged |
 //!
-//! **To add a parameter, add a row.** A row that is in several places of the document (`shipping.customer.*`,
-//! `merchant.billing.*`, `merchant.shipping.*`) stands once; a [`Copied`] section repeats it under another name.
+//! **To add a parameter, add a row.** The document has some rows in several places (`shipping.customer.*`,
+//! `merchant.billing.*`, `merchant.shipping.*`). Each is in the table once; a [`Copied`] section repeats it under
+//! another name.
 //!
 //! # Assumed, where the document is silent or contradicts itself
 //!
-//! - AN is free text without control characters unless its note says more; AN without a length, and an address without
-//!   one, is held to 2048 characters. Nothing may be empty, except values of custom pairs and `job.year`.
-//! - A note beats a letter: `card.holder` and `shipping.city` are "letters" but hold the spaces and marks of names, no
-//!   digits; `shipping.method` takes PUDO, which its list has, although it has fewer than five letters.
-//! - The lengths of `merchant.billing.mobile` and `recipient.phone` count what follows the first character: a plus and
-//!   25 digits fit, although AN25 stands beside them. Other telephone numbers have 25 characters in all.
-//! - `paymentType` is two capital letters, as each of its values in the query's list that can be one.
-//! - `sequence` is text, of which FINAL alone has a meaning. Letters in names and towns are those of any alphabet, in
+//! - AN is free text without control characters unless its note says more. AN without a length, and an address without
+//!   one, may have 2048 characters. No value may be empty, except values of custom pairs and `job.year`.
+//! - A note takes precedence over a letter. `card.holder` and `shipping.city` are "letters", but hold the spaces and
+//!   marks of names, and no digits. `shipping.method` takes PUDO, which is in its list, although it has fewer than five
+//!   letters.
+//! - The lengths of `merchant.billing.mobile` and `recipient.phone` count the characters after the first. So a plus and
+//!   25 digits fit, although their length is AN25. Other telephone numbers have 25 characters in all.
+//! - `paymentType` is two capital letters, as are all values in the query's list that can be one.
+//! - `sequence` is text, of which only FINAL has a meaning. Letters in names and towns are those of any alphabet, in
 //!   codes A to Z.
-//! - A date is a day that the calendar has. Hours run from 00 to 23, also where the document writes hh.
-//! - Only the index of cart items has an end, 1000. No index has leading zeros.
+//! - A date is a day that exists in the calendar. Hours run from 00 to 23, also where the document writes hh.
+//! - Only the index of cart items has a limit, 1000. No index has leading zeros.
 //! - A pair of coordinates is in degrees: a latitude from -90 to 90, a comma, a longitude from -180 to 180.
-//! - What refers to a payment brings no payment data and no time table, stores nothing and overrides nothing;
-//!   `sequence` is its alone. `numberOfCaptures` is of reservations: `paymentType` PA.
-//! - A call takes the rows of `payment`, and more (see [`Call::takes`]); only what the document binds to another call
-//!   is refused. `amount` and `currency` are required of payments, checkouts and schedules, not of what refers to a
-//!   payment or stores payment data. An increment or reauthorisation is a payment with `referenceUuid`.
-//! - `pos.entryMode` is required where a card is read: of payments and of what stores a card. `pos.terminalId` is
-//!   required wherever POS fields are sent. A card's number and expiry are required where a card is given, not where a
-//!   stored one pays, and not beside an `overrideHolder` that comes with `card.holder` alone.
-//! - 3-D Secure 2 is asked for by any `threeDSecure.v2.*` and by any field of the browser that it makes mandatory.
-//!   `threeDSecure.deviceInfo` (an app) or `threeDSecure.threeRIInd` (no customer there) replaces the browser.
+//! - A call that refers to a payment has no payment data and no time table, stores nothing and overrides nothing. Only
+//!   such a call has `sequence`. `numberOfCaptures` belongs to reservations: `paymentType` PA.
+//! - A call takes the rows of `payment`, and more (see [`Call::takes`]). It refuses only rows that the document binds
+//!   to another call. `amount` and `currency` are required of payments, checkouts and schedules. They are not required
+//!   of calls that refer to a payment or store payment data. An increment or reauthorisation is a payment with
+//!   `referenceUuid`.
+//! - `pos.entryMode` is required where a card is read: of payments and of calls that store a card. `pos.terminalId` is
+//!   required in every call that sends POS fields. A card's number and expiry are required where a card is given. They
+//!   are not required where a stored one pays, or when only `card.holder` comes with an `overrideHolder`.
+//! - Any `threeDSecure.v2.*`, and any field of the browser that it makes mandatory, requests 3-D Secure 2.
+//!   `threeDSecure.deviceInfo` (an app) or `threeDSecure.threeRIInd` (no customer present) replaces the browser.
 //! - "Both must be flagged" of an exemption: `challengeIndicator` and `exemptionFlag` come together. They "need version
-//!   2.2 or higher": `threeDSecure.version` says so; a version that nobody says could be lower.
-//! - An answer may hold fields that are not in the table (interface: Versioning): they are told, and are no violation.
-//! - Not judged, as the document leaves it to others: which brands can be detected, where a purpose code is mandatory,
-//!   the lengths that one fraud service sets to `risk.channelId` and `risk.serviceId`, check digits of an IBAN, lists
-//!   of currencies and countries, what `street1` holds beside a `houseNumber1`.
+//!   2.2 or higher": `threeDSecure.version` must say so, because a missing version could be lower.
+//! - An answer may hold fields that are not in the table (interface: Versioning). They are listed, and are not
+//!   violations.
+//! - Some facts are not judged, as the document leaves them open: the brands that can be detected, the cases where a
+//!   purpose code is mandatory, and one fraud service's lengths of `risk.channelId` and `risk.serviceId`. The same is
+//!   true of check digits of an IBAN, lists of currencies and countries, and the content of `street1` with a
+//!   `houseNumber1`.
 
 mod call;
 mod characters;
@@ -75,36 +80,36 @@ pub use table::SECTIONS;
 /// One parameter or field of the document.
 #[derive(Debug)]
 pub struct Row {
-    /// Its name; `[n]` is an index, `[name]`, `[key]` and `[brand]` are keys, `<wallet_a>` and `<scheme>` are settings.
+    /// The name; `[n]` is an index, `[name]`, `[key]` and `[brand]` are keys, `<wallet_a>` and `<scheme>` are settings.
     pub name: &'static str,
-    /// What its value must look like.
+    /// The format of the value.
     pub format: Format,
-    /// Whether it must be there.
+    /// The need for the field.
     pub need: Need,
-    /// The calls in which it must; empty means all that take it.
+    /// The calls in which the field is required; empty means all that take it.
     pub needed_in: &'static [Call],
-    /// Its value must not be shown: card data, account data, tokens.
+    /// `true` when the value must not be shown: card data, account data, tokens.
     pub secret: bool,
-    /// The call it belongs to, when that is not the call of its section.
+    /// The call of the row, when it differs from that of its section.
     pub call: Option<Call>,
-    /// The column of the reconciliation file that it is, by the name in the header.
+    /// The column of the reconciliation file, by its name in the header.
     pub column: Option<&'static str>,
-    /// What it means.
+    /// The meaning.
     pub meaning: &'static str,
 }
 
-/// Whether a field must be there.
+/// The need for a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Need {
-    /// R: in its group, wherever the group is used.
+    /// R: required in its group, wherever the group is used.
     Required,
-    /// C: in circumstances; those that can be seen in a form are [`rule`]s.
+    /// C: required in some circumstances; those that a form shows are [`rule`]s.
     Conditional,
-    /// O.
+    /// O: optional.
     Optional,
 }
 
-/// Who sends it.
+/// The direction of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
     /// To the gateway.
@@ -113,67 +118,67 @@ pub enum Direction {
     Response,
 }
 
-/// Rows that stand together in the document and share what follows.
+/// Rows that are together in the document and share the properties below.
 #[derive(Debug)]
 pub struct Section {
-    /// Its name in `--group`. Several sections may share one.
+    /// The name in `--group`. Several sections may share one.
     pub group: &'static str,
     /// The heading in the document.
     pub title: &'static str,
-    /// Who sends them.
+    /// The direction.
     pub direction: Direction,
-    /// The call they belong to.
+    /// The call.
     pub call: Call,
     /// The rows, in the document's order.
     pub rows: &'static [Row],
-    /// When its required rows must be there.
+    /// The condition under which the required rows must be present.
     pub binds: Binds,
-    /// The rows are another section's, under another name.
+    /// The section from which the rows are repeated under another name.
     pub copied: Option<Copied>,
 }
 
-/// When the required rows of a section must be there.
+/// The condition under which the required rows of a section must be present.
 #[derive(Clone, Copy, Debug)]
 pub enum Binds {
-    /// As soon as one field of the group is sent.
+    /// Required as soon as one field of the group is sent.
     Used,
-    /// In these calls always, in others never.
+    /// Always required in these calls, never in others.
     Always(&'static [Call]),
-    /// A header, or a choice that a [`rule`] judges.
+    /// Never required: a header, or a choice that a [`rule`] judges.
     Never,
 }
 
-/// Names of a section that repeats another one: all of its rows, optional.
+/// The names of a section that repeats another one: all of its rows, optional.
 #[derive(Clone, Copy, Debug)]
 pub struct Copied {
-    /// What the names begin with there.
+    /// The beginning of the names in the other section.
     pub from: &'static str,
-    /// What they begin with here.
+    /// The beginning of the names in this section.
     pub to: &'static str,
     /// Beginnings of names that are not repeated.
     pub except: &'static [&'static str],
 }
 
-/// A row at its place: with its section's group, direction and call.
+/// A row with its section's group, direction and call.
 #[derive(Clone, Copy, Debug)]
 pub struct Parameter {
     /// The row.
     pub row: &'static Row,
-    /// Where it stands.
+    /// The section.
     pub section: &'static Section,
 }
 
-/// A value does not fit its parameter. The value itself is not shown: it may be card data.
+/// A value does not fit its parameter. The value is not shown, because it may be card data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{name} must be {format}")]
 pub struct Misfit {
     /// The parameter.
     pub name: &'static str,
-    /// The rule it breaks.
+    /// The rule that the value breaks.
     pub format: Format,
 }
 
-/// Every parameter and field, in the document's order.
+/// Returns every parameter and field, in the document's order.
 pub fn all() -> impl Iterator<Item = Parameter> {
     SECTIONS.iter().flat_map(|section| {
         let repeated = |row: &&'static Row| {
@@ -183,8 +188,8 @@ pub fn all() -> impl Iterator<Item = Parameter> {
     })
 }
 
-/// The rows by the first words of their names, in the document's order: what is on the way from a card to its request
-/// does not read the whole table for each name. Rows whose first word is a setting stand under every word.
+/// The rows by the first words of their names, in the document's order. With it the code between a card and its request
+/// need not read the whole table for each name. Rows whose first word is a setting are under every word.
 static BY_WORD: LazyLock<HashMap<&'static str, Vec<Parameter>>> = LazyLock::new(|| {
     let mut words: HashMap<_, Vec<_>> = all().map(|parameter| (parameter.first_word(), Vec::new())).collect();
     for parameter in all() {
@@ -196,15 +201,15 @@ static BY_WORD: LazyLock<HashMap<&'static str, Vec<Parameter>>> = LazyLock::new(
     words
 });
 
-/// Under which [`BY_WORD`] has the rows whose first word is a setting, alone.
+/// The key in [`BY_WORD`] of only the rows whose first word is a setting.
 const SETTING: &str = "<";
 
-/// The rows that a name with this first word can be of.
+/// Returns the rows that can match a name with this first word.
 fn beginning_with(word: &str) -> &'static [Parameter] {
     BY_WORD.get(word).or_else(|| BY_WORD.get(SETTING)).map_or(&[], Vec::as_slice)
 }
 
-/// The row of a request parameter without index or key, by its name; the first in the document's order.
+/// Returns the row of a request parameter without index or key, by its name; the first in the document's order.
 #[must_use]
 pub fn find(name: &str) -> Option<&'static Row> {
     let of_requests = |section: &Section| section.direction == Direction::Request && section.copied.is_none();
@@ -212,11 +217,11 @@ pub fn find(name: &str) -> Option<&'static Row> {
     near.find(|known| known.row.name == name && of_requests(known.section)).map(|known| known.row)
 }
 
-/// Every parameter that goes by this name: those that `direction` has, or, when there is none, those of the other one,
-/// or the column of the reconciliation file. A name can have a format for each of several calls.
+/// Returns every parameter with this name: those of `direction`, otherwise those of the other direction, otherwise the
+/// column of the reconciliation file. A name can have a different format in several calls.
 ///
 /// # Errors
-/// Why it is no name of the table.
+/// The reason why it is not a name of the table.
 pub fn named(name: &str, names: &Names, direction: Direction) -> Result<Vec<Parameter>, Unfit> {
     let other = match direction {
         Direction::Request => Direction::Response,
@@ -235,27 +240,27 @@ pub fn named(name: &str, names: &Names, direction: Direction) -> Result<Vec<Para
     }
 }
 
-/// Whether an entry of a list of parameters means this one, by its name in the table: the name itself, or, when the
-/// entry ends with a dot, everything that begins so.
+/// Checks whether an entry of a list of parameters means this one, by its name in the table. An entry is the name
+/// itself, or, with a dot at its end, the beginning of all names that it means.
 #[must_use]
 pub fn means(entry: &str, name: &str) -> bool {
     entry == name || entry.ends_with('.') && name.starts_with(entry)
 }
 
-/// Whether an entry of such a list means any parameter of a request.
+/// Checks whether an entry of such a list means any parameter of a request.
 #[must_use]
 pub fn means_any(entry: &str) -> bool {
     all().any(|parameter| parameter.section.direction == Direction::Request && means(entry, &parameter.name()))
 }
 
-/// The name in the interface of a column of the reconciliation file; of `MatchedTransactions`, the first.
+/// Returns the interface's name of a column of the reconciliation file; for `MatchedTransactions` the first name.
 #[must_use]
 pub fn of_column(column: &str) -> Option<String> {
     let row = all().find(|parameter| parameter.row.column == Some(column))?.row;
     Some(row.name.replace("[n]", "[0]"))
 }
 
-/// The parameter that goes by this name in a call.
+/// Returns the parameter with this name in a call.
 ///
 /// # Errors
 /// [`Unfit`]; [`Unfit::OtherCall`] when only another call has it.
@@ -293,7 +298,7 @@ fn matching(name: &str, names: &Names, direction: Direction) -> Result<Vec<Param
             Err(unfit) => why = unfit,
         }
     }
-    // A field of its own beats the pair of the same name.
+    // A field with its own row takes precedence over the pair of the same name.
     if found.iter().any(|parameter| parameter.row.format != Format::Pairs) {
         found.retain(|parameter| parameter.row.format != Format::Pairs);
     }
@@ -301,7 +306,7 @@ fn matching(name: &str, names: &Names, direction: Direction) -> Result<Vec<Param
 }
 
 impl Row {
-    /// Whether `value` may be sent.
+    /// Checks whether `value` may be sent.
     ///
     /// # Errors
     /// [`Misfit`] with the rule.
@@ -311,7 +316,7 @@ impl Row {
 }
 
 impl Parameter {
-    /// Its name, as the table writes it.
+    /// Returns the name as the table writes it.
     #[must_use]
     pub fn name(&self) -> Cow<'static, str> {
         match self.section.copied {
@@ -322,25 +327,25 @@ impl Parameter {
         }
     }
 
-    /// The first word of its name; [`SETTING`] when that is a setting.
+    /// Returns the first word of the name; [`SETTING`] when it is a setting.
     fn first_word(&self) -> &'static str {
         let word = name::first_word(self.section.copied.map_or(self.row.name, |copied| copied.to));
         if word.starts_with(SETTING) { SETTING } else { word }
     }
 
-    /// What the value of `name` must look like. Of a field of pairs, `name` may be one of the pairs.
+    /// Returns the format of the value of `name`. For a field of pairs, `name` may be one of the pairs.
     #[must_use]
     pub fn format_of(&self, name: &str) -> Format {
         if self.row.format == Format::Pairs && name != self.row.name { format::PAIR_VALUE } else { self.row.format }
     }
 
-    /// Whether it must be there.
+    /// Returns the need for the parameter.
     #[must_use]
     pub fn need(&self) -> Need {
         if self.section.copied.is_some() { Need::Optional } else { self.row.need }
     }
 
-    /// The call it belongs to.
+    /// Returns the call of the parameter.
     #[must_use]
     pub fn call(&self) -> Call {
         self.row.call.unwrap_or(self.section.call)
@@ -348,7 +353,7 @@ impl Parameter {
 }
 
 impl Need {
-    /// In one word.
+    /// Returns the need in one word.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -360,7 +365,7 @@ impl Need {
 }
 
 impl Direction {
-    /// In one word.
+    /// Returns the direction in one word.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {

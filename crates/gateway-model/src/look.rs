@@ -1,5 +1,5 @@
-//! The rules that take a look at values, or at more fields than two: what `rule` names, done. Each is called with what
-//! a form holds and tells the fields that break it.
+//! The rules that check values, or more than two fields: the functions that the rules in `rules` name. Each receives
+//! the content of a form and reports the fields that break the rule.
 
 use std::collections::BTreeSet;
 
@@ -101,7 +101,7 @@ pub(super) fn exemption_version(sent: &Sent<'_>, found: &mut ReportBroken<'_>) {
         _ if !asked => {}
         None => found("threeDSecure.version", MISSING),
         Some(Some(version)) if version < (2, 2) => found("threeDSecure.version", "too low"),
-        // A version that is none is told by its format.
+        // The format reports an invalid version.
         Some(_) => {}
     }
 }

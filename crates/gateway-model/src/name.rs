@@ -1,19 +1,19 @@
-//! Names on the wire: words between dots, `[0]` an index, `[key]` a key, and words that are settings.
+//! The form of parameter names: words between dots, `[0]` an index, `[key]` a key, and words that are settings.
 //!
-//! A name is taken apart once and then held against the names of the table, which are written the same way.
+//! A name is parsed once and then compared with the names of the table, which have the same form.
 
 use std::fmt;
 
 use super::format::{Format, PAIR_NAME};
 use super::{Call, Need};
 
-/// Longest name: the longest of the table has 62 characters, a key 64, and two indexes.
+/// The longest name: the longest of the table has 62 characters, a key 64, and two indexes.
 pub(super) const LONGEST: usize = 160;
-/// The one list whose indexes have an end (interface: Cart items; Limits, cart item index), and that end.
+/// The only list whose indexes have a limit (interface: Cart items; Limits, cart item index); the limit follows.
 const ITEMS: &str = "cart.items[n]";
 pub(super) const LARGEST_ITEM: usize = 1000;
 
-/// Names that the document leaves out: settings. What it writes instead is the default.
+/// The names that the document leaves open: settings. The document's placeholder is the default.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Names {
     /// The prefixes of the wallets a, b and c, in this order.
@@ -23,7 +23,7 @@ pub struct Names {
 }
 
 impl Names {
-    /// The settings; the document's placeholder stands for each that is missing.
+    /// Makes the names from the settings. A missing one keeps the document's placeholder.
     #[must_use]
     pub fn new(wallets: &[String], schemes: &[String]) -> Self {
         let mut names = Self::default();
@@ -45,40 +45,40 @@ impl Default for Names {
 pub(super) const WALLETS: [&str; 3] = ["<wallet_a>", "<wallet_b>", "<wallet_c>"];
 const SCHEME: &str = "<scheme>";
 
-/// Why something is no name of the table.
+/// The reason why a text is not a name of the table.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unfit {
     /// No row has this name.
     #[error("unknown")]
     Unknown,
-    /// Longer than any name.
+    /// The name is longer than any name.
     #[error("the name is longer than {LONGEST} characters")]
     Long,
-    /// An empty word between dots.
+    /// A word between dots is empty.
     #[error("the name has an empty part; write names with one dot between, as billing.city")]
     EmptyPart,
-    /// A bracket is missing, empty, twice, or in the wrong place.
+    /// A bracket is missing, empty, doubled, or in the wrong place.
     #[error("wrong brackets; write an index as cart.items[0].name and a key as customParameters[NAME]")]
     Brackets,
-    /// The row has an index or key here, the name has none.
+    /// The row has an index or key here, and the name has none.
     #[error("the name needs what {0} has in brackets")]
     Missing(String),
-    /// The row has nothing in brackets here.
+    /// The row has no brackets here.
     #[error("the name has brackets where {0} has none")]
     Surplus(String),
-    /// Not a number.
+    /// The index is not a number.
     #[error("the index must be a whole number without zeros before it: 0, 1, 2, …")]
     Index,
-    /// Not a number, or larger than that of any item.
+    /// The index is not a number, or is larger than that of any item.
     #[error("the index must be a whole number from 0 to {LARGEST_ITEM}")]
     ItemIndex,
-    /// Not a key of this row.
+    /// The key is not valid for this row.
     #[error("the key in brackets must be {0}")]
     Key(&'static str),
-    /// A parameter of other calls.
+    /// The parameter belongs to other calls.
     #[error("not a parameter of this call; of {}", list(of))]
     OtherCall {
-        /// Those that have it.
+        /// The calls that have it.
         of: Vec<Call>,
     },
 }
@@ -93,19 +93,19 @@ impl fmt::Display for Need {
     }
 }
 
-/// One word of a name and what is in its brackets.
+/// One word of a name with the content of its brackets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Segment<'a> {
     word: &'a str,
     inside: Option<&'a str>,
 }
 
-/// What stands before the first dot or bracket.
+/// Returns the part before the first dot or bracket.
 pub(super) fn first_word(name: &str) -> &str {
     name.split(['.', '[', ']']).next().unwrap_or(name)
 }
 
-/// Takes a name apart.
+/// Parses a name.
 pub(super) fn parse(name: &str) -> Result<Vec<Segment<'_>>, Unfit> {
     if name.chars().count() > LONGEST {
         return Err(Unfit::Long);
@@ -137,16 +137,16 @@ pub(super) fn parse(name: &str) -> Result<Vec<Segment<'_>>, Unfit> {
     }
 }
 
-/// Whether a name is that of a row.
+/// Checks whether a name is that of a row.
 ///
 /// # Errors
-/// When its words are those of the row, but not what is in its brackets.
+/// When the words match the row, but the content of the brackets does not.
 pub(super) fn against(pattern: &str, segments: &[Segment<'_>], format: Format, names: &Names) -> Result<bool, Unfit> {
     let mut words = pattern.split('.');
     let mut brackets = Ok(true);
     for (at, segment) in segments.iter().enumerate() {
         let Some(known) = words.next() else {
-            // One of the pairs of a field that holds pairs.
+            // The segment is one of the pairs of a field that holds pairs.
             let one_more = at + 1 == segments.len() && format == Format::Pairs && segment.inside.is_none();
             return Ok(one_more && PAIR_NAME.contains(&segment.word.chars().count()));
         };
@@ -204,8 +204,8 @@ fn key(given: &str, length: std::ops::RangeInclusive<usize>, more: &str, rule: &
     if length.contains(&given.len()) && given.chars().all(allowed) { Ok(true) } else { Err(Unfit::Key(rule)) }
 }
 
-/// A name from outside, as it may be shown: cut, without control characters, and with its digits hidden when they are
-/// more than two items have: they could be a card number in the wrong place.
+/// Returns a name from outside in a form that may be shown: cut, and without control characters. When it has more
+/// digits than two items have, the digits are hidden, because they could be a card number in the wrong place.
 #[must_use]
 pub fn shown(name: &str) -> String {
     const LONGEST_SHOWN: usize = 96;

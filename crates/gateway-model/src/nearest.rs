@@ -1,8 +1,8 @@
-//! The known name nearest to one that nobody knows: what was probably meant.
+//! The known name nearest to an unknown one: probably the intended name.
 
 use super::{Names, all, name};
 
-/// The nearest name, when one is near: at most a third of its characters are other ones.
+/// Returns the nearest name, when at most a third of its characters differ.
 #[must_use]
 pub fn nearest(given: &str, names: &Names) -> Option<String> {
     if given.len() > name::LONGEST {
@@ -25,7 +25,7 @@ pub fn nearest(given: &str, names: &Names) -> Option<String> {
     best.map(|(_, known)| known)
 }
 
-/// The table's name with the settings filled in, where they are not lists.
+/// Returns the table's name with the settings filled in, where they are not lists.
 fn spelled(known: &str, names: &Names) -> String {
     let mut out = known.to_owned();
     for (placeholder, wallet) in name::WALLETS.iter().zip(&names.wallets) {
@@ -34,7 +34,7 @@ fn spelled(known: &str, names: &Names) -> String {
     out
 }
 
-/// Without what is in brackets.
+/// Removes the content of brackets.
 fn skeleton(name: &str) -> String {
     let mut inside = false;
     name.chars()
@@ -49,7 +49,7 @@ fn skeleton(name: &str) -> String {
         .collect()
 }
 
-/// Letters to add, drop or change (Levenshtein).
+/// Returns the number of letters to add, drop or change (Levenshtein).
 fn distance(a: &[char], b: &[char]) -> usize {
     let mut row: Vec<usize> = (0..=b.len()).collect();
     for (i, x) in a.iter().enumerate() {

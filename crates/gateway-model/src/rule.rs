@@ -1,7 +1,6 @@
-//! What the fields of one form demand of each other: what a rule is, and how a form is held against it. The rules are
-//! in `rules`.
+//! The rules between the fields of one form: what a rule is, and how a form is judged by it. The rules are in `rules`.
 //!
-//! What a field demands of its own value is its `format`. Which call takes it is in its row.
+//! The rule for a field's own value is its `format`. The call that takes a field is in its row.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -14,36 +13,36 @@ pub use super::rules::RULES;
 pub struct Rule {
     /// Short name.
     pub name: &'static str,
-    /// What it demands.
+    /// The demand, in a sentence.
     pub says: &'static str,
-    /// Where the interface says so.
+    /// The clause of the interface.
     pub clause: &'static str,
     pub(super) direction: Direction,
-    /// The calls it holds in; empty means all.
+    /// The calls in which the rule applies; empty means all.
     pub(super) calls: &'static [Call],
     pub(super) demand: Demand,
 }
 
-/// The shapes of rules. A name that ends in a dot stands for every name that begins so.
+/// The shapes of rules. A name that ends in a dot means every name that begins so.
 pub(super) enum Demand {
-    /// One of the two needs the other, under each of these beginnings.
+    /// Each of the two needs the other, under each of these beginnings.
     Together { at: &'static [&'static str], of: [&'static str; 2] },
-    /// With any of `when`, all of `need` must be there, under each of these beginnings.
+    /// With any of `when`, all of `need` must be present, under each of these beginnings.
     Needs { at: &'static [&'static str], when: &'static [&'static str], need: &'static [&'static str] },
-    /// With `when`, one of the two must be there.
+    /// With `when`, one of the two must be present.
     Either { when: &'static str, of: [&'static str; 2] },
-    /// With `one`, none of the others may be there.
+    /// With `one`, none of the others may be present.
     Apart { one: &'static str, others: &'static [&'static str] },
-    /// None of these may be there.
+    /// None of these may be present.
     Absent(&'static [&'static str]),
-    /// What takes a look at values.
+    /// A function that checks values.
     Look(fn(&Sent<'_>, &mut ReportBroken<'_>)),
 }
 
-/// Takes the name of a field and what is wrong with it.
+/// Receives the name of a field and its problem.
 pub(super) type ReportBroken<'a> = dyn FnMut(&str, &'static str) + 'a;
 
-/// What a form holds, for the rules to look at.
+/// The content of a form, for the rules to check.
 pub struct Sent<'a> {
     fields: BTreeMap<&'a str, &'a str>,
     pub(super) names: &'a Names,
@@ -57,13 +56,13 @@ pub struct Sent<'a> {
 pub struct Broken {
     /// The field.
     pub name: String,
-    /// What is wrong with it.
+    /// The problem.
     pub problem: &'static str,
     /// The rule.
     pub rule: &'static Rule,
 }
 
-/// With `true`, one of [`HOLDERS`] may replace the empty one of stored payment data (interface: Tokenization and
+/// With `true`, one of [`HOLDERS`] may replace the empty holder of stored payment data (interface: Tokenization and
 /// registration parameters).
 pub(super) const OVERRIDE: &str = "overrideHolder";
 pub(super) const HOLDERS: [&str; 2] = ["card.holder", "bankAccount.holder"];
@@ -71,7 +70,7 @@ pub(super) const HOLDERS: [&str; 2] = ["card.holder", "bankAccount.holder"];
 pub(super) const MISSING: &str = "required and not sent";
 
 impl Rule {
-    /// Whether the rule is about a field, by its name in the table.
+    /// Checks whether the rule is about a field, by its name in the table.
     #[must_use]
     pub fn names(&self, field: &str) -> bool {
         self.says.contains(field)
@@ -89,8 +88,8 @@ impl Rule {
 }
 
 impl<'a> Sent<'a> {
-    /// What a form of `call` holds. Of a name that is there twice the last value counts; a holder that replaces an
-    /// empty stored one is passed over, as it is no account of its own.
+    /// Takes the content of a form of `call`. When a name occurs twice, the last value counts. A holder that replaces
+    /// an empty stored one is left out, because it is not a separate account.
     pub fn new(
         fields: impl IntoIterator<Item = (&'a str, &'a str)>,
         names: &'a Names,
@@ -105,24 +104,24 @@ impl<'a> Sent<'a> {
         Self { fields, names, call, direction, from_client_side }
     }
 
-    /// Whether a field is there; with a dot at its end, any field that begins so.
+    /// Checks whether a field is present; with a dot at the end of `name`, any field that begins so.
     #[must_use]
     pub fn has(&self, name: &str) -> bool {
         if name.ends_with('.') { self.under(name).next().is_some() } else { self.fields.contains_key(name) }
     }
 
-    /// The value of a field.
+    /// Returns the value of a field.
     pub(super) fn get(&self, name: &str) -> Option<&'a str> {
         self.fields.get(name).copied()
     }
 
-    /// The fields whose names begin so.
+    /// Returns the fields whose names begin so.
     pub(super) fn under(&self, beginning: &str) -> impl Iterator<Item = (&'a str, &'a str)> {
         let from = self.fields.range::<str, _>((std::ops::Bound::Included(beginning), std::ops::Bound::Unbounded));
         from.map(|(name, value)| (*name, *value)).take_while(move |(name, _)| name.starts_with(beginning))
     }
 
-    /// Every rule that is broken.
+    /// Returns every rule that is broken.
     #[must_use]
     pub fn broken(&self) -> Vec<Broken> {
         let mut broken = Vec::new();
@@ -136,7 +135,7 @@ impl<'a> Sent<'a> {
     }
 }
 
-/// A name at its place; most places are the beginning.
+/// Puts a beginning in front of a name; most beginnings are empty.
 fn joined<'a>(at: &str, name: &'a str) -> Cow<'a, str> {
     if at.is_empty() { Cow::Borrowed(name) } else { Cow::Owned(format!("{at}{name}")) }
 }

@@ -1,10 +1,10 @@
-//! The rules over several fields, in the document's order: each has a name, its sentence and its clause. How they are
-//! judged is in `rule`; those that take a look at values are in `look`.
+//! The rules over several fields, in the document's order: each has a name, its sentence and its clause. `rule` judges
+//! them; the rules that check values are in `look`.
 
 use super::rule::{Demand, Rule};
 use super::{Call, Direction, look};
 
-/// The calls that do not refer to a payment by its path.
+/// The calls whose path does not refer to a payment.
 const NOT_FOLLOWING: &[Call] =
     &[Call::Payment, Call::ByRegistration, Call::Increment, Call::Checkout, Call::Registration, Call::Schedule];
 

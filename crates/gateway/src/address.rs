@@ -1,4 +1,4 @@
-//! Where the gateway is: scheme, host, port and the path before the interface's own paths.
+//! The gateway's base address: scheme, host, port, and the path in front of the interface's own paths.
 
 use std::fmt::Write as _;
 
@@ -11,14 +11,14 @@ use rustls_pki_types::ServerName;
 pub(super) struct Address {
     host: String,
     port: u16,
-    /// Without a slash at its end.
+    /// The path without a trailing slash.
     path: String,
 }
 
 const HTTPS: u16 = 443;
 
 impl Address {
-    /// Reads the setting; what is wrong with it as the error.
+    /// Reads the setting. The error says what is wrong with it.
     pub(super) fn parse(url: &str) -> Result<Self, &'static str> {
         if url.contains(['?', '#']) {
             return Err("it has a query or a fragment");
@@ -39,24 +39,24 @@ impl Address {
         Ok(Self { host, port, path: uri.path().trim_end_matches('/').to_owned() })
     }
 
-    /// The host without brackets, for the resolver and for TLS.
+    /// Returns the host without brackets, for the resolver and for TLS.
     pub(super) fn host(&self) -> &str {
         &self.host
     }
 
-    /// The port.
+    /// Returns the port.
     pub(super) fn port(&self) -> u16 {
         self.port
     }
 
-    /// The value of `Host`.
+    /// Returns the value of `Host`.
     pub(super) fn host_header(&self) -> HeaderValue {
         let host = if self.host.contains(':') { format!("[{}]", self.host) } else { self.host.clone() };
         let text = if self.port == HTTPS { host } else { format!("{host}:{}", self.port) };
         HeaderValue::try_from(text).expect("a host that was parsed is a header value")
     }
 
-    /// The path of a request with its query.
+    /// Returns the path of a request with its query.
     pub(super) fn path(&self, path: &str, parameters: &[(&str, &str)]) -> String {
         let mut out = format!("{}/{}", self.path, path.trim_start_matches('/'));
         if !parameters.is_empty() {
@@ -67,7 +67,7 @@ impl Address {
         out
     }
 
-    /// The path and query where a redirect leads, when it stays on the same scheme, host and port.
+    /// Returns the path and query of a redirect that stays on the same scheme, host and port.
     pub(super) fn same_place(&self, location: &str) -> Option<String> {
         let uri: Uri = location.parse().ok()?;
         if uri.scheme().is_some() || uri.authority().is_some() {

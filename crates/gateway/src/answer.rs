@@ -1,17 +1,20 @@
-//! The gateway's answer to one request, read: HTTP status and JSON to meaning. Anything but a complete, consistent
-//! answer is unknown; no text of the body is quoted in a reason but the gateway's own description, cleaned.
+//! Reads the gateway's answer to one request: from HTTP status and JSON to its meaning. Every answer that is incomplete
+//! or inconsistent is unknown. A reason quotes only the gateway's own description from the body, after cleaning.
 //!
 //! Assumed, where the interface is silent:
 //! - an amount is a JSON string with two decimals (`"12.34"`), or a JSON number with at most two (`12.34`, `12.3`,
 //!   `12`);
-//! - an `amount` without a `currency` is in the currency asked for; in a list, where none was, it is "unreadable";
-//! - a `merchantTransactionId` in an answer echoes the request's; another one means the answer is not ours;
-//! - a `paymentType` in an approval or pending answer is the request's; another one means the answer is not ours;
-//! - what is said of a pending payment later names the same two, also when it is declined;
+//! - an `amount` without a `currency` is in the requested currency; in a list, where no currency was requested, it is
+//!   "unreadable";
+//! - a `merchantTransactionId` in an answer echoes the request's; a different one means that the answer is not ours;
+//! - a `paymentType` in an approval or pending answer is the request's; a different one means that the answer is not
+//!   ours;
+//! - a later answer about a pending payment names the same two, also when it declines;
 //! - 800.120.100 says "not processed" at any HTTP status below 500;
-//! - a code of `invalid-request` at HTTP 400 says "not processed", whatever of the request the body repeats;
-//! - HTTP 401, 403 and 404 say "not processed" too, and 307 "not here", unless the body says that something was done or
-//!   names a payment.
+//! - a code of `invalid-request` at HTTP 400 says "not processed", no matter which parts of the request the body
+//!   repeats;
+//! - HTTP 401, 403 and 404 say "not processed" too, and 307 says "not here". The exception is a body that names a
+//!   payment or says that something was done.
 
 use serde_json::Value;
 use zeroize::Zeroize;
@@ -37,15 +40,15 @@ const MAX_REDIRECT: usize = 2048;
 
 /// A whole HTTP answer.
 pub(super) struct Reply {
-    /// HTTP status.
+    /// The HTTP status.
     pub(super) status: u16,
     /// The `Location` header, for a redirect.
     pub(super) location: Option<String>,
-    /// The body, complete as HTTP frames it, at most `client::MAX_ANSWER` bytes.
+    /// The body, complete by HTTP framing, at most `client::MAX_ANSWER` bytes.
     pub(super) body: Vec<u8>,
 }
 
-/// What a gateway says of a card, its holder's name too, is in it.
+/// Wipes the body: it holds the gateway's data about a card, with the holder's name.
 impl Drop for Reply {
     fn drop(&mut self) {
         self.body.zeroize();
@@ -53,14 +56,14 @@ impl Drop for Reply {
 }
 
 impl Reply {
-    /// The body for a person, or why there is nothing to show.
+    /// Returns the body for a person, or the reason why there is nothing to show.
     pub(super) fn shown(&self) -> Result<Value, String> {
         let body = json::read(&self.body);
         let said = body.as_ref().and_then(|body| text_at(body, "/result/description"));
         let said = said.and_then(|said| text::clean(said, LineFeeds::Join)).map(|said| format!(": {said}"));
         let said = said.unwrap_or_default();
         match (self.status, body) {
-            // What was declined is answered with 400 too (interface: Errors).
+            // A declined payment is answered with 400 too (interface: Errors).
             (200 | 400, Some(body)) if self.status == 200 || payment_id(&body).is_some() => Ok(body),
             (404, _) => Err(format!("it knows no such payment (HTTP 404){said}")),
             (401 | 403, _) => {
@@ -71,7 +74,7 @@ impl Reply {
     }
 }
 
-/// The answer to a POST for a payment, or for what follows one.
+/// Reads the answer to a POST for a payment or for a follow-up of one.
 pub(super) fn payment(reply: &Reply, asked: &Expected, assumptions: &Assumptions) -> Answer {
     match refused_request(reply, asked, assumptions) {
         Some(Ok(why)) => Answer::NotSent { why },
@@ -80,7 +83,7 @@ pub(super) fn payment(reply: &Reply, asked: &Expected, assumptions: &Assumptions
     }
 }
 
-/// The answer to the DELETE of a stored card: one that is not there any more is forgotten, whoever did it.
+/// Reads the answer to the DELETE of a stored card. A card that no longer exists counts as forgotten.
 pub(super) fn deregistration(answer: Answer, id: &PaymentId) -> Answer {
     let is_gone = |refusal: &Refusal| refusal.facts.code.as_deref().is_some_and(|code| GONE.contains(&code));
     match answer {
@@ -96,10 +99,10 @@ pub(super) fn deregistration(answer: Answer, id: &PaymentId) -> Answer {
     }
 }
 
-/// The answer to `GET /v1/payments/{id}`. It is about the payment only when it has the payment's id and something that
-/// payments have: the result of the question itself ("no such session", "too many requests") comes with an id and a
-/// code too, and is never the outcome of the payment. Here 400, 401, 403 and 404 speak of our question as well. An id
-/// alone does not make it ours: another reference or kind than `asked` is another payment's outcome.
+/// Reads the answer to `GET /v1/payments/{id}`. It is about the payment only when it has the payment's id and a field
+/// that only payments have. The result of the question itself ("no such session", "too many requests") has an id and a
+/// code too. It is never the outcome of the payment. Here 400, 401, 403 and 404 speak of the question as well. A
+/// matching id is not enough: a reference or kind other than in `asked` belongs to another payment.
 pub(super) fn retrieval(reply: &Reply, id: &PaymentId, asked: &Expected, assumptions: &Assumptions) -> Answer {
     let status = reply.status;
     if status != 200 {
@@ -133,7 +136,7 @@ pub(super) fn retrieval(reply: &Reply, id: &PaymentId, asked: &Expected, assumpt
     }
 }
 
-/// The answer to a reversal of `payment`. How much was reversed is not judged here.
+/// Reads the answer to a reversal of `payment`. This function does not judge how much was reversed.
 pub(super) fn reversal(
     reply: &Reply,
     payment: &PaymentId,
@@ -143,7 +146,8 @@ pub(super) fn reversal(
     match refused_request(reply, asked, assumptions) {
         Some(Err(why)) => return ReversalAnswer::Unknown { why },
         Some(Ok(why)) => {
-            // A token is mended without the payment's help: as good as not sent, it may be asked again at once then.
+            // A refused token says nothing about the payment. The answer counts as not sent, and the reversal may be
+            // retried immediately with a new token.
             let token = matches!(reply.status, 401 | 403);
             return if token { ReversalAnswer::NotSent { why } } else { ReversalAnswer::Refused { why } };
         }
@@ -160,14 +164,14 @@ pub(super) fn reversal(
     }
     match answer {
         Answer::Approved(approval) => ReversalAnswer::Done { id: approval.id, amount: approval.amount },
-        // Looked up in any case.
+        // A declined reversal is always looked up.
         Answer::Declined(refusal) | Answer::DeclinedInDoubt(refusal) => {
             ReversalAnswer::Refused { why: Cause { reason: Reason::ReversalRefused, ..refusal.why } }
         }
-        // Not processed is as good as not sent: it may be asked again.
+        // Not processed has the same effect as not sent: the reversal may be retried.
         Answer::Throttled(refusal) => ReversalAnswer::NotSent { why: refusal.why },
         Answer::Pending { id, .. } => ReversalAnswer::Unknown { why: Reason::NotDecidedYet.with(id) },
-        // It left, and is invalid: sent again it is no better.
+        // The request left and was invalid. Sending it again gives the same result.
         Answer::NotSent { why } => ReversalAnswer::Refused { why: Cause { reason: Reason::ReversalRefused, ..why } },
         Answer::Unknown { why } | Answer::NotOurs { why } => ReversalAnswer::Unknown { why },
     }
@@ -187,7 +191,7 @@ fn read(reply: &Reply, asked: &Expected, assumptions: &Assumptions) -> Answer {
     let code = text_at(&body, "/result/code").unwrap_or("");
     let ours = |answer: Answer| another_kind(&body, asked).map_or(answer, |why| Answer::NotOurs { why });
     match code::class(code, assumptions) {
-        // Such a body has the id of the request, and nothing of a payment (interface: Behaviour).
+        // Such a body has the id of the request, and no field of a payment (interface: Behaviour).
         Some(Class::Throttled) if holds_a_payment(&body, asked) => unknown(contradictory(status)),
         Some(Class::Throttled) => Answer::Throttled(Box::new(refusal(&body, Reason::GatewayThrottles))),
         Some(Class::Approved) if status == 200 => ours(approval(&body, asked)),
@@ -199,7 +203,7 @@ fn read(reply: &Reply, asked: &Expected, assumptions: &Assumptions) -> Answer {
         }
         Some(Class::Declined) => {
             let refusal = Box::new(refusal(&body, why_declined(&body, assumptions)));
-            // The interface ties a payment that failed to 400.
+            // The interface ties a failed payment to 400.
             let is_proved = status == 400 || (status == 200 && assumptions.believe_declines_at_200);
             if is_proved { Answer::Declined(refusal) } else { Answer::DeclinedInDoubt(refusal) }
         }
@@ -210,31 +214,32 @@ fn read(reply: &Reply, asked: &Expected, assumptions: &Assumptions) -> Answer {
     }
 }
 
-/// Why an answer cannot be to what was asked: it echoes another `merchantTransactionId`.
+/// Returns the cause when an answer echoes another `merchantTransactionId` and so cannot belong to the request.
 fn another_reference(body: &Value, asked: &Expected) -> Option<Cause> {
     let echo = text_at(body, "/merchantTransactionId")?;
     (echo != asked.merchant_transaction_id).then(|| Reason::AnotherPaymentAnswered.with("merchantTransactionId"))
 }
 
-/// Why an answer cannot be to what was asked: it is of another `paymentType`.
+/// Returns the cause when an answer has another `paymentType` and so cannot belong to the request.
 fn another_kind(body: &Value, asked: &Expected) -> Option<Cause> {
     let kind = match body.get("paymentType") {
         None | Some(Value::Null) => return None,
         Some(kind) => kind.as_str().unwrap_or(""),
     };
-    // Of the body only what cannot be anything else is repeated.
+    // The cause repeats only a value of two capital letters, which cannot hold other data.
     let shown = Some(kind).filter(|kind| kind.len() == 2 && kind.bytes().all(|byte| byte.is_ascii_uppercase()));
     let shown = shown.unwrap_or("?");
     (kind != asked.payment_type).then(|| Reason::AnotherPaymentAnswered.with(format_args!("paymentType {shown}")))
 }
 
-/// A payment that needs more steps is pending (interface: States and transitions).
+/// Checks whether the payment needs more steps: then it is pending (interface: States and transitions).
 fn is_redirected(body: &Value) -> bool {
     body.pointer("/redirect").is_some_and(Value::is_object)
 }
 
-/// Where the customer must act (interface: Asynchronous payments), when a person can be shown it: https alone, no name
-/// in front of the host that could pass for one, nothing but visible ASCII, nothing that looks like a card number.
+/// Returns the address where the customer must act (interface: Asynchronous payments), when a person may see it. It
+/// must be https and visible ASCII. It must have no user name in front of the host that could pass for a host. It must
+/// contain nothing that looks like a card number.
 fn redirect_url(body: &Value) -> Option<String> {
     let url = text_at(body, "/redirect/url").filter(|url| url.len() <= MAX_REDIRECT)?;
     let host = url.strip_prefix("https://")?.split(['/', '?', '#', '\\']).next()?;
@@ -267,7 +272,7 @@ fn refusal(body: &Value, reason: Reason) -> Refusal {
     Refusal { why: Cause { reason, detail }, for_chip: for_chip(body), facts }
 }
 
-/// What the issuer wants of whoever was declined, as far as the gateway passes it on (interface: Payment response
+/// Returns what the issuer demands after a decline, as far as the gateway passes it on (interface: Payment response
 /// fields).
 fn why_declined(body: &Value, assumptions: &Assumptions) -> Reason {
     let is_listed = |field: &str, list: &[String]| {
@@ -281,9 +286,9 @@ fn why_declined(body: &Value, assumptions: &Assumptions) -> Reason {
     if is_listed(response, &assumptions.insert_and_pin) { Reason::InsertAndPin } else { Reason::BankDeclined }
 }
 
-/// Whether HTTP status 401, 403 or 404 says that the gateway did not take a POST (interface: Errors): then what that
-/// needs. When the body says that something was done, or names a payment, the two contradict each other, and nobody
-/// knows: then why, as an error.
+/// Decides whether HTTP status 401, 403 or 404 says that the gateway did not take a POST (interface: Errors). If so,
+/// returns the cause with its remedy. A body that names a payment or says that something was done contradicts the
+/// status. The outcome is then unknown, and the error is the cause.
 fn refused_request(reply: &Reply, asked: &Expected, assumptions: &Assumptions) -> Option<Result<Cause, Cause>> {
     let status = reply.status;
     let reason = match status {
@@ -304,11 +309,11 @@ fn refused_request(reply: &Reply, asked: &Expected, assumptions: &Assumptions) -
     Some(Ok(what))
 }
 
-/// Why a 307 to a POST that moves money must not be followed: its body says that something was done, or names a
-/// payment.
+/// Checks that a 307 to a POST that moves money may be followed. It may not when its body names a payment or says that
+/// something was done.
 ///
 /// # Errors
-/// That, in a sentence.
+/// The reason, in a sentence.
 pub(super) fn may_be_sent_elsewhere(reply: &Reply, asked: &Expected, assumptions: &Assumptions) -> Result<(), String> {
     let Some(body) = object(&reply.body) else { return Ok(()) };
     let class = text_at(&body, "/result/code").and_then(|code| code::class(code, assumptions));
@@ -319,14 +324,14 @@ pub(super) fn may_be_sent_elsewhere(reply: &Reply, asked: &Expected, assumptions
     Ok(())
 }
 
-/// Whether an answer that says "not taken" by its HTTP status says by its body that something was done, or of which
-/// payment it is.
+/// Checks whether the body contradicts an HTTP status that says "not taken": it names a payment or says that something
+/// was done.
 fn speaks_of_a_payment(body: &Value, class: Option<Class>, asked: &Expected) -> bool {
     let done = matches!(class, Some(Class::Approved | Class::Pending)) || is_redirected(body);
     done || payment_id(body).is_some() || holds_a_payment(body, asked)
 }
 
-/// Whether a payment is in a body, however deep: by our reference, or by its kind or amount.
+/// Checks whether a body holds a payment at any depth: by the gateway reference, or by its kind or amount.
 fn holds_a_payment(body: &Value, asked: &Expected) -> bool {
     match body {
         Value::Object(fields) => {
@@ -341,7 +346,7 @@ fn holds_a_payment(body: &Value, asked: &Expected) -> bool {
     }
 }
 
-/// `amount` and `currency`; without a currency the amount is in `or_in`.
+/// Reads `amount` and `currency`. Without a currency the amount is in `or_in`.
 pub(super) fn amount(body: &Value, or_in: Option<Currency>) -> ApprovedAmount {
     let currency = match body.get("currency") {
         None | Some(Value::Null) => or_in,
@@ -349,7 +354,7 @@ pub(super) fn amount(body: &Value, or_in: Option<Currency>) -> ApprovedAmount {
         Some(_) => None,
     };
     let said = match body.get("amount") {
-        // A strange currency is worth knowing even without an amount.
+        // An unexpected currency is reported even without an amount.
         None | Some(Value::Null) if currency.is_some() && (or_in.is_none() || currency == or_in) => {
             return ApprovedAmount::NotSaid;
         }
@@ -359,22 +364,22 @@ pub(super) fn amount(body: &Value, or_in: Option<Currency>) -> ApprovedAmount {
     said.map_or(ApprovedAmount::Unreadable, ApprovedAmount::Said)
 }
 
-/// `id`, when it is one: 32 letters and digits (interface: Resources).
+/// Returns the `id`, when it has 32 letters and digits (interface: Resources).
 pub(super) fn payment_id(body: &Value) -> Option<PaymentId> {
     text_at(body, "/id").filter(|id| is_payment_id(id)).map(PaymentId::new)
 }
 
-/// 32 letters and digits.
+/// Checks for 32 letters and digits.
 pub(super) fn is_payment_id(id: &str) -> bool {
     id.len() == 32 && id.bytes().all(|byte| byte.is_ascii_alphanumeric())
 }
 
-/// The body as one JSON object with nothing behind it.
+/// Reads the body as one JSON object with nothing after it.
 fn object(body: &[u8]) -> Option<Value> {
     json::read(body).filter(Value::is_object)
 }
 
-/// The text at a JSON pointer.
+/// Returns the text at a JSON pointer.
 pub(super) fn text_at<'a>(body: &'a Value, pointer: &str) -> Option<&'a str> {
     body.pointer(pointer).and_then(Value::as_str)
 }
@@ -387,7 +392,8 @@ fn for_chip(body: &Value) -> ForChip {
     }
 }
 
-/// What may be kept, cleaned and held to its format: never holder or expiry, never more of a PAN than these ten digits.
+/// Returns the fields that may be kept, cleaned and held to their format. Holder and expiry are never kept, and of a
+/// PAN at most these ten digits.
 fn facts(body: &Value) -> HostFacts {
     let text = |pointer: &str| text_at(body, pointer).and_then(|text| text::clean(text, LineFeeds::Join));
     let digits = |pointer: &str, count: usize| {
@@ -418,12 +424,12 @@ fn unknown(why: Cause) -> Answer {
     Answer::Unknown { why }
 }
 
-/// The HTTP status says one thing, the body another.
+/// Returns the cause when the HTTP status and the body contradict each other.
 fn contradictory(status: u16) -> Cause {
     Reason::AnswerUnclear.with(format_args!("HTTP {status} and the body contradict each other"))
 }
 
-/// The result code is on no list; it is shown when it has the form of one.
+/// Returns the cause when the result code is on no list. It shows the code when its form is valid.
 fn strange_code(body: &Value) -> Cause {
     let code = text_at(body, "/result/code").and_then(|code| text::clean(code, LineFeeds::Join)).unwrap_or_default();
     let is_one = code.len() <= 16 && code.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
@@ -443,7 +449,7 @@ mod tests {
         Expected { merchant_transaction_id: "4711-1-aa".to_owned(), amount, payment_type: "DB".to_owned() }
     }
 
-    /// As [`asked`], for the reversal of `ID`.
+    /// Returns the same as [`asked`], for the reversal of `ID`.
     fn asked_reversal() -> Expected {
         Expected { payment_type: "RV".to_owned(), ..asked() }
     }
@@ -505,7 +511,8 @@ mod tests {
         }
     }
 
-    /// HTTP status | what the body says beside the reversal's id and kind | what became of the reversal.
+    /// Lists the cases: HTTP status | the body's fields in addition to the reversal's id and kind | the outcome of the
+    /// reversal.
     #[test]
     fn a_reversal_is_what_its_answer_says_and_nothing_of_what_was_asked() {
         let amount = |minor, code: &str| Amount::from_minor(minor, Currency::from_code(code).unwrap()).unwrap();
@@ -627,7 +634,7 @@ mod tests {
                 (r#"{"result":{"code":"200.300.404"}}"#.to_owned(), true),
                 (r#"{"id":"n-1","result":{"code":"900.100.100"}}"#.to_owned(), true),
                 (r#"{"merchantTransactionId":"4711-2-bb","result":{"code":"200.300.404"}}"#.to_owned(), true),
-                // It says that something was done, or of which payment it speaks.
+                // The body says that something was done, or names its payment.
                 (r#"{"result":{"code":"000.000.000"}}"#.to_owned(), false),
                 (r#"{"result":{"code":"000.200.000"}}"#.to_owned(), false),
                 (r#"{"redirect":{"url":"https://x"}}"#.to_owned(), false),
@@ -648,14 +655,14 @@ mod tests {
                     "HTTP {status} {body}: {reversed:?}"
                 );
             }
-            // What was throttled was not processed; its id is that of the request.
+            // A throttled request was not processed; the id is that of the request.
             let throttled = format!(r#"{{"id":"{ID}","result":{{"code":"800.120.100"}}}}"#);
             assert!(matches!(answer(status, &throttled), Answer::Throttled(_)), "{status}");
             let reply = Reply { status, location: None, body: throttled.into_bytes() };
             let reversed = reversal(&reply, &PaymentId::new(ID), &asked_reversal(), &Assumptions::default());
             assert!(matches!(reversed, ReversalAnswer::NotSent { .. }), "{reversed:?}");
         }
-        // With a payment in it nobody knows.
+        // With a payment in the body the outcome is unknown.
         for status in [200, 400, 401, 403, 404, 429] {
             for more in [r#""merchantTransactionId":"4711-1-aa""#, r#""paymentType":"DB""#, r#""amount":"12.34""#] {
                 let body = format!(r#"{{"id":"{ID}",{more},"result":{{"code":"800.120.100"}}}}"#);
@@ -687,7 +694,7 @@ mod tests {
                 assert!(matches!(kind, Answer::Unknown { .. }), "HTTP {status} {code}: {kind:?}");
             }
         }
-        // Known elsewhere as pending, uncertain or an error of the system.
+        // Other gateways use these for pending, uncertain or a system error.
         for code in [
             "100.400.500",
             "800.400.500",
@@ -790,7 +797,7 @@ mod tests {
             retrieval(&reply, &PaymentId::new(ID), &asked(), &Assumptions::default())
         };
         assert!(matches!(get(200, &approved()), Answer::Approved(_)));
-        // What the question came to has an id and a code too.
+        // The result of the question has an id and a code too.
         let said =
             |code: &str, more: &str| format!(r#"{{"id":"{ID}","result":{{"code":"{code}"}},"ndc":"n-1"{more}}}"#);
         for code in ["800.120.100", "200.300.404", "800.100.152", "000.000.000", "000.200.000", "700.400.580"] {
@@ -801,11 +808,11 @@ mod tests {
             assert!(matches!(get(200, &said("800.100.152", more)), Answer::Declined(_)), "{more}");
             assert!(matches!(get(200, &said("000.000.000", more)), Answer::Approved(_)), "{more}");
             assert!(matches!(get(200, &said("000.200.000", more)), Answer::Pending { .. }), "{more}");
-            // No payment is ever throttled; the question was.
+            // A payment is never throttled; the question was.
             assert!(matches!(get(200, &said("800.120.100", more)), Answer::Unknown { .. }), "{more}");
         }
         assert!(matches!(get(200, &said("800.100.152", r#","amount":null"#)), Answer::Unknown { .. }));
-        // Another payment's id is an alarm, and no id is a word about the question.
+        // Another payment's id raises an alarm. An answer without an id speaks of the question.
         assert!(matches!(get(200, &approved().replace(ID, &"0".repeat(32))), Answer::NotOurs { .. }));
         assert!(matches!(get(200, &approved().replace(ID, "short")), Answer::Unknown { .. }));
         for status in [400, 401, 403, 404] {
@@ -912,7 +919,7 @@ mod tests {
         }
     }
 
-    /// Why nobody knows, as a technician reads it.
+    /// Returns the cause of an unknown outcome, as a technician reads it.
     #[test]
     fn a_status_that_contradicts_the_body_is_told_from_a_code_on_no_list() {
         for code in ["000.100.110", "000.200.000"] {
@@ -1000,11 +1007,11 @@ mod tests {
         assert!(matches!(reversed(&other), ReversalAnswer::Unknown { .. }));
         assert!(matches!(reversed(r#","paymentType":"RV""#), ReversalAnswer::Done { .. }));
         assert!(matches!(reversed(r#","paymentType":"RF""#), ReversalAnswer::Unknown { .. }));
-        // How much was reversed is the sale's to judge.
+        // The transaction judges how much was reversed.
         let amount = Amount::parse("1.00", asked().amount.currency()).unwrap();
         let ReversalAnswer::Done { amount: said, .. } = reversed(r#","amount":1.0,"currency":"EUR""#) else { panic!() };
         assert_eq!(said, ApprovedAmount::Said(amount));
-        // The payment's own id is not a reversal's.
+        // The payment's own id is not the id of a reversal.
         for code in ["000.000.000", "800.100.152", "000.200.000"] {
             let body = format!(r#"{{"id":"{ID}","result":{{"code":"{code}"}}}}"#).into_bytes();
             let reply = Reply { status: 200, location: None, body };

@@ -1,5 +1,5 @@
-//! All that is made of one answer of the gateway, from bytes instead of a gateway: for those who try any bytes at it
-//! (`fuzz/`). What reads them is what a board runs; this file is not in a board's program.
+//! Every reading of one gateway answer, made from arbitrary bytes, for the fuzz targets (`fuzz/`). The bytes are read
+//! by the code that runs on a terminal. This file is not part of the agent on a terminal.
 
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -16,31 +16,32 @@ use crate::config::Assumptions;
 use pos_core::transaction::{Answer, ForChip, Inquiry, ReversalAnswer};
 use pos_terms::transaction::PaymentId;
 
-/// One answer, taken for the answer to each question there is.
+/// One answer, read as the answer to each possible request.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Readings {
-    /// To a request for a payment.
+    /// Read as the answer to a payment request.
     pub payment: Answer,
-    /// To the question what became of a payment.
+    /// Read as the answer to a question about a payment's outcome.
     pub retrieval: Answer,
-    /// To a reversal of that payment.
+    /// Read as the answer to a reversal of that payment.
     pub reversal: ReversalAnswer,
-    /// To the query by reference.
+    /// Read as the answer to the query by gateway reference.
     pub inquiry: Inquiry,
-    /// To the query by date, of one day.
+    /// Read as the answer to the query by date, for one day.
     pub references: Result<Vec<String>, String>,
-    /// To the question of a person for a payment.
+    /// Read as the answer to a person who asks for one payment.
     pub shown: Result<BTreeMap<String, String>, String>,
-    /// To the question of a person for payments.
+    /// Read as the answer to a person who searches for payments.
     pub found: Result<Vec<BTreeMap<String, String>>, String>,
-    /// Whether a redirect may be followed.
+    /// The decision to follow a redirect, or the reason against it.
     pub may_be_sent_elsewhere: Result<(), String>,
 }
 
-/// HTTP status and readings of an answer whose bytes come in pieces of so many; then the gateway closes the line.
+/// Reads an answer that arrives in pieces of `piece` bytes, after which the gateway closes the connection. Returns the
+/// HTTP status and the readings.
 ///
 /// # Errors
-/// When the bytes are no whole answer.
+/// When the bytes are not a whole answer.
 pub async fn read(
     bytes: &[u8],
     piece: usize,
@@ -69,18 +70,18 @@ pub async fn read(
     Ok((reply.status, readings))
 }
 
-/// `pos.iccDataResponse`, read.
+/// Reads `pos.iccDataResponse`.
 #[must_use]
 pub fn for_chip(field: &str) -> ForChip {
     chip::read(field)
 }
 
-/// Our references begin with the terminal's id.
+/// Returns the terminal id, with which each gateway reference begins.
 fn terminal_of(asked: &Expected) -> &str {
     asked.merchant_transaction_id.split('-').next().unwrap_or_default()
 }
 
-/// A request over a line of memory, and what is answered.
+/// Sends a request over a connection in memory and returns the answer.
 async fn exchange(bytes: &[u8], piece: usize) -> Result<Reply, Fault> {
     let (ours, mut gateways) = duplex(1 << 16);
     let made = Connection {
@@ -92,16 +93,16 @@ async fn exchange(bytes: &[u8], piece: usize) -> Result<Reply, Fault> {
     };
     let mut line = GatewayLine::over(ours, made, 0, TlsEnd::default()).await?;
     let answering = async {
-        // What comes before a request is no answer to it.
+        // Bytes that arrive before the request do not answer it.
         let _ = gateways.read(&mut [0; 256]).await;
         for piece in bytes.chunks(piece.max(1)) {
-            // The client leaves an answer that it has no use for.
+            // The client stops reading when an answer is of no use.
             if gateways.write_all(piece).await.is_err() {
                 break;
             }
             tokio::task::yield_now().await;
         }
-        // Its end is the line's: what was asked is not read.
+        // The gateway closes the connection here. The rest of the request is not read.
         let _ = gateways.shutdown().await;
     };
     let request = Request::get("/").body(Body::default()).expect("a path alone is a request");

@@ -1,6 +1,6 @@
-//! Which of our references the gateway knows of a span of time: the query by `date.from` and `date.to`, in windows that
-//! are halved until fewer entries come back than a query may return. Pure: it says what to ask next and reads what was
-//! answered.
+//! The query by `date.from` and `date.to`: finds the gateway references that the gateway knows in a span of time. It
+//! halves each time window until a window has fewer entries than a query may return. This module is pure: it names the
+//! next question and reads the answer.
 //!
 //! Assumed, as the interface is silent:
 //! - both ends belong to the window, and seconds are the finest step;
@@ -15,16 +15,18 @@ use serde_json::Value;
 use super::answer::text_at;
 use crate::config::Assumptions;
 
-/// The `limit` that is asked for: the interface's least, so that one answer stays small (interface: Query parameters).
+/// The requested `limit`: the interface's minimum, so one answer stays small (interface: Query parameters).
 const LIMIT: usize = 100;
-/// The `limit` for a second that has more: the interface's greatest.
+/// The `limit` for a second that has more entries: the interface's maximum.
 const GREATEST_LIMIT: usize = 500;
-/// Seconds with more than that are passed over, up to so many: behind more of them the gateway heeds no dates.
+/// The most seconds that the search may skip because they have more entries than that. When more seconds have, the
+/// gateway ignores the dates.
 const MOST_PASSED_OVER: usize = 4;
-/// Most questions of one search: enough for a year of a busy entity, and an end for one that never answers less.
+/// The most questions of one search: enough for a year of a busy entity. It ends a search whose answers never get
+/// shorter.
 const MOST_ASKED: usize = 4096;
-/// Most references that are kept, of those that the journal does not know: more than a terminal makes while a journal
-/// is away.
+/// The most references that the search keeps, of those that the journal does not know. A terminal makes fewer than that
+/// while its journal is lost.
 const MOST_FOUND: usize = 10_000;
 
 /// A window in seconds since 1970; both ends belong to it.
@@ -35,28 +37,28 @@ pub(super) struct Window {
     limit: usize,
 }
 
-/// What a search has found.
+/// The result of a search.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Found {
-    /// References, each once.
+    /// The references, each once.
     pub references: Vec<String>,
-    /// Why there may be more: a second has more entries than a query returns.
+    /// The reason why there may be more: a second has more entries than a query returns.
     pub incomplete: Option<String>,
 }
 
-/// A search under way.
+/// A running search.
 pub(super) struct Search {
-    /// Of each terminal that is asked for.
+    /// The beginning of the references of each requested terminal.
     prefixes: Vec<String>,
     open: Vec<Window>,
     asked: usize,
     found: BTreeSet<String>,
-    /// The seconds that were passed over.
+    /// The seconds that were skipped.
     passed_over: Vec<i64>,
 }
 
 impl Search {
-    /// For the references of these terminals, between two times in milliseconds since 1970.
+    /// Starts a search for the references of these terminals, between two times in milliseconds since 1970.
     pub(super) fn new(terminal_ids: &BTreeSet<String>, from_unix_ms: i64, to_unix_ms: i64) -> Self {
         let (from, to) = (from_unix_ms.div_euclid(1000), to_unix_ms.div_euclid(1000));
         let open = if from <= to { vec![Window { from, to, limit: LIMIT }] } else { Vec::new() };
@@ -64,10 +66,10 @@ impl Search {
         Self { prefixes, open, asked: 0, found: BTreeSet::new(), passed_over: Vec::new() }
     }
 
-    /// What to ask next; `None` when all is answered.
+    /// Returns the next window to ask for; `None` when all windows are answered.
     ///
     /// # Errors
-    /// When enough was asked.
+    /// When the search has reached its maximum of questions.
     pub(super) fn next(&mut self) -> Result<Option<Window>, String> {
         let Some(window) = self.open.pop() else { return Ok(None) };
         self.asked += 1;
@@ -80,15 +82,15 @@ impl Search {
         Ok(Some(window))
     }
 
-    /// Takes what was answered for a window: the references of the terminals in it.
+    /// Takes the answer for a window and returns the terminals' references in it.
     ///
     /// # Errors
-    /// When too many windows cannot be halved any more.
+    /// When too many windows are too short to be halved.
     pub(super) fn take(&mut self, window: Window, entries: &[Value]) -> Result<Vec<String>, String> {
         let Window { from, to, limit } = window;
         if entries.len() >= limit && from < to {
             let middle = from + (to - from) / 2;
-            // The last is asked first: the earlier half.
+            // The search pops the last window first, so it asks for the earlier half next.
             self.open.extend([Window { from: middle + 1, to, limit }, Window { from, to: middle, limit }]);
             return Ok(Vec::new());
         }
@@ -110,10 +112,10 @@ impl Search {
         Ok(references.filter(ours).map(str::to_owned).collect())
     }
 
-    /// Keeps these.
+    /// Keeps these references.
     ///
     /// # Errors
-    /// When they are too many.
+    /// When there are too many.
     pub(super) fn keep(&mut self, references: Vec<String>) -> Result<(), String> {
         self.found.extend(references);
         if self.found.len() > MOST_FOUND {
@@ -124,7 +126,7 @@ impl Search {
         Ok(())
     }
 
-    /// What was kept, each once, and whether that can be all.
+    /// Returns the kept references, each once, and whether the list may be incomplete.
     pub(super) fn finish(self) -> Found {
         let incomplete = self.passed_over.first().map(|second| {
             let second = DateTime::from_timestamp(*second, 0).map_or_else(String::new, |at| at.to_rfc3339());
@@ -135,10 +137,10 @@ impl Search {
 }
 
 impl Window {
-    /// As parameters of the query.
+    /// Returns the window as parameters of the query.
     ///
     /// # Errors
-    /// When the interface has no date for it.
+    /// When the interface has no date for the time.
     pub(super) fn parameters(self, assumptions: &Assumptions) -> Result<[(&'static str, String); 3], String> {
         let zone = assumptions.query_date_zone.offset();
         let written = |unix_s: i64| {
@@ -159,13 +161,13 @@ mod tests {
     use super::*;
     use crate::config::Zone;
 
-    /// What a bank with these (second, reference) answers; at most `limit` of them.
+    /// Returns the answer of a gateway with these (second, reference) pairs, at most `limit` of them.
     fn answered(bank: &[(i64, String)], window: Window) -> Vec<Value> {
         let within = bank.iter().filter(|(at, _)| (window.from..=window.to).contains(at));
         within.take(window.limit).map(|(_, reference)| json!({ "merchantTransactionId": reference })).collect()
     }
 
-    /// For the references of one terminal.
+    /// Starts a search for the references of one terminal.
     fn for_one(from_ms: i64, to_ms: i64) -> Search {
         Search::new(&BTreeSet::from(["4711".to_owned()]), from_ms, to_ms)
     }
@@ -231,7 +233,7 @@ mod tests {
 
     #[test]
     fn there_is_an_end_to_questions_and_to_what_is_kept() {
-        // A stranger's payment in each second.
+        // Each second has a payment of another terminal.
         let mut search = for_one(0, 400_000_000);
         let error = loop {
             match search.next() {
@@ -256,7 +258,7 @@ mod tests {
         assert!(take(10_000..10_001).unwrap_err().contains("10000 references"));
     }
 
-    /// A terminal whose clock was a year ahead is asked about a year.
+    /// Checks that a terminal whose clock was a year ahead asks about a whole year.
     #[test]
     fn what_the_journal_knows_is_not_kept_however_much_it_is() {
         let mut search = for_one(0, 400_000_000);

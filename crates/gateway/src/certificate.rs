@@ -1,7 +1,7 @@
-//! A certificate in the words of a technician: for whom, by whom, until when, and the pin of its key.
+//! The parts of a certificate that a technician needs: subject, issuer, validity, and the pin of its key.
 //!
-//! What it is not: a judgement. Whether a certificate is trusted is the verifier's business alone; this reads what a
-//! person should see, also of one that was refused.
+//! This module does not judge: only the verifier decides whether a certificate is trusted. A refused certificate is
+//! readable here too.
 
 use std::fmt;
 
@@ -11,30 +11,30 @@ use chrono::{DateTime, Utc};
 use x509_cert::certificate::{CertificateInner, Raw};
 use x509_cert::der::{Decode, Encode};
 
-/// Characters of a name that are shown; the longest common name has 64 (RFC 5280, appendix A).
+/// The most characters of a name that are shown; the longest common name has 64 (RFC 5280, appendix A).
 const MAX_NAME: usize = 120;
 const DAY_S: i64 = 24 * 3600;
 
-/// What a certificate says.
+/// The data of a certificate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Certificate {
-    /// For whom, as `CN=gateway.example,O=Example`.
+    /// The subject, as `CN=gateway.example,O=Example`.
     pub subject: String,
-    /// By whom.
+    /// The issuer.
     pub issuer: String,
-    /// Seconds since 1970 from which it is valid.
+    /// The start of its validity, in seconds since 1970.
     pub not_before: i64,
-    /// Seconds since 1970 until which it is valid.
+    /// The end of its validity, in seconds since 1970.
     pub not_after: i64,
-    /// Its key as `[gateway] ca-pins` names it.
+    /// Its key in the form of `[gateway] ca-pins`.
     pub pin: String,
 }
 
 impl Certificate {
-    /// Reads one; `None` when it is none.
+    /// Reads a certificate; `None` when the bytes are not one.
     #[must_use]
     pub fn read(der: &[u8]) -> Option<Self> {
-        // `Raw` takes serial numbers that are too long or negative, too: they are in the field.
+        // `Raw` also accepts serial numbers that are too long or negative, because such certificates are in use.
         let certificate = CertificateInner::<Raw>::from_der(der).ok()?;
         let signed = certificate.tbs_certificate();
         let seconds = |duration: std::time::Duration| i64::try_from(duration.as_secs()).unwrap_or(i64::MAX);
@@ -53,37 +53,37 @@ fn name(name: &impl fmt::Display) -> String {
     if text.is_empty() { "(no name)".to_owned() } else { text.chars().take(MAX_NAME).collect() }
 }
 
-/// `sha256/…` of a key (SubjectPublicKeyInfo, DER), as RFC 7469 and curl write it.
+/// Returns `sha256/…` of a key (SubjectPublicKeyInfo, DER), in the form of RFC 7469 and curl.
 pub(super) fn pin(spki: &[u8]) -> String {
     format!("sha256/{}", STANDARD.encode(ring::digest::digest(&ring::digest::SHA256, spki)))
 }
 
-/// Something that ends, for warnings in time.
+/// An item with an expiry date, for early warnings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Expiry {
-    /// What ends.
+    /// The item.
     pub what: Expiring,
-    /// When, in seconds since 1970.
+    /// The expiry time, in seconds since 1970.
     pub at: i64,
 }
 
-/// What of the way to the gateway can end.
+/// The items of the connection to the gateway that can expire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Expiring {
-    /// The certificate that the gateway showed last.
+    /// The latest certificate that the gateway showed.
     Gateway,
-    /// A certificate between that one and our CA.
+    /// A certificate between the gateway's and our CA.
     Intermediate,
-    /// The CA of `ca-file` that lasts longest.
+    /// The CA of `ca-file` with the latest expiry.
     Ca,
     /// Our own certificate.
     Client,
-    /// The access token, when it says so itself.
+    /// The access token, when it contains its expiry.
     Token,
 }
 
 impl Expiry {
-    /// A sentence with its remedy when less than `days` are left.
+    /// Returns a warning with its remedy when less than `days` are left.
     #[must_use]
     pub fn warning(&self, now: i64, days: u64) -> Option<String> {
         let days = i64::try_from(days).unwrap_or(i64::MAX);
@@ -109,7 +109,7 @@ impl Expiry {
     }
 }
 
-/// `expires in 12 days (2026-12-03)`, or `expired 3 days ago (…)`.
+/// Returns `expires in 12 days (2026-12-03)` or `expired 3 days ago (…)`.
 #[must_use]
 pub fn ends(at: i64, now: i64) -> String {
     let date = date(at);
@@ -118,13 +118,13 @@ pub fn ends(at: i64, now: i64) -> String {
         0 => format!("expires within a day ({date})"),
         1 => format!("expires in 1 day ({date})"),
         2.. => format!("expires in {days} days ({date})"),
-        // Rounded towards the past: one second over is "1 day ago".
+        // Rounded down: one second more than a day is "1 day ago".
         -1 => format!("expired less than a day ago ({date})"),
         _ => format!("expired {} days ago ({date})", -days - 1),
     }
 }
 
-/// A day as `2026-12-03`.
+/// Formats a day as `2026-12-03`.
 #[must_use]
 pub fn date(unix_s: i64) -> String {
     DateTime::<Utc>::from_timestamp(unix_s, 0)

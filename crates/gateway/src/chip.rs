@@ -1,15 +1,16 @@
-//! `pos.iccDataResponse`, read: what the issuer wants the chip to hear (design: path of a sale, 7).
+//! Reads `pos.iccDataResponse`: the issuer's data for the chip (design: path of a sale, 7).
 //!
-//! Assumed, as the interface does not show the encoding: hex of bare TLVs, or of one E0 or 77 template around them.
+//! Assumed, as the interface does not show the encoding: the field is hex of bare TLVs, or of one E0 or 77 template
+//! around them.
 
 use pos_core::transaction::ForChip;
 use pos_terms::emv::{Tag, TlvError, tag, tlv};
 
-/// Most hex digits of the field (interface: Point of sale).
+/// The most hex digits of the field (interface: Point of sale).
 const MAX_DIGITS: usize = 2048;
 
-/// Reads the field. When anything in it is malformed, nothing of it is used: half an answer to a chip is worse than
-/// none.
+/// Reads the field. When any part is malformed, the chip receives none of it, because a partial answer can harm more
+/// than a missing one.
 pub(super) fn read(field: &str) -> ForChip {
     if field.len() > MAX_DIGITS {
         return malformed();
@@ -17,7 +18,7 @@ pub(super) fn read(field: &str) -> ForChip {
     hex::decode(field).ok().and_then(|bytes| from_tlvs(&bytes)).unwrap_or_else(malformed)
 }
 
-/// What a field that cannot be read leaves.
+/// Returns the result for a field that cannot be read.
 pub(super) fn malformed() -> ForChip {
     ForChip { malformed: true, ..ForChip::default() }
 }
@@ -43,16 +44,16 @@ fn from_tlvs(bytes: &[u8]) -> Option<ForChip> {
                 chip.issuer_authentication.replace(value).is_none().then_some(())?;
             }
             tag::ISSUER_SCRIPT_1 | tag::ISSUER_SCRIPT_2 => {
-                // A script is commands in TLVs; one that is not would be refused by the chip half way.
+                // A script consists of commands in TLVs. The chip would refuse another form half way.
                 tlv::walk(object.value).all(|command| command.is_ok()).then_some(())?;
                 scripts_fit &= chip.scripts.extend_from_slice(object.raw).is_ok();
             }
-            // Others, as 89 (authorisation code), are not for the chip.
+            // Other tags, such as 89 (authorisation code), are not for the chip.
             _ => {}
         }
     }
     if !scripts_fit {
-        // Scripts may be dropped, 91 never (design: path of a sale, 7).
+        // Scripts may be dropped; 91 must be kept (design: path of a sale, 7).
         chip.scripts.clear();
         chip.malformed = true;
     }

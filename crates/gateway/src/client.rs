@@ -1,9 +1,10 @@
-//! The gateway over HTTP: a line kept open, each request sent at most once, every wait with a deadline.
+//! The gateway over HTTP: a connection that is kept open, each request sent at most once, and a deadline on every wait.
 //!
-//! What a failure means rests on [`super::line`]: before the request was handed over to an open line nothing can have
-//! been read, and the sale is "not sent"; from then on it is "unknown". One 307 to the same host is followed here on
-//! any request, by hand, after a complete answer said that nothing was done. A request that moves money is not sent
-//! elsewhere when the body of its 307 says that something was done, or names a payment: it is "unknown".
+//! [`super::line`] decides what a failure means. Before the request is handed to an open connection, the gateway cannot
+//! have read any of it, so the transaction is "not sent". From then on it is "unknown". The client follows one 307 to
+//! the same host on any request, after a complete answer has said that nothing was done. The exception is a request
+//! that moves money: when the body of its 307 names a payment or says that something was done, the outcome is
+//! "unknown".
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -37,33 +38,33 @@ use pos_gateway_model::{Call, Direction, Names};
 use pos_terms::money::Amount;
 use pos_terms::transaction::PaymentId;
 
-/// The pause before a question is asked again that the gateway had no time for; it doubles up to [`LONGEST_PAUSE`].
+/// The pause before a throttled question is asked again. It doubles up to [`LONGEST_PAUSE`].
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
-/// After it the search is given up, and begun anew later: together a minute, longer than a gateway counts requests for.
+/// After this pause the search ends and starts again later. The pauses add up to a minute, which is longer than a
+/// gateway counts requests for.
 const LONGEST_PAUSE: Duration = Duration::from_secs(32);
-/// The same while a till waits: three times, within seven seconds.
+/// The same limit while a till waits: three pauses within seven seconds.
 const LONGEST_PAUSE_OF_TILL: Duration = Duration::from_secs(4);
 
-/// The gateway. Cheap to clone; clones share the connection.
+/// The gateway's client. It is cheap to clone; clones share the connection.
 #[derive(Clone)]
 pub struct Client(Arc<Inner>);
 
 struct Inner {
     address: Address,
-    /// The line that payments take. Questions and reversals have one of their own, so that a payment finds its line
-    /// free.
+    /// The connection for payments. Questions and reversals use another one, so a payment finds its connection free.
     payments: GatewayLines,
     others: GatewayLines,
     files: Arc<Files>,
-    /// What came of whatever was asked last.
+    /// The result of the latest request.
     heard: LastContact,
     gateway: config::Gateway,
     place: config::PointOfSale,
-    /// The wire below TLS, when it is given instead of opened.
+    /// The stream below TLS, when the caller provides it.
     way: Option<Connector>,
 }
 
-/// Why there is no whole answer, and whether the request can have been read.
+/// The reason why there is no whole answer. The variant says whether the gateway may have read the request.
 enum Failure {
     NotSent(Fault),
     Unknown(Fault),
@@ -77,8 +78,9 @@ impl Failure {
 }
 
 impl Client {
-    /// A client by the settings; reads the certificates' files, opens nothing yet. Certificates are checked at the time
-    /// of `clock`; a [`std::time::SystemTime`] stands for the system's clock, which is not believed before that time.
+    /// Makes a client from the settings. It reads the certificates' files and opens no connection yet. Certificates are
+    /// checked at the time of `clock`. A [`std::time::SystemTime`] means the system's clock with that time as its
+    /// earliest value.
     ///
     /// # Errors
     /// [`Error`], a mistake in the settings.
@@ -91,7 +93,7 @@ impl Client {
         Self::over(None, gateway, place, token, clock)
     }
 
-    /// [`Self::new`] over wires that are given instead of opened.
+    /// Makes the same client as [`Self::new`] over streams that the caller provides.
     ///
     /// # Errors
     /// As [`Self::new`].
@@ -112,19 +114,20 @@ impl Client {
         Ok(Self(Arc::new(Inner { address, payments, others, files, heard, gateway, place, way })))
     }
 
-    /// The mark of the account that is asked, as the journal keeps it: it shows whether two accounts are the same. `1:`
-    /// says what is hashed, the entity-id alone: a gateway may move to another address, and its accounts with it.
+    /// Returns the account's mark as the journal keeps it; it shows whether two accounts are the same. `1:` says that
+    /// only the entity-id is hashed, because a gateway may move to another address with its accounts.
     #[must_use]
     pub fn account(&self) -> String {
         let hash = digest(&SHA256, self.0.gateway.entity_id.as_bytes());
         format!("1:{}", hex::encode(hash.as_ref().get(..8).unwrap_or_default()))
     }
 
-    /// Opens the connection, TLS included, so that a payment needs one round trip. With a `warm-path` a request is made
-    /// over it too, and whatever is answered serves. No sale depends on it.
+    /// Opens the connection with TLS, so that a payment needs one round trip. With a `warm-path` the client also makes
+    /// a request over it, and any answer is enough. No transaction depends on this call.
     ///
     /// # Errors
-    /// When no line could be opened, or, with a `warm-path`, the gateway does not answer or refuses the access token.
+    /// When no connection could be opened. With a `warm-path` also when the gateway does not answer or refuses the
+    /// access token.
     pub async fn warm(&self) -> Result<(), Fault> {
         self.0.files.refresh();
         let Some(path) = &self.0.gateway.assumptions.warm_path else {
@@ -135,7 +138,7 @@ impl Client {
             }
             return warm;
         };
-        // A kept connection may have died in silence: its loss shows at the first try, the second opens a new one.
+        // A kept connection may have died unnoticed. The first try then fails, and the second opens a new connection.
         let reply = match self.get("warm", &self.0.payments, path).await {
             Err(_) => self.get("warm", &self.0.payments, path).await,
             answered => answered,
@@ -146,21 +149,21 @@ impl Client {
         }
     }
 
-    /// How the gateway stands, as far as whatever it was asked last has shown.
+    /// Returns the gateway's state after the latest request.
     #[must_use]
     pub fn contact(&self) -> Contact {
         self.0.heard.contact(self.0.files.edition())
     }
 
-    /// Packs a payment into its request. Nothing is sent: this comes before the journal is written.
+    /// Packs a payment into its request. It sends nothing: the journal is written after this call.
     ///
     /// # Errors
-    /// A value that does not fit the interface; the sale must end as "not sent".
+    /// A value that does not fit the interface; the transaction must end as "not sent".
     pub fn prepare(&self, payment: &CardPayment<'_>) -> Result<PreparedPayment, request::Error> {
         request::payment(&self.0.gateway, &self.0.place, payment)
     }
 
-    /// Packs what needs no card into its request. Nothing is sent.
+    /// Packs a request without a card. It sends nothing.
     ///
     /// # Errors
     /// As [`Self::prepare`].
@@ -187,8 +190,8 @@ impl Client {
         answer
     }
 
-    /// What became of a pending payment: `GET /v1/payments/{id}`. Everything but a clear answer is unknown, and one
-    /// that is not of what was asked is not ours.
+    /// Asks for the outcome of a pending payment: `GET /v1/payments/{id}`. An unclear answer is unknown, and an answer
+    /// about another payment is not ours.
     pub async fn payment(&self, id: &PaymentId, asked: &Expected) -> Answer {
         if !answer::is_payment_id(id.as_str()) {
             return Answer::Unknown { why: Reason::AnswerUnclear.with("no id of a payment") };
@@ -199,19 +202,20 @@ impl Client {
         }
     }
 
-    /// Whether a payment can have this id.
+    /// Checks that a payment can have this id.
     ///
     /// # Errors
-    /// When it cannot.
+    /// When no payment can have it.
     pub fn judge_id(id: &PaymentId) -> Result<(), UnfitParameter> {
         let unfit = || UnfitParameter { name: "id".to_owned(), why: "must be 32 letters and digits".to_owned() };
         answer::is_payment_id(id.as_str()).then_some(()).ok_or_else(unfit)
     }
 
-    /// A payment as the gateway knows it, for a person: its fields by their flat names, without what card rules forbid.
+    /// Returns a payment as the gateway knows it, for a person: its fields by their flat names, without the data that
+    /// card rules forbid.
     ///
     /// # Errors
-    /// Why there is no such answer, in a sentence. Whether it can be an id at all says [`Self::judge_id`].
+    /// The reason why there is no such answer, in a sentence. [`Self::judge_id`] checks the form of the id.
     pub async fn show(&self, id: &PaymentId) -> Result<BTreeMap<String, String>, String> {
         match self.get("show", &self.0.others, &format!("/v1/payments/{id}")).await {
             Ok(reply) => reply.shown().map(|body| other_fields::shown(&body)),
@@ -219,17 +223,18 @@ impl Client {
         }
     }
 
-    /// Whether the interface has these filters, with these values.
+    /// Checks that the interface has these filters and takes their values.
     ///
     /// # Errors
-    /// The first that it has not.
+    /// The first filter or value that it does not take.
     pub fn judge_filters(&self, filters: &[(String, String)]) -> Result<(), UnfitParameter> {
         let assumptions = &self.0.gateway.assumptions;
         let names = Names::new(&assumptions.wallets, &assumptions.schemes);
         let asked =
             FormContext { direction: Direction::Request, call: Call::Query, from_client_side: false, names: &names };
         let wrong = form::judge(filters, &asked).into_iter().find(|violation| violation.name != "entityId");
-        // These only shape what others find. The rule stands in no row of the table (interface: Query parameters).
+        // These two only change what other filters find. No row of the table holds this rule (interface: Query
+        // parameters).
         let is_filter = |name: &str| !matches!(name, "limit" | "includeLinkedTransactions");
         if wrong.is_none() && !filters.iter().any(|(name, _)| is_filter(name)) {
             let why = "give it, or date.from and date.to, or another filter".to_owned();
@@ -240,10 +245,10 @@ impl Client {
         })
     }
 
-    /// The payments that the gateway finds by filters (interface: Query parameters), for a person.
+    /// Returns the payments that the gateway finds by filters (interface: Query parameters), for a person.
     ///
     /// # Errors
-    /// Why there is no answer, in a sentence.
+    /// The reason why there is no answer, in a sentence.
     pub async fn find(&self, filters: &[(String, String)]) -> Result<Vec<BTreeMap<String, String>>, String> {
         let assumptions = &self.0.gateway.assumptions;
         let entity = [("entityId", self.0.gateway.entity_id.as_str())];
@@ -252,19 +257,20 @@ impl Client {
         match self.ask("find", &parameters).await {
             Ok(reply) => match inquiry::listed(&reply, assumptions) {
                 Ok(entries) => Ok(entries.iter().map(other_fields::shown).collect()),
-                // A refusal is told in the gateway's own words.
+                // For a refusal the error quotes the gateway's own words.
                 Err(why) => Err(reply.shown().err().unwrap_or(why)),
             },
             Err(failure) => Err(failure.fault().to_string()),
         }
     }
 
-    /// All `merchantTransactionId`s of these terminals that the gateway knows between two times, in milliseconds since
-    /// 1970; whole seconds, both ends included. Nothing moves by it. Of each answer only those are kept that `strange`
-    /// gives back: a terminal has more transactions in a year than a board has memory for.
+    /// Returns the `merchantTransactionId`s of these terminals that the gateway knows between two times, in
+    /// milliseconds since
+    /// 1970. The query uses whole seconds and includes both ends. It moves no money. Of each answer the search keeps
+    ///       only the references that `strange` returns, because a terminal's transactions of a year exceed its memory.
     ///
     /// # Errors
-    /// When the gateway does not answer all of it, in a sentence. What it did answer proves nothing then.
+    /// When the gateway does not answer all questions, in a sentence. The partial answers then prove nothing.
     pub async fn references_between<F>(
         &self,
         terminal_ids: &BTreeSet<String>,
@@ -291,17 +297,19 @@ impl Client {
         Ok(search.finish())
     }
 
-    /// Asks whether the gateway answers and what time it has, on a line of its own, so that the daily look is at a new
-    /// handshake. Each answer serves, and none of them says whether our token is taken: the path may be open to all.
+    /// Asks whether the gateway answers and what time it has. It uses a new connection, so the daily probe checks a new
+    /// handshake. Any answer is enough. The answer does not show whether the gateway takes our token, because the path
+    /// may be open to all.
     ///
     /// # Errors
-    /// When there is no answer over TLS that was verified.
+    /// When there is no answer over verified TLS.
     pub async fn probe(&self) -> Result<Probed, Fault> {
         self.probe_over(&self.0.others, ProbeShows::Token).await
     }
 
-    /// [`Self::probe`], and, where nothing has shown yet whether our token is taken, a question with it on the same
-    /// line: for what nobody has. Whether it is shows in [`Self::contact`].
+    /// Probes as [`Self::probe`] does. When no request has shown yet that the gateway takes our token, it also asks for
+    /// a reference that no terminal makes, on the same connection. [`Self::contact`] then shows whether the gateway
+    /// takes the token.
     ///
     /// # Errors
     /// As [`Self::probe`].
@@ -309,8 +317,8 @@ impl Client {
         self.probe_over(&self.0.others, ProbeShows::TokenToQuery).await
     }
 
-    /// [`Self::probe`] over a line that is used for nothing else, with the certificates judged at the time of another
-    /// clock. Nothing is shown there that an impostor could use: no token, no payment.
+    /// Probes as [`Self::probe`] does, over a separate connection, with the certificates judged at the time of another
+    /// clock. The request holds no token and no payment, because the other side may be an impostor.
     ///
     /// # Errors
     /// As [`Self::probe`].
@@ -337,7 +345,7 @@ impl Client {
         Ok(probed)
     }
 
-    /// Asks for what nobody has. Without an answer nothing is known, as before.
+    /// Asks for a reference that no terminal makes. Without an answer the token's state stays unchanged.
     async fn try_token(&self, mut line: GatewayLine, edition: u64) {
         let parameters = query_parameters(&self.0.gateway, NOBODYS);
         let (method, path, body) = query_of(&self.0.address, &self.0.gateway.assumptions, &parameters);
@@ -348,7 +356,7 @@ impl Client {
         }
     }
 
-    /// With the status of the answer.
+    /// Probes once, and returns the status of the answer too.
     async fn probe_once(&self, line: &mut GatewayLine, shown: ProbeShows) -> Result<(Probed, u16), Fault> {
         let path = self.0.address.path(&self.0.gateway.assumptions.probe_path, &[]);
         // Each request of the interface carries the token.
@@ -366,12 +374,12 @@ impl Client {
         }
     }
 
-    /// What the gateway knows under our reference, linked transactions included.
+    /// Returns what the gateway knows under our gateway reference, linked transactions included.
     pub async fn query(&self, merchant_transaction_id: &str) -> Inquiry {
         self.query_patiently(merchant_transaction_id, Duration::ZERO).await
     }
 
-    /// The same for a till that waits for it: asked again when the gateway has too many questions.
+    /// Queries as [`Self::query`] does for a till that waits, and asks again when the gateway throttles the question.
     pub async fn query_for_till(&self, merchant_transaction_id: &str) -> Inquiry {
         self.query_patiently(merchant_transaction_id, LONGEST_PAUSE_OF_TILL).await
     }
@@ -386,8 +394,9 @@ impl Client {
         }
     }
 
-    /// What the gateway knows under the first reference, with all that is linked to it, and what carries one of the
-    /// others. One question without an answer is none at all, and neither are two answers that contradict each other.
+    /// Looks up the first reference with all linked transactions, and the payments that carry one of the other
+    /// references. When one question has no answer, or two answers contradict each other, the whole look-up has no
+    /// answer.
     pub async fn look_up(&self, references: &[String]) -> Inquiry {
         let mut all: Vec<ListedTransaction> = Vec::new();
         for (nth, reference) in references.iter().enumerate() {
@@ -407,8 +416,8 @@ impl Client {
         Inquiry::Payments(all)
     }
 
-    /// Reverses a payment: a POST to the `follow-up-path` of the settings with paymentType RV, once.
-    /// `merchant_transaction_id` is the reversal's own reference.
+    /// Reverses a payment: one POST to the `follow-up-path` of the settings with paymentType RV.
+    /// `merchant_transaction_id` is the reversal's own gateway reference.
     pub async fn reverse(
         &self,
         payment_id: &PaymentId,
@@ -428,7 +437,7 @@ impl Client {
         }
     }
 
-    /// One POST that moves money, or the DELETE of a stored card.
+    /// Sends one POST that moves money, or the DELETE of a stored card.
     async fn post(
         &self,
         what: &'static str,
@@ -446,12 +455,12 @@ impl Client {
         self.followed(what, lines, &method, &path, body, may_follow).await
     }
 
-    /// One GET. Nothing moves by it.
+    /// Sends one GET. It moves no money.
     async fn get(&self, what: &'static str, lines: &GatewayLines, path: &str) -> Result<Reply, Failure> {
         self.followed(what, lines, &Method::GET, &self.0.address.path(path, &[]), None, |_| Ok(())).await
     }
 
-    /// Asks; what the gateway has no time for again, a little later, as long as the pause is no longer than this.
+    /// Sends a query, and repeats it while the gateway throttles it, up to this longest pause.
     async fn ask_patiently(
         &self,
         what: &'static str,
@@ -469,14 +478,14 @@ impl Client {
         }
     }
 
-    /// One query, by the method of the settings. Nothing moves by it.
+    /// Sends one query, by the method of the settings. It moves no money.
     async fn ask(&self, what: &'static str, parameters: &[(&str, &str)]) -> Result<Reply, Failure> {
         let (method, path, body) = query_of(&self.0.address, &self.0.gateway.assumptions, parameters);
         self.followed(what, &self.0.others, &method, &path, body.as_ref(), |_| Ok(())).await
     }
 
-    /// One request, and a second one to the same host when the first was answered with 307 (interface: Errors) and this
-    /// answer `may` be followed; the error is why not.
+    /// Sends one request. When the answer is a 307 to the same host (interface: Errors) that `may` be followed, it
+    /// sends a second one there. The error of `may` is the reason against it.
     async fn followed(
         &self,
         what: &'static str,
@@ -491,13 +500,13 @@ impl Client {
         may(&reply).map_err(|why| Failure::Unknown(Fault::MayNotFollow { why }))?;
         match self.exchange(what, lines, method.clone(), &target, body).await {
             Ok(reply) if reply.status == 307 => Err(Failure::Unknown(Fault::RedirectsTwice)),
-            // The request has been on the wire once: from here nothing is "not sent" any more.
+            // The request has been sent once. From here on no failure is "not sent".
             Err(Failure::NotSent(fault)) => Err(Failure::Unknown(Fault::AfterRedirect(Box::new(fault)))),
             other => other,
         }
     }
 
-    /// One request; what came of it is kept for whoever asks how the gateway stands.
+    /// Sends one request and keeps its result for [`Self::contact`].
     async fn exchange(
         &self,
         what: &'static str,
@@ -515,7 +524,8 @@ impl Client {
         done
     }
 
-    /// One request with its two deadlines: until a line stands, and from there to the end of the answer.
+    /// Sends one request with its two deadlines: one for opening the connection, one from there to the end of the
+    /// answer.
     async fn sent(
         &self,
         what: &'static str,
@@ -531,7 +541,7 @@ impl Client {
         let mut request = self.request(method, path, body)?;
         let done = loop {
             match timeout(answer_timeout, line.exchange(request)).await {
-                // The kept line was closed by the gateway, and the request came back whole: it was never written.
+                // The gateway had closed the kept connection, and the whole request came back unwritten.
                 Ok(Exchange::HandedBack(unsent)) if line.was_kept() => {
                     line = lines.open().await.map_err(Failure::NotSent)?;
                     request = unsent;
@@ -556,8 +566,8 @@ impl Client {
         request_of(&self.0.address, token.as_ref(), method, path, body).map_err(Failure::NotSent)
     }
 
-    /// What of the way to the gateway needs attention before it fails: what ends soon, changed files that do not fit. A
-    /// sentence each, with its remedy, and what it is of.
+    /// Returns what needs attention before the connection to the gateway fails: items that expire soon, and changed
+    /// files that do not fit. Each has a sentence with its remedy.
     #[must_use]
     pub fn attention(&self) -> Vec<(Soon, String)> {
         self.0.files.refresh();
@@ -566,30 +576,30 @@ impl Client {
     }
 }
 
-/// A reference that no terminal makes: ours hold numbers.
+/// A reference that no terminal makes: our gateway references contain numbers.
 const NOBODYS: &str = "pos-agent-asks-whether-its-token-is-taken";
 
-/// What a probe shows of this terminal.
+/// The data of this terminal that a probe shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ProbeShows {
-    /// Nothing: the other side may be an impostor.
+    /// No data: the other side may be an impostor.
     Nothing,
     /// The token.
     Token,
-    /// The token, and a question that tells whether it is taken.
+    /// The token, and a question that shows whether the gateway takes it.
     TokenToQuery,
 }
 
-/// What needs attention before it fails.
+/// The items that need attention before they fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Soon {
-    /// This ends, or has ended.
+    /// The item expires soon or has expired.
     Ends(Expiring),
-    /// Changed files do not fit; the earlier ones serve.
+    /// Changed files do not fit; the earlier ones stay in use.
     FilesUnused,
 }
 
-/// The query by our reference.
+/// Returns the query parameters for a gateway reference.
 pub(super) fn query_parameters<'a>(gateway: &'a config::Gateway, reference: &'a str) -> [(&'static str, &'a str); 3] {
     [
         ("entityId", gateway.entity_id.as_str()),
@@ -598,7 +608,7 @@ pub(super) fn query_parameters<'a>(gateway: &'a config::Gateway, reference: &'a 
     ]
 }
 
-/// A query as it goes on the wire: method, path and body.
+/// Returns a query's method, path and body.
 pub(super) fn query_of(
     address: &Address,
     assumptions: &Assumptions,
@@ -614,7 +624,7 @@ pub(super) fn query_of(
     }
 }
 
-/// Where a 307 leads; `None` when the answer is none.
+/// Returns the target of a 307; `None` when the answer is not one.
 ///
 /// # Errors
 /// When it leads to another host.
@@ -626,7 +636,7 @@ pub(super) fn redirect(address: &Address, reply: &Reply) -> Result<Option<String
     target.map(Some).ok_or(Fault::RedirectsElsewhere)
 }
 
-/// One request as it goes on the wire.
+/// Makes one HTTP request.
 pub(super) fn request_of(
     address: &Address,
     token: Option<&Token>,
@@ -650,13 +660,13 @@ pub(super) fn request_of(
     request.map_err(|_| Fault::NotAPath { path: path.to_owned() })
 }
 
-/// How forms are sent (interface: What the service does).
+/// The content type of forms (interface: What the service does).
 const FORM: HeaderValue = HeaderValue::from_static("application/x-www-form-urlencoded; charset=UTF-8");
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 const AGENT: HeaderValue = HeaderValue::from_static(concat!("pos-agent/", env!("CARGO_PKG_VERSION")));
 
-/// One line for each exchange: names, times and sizes, no content. Faults are told to the technician; what went well is
-/// told by the sale's own line.
+/// Writes one log line for each exchange: names, times and sizes, no content. A fault is logged for the technician. The
+/// transaction's own log line covers a success.
 fn trace(what: &'static str, connected: Duration, total: Duration, done: &Result<Reply, Failure>) {
     let (connected_us, total_us) = (micros(connected), micros(total));
     match done {

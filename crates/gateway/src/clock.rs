@@ -1,7 +1,8 @@
-//! What time it is for the certificates and the tickets of TLS, as far as is known.
+//! The time for checking certificates and for TLS tickets, as far as it is known.
 //!
-//! What it is not: a clock. The agent gives one; without an agent there is the system's, which is not believed when it
-//! is earlier than a floor (build time, last record): a board without a battery boots in 1970 (design: invariant 8).
+//! This module is not a clock. The agent provides one. Without an agent the system's clock is used, and a time earlier
+//! than a floor (build time, last record) is not believed: a board without a battery boots in 1970 (design: invariant
+//! 8).
 
 use std::fmt;
 use std::sync::Arc;
@@ -10,17 +11,17 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use rustls::time_provider::TimeProvider;
 use rustls_pki_types::UnixTime;
 
-/// The time, or what is known of it.
+/// The time, or a lower limit of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Time {
-    /// A clock that can be right says so.
+    /// The time of a clock that can be right.
     Known(SystemTime),
-    /// No clock can be right; it is this or later.
+    /// No clock can be right; the time is this or later.
     AtLeast(SystemTime),
 }
 
 impl Time {
-    /// The earliest time it can be.
+    /// Returns the earliest time that it can be.
     #[must_use]
     pub fn earliest(self) -> SystemTime {
         match self {
@@ -29,29 +30,29 @@ impl Time {
     }
 }
 
-/// Gives the time when it is asked.
+/// A source of the time.
 #[derive(Clone)]
 pub struct CertificateClock(Arc<dyn Fn() -> Time + Send + Sync>);
 
 impl CertificateClock {
-    /// A clock that asks `source`.
+    /// Makes a clock that asks `source`.
     pub fn new(source: impl Fn() -> Time + Send + Sync + 'static) -> Self {
         Self(Arc::new(source))
     }
 
-    /// The time now.
+    /// Returns the time now.
     #[must_use]
     pub fn time(&self) -> Time {
         (self.0)()
     }
 
-    /// Seconds since 1970 of the earliest time it can be.
+    /// Returns the earliest time that it can be, in seconds since 1970.
     pub(super) fn unix_s(&self) -> i64 {
         i64::try_from(unix(self.time().earliest()).as_secs()).unwrap_or(i64::MAX)
     }
 }
 
-/// The system's clock, not believed before this time.
+/// Makes the system's clock with this time as its earliest value.
 impl From<SystemTime> for CertificateClock {
     fn from(floor: SystemTime) -> Self {
         Self::new(move || {
@@ -68,7 +69,7 @@ impl fmt::Debug for CertificateClock {
     }
 }
 
-/// For the tickets of TLS; certificates are looked at in `verifier`.
+/// The time for TLS tickets; `verifier` checks certificates.
 impl TimeProvider for CertificateClock {
     fn current_time(&self) -> Option<UnixTime> {
         Some(unix(self.time().earliest()))

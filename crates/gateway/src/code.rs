@@ -1,16 +1,16 @@
-//! What a `result.code` means, by the lists of the settings (design: Reading the interface documents).
+//! The meaning of a `result.code`, by the lists of the settings (design: Reading the interface documents).
 //!
-//! The interface does not show the catalogue of codes: two to eleven digits and dots. A code that no list knows means
-//! nothing, at any HTTP status. The default lists are for codes of the form `000.000.000` alone.
+//! The interface does not show the catalogue of codes, only their form: two to eleven digits and dots. A code on no
+//! list has no meaning, at any HTTP status. The default lists cover only codes of the form `000.000.000`.
 
 use crate::config::Assumptions;
 
-/// What a list says about a code; which HTTP status must come with it is decided by the reader of the answer.
+/// The meaning of a code by its list. The reader of the answer decides which HTTP status must come with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Class {
     /// Not processed: too many requests.
     Throttled,
-    /// Pending, uncertain or an error of the system: it may have been carried out.
+    /// Pending, uncertain or an error of the system: the gateway may have carried it out.
     Uncertain,
     /// Approved.
     Approved,
@@ -20,7 +20,7 @@ pub(super) enum Class {
     Declined,
 }
 
-/// The first list, in the order throttled, uncertain, approved, pending, declined, that has `code`.
+/// Returns the class of the first list that has `code`, in the order throttled, uncertain, approved, pending, declined.
 pub(super) fn class(code: &str, assumptions: &Assumptions) -> Option<Class> {
     let lists = [
         (&assumptions.throttled, Class::Throttled),
@@ -33,19 +33,19 @@ pub(super) fn class(code: &str, assumptions: &Assumptions) -> Option<Class> {
     lists.into_iter().find(|(list, _)| known(list)).map(|(_, class)| class)
 }
 
-/// Whether a code means, when HTTP 400 comes with it, that the request itself is invalid and was not processed. The
-/// lists that say more about the money come first.
+/// Checks whether a code with HTTP 400 means that the request itself is invalid and was not processed. The lists that
+/// say more about the money come first.
 pub(super) fn is_invalid_request(code: &str, assumptions: &Assumptions) -> bool {
     let goes_first = class(code, assumptions).is_some_and(|class| class != Class::Declined);
     !goes_first && is_code(code) && Assumptions::is_listed(&assumptions.invalid_request, code)
 }
 
-/// Whether a code that is on no other list means declined when HTTP 400 comes with it.
+/// Checks whether a code that is on no other list means declined when HTTP 400 comes with it.
 pub(super) fn is_declined_at_400(code: &str, assumptions: &Assumptions) -> bool {
     class(code, assumptions).is_none() && is_code(code) && Assumptions::is_listed(&assumptions.declined_at_400, code)
 }
 
-/// Two to eleven digits and dots (interface: Errors).
+/// Checks for two to eleven digits and dots (interface: Errors).
 fn is_code(code: &str) -> bool {
     (2..=11).contains(&code.len()) && code.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
 }
@@ -65,7 +65,7 @@ mod tests {
             ("000.300.000", Some(Class::Approved)),
             ("000.600.000", Some(Class::Approved)),
             ("000.200.000", Some(Class::Pending)),
-            // A chargeback's code (behaviour: Errors) is no approval.
+            // A chargeback's code (behaviour: Errors) is not an approval.
             ("000.100.201", None),
             ("000.400.000", None),
             ("100.100.101", Some(Class::Declined)),
@@ -103,7 +103,7 @@ mod tests {
         {
             assert_eq!(invalid(code, &default), expected, "{code}");
         }
-        // What says more about the money comes first.
+        // The lists that say more about the money come first.
         let listed = Assumptions { invalid_request: vec!["9".to_owned(), "000.".to_owned()], ..default };
         assert!(!invalid("900.100.100", &listed) && !invalid("000.000.000", &listed));
         assert!(!invalid("200.300.404", &listed));
@@ -136,7 +136,7 @@ mod tests {
         ] {
             assert_eq!(class(code, &assumptions), expected, "{code}");
         }
-        // What another list says of a code stands.
+        // The meaning by another list stays.
         let at_400 = ["05", "96", "800.120.100"].map(|code| is_declined_at_400(code, &assumptions));
         assert_eq!(at_400, [false, true, false]);
     }

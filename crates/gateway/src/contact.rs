@@ -1,44 +1,43 @@
-//! What is known of the gateway from whatever it was asked last, by whom and for whatever: payments, questions,
-//! reversals, probes.
+//! The latest known state of the gateway, after any request by any caller: payments, questions, reversals, probes.
 //!
-//! That it answers a probe says nothing about the token, for the path of a probe may be open to all: a refusal of the
-//! token stands until a request with it was taken, or the files have changed.
+//! An answered probe says nothing about the token, because the path of a probe may be open to all. A refused token
+//! counts as refused until the gateway takes a request with it, or the files change.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::fault::Fault;
 
-/// How the gateway stands.
+/// The gateway's state.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Contact {
-    /// Nothing was asked yet.
+    /// The client has asked nothing yet.
     #[default]
     NotAskedYet,
-    /// A line stands, and nothing was asked over it yet.
+    /// A connection is open, and nothing was asked over it yet.
     Connected,
-    /// It answers.
+    /// The gateway answers.
     Answers,
-    /// It has more requests than it takes.
+    /// The gateway has more requests than it takes.
     Throttles,
-    /// It does not answer, or not as it should.
+    /// The gateway does not answer, or its answer is wrong.
     Fault(Fault),
 }
 
 impl Contact {
-    /// Whether it was reached when it was spoken to last, whatever it said.
+    /// Checks whether the latest contact reached the gateway, with any answer.
     #[must_use]
     pub fn is_reached(&self) -> bool {
         matches!(self, Self::Connected | Self::Answers | Self::Throttles | Self::Fault(Fault::TokenRefused { .. }))
     }
 
-    /// What is wrong.
+    /// Returns the fault.
     #[must_use]
     pub fn fault(&self) -> Option<&Fault> {
         if let Self::Fault(fault) = self { Some(fault) } else { None }
     }
 }
 
-/// Keeps it.
+/// The store of the latest state.
 #[derive(Debug, Default)]
 pub(super) struct LastContact(Mutex<Latest>);
 
@@ -46,27 +45,27 @@ pub(super) struct LastContact(Mutex<Latest>);
 struct Latest {
     line: Contact,
     token: Token,
-    /// Of the files that were in use: others may be right.
+    /// The edition of the files that were in use. Other files may be right.
     edition: u64,
 }
 
-/// What is known of our token.
+/// The state of our token.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Token {
     #[default]
     Unknown,
     Taken,
-    /// With this status.
+    /// The gateway refused the token with this status.
     Refused(u16),
 }
 
 impl LastContact {
-    /// A request with our token was answered with this status.
+    /// Records that a request with our token was answered with this status.
     pub(super) fn answered(&self, status: u16, edition: u64) {
         let mut latest = self.latest();
         let token = match status {
             401 | 403 => Token::Refused(status),
-            // Whoever is out of order may not have looked at it.
+            // A gateway that is out of order may not have checked the token.
             500.. if latest.edition == edition => latest.token,
             500.. => Token::Unknown,
             _ => Token::Taken,
@@ -74,23 +73,23 @@ impl LastContact {
         *latest = Latest { line: line_of(status), token, edition };
     }
 
-    /// A probe.
+    /// Records an answered probe.
     pub(super) fn probed(&self, status: u16) {
         self.latest().line = line_of(status);
     }
 
-    /// Whether only a request with our token can tell whether it is taken.
+    /// Checks whether only a request with our token can show that the gateway takes it.
     pub(super) fn must_ask_for_token(&self, edition: u64) -> bool {
         let latest = self.latest();
         latest.token != Token::Taken || latest.edition != edition
     }
 
-    /// It had more requests than it takes.
+    /// Records that the gateway had more requests than it takes.
     pub(super) fn throttles(&self) {
         self.latest().line = Contact::Throttles;
     }
 
-    /// A line stands, which is less than an answer.
+    /// Records an open connection, which proves less than an answer.
     pub(super) fn connected(&self) {
         let mut latest = self.latest();
         if matches!(&latest.line, Contact::NotAskedYet) || latest.line.fault().is_some_and(Fault::ends_with_a_line) {
@@ -98,7 +97,7 @@ impl LastContact {
         }
     }
 
-    /// There is no answer.
+    /// Records that there is no answer.
     pub(super) fn failed(&self, fault: &Fault, edition: u64) {
         let mut latest = self.latest();
         latest.line = Contact::Fault(fault.clone());
@@ -107,11 +106,11 @@ impl LastContact {
         }
     }
 
-    /// How it stands, with the files of this edition.
+    /// Returns the state with the files of this edition.
     pub(super) fn contact(&self, edition: u64) -> Contact {
         let latest = self.latest();
         match (&latest.line, latest.token) {
-            // Other files, other certificates and another token: what was refused before says nothing.
+            // An earlier refusal says nothing about other files, other certificates or another token.
             (Contact::Fault(_), _) if latest.edition != edition => Contact::NotAskedYet,
             (Contact::Fault(fault), _) => Contact::Fault(fault.clone()),
             (_, Token::Refused(status)) if latest.edition == edition => Contact::Fault(Fault::TokenRefused { status }),
@@ -144,11 +143,11 @@ mod tests {
         heard.answered(401, 0);
         assert_eq!(heard.contact(0), refused);
         assert!(heard.must_ask_for_token(0));
-        // A probe says nothing of the token, and an open line even less.
+        // A probe says nothing about the token, and an open connection even less.
         heard.probed(200);
         heard.connected();
         assert_eq!(heard.contact(0), refused);
-        // A cut line is nearer; behind it the token is still refused.
+        // A cut connection is reported first; the token is still refused.
         heard.failed(&Fault::ConnectionRefused, 0);
         assert_eq!(heard.contact(0), Contact::Fault(Fault::ConnectionRefused));
         heard.connected();

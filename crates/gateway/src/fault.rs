@@ -1,160 +1,161 @@
-//! Why a request to the gateway had no answer, or none that serves: a small enumeration, so that programs can tell the
-//! causes apart. The sentence of each is made here and nowhere else: what is wrong, a semicolon, what to do.
+//! The reasons why a request to the gateway had no usable answer: a small enumeration, so that programs can tell the
+//! causes apart. Only this module makes the sentence of each: the problem, a semicolon, the remedy.
 //!
-//! What it is not: what became of a payment. That rests on when it failed, and is [`pos_core::transaction::Answer`].
+//! A fault is not the outcome of a payment. The outcome depends on when the request failed, see
+//! [`pos_core::transaction::Answer`].
 
 use rustls::AlertDescription;
 
 use pos_core::transaction::{Cause, Reason};
 
-/// Why there is no answer that serves.
+/// The reason why there is no usable answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Fault {
-    // ---- Before a line stood
-    /// No address for the host's name.
+    // ---- Before the connection was open
+    /// The host name has no address.
     #[error("the gateway's host name cannot be resolved; check the network and [gateway] url")]
     NameNotResolved,
-    /// Whoever is asked for the address says nothing.
+    /// The name server does not answer.
     #[error("the name server does not answer; check the network")]
     NameServerSilent,
-    /// Nobody listens there.
+    /// The host refuses connections on this port.
     #[error("the gateway refused the connection; check [gateway] url")]
     ConnectionRefused,
-    /// The board has no way to it: the cable, the radio or the router.
+    /// The terminal has no route to the gateway: the cable, the radio or the router failed.
     #[error("no connection to the gateway: {cause}; check the network")]
     NoRoute {
-        /// The system's words.
+        /// The system's error text.
         cause: String,
     },
-    /// Nobody answered in time.
+    /// The host did not answer in time.
     #[error("no connection to the gateway within {ms} ms; check the network")]
     ConnectTimedOut {
-        /// How long it was waited.
+        /// The time waited, in milliseconds.
         ms: u128,
     },
-    /// The connection was lost while it was made.
+    /// The connection was lost while it was being opened.
     #[error("no connection to the gateway: {cause}; check the network")]
     ConnectionLost {
-        /// The system's words.
+        /// The system's error text.
         cause: String,
     },
 
     // ---- TLS
-    /// Its certificate has ended.
+    /// The gateway's certificate has expired.
     #[error("the gateway's certificate has expired; check the board's clock, then tell the gateway's operator")]
     CertificateExpired,
-    /// Its certificate begins later.
+    /// The gateway's certificate is not valid yet.
     #[error("the gateway's certificate is not valid yet; check the board's clock")]
     CertificateNotValidYet,
-    /// Its certificate names another host.
+    /// The gateway's certificate names another host.
     #[error("the gateway's certificate is for another host name; check [gateway] url")]
     CertificateOfAnotherHost,
-    /// No CA of ours has signed it.
+    /// None of our CAs has signed the gateway's certificate.
     #[error(
         "the gateway's certificate is not signed by a CA of [gateway] ca-file; ask its operator for the certificate of its CA and put it \
          into that file, beside the one that is there"
     )]
     CaNotTrusted,
-    /// No pinned CA has signed it.
+    /// No pinned CA has signed the gateway's certificate.
     #[error(
         "no CA of [gateway] ca-pins signed the gateway's certificate; ask the gateway's operator whether its CA has changed, and add the \
          pin of the new one"
     )]
     CaNotPinned,
-    /// It was taken back.
+    /// The gateway's certificate is revoked.
     #[error("the gateway's certificate has been revoked; tell the gateway's operator")]
     CertificateRevoked,
-    /// It breaks another rule.
+    /// The gateway's certificate breaks another rule.
     #[error("the gateway's certificate is not acceptable; tell the gateway's operator")]
     CertificateNotAcceptable,
-    /// It wants a certificate of ours, and there is none.
+    /// The gateway asks for our certificate, and we have none.
     #[error("the gateway asks for a certificate of ours; set [gateway] client-certificate-file and client-key-file")]
     OwnCertificateMissing,
-    /// It says that our certificate has ended.
+    /// The gateway says that our certificate has expired.
     #[error(
         "the gateway refuses our certificate, which has expired; have a new one issued and replace [gateway] client-certificate-file and \
          its key"
     )]
     OwnCertificateExpired,
-    /// It does not take our certificate.
+    /// The gateway refuses our certificate.
     #[error(
         "the gateway refuses our certificate (alert {alert}); have [gateway] client-certificate-file issued by the CA that the gateway \
          names"
     )]
     OwnCertificateRefused {
-        /// Its alert.
+        /// The gateway's alert.
         alert: Alert,
     },
-    /// No version of TLS that both speak.
+    /// The two sides have no TLS version in common.
     #[error("the gateway does not speak TLS 1.2 or 1.3 as this program does; tell the gateway's operator")]
     TlsVersion,
-    /// It ended the handshake.
+    /// The gateway ended the handshake.
     #[error("the gateway ended the TLS handshake (alert {alert}); check [gateway] url")]
     TlsRefused {
-        /// Its alert.
+        /// The gateway's alert.
         alert: Alert,
     },
-    /// What came is no TLS.
+    /// The received bytes are not TLS.
     #[error("the TLS handshake with the gateway failed; check [gateway] url")]
     TlsFailed,
 
-    // ---- Over a line that stood
-    /// What came is no HTTP.
+    // ---- Over an open connection
+    /// The received bytes are not HTTP.
     #[error("the gateway speaks no HTTP; check [gateway] url")]
     NoHttp,
-    /// It closed the line before a byte was sent.
+    /// The gateway closed the connection before a byte was sent.
     #[error("the gateway closed the connection at once")]
     ClosedAtOnce,
-    /// The line was cut.
+    /// The connection was cut before the end of the answer.
     #[error("the gateway's answer did not arrive whole")]
     AnswerNotWhole,
-    /// More than any answer has.
+    /// The answer is longer than any real answer.
     #[error("the gateway's answer is longer than {most} bytes")]
     AnswerTooLong {
-        /// What is read at most.
+        /// The most bytes that are read.
         most: usize,
     },
-    /// No whole answer in time.
+    /// No whole answer arrived in time.
     #[error("the gateway did not answer within {ms} ms")]
     AnswerTimedOut {
-        /// How long it was waited.
+        /// The time waited, in milliseconds.
         ms: u128,
     },
-    /// It leads to another host.
+    /// The gateway redirects to another host.
     #[error("the gateway redirects to another host (HTTP 307), which is not followed")]
     RedirectsElsewhere,
-    /// It leads on a second time.
+    /// The gateway redirects a second time.
     #[error("the gateway redirects twice (HTTP 307)")]
     RedirectsTwice,
-    /// Its redirect may not be followed.
+    /// The gateway's redirect must not be followed.
     #[error("{why}")]
     MayNotFollow {
-        /// Why not.
+        /// The reason.
         why: String,
     },
-    /// Where it led to, nobody was.
+    /// The redirect was followed, and its target could not be reached.
     #[error("after a redirect (HTTP 307): {0}")]
     AfterRedirect(Box<Self>),
 
     // ---- Answers
-    /// It does not let us in.
+    /// The gateway refuses our token.
     #[error("the gateway refuses our access token (HTTP {status}); check [gateway] token-file")]
     TokenRefused {
-        /// 401 or 403.
+        /// The HTTP status, 401 or 403.
         status: u16,
     },
-    /// It answers that it is out of order.
+    /// The gateway answers that it is out of order.
     #[error("the gateway answers with a fault of its own (HTTP {status}); tell its operator when it lasts")]
     OutOfOrder {
-        /// 500 or above.
+        /// The HTTP status, 500 or above.
         status: u16,
     },
 
-    // ---- Here
-    /// The settings name no place to ask.
+    // ---- On this terminal
+    /// The settings name a path that cannot be requested.
     #[error("{path} is not a path; check [gateway] url and assumptions")]
     NotAPath {
-        /// What they name.
+        /// The path in the settings.
         path: String,
     },
     /// The settings name no host.
@@ -163,13 +164,13 @@ pub enum Fault {
     /// A file that the settings name cannot be used.
     #[error("{why}")]
     Files {
-        /// Which, and why.
+        /// The file and the reason.
         why: String,
     },
 }
 
 impl Fault {
-    /// Its word for programs; never changes its meaning.
+    /// Returns the fault's word for programs; its meaning never changes.
     #[must_use]
     pub fn as_str(&self) -> &'static str {
         match self {
@@ -209,7 +210,7 @@ impl Fault {
         }
     }
 
-    /// Why a request cannot have been read, as a reason of the core.
+    /// Returns the cause of "not sent", when the gateway cannot have read the request.
     #[must_use]
     pub fn not_sent(&self) -> Cause {
         self.of(match self {
@@ -234,7 +235,7 @@ impl Fault {
         })
     }
 
-    /// A reason of the core with the word of this fault, and the system's words where there are any.
+    /// Returns a cause with the word of this fault, and with the system's error text where there is one.
     #[must_use]
     pub fn of(&self, reason: Reason) -> Cause {
         match self {
@@ -247,7 +248,7 @@ impl Fault {
         }
     }
 
-    /// Whether a new line that stands shows that it is over.
+    /// Checks whether a newly opened connection proves that the fault is over.
     pub(super) fn ends_with_a_line(&self) -> bool {
         !matches!(
             self,
@@ -264,7 +265,7 @@ impl Fault {
     }
 }
 
-/// An alert of TLS by its name.
+/// A TLS alert, shown by its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Alert(pub AlertDescription);
 

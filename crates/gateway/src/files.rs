@@ -1,10 +1,10 @@
-//! The files that the settings name, as they are in use: CAs, our certificate and its key, the access token. They are
-//! read again when one of them has changed, so that none of them needs a restart to be replaced.
+//! The files that the settings name, in their current state: CAs, our certificate and its key, the access token. They
+//! are read again when one of them has changed, so replacing a file needs no restart.
 //!
-//! Looked at when a sale begins, before a question or a reversal, and before each new connection; never between a card
-//! and its request while a connection stands. New files are taken together or not at all: as long as they do not fit (a
-//! new certificate beside the old key) the earlier ones stay in use, and the status says so. What systemd hands over
-//! (`LoadCredential=`) changes with a restart only.
+//! The client checks the files when a transaction begins, before a question or a reversal, and before each new
+//! connection. It never checks them between a card and its request while a connection is open. New files are taken
+//! together or not at all. As long as they do not fit (a new certificate with the old key), the earlier ones stay in
+//! use, and the status says so. Files that systemd hands over (`LoadCredential=`) change only with a restart.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -32,18 +32,18 @@ pub(super) struct Files {
 struct InUse {
     tls: Arc<Tls>,
     token: Option<Token>,
-    /// Grows when files are taken: a connection of an earlier number is not used again.
+    /// Grows with each set of files taken. A connection opened with an earlier number is not used again.
     edition: u64,
     stamps: Vec<Stamp>,
-    /// Why changed files are not in use.
+    /// The reason why changed files are not in use.
     trouble: Option<String>,
 }
 
-/// What tells that a file is another one; `None` when it cannot be looked at.
+/// The data that shows whether a file was replaced; `None` when it is not readable.
 type Stamp = Option<(u64, u64, i64, i64)>;
 
 impl Files {
-    /// Reads all of them but the token, which the caller has read.
+    /// Reads all files except the token, which the caller has read.
     pub(super) fn new(
         gateway: &config::Gateway,
         credentials: Option<PathBuf>,
@@ -51,14 +51,14 @@ impl Files {
         clock: CertificateClock,
     ) -> Result<Self, Error> {
         let seen = Seen::default();
-        // Before reading: what changes meanwhile is read again.
+        // Taken before reading, so that a change during the reading is noticed.
         let stamps = stamps(gateway, credentials.as_deref());
         let tls = tls::load(gateway, credentials.as_deref(), clock.clone(), seen.clone())?;
         let in_use = Mutex::new(InUse { tls: Arc::new(tls), token, edition: 0, stamps, trouble: None });
         Ok(Self { gateway: gateway.clone(), credentials, clock, seen, in_use })
     }
 
-    /// The settings of a new connection, and their edition.
+    /// Returns the settings of a new connection and their edition.
     pub(super) fn tls(&self) -> (Arc<Tls>, u64) {
         let in_use = self.in_use();
         (Arc::clone(&in_use.tls), in_use.edition)
@@ -80,7 +80,7 @@ impl Files {
         if stamps == in_use.stamps {
             return;
         }
-        // Once for each change, also when it cannot be used: the next change is another stamp.
+        // Each change is tried once, also when it cannot be used. The next change has another stamp.
         in_use.stamps = stamps;
         let tls = tls::load(&self.gateway, credentials, self.clock.clone(), self.seen.clone());
         let read = tls.and_then(|tls| Ok((tls, Token::load_from(&self.gateway, credentials)?)));
@@ -99,17 +99,17 @@ impl Files {
         }
     }
 
-    /// Why changed files are not in use.
+    /// Returns the reason why changed files are not in use.
     pub(super) fn trouble(&self) -> Option<String> {
         self.in_use().trouble.clone()
     }
 
-    /// The chain that the gateway showed last.
+    /// Returns the latest chain that the gateway showed.
     pub(super) fn chain(&self) -> Vec<Certificate> {
         self.seen.chain()
     }
 
-    /// Everything that ends some day.
+    /// Returns every item that expires.
     pub(super) fn expiries(&self) -> Vec<Expiry> {
         let chain = self.chain();
         let in_use = self.in_use();
@@ -117,7 +117,7 @@ impl Files {
         let root = |certificate: &&Certificate| in_use.tls.anchors.iter().all(|anchor| anchor.pin != certificate.pin);
         let mut found: Vec<Expiry> = chain.first().map(expiry(Expiring::Gateway)).into_iter().collect();
         found.extend(chain.iter().skip(1).filter(root).map(expiry(Expiring::Intermediate)));
-        // An old CA beside the next one may end: only the last to end matters.
+        // An old CA may expire while the next one is in the file. Only the latest expiry matters.
         let last = in_use.tls.anchors.iter().map(|anchor| anchor.not_after).max();
         found.extend(last.map(|at| Expiry { what: Expiring::Ca, at }));
         found.extend(in_use.tls.client.as_ref().map(expiry(Expiring::Client)));
@@ -126,7 +126,7 @@ impl Files {
         found
     }
 
-    /// Everything that ends soon or has ended, with a sentence and its remedy.
+    /// Returns every item that expires soon or has expired, with a sentence and its remedy.
     pub(super) fn warnings(&self) -> Vec<(Expiring, String)> {
         let (now, days) = (self.clock.unix_s(), self.gateway.expiry_warning_days);
         self.expiries().iter().filter_map(|expiry| Some((expiry.what, expiry.warning(now, days)?))).collect()

@@ -1,16 +1,17 @@
-//! The answer to a query by `merchantTransactionId` or by date, read. Only an answer that surely means "nothing" means
-//! "not there" (design: path of a sale, 9): whatever is not surely a list of payments, and surely the one asked for, is
-//! "cannot ask". What is found is handed on as it is: the sale judges amounts, currencies and codes.
+//! Reads the answer to a query by `merchantTransactionId` or by date. Only an answer that surely means "nothing" counts
+//! as "not there" (design: path of a sale, 9). An answer is "cannot ask" unless it is surely a list of payments with
+//! the requested one. The entries are passed on unchanged: the transaction judges amounts, currencies and codes.
 //!
 //! Assumed, as the interface shows no answer of a query (`[gateway.assumptions]`):
-//! - HTTP 200 with a JSON object that holds the list in a field of `query-list`, or a bare list, or a single payment;
+//! - the answer is HTTP 200 with a JSON object that holds the list in a field of `query-list`. It may also be a bare
+//!   list or a single payment;
 //! - an empty list counts only with no `result.code`, an approved one, or 700.400.580 ("cannot find transaction");
-//! - further answers that mean "nothing is there", by HTTP status and result code, stand in `query-not-found`;
-//! - a linked transaction (capture, reversal, refund) may carry a `merchantTransactionId` of its own. A payment (DB,
-//!   PA, CD) that carries another one than asked for is not ours and never shown, so that nothing of it can be
-//!   reversed; when nothing else was found, the gateway did not understand the question;
-//! - a payment is listed once: what is listed again and alike is that payment, and what is listed again and
-//!   differently, in one answer or in two about the same sale, is no answer. Which of the two is true nobody knows;
+//! - further answers that mean "nothing is there", by HTTP status and result code, are in `query-not-found`;
+//! - a linked transaction (capture, reversal, refund) may carry its own `merchantTransactionId`. A payment (DB, PA, CD)
+//!   with another `merchantTransactionId` is not ours. It is never passed on, so it cannot be reversed. When the answer
+//!   holds only such payments, the gateway did not understand the question;
+//! - a payment is listed once. A second, equal entry is the same payment. A second, different entry makes the answer
+//!   unusable, in one answer or in two about the same transaction, because the true one is not known;
 //! - a `paymentType` is two upper-case letters or digits.
 
 use std::collections::BTreeMap;
@@ -24,12 +25,12 @@ use crate::config::{Assumptions, NotFound};
 use pos_core::transaction::{Inquiry, ListedState, ListedTransaction, Reason};
 use pos_terms::transaction::PaymentId;
 
-/// "Cannot find transaction", beside an empty list.
+/// "Cannot find transaction", together with an empty list.
 const NO_MATCH: &str = "700.400.580";
-/// Payment types that start something, as opposed to those that refer to it (design: payment types at the counter).
+/// Payment types that start a payment, unlike those that refer to one (design: payment types at the counter).
 const PAYMENTS: [&str; 3] = ["DB", "PA", "CD"];
 
-/// What the query found.
+/// Reads the result of the query.
 pub(super) fn read(reply: &Reply, merchant_transaction_id: &str, assumptions: &Assumptions) -> Inquiry {
     let entries = match listed(reply, assumptions).and_then(each_once) {
         Ok(entries) => entries,
@@ -40,7 +41,7 @@ pub(super) fn read(reply: &Reply, merchant_transaction_id: &str, assumptions: &A
             && text_at(entry, "/paymentType").is_none_or(|kind| PAYMENTS.contains(&kind))
     };
     if assumptions.query_echoes_reference && entries.iter().any(nameless) {
-        // It may be a stranger's, and what is found here is reversed.
+        // The payment may belong to another terminal, and payments found here can be reversed.
         return cannot(
             "the gateway's answer to the query holds a payment without merchantTransactionId; if this gateway never names \
              it, set [gateway.assumptions] query-echoes-reference = false"
@@ -68,15 +69,16 @@ pub(super) fn read(reply: &Reply, merchant_transaction_id: &str, assumptions: &A
     }
 }
 
-/// The entries, each of them once. An id is the same in capitals too: nobody promises that it is another's then.
+/// Returns the entries, each of them once. Ids that differ only in case are the same id, because the interface does not
+/// promise that they are different.
 ///
 /// # Errors
-/// When a payment is listed twice, and differently, in a sentence.
+/// When a payment is listed twice with different content, in a sentence.
 fn each_once(entries: Vec<Value>) -> Result<Vec<Value>, String> {
     let mut once: Vec<Value> = Vec::with_capacity(entries.len());
     let mut places: BTreeMap<String, usize> = BTreeMap::new();
     for entry in entries {
-        // What has no id is not left out: it makes the answer unreadable.
+        // An entry without an id stays in the list: it makes the answer unreadable.
         if let Some(id) = payment_id(&entry) {
             if let Some(place) = places.get(&id.in_lower_case()) {
                 let known = &once[*place];
@@ -92,10 +94,10 @@ fn each_once(entries: Vec<Value>) -> Result<Vec<Value>, String> {
     Ok(once)
 }
 
-/// Whether a payment was found before: another question about the same sale may find it again.
+/// Checks whether a payment was found before. Another question about the same transaction may find it again.
 ///
 /// # Errors
-/// When it was found differently, in a sentence.
+/// When it was found with different content, in a sentence.
 pub(super) fn is_known(all: &[ListedTransaction], one: &ListedTransaction) -> Result<bool, String> {
     match all.iter().find(|known| known.id == one.id) {
         Some(known) if known != one || !known.id.is_written_as(&one.id) => Err(differently(&known.id)),
@@ -117,22 +119,22 @@ fn is_strangers_payment(entry: &Value, reference: &str) -> bool {
         && text_at(entry, "/paymentType").is_some_and(|kind| PAYMENTS.contains(&kind))
 }
 
-/// A reversal or refund that neither our reference nor a `referencedId` says to be one of the payment: in a list of
-/// that payment alone it is linked to it, in a list of others too it may be linked to any. Our own reversals carry a
-/// reference made of the sale's.
+/// Checks for a reversal or refund that names its payment neither by our gateway reference nor by a `referencedId`. In
+/// a list of that payment only, it is linked to the payment. In a list with others it may be linked to any of them. The
+/// gateway references of our own reversals begin with that of the transaction.
 fn is_of_nobody(entry: &Value, reference: &str) -> bool {
     matches!(text_at(entry, "/paymentType"), Some("RV" | "RF"))
         && text_at(entry, "/referencedId").is_none()
         && text_at(entry, "/merchantTransactionId").is_none_or(|other| !other.starts_with(reference))
 }
 
-/// Whether the gateway had too many requests to answer the question.
+/// Checks whether the gateway had too many requests to answer the question.
 pub(super) fn is_throttled(reply: &Reply, assumptions: &Assumptions) -> bool {
     let code = json::read(&reply.body).and_then(|body| text_at(&body, "/result/code").map(str::to_owned));
     code.is_some_and(|code| code::class(&code, assumptions) == Some(Class::Throttled))
 }
 
-/// The entries of an answered query; none when the gateway answered that nothing is there.
+/// Returns the entries of an answered query; none when the gateway answered that nothing is there.
 ///
 /// # Errors
 /// When the gateway did not answer the question, in a sentence.
@@ -153,7 +155,7 @@ pub(super) fn listed(reply: &Reply, assumptions: &Assumptions) -> Result<Vec<Val
     })
 }
 
-/// Whether it is an answer of `query-not-found`, and holds no payment all the same.
+/// Checks for an answer of `query-not-found` that holds no payment.
 fn says_nothing_is_there(status: u16, body: &Value, assumptions: &Assumptions) -> bool {
     let code = text_at(body, "/result/code");
     let named = |answer: &NotFound| answer.status == status && Some(answer.code.as_str()) == code;
@@ -162,18 +164,18 @@ fn says_nothing_is_there(status: u16, body: &Value, assumptions: &Assumptions) -
     assumptions.query_not_found.iter().any(named) && !holds_some()
 }
 
-/// The lists, wherever they are: one that is empty says nothing about another one.
+/// Returns the lists in all their places. One empty list says nothing about another one.
 fn lists<'a>(body: &'a Value, assumptions: &'a Assumptions) -> impl Iterator<Item = &'a Value> {
     let itself = Some(body).filter(|body| body.is_array());
     itself.into_iter().chain(assumptions.query_list.iter().filter_map(|name| body.get(name)))
 }
 
-/// A single payment.
+/// Checks for a single payment.
 fn is_payment(body: &Value) -> bool {
     payment_id(body).is_some() && text_at(body, "/paymentType").is_some()
 }
 
-/// The entries of the lists, and the payment that the answer itself is.
+/// Returns the entries of the lists, and the payment that the answer itself is.
 fn entries(body: Value, assumptions: &Assumptions) -> Option<Vec<Value>> {
     let mut found = Vec::new();
     let mut is_list = false;
@@ -191,7 +193,7 @@ fn entries(body: Value, assumptions: &Assumptions) -> Option<Vec<Value>> {
     (!found.is_empty() || (is_list && fine)).then_some(found)
 }
 
-/// One entry; `None` when it has no id or no type that is one: what cannot be read cannot be ruled out either.
+/// Reads one entry; `None` when it has no valid id or type. The caller cannot rule out an unreadable entry.
 fn found(entry: &Value, assumptions: &Assumptions) -> Option<ListedTransaction> {
     let state = match text_at(entry, "/result/code").and_then(|code| code::class(code, assumptions)) {
         Some(Class::Approved) => ListedState::Approved,
@@ -209,7 +211,7 @@ fn found(entry: &Value, assumptions: &Assumptions) -> Option<ListedTransaction> 
     })
 }
 
-/// Two upper-case letters or digits.
+/// Checks for two upper-case letters or digits.
 fn is_kind(text: &str) -> bool {
     text.len() == 2 && text.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit())
 }
@@ -295,7 +297,7 @@ mod tests {
 
     #[test]
     fn only_an_answered_empty_list_means_not_there() {
-        // A list that is empty says nothing about another one, or about the answer itself.
+        // One empty list says nothing about another list or about the answer itself.
         let one = entry('a', "DB", OURS, "");
         for body in [format!(r#"{{"payments":[],"records":[{one}]}}"#), one.replacen('{', r#"{"payments":[],"#, 1)] {
             assert!(matches!(query(200, &body), Inquiry::Payments(found) if found.len() == 1), "{body}");
@@ -346,7 +348,7 @@ mod tests {
         let (ours, other) = (entry('a', "DB", OURS, ""), entry('b', "DB", "4711-2-bb", ""));
         let linked = entry('c', "RF", "of-the-back-office", "");
         let own = entry('d', "RV", &format!("{OURS}-r1"), "");
-        // In a list of the payment alone it is linked to it.
+        // In a list of only this payment the entry is linked to it.
         let Inquiry::Payments(found) = query(200, &format!("[{ours},{linked},{own}]")) else { panic!() };
         assert_eq!(found.len(), 3);
         assert!(matches!(query(200, &format!("[{other},{ours},{own}]")), Inquiry::Payments(_)));
@@ -415,7 +417,7 @@ mod tests {
         let approved = entry('a', "DB", OURS, "");
         let reversal = entry('c', "RV", &format!("{OURS}-r1"), "");
         let declined = approved.replace("000.100.110", "800.100.152");
-        // What the sale does not look at is other content too.
+        // A difference in a field that the transaction does not use counts too.
         let later = approved.replace("\"paymentType\"", "\"timestamp\":\"2026-11-22 10:00:00\",\"paymentType\"");
         let strangers = approved.replace(OURS, "4711-2-bb");
         let upper = approved.replace(&"a".repeat(32), &"A".repeat(32));
@@ -429,7 +431,7 @@ mod tests {
                 assert_eq!(why, Reason::GatewayCannotBeAsked.with(twice), "{body}");
             }
         }
-        // Alike it is one.
+        // Equal entries are one payment.
         let Inquiry::Payments(found) = query(200, &format!("[{approved},{reversal},{approved}]")) else { panic!() };
         let kinds: Vec<_> = found.iter().map(|payment| payment.payment_type.as_str()).collect();
         assert_eq!(kinds, ["DB", "RV"]);

@@ -1,19 +1,19 @@
-//! JSON read so that no amount passes through a binary fraction: an `amount` that is a number becomes the text that an
-//! `amount` in a string has, digit by digit, or stays what cannot be read. The name on a card (`card.holder`) is wiped
-//! as it is read.
+//! Reads JSON so that no amount passes through a binary fraction. An `amount` that is a number becomes the same text as
+//! an `amount` in a string, digit by digit, or stays unreadable. The name on a card (`card.holder`) is wiped as it is
+//! read.
 
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 use serde_json::{Map, Number, Value};
 use zeroize::Zeroize;
 
-/// The one field whose digits matter.
+/// The only field whose digits matter.
 const AMOUNT: &str = "amount";
-/// The one group with the name of a person.
+/// The only group with a person's name.
 const CARD: &str = "card";
 const HOLDER: &str = "holder";
 
-/// The whole of `body` as one JSON value with nothing behind it.
+/// Reads the whole of `body` as one JSON value with nothing after it.
 pub(super) fn read(body: &[u8]) -> Option<Value> {
     serde_json::from_slice::<Exact>(body).ok().map(|exact| exact.0)
 }
@@ -83,7 +83,7 @@ impl<'de> Visitor<'de> for Reader {
                 }
                 value
             };
-            // A field that is there twice and differs says nothing: which of the two holds is nobody's to guess.
+            // A field that occurs twice with different values has no meaning: neither value can be preferred.
             if object.get(&name).is_some_and(|before| *before != value) {
                 return Err(serde::de::Error::custom("a field twice, and differently"));
             }
@@ -93,7 +93,7 @@ impl<'de> Visitor<'de> for Reader {
     }
 }
 
-/// Nobody here needs the name on a card: it is wiped as soon as it is read.
+/// Wipes the name on a card as soon as it is read: the agent does not need it.
 fn without_holder(card: &mut Value) {
     if let Some(mut holder) = card.as_object_mut().and_then(|fields| fields.remove(HOLDER)) {
         wipe(&mut holder);
@@ -109,8 +109,8 @@ fn wipe(value: &mut Value) {
     }
 }
 
-/// A text or null stays as it is, a number with at most two decimals gets its two; of anything else nothing is kept but
-/// that it is there, for it cannot be an amount.
+/// Returns an amount as text. A text or null stays unchanged, and a number with at most two decimals gets its two. For
+/// another value only its presence is kept, because it cannot be an amount.
 fn amount(raw: &RawValue) -> Value {
     let text = raw.get();
     if text == "null" {
@@ -120,7 +120,7 @@ fn amount(raw: &RawValue) -> Value {
     written.map_or_else(|| Value::Object(Map::new()), Value::String)
 }
 
-/// `12` as `12.00`, `12.3` as `12.30`; nothing for a sign, an exponent, or a third decimal.
+/// Writes `12` as `12.00` and `12.3` as `12.30`; returns `None` for a sign, an exponent, or a third decimal.
 fn two_decimals(number: &str) -> Option<String> {
     let (integer, fraction) = number.split_once('.').unwrap_or((number, ""));
     let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
@@ -149,7 +149,7 @@ mod tests {
         let mut name = Value::from("Jane Doe");
         wipe(&mut name);
         assert_eq!(name, "");
-        // Whose account is paid to is the shop's own.
+        // The holder of the receiving account is the shop itself.
         let other = read(br#"{"merchant":{"bankAccount":{"holder":"Corner Shop"}}}"#).unwrap();
         assert_eq!(other.pointer("/merchant/bankAccount/holder").unwrap(), "Corner Shop");
     }
@@ -163,7 +163,7 @@ mod tests {
             ("10.00", Some("10.00")),
             ("0", Some("0.00")),
             ("99999999999999.99", Some("99999999999999.99")),
-            // Every one of these is the binary fraction that 12.34, 12, 0.3 are.
+            // Each of these has the same binary fraction as 12.34, 12 or 0.3.
             ("12.340", None),
             ("12.340000000000000001", None),
             ("1.234e1", None),
@@ -203,7 +203,7 @@ mod tests {
         }
         assert_eq!(read(b"{\"a\":\"\xFF\"}"), None);
         assert_eq!(read(b"{\"amount\":\"\xFF\"}"), None);
-        // Depth has its limit, with and without the field that is read apart.
+        // The depth is limited, with and without the field that is read separately.
         assert_eq!(read("[".repeat(100_000).as_bytes()), None);
         assert_eq!(read(r#"{"a":"#.repeat(100_000).as_bytes()), None);
         let deep = r#"{"amount":"#.repeat(20_000) + "1" + &"}".repeat(20_000);

@@ -1,24 +1,26 @@
-//! Is: the payment gateway's client. It packs a sale into the interface's parameters, sends it once, reads the answer.
-//! Is not: what decides about an unknown answer.
-//! Invariant: a payment that may have left is never answered with "not sent".
+//! Is: the payment gateway's client. It packs a transaction into the interface's parameters, sends it once, and reads
+//! the answer.
+//! Is not: the decision about an unknown answer.
+//! Invariant: it never answers "not sent" for a payment that may have left the terminal.
 //!
-//! It never retries, never follows by itself (one 307 to the same host excepted, on any request, unless its body speaks
-//! of a payment that was asked for), and says [`Answer::NotSent`](pos_core::transaction::Answer::NotSent) only when the TLS
-//! handshake was not complete: everything else that went wrong is [`Answer::Unknown`](pos_core::transaction::Answer::Unknown)
-//! (design: path of a sale, 6). What to do about an unknown is the sale's decision, not this module's.
+//! The client never retries a request that moves money. It follows a redirect in one case only: one 307 to the same
+//! host, on any request. It does not follow when the body of the 307 names a requested payment or says that something
+//! was done. The client answers [`Answer::NotSent`](pos_core::transaction::Answer::NotSent) only when the TLS handshake
+//! was not complete. Every other failure is [`Answer::Unknown`](pos_core::transaction::Answer::Unknown) (design: path
+//! of a sale, 6). The transaction decides how to handle an unknown answer, not this crate.
 //!
 //! ```text
 //! Payment ─▶ request (a form, each value checked against parameter) ─▶ client (HTTP) ─▶ line (over tls) ─▶ wire
 //!  Answer ◀─ answer, inquiry, by_date (json to meaning by code, chip, text) ◀┘
 //!
-//! fault, contact (why there was no answer, and what is known of the gateway now)
+//! fault, contact (why there was no answer; the latest known state of the gateway)
 //! files (CA, certificate, key, token: read again when they change) ─▶ tls ─▶ verifier (webpki, clock, pins)
-//! probe: the same way, step by step, for `pos-agent doctor`
-//! any_answer: the same readings, of bytes instead of a gateway's, for the fuzz targets
+//! probe: the same connection, step by step, for `pos-agent doctor`
+//! any_answer: the same parsing, fed with arbitrary bytes, for the fuzz targets
 //! ```
 //!
-//! What the interface documents do not show is a setting, [`crate::config::Assumptions`]; what is assumed beyond it
-//! stands under "Assumed" in the heads of `answer`, `inquiry` and `by_date`.
+//! A fact that the interface documents do not show is a setting, see [`crate::config::Assumptions`]. Further
+//! assumptions are listed under "Assumed" in the heads of `answer`, `inquiry` and `by_date`.
 
 mod address;
 mod answer;
@@ -62,50 +64,50 @@ pub use probe::Probed;
 pub use request::{Expected, PreparedPayment};
 pub use token::Token;
 
-/// One payment to ask for.
+/// One payment to request.
 #[derive(Debug)]
 pub struct CardPayment<'a> {
-    /// What to charge.
+    /// The amount to charge.
     pub amount: Amount,
-    /// Our reference: terminal id, sequence number and 128 random bits; 8 to 255 characters.
+    /// The gateway reference: terminal id, sequence number and 128 random bits; 8 to 255 characters.
     pub merchant_transaction_id: &'a str,
     /// The journal's counter (interface: `pos.transactionSequenceNumber`).
     pub sequence_number: SaleNumber,
-    /// The reader's serial number; left out of `pos.deviceId` when it holds anything but digits.
+    /// The reader's serial number. `pos.deviceId` is sent only when the serial number consists of digits.
     pub device_serial: &'a str,
-    /// Whether a PIN can be entered and encrypted (interface: `pos.pinEntryCapability`).
+    /// The ability to enter and encrypt a PIN (interface: `pos.pinEntryCapability`).
     pub pin_entry: bool,
-    /// What kind of transaction: a sale, a pre-authorisation, a credit, or a card that is stored.
+    /// The kind of transaction: a sale, a pre-authorisation, a credit, or a card that is stored.
     pub kind: Kind,
-    /// Parameters of the till, checked.
+    /// The till's parameters, already checked.
     pub parameters: &'a [(String, String)],
     /// The card.
     pub presented: &'a Presented,
 }
 
-/// A request without a card: an earlier payment or stored card data stand for it.
+/// A request without a card: it refers to an earlier payment or to stored card data.
 #[derive(Clone, Debug)]
 pub struct WithoutCard<'a> {
-    /// What kind of transaction.
+    /// The kind of transaction.
     pub kind: Kind,
-    /// What it refers to.
+    /// The target of the request.
     pub on: RequestTarget<'a>,
-    /// How much.
+    /// The amount.
     pub amount: Amount,
-    /// Our reference.
+    /// The gateway reference.
     pub merchant_transaction_id: &'a str,
-    /// The journal's counter; `None` for the terminal's own reversal, which carries nothing but what it must.
+    /// The journal's counter. `None` for the terminal's own reversal, which carries only the required parameters.
     pub number: Option<SaleNumber>,
-    /// Parameters of the till, checked.
+    /// The till's parameters, already checked.
     pub parameters: &'a [(String, String)],
 }
 
-/// What a request without a card refers to.
+/// The target of a request without a card.
 #[derive(Clone, Copy, Debug)]
 pub enum RequestTarget<'a> {
     /// A POST to the `follow-up-path` of the settings (design: Reading the interface documents).
     Payment(&'a PaymentId),
-    /// `POST /v1/payments` with `referenceUuid`, and the industry practice it is (interface: Card on file).
+    /// `POST /v1/payments` with `referenceUuid` and the industry practice (interface: Card on file).
     Reference {
         /// The earlier payment's id.
         payment: &'a PaymentId,
@@ -114,12 +116,12 @@ pub enum RequestTarget<'a> {
     },
     /// A POST to the `registration-payment-path` of the settings.
     Registration(&'a str),
-    /// A DELETE of what is stored below the `registration-path` of the settings.
+    /// A DELETE of the stored card below the `registration-path` of the settings.
     Forget(&'a str),
 }
 
 impl<'a> RequestTarget<'a> {
-    /// What a transaction refers to; `None` when a card is read for it.
+    /// Returns the target of a transaction; `None` when a card is read for it.
     #[must_use]
     pub fn of(transaction: &'a Operation) -> Option<Self> {
         match transaction {
@@ -139,26 +141,26 @@ impl<'a> RequestTarget<'a> {
     }
 }
 
-/// Why the client cannot be made. Each is a mistake in the settings or in a file they name.
+/// The reasons why the client cannot be made. Each is a mistake in the settings or in a file that they name.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The base address is not `https://host…`.
     #[error("[gateway] url must be an https address without query, such as https://gateway.example: {why}")]
     Url {
-        /// What is wrong with it.
+        /// The mistake.
         why: String,
     },
-    /// Neither or both ways to the token are given.
+    /// The settings name no source of the token, or both sources.
     #[error("[gateway] needs exactly one of token-file and token-credential")]
     TokenPlace,
-    /// A credential without systemd, or a name that is a path.
+    /// A credential is set without systemd, or its name is a path.
     #[error("[gateway] {key} = \"{name}\": {why}")]
     Credential {
-        /// The key.
+        /// The key in the settings.
         key: &'static str,
-        /// The setting.
+        /// The value of that key.
         name: String,
-        /// What is wrong and what to do.
+        /// The mistake and its remedy.
         why: &'static str,
     },
     /// The token cannot be read.
@@ -169,15 +171,15 @@ pub enum Error {
     CaUnreadable {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: std::io::Error,
     },
-    /// A certificate file holds no certificate that can be used.
+    /// A certificate file holds no usable certificate.
     #[error("{} cannot be used: {why}; it must hold certificates in PEM form", path.display())]
     CaUnfit {
         /// The file.
         path: PathBuf,
-        /// What is wrong.
+        /// The mistake.
         why: String,
     },
     /// Our certificate and its key cannot be used.
@@ -185,24 +187,24 @@ pub enum Error {
     ClientCertificate {
         /// The file.
         path: PathBuf,
-        /// What is wrong.
+        /// The mistake.
         why: String,
     },
-    /// Neither or both ways to the key are given.
+    /// The settings name no source of the key, or both sources.
     #[error("[gateway] client-certificate-file needs exactly one of client-key-file and client-key-credential")]
     ClientKeyPlace,
-    /// The key of our certificate is none.
+    /// The key file of our certificate holds no usable key.
     #[error("the key of our certificate, {}, cannot be used: {why}; it must hold one private key in PEM form", path.display())]
     ClientKey {
         /// The file.
         path: PathBuf,
-        /// What is wrong; nothing of the key.
+        /// The mistake. It quotes no part of the key.
         why: String,
     },
     /// The TLS or HTTP library refused its settings.
     #[error("cannot set up the connection to the gateway: {why}")]
     Setup {
-        /// What the library said.
+        /// The library's error text.
         why: String,
     },
 }

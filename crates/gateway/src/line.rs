@@ -1,8 +1,9 @@
-//! The line to the gateway: one TLS connection that speaks HTTP/1.1, and the place where an idle one is kept.
+//! The connection to the gateway: one TLS connection with HTTP/1.1, and the place where an idle one is kept.
 //!
-//! When a request may have been read is known exactly: [`GatewayLines::take`] gives a line only after its TLS handshake
-//! was complete, and a request handed to [`GatewayLine::exchange`] is either handed back whole, then none of its bytes
-//! was written (hyper: `TrySendError`), or its fate is open. Nothing here sends anything twice.
+//! The code knows exactly when the gateway may have read a request. [`GatewayLines::take`] returns a connection only
+//! after its TLS handshake was complete. A request handed to [`GatewayLine::exchange`] has two possible results. Either
+//! it comes back whole, and none of its bytes was written (hyper: `TrySendError`), or its outcome is open. This module
+//! sends nothing twice.
 
 use std::io;
 use std::net::SocketAddr;
@@ -33,19 +34,20 @@ use super::files::Files;
 use super::tls;
 use pos_daemon::wire::{Connector, Stream};
 
-/// Largest answer, in bytes: the interface's longest response is below 32 KiB; a query of 500 entries fits.
+/// The largest answer, in bytes: the interface's longest response is below 32 KiB; a query of 500 entries fits.
 const MAX_ANSWER: usize = 5 * 256 * 1024;
-/// How long an idle line is trusted: load balancers close idle connections after 60 s, mobile networks forget them
-/// later. A card that comes after it costs a new handshake, whose failure is a clean "not sent". When a sale begins, a
-/// line that is half as old is replaced: it shall outlive the customer's search for the card.
+/// The time for which an idle connection is trusted: load balancers close idle connections after 60 s, mobile networks
+/// later. A card after that time costs a new handshake; when it fails, the result is a clean "not sent". When a
+/// transaction begins, a connection with half that age is replaced, so that it lasts while the customer searches for
+/// the card.
 const IDLE: Duration = Duration::from_secs(50);
 
-/// Opens lines and keeps one that is idle.
+/// Opens connections and keeps one that is idle.
 pub(super) struct GatewayLines {
     address: Address,
     files: Arc<Files>,
     connect_timeout: Duration,
-    /// The wire below TLS, when it is given instead of opened.
+    /// The stream below TLS, when the caller provides it.
     way: Option<Connector>,
     idle: Mutex<Option<GatewayLine>>,
 }
@@ -54,37 +56,37 @@ pub(super) struct GatewayLines {
 pub(super) struct GatewayLine {
     sender: SendRequest<Body>,
     kept_at: Option<Instant>,
-    /// Of the files it was opened with.
+    /// The edition of the files with which it was opened.
     edition: u64,
     made: Connection,
     /// The gateway's clock in its latest answer.
     date: Option<HeaderValue>,
-    /// Why TLS ended, when it did: in TLS 1.3 a gateway refuses our certificate only after the handshake.
+    /// The reason why TLS ended. In TLS 1.3 a gateway refuses our certificate only after the handshake.
     ended: TlsEnd,
 }
 
 pub(super) type TlsEnd = Arc<Mutex<Option<Fault>>>;
 
-/// How a line was opened.
+/// The data about how a connection was opened.
 #[derive(Clone, Debug)]
 pub struct Connection {
     /// The gateway's address.
     pub to: SocketAddr,
-    /// What TCP took.
+    /// The duration of the TCP connect.
     pub tcp: Duration,
-    /// What the TLS handshake took.
+    /// The duration of the TLS handshake.
     pub tls: Duration,
-    /// As `TLSv1_3`.
+    /// The TLS version, as `TLSv1_3`.
     pub version: String,
-    /// As `TLS13_AES_256_GCM_SHA384`.
+    /// The cipher suite, as `TLS13_AES_256_GCM_SHA384`.
     pub cipher: String,
 }
 
-/// What became of a request that was handed to an open line.
+/// The outcome of a request that was handed to an open connection.
 pub(super) enum Exchange {
     /// A whole answer.
     Answered(Reply),
-    /// The line was closed already; none of the request's bytes was written.
+    /// The connection was already closed; none of the request's bytes was written.
     HandedBack(Request<Body>),
     /// The request may have been read, and there is no whole answer.
     Broken(Fault),
@@ -95,12 +97,12 @@ impl GatewayLines {
         Self { address, files, connect_timeout, way: None, idle: Mutex::new(None) }
     }
 
-    /// Over wires that are given instead of opened.
+    /// Uses streams that the caller provides.
     pub(super) fn over(self, way: Option<Connector>) -> Self {
         Self { way, ..self }
     }
 
-    /// The idle line, or a new one. With an error nothing was sent.
+    /// Returns the idle connection or a new one. On an error nothing was sent.
     pub(super) async fn take(&self) -> Result<GatewayLine, Fault> {
         let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).take();
         match idle.filter(|line| line.is_usable() && line.edition == self.files.edition()) {
@@ -109,8 +111,8 @@ impl GatewayLines {
         }
     }
 
-    /// Makes sure that a line stands open and will for a while: the idle one, or a new one. Nothing is sent over it.
-    /// The idle one is known to be dead only when its end was heard.
+    /// Makes sure that a connection is open and stays open for a while: the idle one, or a new one. It sends nothing
+    /// over it. An idle connection counts as dead only when its end was received.
     pub(super) async fn warm(&self) -> Result<(), Fault> {
         let (edition, half) = (self.files.edition(), IDLE / 2);
         let fresh = |line: &GatewayLine| {
@@ -124,7 +126,7 @@ impl GatewayLines {
         Ok(())
     }
 
-    /// Keeps a line whose answer was read to its end, or over which nothing was sent yet.
+    /// Keeps a connection whose answer was read to its end, or over which nothing was sent yet.
     pub(super) fn keep(&self, line: GatewayLine) {
         if !line.sender.is_closed() {
             let kept = GatewayLine { kept_at: Some(Instant::now()), ..line };
@@ -132,7 +134,7 @@ impl GatewayLines {
         }
     }
 
-    /// A new line: TCP, TLS, HTTP, within the deadline for connecting.
+    /// Opens a new connection: TCP, TLS, HTTP, within the deadline for connecting.
     pub(super) async fn open(&self) -> Result<GatewayLine, Fault> {
         match timeout(self.connect_timeout, self.connect()).await {
             Ok(opened) => opened,
@@ -140,7 +142,7 @@ impl GatewayLines {
         }
     }
 
-    /// The addresses of the gateway's name.
+    /// Returns the addresses of the gateway's name.
     pub(super) async fn resolve(&self) -> Result<Vec<SocketAddr>, Fault> {
         let (host, port) = (self.address.host(), self.address.port());
         let places = lookup_host((host, port)).await.map_err(|_| Fault::NameNotResolved)?;
@@ -164,7 +166,7 @@ impl GatewayLines {
         GatewayLine::over(stream, made, edition, ended).await
     }
 
-    /// The wire below TLS, where it leads, and what it took.
+    /// Opens the stream below TLS; returns it with its address and the duration.
     async fn wire(&self) -> Result<(Box<dyn Stream>, SocketAddr, Duration), Fault> {
         if let Some(way) = &self.way {
             let stream = way().await.map_err(|error| no_connection(&error))?;
@@ -175,7 +177,7 @@ impl GatewayLines {
             let start = Instant::now();
             match TcpStream::connect(place).await {
                 Ok(stream) => {
-                    // A request is one write, and waits for nothing.
+                    // A request is one write and must be sent without delay.
                     stream.set_nodelay(true).map_err(|error| no_connection(&error))?;
                     return Ok((Box::new(stream), place, start.elapsed()));
                 }
@@ -187,7 +189,7 @@ impl GatewayLines {
 }
 
 impl GatewayLine {
-    /// HTTP over a stream that is open.
+    /// Starts HTTP over an open stream.
     pub(super) async fn over(
         stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static,
         made: Connection,
@@ -195,12 +197,12 @@ impl GatewayLine {
         ended: TlsEnd,
     ) -> Result<Self, Fault> {
         let (sender, connection) = http1::handshake(TokioIo::new(stream)).await.map_err(|_| Fault::NoHttp)?;
-        // The task ends with the sender or with the gateway's closing; a fault shows in the exchange.
+        // The task ends with the sender or when the gateway closes. A fault shows in the exchange.
         tokio::spawn(async move { drop(connection.await) });
         Ok(Self { sender, kept_at: None, edition, made, date: None, ended })
     }
 
-    /// Whether it stood idle before: then the gateway may have closed it meanwhile.
+    /// Checks whether the connection was idle before: then the gateway may have closed it meanwhile.
     pub(super) fn was_kept(&self) -> bool {
         self.kept_at.is_some()
     }
@@ -209,12 +211,12 @@ impl GatewayLine {
         !self.sender.is_closed() && self.kept_at.is_none_or(|at| at.elapsed() < IDLE)
     }
 
-    /// How it was opened.
+    /// Returns how it was opened.
     pub(super) fn connection(&self) -> &Connection {
         &self.made
     }
 
-    /// The `Date` of the latest answer, in seconds since 1970.
+    /// Returns the `Date` of the latest answer, in seconds since 1970.
     pub(super) fn gateway_unix_s(&self) -> Option<i64> {
         let date = self.date.as_ref()?.to_str().ok()?;
         DateTime::parse_from_rfc2822(date).ok().map(|date| date.timestamp())
@@ -237,13 +239,13 @@ impl GatewayLine {
         }
     }
 
-    /// Why the gateway ended TLS, if it said so.
+    /// Returns the gateway's reason for ending TLS, if it gave one.
     pub(super) fn why_ended(&self) -> Option<Fault> {
         self.ended.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
-/// The answer with its body, of which no more than [`MAX_ANSWER`] bytes are ever held.
+/// Reads the answer with its body and never holds more than [`MAX_ANSWER`] bytes of it.
 async fn whole(response: Response<Incoming>) -> Exchange {
     let too_long = || Exchange::Broken(Fault::AnswerTooLong { most: MAX_ANSWER });
     let (head, mut incoming) = response.into_parts();
@@ -270,7 +272,7 @@ async fn whole(response: Response<Incoming>) -> Exchange {
     }
 }
 
-/// Appends `data`; a body that grows leaves no copy of itself behind.
+/// Appends `data` and leaves no unwiped copy behind when the body grows.
 fn append(body: &mut Vec<u8>, data: &[u8]) {
     if body.capacity() - body.len() < data.len() {
         let mut longer = Vec::with_capacity((body.len() + data.len()).max(body.capacity() * 2));
@@ -281,7 +283,8 @@ fn append(body: &mut Vec<u8>, data: &[u8]) {
     body.extend_from_slice(data);
 }
 
-/// The TLS stream, and why it ended: HTTP takes an alert on an idle line for its end and keeps the reason to itself.
+/// The TLS stream with the reason why it ended. HTTP treats an alert on an idle connection as its end and drops the
+/// reason.
 struct AlertRecorder {
     stream: TlsStream<Box<dyn Stream>>,
     ended: TlsEnd,
@@ -362,7 +365,7 @@ fn no_connection(error: &io::Error) -> Fault {
     }
 }
 
-/// What a failed handshake means.
+/// Returns the fault of a failed handshake.
 fn no_handshake(error: &io::Error) -> Fault {
     match tls_fault(error) {
         Some(fault) => tls::explain(fault),
@@ -380,7 +383,7 @@ mod tests {
 
     use super::*;
 
-    /// A line to a gateway that says what it is given, without TLS.
+    /// Opens a connection without TLS to a gateway that sends the given bytes.
     async fn line() -> (GatewayLine, DuplexStream) {
         let (ours, gateways) = duplex(64 * 1024);
         let made = Connection {
@@ -393,7 +396,7 @@ mod tests {
         (GatewayLine::over(ours, made, 0, TlsEnd::default()).await.unwrap(), gateways)
     }
 
-    /// What becomes of a request that is answered so.
+    /// Returns the result of a request with this answer.
     async fn exchanged(answer: Vec<u8>) -> Exchange {
         let (mut line, mut gateway) = line().await;
         let serve = async move {
@@ -401,7 +404,7 @@ mod tests {
             while !request.ends_with(b"\r\n\r\n") {
                 request.push(gateway.read_u8().await.unwrap());
             }
-            // Who has heard enough hangs up.
+            // The client closes the connection when it has read enough.
             let _ = gateway.write_all(&answer).await;
             gateway
         };

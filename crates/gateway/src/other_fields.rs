@@ -1,8 +1,8 @@
-//! What else a payment's answer says, as far as it may be kept: flat names and short texts, for the journal and for
-//! people who ask for a payment (interface: Payment response fields).
+//! The remaining fields of a payment's answer, as far as they may be kept: flat names and short texts. They are for the
+//! journal and for people who ask for a payment (interface: Payment response fields).
 //!
-//! Left out: what card rules forbid (holder, expiry date), people's names and addresses, what only a browser could use,
-//! and what has a place of its own in `HostFacts`. A number that could be a card's is masked wherever it stands.
+//! Left out are data that card rules forbid (holder, expiry date), people's names and addresses, data for browsers
+//! only, and fields that `HostFacts` has. A number that could be a card number is masked in every place.
 
 use std::collections::BTreeMap;
 
@@ -12,16 +12,16 @@ use super::answer::is_payment_id;
 use super::text::{self, LineFeeds};
 use pos_terms::card::mask_pans;
 
-/// Most values that are kept of one answer; a real one has about twenty.
+/// The most values that are kept of one answer; a real one has about twenty.
 const MOST: usize = 64;
-/// Longest value that is kept, in characters; a longer one is cut.
+/// The longest value that is kept, in characters; a longer one is cut.
 const LONGEST: usize = 512;
-/// Longest name that is kept, in characters.
+/// The longest name that is kept, in characters.
 const LONGEST_NAME: usize = 128;
-/// Deepest nesting that is looked at.
+/// The deepest nesting that is read.
 const MAX_DEPTH: usize = 6;
 
-/// Structures and fields that nobody may see: card rules, other people's accounts, people, what is for browsers.
+/// Structures and fields that no one may see: card data, other people's accounts, people, data for browsers.
 const FORBIDDEN: [&str; 21] = [
     "card.holder",
     "card.expiryMonth",
@@ -45,7 +45,7 @@ const FORBIDDEN: [&str; 21] = [
     "pos.iccDataResponse",
     "pos.iccDataRequest",
 ];
-/// What has a place of its own in `HostFacts`.
+/// Fields that `HostFacts` has.
 const ELSEWHERE: [&str; 9] = [
     "id",
     "result.code",
@@ -58,34 +58,34 @@ const ELSEWHERE: [&str; 9] = [
     "ndc",
 ];
 
-/// Whether a name is one of these, or stands below one.
+/// Checks whether a name is one of these, or is below one.
 fn is_below(name: &str, names: &[&str]) -> bool {
     names
         .iter()
         .any(|above| name.strip_prefix(above).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '['])))
 }
 
-/// Whether a name is one of these, or stands below one, at any depth: a list in the place of a payment has the same
+/// Checks whether a name is one of these or below one, at any depth. A list in the place of a payment has the same
 /// fields one level further down.
 fn is_anywhere_below(name: &str, names: &[&str]) -> bool {
     let starts = name.match_indices('.').map(|(dot, _)| dot + 1);
     std::iter::once(0).chain(starts).any(|start| is_below(&name[start..], names))
 }
 
-/// An id of the gateway's is no card number, whatever digits stand in it, and with one of them masked nothing could be
-/// paid by it (interface: identifiers).
+/// Checks for an id of the gateway. It is not a card number, even if its digits look like one. With masked digits the
+/// id could not be used for a payment (interface: identifiers).
 fn is_id(name: &str, text: &str) -> bool {
     matches!(name, "id" | "registrationId" | "registration.id") && is_payment_id(text)
 }
 
-/// What else an answer says.
+/// Returns the remaining fields of an answer.
 pub(super) fn rest(body: &Value) -> BTreeMap<String, String> {
     let mut kept = BTreeMap::new();
     collect("", body, 0, &|name| is_anywhere_below(name, &FORBIDDEN) || is_below(name, &ELSEWHERE), &mut kept);
     kept
 }
 
-/// All that a person may see of an answer: the rest, and what has a place of its own.
+/// Returns all that a person may see of an answer: the remaining fields and those of `HostFacts`.
 pub(super) fn shown(body: &Value) -> BTreeMap<String, String> {
     let mut kept = BTreeMap::new();
     collect("", body, 0, &|name| is_anywhere_below(name, &FORBIDDEN), &mut kept);
@@ -194,7 +194,7 @@ mod tests {
 
     #[test]
     fn an_id_is_kept_whole_whatever_digits_stand_in_it() {
-        // Sixteen digits of it are a test card's number.
+        // Sixteen of its digits are a test card's number.
         let id = "ab4761739001010119cdef0123456789";
         let body = serde_json::json!({"registrationId": id, "registration": {"id": id}, "note": id, "id2": id});
         let kept = rest(&body);

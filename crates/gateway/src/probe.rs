@@ -1,7 +1,7 @@
-//! The way to the gateway step by step, for `pos-agent doctor`: the same files, certificates and lines as a payment
-//! has, and nothing that could move money: the probe without a token, and the query.
+//! The connection to the gateway step by step, for `pos-agent doctor`. It uses the same files, certificates and
+//! connections as a payment. It sends nothing that could move money: only the probe without a token, and the query.
 //!
-//! It judges nothing: what a step found and how long it took is told, what it means is the doctor's business.
+//! This module does not judge. It reports each step's result and duration; the doctor interprets them.
 
 use std::net::IpAddr;
 use std::path::PathBuf;
@@ -24,30 +24,30 @@ use pos_core::transaction::Inquiry;
 
 pub use super::line::Connection;
 
-/// Where systemd puts the credentials of a unit; root may look into it.
+/// The folder where systemd puts the credentials of a unit; root may read it.
 const CREDENTIALS: &str = "/run/credentials/pos-agent.service";
 
-/// What a probe found.
+/// The result of a probe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Probed {
-    /// The gateway's clock (`Date`), in seconds since 1970, when it says one.
+    /// The gateway's clock (`Date`), in seconds since 1970, when the answer has one.
     pub unix_s: Option<i64>,
-    /// From the request to the end of its answer, on a line that stood.
+    /// The time from the request to the end of its answer, on an open connection.
     pub round_trip: Duration,
 }
 
-/// What became of a query.
+/// The result of a query.
 #[derive(Debug)]
 pub struct QueryProbe {
-    /// HTTP status.
+    /// The HTTP status.
     pub status: u16,
-    /// What it means to a reversal.
+    /// Its meaning for a reversal.
     pub inquiry: Inquiry,
-    /// The gateway's words, when it refuses.
+    /// The gateway's description, when it refuses.
     pub description: Option<String>,
 }
 
-/// A look at one gateway.
+/// A probe of one gateway.
 pub struct GatewayProbe {
     address: Address,
     files: Arc<Files>,
@@ -56,14 +56,14 @@ pub struct GatewayProbe {
     line: Option<GatewayLine>,
 }
 
-/// The folder of systemd's credentials: this process's own, else the unit's.
+/// Returns the folder of systemd's credentials: that of this process, otherwise that of the unit.
 #[must_use]
 pub fn credentials() -> Option<PathBuf> {
     super::token::credentials().or_else(|| Some(PathBuf::from(CREDENTIALS)).filter(|folder| folder.is_dir()))
 }
 
 impl GatewayProbe {
-    /// Reads the certificates' files; opens nothing. Without a token there is no [`Self::ask`].
+    /// Reads the certificates' files and opens no connection. Without a token [`Self::ask`] is not available.
     ///
     /// # Errors
     /// [`Error`], a mistake in the settings or a file.
@@ -75,20 +75,20 @@ impl GatewayProbe {
         Ok(Self { address, files, lines, gateway: gateway.clone(), line: None })
     }
 
-    /// The gateway's addresses.
+    /// Returns the gateway's addresses.
     ///
     /// # Errors
-    /// Why there are none.
+    /// The reason why there are none.
     pub async fn resolve(&self) -> Result<Vec<IpAddr>, Fault> {
         let places = timeout(Duration::from_millis(self.gateway.connect_timeout_ms), self.lines.resolve()).await;
         let places = places.map_err(|_| Fault::NameServerSilent)??;
         Ok(places.into_iter().map(|place| place.ip()).collect())
     }
 
-    /// Opens a line.
+    /// Opens a connection.
     ///
     /// # Errors
-    /// What a sale would hear.
+    /// The same fault that a transaction would get.
     pub async fn connect(&mut self) -> Result<Connection, Fault> {
         let line = self.lines.open().await?;
         let made = line.connection().clone();
@@ -96,31 +96,31 @@ impl GatewayProbe {
         Ok(made)
     }
 
-    /// The certificates that the gateway showed, its own first; also when they were refused.
+    /// Returns the certificates that the gateway showed, its own first, also when they were refused.
     #[must_use]
     pub fn chain(&self) -> Vec<Certificate> {
         self.files.chain()
     }
 
-    /// The CAs of `ca-file`.
+    /// Returns the CAs of `ca-file`.
     #[must_use]
     pub fn anchors(&self) -> Vec<Certificate> {
         self.files.tls().0.anchors.clone()
     }
 
-    /// Our own certificate.
+    /// Returns our own certificate.
     #[must_use]
     pub fn client(&self) -> Option<Certificate> {
         self.files.tls().0.client.clone()
     }
 
-    /// Everything that ends some day.
+    /// Returns every item that expires.
     #[must_use]
     pub fn expiries(&self) -> Vec<Expiry> {
         self.files.expiries()
     }
 
-    /// Sends the probe, without our token, and tells how long its answer took; any answer serves.
+    /// Sends the probe without our token and returns the time until its answer; any answer is enough.
     ///
     /// # Errors
     /// When there is no whole answer in time.
@@ -131,13 +131,13 @@ impl GatewayProbe {
         Ok(start.elapsed())
     }
 
-    /// The gateway's clock in its latest answer, in seconds since 1970.
+    /// Returns the gateway's clock in its latest answer, in seconds since 1970.
     #[must_use]
     pub fn gateway_unix_s(&self) -> Option<i64> {
         self.line.as_ref()?.gateway_unix_s()
     }
 
-    /// Asks what became of a reference.
+    /// Asks for the outcome of a gateway reference.
     ///
     /// # Errors
     /// When there is no whole answer in time.
@@ -169,7 +169,7 @@ impl GatewayProbe {
     ) -> Result<Reply, String> {
         let ms = self.gateway.answer_timeout_ms;
         let mut why = None;
-        // A line that the gateway closed meanwhile is no fault; one that it closes at once is.
+        // It is normal that the gateway closed the connection meanwhile. Closing a new one immediately is a fault.
         for _ in 1..=2 {
             let request = request_of(&self.address, token, method.clone(), path, body);
             let request = request.map_err(|fault| fault.to_string())?;

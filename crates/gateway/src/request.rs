@@ -1,7 +1,8 @@
-//! A sale as the form of `POST /v1/payments`: which parameters, from where, in which order. It sends nothing.
+//! A transaction as the form of `POST /v1/payments`: the parameters, their sources and their order. This module sends
+//! nothing.
 //!
-//! The form holds the sealed card data and PIN block, so it lives in one buffer that is filled once, never grows (a
-//! buffer that grows leaves copies behind) and is wiped when its last user drops it.
+//! The form holds the sealed card data and the PIN block. So it is in one buffer that is filled once and never grows,
+//! because a buffer that grows leaves copies in memory. The buffer is wiped when its last user drops it.
 
 use bytes::Bytes;
 use zeroize::Zeroizing;
@@ -14,21 +15,22 @@ use pos_terms::card::{Presented, SealedPin};
 use pos_terms::money::{Amount, MoneyError};
 use pos_terms::transaction::{Kind, PaymentId, SaleNumber};
 
-/// Where payments are made.
+/// The path of payments.
 const PAYMENTS: &str = "/v1/payments";
-/// Bytes of the form's buffer: three values of 2048 hex digits (SRED, PIN, ICC), one reference of 255 characters that
-/// escape to at most 12 bytes each, and 4 KiB for the names and the short values. What a till adds has its own room.
+/// The size of the form's buffer in bytes. It holds three values of 2048 hex digits (SRED, PIN, ICC). It also holds one
+/// gateway reference of 255 characters, which escape to at most 12 bytes each. The names and the short values have 4
+/// KiB. The till's parameters have extra room.
 const CAPACITY: usize = 3 * 2048 + 255 * 12 + 4096;
-/// Bytes that the parameters of a till may take in the form: some two hundred cart items.
+/// The bytes that a till's parameters may take in the form: about two hundred cart items.
 pub const MAX_PARAMETERS: usize = 64 * 1024;
 
-/// Why a payment cannot be put into a request. Nothing has been sent.
+/// The reasons why a payment does not fit into a request. Nothing has been sent.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
     /// A value does not fit the interface.
     #[error(transparent)]
     Misfit(#[from] Misfit),
-    /// The amount cannot be written with two decimals.
+    /// The amount has no form with two decimals.
     #[error(transparent)]
     Amount(#[from] MoneyError),
     /// The reader's KSN or PIN block has a length that no scheme has.
@@ -38,31 +40,32 @@ pub enum Error {
     SealedLength {
         /// The parameter.
         name: &'static str,
-        /// Bytes found.
+        /// The number of bytes found.
         found: usize,
-        /// Bytes allowed.
+        /// The numbers of bytes allowed.
         expected: &'static str,
     },
-    /// The earlier payment's or registration's id is none.
+    /// The id of the earlier payment or registration is not valid.
     #[error("the id of the earlier payment or registration must be 32 letters and digits")]
     NoId,
-    /// The values are together longer than any real request.
+    /// The values together are longer than any real request.
     #[error("the request is longer than {CAPACITY} bytes")]
     TooLong,
 }
 
-/// A request ready to be sent. Whoever sends it again must know that it was not processed; clones share the one body.
+/// A request ready to be sent. Before sending it again, the caller must know that it was not processed. Clones share
+/// one body.
 ///
-/// The body is ours and wiped. Copies that others make while it is sent: hyper copies it behind the request's head into
-/// its write buffer, rustls encrypts from there into its record buffer (ciphertext). hyper's buffer lives as long as
-/// the connection, is overwritten by the next request, and is freed without being wiped. What it then holds is what the
-/// reader encrypted; this program never has the keys.
+/// The body is in our buffer, which is wiped. Sending makes other copies. First, hyper copies the body after the
+/// request's head into its write buffer, and rustls encrypts it from there into its record buffer (ciphertext). hyper's
+/// buffer lives as long as the connection, the next request overwrites it, and it is freed without being wiped. It then
+/// holds data that the reader encrypted. The agent never has the keys for it.
 #[derive(Clone)]
 pub struct PreparedPayment {
     pub(super) path: String,
     pub(super) body: Bytes,
     pub(super) asked: Expected,
-    /// It is a DELETE of this registration.
+    /// The registration to delete, when the request is a DELETE.
     pub(super) forgets: Option<PaymentId>,
 }
 
@@ -73,20 +76,20 @@ impl std::fmt::Debug for PreparedPayment {
     }
 }
 
-/// What an answer is compared with: one that says otherwise is not the answer to what was asked.
+/// The values with which an answer is compared. A different answer does not belong to the request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Expected {
-    /// Our reference.
+    /// Our gateway reference.
     pub merchant_transaction_id: String,
-    /// What was asked for. Another amount is the sale's to judge; an answer without a currency is in this one.
+    /// The requested amount. The transaction judges another amount; an answer without a currency is in this one.
     pub amount: Amount,
     /// `paymentType`.
     pub payment_type: String,
 }
 
-/// The form of a sale (interface: Basic payment parameters, Authentication, Point of sale); or of a card that is stored
-/// without a payment (Tokenization and registration parameters): no amount, and none of what a chip signs for an issuer
-/// that is not asked.
+/// Makes the form of a payment (interface: Basic payment parameters, Authentication, Point of sale). It also makes the
+/// form of a card that is stored without a payment (Tokenization and registration parameters). That form has no amount
+/// and no chip data for the issuer, which is not asked.
 ///
 /// # Errors
 /// The first value that does not fit.
@@ -106,7 +109,7 @@ pub(super) fn payment(
     }
     form.text("pos.entryMode", presented.facts.entry.as_str())?;
     form.terminal(place, payment.sequence_number)?;
-    // A serial number with letters is not an error: the parameter is optional and takes digits alone.
+    // A serial number with letters is not an error: the parameter is optional and takes only digits.
     if parameter::find("pos.deviceId").is_some_and(|row| row.format.fits(payment.device_serial)) {
         form.text("pos.deviceId", payment.device_serial)?;
     }
@@ -136,7 +139,7 @@ pub(super) fn payment(
     })
 }
 
-/// The form of a request without a card.
+/// Makes the form of a request without a card.
 ///
 /// # Errors
 /// The first value that does not fit.
@@ -151,7 +154,7 @@ pub(super) fn without_card(
         payment_type: asked.kind.payment_type().to_owned(),
     };
     if let RequestTarget::Forget(id) = asked.on {
-        // Its id alone says all (interface: Tokenization and registration parameters). The entity goes into the query
+        // The id alone is enough (interface: Tokenization and registration parameters). The entity goes into the query
         // string.
         let path = with_id(&format!("{}/{ID}", gateway.assumptions.registration_path), id)?;
         return Ok(PreparedPayment { path, body: Bytes::new(), asked: expected, forgets: Some(PaymentId::new(id)) });
@@ -176,13 +179,13 @@ pub(super) fn without_card(
     Ok(PreparedPayment { path, body: form.finish(), asked: expected, forgets: None })
 }
 
-/// A path of the settings with its id, which must be one: 32 letters and digits (interface: Resources).
+/// Puts an id into a path of the settings. The id must have 32 letters and digits (interface: Resources).
 fn with_id(path: &str, id: &str) -> Result<String, Error> {
     if is_payment_id(id) { Ok(path.replace(ID, id)) } else { Err(Error::NoId) }
 }
 
-/// The form of the terminal's own reversal: what refers to an earlier payment, with paymentType RV, and nothing that a
-/// strict gateway could refuse (design: Reading the interface documents).
+/// Makes the form of the terminal's own reversal. It refers to an earlier payment with paymentType RV, and contains
+/// nothing that a strict gateway could refuse (design: Reading the interface documents).
 ///
 /// # Errors
 /// The first value that does not fit.
@@ -237,18 +240,19 @@ fn card(form: &mut Form, presented: &Presented, with_chip: bool) -> Result<(), E
     }
 }
 
-/// The brand of the longest AID prefix in the settings; without one the gateway detects it (interface: `paymentBrand`).
+/// Returns the brand of the longest matching AID prefix in the settings. Without one the gateway detects the brand
+/// (interface: `paymentBrand`).
 fn brand<'a>(gateway: &'a config::Gateway, presented: &Presented) -> Option<&'a str> {
     let aid = presented.facts.aid.as_deref()?;
     let prefixes = gateway.brand_by_aid.iter().filter(|(prefix, _)| aid.starts_with(prefix.as_str()));
     prefixes.max_by_key(|(prefix, _)| prefix.len()).map(|(_, brand)| brand.as_str())
 }
 
-/// The body under construction.
+/// The unfinished body.
 struct Form(Zeroizing<Vec<u8>>);
 
 impl Form {
-    /// With room for what till and shop add: at most three bytes for each of theirs.
+    /// Reserves room for the parameters of till and shop: at most three bytes for each of their bytes.
     fn new(parameters: &[&[(String, String)]]) -> Self {
         let added: usize =
             parameters.iter().copied().flatten().map(|(name, value)| 3 * (name.len() + value.len()) + 2).sum();
@@ -268,14 +272,14 @@ impl Form {
         Ok(())
     }
 
-    /// Which terminal it is, and its count of transactions.
+    /// Adds the terminal's id and its count of transactions.
     fn terminal(&mut self, place: &config::PointOfSale, number: SaleNumber) -> Result<(), Error> {
         self.text("pos.terminalId", &place.terminal_id)?;
         self.text("pos.transactionSource", "POS")?;
         self.text("pos.transactionSequenceNumber", &number.to_string())
     }
 
-    /// What till and shop add; each was checked when it was asked for, or read from the settings.
+    /// Adds the parameters of till and shop. They were checked at the request or when the settings were read.
     fn parameters(&mut self, parameters: &[&[(String, String)]]) -> Result<(), Error> {
         let start = self.0.len();
         for (name, value) in parameters.iter().copied().flatten() {
@@ -296,7 +300,7 @@ impl Form {
         }
     }
 
-    /// Upper-case hex, written in place: hex digits need no escaping, and no other copy of them is made.
+    /// Writes upper-case hex in place: hex digits need no escaping, and no other copy of them is made.
     fn hex(&mut self, name: &'static str, bytes: &[u8]) -> Result<(), Error> {
         const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
         self.begin(name)?;
@@ -330,7 +334,8 @@ impl Form {
     }
 }
 
-/// The names in this file are constants; `tests/gateway/parameters.rs` holds each of them against the table.
+/// Returns a parameter's row. The names in this file are constants; `tests/gateway/parameters.rs` checks each of them
+/// against the table.
 fn row(name: &'static str) -> &'static parameter::Row {
     parameter::find(name).expect("every parameter that is sent has a row")
 }

@@ -1,25 +1,26 @@
-//! Texts from the gateway made harmless: what is left can be printed, logged and shown (design: invariant 9).
+//! Cleans texts from the gateway, so that they can be printed, logged and shown safely (design: invariant 9).
 
 use pos_terms::card::mask_pans;
 
-/// Most characters of one text (interface: Point of sale).
+/// The most characters of one text (interface: Point of sale).
 pub(super) const MAX_TEXT: usize = 2048;
 
-/// Most lines of one text: as many as the longest one fills on paper of 32 characters. Without it a text of line feeds
-/// would be metres of paper.
+/// The most lines of one text: as many as the longest one fills on paper of 32 characters. Without this limit a text of
+/// line feeds would print metres of paper.
 pub(super) const MAX_LINES: usize = 64;
 
-/// Whether line feeds are part of the text.
+/// The handling of line feeds in a text.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum LineFeeds {
-    /// They are kept (`pos.statusText`).
+    /// Line feeds are kept (`pos.statusText`).
     Keep,
-    /// They become spaces.
+    /// Line feeds become spaces.
     Join,
 }
 
-/// `text` without control characters (C0, DEL, C1) and without characters that show nothing and change how others are
-/// shown (direction marks, zero-width characters), at most [`MAX_TEXT`] characters; `None` when nothing is left.
+/// Returns `text` without control characters (C0, DEL, C1) and without invisible characters that change how others are
+/// shown (direction marks, zero-width characters). The result has at most [`MAX_TEXT`] characters; `None` when nothing
+/// is left.
 pub(super) fn clean(text: &str, lines: LineFeeds) -> Option<String> {
     let cleaned: String = text
         .chars()
@@ -30,16 +31,18 @@ pub(super) fn clean(text: &str, lines: LineFeeds) -> Option<String> {
             c => Some(c),
         })
         .collect();
-    // Whoever wrote a PAN into it, it goes no further; cut before, one across the cut would not be seen as one.
+    // A PAN in the text is masked. The masking comes before the cut, because a PAN across the cut would not be
+    // recognised.
     let cleaned: String = mask_pans(&cleaned).chars().take(MAX_TEXT).collect();
     (!cleaned.trim().is_empty()).then_some(cleaned)
 }
 
-/// [`clean`] with its line feeds, for paper and people: at most [`MAX_LINES`] lines, and what was cut says so.
+/// Cleans as [`clean`] does and keeps line feeds, for paper and people. It keeps at most [`MAX_LINES`] lines and marks
+/// a cut text.
 pub(super) fn clean_lines(text: &str) -> Option<String> {
     let text = clean(text, LineFeeds::Keep)?;
     let Some((cut, _)) = text.match_indices('\n').nth(MAX_LINES - 1) else { return Some(text) };
-    // The mark stands on the last line that is left.
+    // The mark is at the end of the last line that is left.
     Some(format!("{}\u{2026}", text[..cut].trim_end()))
 }
 

@@ -1,7 +1,8 @@
-//! Parameters that a till adds to its sale: flat names (`cart.items[0].name`) or nested JSON become the flat names that
-//! the gateway takes (interface: What the service does). What the terminal itself says is not the till's to add, and
-//! what this call or this gateway does not take is refused here, before a card is asked for. The shop's own of
-//! `[gateway.parameters]` come to them; a till's takes the place of the shop's of the same name.
+//! The parameters that a till adds to its transaction. Flat names (`cart.items[0].name`) or nested JSON become the flat
+//! names that the gateway takes (interface: What the service does). A till must not add the parameters that the
+//! terminal sets. A parameter that this call or this gateway does not take is refused here, before the card is asked
+//! for. The shop's own parameters in `[gateway.parameters]` are added. A till's parameter replaces the shop's of the
+//! same name.
 
 use serde_json::{Map, Value};
 
@@ -12,7 +13,7 @@ use pos_gateway_model::{self as parameter, Call, Direction, Names, named_in, sho
 use pos_terms::emv::pan;
 use pos_terms::transaction::Kind;
 
-/// Names that belong to the terminal: it knows them better, or they would be card data.
+/// Names that belong to the terminal: it knows the values better, or they would be card data.
 const OWNED: [&str; 13] = [
     "Authorization",
     "amount",
@@ -28,10 +29,10 @@ const OWNED: [&str; 13] = [
     "tokenAccount",
     "overridePaymentType",
 ];
-/// Other means of payment and proofs of them: at the counter the card pays, and the journal keeps none of these.
+/// Other means of payment and proofs of them. At the counter the card pays, and the journal keeps none of these.
 const OTHER_MEANS: [&str; 5] = ["bankAccount", "virtualAccount", "giftCard", "threeDSecure", "recurringMigration"];
-/// How a payment with a stored card is authenticated, or why it need not be: nobody is there who could be asked. The
-/// right `three-d-secure` is needed for it.
+/// The parameters that say how a payment with a stored card is authenticated, or why it need not be: no cardholder is
+/// present. They need the right `three-d-secure`.
 const HOW_AUTHENTICATED: [&str; 7] = [
     "threeDSecure.disable",
     "threeDSecure.version",
@@ -41,32 +42,33 @@ const HOW_AUTHENTICATED: [&str; 7] = [
     "threeDSecure.threeRIInd",
     "threeDSecure.authenticationInd",
 ];
-/// With it, one of `HOLDERS` stands in the place of the empty one of a stored card.
+/// With this parameter, one of `HOLDERS` replaces the empty holder of a stored card.
 const OVERRIDE: (&str, &str) = ("overrideHolder", "true");
 const HOLDERS: [&str; 2] = ["card.holder", "bankAccount.holder"];
-/// What a shop may have sent with each of its payments.
+/// The parameters that a shop may send with each of its payments.
 const OF_THE_SHOP: [&str; 3] = ["merchant", "descriptor", "customParameters"];
-/// What may go with a card that is stored without a payment.
+/// The parameters that may go with a card that is stored without a payment.
 const WITH_A_STORED_CARD: [&str; 2] = ["customer", "billing"];
-/// Which of the two kinds of increment it is; the terminal says it there.
+/// The kind of an increment; the terminal sets it there.
 const PRACTICE: &str = "standingInstruction.industryPractice";
 /// Structures whose members are keys in brackets (interface: Custom parameters and scheme data; Merchant; Risk).
 const KEYED: [&str; 4] = ["customParameters", "merchant.data", "risk.parameters", "threeDSecure.schemeData"];
-/// Deepest nesting: `airline.passengers[0].legs[0].carrierCode` has five levels.
+/// The deepest nesting: `airline.passengers[0].legs[0].carrierCode` has five levels.
 const MAX_DEPTH: usize = 8;
 
-/// Why a parameter cannot be sent. The value is not shown.
+/// The reason why a parameter cannot be sent. It does not show the value.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{name}: {why}")]
 pub struct UnfitParameter {
-    /// Its flat name.
+    /// The parameter's flat name.
     pub name: String,
-    /// What is wrong and what to do.
+    /// The problem and its remedy.
     pub why: String,
 }
 
-/// The till's parameters by their flat names, in the order of their names; each is known to the interface's data model
-/// and fits it, the call of this kind and this gateway take it, and together with the shop's own they break no rule.
+/// Returns the till's parameters by their flat names, in the order of their names. The interface's data model knows
+/// each of them and allows its value. The call of this kind and this gateway take it. Together with the shop's own
+/// parameters they break no rule.
 ///
 /// # Errors
 /// The first that cannot be sent.
@@ -83,7 +85,7 @@ pub fn parameters(
     Ok(flat)
 }
 
-/// The shop's own parameters by their flat names, in the order of their names; a sale can carry each of them.
+/// Returns the shop's own parameters by their flat names, in the order of their names. A sale can carry each of them.
 ///
 /// # Errors
 /// The first that cannot be sent.
@@ -102,7 +104,7 @@ pub(crate) fn of_the_shop(
     Ok(flat)
 }
 
-/// Whether parameters say how a payment with a stored card is authenticated: who sends them answers for it.
+/// Checks whether parameters say how a payment with a stored card is authenticated. Their sender is liable for it.
 #[must_use]
 pub fn say_how_authenticated(flat: &[(String, String)]) -> bool {
     flat.iter().any(|(name, _)| HOW_AUTHENTICATED.contains(&name.as_str()))
@@ -146,8 +148,8 @@ fn judged(
         };
         return Err(problem(name, why));
     }
-    // Some rules look at what kind of payment it is. What else the terminal adds is not there yet, and not the till's
-    // to miss.
+    // Some rules depend on the kind of payment. The terminal's other parameters are still missing here, and the till
+    // need not supply them.
     let mut form = [flat, of_shop].concat();
     form.push(("paymentType".to_owned(), kind.payment_type().to_owned()));
     let asked = FormContext { direction: Direction::Request, call, from_client_side: false, names: &names };
@@ -164,7 +166,7 @@ fn judged(
     Ok(())
 }
 
-/// The call of the interface that makes such a transaction.
+/// Returns the interface's call that makes such a transaction.
 fn call_of(kind: Kind) -> Call {
     match kind {
         Kind::Sale | Kind::PreAuthorisation | Kind::Credit => Call::Payment,
@@ -179,7 +181,7 @@ fn is_owned(name: &str) -> bool {
     OWNED.contains(&first_word(name))
 }
 
-/// The number of a telephone abroad may look like a card's.
+/// Checks for a telephone number: a foreign one may look like a card number.
 fn is_telephone(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     name.ends_with("phone") || name.ends_with("mobile")
@@ -189,7 +191,7 @@ fn first_word(name: &str) -> &str {
     name.split(['.', '[']).next().unwrap_or_default()
 }
 
-/// Whether a till asks with the parameters that were sent before, in whatever form it writes them now.
+/// Checks whether a till's parameters are those that were sent before, in any notation.
 #[must_use]
 pub fn are_the_same(added: &Map<String, Value>, sent: &[(String, String)]) -> bool {
     flattened(added).is_ok_and(|flat| flat == sent)
@@ -218,7 +220,7 @@ fn flatten(name: String, value: &Value, depth: usize, flat: &mut Vec<(String, St
     if depth > MAX_DEPTH {
         return Err(problem(&name, "it is nested too deeply"));
     }
-    // A part of a card may be the till's to say; whether it is, the whole name tells.
+    // A till may set some parts of a card. The whole name decides.
     let has_parts = value.as_object().is_some_and(|parts| !parts.is_empty());
     if is_owned(&name) && !has_parts && !HOLDERS.contains(&name.as_str()) {
         return Err(problem(&name, "the terminal says this itself; leave it out"));
@@ -274,7 +276,7 @@ mod tests {
         assert!(read(Kind::ForgetCard, customer).unwrap_err().contains("by its id alone"));
     }
 
-    /// The section of the settings, with more lines.
+    /// Returns the section of the settings with additional lines.
     fn gateway(more: &str) -> config::Gateway {
         let least = "url = \"https://g\"\nentity-id = \"e\"\nca-file = \"/ca\"\n";
         toml::from_str(&format!("{least}{more}")).unwrap()
@@ -295,7 +297,7 @@ mod tests {
             assert!(read(Kind::Sale, text).unwrap_err().contains("a card pays at this terminal"), "{text}");
             assert!(read(Kind::Refund, text).unwrap_err().contains("a card pays at this terminal"), "{text}");
         }
-        // Proofs of an authentication are none of a terminal's.
+        // A terminal sends no proofs of an authentication.
         assert!(read(Kind::ByRegistration, r#"{"threeDSecure.eci":"05"}"#).is_err());
         let holder = r#"{"overrideHolder":true,"card":{"holder":"Ada Poe"}}"#;
         let flat = read(Kind::ByRegistration, holder).unwrap();
@@ -395,7 +397,7 @@ mod tests {
         assert!(
             read(r#"{"customParameters[4761739001010119]":"1"}"#).unwrap_err().contains("looks like a card number")
         );
-        // A telephone, and what is written on a packet.
+        // A telephone number, and a number written on a parcel.
         let customer = r#"{"customer":{"givenName":"Ada","surname":"Poe","workPhone":"4222222222222"}}"#;
         assert_eq!(read(customer).map(|flat| flat.len()), Ok(3));
         assert!(read(r#"{"cart":{"items":[{"name":"4006381333931"}]}}"#).is_ok());

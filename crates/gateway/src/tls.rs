@@ -1,8 +1,8 @@
 //! TLS to the gateway: versions 1.2 and 1.3 with the `ring` provider, a private root store, no 0-RTT.
 //!
-//! The system's root certificates are not used: only the CAs of `ca-file` may sign the gateway's certificate. It may
-//! hold several, so that the gateway can change its CA without anybody at the terminal: the next one is put beside the
-//! present one before, and the old one is taken out some day after. When the settings name a certificate of ours, it is
+//! The system's root certificates are not used: only the CAs of `ca-file` may sign the gateway's certificate. The file
+//! may hold several CAs, so the gateway can change its CA without work at the terminal. The next CA is added in
+//! advance, and the old one is removed some time after the change. When the settings name our own certificate, it is
 //! shown to a gateway that asks for one.
 
 use std::path::Path;
@@ -22,10 +22,10 @@ use pos_daemon::secret::{key_credential, key_file};
 
 use crate::config;
 
-/// Largest certificate file, in bytes: the bundle of all public CAs is 250 KiB.
+/// The largest certificate file, in bytes: the bundle of all public CAs is 250 KiB.
 const MAX_FILE: u64 = 1024 * 1024;
 
-/// The settings of every connection, and what the files they came from say.
+/// The settings of every connection, with the data of the files they came from.
 #[derive(Debug)]
 pub(super) struct Tls {
     pub(super) config: Arc<ClientConfig>,
@@ -35,7 +35,7 @@ pub(super) struct Tls {
     pub(super) client: Option<Certificate>,
 }
 
-/// Reads the files that the settings name. Certificates are checked at `clock`'s time; `seen` remembers those that the
+/// Reads the files that the settings name. Certificates are checked at `clock`'s time; `seen` stores those that the
 /// gateway shows.
 pub(super) fn load(
     gateway: &config::Gateway,
@@ -52,7 +52,7 @@ pub(super) fn load(
     let builder = ClientConfig::builder_with_details(provider, Arc::new(clock))
         .with_protocol_versions(&[&rustls::version::TLS13, &rustls::version::TLS12])
         .map_err(setup)?
-        // Not less than webpki's own verifier: that one, a clock that can be right, and pins.
+        // This verifier is as strict as webpki's own: it uses that one, with a clock that can be right, and adds pins.
         .dangerous()
         .with_custom_certificate_verifier(Arc::new(verifier));
     let (mut config, client) = match &gateway.client_certificate_file {
@@ -71,12 +71,12 @@ pub(super) fn load(
         }
     };
     config.alpn_protocols = vec![b"http/1.1".to_vec()];
-    // 0-RTT can be replayed (design: Decisions). It is off by default; said here so that it stays off.
+    // 0-RTT can be replayed (design: Decisions). It is off by default and set explicitly here, so that it stays off.
     config.enable_early_data = false;
     Ok(Tls { config: Arc::new(config), anchors: anchors.into_iter().flatten().collect(), client })
 }
 
-/// What a failed handshake means.
+/// Returns the fault of a failed handshake.
 pub(super) fn explain(error: &rustls::Error) -> Fault {
     use CertificateError as C;
     let rustls::Error::InvalidCertificate(fault) = error else {
@@ -97,7 +97,7 @@ pub(super) fn explain(error: &rustls::Error) -> Fault {
     }
 }
 
-/// What the gateway's refusal means.
+/// Returns the fault of the gateway's refusal.
 fn refused(alert: rustls::AlertDescription) -> Fault {
     use rustls::AlertDescription as A;
     match alert {
@@ -115,7 +115,7 @@ fn refused(alert: rustls::AlertDescription) -> Fault {
     }
 }
 
-/// The CAs of `ca-file`, and what they say as far as it can be read.
+/// Returns the CAs of `ca-file` and their data as far as it can be read.
 fn roots(ca_file: &Path) -> Result<(RootCertStore, Vec<Option<Certificate>>), Error> {
     let unfit = |why: String| Error::CaUnfit { path: ca_file.to_owned(), why };
     let mut roots = RootCertStore::empty();
@@ -127,7 +127,7 @@ fn roots(ca_file: &Path) -> Result<(RootCertStore, Vec<Option<Certificate>>), Er
     Ok((roots, anchors))
 }
 
-/// The certificates of a PEM file; at least one.
+/// Reads the certificates of a PEM file; at least one.
 fn certificates(file: &Path) -> Result<Vec<CertificateDer<'static>>, Error> {
     let unreadable = |source| Error::CaUnreadable { path: file.to_owned(), source };
     let unfit = |why: String| Error::CaUnfit { path: file.to_owned(), why };
@@ -143,7 +143,7 @@ fn certificates(file: &Path) -> Result<Vec<CertificateDer<'static>>, Error> {
     }
 }
 
-/// The key of our certificate, from a file or from systemd.
+/// Reads the key of our certificate, from a file or from systemd.
 fn private_key(gateway: &config::Gateway, credentials: Option<&Path>) -> Result<PrivateKeyDer<'static>, Error> {
     let (path, pem) = match (&gateway.client_key_file, &gateway.client_key_credential) {
         (Some(file), None) => (file.clone(), key_file(file)),

@@ -1,4 +1,4 @@
-//! The gateway's access token: read from a file that its owner alone can read, or from a systemd credential; never
+//! The gateway's access token, read from a file that only its owner can read, or from a systemd credential. It is never
 //! shown.
 
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ use pos_daemon::secret::{secret_credential, secret_file};
 use crate::config;
 
 /// An access token, as the value of the `Authorization` header (interface: Authentication, 2). Its buffer is ours and
-/// wiped when the last user drops it; hyper and rustls copy it into their write buffers with each request.
+/// wiped when the last user drops it. hyper and rustls copy it into their write buffers with each request.
 #[derive(Clone)]
 pub struct Token(HeaderValue);
 
@@ -34,7 +34,8 @@ impl Token {
         Self::load_from(config, credentials().as_deref())
     }
 
-    /// [`Self::load`] with the folder of systemd's credentials, for who is not started by systemd itself.
+    /// Reads the token as [`Self::load`] does, with the given folder of systemd's credentials, for a process that
+    /// systemd did not start.
     ///
     /// # Errors
     /// As [`Self::load`].
@@ -44,7 +45,7 @@ impl Token {
         Ok(Self::new(&read(&path)?))
     }
 
-    /// One that no gateway takes, for a client that reaches none.
+    /// Returns a token that no gateway takes, for a client that reaches no gateway.
     #[must_use]
     pub fn none() -> Self {
         Self::new("none")
@@ -54,14 +55,14 @@ impl Token {
         self.0.clone()
     }
 
-    /// When it ends, in seconds since 1970, if it is a token that says so itself: a JWT with `exp` (RFC 7519, 4.1.4).
-    /// It is read without being verified: only the gateway can, and only a warning hangs on it.
+    /// Returns the expiry in seconds since 1970, when the token contains it: a JWT with `exp` (RFC 7519, 4.1.4). The
+    /// claim is not verified: only the gateway can verify it, and only a warning depends on it.
     #[must_use]
     pub fn expires(&self) -> Option<i64> {
         let mut parts = self.0.as_bytes().strip_prefix(b"Bearer ")?.split(|byte| *byte == b'.');
         let (_header, claims, _signature) = (parts.next()?, parts.next()?, parts.next()?);
         let claims = Zeroizing::new(URL_SAFE_NO_PAD.decode(claims).ok().filter(|_| parts.next().is_none())?);
-        // Only the one field is taken out; the rest is nobody's business.
+        // Only this one field is read; the others are not needed.
         #[derive(serde::Deserialize)]
         struct Claims {
             exp: serde_json::Number,
@@ -81,12 +82,12 @@ impl Token {
     }
 }
 
-/// Where systemd put this process's credentials.
+/// Returns the folder where systemd put this process's credentials.
 pub(super) fn credentials() -> Option<PathBuf> {
     std::env::var_os("CREDENTIALS_DIRECTORY").map(PathBuf::from)
 }
 
-/// The file that holds the token.
+/// Returns the file that holds the token.
 pub(super) fn place(config: &config::Gateway, credentials: Option<&Path>) -> Result<PathBuf, Error> {
     match (&config.token_file, &config.token_credential) {
         (Some(file), None) => Ok(file.clone()),
@@ -95,7 +96,7 @@ pub(super) fn place(config: &config::Gateway, credentials: Option<&Path>) -> Res
     }
 }
 
-/// The file of a credential that systemd handed over.
+/// Returns the file of a credential that systemd handed over.
 pub(super) fn credential(key: &'static str, name: &str, credentials: Option<&Path>) -> Result<PathBuf, Error> {
     let wrong = |why| Error::Credential { key, name: name.to_owned(), why };
     if name.is_empty() || name.contains('/') || name.starts_with('.') {
@@ -133,7 +134,7 @@ mod tests {
         assert!(matches!(place(&gateway(None, Some("../token")), folder), Err(Error::Credential { .. })));
     }
 
-    /// RFC 7519, 3.1: the example's claims hold `"exp":1300819380`.
+    /// Reads the claims of the example in RFC 7519, 3.1, which hold `"exp":1300819380`.
     #[test]
     fn the_end_of_a_jwt_is_read_and_other_tokens_have_none() {
         let rfc = "eyJ0eXAiOiJKV1QiLA0KICJhbGciOiJIUzI1NiJ9.eyJpc3MiOiJqb2UiLA0KICJleHAiOjEzMDA4MTkzODAsDQogImh0dHA6Ly9leGFt\

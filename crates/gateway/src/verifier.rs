@@ -1,10 +1,10 @@
-//! Whether the gateway's certificate is believed: webpki's judgement against our CAs, at a time that can be right, and
-//! with a pinned CA in the chain when pins are set.
+//! Decides whether the gateway's certificate is trusted. webpki judges it against our CAs, at a time that can be right.
+//! When pins are set, a pinned CA must be in the chain.
 //!
-//! While no clock can be right, the time is only known to be the floor or later. A certificate that had expired by the
-//! floor has expired; one that becomes valid later may be valid now, and it would be the board's empty battery that
-//! refused it. So the chain is looked at from the floor on, at the earliest time at which none of it is "not valid yet"
-//! (design: invariant 8).
+//! While no clock can be right, only the earliest possible time (the floor) is known. A certificate that had expired by
+//! the floor has expired. A certificate that becomes valid later may be valid now. A refusal would only be the effect
+//! of the board's empty battery. So the chain is checked from the floor on, at the earliest time at which none of it is
+//! "not valid yet" (design: invariant 8).
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -18,10 +18,11 @@ use webpki::{EndEntityCert, KeyUsage, VerifiedPath};
 use super::certificate::{Certificate, pin};
 use super::clock::{self, CertificateClock, Time};
 
-/// Certificates of a chain that are remembered, and times that are tried: webpki follows six intermediates at most.
+/// The most certificates of a chain that are stored, and the most times that are tried: webpki follows six
+/// intermediates at most.
 const MAX_CHAIN: usize = 8;
 
-/// The chain that the gateway showed last, its own certificate first; believed or not.
+/// The latest chain that the gateway showed, its own certificate first, trusted or not.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Seen(Arc<Mutex<Vec<Certificate>>>);
 
@@ -30,7 +31,7 @@ impl Seen {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Read here, once for each handshake: every status asks for it.
+    /// Reads the chain once for each handshake, because every status asks for it.
     fn set<'a, 'der: 'a>(&self, chain: impl IntoIterator<Item = &'a CertificateDer<'der>>) {
         let chain = chain.into_iter().filter_map(|der| Certificate::read(der)).collect();
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = chain;
@@ -49,14 +50,14 @@ pub(super) struct Verifier {
     algorithms: WebPkiSupportedAlgorithms,
     /// Our CAs with the pins of their keys.
     anchors: Vec<(TrustAnchor<'static>, String)>,
-    /// Empty: every chain to our CAs is believed.
+    /// The pins. Empty: every chain to our CAs is trusted.
     pins: Vec<String>,
     clock: CertificateClock,
     seen: Seen,
 }
 
 impl Verifier {
-    /// `anchor_pins` are those of `roots`, in their order.
+    /// Makes a verifier. `anchor_pins` are those of `roots`, in the same order.
     pub(super) fn new(
         roots: RootCertStore,
         anchor_pins: Vec<String>,
@@ -72,8 +73,8 @@ impl Verifier {
         Ok(Self { inner, algorithms, anchors, pins, clock, seen })
     }
 
-    /// Whether a chain that webpki believes at `at` goes through a pinned key. Another chain to our CAs does not serve,
-    /// and neither does a pinned certificate that is only shown: it must have signed.
+    /// Checks whether a chain that webpki trusts at `at` goes through a pinned key. Another chain to our CAs is not
+    /// enough. A pinned certificate that is only shown is not enough either: it must have signed.
     fn is_pinned(&self, leaf: &CertificateDer<'_>, intermediates: &[CertificateDer<'_>], at: UnixTime) -> bool {
         let through_pin = |path: &VerifiedPath<'_>| {
             let anchor = self.anchors.iter().find(|(anchor, _)| anchor == path.anchor()).map(|(_, pin)| pin.clone());

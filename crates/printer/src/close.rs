@@ -1,18 +1,18 @@
-//! What stands on the slip of a close of day, in which order and in whose words. Pure; how it becomes lines that fit
-//! the paper is [`super::layout`].
+//! The content of the slip of a close of day: its parts, their order and their words. This module is pure;
+//! [`super::layout`] turns the parts into lines that fit the paper.
 //!
-//! The net sum is the big one. What is open stands below the sums, by name, so that it can be seen to; a long list ends
-//! with how many there are more, and all of them are in the export.
+//! The net sum is the large one. Open items are listed below the sums, so that a person can handle them. A long list
+//! ends with the number of further items; the export contains all of them.
 
 use super::layout::{Page, ReceiptRow};
 use super::receipt::Letterhead;
 use pos_core::counter::{Close, OpenItem, OpenKind, Sum, Turnover};
 use pos_words::{Message, Words, clean};
 
-/// Open items of one kind that are printed by name: a hand's length of paper.
+/// The most open items of one kind that are listed: about a hand's length of paper.
 const NAMED: usize = 30;
 
-/// The slip.
+/// Composes the slip.
 #[must_use]
 pub fn compose_close(close: &Close, letterhead: &Letterhead) -> Page {
     let words = &letterhead.words;
@@ -65,7 +65,8 @@ impl ComposingClose<'_> {
         }
     }
 
-    /// By kind, each with its card schemes below it; then tips, and how many came to nothing.
+    /// Adds the kinds, each with its card schemes below it, then tips, and the counts of transactions without a
+    /// payment.
     fn kinds(&mut self) {
         self.page.push(ReceiptRow::Rule);
         let close = self.close;

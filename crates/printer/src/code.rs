@@ -1,18 +1,18 @@
-//! Bar codes and QR codes of a till's own: what may stand in one, whether the paper has room for it, and the commands
-//! with which the printer draws it. Pure.
+//! A till's own bar codes and QR codes: their valid content, the check for room on the paper, and the printer's
+//! commands that draw them. This module is pure.
 //!
-//! | bytes | command | here |
+//! | bytes | command | use |
 //! |---|---|---|
 //! | `1D 68 n` | GS h: height in dots | bar codes |
-//! | `1D 77 n` | GS w: dots of the narrowest bar | as many as the paper has room for |
-//! | `1D 48 02` | GS H: the content in letters below the bars | so that it can be typed |
+//! | `1D 77 n` | GS w: dots of the narrowest bar | as wide as the paper allows |
+//! | `1D 48 02` | GS H: the content in letters below the bars | for typing it |
 //! | `1D 6B m n …` | GS k: print a bar code; m 65 UPC-A, 67 EAN-13, 68 EAN-8, 70 Interleaved 2 of 5, 73 Code 128 | |
 //! | `1D 28 6B pL pH 30 fn …` | GS ( k: PDF417; fn 65 columns, 67 width, 68 height, 69 correction, 80 store, 81 print | |
 //! | `1D 28 6B pL pH 31 fn …` | GS ( k: QR code; fn 65 model, 67 size, 69 correction, 80 store, 81 print | |
 //!
-//! A printer prints nothing where a code has no room or a wrong digit, and does not say so: whatever it would pass over
-//! is refused here. Code 128 is printed in its set B alone, one byte for each character: set C, two digits in a byte,
-//! would put bytes below 20 into the job, and `10 04` is a question to the printer wherever it stands.
+//! When a code is too wide or has a wrong digit, a printer prints nothing and reports nothing. So this module refuses
+//! such a code. Code 128 uses only its set B, with one byte for each character. Set C has two digits in a byte and
+//! would put bytes below 20 into the job. There `10 04` would be a question to the printer, in any place.
 
 use std::fmt;
 
@@ -20,17 +20,17 @@ use thiserror::Error;
 
 const GS: u8 = 0x1D;
 
-/// Dots of one character of the usual font: so wide is the paper.
+/// The dots of one character of the usual font, which give the width of the paper.
 const DOTS_OF_A_COLUMN: usize = 12;
 /// The height of a bar code in dots: 10 mm.
 const HEIGHT: u8 = 80;
-/// Dots of the narrowest bar: the wide one where the paper has room, else the narrow one.
+/// The dots of the narrowest bar: the wide one when the paper has room, otherwise the narrow one.
 const BARS: [u8; 2] = [3, 2];
-/// Most bytes of a PDF417 code: at worst 231 codewords with their correction, of the 360 that the narrowest paper has
-/// in 90 rows.
+/// The most bytes of a PDF417 code: at worst 231 codewords with their correction, of the 360 that the narrowest paper
+/// has in 90 rows.
 const MOST_OF_PDF417: usize = 200;
-/// Most bytes of a QR code of the versions 4, 8 and 14 by its level (ISO/IEC 18004, table 7), with the dots of a module
-/// that make it 294 dots wide at most.
+/// The most bytes of a QR code of the versions 4, 8 and 14 by its level (ISO/IEC 18004, table 7). Each entry has the
+/// dots of a module with which the code is at most 294 dots wide.
 const QR_SIZES: [(u8, [usize; 4]); 3] = [(8, [78, 62, 46, 34]), (6, [192, 152, 108, 84]), (4, [458, 362, 258, 194])];
 
 /// The kind of a code.
@@ -52,12 +52,12 @@ pub enum CodeKind {
     Qr(QrLevel),
 }
 
-/// How much of a QR code may be lost.
+/// The part of a QR code that may be lost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum QrLevel {
     /// L: 7 %.
     Low,
-    /// M: 15 %, a crease or a stain.
+    /// M: 15 %, such as a crease or a stain.
     #[default]
     Medium,
     /// Q: 25 %.
@@ -66,41 +66,41 @@ pub enum QrLevel {
     High,
 }
 
-/// Why a code cannot be printed.
+/// The reason why a code cannot be printed.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum CodeError {
-    /// Not its digits.
+    /// The content does not have the digits of this code.
     #[error("{kind} takes {digits}")]
     Digits {
         /// The code.
         kind: CodeKind,
-        /// How many.
+        /// The required number.
         digits: &'static str,
     },
-    /// The last digit does not fit the others.
+    /// The check digit does not fit the other digits.
     #[error("the check digit of this {kind} is {right}; correct it, or leave it out")]
     CheckDigit {
         /// The code.
         kind: CodeKind,
-        /// What it must be.
+        /// The correct digit.
         right: u8,
     },
-    /// What it cannot hold.
+    /// The content has characters that the code cannot hold.
     #[error("{kind} takes {characters}")]
     Characters {
         /// The code.
         kind: CodeKind,
-        /// Which it can.
+        /// The characters that it can hold.
         characters: &'static str,
     },
-    /// There is too much of it.
+    /// The content is empty or too long.
     #[error("{kind} takes 1 to {most} {of} on this printer's paper")]
     Length {
         /// The code.
         kind: CodeKind,
-        /// Most of them.
+        /// The maximum.
         most: usize,
-        /// Bytes, digits or characters.
+        /// The unit: bytes, digits or characters.
         of: &'static str,
     },
 }
@@ -110,12 +110,12 @@ pub enum CodeError {
 pub struct Code {
     kind: CodeKind,
     content: String,
-    /// Dots of the narrowest bar of a bar code.
+    /// The dots of the narrowest bar of a bar code.
     bar: u8,
 }
 
 impl Code {
-    /// Judges a code for paper of so many characters. A check digit that is left out is added.
+    /// Checks a code for paper of `columns` characters. It adds a missing check digit.
     ///
     /// # Errors
     /// [`CodeError`].
@@ -158,13 +158,13 @@ impl Code {
         }
     }
 
-    /// What it says, with its check digit.
+    /// Returns the content with its check digit.
     #[must_use]
     pub fn content(&self) -> &str {
         &self.content
     }
 
-    /// The commands that print it.
+    /// Appends the commands that print the code.
     pub(super) fn encode(&self, bytes: &mut Vec<u8>) {
         let content = self.content.as_bytes();
         match self.kind {
@@ -173,7 +173,7 @@ impl Code {
             CodeKind::Ean8 => bars(68, self.bar, content, bytes),
             CodeKind::Code25 => bars(70, self.bar, content, bytes),
             CodeKind::Code128 => {
-                // Set B; a brace begins a command of its own, and two of them are one.
+                // Set B. A brace begins a command, so a brace in the content is doubled.
                 let content = format!("{{B{}", self.content.replace('{', "{{"));
                 bars(73, self.bar, content.as_bytes(), bytes);
             }
@@ -207,7 +207,7 @@ fn fits(kind: CodeKind, length: usize, most: usize, of: &'static str) -> Result<
     if (1..=most).contains(&length) { Ok(()) } else { Err(CodeError::Length { kind, most, of }) }
 }
 
-/// So many digits and the digit that checks them: from the right, the weights are 3 and 1 (GS1 General
+/// Checks for `count` digits, and adds or checks the check digit. From the right, the weights are 3 and 1 (GS1 General
 /// Specifications, 7.9).
 fn checked(kind: CodeKind, content: &str, count: usize, digits: &'static str) -> Result<String, CodeError> {
     let is_long_enough = content.len() == count || content.len() == count + 1;
@@ -225,12 +225,12 @@ fn checked(kind: CodeKind, content: &str, count: usize, digits: &'static str) ->
     }
 }
 
-/// Dots of the narrowest bar with which a code fits; `None` when it fits with none.
+/// Returns the dots of the narrowest bar with which a code fits; `None` when it fits with none.
 fn bar(dots: usize, width: impl Fn(usize) -> usize) -> Option<u8> {
     BARS.into_iter().find(|bar| width(usize::from(*bar)) <= dots)
 }
 
-/// Dots of an Interleaved 2 of 5 with wide bars of 5 or 8 dots, as printers draw them: start, digits, end.
+/// Returns the dots of an Interleaved 2 of 5 with wide bars of 5 or 8 dots, as printers draw them: start, digits, end.
 fn code25(digits: usize) -> impl Fn(usize) -> usize {
     move |narrow| {
         let wide = if narrow == 2 { 5 } else { 8 };
@@ -238,7 +238,7 @@ fn code25(digits: usize) -> impl Fn(usize) -> usize {
     }
 }
 
-/// Dots of a Code 128: start, characters, check character, end.
+/// Returns the dots of a Code 128: start, characters, check character, end.
 fn code128(characters: usize) -> impl Fn(usize) -> usize {
     move |module| ((characters + 2) * 11 + 13) * module
 }
@@ -250,14 +250,15 @@ fn bars(kind: u8, module: u8, content: &[u8], bytes: &mut Vec<u8>) {
     bytes.extend(content);
 }
 
-/// Function `code` of GS ( k with its parameters.
+/// Appends function `code` of GS ( k with its parameters.
 fn function(family: u8, code: u8, parameters: &[u8], bytes: &mut Vec<u8>) {
     let length = u16::try_from(parameters.len() + 2).expect("a code has at most 458 bytes").to_le_bytes();
     bytes.extend([GS, b'(', b'k', length[0], length[1], family, code]);
     bytes.extend(parameters);
 }
 
-/// As many columns as the paper has room for, bars of 2 dots, rows of 6, and a tenth more for correction.
+/// Appends a PDF417 with as many columns as the paper has room for. It has bars of 2 dots, rows of 6, and a tenth more
+/// for correction.
 fn pdf417(content: &[u8], bytes: &mut Vec<u8>) {
     function(b'0', b'A', &[0], bytes);
     function(b'0', b'C', &[2], bytes);
@@ -267,7 +268,7 @@ fn pdf417(content: &[u8], bytes: &mut Vec<u8>) {
     function(b'0', b'Q', b"0", bytes);
 }
 
-/// Model 2.
+/// Appends a QR code of model 2.
 pub(super) fn qr(content: &[u8], level: QrLevel, bytes: &mut Vec<u8>) {
     let fitting = QR_SIZES.iter().find(|(_, most)| content.len() <= most[level.place()]);
     let module = fitting.map_or(4, |(module, _)| *module);
@@ -333,7 +334,8 @@ mod tests {
 
     #[test]
     fn what_has_no_room_is_refused_with_what_has() {
-        // 17 characters and 22 digits more than 384 dots; the narrow bar where the wide one has no room.
+        // The wide bar has room for 8 characters, the narrow one for 14. Codes wider than the paper's 384 dots are
+        // refused.
         assert!(hex_of(CodeKind::Code128, "12345678", 32).contains("1D7703"));
         assert!(hex_of(CodeKind::Code128, "123456789", 32).contains("1D7702"));
         assert!(Code::new(CodeKind::Code128, &"x".repeat(14), 32).is_ok());

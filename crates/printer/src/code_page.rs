@@ -1,18 +1,19 @@
-//! Which byte prints which character, page by page, and the numbers that ESC t has for the pages.
+//! The byte of each character in each code page, and the numbers of the pages for ESC t.
 //!
 //! The tables are Unicode's own (`MAPPINGS/VENDORS/MICSFT`; PC858 is PC850 with the euro sign), sixteen characters to a
-//! row, 80 to FF. A place without a character is `\u{FFFD}`. The numbers are Epson's; other makers number otherwise,
-//! hence `code-page-number`.
+//! row, 80 to FF. A place without a character is `\u{FFFD}`. The numbers are Epson's. Other makers use other numbers,
+//! so there is the setting `code-page-number`.
 
 use crate::config::CodePage;
 
-/// The byte of a character that is not ASCII; none when the page does not have it.
+/// Returns the byte of a character outside ASCII; `None` when the page does not have it.
 pub(super) fn byte(c: char, page: CodePage) -> Option<u8> {
     let place = rows(page)?.iter().flat_map(|row| row.chars()).position(|known| known == c)?;
     u8::try_from(0x80 + place).ok().filter(|_| c != UNDEFINED)
 }
 
-/// The number of a page for ESC t (Epson's ESC/POS reference, ESC t); none for ASCII, which is the same on every page.
+/// Returns the number of a page for ESC t (Epson's ESC/POS reference, ESC t); `None` for ASCII, which is the same on
+/// every page.
 pub(super) fn number(page: CodePage) -> Option<u8> {
     match page {
         CodePage::Ascii => None,
@@ -33,7 +34,7 @@ pub(super) fn number(page: CodePage) -> Option<u8> {
     }
 }
 
-/// What the tables hold for a byte that prints nothing defined.
+/// The table entry of a byte that prints no defined character.
 const UNDEFINED: char = '\u{FFFD}';
 
 /// Sixteen characters to a row.

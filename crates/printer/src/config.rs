@@ -1,5 +1,5 @@
-//! `[[printer]]`: a receipt printer, and the parts of a QR template. Values only; what they do is the business of
-//! `printer`.
+//! The configuration section `[[printer]]`, a receipt printer, and the parts of a QR template. This module holds the
+//! values; the rest of the crate uses them.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -13,9 +13,9 @@ use crate::logo::logo_file;
 
 use pos_daemon::settings::{BAUD, ConfigFault, FaultList, absolute, check, ensure, fault, is_made_of, port, within};
 
-/// One for each copy.
+/// At most one printer for each copy.
 const MAX_PRINTERS: usize = 2;
-/// A QR code of version 14 at level M holds 362 bytes: its 73 modules of four dots still fit the narrowest paper (384).
+/// A QR code of version 14 at level M holds 362 bytes. Its 73 modules of four dots fit the narrowest paper (384).
 const MAX_QR: usize = 362;
 
 /// A receipt printer.
@@ -23,7 +23,7 @@ const MAX_QR: usize = 362;
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Printer {
-    /// What people call it; `printer-1` and `printer-2` when the file gives no name.
+    /// The printer's name for people; `printer-1` and `printer-2` when the file gives no name.
     #[serde(default)]
     pub name: String,
     /// `tcp://host:9100`, a tty, or a USB printer as `/dev/usb/lp0`.
@@ -31,46 +31,48 @@ pub struct Printer {
     /// Line speed of a tty, in baud.
     #[serde(default = "pos_daemon::settings::default_baud")]
     pub baud: u32,
-    /// How the printer at a tty says that its buffer is full.
+    /// The way in which the printer at a tty says that its buffer is full.
     #[serde(default)]
     pub flow_control: FlowControl,
     /// Characters on a line: 32, 42 or 48.
     #[serde(default = "columns")]
     pub columns: u8,
-    /// What the printer's bytes above 7F mean.
+    /// The characters of the printer's bytes above 7F.
     #[serde(default)]
     pub code_page: CodePage,
-    /// The page's number at this printer (ESC t), where it is not Epson's.
+    /// The page's number at this printer (ESC t), when it differs from Epson's.
     pub code_page_number: Option<u8>,
-    /// How the paper is cut.
+    /// The way in which the paper is cut.
     #[serde(default)]
     pub cut: Cut,
-    /// A picture for the head of each receipt, PBM: `convert shop.png -resize 384x -monochrome logo.pbm`.
+    /// A picture for the head of each receipt, as PBM: `convert shop.png -resize 384x -monochrome logo.pbm`.
     pub logo: Option<PathBuf>,
-    /// What the QR code at the foot of the customer's copy says, as `https://shop.example/r/{reference}`; also
+    /// The content of the QR code at the foot of the customer's copy, as `https://shop.example/r/{reference}`; also
     /// `{number}`, `{terminal}`, `{amount}` and `{currency}`.
     pub qr: Option<String>,
-    /// Whether the printer answers about its state (DLE EOT); `false`: it is never asked. Without it that is found out.
+    /// `true`: the printer answers about its state (DLE EOT). `false`: it is never asked. Without this key the agent
+    /// finds out whether the printer answers.
     pub status: Option<bool>,
-    /// Which copies are printed by themselves.
+    /// The copies that are printed automatically.
     #[serde(default)]
     pub copies: Copies,
 }
 
 impl Printer {
-    /// Dots on a line: a character of font A is 12 wide, and 42 of them stand on paper of 512 (Epson TM-T20, TM-T88).
+    /// Returns the dots on a line: a character of font A is 12 wide, and paper of 512 has 42 of them (Epson TM-T20,
+    /// TM-T88).
     #[must_use]
     pub fn dots(&self) -> usize {
         if self.columns == 42 { 512 } else { usize::from(self.columns) * 12 }
     }
 }
 
-/// How the device at a tty stops the flow.
+/// The way in which the device at a tty stops the flow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema, serde::Serialize))]
 #[serde(rename_all = "kebab-case")]
 pub enum FlowControl {
-    /// Not at all.
+    /// No flow control.
     #[default]
     None,
     /// By wire: RTS and CTS (printers call it DTR/DSR or hardware).
@@ -84,7 +86,7 @@ pub enum FlowControl {
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema, serde::Serialize))]
 #[serde(rename_all = "kebab-case")]
 pub enum CodePage {
-    /// ASCII alone.
+    /// Only ASCII.
     Ascii,
     /// PC437, the default of most printers.
     Cp437,
@@ -117,21 +119,21 @@ pub enum CodePage {
     Wpc1257,
 }
 
-/// How the paper is cut at the end of a receipt.
+/// The way in which the paper is cut at the end of a receipt.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema, serde::Serialize))]
 #[serde(rename_all = "kebab-case")]
 pub enum Cut {
-    /// One point is left.
+    /// The cut leaves one point.
     #[default]
     Partial,
-    /// Through.
+    /// The cut goes through.
     Full,
     /// The printer has no cutter: the paper is fed to the edge to tear it at.
     None,
 }
 
-/// Which copies are printed by themselves.
+/// The copies that are printed automatically.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema, serde::Serialize))]
 #[serde(rename_all = "kebab-case")]
@@ -143,31 +145,31 @@ pub enum Copies {
     Merchant,
     /// The customer's only.
     Customer,
-    /// None; receipts are kept.
+    /// No copy; receipts are kept.
     None,
 }
 
-/// A piece of a QR template.
+/// A part of a QR template.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part<'a> {
-    /// As it stands.
+    /// Fixed text.
     Text(&'a str),
-    /// Of the sale.
+    /// A value of the transaction.
     Value(Value),
 }
 
-/// What of a sale a QR code can hold.
+/// The values of a transaction that a QR code can hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Value {
-    /// `{reference}`: the till's.
+    /// `{reference}`: the till's reference.
     Reference,
-    /// `{number}`: of the sale in the journal.
+    /// `{number}`: the transaction's number in the journal.
     Number,
     /// `{terminal}`: the terminal's id.
     Terminal,
-    /// `{amount}`: what was, or would have been, charged, as `12.34`.
+    /// `{amount}`: the amount that was charged, or would have been, as `12.34`.
     Amount,
-    /// `{currency}`: its code.
+    /// `{currency}`: the currency's code.
     Currency,
 }
 
@@ -181,7 +183,7 @@ const VALUES: [(&str, Value); 5] = [
 ];
 
 impl Value {
-    /// The longest it can be in an address, where a byte may become three.
+    /// Returns the longest form in an address, where a byte may become three.
     pub(super) fn longest(self) -> usize {
         match self {
             Self::Reference => 3 * 64,
@@ -192,10 +194,10 @@ impl Value {
     }
 }
 
-/// The pieces of a QR template as `https://shop.example/r/{reference}`.
+/// Splits a QR template such as `https://shop.example/r/{reference}` into its parts.
 ///
 /// # Errors
-/// The placeholder that there is none of, or the brace that has no other.
+/// A placeholder that does not exist, or a brace without its counterpart.
 pub fn qr_parts(template: &str) -> Result<Vec<Part<'_>>, String> {
     let mut parts = Vec::new();
     let mut rest = template;
@@ -213,10 +215,10 @@ pub fn qr_parts(template: &str) -> Result<Vec<Part<'_>>, String> {
     Ok(parts)
 }
 
-/// `[[printer]]` for each printer; a single `[printer]` is the same as one of them. Gives each a name.
+/// Reads `[[printer]]` for each printer; a single `[printer]` is the same as one of them. It gives each printer a name.
 ///
 /// # Errors
-/// What the file's form lacks.
+/// The error in the form of the file.
 pub fn one_or_several<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Printer>, D::Error> {
     struct OneOrSeveral;
 
@@ -243,12 +245,12 @@ pub fn one_or_several<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<
     Ok(printers)
 }
 
-/// 80 mm paper, font A.
+/// Fits 80 mm paper, font A.
 fn columns() -> u8 {
     42
 }
 
-/// Checks what types cannot say.
+/// Checks rules that the types cannot express.
 pub fn check_values(found: &mut FaultList, printers: &[Printer]) {
     found.add(check(
         printers.len() <= MAX_PRINTERS,
@@ -304,14 +306,14 @@ fn qr(key: &str, template: &str) -> Result<(), ConfigFault> {
     })
 }
 
-/// Looks at every picture that is named.
+/// Checks every picture that the settings name.
 pub fn check_files(found: &mut FaultList, printers: &[Printer]) {
     for (n, printer) in printers.iter().enumerate() {
         found.add(logo(n, printer));
     }
 }
 
-/// The picture is there, is one, and fits the paper.
+/// Checks that the picture exists, is valid, and fits the paper.
 fn logo(n: usize, printer: &Printer) -> Result<(), ConfigFault> {
     let Some(file) = &printer.logo else { return Ok(()) };
     let key = format!("printer[{n}].logo");

@@ -1,22 +1,23 @@
-//! A receipt to ESC/POS, the command language of receipt printers. Pure: lines, a picture and a QR code in, bytes out.
+//! Turns a receipt into ESC/POS, the command language of receipt printers. This module is pure: it takes lines, a
+//! picture and a QR code, and returns bytes.
 //!
-//! | bytes | command | here |
+//! | bytes | command | use |
 //! |---|---|---|
-//! | `1B 40` | ESC @: initialise | first, so that nothing of the job before is left |
+//! | `1B 40` | ESC @: initialise | first, so that no setting of the previous job is left |
 //! | `1B 74 n` | ESC t: code page | by its number; none for ASCII |
-//! | `1B 61 n` | ESC a: 0 left, 1 centre | where a line, the logo and the QR code stand |
+//! | `1B 61 n` | ESC a: 0 left, 1 centre | position of a line, the logo and the QR code |
 //! | `1B 45 n` | ESC E: bold | |
 //! | `1D 21 n` | GS !: size, width in the high and height in the low four bits | the amount |
 //! | `0A` | LF: print the line | |
 //! | `1D 76 30 0 xL xH yL yH …` | GS v 0: raster picture, x in bytes, y in dots | the logo |
-//! | `1D 6B …`, `1D 28 6B …` | GS k, GS ( k: bar codes and QR codes ([`super::code`]) | for the customer; a till's own |
+//! | `1D 6B …`, `1D 28 6B …` | GS k, GS ( k: bar codes and QR codes ([`super::code`]) | the customer's; a till's own |
 //! | `1D 56 41/42 n` | GS V A/B: feed to the cutter and n more, cut through or leave one point | end |
 //! | `1B 64 n` | ESC d: feed n lines | end, without a cutter |
 //!
-//! Commands that every such printer knows; more would only narrow the choice of printers. The crate `escpos` does
-//! not serve: it owns the port and blocks, and what it cannot encode is an error instead of a `?`. What the code page
-//! cannot print becomes `?`, and no character from outside can become a control byte: what is emitted for text is 20 to
-//! 7E and, by the code page's table, 80 to FF.
+//! Every such printer knows these commands; others would only reduce the choice of printers. The crate `escpos` is not
+//! suitable: it owns the port and blocks, and it returns an error where a `?` is wanted. A character that the code page
+//! cannot print becomes `?`. No character from outside can become a control byte: text is sent as 20 to 7E and, by the
+//! code page's table, 80 to FF.
 
 use crate::config::{CodePage, Cut};
 use crate::logo::Logo;
@@ -29,39 +30,40 @@ const ESC: u8 = 0x1B;
 const GS: u8 = 0x1D;
 const LF: u8 = 0x0A;
 
-/// What stands for a character that the code page does not have.
+/// The replacement for a character that the code page does not have.
 const REPLACEMENT: u8 = b'?';
-/// Above and below a QR code: four modules must stay white (ISO/IEC 18004, 9.1), 32 dots of the largest; two lines are
-/// 60. Beside it the paper is wide enough: the widest code has 294 of at least 384 dots, with 16 for its zone.
+/// The space above and below a QR code. Four modules must stay white (ISO/IEC 18004, 9.1), which are 32 dots of the
+/// largest; two lines are 60. At the sides the paper is wide enough: the widest code has 294 of at least 384 dots, with
+/// 16 for its zone.
 const QUIET: [u8; 2] = [LF; 2];
-/// From the print head to the edge where paper is torn: 5 lines of 30 dots are 19 mm, printers have 12 to 18.
+/// The lines from the print head to the edge where paper is torn: 5 lines of 30 dots are 19 mm, printers have 12 to 18.
 const TO_THE_EDGE: u8 = 5;
 
-/// What goes on one piece of paper.
+/// The content of one piece of paper.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Sheet<'a> {
-    /// At the head.
+    /// The picture at the head.
     pub logo: Option<&'a Logo>,
-    /// The receipt.
+    /// The lines of the receipt.
     pub lines: &'a [PrintedLine],
-    /// At the foot; at most 362 bytes, as the configuration sees to.
+    /// The QR code at the foot; at most 362 bytes, which the configuration ensures.
     pub qr: Option<&'a str>,
-    /// The paper still holds the beginning of another receipt: it is cut off first.
+    /// The paper still holds the beginning of another receipt, which is cut off first.
     pub after_a_torn_one: bool,
 }
 
-/// How the printer wants it.
+/// The printer's variant of the commands.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Dialect {
-    /// What its bytes above 7F mean.
+    /// The characters of its bytes above 7F.
     pub code_page: CodePage,
-    /// The page's number at this printer, where it is not Epson's.
+    /// The page's number at this printer, when it differs from Epson's.
     pub code_page_number: Option<u8>,
-    /// How the paper is cut.
+    /// The way in which the paper is cut.
     pub cut: Cut,
 }
 
-/// The bytes that print the sheet and cut the paper.
+/// Returns the bytes that print the sheet and cut the paper.
 #[must_use]
 pub fn encode(sheet: &Sheet<'_>, dialect: &Dialect) -> Vec<u8> {
     let mut bytes = vec![ESC, b'@'];
@@ -144,7 +146,7 @@ fn cut(cut: Cut, bytes: &mut Vec<u8>) {
     }
 }
 
-/// The byte of a character; never below 20, never 7F.
+/// Returns the byte of a character; never below 20, never 7F.
 fn byte(c: char, page: CodePage) -> u8 {
     match c {
         ' '..='~' => u8::try_from(c).expect("ASCII"),
@@ -235,7 +237,7 @@ mod tests {
         for (cut, bytes) in [(Cut::Partial, "1D564200"), (Cut::Full, "1D564100"), (Cut::None, "1B6405")] {
             let dialect = Dialect { code_page: CodePage::Ascii, cut, ..Dialect::default() };
             assert_eq!(hex_of(&Sheet::default(), dialect), format!("1B40{bytes}"));
-            // What a receipt that broke off left on the paper is cut off first.
+            // The rest of an interrupted receipt on the paper is cut off first.
             let sheet = Sheet { after_a_torn_one: true, ..Sheet::default() };
             assert_eq!(hex_of(&sheet, dialect), format!("1B40{bytes}{bytes}"));
         }

@@ -1,27 +1,28 @@
-//! From the rows of a receipt to lines that fit the paper. Pure; the same lines go to the printer and to the screen.
+//! Turns the rows of a receipt into lines that fit the paper. This module is pure; the same lines go to the printer and
+//! to the screen.
 //!
-//! It decides width, breaks and size. It knows no word ([`super::receipt`]), no printer command and no code page. A
-//! [`Page`] is the same on paper of any width, so it can be kept, and a later copy is word for word the first one.
+//! It decides width, breaks and size. It contains no texts ([`super::receipt`]), no printer command and no code page. A
+//! [`Page`] is the same on paper of any width. So it can be kept, and a later copy has the same words as the first one.
 
 use serde::{Deserialize, Serialize};
 
 use super::code::Code;
 use pos_words::clean;
 
-/// The narrowest paper that is laid out; a smaller number is taken as this one. The narrowest real printers have 32
-/// characters, a line of the big size needs half of it.
+/// The narrowest paper for which lines are laid out; a smaller number counts as this one. The narrowest real printers
+/// have 32 characters, and a line of the big size needs half of that.
 pub const MIN_COLUMNS: u8 = 24;
 
-/// Most lines of `pos.statusText`: as many as the longest one of the interface fills on paper of 32 characters, a
-/// hand's length of it. Whoever writes line feeds only must not take metres of paper.
+/// The most lines of `pos.statusText`: as many as the interface's longest text fills on paper of 32 characters, about a
+/// hand's length. A text of only line feeds must not print metres of paper.
 const STATUS_LINES: usize = 64;
-/// Most lines of any other text from outside: a reason, a brand, a code.
+/// The most lines of any other text from outside: a reason, a brand, a code.
 const OTHER_LINES: usize = 8;
-/// What was cut ends so; printers have no `…`.
+/// The end of a text that was cut; printers have no `…`.
 const CUT: &str = "...";
 
-/// One line on paper. Its text has no control characters, and its width is at most the paper's; the text of a code is
-/// what the code says.
+/// One line on paper. Its text has no control characters, and it is at most as wide as the paper. The text of a code is
+/// the code's content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PrintedLine {
     text: String,
@@ -30,7 +31,7 @@ pub struct PrintedLine {
     code: Option<Code>,
 }
 
-/// Where a line stands.
+/// The position of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Align {
     /// At the left edge.
@@ -41,10 +42,10 @@ pub enum Align {
     Right,
 }
 
-/// How a line looks.
+/// The look of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Style {
-    /// As it is.
+    /// Normal text.
     Plain,
     /// Bold.
     Bold,
@@ -54,11 +55,11 @@ pub enum Style {
     Big,
 }
 
-/// One copy of a receipt before it meets a width.
+/// One copy of a receipt, independent of the paper's width.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Page {
     rows: Vec<ReceiptRow>,
-    /// The word at both ends of a copy that was, or may have been, printed before.
+    /// The word at both ends of a copy that was, or may have been, printed already.
     duplicate: String,
 }
 
@@ -70,7 +71,7 @@ pub enum ReceiptRow {
     Rule,
     /// At the left edge, wrapped.
     Left(String),
-    /// In the middle, wrapped; nothing when there is nothing to say.
+    /// In the middle, wrapped; no line for an empty text.
     Centred(String),
     /// The same, bold.
     Bold(String),
@@ -80,28 +81,28 @@ pub enum ReceiptRow {
     Amount(String),
     /// A label at the left edge and its value at the right one.
     Pair(String, String),
-    /// The bank's own lines, with a rule above.
+    /// The gateway's own lines, with a rule above.
     Status(String),
-    /// Room for a signature, with a word above.
+    /// Space for a signature, with a word above.
     SignatureLine(String),
 }
 
-/// A line of a till's own before it meets a width: no part of a receipt of this terminal.
+/// A till's own line, independent of the paper's width. It is not part of a receipt of this terminal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TillLine {
-    /// What it says; empty: an empty line. Spaces at its beginning stay.
+    /// The text; empty text gives an empty line. Spaces at its beginning stay.
     pub text: String,
-    /// What stands at the right edge of the same line, where there is room; `text` is its label then.
+    /// The value at the right edge of the same line, when there is room; `text` is then its label.
     pub value: String,
-    /// Where `text` stands when there is no `value`.
+    /// The position of `text`, when there is no `value`.
     pub align: Align,
-    /// How it looks when there is no `value`.
+    /// The look, when there is no `value`.
     pub style: Style,
-    /// A code stands there in the place of `text`.
+    /// A code in place of `text`.
     pub code: Option<Code>,
 }
 
-/// A till's own lines on paper of so many characters: each wrapped, and none left out because it is empty.
+/// Returns a till's own lines on paper of `columns` characters. Each is wrapped, and empty lines are kept.
 #[must_use]
 pub fn till_lines(lines: &[TillLine], columns: u8) -> Vec<PrintedLine> {
     let mut setter = Setter { columns: usize::from(columns.max(MIN_COLUMNS)), lines: Vec::new() };
@@ -120,7 +121,7 @@ impl Page {
         self.rows.push(row);
     }
 
-    /// Its lines on paper of so many characters.
+    /// Returns the lines on paper of `columns` characters.
     #[must_use]
     pub fn lines(&self, columns: u8) -> Vec<PrintedLine> {
         let mut setter = Setter { columns: usize::from(columns.max(MIN_COLUMNS)), lines: Vec::new() };
@@ -130,14 +131,14 @@ impl Page {
         setter.lines
     }
 
-    /// Its parts, without what may not be shown, and without those that say nothing.
+    /// Returns the rows without characters that may not be shown, and without rows that become empty.
     #[must_use]
     pub fn rows(&self) -> Vec<ReceiptRow> {
         self.rows.iter().filter_map(ReceiptRow::cleaned).collect()
     }
 
-    /// The same as one that was, or may have been, printed before: it says so at both ends, so that neither can be torn
-    /// off unseen and nobody takes it for a second sale.
+    /// Returns a copy with the duplicate mark, for a page that was, or may have been, printed already. The mark is at
+    /// both ends, so that tearing one off does not hide it, and no one takes the copy for a second transaction.
     #[must_use]
     pub fn as_duplicate(&self) -> Self {
         let mark = || ReceiptRow::Large(self.duplicate.clone());
@@ -147,7 +148,7 @@ impl Page {
 }
 
 impl ReceiptRow {
-    /// The same as it becomes lines; `None` when it becomes none.
+    /// Returns the row with the text that its lines will have; `None` when it has no lines.
     fn cleaned(&self) -> Option<Self> {
         let line = |text: &str| Some(clean::line(text)).filter(|text| !text.is_empty());
         Some(match self {
@@ -165,44 +166,44 @@ impl ReceiptRow {
 }
 
 impl PrintedLine {
-    /// A line of text; what may not be printed is removed. The caller sees to its width.
+    /// Makes a line of text and removes characters that may not be printed. The caller limits its width.
     pub(super) fn new(text: &str, align: Align, style: Style) -> Self {
         let text = clean::text(text).replace('\n', " ").trim_end().to_owned();
         Self { text, align, style, code: None }
     }
 
-    /// The code that stands there in the place of the text.
+    /// Returns the code in place of the text.
     #[must_use]
     pub fn code(&self) -> Option<&Code> {
         self.code.as_ref()
     }
 
-    /// The text, without control characters and without spaces at its end.
+    /// Returns the text, without control characters and without spaces at its end.
     #[must_use]
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// Where it stands.
+    /// Returns the position.
     #[must_use]
     pub fn align(&self) -> Align {
         self.align
     }
 
-    /// How it looks.
+    /// Returns the look.
     #[must_use]
     pub fn style(&self) -> Style {
         self.style
     }
 
-    /// How many columns of the paper it takes.
+    /// Returns the number of columns that the line takes.
     #[must_use]
     pub fn width(&self) -> usize {
         width(&self.text) * if self.style == Style::Big { 2 } else { 1 }
     }
 }
 
-/// The lines so far.
+/// The lines laid out so far.
 struct Setter {
     columns: usize,
     lines: Vec<PrintedLine>,
@@ -270,7 +271,7 @@ impl Setter {
         self.left(&"-".repeat(self.columns));
     }
 
-    /// Text in the middle, wrapped; nothing when there is nothing to say.
+    /// Adds text in the middle, wrapped; no line for an empty text.
     fn centred(&mut self, text: &str, style: Style) {
         for line in wrap_to(OTHER_LINES, &clean::line(text), self.columns) {
             self.lines.push(PrintedLine::new(line.trim(), Align::Centre, style));
@@ -282,7 +283,7 @@ impl Setter {
         self.lines.push(PrintedLine::new(amount, Align::Centre, style));
     }
 
-    /// On lines of their own when label and value do not fit beside each other.
+    /// Adds label and value on one line, or on separate lines when they do not fit.
     fn pair(&mut self, label: &str, value: &str) {
         let value = clean::line(value);
         let room = self.columns.saturating_sub(width(label));
@@ -297,12 +298,12 @@ impl Setter {
     }
 }
 
-/// Characters; a receipt printer gives each the same room.
+/// Returns the number of characters, which all have the same width on a receipt printer.
 fn width(text: &str) -> usize {
     text.chars().count()
 }
 
-/// As [`wrap`], at most so many lines; what is cut says so.
+/// Wraps as [`wrap`] does, to at most `most` lines; a cut text ends with a mark.
 fn wrap_to(most: usize, text: &str, columns: usize) -> Vec<String> {
     let mut lines = wrap(text, columns);
     if lines.len() > most {
@@ -315,9 +316,9 @@ fn wrap_to(most: usize, text: &str, columns: usize) -> Vec<String> {
     lines
 }
 
-/// Breaks text into lines of at most `columns` characters. A line that fits stays as it is, with its own spaces; a
-/// longer one is broken between words, a word longer than the paper inside. Of several empty lines one is left, at the
-/// ends none: paper is not spent on nothing.
+/// Breaks text into lines of at most `columns` characters. A line that fits stays unchanged, with its own spaces. A
+/// longer line is broken between words, and a word longer than the paper inside the word. One of several empty lines
+/// stays, and none at the ends, to save paper.
 fn wrap(text: &str, columns: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for source in text.split('\n').map(str::trim_end) {
@@ -387,7 +388,7 @@ mod tests {
         let status = |text: &str| {
             let mut page = setter(32);
             page.status(text);
-            // Without the rule above it.
+            // The lines without the rule above them.
             page.lines.iter().skip(1).map(|line| line.text().to_owned()).collect::<Vec<_>>()
         };
         let long = status(&"a\n".repeat(1024));

@@ -1,17 +1,18 @@
 //! The picture at the head of a receipt: a PBM file, plain (P1) or raw (P4), read within bounds.
 //!
-//! PBM because reading it is forty lines and every program of pictures writes it, with ImageMagick as
-//! `convert shop.png -resize 384x -monochrome logo.pbm`. Anything else would put a picture library on the board.
+//! The format is PBM, because it takes forty lines to read, and every graphics program writes it. With ImageMagick:
+//! `convert shop.png -resize 384x -monochrome logo.pbm`. Any other format would need a picture library on the terminal.
 
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-/// The widest paper that is printed on: 80 mm at 203 dots an inch print 576 dots.
+/// The widest paper that is supported: 80 mm at 203 dots an inch print 576 dots.
 const MAX_WIDTH: usize = 576;
-/// 48 mm of paper. More than a head is a waste of it, and 27 KB take half a minute at 9600 baud already.
+/// The largest height: 48 mm of paper. A higher picture wastes paper, and 27 KB already take half a minute at 9600
+/// baud.
 const MAX_HEIGHT: usize = 384;
-/// A plain file takes two characters for a dot, and may have comments.
+/// The largest file: a plain file takes two characters for a dot, and may have comments.
 const MAX_BYTES: usize = 2 * MAX_WIDTH * MAX_HEIGHT + 4096;
 
 /// A picture of black and white dots.
@@ -19,28 +20,28 @@ const MAX_BYTES: usize = 2 * MAX_WIDTH * MAX_HEIGHT + 4096;
 pub struct Logo {
     width: usize,
     height: usize,
-    /// Rows of whole bytes, the leftmost dot in the highest bit, 1 is black; what is beyond the width is white.
+    /// Rows of whole bytes: the leftmost dot is the highest bit, 1 is black, and dots beyond the width are white.
     rows: Vec<u8>,
 }
 
-/// Why a file gives no logo.
+/// The reason why a file gives no logo.
 #[derive(Debug, thiserror::Error)]
 pub enum LogoError {
-    /// It cannot be read.
+    /// The file cannot be read.
     #[error("{}: cannot be read ({cause}); put the picture there as PBM, readable by the agent's user", file.display())]
     Unreadable {
         /// The file.
         file: PathBuf,
-        /// The system's words.
+        /// The system's error.
         #[source]
         cause: io::Error,
     },
-    /// Not a PBM file, or a damaged one.
+    /// The file is not a PBM file, or it is damaged.
     #[error("{f}: {wrong}; make it with: convert shop.png -resize 384x -monochrome {f}", f = file.display())]
     Malformed {
         /// The file.
         file: PathBuf,
-        /// What is wrong with it.
+        /// The problem.
         wrong: String,
     },
 }
@@ -65,28 +66,29 @@ pub fn logo_file(path: &Path) -> Result<Logo, LogoError> {
 }
 
 impl Logo {
-    /// Dots from left to right.
+    /// Returns the number of dots from left to right.
     #[must_use]
     pub fn width(&self) -> usize {
         self.width
     }
 
-    /// Dots from top to bottom.
+    /// Returns the number of dots from top to bottom.
     #[must_use]
     pub fn height(&self) -> usize {
         self.height
     }
 
-    /// The rows, each of whole bytes: the leftmost dot is the highest bit, 1 is black.
+    /// Returns the rows, each of whole bytes: the leftmost dot is the highest bit, 1 is black.
     #[must_use]
     pub fn rows(&self) -> &[u8] {
         &self.rows
     }
 
-    /// Netpbm's pbm(5): the magic number, width and height in decimal with blanks and comments between, then the dots.
+    /// Reads Netpbm's pbm(5): the magic number, width and height in decimal with blanks and comments between, then the
+    /// dots.
     ///
     /// # Errors
-    /// What is wrong with them.
+    /// The problem.
     pub fn read(bytes: &[u8]) -> Result<Self, String> {
         let plain = match bytes {
             [b'P', b'1', ..] => true,
@@ -113,7 +115,7 @@ impl Logo {
     }
 }
 
-/// The next number, behind blanks and comments; at most five digits.
+/// Reads the next number after blanks and comments; at most five digits.
 fn decimal(bytes: &[u8], at: &mut usize) -> Option<usize> {
     loop {
         match bytes.get(*at)? {
@@ -128,7 +130,7 @@ fn decimal(bytes: &[u8], at: &mut usize) -> Option<usize> {
     text.parse().ok()
 }
 
-/// `0` and `1`, with or without blanks between.
+/// Reads `0` and `1`, with or without blanks between.
 fn plain_dots(text: &[u8], width: usize, height: usize) -> Option<Vec<u8>> {
     let row = width.div_ceil(8);
     let mut rows = vec![0; row * height];
@@ -147,13 +149,13 @@ fn plain_dots(text: &[u8], width: usize, height: usize) -> Option<Vec<u8>> {
 mod tests {
     use super::*;
 
-    /// The example of pbm(5), its first rows: a comment, and dots with and without blanks.
+    /// Reads the first rows of the example in pbm(5): a comment, and dots with and without blanks.
     #[test]
     fn plain_and_raw_say_the_same() {
         let plain = Logo::read(b"P1\n# feep\n10 2\n0 1 1 1 1 0 0 1 1 1\n0100000100\n").unwrap();
         assert_eq!((plain.width(), plain.height(), plain.rows()), (10, 2, &[0x79, 0xC0, 0x41, 0x00][..]));
         assert_eq!(Logo::read(b"P4 10 2\n\x79\xC0\x41\x00").unwrap(), plain);
-        // What is beyond the width is nobody's.
+        // The bits beyond the width are ignored.
         assert_eq!(Logo::read(b"P4 10 2\n\x79\xFF\x41\x3F").unwrap(), plain);
     }
 

@@ -1,23 +1,23 @@
-//! The printer's owner: a task that has the wire, and the handle to give it receipts.
+//! The printer's owner: a task that has the connection, and the handle to give it receipts.
 //!
-//! Giving a receipt never waits. A connection is made for each receipt, so a printer may be switched off, moved and
-//! shared as it likes. A receipt that cannot be printed waits, and the others behind it, until it can:
+//! Giving a receipt never waits. The task connects for each receipt, so a printer may be switched off, moved and
+//! shared. A receipt that cannot be printed waits until it can, and later receipts wait after it:
 //!
 //! ```text
-//!  connect ─▶ ask how it is ─▶ write ─▶ wait until it is on paper ─▶ Printed
-//!     │            │             └──────────────┴─ fails: part of it may be on paper, the next try is a DUPLICATE
+//!  connect ─▶ ask for its state ─▶ write ─▶ wait until it is on paper ─▶ Printed
+//!     │            │                  └──────────────┴─ fails: part of it may be on paper, the next try is a DUPLICATE
 //!     └────────────┴─ fails: nothing was printed
-//!                  └─▶ Waits, try again, less and less often ─▶ connect …
+//!                  └─▶ Waits, retry, with growing pauses ─▶ connect …
 //! ```
 //!
-//! A printer that does not answer DLE EOT is taken at its silence: what it took counts as printed. With nothing to
-//! print the printer is looked at now and then, so that an empty roll is known before the next customer comes.
+//! A printer that does not answer DLE EOT cannot report, so the data that it took counts as printed. While there is
+//! nothing to print, the task checks the printer regularly. So an empty roll is known before the next customer comes.
 //!
-//! Lines of a till's own are tried once: they are nowhere kept, and the till, which hears what became of them, can send
-//! them again.
+//! A till's own lines are tried once. They are not stored, and the till, which learns their result, can send them
+//! again.
 //!
-//! What it is not: proof of paper, or the place where receipts are kept. What waits here is lost when the agent ends;
-//! every receipt is in the journal, and `pos-agent receipt --print` brings it out again.
+//! This module is not proof of paper, and it does not store receipts. Waiting receipts are lost here when the agent
+//! ends. Every receipt is in the journal, and `pos-agent receipt --print` prints it again.
 
 use std::fmt;
 use std::io;
@@ -39,75 +39,76 @@ use super::wire::{Port, Wire, in_time};
 use super::{Page, qr};
 use pos_daemon::wire::Connector;
 
-/// Receipts that may wait: both copies of 32 sales, more than are made while a paper roll is changed.
+/// The most slips that may wait: both copies of 32 transactions, more than are made while a paper roll is changed.
 pub const QUEUE: usize = 64;
-/// Slips of tills' own lines that may wait among them: the queue is for receipts.
+/// The most waiting slips of tills' own lines among them: the queue is for receipts.
 pub const TILL_SLIPS: usize = 4;
-/// How often a receipt is begun that breaks off in the middle each time: a printer that always does so must not use up
+/// The most tries of a receipt that breaks off in the middle each time: a printer that always does so must not use up
 /// the roll.
 pub const TORN_TRIES: u32 = 3;
 
 /// The deadlines and pauses of the printer's task.
 #[derive(Clone, Debug)]
 pub struct PrinterTiming {
-    /// Opening the connection.
+    /// The time for opening the connection.
     pub connect: Duration,
-    /// Between two bytes that the printer takes.
+    /// The longest time between two bytes that the printer takes.
     pub write: Duration,
-    /// For the printer to close a TCP connection after the last byte; without that it counts as printed all the same.
+    /// The time for the printer to close a TCP connection after the last byte. Without a close the slip counts as
+    /// printed anyway.
     pub close: Duration,
-    /// For the answers to all four questions about its state.
+    /// The time for the answers to all four questions about its state.
     pub status: Duration,
-    /// For a printer that answers about its state to say that a receipt is on paper; longer while it tells of no
-    /// trouble is taken as printed.
+    /// The time for a printer that answers about its state to say that a receipt is on paper. After that time without a
+    /// report of trouble, the receipt counts as printed.
     pub done: Duration,
-    /// Between two questions while it is waited for the paper.
+    /// The pause between two questions during the wait for the paper.
     pub ask_again: Duration,
-    /// Between two looks at a printer that has nothing to do.
+    /// The pause between two checks of an idle printer.
     pub look: Duration,
-    /// What is waited before each further try; the last one counts for all that follow.
+    /// The pauses before each further try; the last one applies to all that follow.
     pub back_off: Vec<Duration>,
 }
 
 impl Default for PrinterTiming {
     fn default() -> Self {
         Self {
-            // A printer stands in the same network: three lost SYNs (1 s, 2 s apart) still fit.
+            // A printer is in the same network: three lost SYNs (1 s, 2 s apart) still fit.
             connect: Duration::from_secs(5),
-            // Longer than any printer stops the flow while it prints what it has (4 KB, 60 lines, take some 5 s).
+            // Longer than any printer stops the flow while it prints its buffer (4 KB, 60 lines, take about 5 s).
             write: Duration::from_secs(20),
-            // Many printers close at once, some only when the paper is out, some never.
+            // Many printers close immediately, some only when the paper is out, some never.
             close: Duration::from_secs(3),
-            // Four bytes each way: 8 ms at 9600 baud, and printers answer at once, whatever they print.
+            // Four bytes each way: 8 ms at 9600 baud, and printers answer immediately, even while they print.
             status: Duration::from_secs(1),
-            // The slowest print 60 lines in this time.
+            // The slowest printers print 60 lines in this time.
             done: Duration::from_secs(8),
             ask_again: Duration::from_secs(1),
-            // Well before the next customer, and next to nothing on the wire.
+            // Well before the next customer, with very little traffic.
             look: Duration::from_secs(30),
-            // A printer that was just switched on is ready within 15 s; after that a person is needed, who waits no
-            // longer than 15 s.
+            // A printer that was just switched on is ready within 15 s. After that it needs a person, who then waits at
+            // most 15 s.
             back_off: [1, 2, 4, 8, 15].map(Duration::from_secs).to_vec(),
         }
     }
 }
 
-/// What is printed, by its name.
+/// The name of a printed slip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Slip {
     /// A copy of a receipt.
     Receipt {
-        /// Sequence number of the sale.
+        /// The transaction's sequence number.
         sale: SaleNumber,
-        /// Whose copy.
+        /// The owner of the copy.
         copy: ReceiptCopy,
     },
     /// A close of day.
     Close {
-        /// Its number.
+        /// The close's number.
         number: u64,
     },
-    /// Lines of a till's own.
+    /// A till's own lines.
     TillLines,
 }
 
@@ -122,7 +123,7 @@ impl fmt::Display for Slip {
 }
 
 impl Slip {
-    /// What prints it again.
+    /// Returns the command that prints it again.
     fn again(self) -> String {
         match self {
             Self::Receipt { .. } => "pos-agent receipt … --print".to_owned(),
@@ -132,91 +133,91 @@ impl Slip {
     }
 }
 
-/// What became of a slip.
+/// The result of a slip.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PrinterEvent {
-    /// The printer took all of it, and said that it is on paper if it says such things.
+    /// The printer took all of it, and said that it is on paper, if it reports such facts.
     Printed {
-        /// Which.
+        /// The slip.
         slip: Slip,
-        /// With the duplicate mark.
+        /// `true` when it has the duplicate mark.
         duplicate: bool,
     },
-    /// It cannot be printed now and is kept until it can. Told once for each reason.
+    /// The slip cannot be printed now and is kept until it can. Reported once for each reason.
     Waits {
-        /// Which.
+        /// The slip.
         slip: Slip,
-        /// What is wrong and what to do, for a person.
+        /// The problem and its remedy, for a person.
         why: String,
     },
-    /// It broke off in the middle [`TORN_TRIES`] times and is not tried again by itself.
+    /// The slip broke off in the middle [`TORN_TRIES`] times and is not retried automatically.
     Failed {
-        /// Which.
+        /// The slip.
         slip: Slip,
-        /// What happened and what to do, for a person.
+        /// The problem and its remedy, for a person.
         why: String,
     },
 }
 
-/// More than [`QUEUE`] slips wait; this one was not taken and nothing was dropped for it.
+/// More than [`QUEUE`] slips wait. This one was not taken, and no other was dropped.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{QUEUE} receipts wait for the printer already; see to the printer, then print the {slip} again: {}", slip.again())]
 pub struct QueueFull {
-    /// Which.
+    /// The slip.
     pub slip: Slip,
 }
 
-/// Why lines of a till's own are not on paper; they are not tried again.
+/// The reason why a till's own lines are not on paper; they are not tried again.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotPrinted {
     /// Nothing was written.
     #[error("the printer is {0}; nothing of it was printed")]
     NotBegun(PrinterNeed),
-    /// It broke off.
+    /// The printing broke off.
     #[error("the printer is {0}; a part of it may be on paper")]
     BrokeOff(PrinterNeed),
-    /// [`TILL_SLIPS`] wait already, or [`QUEUE`] receipts.
+    /// There are already [`TILL_SLIPS`] waiting slips of tills, or [`QUEUE`] receipts.
     #[error("other slips wait for the printer; nothing of it was printed")]
     OthersWait,
 }
 
-/// A slip on its way.
+/// A queued slip.
 #[derive(Debug)]
 struct Job {
     slip: Slip,
     content: Content,
-    /// Printed before, or perhaps: it gets the mark.
+    /// `true` when it was, or may have been, printed already: it gets the mark.
     duplicate: bool,
-    /// How often it broke off in the middle.
+    /// The number of tries that broke off in the middle.
     torn: u32,
 }
 
-/// What is to be on paper.
+/// The content to print.
 #[derive(Debug)]
 enum Content {
     /// A copy of a receipt; the receipt is for the QR code.
     Receipt(Box<Receipt>, Page),
     /// A close of day.
     Close(Page),
-    /// Lines of a till's own, where the till waits for what becomes of them, and their place among the few that may
+    /// A till's own lines, the sender of the result for which the till waits, and their place among the few that may
     /// wait.
     TillLines(Vec<TillLine>, oneshot::Sender<Result<(), NotPrinted>>, OwnedSemaphorePermit),
 }
 
-/// Starts the task that owns a printer; it ends when the last handle is dropped and all receipts that can be printed
-/// are. `events` tells what became of each; while nobody reads them the printer waits.
+/// Starts the task that owns a printer. It ends when the last handle is dropped and all printable receipts are printed.
+/// `events` gets the result of each slip; while no task reads it, the printer waits.
 #[must_use]
 pub fn spawn(config: config::Printer, events: mpsc::Sender<PrinterEvent>) -> Handle {
     spawn_with(config, events, PrinterTiming::default())
 }
 
-/// [`spawn`] over a wire that is given instead of opened at the printer's port.
+/// Starts the task as [`spawn`] does, over a stream that the caller provides.
 #[must_use]
 pub fn spawn_over(way: Connector, config: config::Printer, events: mpsc::Sender<PrinterEvent>) -> Handle {
     begin(Port::Given(way), config, events, PrinterTiming::default())
 }
 
-/// [`spawn`] with other deadlines.
+/// Starts the task as [`spawn`] does, with other deadlines.
 #[must_use]
 pub fn spawn_with(config: config::Printer, events: mpsc::Sender<PrinterEvent>, timing: PrinterTiming) -> Handle {
     begin(Port::from(&config), config, events, timing)
@@ -230,11 +231,11 @@ fn begin(port: Port, config: config::Printer, events: mpsc::Sender<PrinterEvent>
     Handle { jobs, seen, till_slips: Arc::new(Semaphore::new(TILL_SLIPS)) }
 }
 
-/// Asks a printer that no task owns how it is, for the doctor; `None` when it does not answer such questions. Nothing
-/// is printed.
+/// Asks a printer that no task owns for its state, for the doctor; `None` when it does not answer such questions. It
+/// prints nothing.
 ///
 /// # Errors
-/// When it cannot be reached.
+/// When the printer is unreachable.
 pub async fn condition(config: &config::Printer) -> io::Result<Option<Condition>> {
     let timing = PrinterTiming::default();
     let mut wire = Port::from(config).open(timing.connect).await?;
@@ -244,38 +245,38 @@ pub async fn condition(config: &config::Printer) -> io::Result<Option<Condition>
     asked(&mut wire, timing.status).await
 }
 
-/// The four questions; none when it does not answer them all in time. What it says besides is passed over.
+/// Asks the four questions; `None` when the printer does not answer them all in time. Other bytes are skipped.
 async fn asked(wire: &mut Wire, limit: Duration) -> io::Result<Option<Condition>> {
     match timeout(limit, questions(wire, &mut false)).await {
         Ok(Ok(answers)) => Ok(Some(Condition::from_answers(answers))),
-        // A printer that has only a way in (usblp: EINVAL), and one that is silent.
+        // The printer has no return channel (usblp: EINVAL). A silent printer is handled below.
         Ok(Err(error)) if error.kind() == io::ErrorKind::InvalidInput => Ok(None),
         Ok(Err(error)) => Err(error),
         Err(_) => Ok(None),
     }
 }
 
-/// The way to the printer's task.
+/// A handle of the printer's task.
 #[derive(Clone, Debug)]
 pub struct Handle {
     jobs: mpsc::Sender<Job>,
     seen: watch::Receiver<Shown>,
-    /// Places for slips of tills' own lines.
+    /// The places for slips of tills' own lines.
     till_slips: Arc<Semaphore>,
 }
 
 impl Handle {
-    /// Puts a copy of a receipt, as it was composed, at the end of the queue; one that was printed before with a mark
-    /// that says so. Never waits.
+    /// Puts a composed copy of a receipt at the end of the queue. A copy that was printed already gets a mark. This
+    /// call never waits.
     ///
     /// # Errors
-    /// [`QueueFull`]; no event follows then.
+    /// [`QueueFull`]; then no event follows.
     pub fn print(&self, receipt: Receipt, page: Page, copy: ReceiptCopy, duplicate: bool) -> Result<(), QueueFull> {
         let slip = Slip::Receipt { sale: receipt.number, copy };
         self.put(Job { slip, content: Content::Receipt(Box::new(receipt), page), duplicate, torn: 0 })
     }
 
-    /// The same for a close of day.
+    /// Puts the slip of a close of day at the end of the queue, as [`Self::print`] does.
     ///
     /// # Errors
     /// As [`Self::print`].
@@ -283,8 +284,8 @@ impl Handle {
         self.put(Job { slip: Slip::Close { number }, content: Content::Close(page), duplicate, torn: 0 })
     }
 
-    /// Lines of a till's own, tried once: what becomes of them is said at the other end. Those that nobody waits for
-    /// any longer when their turn comes are not printed.
+    /// Prints a till's own lines, with one try. The returned receiver gets the result. When it has been dropped before
+    /// their turn comes, the lines are not printed.
     ///
     /// # Errors
     /// [`NotPrinted`].
@@ -292,7 +293,7 @@ impl Handle {
         &self,
         lines: Vec<TillLine>,
     ) -> Result<oneshot::Receiver<Result<(), NotPrinted>>, NotPrinted> {
-        // Receipts wait for this printer already: these lines would come when their till has long given up.
+        // Receipts already wait for this printer, so these lines would be printed long after their till has given up.
         if let PrinterStands::Needs(need) = self.standing()
             && self.waiting() > 0
         {
@@ -313,8 +314,8 @@ impl Handle {
         })
     }
 
-    /// The printer for the terminal's status: `ok`, `not used yet`, or what is wrong and what to do; and what waits for
-    /// it.
+    /// Returns the printer's state for the terminal's status: `ok`, `not used yet`, or the problem and its remedy. The
+    /// number of waiting receipts follows.
     #[must_use]
     pub fn state(&self) -> String {
         let words = match self.standing() {
@@ -325,20 +326,20 @@ impl Handle {
         self.with_waiting(words)
     }
 
-    /// How it stands.
+    /// Returns the printer's state.
     #[must_use]
     pub fn standing(&self) -> PrinterStands {
         self.seen.borrow().state.clone()
     }
 
-    /// What somebody has to do; the words fit behind "the printer is".
+    /// Returns the work that a person must do; the words fit after "the printer is".
     #[must_use]
     pub fn attention(&self) -> Option<String> {
         let PrinterStands::Needs(need) = self.standing() else { return None };
         Some(self.with_waiting(need.to_string()))
     }
 
-    /// How many receipts wait, the one that is being printed included.
+    /// Returns the number of waiting receipts, with the one that is being printed.
     #[must_use]
     pub fn waiting(&self) -> usize {
         self.jobs.max_capacity() - self.jobs.capacity() + usize::from(self.seen.borrow().in_hand)
@@ -353,56 +354,56 @@ impl Handle {
     }
 }
 
-/// What the handles see.
+/// The state that the handles see.
 #[derive(Clone, Debug)]
 struct Shown {
     state: PrinterStands,
-    /// A receipt was taken from the queue and is not printed yet.
+    /// `true` when a receipt was taken from the queue and is not printed yet.
     in_hand: bool,
 }
 
-/// How a printer stands.
+/// The state of a printer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PrinterStands {
-    /// Nobody has printed on it or looked at it yet.
+    /// The printer has not been used or checked yet.
     NotUsedYet,
-    /// It prints, as far as it tells.
+    /// The printer prints, as far as it reports.
     Ready,
-    /// Somebody.
+    /// The printer needs a person.
     Needs(PrinterNeed),
 }
 
-/// What somebody has to see to. The words fit behind "the printer is".
+/// The work that a person must do. The words fit after "the printer is".
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PrinterNeed {
-    /// It says that it cannot print.
+    /// The printer says that it cannot print.
     #[error(transparent)]
     Trouble(Trouble),
-    /// It prints, and not much longer.
+    /// The printer will soon be out of paper.
     #[error("almost out of paper: have a roll ready")]
     PaperNearEnd,
-    /// It cannot be reached.
+    /// The printer is unreachable.
     #[error("unreachable: {port}: {cause}; see to its power, cable and address")]
     Unreachable {
-        /// Where it should be.
+        /// The configured port.
         port: String,
-        /// The system's words.
+        /// The system's error text.
         cause: String,
     },
-    /// It broke off.
+    /// The printing broke off.
     #[error("interrupted in the middle of a receipt: {port}: {cause}; see to its paper, cover, power and cable")]
     Interrupted {
-        /// Where it is.
+        /// The configured port.
         port: String,
-        /// The system's words.
+        /// The system's error text.
         cause: String,
     },
-    /// The settings say that it answers about its state.
+    /// The settings say that the printer answers about its state, and it does not.
     #[error("silent about its state: switch its status answers on, or set status = false")]
     Silent,
 }
 
-/// Why a receipt is not on paper.
+/// The reason why a receipt is not on paper.
 #[derive(Debug)]
 enum Fault {
     /// Nothing was written.
@@ -411,7 +412,7 @@ enum Fault {
     BrokeOff(PrinterNeed),
 }
 
-/// What a receipt becomes at this printer.
+/// The printer's form of a receipt.
 struct Paper {
     config: config::Printer,
     logo: Option<Logo>,
@@ -419,7 +420,7 @@ struct Paper {
 
 impl Paper {
     fn new(config: config::Printer) -> Self {
-        // It was read once already, when the configuration was checked.
+        // The file was already read when the configuration was checked.
         let logo = config.logo.as_deref().and_then(|file| {
             let logo = logo::logo_file(file);
             logo.inspect_err(|error| tracing::warn!(%error, "receipts are printed without the logo")).ok()
@@ -448,27 +449,27 @@ impl Paper {
     }
 }
 
-/// The task's own.
+/// The data of the task.
 struct Owner {
     port: Port,
     timing: PrinterTiming,
-    /// For the handles.
+    /// The state for the handles.
     shown: watch::Sender<Shown>,
     paper: Paper,
-    /// Whether it answered when it was last asked how it is.
+    /// The printer's ability to answer, by the latest questions about its state.
     answers: Option<bool>,
-    /// It has not yet failed to say when a receipt was on paper.
+    /// `true` until the printer fails to say that a receipt is on paper.
     says_done: bool,
 }
 
-/// Nobody is left to print for.
+/// No handle or reader of events is left.
 struct Over;
 
 impl Owner {
     async fn run(mut self, mut queue: mpsc::Receiver<Job>, events: mpsc::Sender<PrinterEvent>) {
         let mut next_look = Instant::now();
         loop {
-            // A receipt that comes while it is looked ends the look: the connection is made anew.
+            // A receipt that comes during a check ends the check: the connection is made again.
             let looking = async {
                 tokio::time::sleep_until(next_look).await;
                 self.look().await;
@@ -496,10 +497,10 @@ impl Owner {
         }
     }
 
-    /// With nothing to do: is it there, and what does it say of itself? Nothing is printed by it.
+    /// Checks an idle printer: its presence and its state. It prints nothing.
     async fn look(&mut self) {
         if self.paper.config.status == Some(false) {
-            // Connecting alone tells little and takes the printer away from others.
+            // Connecting without a question shows little and blocks the printer for others.
             return std::future::pending().await;
         }
         let found = match self.port.open(self.timing.connect).await {
@@ -512,8 +513,7 @@ impl Owner {
         }
     }
 
-    /// A till's own lines, unless nobody waits for them any longer: the till was told, or thinks, that they are not
-    /// printed.
+    /// Prints a till's own lines, unless the till no longer waits for them: it already counts them as not printed.
     async fn once(&mut self, job: Job) {
         if matches!(&job.content, Content::TillLines(_, told, _) if told.is_closed()) {
             return;
@@ -529,13 +529,13 @@ impl Owner {
             Fault::BrokeOff(need) => NotPrinted::BrokeOff(need),
         });
         if let Content::TillLines(_, told, place) = job.content {
-            // Before the till hears of it and sends the next ones.
+            // The place is free before the till learns the result and sends the next lines.
             drop(place);
             let _ = told.send(becomes);
         }
     }
 
-    /// Tries until the receipt is printed, or broke off too often, or nobody is left who could mend anything.
+    /// Tries until the receipt is printed, or broke off too often, or the agent ends.
     async fn until_done(&mut self, mut job: Job, events: &mpsc::Sender<PrinterEvent>) -> Result<(), Over> {
         let slip = job.slip;
         let (mut tries, mut told) = (0, String::new());
@@ -570,7 +570,7 @@ impl Owner {
         }
     }
 
-    /// Waits before the next try; not when the agent is ending: its receipts are in the journal.
+    /// Waits before the next try. It does not wait when the agent is ending: the receipts are in the journal.
     async fn back_off(&self, tries: usize) -> Result<(), Over> {
         let pauses = &self.timing.back_off;
         let pause = pauses.get(tries).or(pauses.last()).copied().unwrap_or_default();
@@ -580,7 +580,7 @@ impl Owner {
         }
     }
 
-    /// One try.
+    /// Tries once.
     async fn print(&mut self, job: &Job) -> Result<PrinterStands, Fault> {
         let opened = self.port.open(self.timing.connect).await;
         let mut wire = opened.map_err(|error| Fault::NotBegun(self.unreachable(&error)))?;
@@ -607,21 +607,21 @@ impl Owner {
         Ok(self.state_of(condition))
     }
 
-    /// Whether a receipt is worth the question: a printer that was silent is asked again when there is nothing to
+    /// Checks whether to ask before a receipt. A printer that was silent is asked again only when there is nothing to
     /// print.
     fn is_asked(&self) -> bool {
         self.paper.config.status.unwrap_or(self.answers != Some(false))
     }
 
-    /// Asks, and remembers whether it answers at all.
+    /// Asks the printer for its state, and remembers whether it answers at all.
     async fn ask(&mut self, wire: &mut Wire) -> io::Result<Option<Condition>> {
         let said = asked(wire, self.timing.status).await?;
         self.answers = Some(said.is_some());
         Ok(said)
     }
 
-    /// Waits until the printer says that all it got is on paper. Trouble on the way is asked for again and again: a
-    /// printer that has run out of paper says nothing by itself.
+    /// Waits until the printer says that all data is on paper. It asks for trouble repeatedly, because a printer that
+    /// has run out of paper does not report it unasked.
     async fn until_on_paper(&mut self, wire: &mut Wire) -> Result<End, Fault> {
         if self.says_done {
             let told = in_time(self.timing.write, wire.write(&status::TELL_WHEN_DONE, self.timing.write)).await;
@@ -635,7 +635,8 @@ impl Owner {
                 Ok(Err(error)) => return Err(self.interrupted(&error)),
                 Err(_) => {}
             }
-            // A torn connection is found by the next reading; a printer that has fallen silent is taken at its silence.
+            // The next read finds a broken connection. A printer that has fallen silent counts as finished at the
+            // deadline.
             let mut finished = false;
             match timeout(self.timing.status, questions(wire, &mut finished)).await {
                 _ if finished => return Ok(End::OnPaper),
@@ -682,16 +683,16 @@ impl Owner {
     }
 }
 
-/// How the printing of a receipt ended well.
+/// The successful end of a receipt's printing.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum End {
-    /// It said that it is on paper.
+    /// The printer said that the receipt is on paper.
     OnPaper,
-    /// It took all bytes.
+    /// The printer took all bytes.
     Taken,
 }
 
-/// The four answers. That a receipt is finished may be said among them.
+/// Returns the four answers. The message that a receipt is finished may come among them.
 async fn questions(wire: &mut Wire, finished: &mut bool) -> io::Result<[u8; 4]> {
     let mut answers = [0; 4];
     for (question, answer) in status::QUESTIONS.iter().zip(&mut answers) {
@@ -708,11 +709,11 @@ async fn questions(wire: &mut Wire, finished: &mut bool) -> io::Result<[u8; 4]> 
 }
 
 async fn done(wire: &mut Wire) -> io::Result<End> {
-    // One that closes the connection in good order has taken everything.
+    // A printer that closes the connection properly has taken everything.
     Ok(heard(wire, status::is_done).await?.map_or(End::Taken, |_| End::OnPaper))
 }
 
-/// The next byte that is one of those wanted; others are passed over. None when the printer has closed.
+/// Returns the next wanted byte and skips others; `None` when the printer has closed the connection.
 async fn heard(wire: &mut Wire, mut wanted: impl FnMut(u8) -> bool) -> io::Result<Option<u8>> {
     let mut byte = [0];
     loop {

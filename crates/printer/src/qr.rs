@@ -1,17 +1,17 @@
-//! What the QR code on a receipt says: the shop's template with the sale's values. Pure.
+//! The content of the QR code on a receipt: the shop's template with the transaction's values. This module is pure.
 //!
-//! The printer draws the code itself (GS ( k), so there is no picture here.
+//! The printer draws the code itself (GS ( k), so this module makes no picture.
 
 use std::fmt::Write;
 
 use crate::config::{Part, Value, qr_parts};
 use pos_core::transaction::{Receipt, ReceiptOutcome};
 
-/// The template filled in. Values are written as in an address (RFC 3986, 2.1), so that a till's reference cannot end a
-/// path or begin a query; letters, digits and `-._~` stay as they are.
+/// Fills in the template. Values are escaped as in an address (RFC 3986, 2.1), so that a till's reference cannot end a
+/// path or begin a query. Letters, digits and `-._~` stay unchanged.
 pub(super) fn content(template: &str, receipt: &Receipt) -> String {
     let mut content = String::new();
-    // A template that is not one was refused with the configuration.
+    // The check of the configuration refuses an invalid template.
     for part in qr_parts(template).unwrap_or_default() {
         match part {
             Part::Text(text) => content.push_str(text),

@@ -1,19 +1,19 @@
-//! What stands on a receipt, in which order and in whose words. Pure; how it becomes lines that fit the paper is
-//! [`super::layout`].
+//! The content of a receipt: its parts, their order and their words. This module is pure; [`super::layout`] turns the
+//! parts into lines that fit the paper.
 //!
-//! | part | on which copy |
+//! | part | copy |
 //! |---|---|
 //! | shop, terminal, merchant id, date, number, reference | both |
-//! | that it is training, where it is: at both ends | both |
-//! | kind, amounts, outcome with its reason, what has not happened | both |
-//! | brand, application, AID, last four digits, entry, how the cardholder was verified, authorisation code | both |
+//! | the training mark, in training mode: at both ends | both |
+//! | kind, amounts, outcome with its reason, the statement of what did not happen | both |
+//! | brand, application, AID, last four digits, entry, cardholder verification, authorisation code | both |
 //! | operator, supervisor | the merchant's |
 //! | reason word, cryptogram, TVR, TSI, IAD, codes and ids of the gateway | the merchant's |
 //! | the transaction that a refund or a void refers to | both |
-//! | the bank's own lines, the shop's last lines | both |
-//! | what is signed, and the line for it | the merchant's |
+//! | the gateway's own lines, the shop's last lines | both |
+//! | the text to sign, and the line for the signature | the merchant's |
 //!
-//! The facts it is given have no expiry date, and of a card number it shows the last four digits (schemes' rules).
+//! The facts have no expiry date, and of a card number only the last four digits are printed (schemes' rules).
 
 use pos_core::transaction::{Cause, HostFacts, Original, Reason, Receipt, ReceiptOutcome};
 use pos_terms::card::{CardFacts, CryptogramKind, Cvm};
@@ -22,18 +22,18 @@ use pos_words::{Message, Words};
 
 use super::layout::{Page, ReceiptRow};
 
-/// What a shop prints on each receipt, and in which language.
+/// The shop's texts for each receipt, and their language.
 #[derive(Clone, Debug, Default)]
 pub struct Letterhead {
     /// Name, street, town. The first line is large.
     pub merchant: Vec<String>,
-    /// The last lines: opening hours, conditions of returns.
+    /// The last lines, such as opening hours or conditions of returns.
     pub footer: Vec<String>,
     /// The language.
     pub words: Words,
 }
 
-/// One copy of a receipt.
+/// Composes one copy of a receipt.
 #[must_use]
 pub fn compose(receipt: &Receipt, letterhead: &Letterhead, copy: ReceiptCopy) -> Page {
     let words = &letterhead.words;
@@ -57,7 +57,7 @@ struct Composing<'a> {
     words: &'a Words,
 }
 
-/// The parts, in their order.
+/// The parts, in order.
 impl Composing<'_> {
     fn head(&mut self, merchant: &[String]) {
         for (nth, line) in merchant.iter().enumerate() {
@@ -76,7 +76,7 @@ impl Composing<'_> {
         }
     }
 
-    /// At both ends, so that no half of it passes for a receipt.
+    /// Adds the training mark. It is at both ends, so that neither half passes for a receipt.
     fn training(&mut self) {
         if self.receipt.training {
             self.page.push(ReceiptRow::Large(self.words.label(Message::Training).to_owned()));
@@ -84,7 +84,7 @@ impl Composing<'_> {
         }
     }
 
-    /// Kind, amount, outcome. The big amount is the one that was or would have been charged.
+    /// Adds kind, amount and outcome. The big amount is the one that was charged, or would have been.
     fn what_happened(&mut self) {
         let (receipt, words) = (self.receipt, self.words);
         self.page.push(ReceiptRow::Rule);
@@ -132,7 +132,8 @@ impl Composing<'_> {
         self.bold(nothing);
     }
 
-    /// An earlier program's sentence is for the shop, unless it is the bank's own.
+    /// Returns the reason for the customer. A sentence that an earlier version recorded is for the shop, unless it is
+    /// the issuer's own.
     fn customers_reason(&self, why: &Cause) -> String {
         let of_bank = why.detail.as_deref().filter(|_| why.reason == Reason::Recorded);
         match of_bank.filter(|said| self.receipt.host.description.as_deref() == Some(said)) {
@@ -171,7 +172,7 @@ impl Composing<'_> {
         }
     }
 
-    /// For whoever settles a dispute about the card; the names are EMV's in every language.
+    /// Adds the chip data for a dispute about the card. The names are EMV's in every language.
     fn chip(&mut self, card: &CardFacts) {
         let mut fact = |name: &str, value: &str| self.page.push(ReceiptRow::Pair(name.to_owned(), value.to_owned()));
         if let Some(cryptogram) = card.cryptogram {
@@ -189,7 +190,7 @@ impl Composing<'_> {
         }
     }
 
-    /// Of what a refund, a void or another later transaction is.
+    /// Adds the transaction to which a refund, a void or another later transaction refers.
     fn original(&mut self) {
         let Some(Original { number, reference, local_time, brand: _, last4: _ }) = &self.receipt.original else {
             return;
@@ -201,14 +202,14 @@ impl Composing<'_> {
         self.pair(Message::Date, &self.words.date_and_time(local_time));
     }
 
-    /// For whoever looks for the transaction at the bank, or for what went wrong.
+    /// Adds the data for finding the transaction at the gateway, or the cause of a failure.
     fn host(&mut self) {
         if self.copy == ReceiptCopy::Customer {
             return;
         }
         let host = &self.receipt.host;
         let reason = why(&self.receipt.outcome).map(ToString::to_string);
-        // Without an issuer's code the acquirer's stands as the authorisation code already.
+        // Without an issuer's code, the acquirer's code is already printed as the authorisation code.
         let acquirer = host.acquirer_code.as_ref().filter(|_| host.issuer_code.is_some());
         let id_is = if self.receipt.kind.moves_money() { Message::PaymentId } else { Message::RegistrationId };
         let facts = [
@@ -226,7 +227,7 @@ impl Composing<'_> {
         }
     }
 
-    /// `pos.statusText` on its own lines (interface: Point of sale), and the shop's.
+    /// Adds `pos.statusText` on separate lines (interface: Point of sale), and the shop's last lines.
     fn last_lines(&mut self, footer: &[String]) {
         if let Some(text) = &self.receipt.host.status_text {
             self.page.push(ReceiptRow::Status(text.clone()));
@@ -262,7 +263,7 @@ impl Composing<'_> {
     }
 }
 
-/// The means to add a row.
+/// The functions that add a row.
 impl Composing<'_> {
     fn centred(&mut self, text: &str) {
         self.page.push(ReceiptRow::Centred(text.to_owned()));
@@ -298,13 +299,13 @@ fn why(outcome: &ReceiptOutcome) -> Option<&Cause> {
     }
 }
 
-/// From the reader, or else from the gateway.
+/// Returns the last four digits from the reader, otherwise from the gateway.
 fn last4<'a>(card: Option<&'a CardFacts>, host: &'a HostFacts) -> Option<&'a str> {
     let of_reader = card.and_then(|card| card.pan.as_ref()).map(pos_terms::card::MaskedPan::last4);
     four_digits(of_reader).or_else(|| four_digits(host.last4.as_deref()))
 }
 
-/// What is not four digits is not shown.
+/// Returns the text only when it is four digits.
 fn four_digits(text: Option<&str>) -> Option<&str> {
     text.filter(|text| text.len() == 4 && text.bytes().all(|byte| byte.is_ascii_digit()))
 }

@@ -1,64 +1,65 @@
-//! What a printer says about itself: the questions DLE EOT n, and the meaning of the answers. Pure.
+//! The printer's reports about itself: the questions DLE EOT n, and the meaning of the answers. This module is pure.
 //!
-//! | n | asks for | bits that count |
+//! | n | asks for | relevant bits |
 //! |---|---|---|
 //! | 1 | the printer | 3 off-line |
-//! | 2 | why off-line | 2 cover open, 5 stopped for want of paper, 6 error |
-//! | 3 | the error | 3 cutter, 5 cannot recover, 6 recovers by itself |
+//! | 2 | the reason for off-line | 2 cover open, 5 stopped without paper, 6 error |
+//! | 3 | the error | 3 cutter, 5 cannot recover, 6 recovers automatically |
 //! | 4 | the paper | 2 and 3 near its end, 5 and 6 out |
 //!
-//! Each answer is one byte of the form `0xx1xx10` and does not say what it answers, so one question is asked at a time
-//! (Epson's ESC/POS reference, DLE EOT). The printer answers them at once, whatever it prints. GS r 1 is answered when
-//! what came before it has been printed, with a byte of the form `0xx0xxxx`: that is how the end of a receipt is known.
+//! Each answer is one byte of the form `0xx1xx10` (Epson's ESC/POS reference, DLE EOT). It does not name its question,
+//! so the questions are sent one at a time. The printer answers them immediately, even while it prints. It answers GS r
+//! 1 when all earlier data has been printed, with a byte of the form `0xx0xxxx`. So the agent knows the end of a
+//! receipt.
 
-/// One after the other; the answers go to [`Condition::from_answers`].
+/// The questions, one after the other; the answers go to [`Condition::from_answers`].
 pub const QUESTIONS: [[u8; 3]; 4] = [[0x10, 0x04, 1], [0x10, 0x04, 2], [0x10, 0x04, 3], [0x10, 0x04, 4]];
 
-/// GS r 1.
+/// GS r 1: the question that is answered when all earlier data has been printed.
 pub const TELL_WHEN_DONE: [u8; 3] = [0x1D, 0x72, 1];
 
-/// Whether a byte is an answer to one of [`QUESTIONS`].
+/// Checks whether a byte is an answer to one of [`QUESTIONS`].
 #[must_use]
 pub fn is_answer(byte: u8) -> bool {
     byte & 0b1001_0011 == 0b0001_0010
 }
 
-/// Whether a byte is the answer to [`TELL_WHEN_DONE`].
+/// Checks whether a byte is the answer to [`TELL_WHEN_DONE`].
 #[must_use]
 pub fn is_done(byte: u8) -> bool {
     byte & 0b1001_0000 == 0
 }
 
-/// How the printer is.
+/// The printer's condition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Condition {
-    /// It can print.
+    /// The printer can print.
     Fine,
-    /// It can print, and not much longer.
+    /// The printer can print, but not much longer.
     PaperNearEnd,
-    /// It cannot print.
+    /// The printer cannot print.
     Trouble(Trouble),
 }
 
-/// Why it cannot print. The words fit behind "the printer is".
+/// The reason why the printer cannot print. The words fit after "the printer is".
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Trouble {
-    /// Its cover.
+    /// The cover is open.
     #[error("open: close its cover")]
     CoverOpen,
-    /// No paper.
+    /// The paper is out.
     #[error("out of paper: put a roll in")]
     PaperOut,
-    /// Paper in the cutter.
+    /// Paper is stuck in the cutter.
     #[error("jammed at its cutter: switch it off, take the paper out of the cutter, switch it on")]
     Cutter,
-    /// An error that needs a mechanic, or a restart.
+    /// An error needs a mechanic, or a restart.
     #[error("out of order: switch it off and on; if that does not help it needs repair")]
     Broken,
-    /// Most often the print head is too hot.
+    /// The printer pauses, most often because the print head is too hot.
     #[error("pausing, its print head is too hot or its supply weak: it goes on by itself")]
     Pausing,
-    /// For no reason that it tells.
+    /// The printer gives no reason.
     #[error(
         "off-line: press its FEED button, or switch it off and on; if it prints in spite of that, set status = false"
     )]
@@ -66,12 +67,12 @@ pub enum Trouble {
 }
 
 impl Condition {
-    /// From the answers to [`QUESTIONS`], in their order. Where several things are wrong, the one to do first.
+    /// Reads the answers to [`QUESTIONS`], in their order. Of several problems it returns the one to solve first.
     #[must_use]
     pub fn from_answers(answers: [u8; 4]) -> Self {
         let [printer, offline, error, paper] = answers;
         let any = |byte: u8, bits: u8| byte & bits != 0;
-        // An open cover moves the paper off its sensor; what the paper is like is only seen when it is closed.
+        // An open cover moves the paper off its sensor. The state of the paper shows only when the cover is closed.
         let trouble = if any(offline, 1 << 2) {
             Trouble::CoverOpen
         } else if any(paper, 0b0110_0000) || any(offline, 1 << 5) {
@@ -103,7 +104,7 @@ mod tests {
         let trouble = Condition::Trouble;
         for (answers, condition) in [
             ([0x12, 0x12, 0x12, 0x12], Condition::Fine),
-            // Drawer, feed button, waiting to be on-line, paper fed by hand: no business of a receipt.
+            // Drawer, feed button, waiting to be on-line, paper fed by hand: a receipt does not depend on these.
             ([0x16, 0x1A, 0x12, 0x12], Condition::Fine),
             ([0x12, 0x12, 0x12, 0x1E], Condition::PaperNearEnd),
             ([0x1A, 0x16, 0x12, 0x12], trouble(Trouble::CoverOpen)),

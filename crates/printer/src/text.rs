@@ -1,5 +1,5 @@
-//! A receipt as plain UTF-8 text, for `pos-agent receipt` and for tills that print by themselves. No control characters
-//! but the line feed at the end of each line.
+//! A receipt as plain UTF-8 text, for `pos-agent receipt` and for tills that print receipts themselves. The only
+//! control character is the line feed at the end of each line.
 
 use pos_core::transaction::Receipt;
 use pos_terms::transaction::ReceiptCopy;
@@ -7,13 +7,13 @@ use pos_terms::transaction::ReceiptCopy;
 use super::layout::{Align, PrintedLine};
 use super::receipt::{Letterhead, compose};
 
-/// One copy of a receipt as text for paper of `columns` characters.
+/// Returns one copy of a receipt as text for paper of `columns` characters.
 #[must_use]
 pub fn text(receipt: &Receipt, letterhead: &Letterhead, copy: ReceiptCopy, columns: u8) -> String {
     plain(&compose(receipt, letterhead, copy).lines(columns), columns)
 }
 
-/// The lines as text for paper of `columns` characters. Bold and size are lost, the middle is kept.
+/// Returns the lines as text for paper of `columns` characters. Bold and size are lost; the alignment is kept.
 #[must_use]
 pub fn plain(lines: &[PrintedLine], columns: u8) -> String {
     let mut text = String::new();

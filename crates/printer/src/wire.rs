@@ -1,6 +1,5 @@
-//! The wire: TCP, a tty, or the character device of a USB printer. Bytes out, bytes back, each within a deadline.
-//!
-//! It knows no receipt and no command.
+//! The connection to the printer: TCP, a tty, or the character device of a USB printer. It sends and receives bytes,
+//! each within a deadline. It knows no receipt and no command.
 
 use std::fmt;
 use std::fs::{File, OpenOptions};
@@ -19,15 +18,15 @@ use tokio_serial::{ClearBuffer, SerialPort, SerialPortBuilderExt, SerialStream};
 use crate::config::{self, FlowControl};
 use pos_daemon::wire::{Connector, Stream};
 
-/// How often it is looked whether the last bytes have left: a line of 42 characters at 9600 baud takes 44 ms.
+/// The interval for checking whether the last bytes have left: a line of 42 characters at 9600 baud takes 44 ms.
 const LOOK_AGAIN: Duration = Duration::from_millis(10);
-/// Bytes of one write: progress is seen before a deadline ends also at 1200 baud (9 s).
+/// The bytes of one write: also at 1200 baud (9 s) progress shows before a deadline ends.
 const CHUNK: usize = 1024;
 
-/// Where the printer is.
+/// The place of the printer.
 pub(super) enum Port {
     Tcp(String),
-    /// A path: whether it is a tty shows when it is opened.
+    /// A path; opening it shows whether it is a tty.
     Device {
         path: String,
         baud: u32,
@@ -40,7 +39,7 @@ pub(super) enum Port {
 pub(super) enum Wire {
     Tcp(TcpStream),
     Tty(SerialStream),
-    /// A USB printer (usblp), or anything else that can be waited for.
+    /// A USB printer (usblp), or another device that can be polled.
     Device(AsyncFd<File>),
     Given(Box<dyn Stream>),
 }
@@ -68,8 +67,8 @@ impl Port {
         match self {
             Self::Tcp(address) => {
                 let stream = in_time(limit, TcpStream::connect(address)).await?;
-                // The question at the end of a receipt is three bytes: kept back until the printer has acknowledged
-                // the receipt, they would cost it some 40 ms.
+                // The question at the end of a receipt is three bytes. Without this option it would wait about 40 ms
+                // until the printer has acknowledged the receipt.
                 stream.set_nodelay(true)?;
                 Ok(Wire::Tcp(stream))
             }
@@ -79,7 +78,7 @@ impl Port {
                 let file = OpenOptions::new().read(true).write(true).custom_flags(flags).open(path);
                 let file = file.map_err(pos_daemon::wire::refused)?;
                 if rustix::termios::isatty(&file) {
-                    // Opened again before `file` is closed: a printer that watches DTR sees no change between.
+                    // Opened again before `file` is closed, so that a printer that watches DTR sees no change.
                     open_tty(path, *baud, *flow).map(Wire::Tty)
                 } else if file.metadata()?.is_file() {
                     Err(io::Error::other("it is a file, not a printer"))
@@ -99,13 +98,13 @@ fn open_tty(path: &str, baud: u32, flow: FlowControl) -> io::Result<SerialStream
         FlowControl::XonXoff => tokio_serial::FlowControl::Software,
     };
     let tty = tokio_serial::new(path, baud).flow_control(flow).open_native_async()?;
-    // What the printer said before nobody asked.
+    // Earlier bytes from the printer answer no question.
     tty.clear(ClearBuffer::Input)?;
     Ok(tty)
 }
 
 impl Wire {
-    /// Hands over all bytes and waits until they have left; fails when nothing moves for as long as `limit`.
+    /// Sends all bytes and waits until they have left; fails when there is no progress for as long as `limit`.
     pub(super) async fn write(&mut self, bytes: &[u8], limit: Duration) -> io::Result<()> {
         let mut rest = bytes;
         while !rest.is_empty() {
@@ -130,8 +129,8 @@ impl Wire {
         }
     }
 
-    /// Waits until the device has taken everything; closing it earlier would lose what is on its way (usblp), or stop
-    /// the whole program until it is sent (a tty). `flush` would wait with a system call that blocks the thread.
+    /// Waits until the device has taken everything. An earlier close would lose the pending bytes (usblp), or stop the
+    /// whole program until they are sent (a tty). `flush` would wait with a system call that blocks the thread.
     async fn until_sent(&self, limit: Duration) -> io::Result<()> {
         let (mut least, mut since) = (u32::MAX, Instant::now());
         loop {
@@ -150,7 +149,7 @@ impl Wire {
         }
     }
 
-    /// Bytes from the printer; 0 when it has closed the connection.
+    /// Reads bytes from the printer; 0 when it has closed the connection.
     pub(super) async fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         match self {
             Self::Tcp(stream) => stream.read(into).await,
@@ -162,8 +161,8 @@ impl Wire {
         }
     }
 
-    /// Says "end of job" on TCP and reads what the printer has to say until it closes, to learn of a connection that
-    /// breaks. That it does not close within `limit` is no fault.
+    /// Signals the end of the job on TCP and reads until the printer closes, to notice a broken connection. A printer
+    /// that does not close within `limit` is not at fault.
     pub(super) async fn close(self, limit: Duration) -> io::Result<()> {
         let Self::Tcp(mut stream) = self else { return Ok(()) };
         let mut ignored = [0; 64];
@@ -175,10 +174,10 @@ impl Wire {
         timeout(limit, closed).await.unwrap_or(Ok(()))
     }
 
-    /// Throws away what has not left: it must not come out later, when the receipt counts as not printed; and closing a
-    /// tty with bytes left would stop the whole program for up to 30 s.
+    /// Drops the unsent bytes. They must not be printed later, when the receipt counts as not printed. Closing a tty
+    /// with bytes left would stop the whole program for up to 30 s.
     pub(super) fn drop_unsent(&self) {
-        // On a wire that is broken there is nothing left to throw away.
+        // A broken connection has no bytes left to drop.
         let _ = match self {
             Self::Tcp(stream) => stream.set_zero_linger(),
             Self::Tty(tty) => tty.clear(ClearBuffer::Output).map_err(io::Error::from),
@@ -187,7 +186,7 @@ impl Wire {
     }
 }
 
-/// Asks the system now, where tokio remembers that it could once.
+/// Asks the system for the current state; tokio may still hold an earlier one.
 fn can_be_written(file: &File) -> io::Result<bool> {
     let mut asked = [PollFd::new(file, PollFlags::OUT)];
     let at_once = Timespec { tv_sec: 0, tv_nsec: 0 };
@@ -211,7 +210,8 @@ fn late(limit: Duration) -> io::Error {
 mod tests {
     use super::*;
 
-    /// Small writes leave at once: the status question after a receipt does not wait for its acknowledgement.
+    /// Checks that small writes leave immediately: the status question after a receipt does not wait for its
+    /// acknowledgement.
     #[tokio::test]
     async fn a_network_printer_is_written_to_without_delay() {
         let printer = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a free port");

@@ -1,33 +1,36 @@
-//! The reader's clock: set from the board's when that one is trusted, and only then (design: invariant 8).
+//! Sets the reader's clock from the board's clock, and only when that one is trusted (design: invariant 8).
 //!
-//! Set at each start-up, and later, while nothing else is to be done, when the board's clock was not trusted before,
-//! has jumped against the time that passed, or a day is over. With an untrusted clock it is never set.
+//! The reader's clock is set at each start-up. Later it is set while the reader is idle, in three cases: the board's
+//! clock was not trusted before, it has jumped against the elapsed time, or a day is over. An untrusted clock never
+//! sets it.
 
 use std::time::Duration;
 
 use crate::LocalTime;
 
-/// The reader's clock is set anew after this: a quartz loses a second or two in a day, and 9A must change at midnight.
+/// The time after which the reader's clock is set again: a quartz loses a second or two in a day, and 9A must change at
+/// midnight.
 const SET_EACH: Duration = Duration::from_secs(24 * 3600);
-/// A difference that is a jump (somebody set the clock, summer time) and not the quartz of the board.
+/// The smallest difference that counts as a jump (a person set the clock, summer time) and not as drift of the board's
+/// quartz.
 const JUMP_S: u64 = 30;
 
-/// When the reader's clock was set, and to what.
+/// The time at which the reader's clock was set, and its value.
 #[derive(Default)]
 pub(super) struct ClockSetting(Option<(Duration, LocalTime)>);
 
 impl ClockSetting {
-    /// The clock is being set.
+    /// Records that the clock is being set.
     pub(super) fn set(&mut self, time: LocalTime, now: Duration) {
         self.0 = Some((now, time));
     }
 
-    /// Nothing is known of the reader's clock: it has restarted.
+    /// Forgets the setting: the reader has restarted, so its clock is not known.
     pub(super) fn forget(&mut self) {
         self.0 = None;
     }
 
-    /// Whether it must be set to the board's time.
+    /// Checks whether the clock must be set to the board's time.
     pub(super) fn must_be_set(&self, time: LocalTime, now: Duration) -> bool {
         let Some((at, set_to)) = self.0 else { return true };
         let passed = now.saturating_sub(at);

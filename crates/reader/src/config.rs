@@ -1,11 +1,11 @@
-//! `[reader]`: the section of the configuration, and its check.
+//! The configuration section `[reader]` and its check.
 
 use pos_daemon::settings::{BAUD, FaultList, check, is_made_of, port, within};
 use serde::Deserialize;
 
 use crate::ReaderLanguage;
 
-/// Readers that a shop may change between.
+/// The most readers that a shop may use in turn.
 const MAX_SERIALS: usize = 32;
 
 /// The card reader.
@@ -13,43 +13,43 @@ const MAX_SERIALS: usize = 32;
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Reader {
-    /// What it speaks.
+    /// The protocol of the reader.
     pub protocol: ReaderProtocol,
     /// A tty as `/dev/serial/by-id/…`, or `tcp://host:6543`.
     pub port: String,
-    /// Line speed of a tty, in baud; without meaning on USB.
+    /// Line speed of a tty, in baud; not used on USB.
     #[serde(default = "pos_daemon::settings::default_baud")]
     pub baud: u32,
-    /// Serial numbers of the readers that may be used, as `pos-agent status` shows them: any other one is asked for no
-    /// card. Empty: whichever is connected.
+    /// Serial numbers of the readers that may be used, as `pos-agent status` shows them. The agent uses no other
+    /// reader. Empty: every connected reader is used.
     #[serde(default)]
     pub serials: Vec<String>,
-    /// Language of the reader's texts while no card has named another: `en`, `de`, `fr`, `es`, `it`, `nl` or `pl`.
+    /// Language of the reader's texts until a card names another: `en`, `de`, `fr`, `es`, `it`, `nl` or `pl`.
     #[serde(default = "defaults::language")]
     pub language: String,
-    /// Allow card numbers to be typed on the reader, when a sale asks for it.
+    /// Allow card numbers to be typed on the reader, when a transaction asks for it.
     #[serde(default)]
     pub manual_entry: bool,
-    /// The command for that: `D2E0` on newer readers, `D25A` on older ones.
+    /// The command for typed card numbers: `D2E0` on newer readers, `D25A` on older ones.
     #[serde(default)]
     pub manual_entry_command: ManualEntryCommand,
     /// Ask for the card verification value too (`D2E0` only).
     #[serde(default)]
     pub manual_entry_verification_value: bool,
-    /// What the reader asks for when a tip is wanted: `tip`, or `total` for the bill with the tip.
+    /// The amount that the customer types for a tip: `tip`, or `total` for the bill with the tip.
     #[serde(default)]
     pub tip_entry: TipEntry,
-    /// Tips that the reader offers where there is no section `[tips]`, in percent: one to four of 1 to 100; with less
-    /// than four the customer may type another.
+    /// Tips in percent that the reader offers when there is no section `[tips]`: one to four values of 1 to 100. With
+    /// fewer than four the customer may type another.
     #[serde(default = "defaults::tip_percentages")]
     pub tip_percentages: Vec<u8>,
-    /// Name of the capability by which a reader says that it takes commands of more than one packet. It is not
-    /// published; without this a name with the words "extended" and "APDU" is taken for it.
+    /// Name of the capability by which a reader says that it takes commands of more than one packet. The name is not
+    /// published. Without this setting a name with the words "extended" and "APDU" counts as this capability.
     pub extended_apdu_capability: Option<String>,
-    /// Warn when the reader has fewer keys left than this; a sale takes one to three of each kind.
+    /// Warn when the reader has fewer keys left than this; a transaction takes one to three of each kind.
     #[serde(default = "defaults::warn_keys_left")]
     pub warn_keys_left: u64,
-    /// Numbers of the signed texts beside entries of digits.
+    /// Numbers of the signed texts that are shown with entries of digits.
     #[serde(default)]
     pub prompts: ReaderPrompts,
 }
@@ -58,14 +58,14 @@ pub struct Reader {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema, serde::Serialize))]
 pub enum ManualEntryCommand {
-    /// GET SECURE DATA, newer readers: number and expiry date one after the other.
+    /// GET SECURE DATA, for newer readers: number and expiry date one after the other.
     #[default]
     D2E0,
-    /// GET SECURE PAN, older ones: one command.
+    /// GET SECURE PAN, for older readers: one command.
     D25A,
 }
 
-/// What the reader asks for when a tip is wanted.
+/// The amount that the customer types for a tip.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema, serde::Serialize))]
 #[serde(rename_all = "kebab-case")]
@@ -73,30 +73,30 @@ pub enum TipEntry {
     /// The tip.
     #[default]
     Tip,
-    /// The bill with the tip; the tip is what it is above the bill.
+    /// The bill with the tip; the tip is the difference from the bill.
     Total,
 }
 
-/// Numbers of the signed texts beside entries of digits, three lines each, 0 for an empty one. They depend on the
-/// prompts file of the reader (readers: 2.9, 2.10; 10, point 3): those for a card number are seen in the vendor's
-/// source, the others are guesses.
+/// Numbers of the signed texts that are shown with entries of digits. Each has three lines, and 0 is an empty line.
+/// They depend on the reader's prompts file (readers: 2.9, 2.10; 10, point 3). Those for a card number come from the
+/// vendor's source; the others are guesses.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct ReaderPrompts {
-    /// Typing an amount.
+    /// The texts for typing an amount.
     pub amount: [u16; 3],
-    /// Layout of the question for a tip.
+    /// The layout of the question for a tip.
     pub tip_template: u8,
-    /// Typing a card number.
+    /// The texts for typing a card number.
     pub card_number: [u16; 3],
-    /// Typing its expiry date.
+    /// The texts for typing the expiry date.
     pub expiry: [u16; 3],
-    /// Typing its verification value.
+    /// The texts for typing the verification value.
     pub verification_value: [u16; 3],
 }
 
-/// The reader protocols this program speaks.
+/// The reader protocols that the agent supports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema, serde::Serialize))]
 #[serde(rename_all = "kebab-case")]
@@ -117,7 +117,7 @@ impl Default for ReaderPrompts {
     }
 }
 
-/// Checks what types cannot say.
+/// Checks rules that the types cannot express.
 pub fn check_values(found: &mut FaultList, reader: &Reader) {
     found.add(port("reader.port", &reader.port, "6543"));
     found.add(within("reader.baud", u64::from(reader.baud), &(u64::from(*BAUD.start())..=u64::from(*BAUD.end()))));
@@ -155,19 +155,19 @@ pub fn check_values(found: &mut FaultList, reader: &Reader) {
     ));
 }
 
-/// Defaults with their reasons.
+/// The defaults with their reasons.
 mod defaults {
-    /// The language that every reader has, and the program's own.
+    /// Names the language that every reader has and that the agent itself uses.
     pub(super) fn language() -> String {
         "en".to_owned()
     }
 
-    /// What customers are used to.
+    /// Lists the percentages that customers are used to.
     pub(super) fn tip_percentages() -> Vec<u8> {
         vec![5, 10, 15]
     }
 
-    /// A shop of 100 sales a day has a month or more to have new keys injected.
+    /// Leaves a shop of 100 transactions a day at least a month to have new keys injected.
     pub(super) fn warn_keys_left() -> u64 {
         10_000
     }

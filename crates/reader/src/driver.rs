@@ -1,8 +1,9 @@
-//! The door to the families of readers: the one file that knows which there are. The task that owns the port asks a
-//! `Driver` and hears what to do with the port; the configuration names the family.
+//! The entry to the families of readers: the only file that knows the families. The task that owns the port asks a
+//! `Driver` for its next action on the port. The configuration names the family.
 //!
-//! A new family is a module beside `miura`, a variant of [`ReaderFamily`] and `Driver`, and its name in the
-//! configuration. A driver does no I/O and asks no clock: bytes, orders and time go in, [`PortAction`]s and a deadline
+//! A new family needs a module next to `miura`, a variant of [`ReaderFamily`] and `Driver`, and a name in the
+//! configuration. A driver does no I/O and reads no clock: it takes bytes, orders and the time, and returns
+//! [`PortAction`]s and a deadline.
 //! come out.
 
 use std::time::Duration;
@@ -13,7 +14,7 @@ use crate::config::{self, ReaderProtocol};
 
 pub use super::outbox::{Frame, PortAction};
 
-/// What a reader speaks, with the settings that only such readers have.
+/// A family of readers, with its own settings.
 #[derive(Clone, Debug)]
 pub enum ReaderFamily {
     /// Miura MPI.
@@ -21,7 +22,7 @@ pub enum ReaderFamily {
 }
 
 impl ReaderFamily {
-    /// The family that the configuration names.
+    /// Returns the family that the configuration names.
     #[must_use]
     pub fn of(section: &config::Reader) -> Self {
         match section.protocol {
@@ -31,7 +32,7 @@ impl ReaderFamily {
 }
 
 impl Default for ReaderFamily {
-    /// What a device at a port is taken for while nobody has configured a reader.
+    /// Returns the family of a device at a port without a configured reader.
     fn default() -> Self {
         Self::Miura(MiuraSettings::default())
     }
@@ -39,63 +40,63 @@ impl Default for ReaderFamily {
 
 /// One reader of any family.
 ///
-/// After each call of `opened`, `closed`, `order`, `bytes` or `timeout`, [`Self::poll`] is to be called until it is
-/// empty; then bytes, an order or [`Self::deadline`] are to be waited for. `now` is the time since any fixed moment.
+/// After each call of `opened`, `closed`, `order`, `bytes` or `timeout`, call [`Self::poll`] until it returns `None`.
+/// Then wait for bytes, an order or [`Self::deadline`]. `now` is the time since any fixed moment.
 pub(super) enum Driver {
     Miura(MiuraSession),
 }
 
 impl Driver {
-    /// A driver whose port is not open yet.
+    /// Makes a driver whose port is not open yet.
     pub(super) fn new(settings: ReaderSettings, family: ReaderFamily) -> Self {
         match family {
             ReaderFamily::Miura(miura) => Self::Miura(MiuraSession::new(settings, miura)),
         }
     }
 
-    /// The port is open.
+    /// Takes note that the port is open.
     pub(super) fn opened(&mut self, now: Duration) {
         match self {
             Self::Miura(session) => session.opened(now),
         }
     }
 
-    /// The port could not be opened, or was closed by the other end.
+    /// Takes note that the port could not be opened, or that the other end closed it.
     pub(super) fn closed(&mut self, cause: &str) {
         match self {
             Self::Miura(session) => session.closed(cause),
         }
     }
 
-    /// The agent wants something.
+    /// Takes an order of the agent.
     pub(super) fn order(&mut self, order: ReaderOrder, now: Duration) {
         match self {
             Self::Miura(session) => session.order(order, now),
         }
     }
 
-    /// Bytes came.
+    /// Takes received bytes.
     pub(super) fn bytes(&mut self, bytes: &[u8], now: Duration) {
         match self {
             Self::Miura(session) => session.bytes(bytes, now),
         }
     }
 
-    /// [`Self::deadline`] has passed (or not: then nothing happens).
+    /// Acts on the time when [`Self::deadline`] has passed; otherwise it does nothing.
     pub(super) fn timeout(&mut self, now: Duration) {
         match self {
             Self::Miura(session) => session.timeout(now),
         }
     }
 
-    /// When to call [`Self::timeout`].
+    /// Returns the time at which to call [`Self::timeout`].
     pub(super) fn deadline(&self) -> Option<Duration> {
         match self {
             Self::Miura(session) => session.deadline(),
         }
     }
 
-    /// The next thing to do.
+    /// Returns the next action.
     pub(super) fn poll(&mut self) -> Option<PortAction> {
         match self {
             Self::Miura(session) => session.poll(),

@@ -1,27 +1,27 @@
-//! How much a reader may say: more than any reader says is a flood, and a reader that floods is not listened to.
+//! The limit on a reader's messages. A reader that sends more floods the line, and the agent stops reading from it.
 //!
-//! An allowance of messages (faults are counted like them) and of bytes. Each order of the agent fills it, for what
-//! follows an order is asked for; otherwise it fills slowly. The longest sale that is known has some sixty messages, a
-//! card with its PIN two kilobytes, and an idle reader a few events an hour, so that what spends it is none of these: a
-//! reader that sends without end, a line that is open at the other end, a program that is no reader.
+//! The limit is an allowance of messages (faults count as messages) and of bytes. Each order of the agent fills it,
+//! because the answers to an order are requested; otherwise it fills slowly. The longest known transaction has about
+//! sixty messages, a card with its PIN two kilobytes, and an idle reader a few events an hour. So only other devices
+//! use it up: a reader that sends without end, a line that is open at the other end, a program that is not a reader.
 
 use std::time::Duration;
 
-/// Most messages and faults at once.
+/// The most messages and faults in one burst.
 const MESSAGES: u64 = 512;
-/// So many more each second: a key that is held down has some ten.
+/// The messages added each second: a key that is held down sends about ten.
 const MESSAGES_PER_S: u64 = 32;
-/// Most bytes at once.
+/// The most bytes in one burst.
 const BYTES: u64 = 64 * 1024;
-/// So many more each second, a third of what a line of 115200 baud carries.
+/// The bytes added each second, a third of the capacity of a line with 115200 baud.
 const BYTES_PER_S: u64 = 4 * 1024;
 
-/// What it may still say.
+/// The reader's remaining allowance.
 #[derive(Debug)]
 pub(super) struct ReaderAllowance {
     messages: u64,
     bytes: u64,
-    /// Filled up to this time.
+    /// The time up to which the allowance is filled.
     filled: Duration,
 }
 
@@ -32,14 +32,14 @@ impl Default for ReaderAllowance {
 }
 
 impl ReaderAllowance {
-    /// Fills it: something is asked for, or the line is new.
+    /// Fills the allowance: an order was given, or the line is new.
     pub(super) fn fill(&mut self, now: Duration) {
         *self = Self { filled: now, ..Self::default() };
     }
 
-    /// So much was said; false when it was more than is allowed.
+    /// Deducts received messages and bytes; returns `false` when they exceed the allowance.
     pub(super) fn take(&mut self, messages: u64, bytes: usize, now: Duration) -> bool {
-        // Whole steps only: what is left of a step counts for the next one.
+        // Only whole steps are added. The rest of a step counts for the next one.
         let passed = u64::try_from(now.saturating_sub(self.filled).as_millis()).unwrap_or(u64::MAX);
         let steps = passed.saturating_mul(MESSAGES_PER_S) / 1000;
         self.filled += Duration::from_millis(steps.saturating_mul(1000) / MESSAGES_PER_S);
@@ -60,7 +60,8 @@ mod tests {
     #[test]
     fn a_reader_at_work_is_never_a_flood() {
         let mut allowance = ReaderAllowance::default();
-        // A sale each second for a day, with a slow PIN, a list of applications and an answer in small packets.
+        // One transaction each second for a day, with a slow PIN, a list of applications and an answer in small
+        // packets.
         for second in 0..86_400 {
             let now = Duration::from_secs(second);
             allowance.fill(now);

@@ -1,19 +1,18 @@
-//! The reader's keys as far as their serial numbers (KSN) tell: how many are left, and whether one is used a second
-//! time.
+//! The reader's keys, as far as their serial numbers (KSN) show: the number of keys left, and whether a key is reused.
 //!
-//! DUKPT gives each block a key of its own, counted by the KSN (readers: 8.1, 8.2). A counter with more one bits than
-//! the standard allows is passed over by the device, so the keys that are left are counted, not subtracted. KSNs never
-//! leave this module: what it gives are numbers.
+//! DUKPT gives each block its own key, counted by the KSN (readers: 8.1, 8.2). The device skips counters with more one
+//! bits than the standard allows, so the keys left are counted, not subtracted. KSNs never leave this module: it
+//! returns only numbers.
 
 use super::NotEncrypting;
 use pos_terms::card::{SealedCard, SealedPin};
 
-/// How a KSN counts.
+/// The counting rule of a KSN.
 #[derive(Clone, Copy)]
 struct DukptCounter {
-    /// Its width.
+    /// The width of the counter in bits.
     bits: u32,
-    /// Most one bits that a counter in use may have.
+    /// The most one bits of a counter in use.
     ones: u32,
 }
 
@@ -23,7 +22,7 @@ const TDES: DukptCounter = DukptCounter { bits: 21, ones: 10 };
 const AES: DukptCounter = DukptCounter { bits: 32, ones: 16 };
 
 impl DukptCounter {
-    /// How many numbers above `count` have few enough one bits.
+    /// Returns how many numbers above `count` have few enough one bits.
     fn left(self, count: u64) -> u64 {
         let mut left = 0;
         let mut ones = 0;
@@ -31,7 +30,7 @@ impl DukptCounter {
             if count >> bit & 1 == 1 {
                 ones += 1;
             } else if ones < self.ones {
-                // The numbers that are the same down to here, have a one here, and anything below.
+                // Counts the numbers that agree with `count` above this bit, have a one here, and any bits below.
                 left += (0..=bit.min(self.ones - ones - 1)).map(|k| choose(bit, k)).sum::<u64>();
             }
             if ones > self.ones {
@@ -42,12 +41,12 @@ impl DukptCounter {
     }
 }
 
-/// n over k.
+/// Returns the binomial coefficient n over k.
 fn choose(n: u32, k: u32) -> u64 {
     (0..u64::from(k)).fold(1, |product, i| product * (u64::from(n) - i) / (i + 1))
 }
 
-/// A KSN taken apart: the key set and device, and the counter.
+/// A decoded KSN: the key set with device, and the counter.
 #[derive(Clone, Copy)]
 struct Ksn {
     counter: DukptCounter,
@@ -68,24 +67,24 @@ impl Ksn {
     }
 }
 
-/// How many keys are left after the one of this KSN; `None` when it is no KSN of 10 or 12 bytes.
+/// Returns the number of keys left after the one of this KSN; `None` when the KSN does not have 10 or 12 bytes.
 #[must_use]
 pub fn left(ksn: &[u8]) -> Option<u64> {
     Ksn::new(ksn).map(|serial| serial.counter.left(serial.count))
 }
 
-/// One key set: the last KSN that was seen of it.
+/// One key set: its latest KSN.
 #[derive(Default)]
 struct KeySet(Option<Ksn>);
 
 impl KeySet {
-    /// Takes the KSN and the block it came with.
+    /// Takes the KSN and the block that came with it.
     fn take(&mut self, ksn: &[u8], block: &[u8]) -> Result<(), NotEncrypting> {
         let serial = Ksn::new(ksn).filter(|_| !block.is_empty()).ok_or(NotEncrypting::Nothing)?;
         if block.iter().all(|byte| *byte == 0) {
             return Err(NotEncrypting::Zeros);
         }
-        // Another set or device (keys were injected, the reader was replaced) begins anew.
+        // Another set or device (keys were injected, the reader was replaced) starts a new count.
         let again = |last: &Ksn| last.set == serial.set && serial.count <= last.count;
         if self.0.as_ref().is_some_and(again) {
             return Err(NotEncrypting::KeyAgain);
@@ -99,7 +98,7 @@ impl KeySet {
     }
 }
 
-/// The reader's two key sets, for as long as the process lives: a reader that is plugged out and in again goes on.
+/// The reader's two key sets, kept as long as the process runs: unplugging the reader does not reset them.
 #[derive(Default)]
 pub(super) struct KeySets {
     card: KeySet,
@@ -107,13 +106,13 @@ pub(super) struct KeySets {
 }
 
 impl KeySets {
-    /// Takes what a card was sealed with.
+    /// Takes the KSNs and blocks of a card and its PIN.
     pub(super) fn take(&mut self, card: &SealedCard, pin: Option<&SealedPin>) -> Result<(), NotEncrypting> {
         self.card.take(card.ksn.expose(), card.data.expose())?;
         pin.map_or(Ok(()), |pin| self.pin.take(pin.ksn.expose(), pin.block.expose()))
     }
 
-    /// How many are left for card data and for PINs; `None` while none was seen.
+    /// Returns the keys left for card data and for PINs; `None` before the first KSN.
     pub(super) fn left(&self) -> (Option<u64>, Option<u64>) {
         (self.card.left(), self.pin.left())
     }
@@ -143,9 +142,9 @@ mod tests {
         assert_eq!(left_of("FFFF9876543210E00000"), Some(1_048_575));
         assert_eq!(left_of("FFFF9876543210E00001"), Some(1_048_574));
         assert_eq!(left_of("FFFF9876543210FFF800"), Some(0));
-        // The one before the last: 1FF400 has ten ones too.
+        // One step before the end: 1FF400 has ten ones too.
         assert_eq!(left_of("FFFF9876543210FFF400"), Some(1));
-        // After ten ones the lowest is counted on: 003FF is followed by 00400.
+        // After ten ones the lowest one is incremented: 003FF is followed by 00400.
         assert_eq!(left_of("FFFF9876543210E003FF"), left_of("FFFF9876543210E00400").map(|left| left + 1));
         assert_eq!(left_of("FFFF9876543210E003FF").unwrap() - left_of("FFFF9876543210E00800").unwrap(), 1 + 1023);
         assert_eq!(left_of("123456789012345600000000"), Some(2_448_023_842));
@@ -164,7 +163,7 @@ mod tests {
         assert_eq!(take("FFFF9876543210E00005", &[2]), Err(NotEncrypting::KeyAgain));
         assert_eq!(take("FFFF9876543210E00004", &[2]), Err(NotEncrypting::KeyAgain));
         assert_eq!(take("FFFF9876543210E00006", &[2]), Ok(()));
-        // Another device, another set.
+        // Another device or another set.
         assert_eq!(take("FFFF9876543211000001", &[1]), Ok(()));
         assert_eq!(take("123456789012345600000001", &[1]), Ok(()));
         assert_eq!(take("123456789012345600000001", &[1]), Err(NotEncrypting::KeyAgain));

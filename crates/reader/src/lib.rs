@@ -1,31 +1,32 @@
-//! Is: the card reader. What the agent may ask of one, and what it hears from it, whatever protocol is behind.
-//! Is not: what decides about a sale. No family knows a gateway or a till.
-//! Invariant: whatever a reader says about a sale carries that sale's number.
+//! Is: the card reader. It defines the agent's orders and the reader's events, for every reader protocol.
+//! Is not: the decision about a transaction. No family of readers knows a gateway or a till.
+//! Invariant: every event about a transaction carries the transaction's number.
 //!
-//! A task owns the port; the agent holds a [`ReaderHandle`] and a stream of [`ReaderEvent`]s. The reader never hears of
-//! a gateway or a till, and everything it says about a sale carries that sale's number, so that a card read for one
-//! sale cannot be mistaken for another's (design: invariant 5).
+//! A task owns the port; the agent holds a [`ReaderHandle`] and a stream of [`ReaderEvent`]s. The reader has no contact
+//! with a gateway or a till. Every event about a transaction carries its number, so that a card read for one
+//! transaction cannot be used for another (design: invariant 5).
 //!
-//! The order of events for one sale:
+//! The order of events for one transaction:
 //!
 //! ```text
 //! Arm ─▶ Progress… ─▶ NoCard ──────────────────────────────────────────▶ [Progress RemoveCard] ─▶ Idle
 //!                   └▶ Card ─▶ KeysLeft ─▶ (the agent: Complete) ─▶ Completed ─▶ [Progress RemoveCard] ─▶ Idle
 //! TypeAmount ─▶ [Progress ChoosingTip] ─▶ Typed, and the reader waits for the next order: no Idle
 //!
-//! Unready at any moment ends the sale for the reader: no other event about it follows, no Idle
+//! Unready at any moment ends the transaction for the reader: no other event about it follows, no Idle
 //! Arm while not ready or not idle: NoCard(NotReady), no Idle; TypeAmount then: Typed with NotReady
 //! ```
 //!
-//! A reader that is asked for nothing is asked each minute whether it is still there, and gets the board's clock when
-//! that was set, has jumped, or a day has passed.
+//! An idle reader is checked each minute. It gets the board's clock when that clock was set, has jumped, or a day has
+//! passed.
 //!
 //! ```text
 //! port (tty or TCP, the only one with a clock) ─▶ driver (which family) ─▶ miura (Miura MPI)
 //! ```
 //!
-//! Beside them stands what every family may use: `outbox` (what goes out), `apdu_link` (the packets of Miura MPI and
-//! VIPA), `keys` (KSNs are used once), `flood` (a reader that sends without end), `clock_setting`, `local_time`.
+//! Every family may use the other modules. They are `outbox` (outgoing frames and events), `apdu_link` (the packets of
+//! Miura MPI and VIPA), `keys` (KSNs are used once), `flood` (limits endless sending), `clock_setting`, and
+//! `local_time`.
 
 use std::time::Duration;
 
@@ -51,7 +52,7 @@ pub use port::{ReaderGone, ReaderHandle, nobody, spawn, tested};
 pub use reasons::{NoAmount, NoCard, NotEncrypting, Unready};
 pub use settings::{ClockSource, ReaderLanguage, ReaderSettings};
 
-/// What the agent asks of the reader. At most one sale is under way; an order for another number is ignored.
+/// An order of the agent to the reader. At most one transaction is running; an order for another number is ignored.
 #[derive(Debug)]
 #[allow(
     clippy::large_enum_variant,
@@ -63,127 +64,127 @@ pub enum ReaderOrder {
     Arm(Arm),
     /// Have an amount typed on the reader. Answered by [`ReaderEvent::Typed`].
     TypeAmount(TypeAmount),
-    /// Show a text until the reader shows something else. Only between sales, and answered by nothing: at any other
-    /// time the reader shows its own.
+    /// Show a text until the reader shows another one. It works only between transactions and has no answer. At any
+    /// other time the reader shows its own texts.
     Show {
-        /// Lines of it end with a line feed; what does not fit the display is cut. Without control characters.
+        /// The text without control characters; its lines end with a line feed. A text that does not fit the display is
+        /// cut.
         text: String,
     },
-    /// Set the reader's clock, when the settings' clock now gives a time: at once between two sales, else after the
-    /// next.
+    /// Set the reader's clock, when the settings' clock gives a time: immediately between two transactions, otherwise
+    /// after the current one.
     SetClock,
-    /// Give the host's answer to the card. Answered by [`ReaderEvent::Completed`]. For a card that never went to a chip
-    /// (swipe) it only changes the display.
+    /// Pass the gateway's answer to the card. Answered by [`ReaderEvent::Completed`]. For a card without a chip
+    /// dialogue (swipe) it only changes the display.
     Complete {
-        /// The sale of the card.
+        /// The transaction of the card.
         sale: SaleNumber,
-        /// What to tell the card.
+        /// The answer for the card.
         completion: Completion,
     },
-    /// Stop waiting for a card or an amount. Answered by [`ReaderEvent::NoCard`] or [`ReaderEvent::Typed`]; a card that
-    /// was read in the same moment is refused at the reader, wiped, and never reported, and a number that was typed
-    /// then is not used.
+    /// Stop waiting for a card or an amount. Answered by [`ReaderEvent::NoCard`] or [`ReaderEvent::Typed`]. A card that
+    /// was read at the same moment is refused at the reader, wiped, and never reported. A number that was typed at the
+    /// same moment is not used.
     Cancel {
-        /// The sale to stop.
+        /// The transaction to stop.
         sale: SaleNumber,
     },
 }
 
-/// One sale at the reader: what is asked of its card.
+/// The request for the card of one transaction.
 #[derive(Clone, Debug)]
 pub struct Arm {
-    /// The sale's number, repeated in every event about it.
+    /// The transaction's number, repeated in every event about it.
     pub sale: SaleNumber,
-    /// What the customer is shown and the card signs (9F02, 5F2A).
+    /// The amount that the customer sees and the card signs (9F02, 5F2A).
     pub amount: Amount,
     /// EMV transaction type (9C): 00 purchase, 20 refund.
     pub transaction_type: u8,
     /// Local date and time for the card (9A, 9F21).
     pub at: LocalTime,
-    /// How long to wait for a card; for each part of a typed one.
+    /// The time to wait for a card; for a typed card the time for each part.
     pub card_timeout: Duration,
-    /// How the card is to be entered.
+    /// The way in which the card is to be entered.
     pub entry: EntryRequest,
 }
 
-/// How a card is to be entered.
+/// The ways in which a card can be entered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EntryRequest {
     /// Insert, tap or swipe.
     #[default]
     Card,
-    /// Insert alone; a swipe is taken once the chip has failed.
+    /// Insert only; a swipe is accepted after the chip has failed.
     Chip,
-    /// Its number and expiry date are typed on the reader, which seals them; only where the reader's settings
-    /// allow it.
+    /// Number and expiry date are typed on the reader, which seals them. Only when the reader's settings allow it.
     Manual,
 }
 
 /// An amount to be typed on the reader by the customer or the cashier.
 #[derive(Clone, Debug)]
 pub struct TypeAmount {
-    /// The number of the sale it is for, repeated in [`ReaderEvent::Typed`].
+    /// The number of its transaction, repeated in [`ReaderEvent::Typed`].
     pub sale: SaleNumber,
-    /// What to ask for.
+    /// The amount to ask for.
     pub what: AmountToType,
-    /// How long to wait.
+    /// The time to wait.
     pub timeout: Duration,
 }
 
-/// What is to be typed.
+/// The kind of amount to type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AmountToType {
     /// An amount above zero.
     Amount {
-        /// Its currency.
+        /// The currency.
         currency: Currency,
     },
-    /// A tip; none is a good answer.
+    /// A tip; no tip is a valid answer.
     Tip {
         /// The bill without the tip.
         base: Amount,
         /// Up to four percentages to choose from, 1 to 100.
         percentages: heapless::Vec<u8, 4>,
-        /// The customer may type another; offered where the percentages leave room.
+        /// `true` when the customer may type another; offered when the percentages leave room.
         other: bool,
     },
 }
 
-/// The host's answer for the card (CONTINUE TRANSACTION).
+/// The gateway's answer for the card (CONTINUE TRANSACTION).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Completion {
     /// Authorisation response code (8A), two ASCII characters: `00` approves, `Z1` declines.
     pub arc: [u8; 2],
     /// Issuer authentication data (91).
     pub issuer_authentication: Option<heapless::Vec<u8, 16>>,
-    /// Issuer scripts (71, 72), each a whole TLV. Left out, and noted, when they do not fit the reader.
+    /// Issuer scripts (71, 72), each a whole TLV. They are left out, with a note, when they do not fit the reader.
     pub scripts: heapless::Vec<u8, 512>,
 }
 
-/// What the agent hears from the reader.
+/// An event from the reader to the agent.
 #[derive(Debug)]
 pub enum ReaderEvent {
     /// Start-up is done; payments can be taken.
     Ready(ReaderIdentity),
-    /// No payments can be taken until the next [`ReaderEvent::Ready`]. A sale that was under way is over for the
-    /// reader: no other event about it follows.
+    /// No payments can be taken until the next [`ReaderEvent::Ready`]. A running transaction is over for the reader: no
+    /// other event about it follows.
     Unready(Unready),
-    /// Something the cashier should see.
+    /// A step that the cashier should see.
     Progress {
-        /// The sale.
+        /// The transaction.
         sale: SaleNumber,
-        /// What happens.
+        /// The step.
         progress: ReaderProgress,
     },
-    /// The card was read. Its amount and currency are those asked for: the session has compared them.
+    /// The card was read. Its amount and currency are the requested ones: the session has compared them.
     Card {
-        /// The sale.
+        /// The transaction.
         sale: SaleNumber,
         /// The sealed card.
         presented: Box<Presented>,
     },
-    /// How many keys the reader has left before its key sets are used up, once for each card that was read, after
-    /// [`ReaderEvent::Card`]. `None`: no block of that kind was seen yet. A tap may take more than one.
+    /// The number of keys that the reader has left, sent once for each read card, after [`ReaderEvent::Card`]. `None`:
+    /// no block of that kind was seen yet. A tap may take more than one key.
     KeysLeft {
         /// For card data (SRED).
         card: Option<u64>,
@@ -193,45 +194,45 @@ pub enum ReaderEvent {
     /// The answer to [`ReaderOrder::TypeAmount`]. The reader waits for the next order; no [`ReaderEvent::Idle`]
     /// follows.
     Typed {
-        /// The sale.
+        /// The transaction.
         sale: SaleNumber,
-        /// The amount, `None` for a tip of zero; or why there is none.
+        /// The amount, `None` for a tip of zero; or the reason why there is none.
         amount: Result<Option<Amount>, NoAmount>,
     },
-    /// No card was read and none will be; nothing needs to be sent.
+    /// No card was read and none will be; the agent need not send a request.
     NoCard {
-        /// The sale.
+        /// The transaction.
         sale: SaleNumber,
-        /// Why.
+        /// The reason.
         why: NoCard,
     },
-    /// The card has had its say (or has none).
+    /// The card has given its last answer, or has none to give.
     Completed {
-        /// The sale.
+        /// The transaction.
         sale: SaleNumber,
-        /// What it said.
+        /// The card's answer.
         verdict: CardVerdict,
         /// The facts with the final cryptogram, TVR and TSI, when the chip gave them.
         facts: Option<Box<CardFacts>>,
-        /// Whether issuer scripts had to be left out (design: path of a sale, 7).
+        /// `true` when issuer scripts had to be left out (design: path of a sale, 7).
         scripts_dropped: bool,
     },
     /// The slot is empty and the reader waits for the next order.
     Idle,
 }
 
-/// Who the reader is.
+/// The reader's identity.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReaderIdentity {
     /// Serial number (9F1E).
     pub serial: String,
-    /// Model, as `M010-MPI`.
+    /// The model, as `M010-MPI`.
     pub model: String,
     /// Firmware version.
     pub firmware: String,
-    /// Its configuration files, as far as it tells.
+    /// The reader's configuration files, as far as it names them.
     pub configuration: Vec<ConfigFile>,
-    /// Whether it holds a PIN key.
+    /// `true` when the reader has a PIN key.
     pub pin_key: bool,
     /// The reader's own clock when it was read at start-up and the board's clock is not trusted (design: invariant 8).
     pub clock: Option<LocalTime>,
@@ -246,46 +247,45 @@ pub struct ConfigFile {
     pub version: String,
 }
 
-/// What a cashier sees while the reader works.
+/// A step of the reader's work, for the cashier.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ReaderProgress {
-    /// The cardholder chooses a tip on the reader, before a card is asked for.
+    /// The cardholder chooses a tip on the reader, before it asks for a card.
     ChoosingTip,
-    /// Waiting for a card on every interface.
+    /// The reader waits for a card on every interface.
     PresentCard,
-    /// Insert the card (the tap or the swipe was not accepted).
+    /// The customer must insert the card (the tap or the swipe was not accepted).
     InsertCard,
-    /// Swipe the card (its chip failed).
+    /// The customer must swipe the card (its chip failed).
     SwipeCard,
-    /// Present one card only, or another one: the tap was not accepted.
+    /// The customer must present only one card, or another one: the tap was not accepted.
     TryAgain,
-    /// The card's number is typed on the reader.
+    /// The card's number is being typed on the reader.
     TypeCard,
     /// The cardholder chooses one of the card's applications on the reader.
     ChoosingApplication,
     /// The chip is being read.
     ReadingCard,
-    /// The cardholder enters the PIN; so many digits so far, when the reader tells.
+    /// The cardholder enters the PIN.
     PinEntry {
-        /// Digits entered.
+        /// The number of digits entered so far, when the reader sends it.
         digits: Option<u8>,
     },
-    /// The chip found the PIN wrong; so many more it will try, when the reader tells. With any left it is asked for
-    /// again.
+    /// The chip found the PIN wrong. With tries left, the reader asks for the PIN again.
     PinWrong {
-        /// PINs that the chip still takes.
+        /// The PIN tries that the chip still takes, when the reader sends the number.
         tries_left: Option<u8>,
     },
     /// The reader accepted a PIN entry.
     PinDone,
-    /// A text of the reader itself.
+    /// The reader's own text.
     ReaderText(String),
-    /// Take the card out.
+    /// The customer must take the card out.
     RemoveCard,
 }
 
 impl ReaderProgress {
-    /// A card, or its number, has come: the reader no longer waits for one.
+    /// Checks whether a card, or its number, has come, so that the reader no longer waits for one.
     #[must_use]
     pub fn has_a_card(&self) -> bool {
         match self {
@@ -306,13 +306,13 @@ impl ReaderProgress {
     }
 }
 
-/// What the card said after the host's answer.
+/// The card's answer after the gateway's answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CardVerdict {
-    /// TC, or a card that has no say.
+    /// TC, or a card without a decision.
     Approved,
     /// AAC.
     Refused,
-    /// Pulled, mute, or the reader failed: nobody knows.
+    /// The card was pulled or mute, or the reader failed: the card's decision is not known.
     Lost,
 }

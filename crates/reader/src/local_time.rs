@@ -1,9 +1,9 @@
-//! Local date and time as EMV writes it (9A, 9F21). No clock and no time zone: the agent has those.
+//! Local date and time in the form of EMV (9A, 9F21). The agent provides clock and time zone.
 
-/// Local date and time as EMV writes it, in decimal numbers (not yet BCD).
+/// Local date and time for EMV, in decimal numbers (not yet BCD).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LocalTime {
-    /// Year without century.
+    /// The year without century.
     pub year: u8,
     /// 1 to 12.
     pub month: u8,
@@ -18,19 +18,19 @@ pub struct LocalTime {
 }
 
 impl LocalTime {
-    /// Tag 9A: YYMMDD in BCD.
+    /// Returns tag 9A: YYMMDD in BCD.
     #[must_use]
     pub fn date_bcd(self) -> [u8; 3] {
         [self.year, self.month, self.day].map(to_bcd)
     }
 
-    /// Tag 9F21: HHMMSS in BCD.
+    /// Returns tag 9F21: HHMMSS in BCD.
     #[must_use]
     pub fn time_bcd(self) -> [u8; 3] {
         [self.hour, self.minute, self.second].map(to_bcd)
     }
 
-    /// From tags 9A and 9F21; `None` when they are no BCD or no date and time.
+    /// Reads tags 9A and 9F21; `None` when they are not BCD or not a date and time.
     #[must_use]
     pub fn from_bcd(date: [u8; 3], time: [u8; 3]) -> Option<Self> {
         let number = |bcd: u8| (bcd >> 4 < 10 && bcd & 0x0F < 10).then(|| (bcd >> 4) * 10 + (bcd & 0x0F));
@@ -45,8 +45,8 @@ impl LocalTime {
         legal.then_some(time)
     }
 
-    /// Seconds since the first moment of 2000, to compare two times; a date that does not exist counts on into the next
-    /// month.
+    /// Returns the seconds since the start of 2000, to compare two times. A date that does not exist continues into the
+    /// next month.
     #[must_use]
     pub fn seconds(self) -> u64 {
         /// Days before each month of a year without a 29 February.
@@ -54,13 +54,13 @@ impl LocalTime {
         let year = u64::from(self.year);
         let leap_day = u64::from(self.year.is_multiple_of(4) && self.month > 2);
         let month = BEFORE[usize::from(self.month.clamp(1, 12)) - 1];
-        // Of the years 2000 to 2099 every fourth is a leap year, the first one too.
+        // In the years 2000 to 2099 every fourth year is a leap year, 2000 included.
         let days = year * 365 + year.div_ceil(4) + month + leap_day + u64::from(self.day.max(1)) - 1;
         ((days * 24 + u64::from(self.hour)) * 60 + u64::from(self.minute)) * 60 + u64::from(self.second)
     }
 }
 
-/// Two digits of a number below 100.
+/// Encodes a number below 100 in two BCD digits.
 fn to_bcd(number: u8) -> u8 {
     let number = number % 100;
     (number / 10) << 4 | (number % 10)

@@ -1,5 +1,5 @@
-//! What goes out of a driver, in its order: frames for the port, events for the agent, and when the port is to be
-//! opened again. Every family of readers has one; nothing here knows a protocol.
+//! The outgoing data of a driver, in order: frames for the port, events for the agent, and when to open the port again.
+//! Every family of readers has an outbox; it contains no protocol.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -9,42 +9,42 @@ use pos_reader_link::apdu_link;
 use super::{ReaderEvent, ReaderIdentity, ReaderProgress, Unready};
 use pos_terms::transaction::SaleNumber;
 
-/// First and longest wait before the port is opened again; doubled each time in between. A reader boots in some ten
+/// The first wait before the port is opened again; it doubles each time up to the longest. A reader boots in about ten
 /// seconds.
 const REOPEN_FIRST: Duration = Duration::from_millis(500);
 const REOPEN_LONGEST: Duration = Duration::from_secs(10);
-/// First and longest wait before a reader that floods is listened to again; doubled each time in between.
+/// The first wait before the agent reads again from a flooding reader; it doubles each time up to the longest.
 const FLOOD_FIRST: Duration = Duration::from_secs(2);
 const FLOOD_LONGEST: Duration = Duration::from_secs(60);
-/// Floods that are longer ago are forgotten.
+/// Floods older than this are forgotten.
 const FLOOD_FORGOTTEN: Duration = Duration::from_secs(600);
 
 /// The bytes of one write. The longest frame of any family is a packet of [`apdu_link`].
 pub type Frame = heapless::Vec<u8, { apdu_link::MAX_PACKET }>;
 
-/// What a driver asks of the task that owns the port.
+/// An action that a driver asks of the task that owns the port.
 #[derive(Debug)]
 pub enum PortAction {
     /// Send the frame, in one write.
     Write(Frame),
-    /// Tell the agent.
+    /// Report the event to the agent.
     Report(ReaderEvent),
-    /// Close the port, and open it again after this time. What is not sent yet is not sent any more.
+    /// Close the port, and open it again after this time. Unsent frames are dropped.
     Reopen {
-        /// How long to wait.
+        /// The time to wait.
         after: Duration,
     },
 }
 
-/// What a driver has for port and agent, and what it has told already.
+/// A driver's pending actions for port and agent, and its reports so far.
 pub(super) struct Outbox {
-    /// The port's name, for whoever is told about it.
+    /// The port's name, for reports.
     port: String,
     actions: VecDeque<PortAction>,
-    /// The last [`Unready`] that was told and not made up for by a [`ReaderEvent::Ready`].
+    /// The latest reported [`Unready`] without a later [`ReaderEvent::Ready`].
     told: Option<Unready>,
     failures: u32,
-    /// How often the reader has flooded, and when it did last. A start that was good does not make up for it.
+    /// The number of floods, and the time of the latest one. A successful start does not reset them.
     floods: u32,
     flooded_at: Duration,
 }
@@ -54,7 +54,7 @@ impl Outbox {
         Self { port, actions: VecDeque::new(), told: None, failures: 0, floods: 0, flooded_at: Duration::ZERO }
     }
 
-    /// The next thing to do.
+    /// Returns the next action.
     pub(super) fn poll(&mut self) -> Option<PortAction> {
         self.actions.pop_front()
     }
@@ -77,7 +77,7 @@ impl Outbox {
         self.report(ReaderEvent::Ready(identity));
     }
 
-    /// Tells it once, however often it is found again.
+    /// Reports the reason once, even if it is found again.
     pub(super) fn unready(&mut self, why: Unready) {
         if self.told.as_ref() != Some(&why) {
             self.told = Some(why.clone());
@@ -85,7 +85,7 @@ impl Outbox {
         }
     }
 
-    /// Gives up this connection: tells why, and has the port opened anew after a while, longer each time.
+    /// Gives up this connection: reports the reason, and has the port opened again after a wait that grows each time.
     pub(super) fn reopen(&mut self, why: Unready) {
         self.unready(why);
         self.forget_unsent();
@@ -94,13 +94,13 @@ impl Outbox {
         self.actions.push_back(PortAction::Reopen { after });
     }
 
-    /// The port could not be opened, or was closed by the other end.
+    /// Takes note that the port could not be opened, or that the other end closed it.
     pub(super) fn port_lost(&mut self, cause: &str) {
         self.reopen(Unready::Absent { port: self.port.clone(), cause: cause.to_owned() });
     }
 
-    /// Gives up this connection because the reader sends without end: it is not listened to for a while, longer each
-    /// time.
+    /// Gives up this connection because the reader sends without end. The agent does not read from it for a while,
+    /// longer each time.
     pub(super) fn reopen_after_flood(&mut self, now: Duration) {
         if now.saturating_sub(self.flooded_at) >= FLOOD_FORGOTTEN {
             self.floods = 0;
@@ -112,7 +112,7 @@ impl Outbox {
         self.actions.push_back(PortAction::Reopen { after });
     }
 
-    /// What is not sent yet is not sent any more; what the agent is to hear stays.
+    /// Drops unsent frames and keeps the events for the agent.
     pub(super) fn forget_unsent(&mut self) {
         self.actions.retain(|action| matches!(action, PortAction::Report(_)));
     }

@@ -1,10 +1,9 @@
-//! The wire: one task owns the tty or TCP stream, drives the reader's `Driver`, and opens the port again when it is
-//! lost. It knows no family of readers.
+//! The connection to the reader: one task owns the tty or TCP stream, runs the reader's `Driver`, and reopens a lost
+//! port. It knows no family of readers.
 //!
-//! The agent may await the handle without reading events: the task never waits for the agent. Events that do not fit
-//! their channel are kept, and no more bytes are read from the reader until the agent has taken them. After each read
-//! the others have their turn, when there is much to read: orders and deadlines come before more bytes then, and
-//! everybody else of the program too.
+//! The agent may await the handle without reading events, because the task never waits for the agent. Events that do
+//! not fit their channel are kept, and the task reads no bytes until the agent has taken them. When there is much to
+//! read, orders and deadlines get their turn after a few reads, and so do the other tasks of the agent.
 
 use std::collections::VecDeque;
 use std::future::Future;
@@ -24,20 +23,20 @@ use super::driver::{Driver, Frame, PortAction, ReaderFamily};
 use super::{ReaderEvent, ReaderOrder, ReaderSettings};
 use pos_daemon::wire::{self, Stream};
 
-/// Orders on their way: a sale has three.
+/// The size of the channel of orders: a transaction has three.
 const ORDERS: usize = 8;
-/// Events on their way: a sale has some twenty, most of them PIN digits.
+/// The size of the channel of events: a transaction has about twenty, most of them PIN digits.
 const EVENTS: usize = 64;
-/// Bytes of one read; a whole E4 arrives in one or two.
+/// The bytes of one read; a whole E4 arrives in one or two reads.
 const READ: usize = 1024;
-/// Reads after which orders and deadlines are looked at first.
+/// The reads after which orders and deadlines take precedence.
 const READS: u32 = 8;
-/// Until a TCP reader must have accepted: it is on the same network.
+/// The time in which a TCP reader must accept: it is on the same network.
 const CONNECT: Duration = Duration::from_secs(5);
-/// Until a packet must have been taken by the port: 258 bytes take 22 ms at 115200 baud.
+/// The time in which the port must take a packet: 258 bytes take 22 ms at 115200 baud.
 const WRITE: Duration = Duration::from_secs(2);
 
-/// Gives orders to the reader.
+/// The agent's handle for giving orders to the reader.
 #[derive(Clone, Debug)]
 pub struct ReaderHandle(mpsc::Sender<ReaderOrder>);
 
@@ -47,10 +46,10 @@ pub struct ReaderHandle(mpsc::Sender<ReaderOrder>);
 pub struct ReaderGone;
 
 impl ReaderHandle {
-    /// Gives an order; waits for a moment when many are on their way.
+    /// Gives an order; waits a moment when many orders are in the channel.
     ///
     /// # Errors
-    /// [`ReaderGone`] when the task has ended, which it only does when nobody takes its events.
+    /// [`ReaderGone`] when the task has ended, which happens only when its events have no receiver.
     pub async fn order(&self, order: ReaderOrder) -> Result<(), ReaderGone> {
         self.0.send(order).await.map_err(|_| ReaderGone)
     }
@@ -58,19 +57,19 @@ impl ReaderHandle {
     /// Gives an order without waiting.
     ///
     /// # Errors
-    /// [`ReaderGone`] also when more orders wait than any sale has: then nothing takes them any more.
+    /// [`ReaderGone`] also when more orders wait than any transaction has: then the task no longer takes them.
     pub fn order_now(&self, order: ReaderOrder) -> Result<(), ReaderGone> {
         self.0.try_send(order).map_err(|_| ReaderGone)
     }
 }
 
-/// A reader that is nobody: it takes no order and says nothing.
+/// Makes a handle without a reader: it takes no order and sends no event.
 #[must_use]
 pub fn nobody() -> (ReaderHandle, mpsc::Receiver<ReaderEvent>) {
     (ReaderHandle(mpsc::channel(1).0), mpsc::channel(1).1)
 }
 
-/// A reader whose orders a test takes.
+/// Makes a handle whose orders a test receives.
 #[must_use]
 pub fn tested() -> (ReaderHandle, mpsc::Receiver<ReaderOrder>) {
     let (handle, orders) = mpsc::channel(ORDERS);
@@ -96,16 +95,16 @@ struct PortTask {
     driver: Driver,
     orders: mpsc::Receiver<ReaderOrder>,
     events: mpsc::Sender<ReaderEvent>,
-    /// Events that did not fit the channel.
+    /// Events that did not fit into the channel.
     unsent: VecDeque<ReaderEvent>,
-    /// The moment that the driver's time counts from.
+    /// The start of the driver's time.
     start: Instant,
 }
 
-/// The agent is gone.
+/// The agent has dropped the handle or the events.
 struct AgentGone;
 
-/// What is left for the port of what the driver asks, once its events are on their way.
+/// The driver's remaining work for the port, once its events are sent.
 #[allow(clippy::large_enum_variant, reason = "moved once, from the driver to the write")]
 enum PortWork {
     Write(Frame),
@@ -114,7 +113,7 @@ enum PortWork {
 
 impl PortTask {
     async fn run(mut self) {
-        // The only way out is that the agent is gone.
+        // The loop ends only when the agent has gone.
         let Err(AgentGone) = self.keep_open().await;
     }
 
@@ -132,7 +131,7 @@ impl PortTask {
         }
     }
 
-    /// Waits for `future` and takes orders and gives events meanwhile.
+    /// Waits for `future`, and meanwhile takes orders and sends events.
     async fn meanwhile<F: Future>(&mut self, future: F) -> Result<F::Output, AgentGone> {
         tokio::pin!(future);
         loop {
@@ -141,7 +140,7 @@ impl PortTask {
                 order = self.orders.recv() => {
                     let now = self.now();
                     self.driver.order(order.ok_or(AgentGone)?, now);
-                    // A driver whose port is closed has events only.
+                    // A driver whose port is closed has only events.
                     self.port_work()?;
                 }
                 space = space_for_event(&self.events), if !self.unsent.is_empty() => {
@@ -153,7 +152,7 @@ impl PortTask {
         }
     }
 
-    /// Drives the driver over an open port; gives the time after which to open it again.
+    /// Runs the driver over an open port; returns the time after which to open it again.
     async fn serve(&mut self, mut stream: impl AsyncRead + AsyncWrite + Unpin) -> Result<Duration, AgentGone> {
         let mut buffer = [0; READ];
         let mut reads = 0;
@@ -164,8 +163,7 @@ impl PortTask {
             }
             if reads >= READS {
                 reads = 0;
-                // A reader that always has more to say must not have the whole processor, nor keep orders and deadlines
-                // waiting.
+                // A reader that always has more data must not occupy the processor, nor delay orders and deadlines.
                 tokio::task::yield_now().await;
                 let now = self.now();
                 if let Ok(order) = self.orders.try_recv() {
@@ -184,7 +182,7 @@ impl PortTask {
                 read = stream.read(&mut buffer), if self.unsent.is_empty() => match read {
                     Ok(0) => return Ok(self.closed(&io::ErrorKind::UnexpectedEof.into())),
                     Ok(count) => {
-                        // A full one has more behind it.
+                        // After a full buffer there is more to read.
                         reads = if count == READ { READS } else { reads + 1 };
                         let now = self.now();
                         self.driver.bytes(&buffer[..count], now);
@@ -209,14 +207,15 @@ impl PortTask {
         }
     }
 
-    /// Does everything the driver wants; the time after which to open the port again, when it is to be closed.
+    /// Carries out all actions of the driver. When the port is to be closed, returns the time after which to open it
+    /// again.
     async fn act(&mut self, stream: &mut (impl AsyncWrite + Unpin)) -> Result<Option<Duration>, AgentGone> {
         loop {
             match self.port_work()? {
                 None => return Ok(None),
                 Some(PortWork::Reopen(after)) => return Ok(Some(after)),
                 Some(PortWork::Write(frame)) => {
-                    // One write for a whole frame: a reader may take a pause inside of one for its end.
+                    // Writes the whole frame in one call: a reader may take a pause inside a frame for its end.
                     let written = timeout(WRITE, stream.write_all(&frame)).await;
                     if let Err(error) = written.map_err(io::Error::from).and_then(|written| written) {
                         return Ok(Some(self.closed(&error)));
@@ -226,20 +225,20 @@ impl PortTask {
         }
     }
 
-    /// The port is lost: the time after which to open it again.
+    /// Reports the lost port to the driver; returns the time after which to open it again.
     fn closed(&mut self, cause: &io::Error) -> Duration {
         self.driver.closed(&cause.to_string());
         loop {
             match self.port_work() {
                 Ok(Some(PortWork::Reopen(after))) => return after,
                 Ok(Some(PortWork::Write(_))) => {}
-                // `closed` always gives a time; that the agent is gone is found by the next wait.
+                // `closed` always returns a time. The next wait finds out that the agent has gone.
                 Ok(None) | Err(AgentGone) => return CONNECT,
             }
         }
     }
 
-    /// Hands out events up to the next thing that the port must do.
+    /// Sends events up to the driver's next work for the port.
     fn port_work(&mut self) -> Result<Option<PortWork>, AgentGone> {
         loop {
             match self.driver.poll() {
@@ -276,7 +275,7 @@ async fn space_for_event(events: &mpsc::Sender<ReaderEvent>) -> Result<(), Agent
     events.reserve().await.map(|_| ()).map_err(|_| AgentGone)
 }
 
-/// The open wire.
+/// An open connection.
 enum OpenPort {
     Tty(SerialStream),
     Tcp(TcpStream),
@@ -292,7 +291,7 @@ async fn open(settings: &ReaderSettings) -> io::Result<OpenPort> {
         stream.set_nodelay(true)?;
         return Ok(OpenPort::Tcp(stream));
     }
-    // Raw 8N1 without flow control (readers: 2.1), and nobody else's while we have it.
+    // Raw 8N1 without flow control (readers: 2.1), for exclusive use.
     let mut stream = tokio_serial::new(settings.port.as_str(), settings.baud)
         .data_bits(DataBits::Eight)
         .parity(Parity::None)
@@ -301,7 +300,7 @@ async fn open(settings: &ReaderSettings) -> io::Result<OpenPort> {
         .open_native_async()
         .map_err(|error| wire::refused(error.into()))?;
     stream.set_exclusive(true)?;
-    // What a reader said while nobody listened is for nobody, and after a flood there may be much of it.
+    // Data sent before the port was open is useless, and after a flood there may be much of it.
     stream.clear(ClearBuffer::Input)?;
     Ok(OpenPort::Tty(stream))
 }

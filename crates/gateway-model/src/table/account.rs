@@ -1,11 +1,12 @@
-//! What is paid with (interface: Card account, Mobile-wallet payments, Virtual account, Bank account, Token account).
+//! The means of payment (interface: Card account, Mobile-wallet payments, Virtual account, Bank account, Token
+//! account).
 
 use super::{Binds, Call, CharacterSet, Format, MONTH, OPEN, Section, an, c, letters, o, of, one_of, r, section, text};
 
 const DIGITS_3_4: Format = Format::Chars(CharacterSet::Digits, 3, 4);
 const SOURCE: Format = one_of(&["web", "app"]);
 
-/// Where a card is given, not the one that is stored or was paid with.
+/// The calls in which a card is given, not a stored or earlier one used.
 const GIVEN: &[Call] = &[Call::Payment, Call::Checkout, Call::Registration, Call::Schedule];
 
 pub(super) const CARD: Section = section(

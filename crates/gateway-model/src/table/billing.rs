@@ -1,4 +1,4 @@
-//! Where the bill goes (interface: Billing address), the merchant's own address included.
+//! The billing address (interface: Billing address), with the merchant's own address.
 
 use super::{CharacterSet, Format, OPEN, Row, Section, an, c, o, of, section, text};
 

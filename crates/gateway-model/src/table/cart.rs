@@ -1,4 +1,4 @@
-//! What is bought, what of it was paid before, and from whom (interface: Cart items, Cart payments, Marketplace).
+//! The cart: items, earlier payments for them, and their sellers (interface: Cart items, Cart payments, Marketplace).
 
 use super::{AMOUNT, BOOL, Format, Section, an, c, letters, n, o, one_of, section};
 

@@ -1,4 +1,4 @@
-//! Pairs of the merchant's own, and data for one domestic scheme (interface: Custom parameters and scheme data).
+//! The merchant's own pairs, and data for one domestic scheme (interface: Custom parameters and scheme data).
 
 use super::{CharacterSet, Format, Section, c, n, section, text};
 

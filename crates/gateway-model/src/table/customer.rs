@@ -1,4 +1,4 @@
-//! Who buys, and who gets it (interface: Customer).
+//! The buyer and the recipient of the goods (interface: Customer).
 
 use super::{BOOL, CharacterSet, Format, PHONE, Row, Section, an, c, n, o, one_of, section, text};
 

@@ -1,4 +1,4 @@
-//! Who accepts the payment (interface: Merchant).
+//! The merchant who accepts the payment (interface: Merchant).
 
 use super::{CharacterSet, Format, Section, an, letters, n, o, of, section};
 

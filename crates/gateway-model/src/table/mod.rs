@@ -1,8 +1,7 @@
-//! The rows: one file for each chapter of the document (interface: Resources and their fields), in its
-//! order.
+//! The rows: one file for each chapter of the document (interface: Resources and their fields), in its order.
 //!
-//! `r`, `c` and `o` make a row that the document calls R, C or O; the rest of this file spells the formats that come
-//! often. Nothing here is a rule over several fields: those are in `rule`.
+//! `r`, `c` and `o` make a row that the document calls R, C or O. The rest of this file defines formats that occur
+//! often. The rules over several fields are in `rule`.
 
 mod account;
 mod airline;
@@ -79,7 +78,7 @@ pub static SECTIONS: &[Section] = &[
     report::QUERY,
 ];
 
-/// Free text whose length the document leaves open.
+/// The limit of free text whose length the document leaves open.
 const OPEN: u16 = 2048;
 
 const AMOUNT: Format = amount(10);
@@ -88,29 +87,29 @@ const CURRENCY: Format = Format::Chars(CharacterSet::UpperLetters, 3, 3);
 /// 32 letters and digits: ids of payments, registrations, entities.
 const ID: Format = Format::Chars(CharacterSet::LettersDigits, 32, 32);
 const MONTH: Format = Format::TwoDigits(1, 12);
-/// First a plus or digit, then phone characters; 25 in all.
+/// A plus or digit, then phone characters; 25 in all.
 const PHONE: Format = Format::Phone(0, 24);
 
 const fn amount(whole: u8) -> Format {
     Format::Decimal { signed: false, whole, decimals: (2, 2), bare: false }
 }
 
-/// AN: free text.
+/// Makes the format AN: free text.
 const fn an(max: u16) -> Format {
     Format::Chars(CharacterSet::Text, 1, max)
 }
 
-/// Free text from so many to so many characters.
+/// Makes a format of free text with the fewest and the most characters.
 const fn text(min: u16, max: u16) -> Format {
     Format::Chars(CharacterSet::Text, min, max)
 }
 
-/// N: digits.
+/// Makes the format N: digits.
 const fn n(max: u16) -> Format {
     Format::Chars(CharacterSet::Digits, 1, max)
 }
 
-/// Characters of a kind, one at least.
+/// Makes a format of at least one character of a kind.
 const fn of(kind: CharacterSet, max: u16) -> Format {
     Format::Chars(kind, 1, max)
 }
@@ -127,54 +126,54 @@ const fn row(name: &'static str, format: Format, need: Need, meaning: &'static s
     Row { name, format, need, needed_in: &[], secret: false, call: None, column: None, meaning }
 }
 
-/// Required.
+/// Makes a required row.
 const fn r(name: &'static str, format: Format, meaning: &'static str) -> Row {
     row(name, format, Need::Required, meaning)
 }
 
-/// Conditional.
+/// Makes a conditional row.
 const fn c(name: &'static str, format: Format, meaning: &'static str) -> Row {
     row(name, format, Need::Conditional, meaning)
 }
 
-/// Optional.
+/// Makes an optional row.
 const fn o(name: &'static str, format: Format, meaning: &'static str) -> Row {
     row(name, format, Need::Optional, meaning)
 }
 
 impl Row {
-    /// Not to be shown.
+    /// Marks the value as not to be shown.
     const fn secret(mut self) -> Self {
         self.secret = true;
         self
     }
 
-    /// Of another call than its section.
+    /// Sets another call than that of the section.
     const fn of(mut self, call: Call) -> Self {
         self.call = Some(call);
         self
     }
 
-    /// Required in these calls alone.
+    /// Limits the need to these calls.
     const fn needed_in(mut self, calls: &'static [Call]) -> Self {
         self.needed_in = calls;
         self
     }
 
-    /// A column of the reconciliation file.
+    /// Names the column of the reconciliation file.
     const fn column(mut self, column: &'static str) -> Self {
         self.column = Some(column);
         self
     }
 }
 
-/// A section of a payment request.
+/// Makes a section of a payment request.
 const fn section(group: &'static str, title: &'static str, rows: &'static [Row]) -> Section {
     Section { group, title, direction: Direction::Request, call: Call::Payment, rows, binds: Binds::Used, copied: None }
 }
 
 impl Section {
-    /// Of a response.
+    /// Marks the section as part of a response.
     const fn response(mut self) -> Self {
         self.direction = Direction::Response;
         self

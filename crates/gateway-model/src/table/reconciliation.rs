@@ -1,6 +1,5 @@
-//! A line of the reconciliation file, by the names that its columns have in the interface (interface: Reconciliation
-//! file), and by those of its header. `ShortId` has no other name; two columns stand for a card's data or a bank
-//! account's.
+//! A line of the reconciliation file, by the interface's names of its columns (interface: Reconciliation file) and by
+//! those of its header. `ShortId` has no other name. Two columns hold either a card's data or a bank account's.
 
 use super::{AMOUNT, Binds, Call, CharacterSet, Format, ID, Section, an, c, letters, o, of, one_of, r, section, text};
 

@@ -1,4 +1,4 @@
-//! Asking back: reports, chargebacks, the query (interface: Reporting parameters, Chargeback, Query parameters).
+//! Reports, chargebacks and the query (interface: Reporting parameters, Chargeback, Query parameters).
 
 use super::{BOOL, Binds, Call, Format, Section, an, o, one_of, r, section};
 

@@ -1,4 +1,4 @@
-//! What the gateway answers to a payment (interface: Payment response fields). The identifiers are in `resource`, the
+//! The gateway's answer to a payment (interface: Payment response fields). The identifiers are in `resource`, the
 //! redirect in `asynchronous`.
 
 use super::{

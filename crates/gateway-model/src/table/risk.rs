@@ -1,4 +1,4 @@
-//! Checks of the risk (interface: Risk).
+//! Risk checks (interface: Risk).
 
 use super::{AMOUNT, CharacterSet, Format, Section, an, o, section};
 

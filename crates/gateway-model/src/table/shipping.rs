@@ -1,4 +1,4 @@
-//! Where the goods go and how (interface: Shipping address), the merchant's own address included.
+//! The shipping address and method (interface: Shipping address), with the merchant's own address.
 
 use super::{AMOUNT, CharacterSet, Format, OPEN, PHONE, Row, Section, an, c, letters, o, of, one_of, section, text};
 

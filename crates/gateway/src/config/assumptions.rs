@@ -1,6 +1,6 @@
-//! What the interface documents call "not shown" (design: Reading the interface documents): how this program assumes a
-//! gateway to be where they are silent, each assumption a key of `[gateway.assumptions]` with its default, so that
-//! another gateway is met by configuration. Paths are relative to `url`.
+//! The agent's assumptions about facts that the interface documents call "not shown" (design: Reading the interface
+//! documents). Each assumption is a key of `[gateway.assumptions]` with a default, so another gateway needs only other
+//! settings. Paths are relative to `url`.
 
 use chrono::FixedOffset;
 use serde::Deserialize;
@@ -8,104 +8,107 @@ use serde::Deserialize;
 use pos_daemon::settings::{FaultList, check, ensure, is_made_of, within};
 use pos_gateway_model as parameter;
 
-/// Where the id of a payment or registration stands in a path.
+/// The place of a payment's or registration's id in a path.
 pub const ID: &str = "{id}";
 
-/// How this program assumes a gateway to be.
+/// The agent's assumptions about a gateway.
 #[derive(Clone, Debug, Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct Assumptions {
     /// Path of the query by `merchantTransactionId` or by date.
     pub query_path: String,
-    /// Whether the query is a GET with its parameters in the address, or a POST with them in the body.
+    /// The method of the query: a GET with its parameters in the address, or a POST with them in the body.
     pub query_method: QueryMethod,
-    /// Names of the field that holds the list in the query's answer; the first that is there counts. A bare list and a
-    /// single payment are understood in any case.
+    /// Names of the field that holds the list in the query's answer. The first name in the answer counts. A bare list
+    /// and a single payment are understood in any case.
     pub query_list: Vec<String>,
-    /// Further answers to a query that mean "answered: nothing is there", each as HTTP status and result code: `404
-    /// 700.400.580`. Without them only an answered empty list means it. A gateway that says it at a wrong path too
-    /// would hide payments.
+    /// Further answers to a query that mean "answered: nothing is there", each as HTTP status and result code:
+    /// `404 700.400.580`. Without them only an answered empty list means it. A gateway that also gives such an answer
+    /// at a wrong path would hide payments.
     #[cfg_attr(feature = "docs", schemars(with = "Vec<String>"))]
     pub query_not_found: Vec<NotFound>,
-    /// The query's answer names the `merchantTransactionId` of each payment. What does not name it is then not believed
-    /// to be ours; only a gateway that never names it needs `false`.
+    /// `true`: the query's answer names the `merchantTransactionId` of each payment. A payment without it is then not
+    /// believed to be ours. Only a gateway that never names it needs `false`.
     pub query_echoes_reference: bool,
-    /// The gateway can be asked by `date.from` and `date.to`. `false`: it cannot, and nothing waits for it.
+    /// `true`: the gateway can be asked by `date.from` and `date.to`. `false`: it cannot, and no work waits for such a
+    /// query.
     pub query_by_date: bool,
-    /// The offset from UTC in which `date.from` and `date.to` are written, as `+01:00`.
+    /// The offset from UTC of `date.from` and `date.to`, as `+01:00`.
     #[cfg_attr(feature = "docs", schemars(with = "String"))]
     pub query_date_zone: Zone,
-    /// Path of a cheap request on the line that is opened before the card is read; any answer serves. Without it the
-    /// line is opened, TLS included, and nothing is requested.
+    /// Path of a cheap request on the connection that is opened before the card is read; any answer is enough. Without
+    /// it the connection is opened, TLS included, and no request is sent.
     pub warm_path: Option<String>,
-    /// Path of the request that asks whether the gateway answers, and its time of day: at start, daily, and by the
-    /// doctor, without the access token; any answer serves. Behind it a reference that nobody has is asked for, with
-    /// the token: a refused one shows before the first sale.
+    /// Path of the request that asks whether the gateway answers, and for its time of day. It is sent at start, daily,
+    /// and by the doctor, without the access token; any answer is enough. After it the agent asks, with the token, for
+    /// a reference that no terminal makes. So a refused token shows before the first transaction.
     pub probe_path: String,
     /// Path of captures, refunds and reversals.
     pub follow_up_path: String,
-    /// Path of payments with a card that the gateway keeps.
+    /// Path of payments with a stored card.
     pub registration_payment_path: String,
-    /// Path where a card is stored without a payment; with its id behind it, where it is deleted.
+    /// Path where a card is stored without a payment. With the card's id after it, the path where it is deleted.
     pub registration_path: String,
-    /// The query shows stored cards too (its type RG). Where it does not, a card that was to be stored and had no
-    /// answer waits for a person: that it is absent from the list proves nothing.
+    /// `true`: the query shows stored cards too (its type RG). `false`: a card whose storing had no answer waits for a
+    /// person: its absence from the list proves nothing.
     pub query_lists_registrations: bool,
     /// Result codes that mean "too many requests": not processed. The lists are tried in this order: throttled,
-    /// uncertain, approved, pending, declined. An entry of one digit, or that begins like `000.`, is the beginning of
-    /// codes of the form `000.000.000`; any other is a whole code of another form. A code on no list is unknown at any
-    /// HTTP status.
+    /// uncertain, approved, pending, declined. An entry of one digit, or an entry that begins like `000.`, is the
+    /// beginning of codes of the form `000.000.000`. Any other entry is a whole code of another form. A code on no list
+    /// is unknown at any HTTP status.
     pub throttled: Vec<String>,
-    /// Result codes known elsewhere as pending, uncertain or an error of the system: the outcome is unknown, at any
+    /// Result codes that other gateways use for pending, uncertain or a system error. The outcome is unknown, at any
     /// HTTP status.
     pub uncertain: Vec<String>,
     /// Result codes that mean approved, with HTTP 200.
     pub approved: Vec<String>,
     /// Result codes that mean pending, with HTTP 200; a `redirect` means the same.
     pub pending: Vec<String>,
-    /// Result codes that mean declined, with HTTP 400. At another status such a decline is looked up before it is
-    /// believed: a gateway may have booked what it answers so.
+    /// Result codes that mean declined, with HTTP 400. At another status the agent looks up such a decline before it
+    /// believes it, because the gateway may have booked the payment.
     pub declined: Vec<String>,
-    /// Further codes that mean declined, with HTTP 400 alone. A code of another list stays what that list says.
+    /// Further codes that mean declined, with HTTP 400 only. A code on another list keeps the meaning of that list.
     pub declined_at_400: Vec<String>,
-    /// Result codes that mean, with HTTP 400, that the request itself is invalid: it was not processed, and another
+    /// Result codes that mean, with HTTP 400, that the request itself is invalid. It was not processed, and another
     /// card does not help. They count before `declined`, and after the other lists.
     pub invalid_request: Vec<String>,
-    /// A decline with HTTP 200 is believed at once, without a look. Only a gateway that is known to decline so needs
-    /// `true`; `pos-agent doctor` says when.
+    /// `true`: a decline with HTTP 200 is believed immediately, without a look-up. Only a gateway that is known to
+    /// decline so needs `true`; `pos-agent doctor` says when.
     pub believe_declines_at_200: bool,
-    /// Values of `resultDetails.AcquirerResponse` by which the issuer takes no tap for a payment: the card must be
-    /// inserted, and the PIN entered.
+    /// Values of `resultDetails.AcquirerResponse` by which the issuer refuses a tap: the customer must insert the card
+    /// and enter the PIN.
     pub insert_and_pin: Vec<String>,
     /// Values of `resultDetails.AcquirerResponse` by which the issuer says that it will never approve this card again.
     pub do_not_try_again: Vec<String>,
-    /// Values of `resultDetails.MerchantAdviceCode` that say the same.
+    /// Values of `resultDetails.MerchantAdviceCode` with the same meaning.
     pub advice_do_not_try_again: Vec<String>,
-    /// The gateway refuses a `merchantTransactionId` that it has seen before, whatever became of the first request.
-    /// Then a capture or refund without an answer can be sent again after `resend-after-s`; else only when its absence
-    /// is final.
+    /// `true`: the gateway refuses a `merchantTransactionId` that it has seen before, even if the first request failed.
+    /// Then a capture or refund without an answer can be sent again after `resend-after-s`. `false`: it can be sent
+    /// again only when its absence is final.
     pub refuses_repeated_references: bool,
-    /// How long a payment that the gateway does not know may still appear, in hours, before it is taken as absent.
+    /// Time in hours during which a payment that the gateway does not know may still appear. After that it counts as
+    /// absent.
     pub absence_final_after_h: u64,
     /// The prefixes of the wallets' parameters, three at most.
     pub wallets: Vec<String>,
     /// The card schemes' names in parameters of 3-D Secure, six at most.
     pub schemes: Vec<String>,
-    /// Parameters that this gateway is known not to take, by their names in `pos-agent parameters list`; one that ends
-    /// with a dot stands for all that begin so. A till that adds one is refused before the card is asked for.
+    /// Parameters that this gateway is known not to take, by their names in `pos-agent parameters list`. A name that
+    /// ends with a dot covers all names that begin so. The agent refuses a till that adds one before it asks for the
+    /// card.
     pub parameters_not_taken: Vec<String>,
 }
 
-/// How the query is sent.
+/// The method of the query.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema, serde::Serialize))]
 #[serde(rename_all = "UPPERCASE")]
 pub enum QueryMethod {
-    /// The parameters stand in the address.
+    /// The parameters are in the address.
     #[default]
     Get,
-    /// The same parameters stand in the body, as a form.
+    /// The same parameters are in the body, as a form.
     Post,
 }
 
@@ -113,9 +116,9 @@ pub enum QueryMethod {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
 pub struct NotFound {
-    /// HTTP status.
+    /// The HTTP status.
     pub status: u16,
-    /// `result.code`, whole.
+    /// The whole `result.code`.
     pub code: String,
 }
 
@@ -125,7 +128,7 @@ impl TryFrom<String> for NotFound {
     fn try_from(text: String) -> Result<Self, String> {
         let read = || {
             let (status, code) = text.split_once(' ')?;
-            // 401 and 403 speak of our token, 307 of another place, 5xx of a gateway that failed.
+            // 401 and 403 speak of our token, 307 of another address, 5xx of a gateway that failed.
             let status = status.parse().ok().filter(|status| matches!(status, 200..=299 | 400 | 402 | 404..=499))?;
             let fits = is_made_of(code, 11, |b| b.is_ascii_digit() || b == b'.') && code.len() >= 2;
             fits.then(|| Self { status, code: code.to_owned() })
@@ -144,7 +147,7 @@ impl TryFrom<String> for NotFound {
 pub struct Zone(FixedOffset);
 
 impl Zone {
-    /// The offset.
+    /// Returns the offset.
     #[must_use]
     pub fn offset(self) -> FixedOffset {
         self.0
@@ -173,7 +176,7 @@ impl TryFrom<String> for Zone {
                 let fits = digits.len() == 2 && digits.bytes().all(|b| b.is_ascii_digit());
                 digits.parse::<i32>().ok().filter(|number| fits && *number <= most)
             };
-            // No place on earth is further from UTC than 14 hours.
+            // No time zone is further from UTC than 14 hours.
             FixedOffset::east_opt(sign * (number(hours, 14)? * 3600 + number(minutes, 59)? * 60)).map(Self)
         };
         read().ok_or_else(|| format!("\"{text}\" is not an offset from UTC; write it as \"+00:00\" or \"+01:00\""))
@@ -181,9 +184,9 @@ impl TryFrom<String> for Zone {
 }
 
 impl Assumptions {
-    /// Whether a list has a code. An entry of one digit, or that begins as `000.` does, is the beginning of codes of
-    /// the form `000.000.000`. Any other entry is a whole code of another form: no code of such a form is on a list by
-    /// default.
+    /// Checks whether a list has a code. An entry of one digit, or an entry that begins like `000.`, is the beginning
+    /// of codes of the form `000.000.000`. Any other entry is a whole code of another form. The default lists hold no
+    /// code of another form.
     #[must_use]
     pub fn is_listed(list: &[String], code: &str) -> bool {
         let usual = code.len() == 11 && begins_as_usual(code);
@@ -194,12 +197,12 @@ impl Assumptions {
     }
 }
 
-/// Whether an entry of a list is the beginning of codes, and not a whole code of an unusual form.
+/// Checks whether an entry is the beginning of codes, not a whole code of an unusual form.
 fn is_beginning(entry: &str) -> bool {
     (entry.len() == 1 || (4..=11).contains(&entry.len())) && begins_as_usual(entry)
 }
 
-/// Whether a text is `000.000.000`, or cut out of its front.
+/// Checks whether a text has the form `000.000.000` or is the beginning of such a text.
 fn begins_as_usual(text: &str) -> bool {
     text.bytes().enumerate().all(|(n, byte)| if n == 3 || n == 7 { byte == b'.' } else { byte.is_ascii_digit() })
 }
@@ -239,7 +242,7 @@ impl Default for Assumptions {
             declined_at_400: Vec::new(),
             invalid_request: list(&["200."]),
             believe_declines_at_200: false,
-            // Mastercard 65, Visa 1A and 70: strong customer authentication, or a PIN, is wanted.
+            // Mastercard 65, Visa 1A and 70: the issuer wants strong customer authentication or a PIN.
             insert_and_pin: list(&["1A", "65", "70"]),
             // ISO 8583, field 39: pick up, lost, stolen, closed; Visa's R0, R1 and R3.
             do_not_try_again: list(&["04", "07", "41", "43", "46", "R0", "R1", "R3"]),
@@ -254,12 +257,12 @@ impl Default for Assumptions {
     }
 }
 
-/// An hour at least (a late approval), a month at most (journals are kept longer).
+/// At least an hour (a late approval), at most a month (journals are kept longer).
 const ABSENCE_H: std::ops::RangeInclusive<u64> = 1..=720;
-/// More places than any gateway has for one list.
+/// More fields than any gateway uses for one list.
 const MAX_LISTS: usize = 8;
 
-/// Every value is looked at.
+/// Checks every value.
 pub(super) fn check_all(found: &mut FaultList, assumed: &Assumptions) {
     paths(found, assumed);
     codes(found, assumed);
@@ -271,7 +274,7 @@ pub(super) fn check_all(found: &mut FaultList, assumed: &Assumptions) {
         "write the field of the query's answer that holds the list, as [\"payments\"]",
     ));
     for not_found in &assumed.query_not_found {
-        // "Too many requests" and "done" are answers too, and prove that nothing is there even less.
+        // "Too many requests" and "done" are answers too, but they do not prove that nothing is there.
         let other = [&assumed.throttled, &assumed.uncertain, &assumed.pending];
         found.add(check(
             !other.iter().any(|list| Assumptions::is_listed(list, &not_found.code)),
@@ -334,7 +337,7 @@ fn paths(found: &mut FaultList, assumed: &Assumptions) {
         ("follow-up-path", &assumed.follow_up_path, "/v1/payments/{id}"),
         ("registration-payment-path", &assumed.registration_payment_path, "/v1/registrations/{id}/payments"),
     ] {
-        // A path without the id would name no payment, or all of them.
+        // A path without the id would name no payment, or all payments.
         let fits = path.split_once(ID).is_some_and(|(before, after)| is_path(before) && is_path(&format!("/{after}")));
         found.add(check(
             fits,
@@ -388,7 +391,7 @@ mod tests {
             ("800.", "800.", false),
             ("800.1", "800.1", false),
             ("00", "000", false),
-            // "00" for approved must not approve what begins with it.
+            // "00" for approved must not approve longer codes that begin with it.
             ("00", "000.200.000", false),
             ("000", "000.200.000", false),
             ("", "00", false),
@@ -402,7 +405,7 @@ mod tests {
         let Assumptions { throttled, uncertain, approved, pending, declined, .. } = Assumptions::default();
         let lists = [throttled, uncertain, approved, pending, declined];
         for code in lists.iter().flatten() {
-            // Whatever stands in the lists is no such code by itself.
+            // The default lists hold no such code.
             let all = lists.iter().any(|list| Assumptions::is_listed(list, code));
             assert_eq!(all, code.len() == 11, "{code}");
         }

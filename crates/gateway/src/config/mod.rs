@@ -1,4 +1,4 @@
-//! `[gateway]`: the section of the configuration, and its check.
+//! The configuration section `[gateway]` and its check.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -20,15 +20,18 @@ mod assumptions;
 
 pub use assumptions::{Assumptions, ID, NotFound, QueryMethod, Zone};
 
-/// Below the first no handshake over a mobile line ends; above the second the cashier believes the terminal is dead.
+/// The limits of the connect deadline. A handshake over a mobile line takes longer than the first; with more than the
+/// second the cashier believes that the terminal has failed.
 const CONNECT_TIMEOUT_MS: std::ops::RangeInclusive<u64> = 100..=60_000;
-/// As above; issuers answer within 30 s (security: 5, host timeout), and a chip does not wait for minutes.
+/// The limits of the answer deadline. Issuers answer within 30 s (security: 5, host timeout), and a chip does not wait
+/// for minutes.
 const ANSWER_TIMEOUT_MS: std::ops::RangeInclusive<u64> = 500..=100_000;
-/// Less than a host may take serves tests alone; a day at most, for somebody waits for the money.
+/// The limits of the resend time. The lowest values are shorter than a gateway may take and are only for tests. The
+/// maximum is a day, because a person waits for the money.
 const RESEND_S: std::ops::RangeInclusive<u64> = 1..=86_400;
-/// A day at least; above a year every certificate would be one to warn of.
+/// The limits of the expiry warning: at least a day. With more than a year every certificate would cause a warning.
 const EXPIRY_WARNING_DAYS: std::ops::RangeInclusive<u64> = 1..=365;
-/// Old and next, each for a few CAs.
+/// Enough for the old and the next pins of a few CAs.
 const MAX_PINS: usize = 16;
 
 /// The payment gateway.
@@ -40,50 +43,51 @@ pub struct Gateway {
     pub url: String,
     /// 32 lower-case hex characters (interface: `entityId`).
     pub entity_id: String,
-    /// File with the bearer token, readable by its owner alone. Give this or `token-credential`.
+    /// File with the bearer token, readable only by its owner. Give this or `token-credential`.
     pub token_file: Option<PathBuf>,
     /// Name of a systemd credential (`LoadCredential=`) that holds the bearer token.
     pub token_credential: Option<String>,
-    /// PEM file with the CA certificates that may sign the gateway's certificate; no others are trusted. Several serve
-    /// while the gateway changes from one to the next.
+    /// PEM file with the CA certificates that may sign the gateway's certificate. The agent trusts no others. The file
+    /// may hold several while the gateway changes its CA.
     pub ca_file: PathBuf,
-    /// Keys of which one must be in the chain from a CA of `ca-file` to the gateway's certificate, as `sha256/…` (RFC
-    /// 7469); `pos-agent doctor` shows them. Empty: every chain serves.
+    /// Keys as `sha256/…` (RFC 7469); one of them must be in the chain from a CA of `ca-file` to the gateway's
+    /// certificate. `pos-agent doctor` shows the keys. Empty: every chain is accepted.
     #[serde(default)]
     pub ca_pins: Vec<String>,
     /// PEM file with our certificate (and those between it and its CA), for a gateway that asks for one.
     pub client_certificate_file: Option<PathBuf>,
-    /// PEM file with the key of our certificate, readable by its owner alone. Give this or `client-key-credential`.
+    /// PEM file with the key of our certificate, readable only by its owner. Give this or `client-key-credential`.
     pub client_key_file: Option<PathBuf>,
     /// Name of a systemd credential (`LoadCredential=`) that holds the key of our certificate.
     pub client_key_credential: Option<String>,
-    /// How many days before a certificate or the token ends it is warned of.
+    /// Number of days before the expiry of a certificate or the token at which the agent starts to warn.
     #[serde(default = "defaults::expiry_warning_days")]
     pub expiry_warning_days: u64,
     /// `EXTERNAL` or `INTERNAL` on a test system; leave out on a live one (interface: `testMode`).
     pub test_mode: Option<TestMode>,
-    /// The terminal's model as the gateway names it (interface: `pos.deviceType`).
+    /// The terminal's model in the gateway's form (interface: `pos.deviceType`).
     pub device_type: Option<String>,
-    /// Card brand by AID prefix, upper-case hex (longest prefix wins). An AID that is on no line is left to brand
-    /// detection.
+    /// Card brand by AID prefix, upper-case hex (longest prefix wins). For an AID that matches no line the gateway
+    /// detects the brand.
     #[serde(default)]
     pub brand_by_aid: BTreeMap<String, String>,
-    /// Send the reader's masked card data inside `pos.iccDataRequest` too.
+    /// `true`: the reader's masked card data is sent inside `pos.iccDataRequest` too.
     #[serde(default)]
     pub send_masked_tags: bool,
-    /// The reader's own tags that are sent inside `pos.iccDataRequest`, in upper-case hex, as `DF30`. The others stay
-    /// out: their meaning is the maker's.
+    /// The reader's own tags that are sent inside `pos.iccDataRequest`, in upper-case hex, as `DF30`. The other tags
+    /// are left out, because only the maker defines their meaning.
     #[serde(default)]
     pub send_private_tags: Vec<String>,
-    /// The shop's own parameters, which go with each payment and with what follows it: `merchant.…`, `descriptor` and
-    /// `customParameters[…]`, by their names in `pos-agent parameters list`. A till that sends one itself is followed.
+    /// The shop's own parameters, sent with each payment and its follow-ups: `merchant.…`, `descriptor` and
+    /// `customParameters[…]`, by their names in `pos-agent parameters list`. A parameter of the till takes precedence
+    /// over the shop's of the same name.
     #[serde(default)]
     #[cfg_attr(feature = "docs", schemars(with = "BTreeMap<String, String>"))]
     pub parameters: Map<String, Value>,
-    /// The kinds of transactions without a card that say `pos.terminalId`, `pos.transactionSequenceNumber` and
-    /// `pos.transactionSource` too, as `["capture", "refund"]`. The interface requires `pos.entryMode` beside them,
-    /// which only a card has: a gateway that insists on it refuses such a request. The terminal's own reversals never
-    /// say them.
+    /// The kinds of transactions without a card that also send `pos.terminalId`, `pos.transactionSequenceNumber` and
+    /// `pos.transactionSource`, as `["capture", "refund"]`. The interface also requires `pos.entryMode` with them,
+    /// which only a card has. A gateway that insists on it refuses such a request. The terminal's own reversals never
+    /// send them.
     #[serde(default)]
     pub terminal_with: Vec<Kind>,
     /// Deadline for connecting, TLS handshake included, in milliseconds.
@@ -92,11 +96,12 @@ pub struct Gateway {
     /// Deadline for the answer to a request, in milliseconds; after it the outcome is unknown.
     #[serde(default = "defaults::answer_timeout_ms")]
     pub answer_timeout_ms: u64,
-    /// How long the gateway must not know a reversal whose answer was lost before it is sent again, in seconds: longer
-    /// than it may take to carry out what it has read. Captures and refunds too with `refuses-repeated-references`.
+    /// Time in seconds after which a reversal is sent again when its answer was lost and the gateway does not know it.
+    /// It must be longer than the gateway may take to carry out a request that it has read. With
+    /// `refuses-repeated-references` the time applies to captures and refunds too.
     #[serde(default = "defaults::resend_after_s")]
     pub resend_after_s: u64,
-    /// What the interface does not show, with documented defaults.
+    /// The assumptions about facts that the interface does not show, with documented defaults.
     #[serde(default)]
     pub assumptions: Assumptions,
 }
@@ -125,16 +130,16 @@ pub struct Location {
     pub accuracy: Option<String>,
 }
 
-/// The data of a terminal that each payment sends.
+/// The terminal's data that each payment sends.
 #[derive(Clone, Debug)]
 pub struct PointOfSale {
     /// Acquirer-assigned terminal id (interface: `pos.terminalId`).
     pub terminal_id: String,
-    /// Where it stands (interface: `pos.location.*`).
+    /// The terminal's location (interface: `pos.location.*`).
     pub location: Option<Location>,
 }
 
-/// Checks what types cannot say.
+/// Checks rules that the types cannot express.
 pub fn check_values(found: &mut FaultList, gateway: &Gateway) {
     connection(found, gateway);
     client_certificate(found, gateway);
@@ -218,31 +223,32 @@ fn connection(found: &mut FaultList, gateway: &Gateway) {
     found.add(within("gateway.answer-timeout-ms", gateway.answer_timeout_ms, &ANSWER_TIMEOUT_MS));
 }
 
-/// A tag of the private class, in upper-case hex.
+/// Reads a tag of the private class, in upper-case hex.
 fn private_tag(text: &str) -> Option<Tag> {
     let is_hex = is_made_of(text, 8, |b| matches!(b, b'0'..=b'9' | b'A'..=b'F')) && text.len().is_multiple_of(2);
     u32::from_str_radix(text, 16).ok().filter(|_| is_hex).map(Tag).filter(|tag| tag.is_private())
 }
 
 impl Gateway {
-    /// The shop's own parameters that go with a transaction of this kind beside those that its till sends.
+    /// Returns the shop's own parameters for a transaction of this kind, without those that its till sends.
     pub(crate) fn shops_parameters(&self, kind: Kind, of_till: &[(String, String)]) -> Vec<(String, String)> {
         if !kind.moves_money() || self.parameters.is_empty() {
             return Vec::new();
         }
-        // What cannot be sent is told when the settings are checked.
+        // The check of the settings reports parameters that cannot be sent.
         let flat = till_parameters::of_the_shop(&self.parameters, &self.assumptions).unwrap_or_default();
         flat.into_iter().filter(|(name, _)| !of_till.iter().any(|(sent, _)| sent == name)).collect()
     }
 
-    /// The reader's own tags that are sent.
+    /// Returns the reader's own tags that are sent.
     #[must_use]
     pub fn private_tags(&self) -> Vec<Tag> {
         self.send_private_tags.iter().filter_map(|tag| private_tag(tag)).collect()
     }
 }
 
-/// All of it or nothing: a gateway that asks for a certificate is not spoken to without.
+/// Checks that certificate and key are set together: without both, a gateway that asks for a certificate is
+/// unreachable.
 fn client_certificate(found: &mut FaultList, gateway: &Gateway) {
     let Gateway { client_certificate_file: file, client_key_file: key, client_key_credential: name, .. } = gateway;
     found.add(check(
@@ -296,7 +302,7 @@ fn url(text: &str) -> Result<(), ConfigFault> {
     }
 }
 
-/// Looks at every file that is named.
+/// Checks every file that the settings name.
 pub fn check_files(found: &mut FaultList, gateway: &Gateway) {
     let Gateway { ca_file, client_certificate_file, client_key_file, token_file, .. } = gateway;
     found.add(certificates("gateway.ca-file", ca_file, "the gateway's CA certificate"));
@@ -339,24 +345,25 @@ fn certificates(key: &str, file: &Path, whose: &str) -> Result<(), ConfigFault> 
     if count == 0 { Err(wrong("holds no certificate")) } else { Ok(()) }
 }
 
-/// Defaults with their reasons.
+/// The defaults with their reasons.
 mod defaults {
-    /// TCP and a full handshake over a slow mobile line (security: 5, host timeout).
+    /// Covers TCP and a full handshake over a slow mobile line (security: 5, host timeout).
     pub(super) fn connect_timeout_ms() -> u64 {
         10_000
     }
 
-    /// Longer than any host is waited for, several times.
+    /// Exceeds several times the longest wait for a gateway.
     pub(super) fn resend_after_s() -> u64 {
         180
     }
 
-    /// Issuers answer within 30 s; after this the sale is looked up and reversed (security: 5, host timeout).
+    /// Exceeds the 30 s within which issuers answer. After this the transaction is looked up and reversed (security: 5,
+    /// host timeout).
     pub(super) fn answer_timeout_ms() -> u64 {
         40_000
     }
 
-    /// Long enough to have a certificate issued by people, short enough to be heeded.
+    /// Leaves people enough time to issue a certificate, and is short enough that the warning is taken seriously.
     pub(super) fn expiry_warning_days() -> u64 {
         30
     }

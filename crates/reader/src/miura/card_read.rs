@@ -1,5 +1,5 @@
-//! What was read becomes a [`Presented`], or cannot be used: another amount, no sealed data, a PIN that is missing.
-//! Pure; keeps nothing. A chip is judged by the elements of its answer alone, as they were found in one walk.
+//! Turns a read card into a [`Presented`], or rejects it: another amount, no sealed data, a missing PIN. This module is
+//! pure and keeps nothing. A chip is judged only by the elements of its answer, as they were found in one walk.
 
 use super::message::{
     AnswerTemplate, CardElements, CardStatus, MAX_TRACK2, SredBlock, TransactionAnswer, TransactionData,
@@ -12,16 +12,16 @@ use pos_terms::card::{
 use pos_terms::emv::track2::{PinRule, ServiceCode};
 use pos_terms::emv::{Tag, TlvError};
 
-/// Why what was read cannot be used.
+/// The reason why a read card cannot be used.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum UnusableCard {
-    /// 9F02 or 5F2A is not what was asked for (design: path of a sale, 4).
+    /// 9F02 or 5F2A differs from the request (design: path of a sale, 4).
     AmountDiffers,
-    /// The cardholder is said to have entered a PIN for the issuer, and none came.
+    /// The card's data say that the cardholder entered a PIN for the issuer, and no PIN block came.
     PinMissing,
-    /// Without sealed data.
+    /// The card came without sealed data.
     NotEncrypting(NotEncrypting),
-    /// Malformed.
+    /// The answer is malformed.
     Unreadable(&'static str),
 }
 
@@ -31,25 +31,25 @@ impl From<TlvError> for UnusableCard {
     }
 }
 
-/// How a chip was read.
+/// The interface over which a chip was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ChipInterface {
     Contact,
     Contactless,
 }
 
-/// The settings that a chip is judged by.
+/// The settings for judging a chip.
 #[derive(Clone, Copy)]
 pub(super) struct ChipSettings<'a> {
-    /// The reader's masked card data stay inside `pos.iccDataRequest`.
+    /// `true` when the reader's masked card data stays inside `pos.iccDataRequest`.
     pub(super) icc_masked_tags: bool,
     /// The maker's own tags that go into it.
     pub(super) icc_private_tags: &'a [Tag],
-    /// The second byte of DF30 that means "tapped in magstripe mode", where it is known.
+    /// The second byte of DF30 that means "tapped in magstripe mode", when it is known.
     pub(super) magstripe_mode: Option<u8>,
 }
 
-/// A chip's first answer (E3, E4, E5).
+/// Judges a chip's first answer (E3, E4, E5).
 pub(super) fn chip(
     answer: &TransactionAnswer<'_>,
     interface: ChipInterface,
@@ -64,7 +64,7 @@ pub(super) fn chip(
         AnswerTemplate::Decision => return Err(UnusableCard::Unreadable("the reader asks for a decision")),
     };
     let found = elements.as_ref().map_err(|error| *error)?;
-    // TCDOL, which says what an E3 holds, names the amount but no currency (readers: 2.5).
+    // TCDOL defines the content of an E3. It names the amount but no currency (readers: 2.5).
     if first_answer == FirstAnswer::GoOnline && !signs_what_was_asked(found, asked, online) {
         return Err(UnusableCard::AmountDiffers);
     }
@@ -77,8 +77,8 @@ pub(super) fn chip(
         Some(pin) => Some(pin.to_pin().ok_or(UnusableCard::Unreadable("its PIN block is malformed"))?),
         None => None,
     };
-    // 9F34 names the online PIN and does not say that it failed: then a block must be there. A PIN that was passed over
-    // (result 01) goes to the issuer as it is, who decides.
+    // 9F34 names the online PIN and does not say that it failed, so a block must be present. A bypassed PIN (result 01)
+    // goes to the issuer unchanged, and the issuer decides.
     if pin.is_none() && online && found.chip.cvm() == Some(Cvm::OnlinePin) {
         return Err(UnusableCard::PinMissing);
     }
@@ -88,7 +88,7 @@ pub(super) fn chip(
     }
     let card = match (found.sealed.filter(|sealed| !sealed.data.is_empty()), first_answer) {
         (Some(sealed), _) => sealed.to_card().ok_or(UnusableCard::Unreadable("its sealed data are malformed"))?,
-        // Nothing is sent, so nothing need be sealed.
+        // The card has declined and the agent sends no request, so sealed data is not needed.
         (None, FirstAnswer::Declined) => SealedCard { data: Wiped::default(), ksn: Wiped::default() },
         (None, FirstAnswer::GoOnline) => return Err(UnusableCard::NotEncrypting(NotEncrypting::Nothing)),
     };
@@ -96,7 +96,7 @@ pub(super) fn chip(
     Ok(Presented { facts, card, pin, icc, first_answer })
 }
 
-/// Whether amount and currency are those that were asked for. Only a currency that need not be there may be missing.
+/// Checks that amount and currency are the requested ones. The currency may be missing only when it is not required.
 fn signs_what_was_asked(found: &CardElements<'_>, asked: &TransactionData, currency_needed: bool) -> bool {
     let currency = found.currency.is(&asked.currency) || (found.currency.is_missing() && !currency_needed);
     found.amount.is(&asked.amount) && currency
@@ -115,18 +115,18 @@ fn is_magstripe_mode(found: &CardElements<'_>, magstripe_mode: Option<u8>) -> bo
 /// A swiped card.
 pub(super) struct SwipedCard {
     sealed: SealedCard,
-    /// DFAE22 as it came: the reader wants it back for the PIN.
+    /// DFAE22 unchanged: the reader needs it again for the PIN.
     pub(super) masked_track2: Wiped<MAX_TRACK2>,
     pan: Option<MaskedPan>,
     service_code: ServiceCode,
 }
 
-/// Why a swipe is none.
+/// The reason why a swipe cannot be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum UnusableSwipe {
-    /// The stripe was not read well enough: no track, or one without a service code.
+    /// The stripe was not read well enough: there is no track, or the track has no service code.
     Unreadable,
-    /// A track was read, and nothing sealed came with it.
+    /// A track was read without sealed data.
     NotSealed,
 }
 
@@ -139,7 +139,7 @@ impl SwipedCard {
     }
 
     fn of(track: &[u8], sealed: SredBlock<'_>) -> Option<Self> {
-        // After the separator four digits of expiry, then the service code (readers: 2.9).
+        // After the separator come four digits of expiry, then the service code (readers: 2.9).
         let separator = track.iter().position(|byte| *byte == b'=')?;
         let service_code = std::str::from_utf8(track.get(separator + 5..separator + 8)?).ok()?;
         Some(Self {
@@ -150,7 +150,7 @@ impl SwipedCard {
         })
     }
 
-    /// The card has a chip, which must be used.
+    /// Checks whether the card has a chip, which must then be used.
     pub(super) fn has_chip(&self) -> bool {
         self.service_code.has_chip()
     }
@@ -165,10 +165,10 @@ impl SwipedCard {
     }
 }
 
-/// A typed card number; `None` when nothing sealed came with it.
+/// Returns a typed card; `None` when its number came without sealed data.
 pub(super) fn typed(typed: &TypedCardAnswer<'_>) -> Option<Presented> {
     let sealed = typed.sealed?.to_card()?;
-    // How the holder of a typed card is verified is the shop's affair: nothing was done here.
+    // The shop decides how to verify the cardholder of a typed card. The reader does no verification here.
     Some(without_chip(EntryMode::Manual, masked_typed_pan(typed.masked_pan), None, sealed, None))
 }
 

@@ -1,5 +1,5 @@
-//! After a sale: the result on the display, "remove card" until the slot is empty, and, where a sale ended for want of
-//! a key, which keys the reader still holds.
+//! The steps after a transaction: the result on the display, and "remove card" until the slot is empty. When a
+//! transaction ended for lack of a key, the reader is also asked which keys it still has.
 
 use std::time::Duration;
 
@@ -9,16 +9,16 @@ use super::message::{MpiCommand, P2peStatus, StatusWord};
 use super::next::{Next, SaleOver};
 use crate::{ReaderProgress, Unready};
 
-/// A card that stays in the slot: ask anew whether it does, in case its removal was told on a disturbed line.
+/// The interval for asking whether a card is still in the slot, because the message of its removal may be lost.
 const REMOVE_CHECK: Duration = Duration::from_secs(30);
 
-/// The sale is over; its card may still be in the slot, or the display is being changed.
+/// The transaction is over; its card may still be in the slot, or the display is being changed.
 pub(super) struct CardRemoval {
     check_at: Duration,
 }
 
 impl CardRemoval {
-    /// Shows the result, and asks for the card when it is in the slot.
+    /// Shows the result, and asks for the removal of a card in the slot.
     pub(super) fn start(line: &mut ReaderLine, over: SaleOver, now: Duration) -> Self {
         let SaleOver { sale, result, language, ask_for_keys } = over;
         let rows: Vec<DisplayRow> = result.into_iter().chain(line.slot.then_some(DisplayRow::RemoveCard)).collect();
@@ -34,7 +34,7 @@ impl CardRemoval {
         Self { check_at: now + REMOVE_CHECK }
     }
 
-    /// The reader has said which keys it still holds, when it was asked. Other answers change nothing.
+    /// Takes the reader's answer about its remaining keys. Other answers change nothing.
     pub(super) fn answered(
         self,
         line: &mut ReaderLine,

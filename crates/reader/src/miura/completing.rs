@@ -1,5 +1,5 @@
-//! From the card that was read to its last word: waiting for the host, CONTINUE TRANSACTION with the host's answer, and
-//! what the card makes of it (readers: 2.5 to 2.7; design: path of a sale, 7).
+//! The steps from a read card to its last answer. They are: waiting for the gateway, CONTINUE TRANSACTION with the
+//! gateway's answer, and the card's reaction (readers: 2.5 to 2.7; design: path of a sale, 7).
 
 use std::time::Duration;
 
@@ -14,28 +14,29 @@ use pos_terms::card::CardFacts;
 use pos_terms::emv::{tag, tlv};
 use pos_terms::transaction::SaleNumber;
 
-/// The agent always answers a card; its own deadlines for the host are below a minute. Beyond this it has hung.
+/// The longest wait for the agent. It always answers a card, and its own deadlines for the gateway are below a minute.
+/// After this time it has hung.
 const HOST_ANSWER: Duration = Duration::from_secs(300);
 /// Transaction type of a refund (9C), for which AAC is the normal answer (design: path of a sale, 7).
 const REFUND: u8 = 0x20;
 
-/// A card that was read, while the host is asked.
+/// A read card, while the agent asks the gateway.
 pub(super) struct AwaitingHost {
-    /// The facts without secrets, to be completed by the chip's last answer.
+    /// The facts without secrets. The chip's last answer completes them.
     facts: Option<Box<CardFacts>>,
     say: CardSay,
-    /// When the agent must have answered.
+    /// The deadline for the agent's answer.
     pub(super) until: Duration,
 }
 
-/// What the card still has to say.
+/// The card's remaining part in the decision.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum CardSay {
     /// A chip in the slot decides.
     Decides,
-    /// A tap is closed with the result, which it cannot change.
+    /// A tap receives the result and cannot change it.
     IsTold,
-    /// Nothing: a swipe, or a chip that has decided by itself.
+    /// The card has no further part: a swipe, or a chip that has already decided.
     Nothing(CardVerdict),
 }
 
@@ -43,7 +44,7 @@ impl AwaitingHost {
     pub(super) fn chip(facts: &CardFacts, template: AnswerTemplate, interface: ChipInterface, now: Duration) -> Self {
         let say = match (template, interface) {
             (AnswerTemplate::Declined, _) => CardSay::Nothing(CardVerdict::Refused),
-            // NOTE: whether CONTINUE may follow an E3 is not published; the card has given its TC and is done.
+            // NOTE: it is not published whether CONTINUE may follow an E3. The card has given its TC and is done.
             (AnswerTemplate::Approved | AnswerTemplate::Decision, _) => CardSay::Nothing(CardVerdict::Approved),
             (AnswerTemplate::Online, ChipInterface::Contact) => CardSay::Decides,
             (AnswerTemplate::Online, ChipInterface::Contactless) => CardSay::IsTold,
@@ -55,7 +56,7 @@ impl AwaitingHost {
         Self { facts: None, say: CardSay::Nothing(CardVerdict::Approved), until: now + HOST_ANSWER }
     }
 
-    /// The host has answered: the card is told, where it still has a say.
+    /// Passes the gateway's answer to the card, when the card still takes part.
     pub(super) fn complete(
         self,
         sale: CompletedSale,
@@ -76,10 +77,11 @@ impl AwaitingHost {
     }
 }
 
-/// What goes to the card, and whether scripts were left out: those of a chip only, well-formed, and within one command.
+/// Returns the data for the card, and whether scripts were left out. Scripts go only to a chip, when they are
+/// well-formed and fit one command.
 fn host_answer(completion: &Completion, say: CardSay, extended: bool) -> (ContinueData<'_>, bool) {
     let Completion { arc, issuer_authentication, scripts } = completion;
-    // A tap is closed by 8A alone (design: path of a sale, 7).
+    // A tap is closed with 8A only (design: path of a sale, 7).
     let authentication = issuer_authentication.as_deref().filter(|_| say == CardSay::Decides);
     let well_formed = tlv::walk(scripts)
         .all(|script| script.is_ok_and(|script| matches!(script.tag, tag::ISSUER_SCRIPT_1 | tag::ISSUER_SCRIPT_2)));
@@ -93,7 +95,7 @@ fn host_answer(completion: &Completion, say: CardSay, extended: bool) -> (Contin
     (ContinueData::Host { arc: *arc, authentication, scripts: &[] }, dropped)
 }
 
-/// What completing a card needs to know of its sale.
+/// The data of a transaction that are needed to complete its card.
 pub(super) struct CompletedSale {
     pub(super) number: SaleNumber,
     /// EMV transaction type (9C).
@@ -101,7 +103,7 @@ pub(super) struct CompletedSale {
     pub(super) language: ReaderLanguage,
 }
 
-/// CONTINUE TRANSACTION runs: the card is being told the host's answer.
+/// CONTINUE TRANSACTION is running: the card receives the gateway's answer.
 pub(super) struct ContinueTransaction {
     sale: CompletedSale,
     facts: Option<Box<CardFacts>>,
@@ -118,7 +120,7 @@ impl ContinueTransaction {
         now: Duration,
     ) -> Next<Self> {
         let verdict = match (&answer, self.say) {
-            // A tap cannot change what the host said, whatever the reader answers.
+            // A tap cannot change the gateway's decision, so the reader's answer does not matter.
             (_, CardSay::IsTold) => CardVerdict::Approved,
             (_, CardSay::Nothing(verdict)) => verdict,
             (Ok(answer), CardSay::Decides) => match answer.template {
@@ -128,7 +130,7 @@ impl ContinueTransaction {
             },
             (Err(_), CardSay::Decides) => CardVerdict::Lost,
         };
-        // A decision or another E4 after the host's answer: nothing more can be said to the card.
+        // The card answered the gateway's answer with a decision or another E4. It takes no further data.
         if verdict == CardVerdict::Lost && answer.is_ok() {
             line.abort(now);
         }
@@ -142,7 +144,7 @@ impl ContinueTransaction {
         self.finish(line, verdict, elements.as_ref())
     }
 
-    /// No answer in time: nobody knows what the chip decided.
+    /// Ends the transaction without an answer in time: the chip's decision is not known.
     pub(super) fn unanswered(self, line: &mut ReaderLine, now: Duration) -> Next<Self> {
         line.abort(now);
         let verdict = if self.say == CardSay::Decides { CardVerdict::Lost } else { CardVerdict::Approved };
@@ -152,7 +154,7 @@ impl ContinueTransaction {
     fn finish(self, line: &mut ReaderLine, verdict: CardVerdict, elements: Option<&CardElements<'_>>) -> Next<Self> {
         let CompletedSale { number, transaction_type, language } = self.sale;
         let result = match (self.say, verdict) {
-            // The reader itself shows the result of a tap (readers: 2.6).
+            // The reader shows the result of a tap itself (readers: 2.6).
             (CardSay::IsTold, _) | (_, CardVerdict::Lost) => None,
             (_, CardVerdict::Refused) if transaction_type != REFUND => Some(DisplayRow::Declined),
             _ if self.approved => Some(DisplayRow::Approved),

@@ -1,4 +1,4 @@
-//! A sale's chip in the slot: START TRANSACTION, and what a reader may want decided on the way (readers: 2.5, 2.7).
+//! A transaction's chip in the slot: START TRANSACTION, and the reader's requests for decisions (readers: 2.5, 2.7).
 
 use std::time::Duration;
 
@@ -10,12 +10,13 @@ use super::next::Next;
 use super::sale::{AfterAbort, SaleAtReader, SaleNext, SaleStage};
 use crate::{NoCard, ReaderProgress};
 
-/// How often one sale starts the chip; a card that was pulled or failed may be tried again.
+/// The most chip starts of one transaction; a card that was pulled or failed may be tried again.
 const MAX_CHIP_STARTS: u8 = 5;
-/// How many E2 one START may bring; with the selection on the reader there should be none (readers: 2.5).
+/// The most E2 of one START; with the selection on the reader there should be none (readers: 2.5).
 const MAX_DECISIONS: u8 = 8;
-/// C0 for an E2 that offers no application (a referral: somebody should telephone): no. Nobody here can decide it.
-/// UNCERTAIN: 01 as yes and 00 as no are seen in the vendor's source without their words (readers: 2.7).
+/// C0 for an E2 that offers no application (a referral: a person should telephone). The answer is "no", because the
+/// agent cannot decide it. UNCERTAIN: 01 as yes and 00 as no are seen in the vendor's source without their words
+/// (readers: 2.7).
 const DECIDED_NO: u8 = 0x00;
 
 impl SaleAtReader {
@@ -63,10 +64,11 @@ impl SaleAtReader {
         }
     }
 
-    /// E2, although the selection is the reader's: the first application, which has the highest priority, else "no".
+    /// Answers an E2, although the reader makes the selection: with the first application, which has the highest
+    /// priority, otherwise with "no".
     ///
     /// UNCERTAIN: the form of the list, and that its first application is the one of highest priority. A cardholder who
-    /// wanted another one sees on the receipt which it was; the amount is what it is.
+    /// wanted another application sees the used one on the receipt. The amount does not change.
     fn decide(
         mut self: Box<Self>,
         line: &mut ReaderLine,
@@ -88,7 +90,7 @@ impl SaleAtReader {
         self.at(SaleStage::Chip { decisions: decisions + 1 })
     }
 
-    /// An answer with a hole in it: the card may be waiting for the host.
+    /// Stops the transaction after a damaged answer: the card may be waiting for the gateway's answer.
     pub(super) fn damaged(mut self: Box<Self>, line: &mut ReaderLine, now: Duration) -> SaleNext {
         let why = NoCard::Unreadable { cause: "the reader's answer was damaged".to_owned() };
         self.card_waits = true;

@@ -1,5 +1,5 @@
-//! The few texts that the driver itself shows on the reader, in the languages it has, and a text that a till has shown
-//! between sales (readers: 2.2, D201). Everything else on the display is the reader's own.
+//! The driver's few own texts on the reader, in the reader's languages, and a till's text between transactions
+//! (readers: 2.2, D201). All other texts on the display are the reader's own.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use super::line::{CommandPurpose, PLAIN_ANSWER, ReaderLine};
 use super::message::MpiCommand;
 use crate::ReaderLanguage;
 
-/// The display, in characters.
+/// The size of the display in characters.
 const ROWS: usize = 4;
 const COLUMNS: usize = 21;
 
@@ -24,7 +24,7 @@ pub(super) enum DisplayRow {
 }
 
 impl DisplayRow {
-    /// What stands on the display.
+    /// Returns the text of the row.
     pub(super) fn of(self, language: ReaderLanguage) -> &'static str {
         // Columns: en, de, fr, es, it, nl, pl.
         let row = match self {
@@ -91,13 +91,13 @@ impl DisplayRow {
     }
 }
 
-/// Shows rows on the reader. What is not ASCII is sent as UTF-8 and says so.
+/// Shows rows on the reader. A text outside ASCII is sent as UTF-8 and marked so.
 pub(super) fn display(line: &mut ReaderLine, rows: &[DisplayRow], language: ReaderLanguage, now: Duration) {
     show(line, &rows.iter().map(|row| row.of(language)).collect::<Vec<_>>().join("\n"), now);
 }
 
-/// Shows a text of a till's, as much of it as the display has room for, in the place of one that still waits: a sale
-/// stands behind one text, however many a till has sent.
+/// Shows a till's text, cut to the size of the display. It replaces a text that still waits, so a transaction waits for
+/// at most one text.
 pub(super) fn display_text(line: &mut ReaderLine, text: &str, now: Duration) {
     line.take_back(CommandPurpose::Display);
     show(line, &fitted(text), now);
@@ -108,7 +108,7 @@ fn show(line: &mut ReaderLine, text: &str, now: Duration) {
     line.ask(CommandPurpose::Display, &command, PLAIN_ANSWER, now);
 }
 
-/// In rows, divided between words where there are any.
+/// Arranges a text in rows and breaks it between words when possible.
 fn fitted(text: &str) -> String {
     let mut rows: Vec<String> = Vec::new();
     for line in text.lines() {

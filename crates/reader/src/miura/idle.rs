@@ -1,6 +1,5 @@
-//! The reader while nothing is asked of it: each minute a question that shows whether it is still there and what is in
-//! its slot, and the clock when it is due. A cable that was pulled out of a dock, or a reader that hangs, is found
-//! before the next customer finds it.
+//! The idle reader. Each minute a question checks the connection and the slot, and the clock is set when it is due. So
+//! a cable pulled from a dock, or a reader that hangs, is found before the next customer pays.
 
 use std::time::Duration;
 
@@ -8,11 +7,11 @@ use super::line::{CARD_STATUS_ON, CommandPurpose, PLAIN_ANSWER, PendingAnswer, R
 use super::message::MpiCommand;
 use super::next::Next;
 
-/// How often an idle reader is asked. Short enough that a lost one is told before somebody wants to pay, long enough to
-/// let a board sleep.
+/// The interval of the question. It is short enough to report a lost reader before a customer wants to pay, and long
+/// enough for a board to sleep.
 pub(super) const CHECK: Duration = Duration::from_secs(60);
 
-/// The next question is due, or the last one was not answered.
+/// Asks the next question when it is due; gives up when the last one was not answered.
 pub(super) fn timeout(line: &mut ReaderLine, overdue: Option<PendingAnswer>, now: Duration) -> Next<()> {
     if let Some(pending) = overdue {
         return Next::unanswered(pending.name);
@@ -28,7 +27,7 @@ pub(super) fn timeout(line: &mut ReaderLine, overdue: Option<PendingAnswer>, now
     Next::Idle
 }
 
-/// Sets the reader's clock when it must be. Only a trusted clock may set it (design: invariant 8).
+/// Sets the reader's clock when necessary. Only a trusted clock may set it (design: invariant 8).
 pub(super) fn set_clock(line: &mut ReaderLine, now: Duration) {
     line.clock_is_due = false;
     if let Some(time) = (line.settings.clock)()

@@ -1,5 +1,5 @@
-//! The line to the reader as the rules see it: one command at a time, its deadline, ABORT beside it (readers: 2.1,
-//! 2.8), and what is known of the reader at its other end.
+//! The line to the reader with its rules: one command at a time, its deadline, and ABORT, which may be sent at any time
+//! (readers: 2.1, 2.8). It also holds the known state of the reader.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -15,17 +15,18 @@ use crate::{ReaderEvent, ReaderIdentity, ReaderProgress, ReaderSettings, Unready
 use pos_reader_link::apdu_link::Packets;
 use pos_terms::transaction::SaleNumber;
 
-/// A plain command's answer. The vendor names none; its own programs' advice (readers: 2.1).
+/// The deadline of a plain command. The vendor states none; this follows the advice in its own programs (readers: 2.1).
 pub(super) const PLAIN_ANSWER: Duration = Duration::from_secs(5);
-/// A command during which the cardholder may choose an application and enter a PIN: a slow person needs a minute.
+/// The deadline of a command with the cardholder, who may choose an application and enter a PIN. A slow person needs a
+/// minute.
 pub(super) const CARDHOLDER: Duration = Duration::from_secs(120);
-/// The answers that ABORT brings about.
+/// The deadline of the answers to an ABORT.
 pub(super) const ABORT_ANSWER: Duration = Duration::from_secs(5);
 
-/// A command whose answer is awaited.
+/// The purpose of a command whose answer is awaited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CommandPurpose {
-    /// ABORT, before anything else: it answers for itself.
+    /// ABORT as the first command; its answer is awaited like that of other commands.
     FirstAbort,
     Reset,
     P2peStatus,
@@ -45,25 +46,25 @@ pub(super) enum CommandPurpose {
     /// GET SECURE DATA, GET SECURE PAN.
     TypedCard,
     Display,
-    /// GET SECURE DATA that forgets what was typed.
+    /// GET SECURE DATA that deletes the typed data.
     Forget,
 }
 
 impl CommandPurpose {
-    /// A plain command beside what the state is about: its answer changes nothing, but a reader that gives none is
-    /// lost.
+    /// Checks whether the command is independent of the current state. Its answer changes nothing, but a reader that
+    /// does not answer it is lost.
     pub(super) fn is_aside(self) -> bool {
         matches!(self, Self::ClockSet | Self::CardStatus | Self::Display | Self::Forget)
     }
 }
 
-/// The awaited answer.
+/// An awaited answer.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PendingAnswer {
     pub(super) purpose: CommandPurpose,
     pub(super) name: &'static str,
     pub(super) deadline: Duration,
-    /// Bytes were lost meanwhile: the answer may have been among them.
+    /// Bytes were lost meanwhile, so the answer may be lost too.
     pub(super) disturbed: bool,
 }
 
@@ -74,38 +75,38 @@ struct QueuedCommand {
     patience: Duration,
 }
 
-/// The line to one reader, and what is known of that reader.
+/// The line to one reader, with the known state of that reader.
 pub(super) struct ReaderLine {
     pub(super) settings: ReaderSettings,
     pub(super) miura: MiuraSettings,
-    /// What goes out to port and agent.
+    /// The outgoing data for port and agent.
     pub(super) out: Outbox,
     pub(super) identity: Option<ReaderIdentity>,
-    /// A card is in the slot, as far as we were told.
+    /// `true` when a card is in the slot, by the latest message.
     pub(super) slot: bool,
-    /// Commands may be longer than one packet.
+    /// `true` when commands may be longer than one packet.
     pub(super) extended: bool,
-    /// The keys that were seen; they outlive a connection.
+    /// The keys seen so far; they are kept when the connection ends.
     pub(super) keys: KeySets,
-    /// When the reader's clock was set.
+    /// The time at which the reader's clock was set.
     pub(super) clock: ClockSetting,
-    /// The clock is to be set as soon as the reader is idle.
+    /// `true` when the clock must be set as soon as the reader is idle.
     pub(super) clock_is_due: bool,
-    /// When an idle reader is asked next.
+    /// The time of the next check of an idle reader.
     pub(super) check_at: Duration,
     pending: Option<PendingAnswer>,
-    /// Until when the ABORT's own answer is awaited.
+    /// The deadline of the ABORT's own answer.
     abort: Option<Duration>,
     queue: VecDeque<QueuedCommand>,
 }
 
-/// What a solicited message is (readers: 2.8).
+/// The command to which a solicited message belongs (readers: 2.8).
 pub(super) enum AnswerTo {
-    /// The ABORT's own.
+    /// To the ABORT.
     Abort,
-    /// The awaited command's.
+    /// To the awaited command.
     Command(PendingAnswer),
-    /// Nobody's.
+    /// To no command.
     Nobody,
 }
 
@@ -128,13 +129,12 @@ impl ReaderLine {
         }
     }
 
-    /// Sends a command, at once or when the one before is answered.
+    /// Sends a command immediately, or when the previous one is answered.
     pub(super) fn ask(&mut self, purpose: CommandPurpose, command: &MpiCommand<'_>, patience: Duration, now: Duration) {
         let name = command.name();
         match command.packets(self.extended) {
             Ok(packets) => self.queue.push_back(QueuedCommand { purpose, name, packets, patience }),
-            // Every caller keeps within the limit; a command that could not be written is like one that is never
-            // answered.
+            // No caller exceeds the limit. A command that could not be written counts as one without an answer.
             Err(error) => {
                 warn!(name, %error, "command not sent");
                 self.pending = Some(PendingAnswer { purpose, name, deadline: now, disturbed: false });
@@ -143,12 +143,12 @@ impl ReaderLine {
         self.advance(now);
     }
 
-    /// Takes back what of this purpose was not sent yet.
+    /// Removes unsent commands of this purpose.
     pub(super) fn take_back(&mut self, purpose: CommandPurpose) {
         self.queue.retain(|command| command.purpose != purpose);
     }
 
-    /// Asks for a card-status message, outside of the order of commands: there is no solicited answer to it.
+    /// Asks for a card-status message outside the order of commands, because it has no solicited answer.
     pub(super) fn ask_card_status(&mut self, now: Duration) {
         if self.is_free()
             && let Ok(packet) = CARD_STATUS_ON.encode()
@@ -158,7 +158,7 @@ impl ReaderLine {
         }
     }
 
-    /// Sends ABORT beside the awaited command and forgets what was not sent yet.
+    /// Sends ABORT while the awaited command runs, and drops unsent commands.
     pub(super) fn abort(&mut self, now: Duration) {
         self.queue.clear();
         if let Some(pending) = &mut self.pending {
@@ -173,31 +173,31 @@ impl ReaderLine {
         self.abort = Some(now + ABORT_ANSWER);
     }
 
-    /// Whose a solicited message is. While an ABORT is outstanding two answers are expected, in any order: an empty
-    /// body with 9000 is the ABORT's.
+    /// Returns the command to which a solicited message belongs. While an ABORT is outstanding, two answers are
+    /// expected, in any order: an empty body with 9000 belongs to the ABORT.
     pub(super) fn answered(&mut self, body: &[u8], status: StatusWord) -> AnswerTo {
         if self.abort.is_some() && body.is_empty() && status == StatusWord::OK {
             self.abort = None;
             return AnswerTo::Abort;
         }
-        // CARD STATUS is answered by an unsolicited message only.
+        // An unsolicited message answers CARD STATUS.
         match self.pending.take_if(|pending| pending.purpose != CommandPurpose::CardStatus) {
             Some(pending) => AnswerTo::Command(pending),
             None => AnswerTo::Nobody,
         }
     }
 
-    /// A card-status message came: whether it is the awaited answer.
+    /// Takes note of a card-status message; returns whether it is the awaited answer.
     pub(super) fn card_status_came(&mut self) -> bool {
         self.pending.take_if(|pending| pending.purpose == CommandPurpose::CardStatus).is_some()
     }
 
-    /// Goes on waiting: what came was not the answer.
+    /// Continues to wait: the message was not the answer.
     pub(super) fn wait_on(&mut self, pending: PendingAnswer) {
         self.pending = Some(pending);
     }
 
-    /// Sends what is queued, when nothing is outstanding.
+    /// Sends the next queued command when no answer is outstanding.
     pub(super) fn advance(&mut self, now: Duration) {
         if self.pending.is_some() || self.abort.is_some() {
             return;
@@ -209,12 +209,12 @@ impl ReaderLine {
         }
     }
 
-    /// Nothing is outstanding or queued.
+    /// Checks that no answer is outstanding and no command is queued.
     pub(super) fn is_free(&self) -> bool {
         self.pending.is_none() && self.abort.is_none() && self.queue.is_empty()
     }
 
-    /// A command during which people do something is running: only ABORT ends it.
+    /// Checks whether a command with the cardholder is running, which only ABORT ends.
     pub(super) fn runs_transaction(&self) -> bool {
         let cardholder = |pending: &PendingAnswer| {
             matches!(
@@ -230,14 +230,15 @@ impl ReaderLine {
         self.pending.as_ref().is_some_and(cardholder)
     }
 
-    /// The awaited answer must come within `patience`, if it was to come later.
+    /// Shortens the deadline of the awaited answer to at most `patience`.
     pub(super) fn hurry(&mut self, patience: Duration, now: Duration) {
         if let Some(pending) = &mut self.pending {
             pending.deadline = pending.deadline.min(now + patience);
         }
     }
 
-    /// Bytes were lost: there is no repetition, so the awaited answer may never come (readers: 2.1).
+    /// Shortens the deadline after lost bytes: there is no repetition, so the awaited answer may never come (readers:
+    /// 2.1).
     pub(super) fn disturbed(&mut self, now: Duration) {
         self.hurry(PLAIN_ANSWER, now);
         if let Some(pending) = &mut self.pending {
@@ -245,44 +246,45 @@ impl ReaderLine {
         }
     }
 
-    /// The next deadline of a command or an ABORT.
+    /// Returns the next deadline of a command or an ABORT.
     pub(super) fn deadline(&self) -> Option<Duration> {
         self.pending.map(|pending| pending.deadline).into_iter().chain(self.abort).min()
     }
 
-    /// Whether the ABORT was not answered in time.
+    /// Checks whether the ABORT was not answered in time.
     pub(super) fn abort_overdue(&self, now: Duration) -> bool {
         self.abort.is_some_and(|deadline| deadline <= now)
     }
 
-    /// The command that was not answered in time; it stays awaited until its state decides.
+    /// Returns the command that was not answered in time. It stays awaited until the state decides.
     pub(super) fn overdue(&self, now: Duration) -> Option<PendingAnswer> {
         self.pending.filter(|pending| pending.deadline <= now)
     }
 
-    /// Tells the agent.
+    /// Reports an event to the agent.
     pub(super) fn report(&mut self, event: ReaderEvent) {
         self.out.report(event);
     }
 
-    /// Tells what the cashier should see of a sale.
+    /// Reports a step of a transaction that the cashier should see.
     pub(super) fn progress(&mut self, sale: SaleNumber, progress: ReaderProgress) {
         self.out.progress(sale, progress);
     }
 
-    /// The start-up is done.
+    /// Reports that the start-up is done.
     pub(super) fn ready(&mut self, identity: ReaderIdentity) {
         self.identity = Some(identity.clone());
         self.out.ready(identity);
     }
 
-    /// How many keys are left.
+    /// Reports the number of keys left.
     pub(super) fn keys_left(&mut self) {
         let (card, pin) = self.keys.left();
         self.report(ReaderEvent::KeysLeft { card, pin });
     }
 
-    /// Gives up this connection: tells why, forgets what is outstanding, and has the port opened anew after a while.
+    /// Gives up this connection: reports the reason, drops outstanding commands, and has the port opened again after a
+    /// while.
     pub(super) fn reopen(&mut self, why: Unready) {
         self.forget();
         self.out.reopen(why);
@@ -294,13 +296,13 @@ impl ReaderLine {
         self.out.reopen_after_flood(now);
     }
 
-    /// The port is lost.
+    /// Takes note that the port is lost.
     pub(super) fn port_lost(&mut self, cause: &str) {
         self.forget();
         self.out.port_lost(cause);
     }
 
-    /// Nothing is outstanding any more, and nothing is known of the slot.
+    /// Drops all outstanding commands and the state of the slot.
     pub(super) fn forget(&mut self) {
         self.out.forget_unsent();
         self.queue.clear();
@@ -314,5 +316,5 @@ impl ReaderLine {
     }
 }
 
-/// Everything on: unsolicited messages, ATR, three tracks.
+/// CARD STATUS with all messages: unsolicited messages, ATR, three tracks.
 pub(super) const CARD_STATUS_ON: MpiCommand<'static> = MpiCommand::CardStatus { flags: 0x1F };

@@ -1,12 +1,12 @@
-//! The states of a Miura reader: which stage hears a message, an order or the time, and what follows from it.
+//! The states of a Miura reader: the stage that takes a message, an order or the time, and the following state.
 //!
 //! ```text
 //! Closed ─opened─▶ StartUp ─▶ Idle ─Arm─▶ Sale ─▶ CardRemoval ─slot empty─▶ Idle
 //!    ▲               │ │        └─TypeAmount─▶ AmountEntry ─▶ Idle
 //!    │               │ └ no SRED key: asked again each KEY_POLL
-//!    ├── closed, no or wrong answers ── any state;  clear card data ─▶ Distrusted until the port is opened anew
-//!    │── more than any reader says (`flood`) ── any state; closed, and opened after a longer while
-//!    └── what cannot be right in this state, sealed data that are not ─▶ StartUp
+//!    ├── closed, no or wrong answers ── any state;  clear card data ─▶ Distrusted until the port is opened again
+//!    │── more data than any reader sends (`flood`) ── any state; closed, and opened after a longer while
+//!    └── an impossible answer in this state, wrongly sealed data ─▶ StartUp
 //! ```
 
 use std::time::Duration;
@@ -27,18 +27,18 @@ use crate::outbox::PortAction;
 use crate::{NoAmount, NoCard, ReaderEvent, ReaderOrder, ReaderSettings, Unready};
 use pos_reader_link::apdu_link::{ApduMessage, LinkFault, MIN_PACKET, Received};
 
-/// Faults of the line that are told since the last order; the others are for who traces.
+/// The line faults since the last order that are logged as warnings; further ones appear only in a trace.
 const TOLD_FAULTS: u32 = 16;
 
-/// The reader's state, and the line to it.
+/// The reader's state and its line.
 pub(super) struct SessionMachine {
     line: ReaderLine,
     state: SessionState,
-    /// Faults of the line since the last order.
+    /// The number of line faults since the last order.
     faults: u32,
 }
 
-/// Where the session is. Each state is consumed by what happens, and what follows gives the next one.
+/// The state of the session. Each event consumes the state, and the result gives the next one.
 #[derive(Default)]
 enum SessionState {
     /// The port is closed.
@@ -46,15 +46,15 @@ enum SessionState {
     Closed,
     /// Start-up.
     StartUp(StartUp),
-    /// The reader sent clear card data. Nothing is taken from it until the port is opened anew.
+    /// The reader sent clear card data. The agent takes nothing from it until the port is opened again.
     Distrusted,
-    /// Ready for a sale.
+    /// Ready for a transaction.
     Idle,
-    /// A sale.
+    /// A transaction.
     Sale(Box<SaleAtReader>),
-    /// An amount is typed.
+    /// An amount is being typed.
     AmountEntry(AmountEntry),
-    /// A sale is over; its card is still in the slot, or the display is being changed.
+    /// A transaction is over; its card is still in the slot, or the display is being changed.
     CardRemoval(CardRemoval),
 }
 
@@ -77,7 +77,7 @@ impl SessionMachine {
         matches!(self.state, SessionState::Closed)
     }
 
-    /// The reader sends without end.
+    /// Closes the line of a reader that sends without end.
     pub(super) fn flooded(&mut self, now: Duration) {
         self.state = SessionState::Closed;
         self.line.reopen_after_flood(now);
@@ -101,12 +101,12 @@ impl SessionMachine {
         } else {
             debug!(%fault, "line");
         }
-        // Fewer bytes than the shortest packet has are noise: no message can be lost with them.
+        // Fewer bytes than the shortest packet are noise: no message can be lost with them.
         if matches!(fault, LinkFault::Garbage { bytes: 0..MIN_PACKET }) {
             return;
         }
         self.line.disturbed(now);
-        // A card may have gone in or out unheard.
+        // The message of a card that went in or out may be lost.
         if matches!(
             self.state,
             SessionState::Idle | SessionState::Sale(_) | SessionState::AmountEntry(_) | SessionState::CardRemoval(_)
@@ -118,7 +118,7 @@ impl SessionMachine {
     fn message(&mut self, message: &ApduMessage<'_>, now: Duration) {
         let Ok((body, status)) = split(message.bytes) else { return };
         if matches!(self.state, SessionState::Closed | SessionState::Distrusted) {
-            // Only so that the line knows what is answered.
+            // This only tells the line which command is answered.
             self.line.answered(body, status);
             return;
         }
@@ -184,11 +184,11 @@ impl SessionMachine {
                         let next = sale.card_status(line, &status, was_in, now);
                         self.follow(next, SessionState::Sale, now);
                     }
-                    // For nobody: the bytes are wiped when this returns.
+                    // No state needs the message: the bytes are wiped when this returns.
                     other => self.state = other,
                 }
             }
-            // On opening a session, and after our own RESET, it is expected.
+            // A restart is expected when a session opens, and after our own RESET.
             (SessionState::StartUp(startup), UnsolicitedMessage::Device(status)) if status.says_restart() => {
                 self.state = SessionState::StartUp(startup);
             }
@@ -315,7 +315,7 @@ impl SessionMachine {
         own.into_iter().chain(self.line.deadline()).min()
     }
 
-    /// What follows by itself once the line is free: the next queued command, the end of an ABORT, the end of a sale.
+    /// Continues when the line is free: with the next queued command, the end of an ABORT, or the end of a transaction.
     pub(super) fn settle(&mut self, now: Duration) {
         self.line.advance(now);
         if !self.line.is_free() {
@@ -338,7 +338,7 @@ impl SessionMachine {
         }
     }
 
-    /// Carries out what follows in a stage; `stay` is the state that holds the stage.
+    /// Carries out the result of a stage; `stay` makes the state that holds the stage.
     fn follow<S>(&mut self, next: Next<S>, stay: impl FnOnce(S) -> SessionState, now: Duration) {
         let line = &mut self.line;
         self.state = match next {
@@ -358,7 +358,7 @@ impl SessionMachine {
         };
     }
 
-    /// The reader sends card data in clear.
+    /// Stops trusting a reader that sends clear card data.
     fn distrust(&mut self, now: Duration) {
         if self.line.runs_transaction() {
             self.line.abort(now);

@@ -1,6 +1,6 @@
-//! A card number that is typed on the reader, which seals it (readers: 2.9): D2E0 in three steps, or D25A. Only where
-//! the settings allow it and the order asks for it. Whatever ends it early, the reader is told to forget what was
-//! typed.
+//! A card number typed on the reader, which seals it (readers: 2.9): D2E0 in three steps, or D25A. It needs a
+//! permission in the settings and a request in the order. When it ends early, the driver has the reader delete the
+//! typed data.
 
 use std::time::Duration;
 
@@ -17,13 +17,13 @@ use crate::config::ManualEntryCommand;
 use crate::{NoCard, NotEncrypting, ReaderProgress};
 
 /// P2 for the card number: backlight, light of the keys, digits in groups. Bit 4 (perhaps a check of the last digit) is
-/// UNCERTAIN and left out: a mistyped number is declined by its issuer.
+/// UNCERTAIN and left out: the issuer declines a mistyped number.
 const PAN_FLAGS: u8 = 0x0B;
 /// P2 for the other elements: backlight, light of the keys.
 const FLAGS: u8 = 0x03;
 
 impl SaleAtReader {
-    /// Has a card number typed.
+    /// Asks for a typed card number.
     pub(super) fn type_card(mut self: Box<Self>, line: &mut ReaderLine, now: Duration) -> SaleNext {
         let Some(manual) = line.miura.manual_entry else {
             return self.end(line, NoCard::ManualEntryOff, now);
@@ -33,7 +33,7 @@ impl SaleAtReader {
             ManualEntryCommand::D2E0 => self.part(line, ManualEntryPart::ForgetEarlier, now),
             ManualEntryCommand::D25A => {
                 let command = MpiCommand::SecurePan { prompts: prompts_of(line.miura.prompts.card_number) };
-                // It may ask for the number and the date one after the other.
+                // The command may ask for the number and the date one after the other.
                 line.ask(CommandPurpose::TypedCard, &command, self.arm.card_timeout * 2 + ABORT_ANSWER, now);
                 self.stage = SaleStage::Manual(ManualEntryPart::Seal);
                 Next::Stay(self)
@@ -94,7 +94,7 @@ impl SaleAtReader {
             (StatusWord::OK, ManualEntryPart::Seal) => self.sealed(line, body, now),
             (StatusWord::NOT_READY | StatusWord::NOT_ALLOWED, _) => Next::reader_has_lost_it(status),
             (StatusWord::UNKNOWN_INSTRUCTION | StatusWord::UNKNOWN_CLASS, _) => {
-                // Nothing was typed, and there is nothing that forgets.
+                // Nothing was typed, and the reader has no command for deleting it.
                 self.end(line, NoCard::ManualEntryUnknown, now)
             }
             (StatusWord::CANCELLED, _) => self.end(line, NoCard::CancelledAtReader, now),
@@ -107,7 +107,7 @@ impl SaleAtReader {
         }
     }
 
-    /// The sealed card number came.
+    /// Takes the sealed card number.
     fn sealed(self: Box<Self>, line: &mut ReaderLine, body: &[u8], now: Duration) -> SaleNext {
         let Ok(typed) = TypedCardAnswer::parse(body) else {
             let cause = "the reader's answer was damaged".to_owned();
@@ -122,7 +122,7 @@ impl SaleAtReader {
         }
     }
 
-    /// Sends the command that forgets, where there is one.
+    /// Sends the command that deletes the typed data, when the reader has one.
     pub(super) fn forget_typed(&self, line: &mut ReaderLine, now: Duration) {
         let keeps = matches!(line.miura.manual_entry, Some(ManualEntry { command: ManualEntryCommand::D2E0, .. }));
         if keeps {
@@ -131,7 +131,7 @@ impl SaleAtReader {
     }
 }
 
-/// A status word of the commands for typing, whose E0 to ED mean something else than elsewhere (readers: 2.9).
+/// Describes a status word of the commands for typing, where E0 to ED have other meanings (readers: 2.9).
 pub(super) fn in_words(status: StatusWord) -> &'static str {
     match status.0 {
         0x9FE0 => "it has no keys to seal it with",

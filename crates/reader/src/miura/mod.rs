@@ -1,22 +1,22 @@
 //! Miura MPI (readers: 2): M006, M007, M010, M020, M021, POSzle.
 //!
-//! The order of the files, each using only those above it:
+//! The files in order; each uses only those above it:
 //!
-//! | | |
+//! | file | content |
 //! |---|---|
-//! | `settings` | what the configuration says to such readers alone |
-//! | `message` | what the packets of [`pos_reader_link::apdu_link`] hold: bytes and their meaning |
+//! | `settings` | the settings of such readers only |
+//! | `message` | the content of the packets of [`pos_reader_link::apdu_link`]: bytes and their meaning |
 //! | `line` | one command at a time, its deadline, ABORT |
 //! | `display` | the driver's own texts on the reader |
-//! | `next` | what follows from what a stage has heard |
-//! | `card_read` | what was read becomes a [`Presented`](pos_terms::card::Presented), or cannot be used |
-//! | `completing` | from the card that was read, over the host's answer, to the card's last word |
-//! | `sale`, then `waiting`, `contact`, `swipe`, `manual`, `stopping` | a sale up to the card that was read |
-//! | `idle`, `startup`, `typing`, `card_removal` | the reader by itself, an amount or a tip, after a sale |
-//! | `machine` | which of these stages hears what, and what follows |
-//! | `session` | bytes, floods and deadlines around it: what a `driver` drives |
+//! | `next` | the result of a stage |
+//! | `card_read` | turns a read card into a [`Presented`](pos_terms::card::Presented), or rejects it |
+//! | `completing` | from the read card through the gateway's answer to the card's last answer |
+//! | `sale`, then `waiting`, `contact`, `swipe`, `manual`, `stopping` | a transaction up to the read card |
+//! | `idle`, `startup`, `typing`, `card_removal` | idle, start-up, a typed amount or tip, after a transaction |
+//! | `machine` | which of these stages takes an event, and the following state |
+//! | `session` | the outer layer with bytes, floods and deadlines, which a `driver` runs |
 //!
-//! No file does I/O or asks the clock. `tests/rules/layers.rs` holds that there is no circle among them.
+//! No file does I/O or reads the clock. `tests/rules/layers.rs` checks that they have no circular dependency.
 
 mod card_read;
 mod card_removal;

@@ -1,7 +1,7 @@
-//! One sale at the reader up to the card that was read: what it is doing ([`SaleStage`]), and which answer belongs to
-//! what. `waiting`, `contact`, `swipe` and `manual` hold the rules of its stages, `stopping` the ways out; they are one
-//! machine, whose parts go on with each other: a chip that fails waits for a swipe. What follows the host's answer is
-//! in `completing`.
+//! One transaction at the reader up to the read card: its stage ([`SaleStage`]), and the stage to which each answer
+//! belongs. `waiting`, `contact`, `swipe` and `manual` hold the rules of its stages, `stopping` the ways out. They are
+//! one machine, and its parts call each other: a chip that fails waits for a swipe. The steps after the gateway's
+//! answer are in `completing`.
 
 use std::time::Duration;
 
@@ -18,70 +18,70 @@ use crate::{
 use pos_terms::card::{EntryMode, FirstAnswer, Presented, mask_pans};
 use pos_terms::transaction::SaleNumber;
 
-/// What follows in a sale.
+/// The result of a stage of a transaction.
 pub(super) type SaleNext = Next<Box<SaleAtReader>>;
 
-/// A sale from [`ReaderOrder::Arm`](crate::ReaderOrder::Arm) to its end.
+/// A transaction from [`ReaderOrder::Arm`](crate::ReaderOrder::Arm) to its end.
 pub(super) struct SaleAtReader {
     pub(super) arm: Arm,
-    /// When waiting for a card ends.
+    /// The end of the wait for a card.
     pub(super) until: Duration,
-    /// The chip failed in this very sale: a swipe is its fallback.
+    /// The chip failed in this transaction, so a swipe is its fallback.
     pub(super) chip_failed: bool,
     pub(super) chip_starts: u8,
-    /// A card waits for an answer to its E4 that nobody will ask the host for.
+    /// A card waits for an answer to its E4, and the agent will not ask the gateway for one.
     pub(super) card_waits: bool,
-    /// The cardholder's, once the card has named one that we have; the shop's until then.
+    /// The language: the shop's, until the card names one that the reader has.
     pub(super) language: ReaderLanguage,
-    /// The last text of the reader's own that was told: it may repeat itself without end.
+    /// The latest reported text of the reader. The reader may repeat it without end.
     told: String,
-    /// PINs that the chip still takes, as the reader said last.
+    /// The PIN tries that the chip still takes, by the reader's latest message.
     pub(super) tries_left: Option<u8>,
     pub(super) stage: SaleStage,
 }
 
 #[derive(Default)]
 pub(super) enum SaleStage {
-    /// START CONTACTLESS runs.
+    /// START CONTACTLESS is running.
     Contactless {
         since: Duration,
         /// A swipe whose 9F44 has not come yet.
         swipe: Option<Box<SwipedCard>>,
     },
-    /// Insert and swipe alone are watched.
+    /// Only insert and swipe are watched.
     #[default]
     Watching,
-    /// 9F44 came, the swipe has not.
+    /// 9F44 came; the swipe has not come yet.
     SwipeDue { until: Duration },
-    /// START, or CONTINUE for an E2, runs.
+    /// START, or CONTINUE for an E2, is running.
     Chip { decisions: u8 },
-    /// ONLINE PIN runs.
+    /// ONLINE PIN is running.
     Pin { swipe: Box<SwipedCard>, entry: EntryMode },
-    /// A card number is typed.
+    /// A card number is being typed.
     Manual(ManualEntryPart),
-    /// Until nothing is outstanding any more.
+    /// The stage waits until no answer is outstanding.
     Stopping { then: AfterAbort },
-    /// The card is being told "declined".
+    /// The card is receiving the answer "declined".
     Closing { then: AfterAbort },
-    /// The host is asked.
+    /// The agent asks the gateway.
     Presented(AwaitingHost),
-    /// The card is told the host's answer.
+    /// The card is receiving the gateway's answer.
     Completing(ContinueTransaction),
 }
 
-/// What a typed card is doing.
+/// The step of a typed card.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum ManualEntryPart {
-    /// D2E0: what was typed before is forgotten.
+    /// D2E0: the reader deletes earlier typed data.
     ForgetEarlier,
     Pan,
     Expiry,
     VerificationValue,
-    /// D2E0: everything is sealed. D25A: its one command.
+    /// D2E0: the reader seals everything. D25A: its only command.
     Seal,
 }
 
-/// What follows an ABORT.
+/// The step after an ABORT.
 pub(super) enum AfterAbort {
     End(NoCard),
     Wait,
@@ -116,7 +116,7 @@ impl SaleAtReader {
         self.arm.sale
     }
 
-    /// The awaited command is answered.
+    /// Takes the answer to the awaited command.
     pub(super) fn answered(
         mut self: Box<Self>,
         line: &mut ReaderLine,
@@ -142,7 +142,7 @@ impl SaleAtReader {
                 let next = running.answered(line, transaction_answer(body, status), now);
                 return next.map(|running| self.with(SaleStage::Completing(running)));
             }
-            // The other answer of the ABORT race: a card that is waiting for the host must be told (readers: 2.8).
+            // The other answer of the ABORT race: a card that waits for the gateway must get an answer (readers: 2.8).
             (stage @ SaleStage::Stopping { .. }, _) => {
                 let answer = transaction_answer(body, status);
                 self.card_waits |= answer.is_ok_and(|answer| answer.template == AnswerTemplate::Online);
@@ -154,7 +154,7 @@ impl SaleAtReader {
         Next::Stay(self)
     }
 
-    /// A chip or tap gave its first answer.
+    /// Takes the first answer of a chip or tap.
     pub(super) fn read(
         mut self: Box<Self>,
         line: &mut ReaderLine,
@@ -182,14 +182,14 @@ impl SaleAtReader {
         self.at(SaleStage::Stopping { then: AfterAbort::End(why) })
     }
 
-    /// Hands the card over, unless the reader has not sealed it as it must.
+    /// Reports the card, unless the reader has not sealed it correctly.
     pub(super) fn present(
         self: Box<Self>,
         line: &mut ReaderLine,
         presented: Presented,
         awaiting: AwaitingHost,
     ) -> SaleNext {
-        // A card that declined by itself may come without sealed data: nothing is sent.
+        // A card that declined may come without sealed data: the agent sends no request.
         let sealed = !presented.card.data.expose().is_empty() || !presented.card.ksn.expose().is_empty();
         let must_be = presented.first_answer == FirstAnswer::GoOnline;
         if (sealed || must_be)
@@ -202,25 +202,25 @@ impl SaleAtReader {
         self.at(SaleStage::Presented(awaiting))
     }
 
-    /// The reader does not encrypt as it must: nothing is sent, and its keys are asked for before it is ready again.
-    /// The start-up ends whatever the card is waiting for.
+    /// Ends the transaction because the reader does not encrypt correctly. Nothing is sent, and its keys are checked
+    /// before it is ready again. The start-up ends the dialogue with a waiting card.
     pub(super) fn not_encrypting(line: &ReaderLine, fault: NotEncrypting) -> SaleNext {
         Next::StartAnew(Unready::NotEncrypting { serial: line.serial(), fault })
     }
 
-    /// The reader's keys are used up: it is asked which, while the card is taken out.
+    /// Ends the transaction because the reader's keys are used up. It is asked which ones, while the card is taken out.
     pub(super) fn no_key_left(&self, line: &mut ReaderLine, now: Duration) -> SaleNext {
         let over = self.over(line, NoCard::NoKeyLeft, now);
         Next::SaleOver(SaleOver { ask_for_keys: true, ..over })
     }
 
-    /// The card says which languages its holder wants (5F2D).
+    /// Takes the cardholder's languages from the card (5F2D).
     pub(super) fn hear_language(&mut self, answer: &TransactionAnswer<'_>) {
         let preference = answer.elements.as_ref().ok().and_then(|found| found.language_preference);
         self.language = preference.and_then(ReaderLanguage::preferred).unwrap_or(self.language);
     }
 
-    /// The keys of the PIN pad while no PIN is entered.
+    /// Takes a key of the PIN pad outside a PIN entry.
     pub(super) fn key(self: Box<Self>, line: &mut ReaderLine, key: u8, now: Duration) -> SaleNext {
         match self.stage {
             SaleStage::Contactless { .. } if key == KEY_CANCEL => {
@@ -229,26 +229,26 @@ impl SaleAtReader {
             SaleStage::Watching | SaleStage::SwipeDue { .. } if key == KEY_CANCEL => {
                 self.end(line, NoCard::CancelledAtReader, now)
             }
-            // During START, CONTINUE and ONLINE PIN the reader handles it and answers 9F41.
+            // During START, CONTINUE and ONLINE PIN the reader handles the key and answers 9F41.
             _ => Next::Stay(self),
         }
     }
 
-    /// What the cashier should see of what the cardholder sees.
+    /// Reports to the cashier what the cardholder sees.
     pub(super) fn device_status(mut self: Box<Self>, line: &mut ReaderLine, status: &DeviceStatus<'_>) -> SaleNext {
-        /// The only PIN entry status that was captured, with the text "PIN OK" (readers: 2.13).
+        /// The only captured PIN entry status, with the text "PIN OK" (readers: 2.13).
         const PIN_OK: u8 = 0x02;
         let text = || {
             let text: String = status.text.iter().map(|byte| char::from(*byte)).collect();
             let printable = text.chars().map(|c| if matches!(c, ' '..='~') { c } else { ' ' });
-            // Masked before it is cut: what is left of a card number would not be seen as one.
+            // Masked before the cut, because the rest of a cut card number would not be recognised.
             mask_pans(&printable.collect::<String>()).chars().take(84).collect::<String>().trim().to_owned()
         };
-        // Once the card is told, what the reader shows is about the host's answer.
+        // After the card is read, the reader's texts are about the gateway's answer.
         if matches!(self.stage, SaleStage::Presented(_) | SaleStage::Completing(_)) {
             return Next::Stay(self);
         }
-        // UNCERTAIN: how a reader tells a wrong PIN is not published: by its text, or by a counter that has gone down.
+        // UNCERTAIN: it is not published how a reader reports a wrong PIN: by its text, or by a lower counter.
         let fewer = self.tries_left.zip(status.tries_left).is_some_and(|(before, now)| now < before);
         let wrong = fewer || says_wrong(status.text);
         self.tries_left = status.tries_left.or(self.tries_left);
@@ -270,7 +270,7 @@ impl SaleAtReader {
         Next::Stay(self)
     }
 
-    /// The host's answer for the card.
+    /// Takes the gateway's answer for the card.
     pub(super) fn complete(
         mut self: Box<Self>,
         line: &mut ReaderLine,
@@ -304,7 +304,7 @@ impl SaleAtReader {
         self.end(line, NoCard::Unreadable { cause: cause.to_owned() }, now)
     }
 
-    /// No card was read, and none will be.
+    /// Ends the transaction without a card.
     pub(super) fn end(&self, line: &mut ReaderLine, why: NoCard, now: Duration) -> SaleNext {
         Next::SaleOver(self.over(line, why, now))
     }
@@ -328,13 +328,13 @@ impl SaleAtReader {
     }
 }
 
-/// Whether a text about the PIN says that it was wrong.
+/// Checks whether a text about the PIN says that it was wrong.
 fn says_wrong(text: &[u8]) -> bool {
     let text = text.to_ascii_uppercase();
     [&b"INCORRECT"[..], b"WRONG"].iter().any(|word| text.windows(word.len()).any(|part| part == *word))
 }
 
-/// Reads an answer of START, START CONTACTLESS or CONTINUE: a template, or the status that came instead.
+/// Reads an answer of START, START CONTACTLESS or CONTINUE: a template, or the status in its place.
 fn transaction_answer(body: &[u8], status: StatusWord) -> Result<TransactionAnswer<'_>, StatusWord> {
     match status {
         StatusWord::OK => TransactionAnswer::parse(body).map_err(|error| {

@@ -1,8 +1,9 @@
-//! A Miura reader without I/O: bytes, orders and time in; frames, events and deadlines out. Here bytes become messages
-//! and a flood is cut off; what a message means for the reader's state is in `machine`.
+//! A Miura reader without I/O. It takes bytes, orders and the time; it returns frames, events and deadlines. This
+//! module turns bytes into messages and cuts off a flood. The meaning of a message for the reader's state is in
+//! `machine`.
 //!
-//! After each call of `opened`, `closed`, `order`, `bytes` or `timeout`, call [`MiuraSession::poll`] until it is empty,
-//! then wait for bytes, an order, or [`MiuraSession::deadline`]. `now` is the time since any fixed moment.
+//! After each call of `opened`, `closed`, `order`, `bytes` or `timeout`, call [`MiuraSession::poll`] until it returns
+//! `None`. Then wait for bytes, an order, or [`MiuraSession::deadline`]. `now` is the time since any fixed moment.
 
 use std::time::Duration;
 
@@ -13,21 +14,21 @@ use crate::outbox::PortAction;
 use crate::{ReaderOrder, ReaderSettings};
 use pos_reader_link::apdu_link::Decoder;
 
-/// Silence after which an unfinished packet is given up: a whole packet takes 22 ms at 115200 baud; a radio link may
+/// The silence after which an unfinished packet is dropped. A whole packet takes 22 ms at 115200 baud; a radio link may
 /// pause.
 const PACKET_GAP: Duration = Duration::from_secs(1);
 
-/// One reader.
+/// A session with one reader.
 pub struct MiuraSession {
     decoder: Decoder,
     silence_at: Option<Duration>,
-    /// What the reader may still say.
+    /// The reader's remaining allowance of messages and bytes.
     allowance: ReaderAllowance,
     machine: SessionMachine,
 }
 
 impl MiuraSession {
-    /// A session whose port is not open yet: the port is to be opened, then [`Self::opened`] called.
+    /// Makes a session whose port is not open yet: open the port, then call [`Self::opened`].
     #[must_use]
     pub fn new(settings: ReaderSettings, miura: MiuraSettings) -> Self {
         Self {
@@ -38,31 +39,31 @@ impl MiuraSession {
         }
     }
 
-    /// The port is open.
+    /// Takes note that the port is open.
     pub fn opened(&mut self, now: Duration) {
         self.forget_bytes();
         self.allowance.fill(now);
         self.machine.opened(now);
     }
 
-    /// The port could not be opened, or was closed by the other end.
+    /// Takes note that the port could not be opened, or that the other end closed it.
     pub fn closed(&mut self, cause: &str) {
         self.forget_bytes();
         self.machine.closed(cause);
     }
 
-    /// The agent wants something.
+    /// Takes an order of the agent.
     pub fn order(&mut self, order: ReaderOrder, now: Duration) {
         self.allowance.fill(now);
         self.machine.order(order, now);
         self.machine.settle(now);
     }
 
-    /// Bytes came.
+    /// Takes received bytes.
     pub fn bytes(&mut self, bytes: &[u8], now: Duration) {
         let machine = &mut self.machine;
         if machine.is_closed() {
-            // The port is to be closed: nobody waits for it any more.
+            // The port is to be closed, so the bytes are not used.
             return;
         }
         let mut messages = 0;
@@ -78,7 +79,7 @@ impl MiuraSession {
         self.machine.settle(now);
     }
 
-    /// [`Self::deadline`] has passed (or not: then nothing happens).
+    /// Acts on the time when [`Self::deadline`] has passed; otherwise it does nothing.
     pub fn timeout(&mut self, now: Duration) {
         if self.silence_at.is_some_and(|at| at <= now) {
             let machine = &mut self.machine;
@@ -89,13 +90,13 @@ impl MiuraSession {
         self.machine.settle(now);
     }
 
-    /// When to call [`Self::timeout`].
+    /// Returns the time at which to call [`Self::timeout`].
     #[must_use]
     pub fn deadline(&self) -> Option<Duration> {
         self.silence_at.into_iter().chain(self.machine.deadline()).min()
     }
 
-    /// The next thing to do.
+    /// Returns the next action.
     pub fn poll(&mut self) -> Option<PortAction> {
         self.machine.poll()
     }

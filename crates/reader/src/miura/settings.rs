@@ -1,36 +1,36 @@
-//! What only a Miura reader needs to know from the configuration, with the defaults.
+//! The settings of a Miura reader only, with the defaults.
 
 use crate::config::{self, ManualEntryCommand, ReaderPrompts, TipEntry};
 
-/// What only a Miura reader needs to know from the configuration.
+/// The settings of a Miura reader only.
 #[derive(Clone, Debug, Default)]
 pub struct MiuraSettings {
     /// The second byte of DF30 that means "tapped in magstripe mode". Its values are not published (readers: 10, point
-    /// 3), so it is `None` until a real reader's is known; then the absence of a cryptogram, or 9F39 = 91, decides
-    /// alone.
+    /// 3), so it is `None` until the value of a real reader is known. Then only the absence of a cryptogram, or 9F39 =
+    /// 91, decides.
     pub magstripe_mode: Option<u8>,
-    /// How a card number may be typed on the reader; `None`: not at all.
+    /// The way to type a card number on the reader; `None`: not allowed.
     pub manual_entry: Option<ManualEntry>,
-    /// The capability of GET DEVICE INFO that stands for commands of more than one packet; `None`: the driver's own
-    /// guess, for the name is not published (readers: 10, point 2).
+    /// The capability of GET DEVICE INFO that allows commands of more than one packet. `None`: the driver guesses,
+    /// because the name is not published (readers: 10, point 2).
     pub extended_apdu_capability: Option<String>,
     /// Indices into the reader's signed prompts.
     pub prompts: ReaderPrompts,
-    /// What the reader asks for when a tip is wanted.
+    /// The amount that the customer types for a tip.
     pub tip_entry: TipEntry,
 }
 
-/// How a card number is typed on the reader.
+/// The way to type a card number on the reader.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ManualEntry {
-    /// The command the reader knows.
+    /// The command that the reader knows.
     pub command: ManualEntryCommand,
-    /// Ask for the card verification value too (D2E0 only).
+    /// `true` when the card verification value is asked for too (D2E0 only).
     pub verification_value: bool,
 }
 
 impl MiuraSettings {
-    /// As the configuration has them.
+    /// Takes the settings from the configuration.
     #[must_use]
     pub fn of(section: &config::Reader) -> Self {
         let manual_entry = ManualEntry {

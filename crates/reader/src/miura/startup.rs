@@ -1,7 +1,8 @@
-//! Start-up (readers: 2.14): ABORT and RESET bring the reader to a known state, then identity, its keys, what it can
-//! do, what it is configured by, the clock, card events, the keypad.
+//! The start-up (readers: 2.14). ABORT and RESET bring the reader to a known state. Then follow its identity, keys,
+//! capabilities and configuration files, the clock, card events, and the keypad.
 //!
-//! A transaction of a program that died may still be running: its answers may come before RESET's and are passed over.
+//! A transaction of an agent that was killed may still be running. Its answers may come before the answer to RESET and
+//! are ignored.
 
 use std::time::Duration;
 
@@ -15,13 +16,13 @@ use super::message::{
 use super::next::Next;
 use crate::{ReaderIdentity, Unready};
 
-/// How often a reader without a card-data key is asked whether it has one now; keys are injected by hand, in minutes.
+/// The interval for asking a reader without a card-data key again; people inject keys within minutes.
 const KEY_POLL: Duration = Duration::from_secs(30);
 
-/// Start-up: the identity as far as it is known.
+/// The start-up with the identity as far as it is known.
 pub(super) struct StartUp {
     identity: ReaderIdentity,
-    /// No key: when to ask again.
+    /// Without a key: the time of the next question.
     ask_again: Option<Duration>,
 }
 
@@ -53,7 +54,7 @@ impl StartUp {
             CommandPurpose::FirstAbort if body.is_empty() && status == StatusWord::OK => {
                 line.ask(CommandPurpose::Reset, &MpiCommand::Reset(ResetKind::Soft), PLAIN_ANSWER, now);
             }
-            // The end of somebody else's transaction, or an ABORT's second answer.
+            // This is the end of a transaction from before the start-up, or an ABORT's second answer.
             CommandPurpose::FirstAbort => line.wait_on(pending),
             CommandPurpose::Reset => match ResetAnswer::parse(body) {
                 Ok(reset) if status == StatusWord::OK => return self.identified(line, reset, now),
@@ -63,14 +64,14 @@ impl StartUp {
                 Ok(p2pe) if status == StatusWord::OK => return self.keys(line, p2pe, now),
                 _ => return Self::wrong_device(line, format!("it answers P2PE STATUS with {status:?}")),
             },
-            // Whatever it answers: a reader that knows no such command has no capability beyond the plain ones.
+            // Every answer is accepted: a reader without this command has no capability beyond the plain ones.
             CommandPurpose::DeviceInfo => {
                 let info = DeviceInfoAnswer::parse(body).ok().filter(|_| status == StatusWord::OK);
                 let name = line.miura.extended_apdu_capability.as_deref();
                 line.extended = info.is_some_and(|info| info.extended_apdu(name));
                 line.ask(CommandPurpose::Configuration, &MpiCommand::GetConfiguration, PLAIN_ANSWER, now);
             }
-            // A reader that knows no such command tells nothing.
+            // A reader without this command names no files.
             CommandPurpose::Configuration => {
                 let configuration = ConfigurationAnswer::parse(body).ok().filter(|_| status == StatusWord::OK);
                 self.identity.configuration = configuration.unwrap_or_default().files;
@@ -81,7 +82,7 @@ impl StartUp {
                 self.identity.clock = ClockAnswer::parse(body).ok().map(|clock| clock.0);
                 self.card_events_on(line, now);
             }
-            // Not every model has a backlight or keys: whatever it says, it is ready.
+            // Not every model has a backlight or keys, so the reader is ready after any answer.
             CommandPurpose::Keyboard => {
                 line.ready(self.identity);
                 line.check_at = now + idle::CHECK;
@@ -118,7 +119,7 @@ impl StartUp {
         Next::Stay(self)
     }
 
-    /// Only a trusted clock may set the reader's (design: invariant 8); otherwise the reader's own is reported.
+    /// Sets the reader's clock, when the board's is trusted (design: invariant 8); otherwise asks for the reader's own.
     fn clock(&self, line: &mut ReaderLine, now: Duration) {
         match (line.settings.clock)() {
             Some(time) => {

@@ -1,5 +1,5 @@
-//! The ways out of a sale before its card was read: the till cancels, a deadline passes, an answer is damaged. ABORT,
-//! its race with the card, and a card that is left waiting for the host (readers: 2.8).
+//! The ways out of a transaction before its card was read: the till cancels, a deadline passes, an answer is damaged.
+//! This module handles ABORT, its race with the card, and a card that still waits for the gateway (readers: 2.8).
 
 use std::time::Duration;
 
@@ -9,12 +9,12 @@ use super::next::Next;
 use super::sale::{AfterAbort, SaleAtReader, SaleNext, SaleStage};
 use crate::{NoCard, ReaderProgress, Unready};
 
-/// A declined answer for the card, never one that lets it approve by itself (design: path of a sale, 7).
+/// The answer "declined" for the card. It never lets the card approve offline (design: path of a sale, 7).
 const DECLINE: MpiCommand<'static> =
     MpiCommand::Continue(ContinueData::Host { arc: *b"Z1", authentication: None, scripts: &[] });
 
 impl SaleAtReader {
-    /// The till wants no card any more.
+    /// Cancels the transaction for the till.
     pub(super) fn cancel(mut self: Box<Self>, line: &mut ReaderLine, now: Duration) -> SaleNext {
         let why = NoCard::CancelledByTill;
         match std::mem::take(&mut self.stage) {
@@ -28,18 +28,19 @@ impl SaleAtReader {
             SaleStage::Closing { then: AfterAbort::Wait | AfterAbort::StartChip | AfterAbort::Swiped(_) } => {
                 self.at(SaleStage::Closing { then: AfterAbort::End(why) })
             }
-            // Too late: it has been told, or is about to be.
+            // The cancel comes too late: the end has been reported, or is about to be.
             stage => self.at(stage),
         }
     }
 
-    /// ABORT, and then.
+    /// Sends ABORT, and then takes the given step.
     pub(super) fn stop(self: Box<Self>, line: &mut ReaderLine, then: AfterAbort, now: Duration) -> SaleNext {
         line.abort(now);
         self.at(SaleStage::Stopping { then })
     }
 
-    /// Nothing is outstanding: a stop is complete, once a card that waits for the host has been told "declined".
+    /// Completes a stop when no answer is outstanding. A card that waits for the gateway first receives the answer
+    /// "declined".
     pub(super) fn line_is_free(mut self: Box<Self>, line: &mut ReaderLine, now: Duration) -> SaleNext {
         match std::mem::take(&mut self.stage) {
             SaleStage::Stopping { then } if self.card_waits => {

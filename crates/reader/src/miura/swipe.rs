@@ -1,4 +1,4 @@
-//! A sale's swiped card: the rules of its service code, ONLINE PIN (readers: 2.9).
+//! A transaction's swiped card: the rules of its service code, ONLINE PIN (readers: 2.9).
 
 use std::time::Duration;
 
@@ -12,12 +12,12 @@ use crate::{EntryRequest, NoCard, ReaderProgress};
 use pos_terms::card::{EntryMode, SealedPin};
 use pos_terms::emv::track2::PinRule;
 
-/// What ONLINE PIN shows for the card (50).
+/// The name that ONLINE PIN shows for the card (50).
 const PIN_LABEL: &[u8] = b"CARD";
 const NEEDS_PIN: &str = "it needs a PIN, which this reader could not take";
 
 impl SaleAtReader {
-    /// A card was swiped and read.
+    /// Takes a swiped and read card.
     pub(super) fn swiped(
         mut self: Box<Self>,
         line: &mut ReaderLine,

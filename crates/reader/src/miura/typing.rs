@@ -1,5 +1,4 @@
-//! An amount or a tip that is typed on the reader (readers: 2.10). What comes back is an amount or a reason, never a
-//! guess.
+//! An amount or a tip typed on the reader (readers: 2.10). The result is an amount or a reason, never a guess.
 
 use std::time::Duration;
 
@@ -14,16 +13,16 @@ use crate::{AmountToType, NoAmount, ReaderEvent, ReaderProgress, TypeAmount};
 use pos_terms::money::{Amount, Currency};
 use pos_terms::transaction::SaleNumber;
 
-/// Longest time for typing: whoever takes longer has gone away.
+/// The longest time for typing: a person who needs longer has gone away.
 const LONGEST: Duration = Duration::from_secs(300);
-/// The reader's own time-out must come before ours, so that no ABORT meets the last key.
+/// The margin after the reader's own time-out, so that no ABORT meets the last key.
 const GRACE: Duration = ABORT_ANSWER;
 
-/// Something is being typed.
+/// An entry in progress.
 pub(super) struct AmountEntry {
     sale: SaleNumber,
     what: AmountToType,
-    /// ABORT was sent; this is what will be said.
+    /// The reason to report, when ABORT was sent.
     stop: Option<NoAmount>,
 }
 
@@ -36,7 +35,7 @@ impl AmountEntry {
                 light: true,
                 prompts: prompts_of(line.miura.prompts.amount),
                 format: [MAX_INTEGER_DIGITS, currency.exponent()],
-                // No amount yet: its currency is what the customer must see.
+                // There is no amount yet, but the customer must see its currency.
                 money: Some(ShownAmount {
                     currency: currency.to_bcd(),
                     exponent: currency.exponent(),
@@ -75,7 +74,7 @@ impl AmountEntry {
         body: &[u8],
         status: StatusWord,
     ) -> Next<Self> {
-        // A number that met our ABORT is not used.
+        // A number that crosses our ABORT is not used.
         if pending.purpose != CommandPurpose::Amount || self.stop.is_some() {
             return Next::Stay(self);
         }
@@ -94,7 +93,7 @@ impl AmountEntry {
         typed(line, self.sale, amount)
     }
 
-    /// Digits as an amount that makes sense.
+    /// Turns digits into a plausible amount.
     fn judge(&self, digits: &[u8], entry: TipEntry) -> Result<Option<Amount>, NoAmount> {
         let amount = |minor: u64, currency: Currency| {
             Amount::from_minor(minor, currency).map(Some).map_err(|_| NoAmount::NotAnAmount)
@@ -109,7 +108,7 @@ impl AmountEntry {
                     TipEntry::Tip => Some(minor),
                     TipEntry::Total => minor.checked_sub(base.minor()),
                 };
-                // Above the bill it is a typing error, or a reader that gives the total where the tip was asked for.
+                // A tip above the bill is a typing error, or the reader returns the total in place of the tip.
                 let tip = tip.filter(|tip| *tip <= base.minor()).ok_or(NoAmount::DoesNotFit)?;
                 if tip == 0 { Ok(None) } else { amount(tip, base.currency()) }
             }
@@ -146,7 +145,7 @@ impl AmountEntry {
         Next::Stay(self)
     }
 
-    /// Nothing is outstanding: a stop is complete.
+    /// Completes a stop when no answer is outstanding.
     pub(super) fn line_is_free(self, line: &mut ReaderLine) -> Next<Self> {
         match self.stop {
             Some(why) => typed(line, self.sale, Err(why)),
@@ -160,7 +159,7 @@ fn typed(line: &mut ReaderLine, sale: SaleNumber, amount: Result<Option<Amount>,
     Next::Idle
 }
 
-/// The four places of GET DYNAMIC TIP: what the order offers, "other" where it is wanted and there is room, blanks.
+/// Fills the four places of GET DYNAMIC TIP: the order's percentages, "other" where it is wanted and fits, blanks.
 fn offered(percentages: &[u8], other: bool) -> Option<[u8; 4]> {
     let right = percentages.iter().all(|percentage| (1..=100).contains(percentage));
     let mut places = [GetDynamicTip::BLANK; 4];

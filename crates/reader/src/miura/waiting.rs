@@ -1,5 +1,5 @@
-//! A sale that waits for a card: contactless runs while insert and swipe are watched; whichever card is first ends the
-//! rest (readers: 2.3, 2.6).
+//! A transaction that waits for a card. Contactless runs while insert and swipe are watched; the first card ends the
+//! other waits (readers: 2.3, 2.6).
 
 use std::time::Duration;
 
@@ -11,11 +11,12 @@ use super::next::Next;
 use super::sale::{SaleAtReader, SaleNext, SaleStage};
 use crate::{EntryRequest, NoCard, NotEncrypting, ReaderLanguage, ReaderProgress};
 
-/// The swipe's own message, when 9F44 came before it.
+/// The wait for the swipe's own message, when 9F44 came before it.
 const SWIPE_AFTER_STATUS: Duration = Duration::from_secs(2);
-/// 9F43 or 9F44, when the card's own message came before it; the end of START or CONTINUE, when the card was taken out.
+/// The wait for 9F43 or 9F44, when the card's own message came before it. Also the wait for the end of START or
+/// CONTINUE, when the card was taken out.
 const STATUS_AFTER_CARD: Duration = Duration::from_secs(5);
-/// A contactless wait that ends sooner than this did not wait: asking again at once would be a loop.
+/// The shortest real contactless wait. A wait that ends sooner must not be repeated immediately, which would be a loop.
 const SHORTEST_WAIT: Duration = Duration::from_secs(1);
 
 impl SaleAtReader {
@@ -31,7 +32,8 @@ impl SaleAtReader {
             return self.watch(line, ReaderProgress::InsertCard, &[DisplayRow::InsertCard], now);
         }
         self.stage = SaleStage::Contactless { since: now, swipe: None };
-        // Only a shop that is not English sends it: a reader that does not know the element cannot disturb the others.
+        // Only a shop with another language than English sends it: a reader that does not know the element cannot
+        // disturb the others.
         let language = Some(line.settings.language).filter(|language| *language != ReaderLanguage::English);
         let language = language.and_then(|language| language.code().as_bytes().try_into().ok());
         let command =
@@ -40,7 +42,7 @@ impl SaleAtReader {
         Next::Stay(self)
     }
 
-    /// Goes on without contactless.
+    /// Continues without contactless.
     pub(super) fn watch(
         mut self: Box<Self>,
         line: &mut ReaderLine,
@@ -95,7 +97,7 @@ impl SaleAtReader {
         }
     }
 
-    /// A card went in or out, or was swiped.
+    /// Takes the message that a card went in or out, or was swiped.
     pub(super) fn card_status(
         mut self: Box<Self>,
         line: &mut ReaderLine,
@@ -105,7 +107,7 @@ impl SaleAtReader {
     ) -> SaleNext {
         let inserted = status.card_in() && !was_in;
         match (std::mem::take(&mut self.stage), status.swiped()) {
-            // 9F44 or 9F43 ends the contactless wait; if not, we do.
+            // 9F44 or 9F43 ends the contactless wait; otherwise the driver ends it.
             (SaleStage::Contactless { since, swipe }, true) => {
                 let swipe = match SwipedCard::new(status) {
                     Ok(new) => Some(Box::new(new)),
@@ -131,13 +133,13 @@ impl SaleAtReader {
                 }
             },
             (SaleStage::Watching | SaleStage::SwipeDue { .. }, false) if inserted => self.start_chip(line, now),
-            // Whatever the reader waits for, this card says no more; should its word about that be lost, it is not
-            // waited for long.
+            // The removed card sends nothing more. The reader's message about it may be lost, so the driver does not
+            // wait for it long.
             (stage @ (SaleStage::Chip { .. } | SaleStage::Completing(_)), false) if was_in && !status.card_in() => {
                 line.hurry(STATUS_AFTER_CARD, now);
                 self.at(stage)
             }
-            // The failed card is out, and a reader may have gone back to its own text: say again what is wanted.
+            // The failed card is out, and a reader may show its own text again. So the request is shown again.
             (stage @ SaleStage::Watching, false) if was_in && !status.card_in() && self.chip_failed => {
                 display(line, &[DisplayRow::SwipeCard], self.language, now);
                 self.at(stage)

@@ -1,8 +1,8 @@
-//! What commands are answered with: identity, keys, clock, the online PIN, an amount (readers: 2.2, 2.9, 2.10). A
-//! card's answer to START and CONTINUE is in `transaction_answer`.
+//! The answers to commands: identity, keys, clock, the online PIN, an amount (readers: 2.2, 2.9, 2.10). A card's answer
+//! to START and CONTINUE is in `transaction_answer`.
 //!
-//! `parse` takes a body that came with status 9000. `encode` is the way back, status included: the driver has no use
-//! for it, and captured frames are held against both.
+//! `parse` reads a body that came with status 9000. `encode` writes an answer with its status. The driver does not use
+//! it; captured frames are compared with both.
 
 use super::element::{MessageBody, MessageError, each, need, need_array, status, tags, wrapped, wrapped_element};
 use super::sealed::PinBlock;
@@ -10,10 +10,10 @@ use super::status::StatusWord;
 use crate::LocalTime;
 use pos_terms::emv::{TlvError, tag, tlv};
 
-/// Answer to RESET DEVICE.
+/// The answer to RESET DEVICE.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ResetAnswer {
-    /// 9F1E.
+    /// 9F1E: the serial number.
     pub serial: String,
     /// The application first, then the operating system.
     pub software: Vec<SoftwareVersion>,
@@ -28,7 +28,7 @@ pub struct SoftwareVersion {
     pub version: String,
 }
 
-/// Most pieces of software of one answer; two are known.
+/// The most pieces of software of one answer; two are known.
 const MAX_SOFTWARE: usize = 8;
 
 impl ResetAnswer {
@@ -46,7 +46,7 @@ impl ResetAnswer {
         Ok(Self { serial: text(need(body, tag::IFD_SERIAL_NUMBER)?), software })
     }
 
-    /// The answer.
+    /// Writes the answer.
     ///
     /// # Errors
     /// [`TlvError::Full`] when it is too long.
@@ -80,17 +80,17 @@ impl SoftwareVersion {
     }
 }
 
-/// Text from outside as text: printable ASCII, at most 32 characters.
+/// Returns text from outside as printable ASCII, at most 32 characters.
 pub(super) fn text(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| char::from(*byte)).filter(|c| matches!(c, ' '..='~')).take(32).collect()
 }
 
-/// Answer to P2PE STATUS (DFAE01).
+/// The answer to P2PE STATUS (DFAE01).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct P2peStatus(pub u8);
 
 impl P2peStatus {
-    /// Everything is there.
+    /// All keys are present.
     pub const ALL: Self = Self(0x07);
 
     /// Reads the body.
@@ -101,7 +101,7 @@ impl P2peStatus {
         need_array(body, tags::P2PE_STATUS).map(|[bits]| Self(bits))
     }
 
-    /// The answer.
+    /// Writes the answer.
     ///
     /// # Errors
     /// None in practice.
@@ -109,20 +109,20 @@ impl P2peStatus {
         wrapped_element(tags::P2PE_STATUS, &[self.0])
     }
 
-    /// Bit 1: it can encrypt a PIN.
+    /// Returns bit 1: the reader can encrypt a PIN.
     #[must_use]
     pub fn pin_key(self) -> bool {
         self.0 & 2 != 0
     }
 
-    /// Bit 2: it can encrypt card data.
+    /// Returns bit 2: the reader can encrypt card data.
     #[must_use]
     pub fn card_key(self) -> bool {
         self.0 & 4 != 0
     }
 }
 
-/// Answer to SYSTEM CLOCK without data.
+/// The answer to SYSTEM CLOCK without data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClockAnswer(pub LocalTime);
 
@@ -130,7 +130,7 @@ impl ClockAnswer {
     /// Reads the body.
     ///
     /// # Errors
-    /// When date or time is missing or no date or time.
+    /// When date or time is missing, or their values are not valid.
     pub fn parse(body: &[u8]) -> Result<Self, MessageError> {
         LocalTime::from_bcd(need_array(body, tag::TRANSACTION_DATE)?, need_array(body, tag::TRANSACTION_TIME)?)
             .map(Self)
@@ -138,10 +138,10 @@ impl ClockAnswer {
     }
 }
 
-/// Answer to ONLINE PIN.
+/// The answer to ONLINE PIN.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OnlinePinAnswer<'a> {
-    /// The PIN.
+    /// The sealed PIN.
     Entered(PinBlock<'a>),
     /// One byte 08: cancelled, or no entry in time.
     Cancelled,
@@ -155,7 +155,7 @@ impl<'a> OnlinePinAnswer<'a> {
     /// Reads the body.
     ///
     /// # Errors
-    /// When it is neither one known byte nor block and KSN.
+    /// When the body is neither one known byte nor block and KSN.
     pub fn parse(body: &'a [u8]) -> Result<Self, MessageError> {
         Ok(match *body {
             [0x08] => Self::Cancelled,
@@ -166,7 +166,7 @@ impl<'a> OnlinePinAnswer<'a> {
         })
     }
 
-    /// The answer.
+    /// Writes the answer.
     ///
     /// # Errors
     /// None in practice.
@@ -188,7 +188,7 @@ impl<'a> OnlinePinAnswer<'a> {
     }
 }
 
-/// The digits of GET NUMERIC DATA and GET DYNAMIC TIP (DFA208), ASCII.
+/// Returns the digits of GET NUMERIC DATA and GET DYNAMIC TIP (DFA208), ASCII.
 ///
 /// # Errors
 /// When they are missing.
@@ -196,7 +196,7 @@ pub fn parse_numeric(body: &[u8]) -> Result<&[u8], MessageError> {
     need(body, tags::NUMERIC_DATA)
 }
 
-/// The answer to GET NUMERIC DATA.
+/// Writes the answer to GET NUMERIC DATA.
 ///
 /// # Errors
 /// [`TlvError::Full`] when it is too long.

@@ -1,26 +1,26 @@
-//! What a reader says that it can do: the answer to GET DEVICE INFO (readers: 2.1, 2.2).
+//! The reader's capabilities: the answer to GET DEVICE INFO (readers: 2.1, 2.2).
 
 use super::answer::text;
 use super::element::{MessageBody, MessageError, each, tags, wrapped};
 use pos_terms::emv::{TlvError, tlv};
 
-/// Words that the name of the capability "commands longer than one packet" holds, in any case. UNCERTAIN: the name is
-/// not published (readers: 10, point 2). When it is another, `[reader] extended-apdu-capability` names it; without it
-/// commands stay within one packet, as every device takes them.
+/// The words in the name of the capability "commands longer than one packet", in any case. UNCERTAIN: the name is not
+/// published (readers: 10, point 2). A different name is set with `[reader] extended-apdu-capability`. Without it,
+/// commands stay within one packet, which every device takes.
 const EXTENDED_APDU: [&str; 2] = ["extended", "apdu"];
 
-/// Most capabilities of one answer.
+/// The most capabilities of one answer.
 const MAX_CAPABILITIES: usize = 64;
 
-/// Answer to GET DEVICE INFO.
+/// The answer to GET DEVICE INFO.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeviceInfoAnswer {
-    /// Names (DF0D) and, where there are any, values (DF7F).
+    /// The names (DF0D) with their values (DF7F), where there are any.
     pub capabilities: Vec<(String, Option<String>)>,
 }
 
 impl DeviceInfoAnswer {
-    /// Reads the body: the templates around the names are not published, only what is in them.
+    /// Reads the body. The templates around the names are not published, so only their content counts.
     ///
     /// # Errors
     /// When the body is not BER-TLV.
@@ -38,7 +38,7 @@ impl DeviceInfoAnswer {
         Ok(Self { capabilities })
     }
 
-    /// The answer.
+    /// Writes the answer.
     ///
     /// # Errors
     /// [`TlvError::Full`] when it is too long.
@@ -55,7 +55,8 @@ impl DeviceInfoAnswer {
         wrapped(tags::ANSWER_DATA, &body)
     }
 
-    /// Whether commands may be longer than one packet. `name` is the capability's name where a technician knows it.
+    /// Checks whether commands may be longer than one packet. `name` is the capability's name, when a technician knows
+    /// it.
     #[must_use]
     pub fn extended_apdu(&self, name: Option<&str>) -> bool {
         let is_it = |capability: &str| match name {

@@ -1,4 +1,4 @@
-//! The commands: CLA INS P1 P2 [Lc data] (readers: 2.1, 2.2, 2.5 to 2.10). The order of the elements is the vendor's.
+//! The commands: CLA INS P1 P2 [Lc data] (readers: 2.1, 2.2, 2.5 to 2.10). The elements are in the vendor's order.
 
 use super::element::{CommandData, MessageError, need, need_array, parse_seconds, search, tags};
 use super::transaction::{ContinueData, RISK_STAGE, SELECT_ON_READER, TransactionData, parse_time};
@@ -49,7 +49,7 @@ pub enum MpiCommand<'a> {
     GetNumeric(GetNumericData),
     /// D205 GET DYNAMIC TIP.
     GetTip(GetDynamicTip),
-    /// D2E0 GET SECURE DATA: a card number that is typed.
+    /// D2E0 GET SECURE DATA: for a typed card number.
     SecureData(GetSecureData),
     /// D25A GET SECURE PAN: the same on older readers.
     SecurePan {
@@ -71,27 +71,27 @@ pub enum MpiCommand<'a> {
     Continue(ContinueData<'a>),
     /// DED6 ONLINE PIN for the card that was swiped last.
     OnlinePin {
-        /// 9F02.
+        /// 9F02: the amount.
         amount: [u8; 6],
-        /// 5F2A.
+        /// 5F2A: the currency.
         currency: [u8; 2],
-        /// What the cardholder is shown (50).
+        /// The text for the cardholder (50).
         label: &'a [u8],
-        /// DFAE22 as it came.
+        /// DFAE22 unchanged.
         masked_track2: &'a [u8],
     },
     /// EEE0 P2PE STATUS.
     P2peStatus,
 }
 
-// It may hold a masked track with its expiry date: name only.
+// The command may hold a masked track with its expiry date, so only its name is shown.
 impl std::fmt::Debug for MpiCommand<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(self.name())
     }
 }
 
-/// How to reset.
+/// The kind of reset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ResetKind {
     /// The application only.
@@ -109,7 +109,7 @@ const SECURE_PAN_P2: u8 = 0x01;
 type CommandApdu = heapless::Vec<u8, { apdu_link::MAX_EXTENDED_COMMAND }>;
 
 impl<'a> MpiCommand<'a> {
-    /// Its name, for a trace.
+    /// Returns the command's name, for a trace.
     #[must_use]
     pub fn name(&self) -> &'static str {
         match self {
@@ -134,7 +134,7 @@ impl<'a> MpiCommand<'a> {
         }
     }
 
-    /// The one packet to send.
+    /// Returns the one packet to send.
     ///
     /// # Errors
     /// When the data are more than [`MAX_COMMAND_DATA`] bytes.
@@ -142,8 +142,7 @@ impl<'a> MpiCommand<'a> {
         Ok(apdu_link::command(&self.apdu(false)?)?)
     }
 
-    /// The packets to send: one, or with `extended` as many as are needed for data of up to [`MAX_EXTENDED_DATA`]
-    /// bytes.
+    /// Returns the packets to send: one, or with `extended` as many as data of up to [`MAX_EXTENDED_DATA`] bytes need.
     ///
     /// # Errors
     /// When the data are more.
@@ -157,7 +156,8 @@ impl<'a> MpiCommand<'a> {
         let too_long = apdu_link::EncodeError::TooLong { bytes: data.len() };
         let length = u16::try_from(data.len()).ok().filter(|_| data.len() <= most).ok_or(too_long)?;
         let mut apdu = CommandApdu::from_array(self.head());
-        // Lc and data are left out together; what fits one packet is sent as an old device wants it (readers: 2.1).
+        // Lc and data are left out together. A command that fits one packet has the form for old devices (readers:
+        // 2.1).
         match length.to_be_bytes() {
             [0, 0] => {}
             [0, low] if data.len() <= MAX_COMMAND_DATA => apdu.push(low).map_err(|_| too_long)?,
@@ -241,11 +241,10 @@ impl<'a> MpiCommand<'a> {
         Ok(data)
     }
 
-    /// Reads a command's message, as captured frames have it: the way back of [`Self::packets`]. Elements it does not
-    /// know are ignored.
+    /// Reads a command's message from captured frames, the reverse of [`Self::packets`]. It ignores unknown elements.
     ///
     /// # Errors
-    /// When it is none of these commands, or its data are not what it needs.
+    /// When the message is not one of these commands, or its data do not fit the command.
     pub fn parse(apdu: &'a [u8]) -> Result<Self, MessageError> {
         let length = MessageError::Length { bytes: apdu.len() };
         let (&[cla, ins, p1, p2], rest) = apdu.split_first_chunk().ok_or(length)?;

@@ -1,15 +1,15 @@
-//! Which files a reader is configured by, and their versions: the answer to GET CONFIGURATION (readers: 2.2). AIDs,
-//! limits and CA keys stand in files; of keys for cards and PINs it says nothing here (`keys`).
+//! The reader's configuration files and their versions: the answer to GET CONFIGURATION (readers: 2.2). The files hold
+//! AIDs, limits and CA keys. The answer says nothing about the keys for cards and PINs (`keys`).
 
 use super::answer::text;
 use super::element::{MessageBody, MessageError, each, tags, wrapped};
 use crate::ConfigFile;
 use pos_terms::emv::{TlvError, tlv};
 
-/// Most files of one answer.
+/// The most files of one answer.
 const MAX_FILES: usize = 64;
 
-/// Answer to GET CONFIGURATION.
+/// The answer to GET CONFIGURATION.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ConfigurationAnswer {
     /// Names (DF0D) and versions (DF7F).
@@ -17,7 +17,7 @@ pub struct ConfigurationAnswer {
 }
 
 impl ConfigurationAnswer {
-    /// Reads the body. Which templates stand around the names is not proven, only what is in them.
+    /// Reads the body. The templates around the names are not proven, so only their content counts.
     ///
     /// # Errors
     /// When the body is not BER-TLV.
@@ -37,7 +37,7 @@ impl ConfigurationAnswer {
         Ok(Self { files })
     }
 
-    /// The answer.
+    /// Writes the answer.
     ///
     /// # Errors
     /// [`TlvError::Full`] when it is too long.
@@ -64,7 +64,7 @@ mod tests {
         let configuration = ConfigurationAnswer { files: vec![file("ARQCDOL.CFG", "3"), file("emv.cfg", "1-2")] };
         let body = configuration.encode().unwrap();
         assert_eq!(ConfigurationAnswer::parse(split(&body).unwrap().0), Ok(configuration));
-        // Without an outer template, without a version, with bytes that are no letters.
+        // Without an outer template, without a version, with bytes that are not letters.
         let bare = hex::decode("ED0ADF0D0141DF7F03311B32ED04DF0D0142").unwrap();
         assert_eq!(ConfigurationAnswer::parse(&bare).unwrap().files, [file("A", "12"), file("B", "")]);
         assert_eq!(ConfigurationAnswer::parse(&[]), Ok(ConfigurationAnswer::default()));

@@ -1,16 +1,16 @@
-//! What Miura's messages are made of: BER-TLV elements, the tags of its own (readers: 2.4), the search for them at any
-//! depth, and the status word at the end.
+//! The parts of Miura's messages: BER-TLV elements, Miura's own tags (readers: 2.4), the search for them at any depth,
+//! and the status word at the end.
 
 use super::status::StatusWord;
 use pos_reader_link::apdu_link::{self, EncodeError};
 use pos_terms::emv::{Tag, TlvError, tlv};
 
-/// An answer's or unsolicited message's bytes as they are built: body and status.
+/// The bytes of an answer or unsolicited message while it is built: body and status.
 pub type MessageBody = heapless::Vec<u8, { apdu_link::MAX_MESSAGE }>;
-/// The data of a command as they are built.
+/// The data of a command while it is built.
 pub(super) type CommandData = heapless::Vec<u8, { apdu_link::MAX_MESSAGE }>;
 
-/// Tags of Miura's own (readers: 2.4).
+/// Miura's own tags (readers: 2.4).
 pub mod tags {
     use pos_terms::emv::Tag;
 
@@ -23,13 +23,13 @@ pub mod tags {
         CARD_STATUS = 0x48;
         /// Answer to reset. Its value is not BER-TLV, although the tag says "constructed".
         ATR = 0x63;
-        /// Decision asked for by an E2.
+        /// Decision that an E2 asks for.
         DECISION = 0xC0;
         /// Device status code.
         STATUS_CODE = 0xC3;
         /// Device status text.
         STATUS_TEXT = 0xC4;
-        /// PINs that the chip still takes.
+        /// PIN tries that the chip still takes.
         PIN_TRIES = 0xC5;
         /// Command data.
         COMMAND_DATA = 0xE0;
@@ -73,7 +73,7 @@ pub mod tags {
         LANGUAGE = 0xDFA20C;
         /// The line of the display that shows the amount, 1 to 3.
         AMOUNT_LINE = 0xDFA20E;
-        /// Secure element: what is to be typed.
+        /// Secure element: the data to be typed.
         SECURE_ELEMENT = 0xDFA210;
         /// Tip percentages.
         TIP_PERCENTAGES = 0xDFA217;
@@ -112,48 +112,48 @@ pub mod tags {
     }
 }
 
-/// Why bytes are not the message they should be, or cannot become one.
+/// The reason why bytes are not the expected message, or cannot become one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MessageError {
-    /// Shorter than its fixed part, or Lc does not match.
+    /// The message is shorter than its fixed part, or Lc does not match.
     #[error("a message of {bytes} bytes has a wrong length")]
     Length {
-        /// How many there are.
+        /// The number of bytes.
         bytes: usize,
     },
-    /// A command that is not in [`MpiCommand`](super::MpiCommand).
+    /// The command is not in [`MpiCommand`](super::MpiCommand).
     #[error("unknown command {0:04X}")]
     UnknownCommand(u16),
-    /// Not BER-TLV.
+    /// The bytes are not BER-TLV.
     #[error(transparent)]
     Tlv(#[from] TlvError),
-    /// A needed tag is not there.
+    /// A required tag is missing.
     #[error("tag {0} is missing")]
     Missing(Tag),
     /// A tag's value has a wrong length or content.
     #[error("tag {0} is malformed")]
     Malformed(Tag),
-    /// Too long to be sent.
+    /// The message is too long to be sent.
     #[error(transparent)]
     Encode(#[from] EncodeError),
 }
 
-/// An answer's or unsolicited message's body and status.
+/// Splits an answer or unsolicited message into body and status.
 ///
 /// # Errors
-/// [`MessageError::Length`] when there are no two bytes.
+/// [`MessageError::Length`] when the message has fewer than two bytes.
 pub fn split(message: &[u8]) -> Result<(&[u8], StatusWord), MessageError> {
     let (body, status) = message.split_last_chunk().ok_or(MessageError::Length { bytes: message.len() })?;
     Ok((body, StatusWord(u16::from_be_bytes(*status))))
 }
 
-/// An answer of a status alone.
+/// Makes an answer that consists only of a status.
 #[must_use]
 pub fn status(status: StatusWord) -> MessageBody {
     MessageBody::from_array(status.0.to_be_bytes())
 }
 
-/// The first value of `tag` at any depth (readers: 2.3, note).
+/// Returns the first value of `tag` at any depth (readers: 2.3, note).
 ///
 /// # Errors
 /// When the body is not BER-TLV.
@@ -167,15 +167,15 @@ pub fn search(body: &[u8], tag: Tag) -> Result<Option<&[u8]>, TlvError> {
     Ok(found)
 }
 
-/// As [`search`], with the tag's absence as an error.
+/// Searches as [`search`] does; a missing tag is an error.
 ///
 /// # Errors
-/// When the body is not BER-TLV, or does not hold the tag.
+/// When the body is not BER-TLV, or does not contain the tag.
 pub fn need(body: &[u8], tag: Tag) -> Result<&[u8], MessageError> {
     search(body, tag)?.ok_or(MessageError::Missing(tag))
 }
 
-/// As [`need`] for a value of fixed length.
+/// Searches as [`need`] does, for a value of fixed length.
 ///
 /// # Errors
 /// As [`need`], and when the value has another length.
@@ -183,10 +183,10 @@ pub fn need_array<const N: usize>(body: &[u8], tag: Tag) -> Result<[u8; N], Mess
     need(body, tag)?.try_into().map_err(|_| MessageError::Malformed(tag))
 }
 
-/// Calls `see` with every object at every depth. Unlike [`tlv::visit`] it does not look into an ATR.
+/// Calls `see` with every object at every depth. Unlike [`tlv::visit`] it does not read the content of an ATR.
 ///
 /// # Errors
-/// The first fault; what came before it has been seen.
+/// The first fault; the objects before it have been passed to `see`.
 pub fn each<'a>(body: &'a [u8], see: &mut impl FnMut(tlv::Tlv<'a>)) -> Result<(), TlvError> {
     fn level<'a>(bytes: &'a [u8], depth: usize, see: &mut impl FnMut(tlv::Tlv<'a>)) -> Result<(), TlvError> {
         if depth == tlv::MAX_DEPTH {
@@ -204,7 +204,7 @@ pub fn each<'a>(body: &'a [u8], see: &mut impl FnMut(tlv::Tlv<'a>)) -> Result<()
     level(body, 0, see)
 }
 
-/// `body` in one template, with status 9000.
+/// Puts `body` into one template, with status 9000.
 ///
 /// # Errors
 /// [`TlvError::Full`] above [`apdu_link::MAX_MESSAGE`].
@@ -215,7 +215,7 @@ pub fn wrapped(template: Tag, body: &[u8]) -> Result<MessageBody, TlvError> {
     Ok(out)
 }
 
-/// DFFF01, seconds.
+/// Reads DFFF01 in seconds.
 pub(super) fn parse_seconds(data: &[u8]) -> Result<Option<u16>, MessageError> {
     Ok(match search(data, tags::TIMEOUT)? {
         Some(_) => Some(u16::from_be_bytes(need_array(data, tags::TIMEOUT)?)),
@@ -223,7 +223,7 @@ pub(super) fn parse_seconds(data: &[u8]) -> Result<Option<u16>, MessageError> {
     })
 }
 
-/// An answer of one element, with status 9000.
+/// Makes an answer of one element, with status 9000.
 pub(super) fn wrapped_element(tag: Tag, value: &[u8]) -> Result<MessageBody, TlvError> {
     let mut body = MessageBody::new();
     tlv::push(&mut body, tag, value)?;

@@ -1,5 +1,5 @@
-//! The reader's masked copies of the card number, and whether a message holds card data that nobody has masked or
-//! sealed (readers: 2.3, 2.4; design: invariant 7).
+//! The reader's masked copies of the card number, and the check for card data that is neither masked nor sealed
+//! (readers: 2.3, 2.4; design: invariant 7).
 
 use zeroize::Zeroizing;
 
@@ -7,29 +7,30 @@ use super::element::{each, tags};
 use pos_terms::card::MaskedPan;
 use pos_terms::emv::{Tag, tag};
 
-/// Longest masked track that is read: track 2 has at most 40 characters (ISO/IEC 7813), its sentinels and LRC included.
+/// The longest masked track that is read: track 2 has at most 40 characters (ISO/IEC 7813), with its sentinels and LRC.
 pub(in crate::miura) const MAX_TRACK2: usize = 48;
 
-/// The masked PAN of DFAE57, DFAE5A or DFAE22; `None` for every other element, and for what is no PAN.
+/// Returns the masked PAN of DFAE57, DFAE5A or DFAE22; `None` for every other element, and for a value that is not a
+/// PAN.
 pub(in crate::miura) fn masked_pan(tag: Tag, value: &[u8]) -> Option<MaskedPan> {
     pan_text(tag, value).and_then(|text| MaskedPan::new(&text))
 }
 
-/// The masked PAN of a typed card (DFA208).
+/// Returns the masked PAN of a typed card (DFA208).
 pub(in crate::miura) fn masked_typed_pan(value: &[u8]) -> Option<MaskedPan> {
     MaskedPan::new(&typed_pan(value))
 }
 
-/// Whether the PAN of a typed card (DFA208) came back unmasked.
+/// Checks whether the PAN of a typed card (DFA208) came back unmasked.
 pub(in crate::miura) fn is_clear_typed_pan(value: &[u8]) -> bool {
     is_clear_pan(&typed_pan(value))
 }
 
-/// Whether a message holds card data that were not encrypted: the tracks, 56, 57, 5A, 9F6B, the PIN data 99, or a
-/// "masked" element that masks nothing. What is not BER-TLV to its end is the rest of a damaged message: its bytes mean
-/// nothing, and nothing of it is used.
+/// Checks whether a message holds unencrypted card data: the tracks, 56, 57, 5A, 9F6B, the PIN data 99, or an unmasked
+/// "masked" element. A message that is not BER-TLV to its end is the rest of a damaged message. Its bytes have no
+/// meaning, and none of it is used.
 ///
-/// Each message is asked this before anything else is read of it.
+/// This check comes before any other reading of a message.
 pub(in crate::miura) fn has_clear_card_data(body: &[u8]) -> bool {
     let mut clear = false;
     let walked = each(body, &mut |object| {
@@ -51,10 +52,10 @@ pub(in crate::miura) fn has_clear_card_data(body: &[u8]) -> bool {
     clear && walked.is_ok()
 }
 
-/// The PAN part of a masked element: nibbles up to D or the padding F, characters between `;` and `=`. Wiped, for a
-/// reader may have masked nothing.
+/// Returns the PAN part of a masked element: nibbles up to D or the padding F, characters between `;` and `=`. It is
+/// wiped, because a reader may have left it unmasked.
 fn pan_text(tag: Tag, value: &[u8]) -> Option<Zeroizing<String>> {
-    /// Longer than any PAN, so that the text never moves and leaves a copy behind.
+    /// More than the digits of any PAN, so the text never moves and leaves no copy behind.
     const PLACES: usize = 40;
     let mut pan = Zeroizing::new(String::with_capacity(PLACES));
     let nibbles = value.iter().flat_map(|byte| [byte >> 4, byte & 0x0F]);
@@ -63,7 +64,7 @@ fn pan_text(tag: Tag, value: &[u8]) -> Option<Zeroizing<String>> {
         tags::MASKED_TRACK2_ICC => pan.extend(digits.take_while(|c| *c != 'D').take(PLACES)),
         tags::MASKED_PAN => {
             pan.extend(digits.take(PLACES));
-            // The last four digits are always clear, so an F at the end is padding and not a mask.
+            // The last four digits are always clear, so an F at the end is padding, not a mask.
             let places = pan.trim_end_matches('F').len();
             pan.truncate(places);
         }
@@ -76,7 +77,7 @@ fn pan_text(tag: Tag, value: &[u8]) -> Option<Zeroizing<String>> {
     Some(pan)
 }
 
-/// The PAN part of a masked element that no receipt takes its PAN from: both track 1, and track 2 of a contactless
+/// Returns the PAN part of a masked element that no receipt uses: both kinds of track 1, and track 2 of a contactless
 /// magstripe.
 fn other_copy(tag: Tag, value: &[u8]) -> Option<Zeroizing<String>> {
     match tag {
@@ -91,14 +92,14 @@ fn other_copy(tag: Tag, value: &[u8]) -> Option<Zeroizing<String>> {
     }
 }
 
-/// DFA208 of a typed card, wiped, for a reader may have masked nothing.
+/// Returns DFA208 of a typed card. It is wiped, because a reader may have left it unmasked.
 fn typed_pan(value: &[u8]) -> Zeroizing<String> {
     let mut pan = Zeroizing::new(String::with_capacity(MAX_TRACK2));
     pan.extend(value.iter().take(MAX_TRACK2).map(|byte| char::from(byte & 0x7F)));
     pan
 }
 
-/// A PAN of 13 or more places is masked between the sixth and the last four.
+/// Checks for a clear PAN. A PAN of 13 or more digits is masked between the sixth and the last four.
 fn is_clear_pan(pan: &str) -> bool {
     pan.len() >= 13 && pan.bytes().all(|byte| byte.is_ascii_digit())
 }

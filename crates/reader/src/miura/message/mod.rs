@@ -1,13 +1,12 @@
-//! What Miura's packets hold (readers: 2.2 to 2.11): commands, answers, and what the reader says on its own account.
-//! Bytes and their meaning, no rules: nothing here waits, decides or remembers.
+//! The content of Miura's packets (readers: 2.2 to 2.11): commands, answers, and unsolicited messages. It covers bytes
+//! and their meaning, without rules: this module does not wait, decide or store anything.
 //!
 //! ```text
 //! status · element ◀── sealed · masked · transaction · typed ◀── command · answer · transaction_answer · unsolicited …
 //! ```
 //!
-//! Each message can be read and written. The driver needs one direction of each; the other is there so that captured
-//! frames can be held against both. The simulated reader has a codec of its own, so that one misreading cannot hide at
-//! both ends.
+//! Each message can be read and written. The driver needs one direction of each; captured frames are compared with
+//! both. The simulated reader has a separate codec, so that one misreading cannot hide at both ends.
 
 mod answer;
 mod capability;

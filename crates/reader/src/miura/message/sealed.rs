@@ -1,11 +1,11 @@
-//! Card data and PIN blocks as the reader has sealed them, each with its key serial number (readers: 2.4, 8.1).
+//! Card data and PIN blocks sealed by the reader, each with its key serial number (readers: 2.4, 8.1).
 
 use super::element::{each, tags};
 use pos_terms::card::{SealedCard, SealedPin, Wiped};
 use pos_terms::emv::TlvError;
 use pos_terms::emv::tlv::Tlv;
 
-/// Sealed card data (SRED) as they came.
+/// Sealed card data (SRED), unchanged.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct SredBlock<'a> {
     /// DFAE02.
@@ -14,7 +14,7 @@ pub struct SredBlock<'a> {
     pub ksn: &'a [u8],
 }
 
-// Sealed, it is card data: lengths only.
+// This is card data, although sealed, so only lengths are shown.
 impl std::fmt::Debug for SredBlock<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { data, ksn } = self;
@@ -23,7 +23,7 @@ impl std::fmt::Debug for SredBlock<'_> {
 }
 
 impl SredBlock<'_> {
-    /// A copy that is wiped when dropped; `None` when there is nothing in it, or no KSN of 10 or 12 bytes.
+    /// Makes a copy that is wiped when dropped; `None` when the data is empty, or the KSN does not have 10 or 12 bytes.
     pub(in crate::miura) fn to_card(self) -> Option<SealedCard> {
         if self.data.is_empty() || !matches!(self.ksn.len(), 10 | 12) {
             return None;
@@ -32,7 +32,7 @@ impl SredBlock<'_> {
     }
 }
 
-/// A sealed PIN as it came.
+/// A sealed PIN, unchanged.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct PinBlock<'a> {
     /// DFAE04.
@@ -41,7 +41,7 @@ pub struct PinBlock<'a> {
     pub ksn: &'a [u8],
 }
 
-// Sealed, it is a PIN: lengths only.
+// This is a PIN, although sealed, so only lengths are shown.
 impl std::fmt::Debug for PinBlock<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { block, ksn } = self;
@@ -50,7 +50,7 @@ impl std::fmt::Debug for PinBlock<'_> {
 }
 
 impl PinBlock<'_> {
-    /// A copy that is wiped when dropped; `None` when block or KSN has no length that is one.
+    /// Makes a copy that is wiped when dropped; `None` when block or KSN has an invalid length.
     pub(in crate::miura) fn to_pin(self) -> Option<SealedPin> {
         if !matches!(self.block.len(), 8 | 16) || !matches!(self.ksn.len(), 10 | 12) {
             return None;
@@ -59,8 +59,8 @@ impl PinBlock<'_> {
     }
 }
 
-/// Finds the sealed card data of a message while it is walked. They may stand twice, with consecutive KSNs and the same
-/// content (readers: 2.5): always the last pair is taken.
+/// Finds the sealed card data of a message while it is walked. It may occur twice, with consecutive KSNs and the same
+/// content (readers: 2.5). The last pair counts.
 #[derive(Default)]
 pub(super) struct LastSredBlock<'a> {
     data: Option<&'a [u8]>,
@@ -79,7 +79,7 @@ impl<'a> LastSredBlock<'a> {
     }
 }
 
-/// The last sealed card data (DFAE02, DFAE03) of a message.
+/// Returns the last sealed card data (DFAE02, DFAE03) of a message.
 ///
 /// # Errors
 /// When the body is not BER-TLV.

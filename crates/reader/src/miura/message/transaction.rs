@@ -1,5 +1,5 @@
-//! What START and CONTINUE TRANSACTION carry to the card: amount, currency, date and type of a transaction, a choice of
-//! application, the host's answer (readers: 2.5 to 2.7).
+//! The data that START and CONTINUE TRANSACTION carry to the card. They are: amount, currency, date and type of a
+//! transaction, a choice of application, and the gateway's answer (readers: 2.5 to 2.7).
 
 use super::element::{CommandData, MessageError, need_array, tags};
 use crate::{Arm, LocalTime};
@@ -8,21 +8,21 @@ use pos_terms::emv::tlv::Tlv;
 use pos_terms::emv::{tag, tlv};
 use pos_terms::money::Amount;
 
-/// What a card is asked to take part in.
+/// The data of a transaction for the card.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TransactionData {
-    /// 9C.
+    /// 9C: the transaction type.
     pub transaction_type: u8,
-    /// 9F02.
+    /// 9F02: the amount.
     pub amount: [u8; 6],
-    /// 5F2A.
+    /// 5F2A: the currency.
     pub currency: [u8; 2],
-    /// 9A and 9F21.
+    /// 9A and 9F21: date and time.
     pub at: LocalTime,
 }
 
 impl TransactionData {
-    /// Those of an amount.
+    /// Makes the data from an amount.
     #[must_use]
     pub fn new(transaction_type: u8, amount: Amount, at: LocalTime) -> Self {
         Self { transaction_type, amount: amount.to_bcd(), currency: amount.currency().to_bcd(), at }
@@ -35,20 +35,20 @@ impl From<&Arm> for TransactionData {
     }
 }
 
-/// What CONTINUE TRANSACTION carries (readers: 2.7).
+/// The data of CONTINUE TRANSACTION (readers: 2.7).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ContinueData<'a> {
-    /// The answer to an E2 that offers nothing to choose from: C0, 01 yes, 00 no.
+    /// The answer to an E2 without a choice: C0, 01 yes, 00 no.
     Decision(u8),
-    /// The answer to an E2 with a list of applications: the one that is taken.
+    /// The answer to an E2 with a list of applications: the chosen one.
     Choose(ApplicationChoice<'a>),
-    /// The host's answer.
+    /// The gateway's answer.
     Host {
-        /// 8A.
+        /// 8A: the authorisation response code.
         arc: [u8; 2],
-        /// 91.
+        /// 91: the issuer authentication data.
         authentication: Option<&'a [u8]>,
-        /// 71 and 72, whole objects one after another; empty when there are none.
+        /// 71 and 72: whole objects one after another; empty when there are none.
         scripts: &'a [u8],
     },
 }
@@ -56,20 +56,20 @@ pub enum ContinueData<'a> {
 /// An application of an E2's list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ApplicationChoice<'a> {
-    /// Its identifier (4F).
+    /// The identifier (4F).
     pub aid: &'a [u8],
-    /// Its label (50).
+    /// The label (50).
     pub label: Option<&'a [u8]>,
 }
 
 /// Finds the first application of an E2, which has the highest priority, while the message is walked. The list's form
-/// is not published: an identifier (4F, or 9F06) with a label (50) before or after it, with or without a template
-/// around each pair.
+/// is not published. It reads an identifier (4F, or 9F06) with a label (50) before or after it, with or without a
+/// template around each pair.
 #[derive(Default)]
 pub(super) struct FirstApplication<'a> {
     aid: Option<&'a [u8]>,
     label: Option<&'a [u8]>,
-    /// The second application has begun.
+    /// `true` when the second application has begun.
     over: bool,
 }
 
@@ -91,7 +91,7 @@ impl<'a> FirstApplication<'a> {
         }
     }
 
-    /// `None` when there is none.
+    /// Returns the application; `None` when the message has none.
     pub(super) fn choice(self) -> Option<ApplicationChoice<'a>> {
         self.aid.map(|aid| ApplicationChoice { aid, label: self.label })
     }
@@ -99,7 +99,7 @@ impl<'a> FirstApplication<'a> {
 
 /// DFA204: the application is selected on the reader (readers: 2.5).
 pub(super) const SELECT_ON_READER: u8 = 0x01;
-/// DFA203: stage of terminal risk management, as the vendor sends it.
+/// DFA203: the stage of terminal risk management, as the vendor sends it.
 pub(super) const RISK_STAGE: u8 = 0x00;
 
 impl TransactionData {
@@ -148,7 +148,7 @@ impl<'a> ContinueData<'a> {
         Ok(())
     }
 
-    /// Looks at one level only: what is inside of a script is for the card.
+    /// Reads one level only: the content of a script is for the card.
     pub(super) fn parse(data: &'a [u8]) -> Result<Self, MessageError> {
         let template = tlv::walk(data).next().ok_or(MessageError::Missing(tags::COMMAND_DATA))??;
         let body = template.value;
@@ -165,7 +165,7 @@ impl<'a> ContinueData<'a> {
                         .ok_or(MessageError::Malformed(object.tag));
                 }
                 tag::ISSUER_SCRIPT_1 | tag::ISSUER_SCRIPT_2 => scripts = scripts.or(Some(at)),
-                // Scripts are handed on as they stand, so they must stand together, after everything else.
+                // Scripts are passed on unchanged, so they must be adjacent, after all other elements.
                 other if scripts.is_some() => return Err(MessageError::Malformed(other)),
                 tag::AUTHORISATION_RESPONSE_CODE => arc = object.value.try_into().ok(),
                 tag::ISSUER_AUTHENTICATION_DATA => authentication = Some(object.value),

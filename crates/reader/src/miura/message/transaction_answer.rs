@@ -1,5 +1,5 @@
 //! A card's answer to START, START CONTACTLESS and CONTINUE TRANSACTION: one template (E2 to E5) and its elements,
-//! found in one walk (readers: 2.5 to 2.7). The rules judge what was found and never look for an element again.
+//! found in one walk (readers: 2.5 to 2.7). The rules judge the found elements and never search for one again.
 
 use super::element::{MessageBody, MessageError, tags, wrapped};
 use super::masked::masked_pan;
@@ -11,7 +11,7 @@ use pos_terms::emv::{Tag, TlvError, tag, tlv};
 /// The template around the elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AnswerTemplate {
-    /// E2: a decision is asked for.
+    /// E2: the card asks for a decision.
     Decision,
     /// E3: approved.
     Approved,
@@ -32,18 +32,18 @@ impl AnswerTemplate {
     }
 }
 
-/// Answer to START, START CONTACTLESS and CONTINUE.
+/// The answer to START, START CONTACTLESS and CONTINUE.
 #[derive(Clone, PartialEq, Eq)]
 pub struct TransactionAnswer<'a> {
-    /// What it is.
+    /// The template.
     pub template: AnswerTemplate,
-    /// What is in it; an error when that is not BER-TLV.
+    /// The elements in the template; an error when they are not BER-TLV.
     pub elements: Result<CardElements<'a>, TlvError>,
-    /// Everything in the template as it came: the issuer gets it, less what the card's data must not hold.
+    /// The template's content unchanged: the issuer gets it, without the elements that the card's data must not hold.
     pub tlvs: &'a [u8],
 }
 
-// It is card data: what was found is not shown, lengths only.
+// This is card data: only lengths are shown, not the found elements.
 impl std::fmt::Debug for TransactionAnswer<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { template, elements, tlvs } = self;
@@ -52,16 +52,16 @@ impl std::fmt::Debug for TransactionAnswer<'_> {
 }
 
 impl<'a> TransactionAnswer<'a> {
-    /// `tlvs` in `template`.
+    /// Makes an answer of `tlvs` in `template`.
     #[must_use]
     pub fn new(template: AnswerTemplate, tlvs: &'a [u8]) -> Self {
         Self { template, elements: CardElements::parse(tlvs), tlvs }
     }
 
-    /// Reads the body: one template, which must fill it. A packet lost from a chain is found here.
+    /// Reads the body: one template, which must fill it. So a packet lost from a chain is noticed.
     ///
     /// # Errors
-    /// When it is anything else.
+    /// When the body has another form.
     pub fn parse(body: &'a [u8]) -> Result<Self, MessageError> {
         let mut objects = tlv::walk(body);
         let object = objects.next().ok_or(MessageError::Length { bytes: body.len() })??;
@@ -76,7 +76,7 @@ impl<'a> TransactionAnswer<'a> {
         Ok(Self::new(template, object.value))
     }
 
-    /// The answer.
+    /// Writes the answer.
     ///
     /// # Errors
     /// [`TlvError::Full`] when it is too long.
@@ -85,33 +85,33 @@ impl<'a> TransactionAnswer<'a> {
     }
 }
 
-/// The elements of a card's answer that the rules look at. Where one stands more than once, its first value counts,
+/// The elements of a card's answer that the rules use. When an element occurs more than once, its first value counts,
 /// unless its field says otherwise.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct CardElements<'a> {
-    /// What receipt and till are told of the card.
+    /// The card's data for receipt and till.
     pub chip: ChipElements<'a>,
-    /// 9F02.
+    /// 9F02: the amount.
     pub amount: SignedElement<'a>,
-    /// 5F2A.
+    /// 5F2A: the currency.
     pub currency: SignedElement<'a>,
-    /// 5F2D.
+    /// 5F2D: the language preference.
     pub language_preference: Option<&'a [u8]>,
-    /// 9F39.
+    /// 9F39: the POS entry mode.
     pub pos_entry_mode: Option<&'a [u8]>,
-    /// DF30.
+    /// DF30: contactless kernel and mode.
     pub kernel_mode: Option<&'a [u8]>,
     /// The first masked copy that is a PAN: DFAE57, DFAE5A or DFAE22.
     pub masked_pan: Option<MaskedPan>,
     /// DFAE02 and DFAE03, the last pair.
     pub sealed: Option<SredBlock<'a>>,
-    /// DFAE04 and DFAE05, when both are there and not empty.
+    /// DFAE04 and DFAE05, when both are present and not empty.
     pub pin: Option<PinBlock<'a>>,
     /// The first application of an E2.
     pub application: Option<ApplicationChoice<'a>>,
 }
 
-/// An element that must be what was asked for wherever it stands.
+/// An element that must equal the request in each place where it occurs.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub struct SignedElement<'a> {
     value: Option<&'a [u8]>,
@@ -123,12 +123,12 @@ impl<'a> SignedElement<'a> {
         self.contradicted |= *self.value.get_or_insert(value) != value;
     }
 
-    /// It is there, and says this alone.
+    /// Checks that the element is present and has only this value.
     pub(in crate::miura) fn is(&self, expected: &[u8]) -> bool {
         self.value == Some(expected) && !self.contradicted
     }
 
-    /// It is nowhere.
+    /// Checks that the element is missing.
     pub(in crate::miura) fn is_missing(&self) -> bool {
         self.value.is_none()
     }

@@ -1,20 +1,20 @@
-//! Commands by which something is typed on the reader, and what comes back: an amount, a tip, a card number that the
-//! reader seals (readers: 2.9, 2.10). Amounts and tips come in clear, card numbers never.
+//! The commands for typing on the reader and their answers: an amount, a tip, a card number that the reader seals
+//! (readers: 2.9, 2.10). Amounts and tips come in clear, card numbers never.
 
 use super::element::{CommandData, MessageError, need, need_array, parse_seconds, search, tags};
 use super::sealed::{SredBlock, last_sealed};
 use pos_terms::emv::{tag, tlv};
 
-/// Integer digits that may be typed: what the gateway takes (interface: amount10.2).
+/// The integer digits that may be typed: as many as the gateway takes (interface: amount10.2).
 pub const MAX_INTEGER_DIGITS: u8 = 10;
-/// Decimals of the currencies that have most.
+/// The decimals of the currencies with the most decimals.
 const MAX_FRACTION_DIGITS: u8 = 3;
 
-/// DFA20E, the row that shows the amount. UNCERTAIN which rows the prompts leave free: the default prompts fill the
-/// first alone.
+/// DFA20E, the row that shows the amount. It is UNCERTAIN which rows the prompts leave free: the default prompts fill
+/// only the first.
 pub const AMOUNT_LINE: u8 = 0x02;
 
-/// Three indices as DFA206 has them.
+/// Encodes three indices for DFA206.
 #[must_use]
 pub fn prompts_of([a, b, c]: [u16; 3]) -> [u8; 6] {
     let ([a1, a2], [b1, b2], [c1, c2]) = (a.to_be_bytes(), b.to_be_bytes(), c.to_be_bytes());
@@ -30,22 +30,22 @@ pub struct GetNumericData {
     pub prompts: [u8; 6],
     /// Integer and fraction digits.
     pub format: [u8; 2],
-    /// An amount that is shown beside.
+    /// An amount to show next to the entry.
     pub money: Option<ShownAmount>,
-    /// Seconds until 9F42.
+    /// The seconds until 9F42.
     pub timeout: Option<u16>,
 }
 
-/// An amount that is shown while something is typed.
+/// An amount that is shown during the entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ShownAmount {
-    /// 5F2A.
+    /// 5F2A: the currency.
     pub currency: [u8; 2],
-    /// 5F36.
+    /// 5F36: the exponent.
     pub exponent: u8,
-    /// 9F02.
+    /// 9F02: the amount.
     pub amount: [u8; 6],
-    /// DFA20E: 1 to 3.
+    /// DFA20E: the row, 1 to 3.
     pub line: u8,
 }
 
@@ -97,22 +97,22 @@ fn push_seconds(out: &mut CommandData, timeout: Option<u16>) -> Result<(), Messa
 /// GET DYNAMIC TIP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GetDynamicTip {
-    /// The total is asked for (P1 00), not the tip (P1 01).
+    /// `true` when the total is asked for (P1 00), not the tip (P1 01).
     pub total: bool,
-    /// Four percentages; [`Self::BLANK`] and [`Self::OTHER`] are none.
+    /// Four percentages; [`Self::BLANK`] and [`Self::OTHER`] are not percentages.
     pub percentages: [u8; 4],
-    /// DFA218. UNCERTAIN: one byte that names a layout of the signed prompts.
+    /// DFA218: the template. UNCERTAIN: one byte that names a layout of the signed prompts.
     pub template: u8,
-    /// 5F2A.
+    /// 5F2A: the currency.
     pub currency: [u8; 2],
-    /// 5F36.
+    /// 5F36: the exponent.
     pub exponent: u8,
-    /// 9F02, the bill.
+    /// 9F02: the bill.
     pub amount: [u8; 6],
 }
 
 impl GetDynamicTip {
-    /// No entry at this place.
+    /// An empty place.
     pub const BLANK: u8 = 0xFE;
     /// "Other": the customer types an amount.
     pub const OTHER: u8 = 0xFF;
@@ -141,9 +141,9 @@ impl GetDynamicTip {
 /// GET SECURE DATA: a card number in three steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GetSecureData {
-    /// P1 00: forget what was typed.
+    /// P1 00: delete the typed data.
     Clear,
-    /// P1 01: have one element typed.
+    /// P1 01: ask for one element.
     Ask {
         /// DFA210: [`Self::PAN`], [`Self::EXPIRY`], [`Self::VERIFICATION_VALUE`].
         element: u8,
@@ -152,12 +152,12 @@ pub enum GetSecureData {
         flags: u8,
         /// Three indices into the signed prompts.
         prompts: [u8; 6],
-        /// What the cardholder pays.
+        /// The amount that the cardholder pays.
         money: Option<ShownAmount>,
-        /// Seconds until 9F42.
+        /// The seconds until 9F42.
         timeout: Option<u16>,
     },
-    /// P1 02: seal everything that was typed.
+    /// P1 02: seal all typed data.
     Encrypt,
 }
 
@@ -214,7 +214,7 @@ pub struct TypedCardAnswer<'a> {
     pub sealed: Option<SredBlock<'a>>,
 }
 
-// Masked or sealed, it is card data: lengths only.
+// This is card data, although masked or sealed, so only lengths are shown.
 impl std::fmt::Debug for TypedCardAnswer<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { masked_pan, sealed } = self;
@@ -232,18 +232,18 @@ impl<'a> TypedCardAnswer<'a> {
     }
 }
 
-/// What was typed, in minor units of a currency with `exponent` decimals; `None` when it is no amount.
+/// Returns the typed amount in minor units of a currency with `exponent` decimals; `None` when it is not an amount.
 ///
-/// Whether the reader gives digits alone ("123") or a decimal point too ("1.23") is UNCERTAIN (readers: 2.10). Digits
-/// alone are minor units, which is the smaller of the two readings; with a point the decimals must be exactly the
-/// currency's.
+/// It is UNCERTAIN whether the reader sends only digits ("123") or a decimal point too ("1.23") (readers: 2.10). Digits
+/// without a point are minor units, which is the smaller of the two readings. With a point the number of decimals must
+/// be exactly the currency's.
 #[must_use]
 pub fn minor_units(typed: &[u8], exponent: u8) -> Option<u64> {
     let text = std::str::from_utf8(typed).ok()?;
     let (integer, fraction) = text.split_once('.').unwrap_or((text, ""));
     let with_point = text.contains('.');
     let digits = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
-    // "1." and ".23" are somebody's typing error, not an amount.
+    // "1." and ".23" are typing errors, not amounts.
     let well_formed = !integer.is_empty()
         && digits(integer)
         && digits(fraction)
@@ -271,7 +271,7 @@ mod tests {
             ("1.230", 3, Some(1230)),
             ("1230", 3, Some(1230)),
             ("9999999999.99", 2, Some(999_999_999_999)),
-            // No amount.
+            // Not an amount.
             ("", 2, None),
             (".", 2, None),
             ("1.", 2, None),

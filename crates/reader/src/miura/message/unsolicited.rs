@@ -1,4 +1,4 @@
-//! What the reader sends on its own account: device status, card status, keys (readers: 2.3).
+//! The unsolicited messages of the reader: device status, card status, keys (readers: 2.3).
 
 use super::element::{MessageBody, MessageError, each, need_array, search, tags, wrapped};
 use super::sealed::{LastSredBlock, SredBlock};
@@ -15,32 +15,32 @@ pub enum UnsolicitedMessage<'a> {
     Key(u8),
     /// The printer's state.
     Printer(u8),
-    /// A barcode was read, or bytes came on the base's USB-serial line; not for us.
+    /// A barcode was read, or bytes came on the base's USB-serial line; the agent does not use them.
     Other,
 }
 
 /// The cancel key.
 pub const KEY_CANCEL: u8 = 0x1B;
 
-/// E6 with C3 and C4.
+/// E6 with C3 and C4: the device status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DeviceStatus<'a> {
     /// C3: 01 powered on, 02 PIN entry, 03 application selection, 0A powering off, 0B rebooting, 0C restarting.
     pub code: u8,
-    /// C4.
+    /// C4: the text.
     pub text: &'a [u8],
-    /// Digits of the PIN entry so far, when the reader is set to tell.
+    /// The digits of the PIN entry so far, when the reader is set to send them.
     pub digits: Option<u8>,
-    /// Status of the PIN entry.
+    /// The status of the PIN entry.
     pub pin_status: Option<u8>,
-    /// C5: PINs that a chip which checks them itself still takes.
+    /// C5: the PIN tries left, for a chip that checks the PIN itself.
     pub tries_left: Option<u8>,
 }
 
 impl DeviceStatus<'_> {
-    /// The reader has (re)started.
+    /// The reader has started or restarted.
     pub const POWERED_ON: u8 = 0x01;
-    /// Something about a PIN entry.
+    /// The status of a PIN entry.
     pub const PIN_ENTRY: u8 = 0x02;
     /// The cardholder chooses an application.
     pub const APPLICATION_SELECTION: u8 = 0x03;
@@ -52,24 +52,24 @@ impl DeviceStatus<'_> {
     pub const RESTARTING: u8 = 0x0C;
 }
 
-/// E1 with 48, and what belongs to a swipe.
+/// E1 with 48, and the elements of a swipe.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct CardStatus<'a> {
     /// 48, first byte: bit 0 card in the slot, bit 1 it answers as a chip card.
     pub slot: u8,
     /// 48, second byte: bit 0 a card was swiped, bits 1 to 3 its tracks.
     pub stripe: u8,
-    /// 63.
+    /// 63: the answer to reset.
     pub atr: Option<&'a [u8]>,
     /// DFAE02 and DFAE03.
     pub sealed: Option<SredBlock<'a>>,
-    /// DFAE22.
+    /// DFAE22: the masked track 2.
     pub masked_track2: Option<&'a [u8]>,
-    /// 5F21, 5F22 or 5F23 is there: the reader does not encrypt. The tracks themselves are not handed out.
+    /// `true` when 5F21, 5F22 or 5F23 is present: the reader does not encrypt. The tracks themselves are not passed on.
     pub clear_tracks: bool,
 }
 
-// Masked or sealed, it is card data: lengths only.
+// This is card data, although masked or sealed, so only lengths are shown.
 impl std::fmt::Debug for CardStatus<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { slot, stripe, atr, sealed, masked_track2, clear_tracks } = self;
@@ -82,13 +82,13 @@ impl std::fmt::Debug for CardStatus<'_> {
 }
 
 impl CardStatus<'_> {
-    /// A card is in the slot.
+    /// Checks whether a card is in the slot.
     #[must_use]
     pub fn card_in(&self) -> bool {
         self.slot & 1 != 0
     }
 
-    /// A card was swiped.
+    /// Checks whether a card was swiped.
     #[must_use]
     pub fn swiped(&self) -> bool {
         self.stripe != 0
@@ -96,7 +96,7 @@ impl CardStatus<'_> {
 }
 
 impl<'a> UnsolicitedMessage<'a> {
-    /// Its name, for a trace; what a key was is not told.
+    /// Returns the message's name, for a trace; it does not reveal the key.
     #[must_use]
     pub fn name(&self) -> &'static str {
         match self {
@@ -108,8 +108,8 @@ impl<'a> UnsolicitedMessage<'a> {
         }
     }
 
-    /// Reads the body of an unsolicited message. What a message is is decided by its elements: E1 is also the template
-    /// of answers.
+    /// Reads the body of an unsolicited message. The elements decide about its kind, because E1 is also the template of
+    /// answers.
     ///
     /// # Errors
     /// When the body is not BER-TLV, or an element has a wrong length.
@@ -128,7 +128,7 @@ impl<'a> UnsolicitedMessage<'a> {
         })
     }
 
-    /// The message. [`Self::Other`] becomes an empty barcode.
+    /// Writes the message. [`Self::Other`] becomes an empty barcode.
     ///
     /// # Errors
     /// [`TlvError::Full`] when it is too long.
@@ -201,7 +201,7 @@ impl<'a> CardStatus<'a> {
 impl<'a> DeviceStatus<'a> {
     fn parse(body: &'a [u8]) -> Result<Self, MessageError> {
         let [code] = need_array(body, tags::STATUS_CODE)?;
-        // Two families of firmware, two pairs of tags (readers: 2.4, collision warning).
+        // Two families of firmware use two pairs of tags (readers: 2.4, collision warning).
         let either = |one: Tag, other: Tag| -> Result<Option<u8>, TlvError> {
             let value = match search(body, one)? {
                 Some(value) => Some(value),
