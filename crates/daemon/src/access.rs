@@ -1,7 +1,7 @@
 //! Access to a Unix socket by its mode and its group, and the remedy for a user without access.
 //!
 //! Groups are read from `/etc/group` and `/etc/passwd`, because a static program does not contain the C library's
-//! look-up.
+//! functions for them.
 
 use std::fs;
 use std::io;

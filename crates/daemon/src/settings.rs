@@ -6,7 +6,7 @@
 use std::fmt;
 use std::path::Path;
 
-/// One place of the file that cannot be used.
+/// One fault of the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConfigFault {
     /// The line, counted from 1, when it is known.

@@ -63,7 +63,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for TimedWriter<S> {
         self.stream.is_write_vectored()
     }
 
-    /// The caller flushes when it has nothing left to write, so a finished flush ends the deadline.
+    /// Flushes the stream. The caller flushes when it has nothing left to write, so a finished flush ends the deadline.
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let flushed = Pin::new(&mut self.stream).poll_flush(cx);
         let flushed = self.within(cx, flushed);

@@ -56,7 +56,7 @@ const keep = (name, value) => { try { localStorage.setItem(name, value); } catch
 const trains = () => Boolean(state.job?.sale ? state.job.sale.training : state.job?.request ? state.job.request.training : training);
 function train(outcome) {
   if (outcome === null) {
-    // Still among what is trained: what runs there is stopped there.
+    // The page is still in training mode, so a transaction in progress is cancelled there.
     training ??= "by-amount";
     dispatch({ type: "end-training" });
   } else if (isUnderWay(state.job)) return;

@@ -12,7 +12,8 @@
 //! - After no answer, the same question is asked again. A repeated begin has the same reference, so it never becomes a
 //!   second transaction.
 //! - A begin without an answer may have been carried out. From then on, only a refusal that the agent gives after it
-//!   has looked up the reference proves that there is no transaction. Any other refusal counts as no answer.
+//!   has searched its journal for the reference proves that there is no transaction. Any other refusal counts as no
+//!   answer.
 //! - The till never hears "nothing was begun" while something may have been begun: [`Heard::Silent`] tells which.
 //!
 //! The tests of this file and of the cashier's page play the cases of `follow-cases.json`.
@@ -116,7 +117,7 @@ pub struct Follower {
     /// True when the transaction exists at the terminal, or may exist.
     may_stand: bool,
     silence: Silence,
-    /// The wait of one look-up at the terminal, in seconds.
+    /// The wait of one question for the state, in seconds.
     wait_s: u8,
 }
 

@@ -34,7 +34,7 @@ impl Words {
         self.label(messages(kind).nothing).to_uppercase()
     }
 
-    /// Returns `NOT CHARGED: TAKEN BACK`.
+    /// Returns the text for a reversal, such as `NOT CHARGED: TAKEN BACK`.
     #[must_use]
     pub fn taken_back(&self, kind: Kind) -> String {
         self.say(Message::TakenBack, &[("nothing", &self.nothing_happened(kind))])

@@ -30,7 +30,8 @@ class Following {
   }
   refused(code, status) {
     if (this.asks === "post") return this.hear({ type: "post-refused", ...about, problem: { code, status: status ?? 422 } });
-    // A begin that is refused after the look-up: the look-up found nothing, and the begin was sent again.
+    // A begin that is refused after the question for the reference: the terminal did not have it, so the begin was sent
+    // again.
     if (this.asks === "fetch" && this.state.job.phase === "asking" && afterTheLook.includes(code)) {
       this.hear({ type: "missing", ...about });
       return this.refused(code, status);

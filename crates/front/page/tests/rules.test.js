@@ -1,4 +1,5 @@
-// The rules of the state machine one by one: what each word of the terminal, each retry and each look-up may do.
+// The rules of the state machine one by one: what each word of the terminal, each retry and each reading of the state
+// may do.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
