@@ -17,7 +17,7 @@ pub const LONGEST_WAIT_S: u8 = 120;
 pub const TURN: Duration = Duration::from_secs(8);
 
 /// The time for the agent's questions in addition to a route's own question. These are who is signed in, and one of the
-/// following: the turn to read, a transaction before the command about it, a look-up after a wait.
+/// following: the turn to read, a transaction before the command about it, the state of a transaction after a wait.
 const BESIDE: Duration = AnswerDeadline::AtOnce.agent().saturating_mul(2);
 
 /// The time for a request and its answer on their way. Each program in between adds one.

@@ -107,8 +107,8 @@ impl ProblemType {
         matches!(self, Self::NoAnswer | Self::NoPlace | Self::Timeout | Self::TooManyRequests)
     }
 
-    /// Checks whether the agent refuses a begin this way only after it has looked up the reference. Such a refusal
-    /// proves that no earlier request with this reference was carried out.
+    /// Checks whether the agent refuses a begin this way only after it has searched its journal for the reference. Such
+    /// a refusal proves that no earlier request with this reference was carried out.
     #[must_use]
     pub fn follows_the_look_for_the_reference(self) -> bool {
         matches!(

@@ -209,9 +209,9 @@ messages! {
     TakenBack = "taken-back" ["nothing"],
     /// The outcome is unknown and the payment is being reversed.
     UnconfirmedTakenBack = "unconfirmed-taken-back",
-    /// The effect on the customer's statement until then, for payments.
+    /// The note that the customer may see two bookings until then, for payments.
     TwoBookings = "two-bookings",
-    /// The effect on the customer's statement until then, for reservations.
+    /// The note that the customer may see two reservations until then, for reservations.
     TwoReservations = "two-reservations",
     /// The outcome is unknown and the transaction is being finished.
     UnconfirmedFinished = "unconfirmed-finished",
