@@ -227,7 +227,7 @@ async fn a_till_pays_once_however_often_it_asks_and_has_it_undone() {
     assert_eq!(result(&till.asks("Reversal", "6", &undo(None)).await["ReversalResponse"]), success());
     assert_eq!(result(&till.asks("Reversal", "7", &undo(None)).await["ReversalResponse"]), failure("NotAllowed"));
     assert_eq!(entries(&shop, Kind::Refund, State::Approved), 2);
-    // The full amount in one request is a reversal, once.
+    // A reversal of the full amount is made once.
     let (paid, ()) = tokio::join!(till.pays("8", "3", "27910"), tap(&shop));
     let all = json!({ "OriginalPOITransaction": original(&paid["PaymentResponse"]), "ReversalReason": "CustCancel" });
     for _ in 0..2 {
@@ -642,7 +642,7 @@ async fn a_till_made_of_adyens_library_works_unmodified() {
     assert_eq!((charged, entries(&shop, Kind::Refund, State::Approved)), (vec!["12.34", "12.34"], 2));
 }
 
-/// Waits until the reader is free; an earlier payment gets `Busy`.
+/// Waits until the reader is free; a payment before that gets `Busy`.
 async fn is_free(front: &Running, client: &reqwest::Client) {
     let status = || client.get(front.https_url("/v1/status")).send();
     let free = async { while crate::json_of(status().await.unwrap()).await["busy"] == true {} };

@@ -110,7 +110,8 @@ pub(crate) fn zvt_config(folder: &Path, port: u16, more: &str) -> String {
     format!("[[zvt]]\ntill = \"zvt-1\"\nlisten = \"127.0.0.1:{port}\"\npassword-file = {password:?}\n{more}\n")
 }
 
-/// Returns a free port below 32768, where the system begins to assign ports. So no other program gets it.
+/// Returns a free port below 32768, where the system begins to assign ports. So the system gives it to no
+/// other program.
 pub(crate) fn free_port() -> u16 {
     static NEXT: AtomicU16 = AtomicU16::new(0);
     // Another run of these tests begins at another port.
@@ -280,7 +281,7 @@ pub(crate) fn entries(shop: &Shop, kind: Kind, state: State) -> usize {
     shop.gateway.ledger().entries().iter().filter(|entry| entry.kind == kind && entry.state == state).count()
 }
 
-/// Waits until a condition at the agent is true.
+/// Waits until a condition is true.
 pub(crate) async fn until(what: &str, is_so: impl Fn() -> bool) {
     let wait = async {
         while !is_so() {
